@@ -7,16 +7,25 @@ PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
 DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
+SCRIPTS := cmd/tools/javascript
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
+SUMV    := v1.13.0
+SUM     := bin/gotestsum-$(SUMV)
 VULNV   := v1.9.0
 VULN    := bin/govulncheck-$(VULNV)
+BIOME   := $(SCRIPTS)/node_modules/.bin/biome
+STYLE   := --config-path=$(SCRIPTS)/style.jsonc
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint vuln race goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln long race goldens browser npm screenshots tidy release
+
+# The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -24,16 +33,16 @@ dev: build example
 build: $(BIN)
 
 $(BIN): artifacts $(GOFILES)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
 # quickjs.wasm, the prelude and the modules of Node.js, from npm packages, and the image of the one with
 # the other evaluated; left alone when up to date.
 artifacts:
-	@$(GO) run ./cmd/artifacts
+	@$(GO) run ./cmd/tools/artifacts
 	@$(MAKE) --no-print-directory runtime/artifact/boot.image
 
 runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact/quickjs.wasm $(BOOTED)
-	@$(GO) run ./cmd/artifacts/bootimage $@
+	@$(GO) run ./cmd/tools/artifacts/bootimage $@
 
 # What the example site imports from npm, and what the other sites of the tests do.
 example: $(SITE)/node_modules/.package-lock.json
@@ -42,10 +51,24 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
-test: build site
-	$(GO) test -timeout 30m ./...
+# One line for each package as it ends, and at the end what failed once more.
+TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -timeout 30m
 
-check: build lint tidy vuln race goldens browser npm cross
+test: build site $(SUM)
+	$(TEST) ./...
+
+$(SUM):
+	GOBIN=$(CURDIR)/bin $(GO) install gotest.tools/gotestsum@$(SUMV)
+	mv bin/gotestsum $@
+
+check: build lint javascript tidy vuln long race goldens browser npm cross
+
+# The tests that `make test` leaves out because they take long: those that call testmachine.Long.
+LONGFILES = $(shell grep -rl --include='*_test.go' 'testmachine\.Long(t)' bundler cmd devserver manifest migrate runtime toolapi)
+LONGTESTS = $(shell awk '/^func Test/ { split($$2, word, /[^A-Za-z0-9_]/); name = word[1] } /testmachine\.Long\(t\)/ { print name }' $(LONGFILES))
+
+long: build site $(SUM)
+	PAGES_LONG=1 $(TEST) -run "^($$(echo $(LONGTESTS) | tr ' ' '|'))$$" $(addprefix ./,$(sort $(dir $(LONGFILES))))
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -53,6 +76,16 @@ lint: $(LINT)
 $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTV)
 	mv bin/golangci-lint $@
+
+# All JavaScript of ours: as `make format` writes it, and without the mistakes that style.jsonc names.
+javascript: $(SCRIPTS)/node_modules/.package-lock.json
+	$(BIOME) check $(STYLE) --error-on-warnings .
+
+format: $(SCRIPTS)/node_modules/.package-lock.json
+	$(BIOME) format --write $(STYLE) .
+
+$(SCRIPTS)/node_modules/.package-lock.json: $(SCRIPTS)/package-lock.json
+	npm ci --prefix $(SCRIPTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
 # Known vulnerabilities in what the command calls. Its database is asked over the network: where that cannot be reached
 # nothing was looked for, which is said and is no failure.
@@ -73,12 +106,12 @@ tidy:
 	$(GO) mod tidy -diff
 
 # A program with the race detector sleeps a second before it ends, and the scripts start hundreds.
-race: build site
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m ./...
+race: build site $(SUM)
+	PAGES_LONG=1 CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race -short ./...
 
-# Goldens written anew must be the goldens that are committed.
+# Goldens written anew must be the goldens that are committed. Those of the scripts need no second run: -update writes a
+# script only where its cmp would fail, which fails `make test`.
 goldens: build site
-	$(GO) test ./cmd/pages -run TestScripts -update
 	$(GO) test ./manifest ./bundler -update
 	git diff --exit-code -- testdata manifest bundler
 
@@ -102,19 +135,19 @@ screenshots: build site $(DRIVER)/node_modules/.package-lock.json
 # two side by side, since most of it is one package.
 cross: artifacts
 	@printf '%s\n' linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 | xargs -P 2 -I PLATFORM sh -c \
-	  'echo PLATFORM; p=PLATFORM; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
+	  'echo PLATFORM; p=PLATFORM; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
 
 # All that a release is, in bin/release: archives, npm and Debian packages, a bill of materials, checksums. The same
 # commit gives the same bytes.
 RELEASE ?=
 
 release: artifacts
-	$(GO) run ./cmd/release --version '$(VERSION)' --commit '$(shell git rev-parse HEAD 2>/dev/null)' --time '$(shell git log -1 --format=%ct 2>/dev/null || echo 0)' --out bin/release $(RELEASE)
+	$(GO) run ./cmd/tools/release --version '$(VERSION)' --commit '$(shell git rev-parse HEAD 2>/dev/null)' --time '$(shell git log -1 --format=%ct 2>/dev/null || echo 0)' --out bin/release $(RELEASE)
 
 # Every ratio that is promised, ours against the peer, in under 15 minutes; written to BENCHMARKS.md too. Peers that are
 # not in PATH are named: BENCH='--wrangler … --node … --ajv …'.
 bench: build site
-	$(GO) run ./cmd/bench --out BENCHMARKS.md $(BENCH)
+	$(GO) run ./cmd/tools/bench --out BENCHMARKS.md $(BENCH)
 
 # An hour of everything that `make test` has no time for, with one summary: every fuzzer, every test that does more
 # under PAGES_SOAK (kills, failing disks, power cuts as root, load), all tests with the race detector. What failed is
@@ -122,9 +155,9 @@ bench: build site
 SOAK ?=
 
 soak: build site
-	@$(GO) run ./cmd/soak $(SOAK)
+	@$(GO) run ./cmd/tools/soak $(SOAK)
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

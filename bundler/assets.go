@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // candidate is a file of the assets folder. Paths have forward slashes.
@@ -145,7 +146,7 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 			found = append(found, m.AssetsFolder().KeyFault(c.file))
 		}
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
-		large.addIf(c.info.Size() > manifest.MaxFileBytes, c.file)
+		large.addIf(c.info.Size() > limits.MaxFileBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
 		assets = append(assets, Asset{
@@ -157,11 +158,11 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 	found = append(found, w.unexpected(m)...)
 	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
 	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
-	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(manifest.MaxFileBytes)+" that an upload takes")...)
-	if len(assets) > manifest.MaxFiles || total > manifest.MaxBundleBytes {
+	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")...)
+	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {
 		found = append(found, warning("assets-too-many", m.Assets, "serve large collections from storage",
 			"the assets are %d files of %s together, over the %d files or %s that an upload takes",
-			len(assets), megabytes(total), manifest.MaxFiles, megabytes(manifest.MaxBundleBytes)))
+			len(assets), megabytes(total), limits.MaxFiles, megabytes(limits.MaxBundleBytes)))
 	}
 	return assets, found
 }

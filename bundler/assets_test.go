@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 

@@ -32,19 +32,19 @@ func (a audience) join() *subscriber {
 	return page
 }
 
-// tell sends m to every page and waits for none.
-func (a audience) tell(m message) {
+// broadcast sends m to every page and waits for none.
+func (a audience) broadcast(m message) {
 	for page := range a {
 		select {
 		case page.messages <- m:
 		default:
-			a.cut(page)
+			a.end(page)
 		}
 	}
 }
 
-// cut ends one stream, once.
-func (a audience) cut(page *subscriber) {
+// end ends one stream, once.
+func (a audience) end(page *subscriber) {
 	if _, open := a[page]; open {
 		delete(a, page)
 		close(page.messages)
@@ -53,6 +53,6 @@ func (a audience) cut(page *subscriber) {
 
 func (a audience) cutAll() {
 	for page := range a {
-		a.cut(page)
+		a.end(page)
 	}
 }

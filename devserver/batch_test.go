@@ -65,7 +65,7 @@ func TestIgnored(t *testing.T) {
 		".index.html.swp": true, ".a.swx": true, "a.html~": true, "#a.html#": true, ".#a.html": true, "4913": true, ".DS_Store": true, "a.js___jb_tmp___": true,
 	}
 	for rel, want := range tests {
-		if got := ignored(rel); got != want {
+		if got := isIgnored(rel); got != want {
 			t.Errorf("ignored(%q) = %v, want %v", rel, got, want)
 		}
 	}

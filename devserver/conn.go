@@ -74,7 +74,7 @@ func (p *connPool) admit(c net.Conn) *conn {
 			p.refuse(c)
 			return nil
 		}
-		p.drop(evicted)
+		p.forget(evicted)
 	}
 	member := &conn{Conn: c, pool: p, woken: make(chan struct{}, 1), framing: framing{named: p.named}}
 	member.place = p.open.PushBack(member)
@@ -118,8 +118,8 @@ func (p *connPool) slowest() (slowest *conn) {
 	return slowest
 }
 
-// drop forgets c. The caller holds the lock.
-func (p *connPool) drop(c *conn) {
+// forget forgets c. The caller holds the lock.
+func (p *connPool) forget(c *conn) {
 	if c.place != nil {
 		p.open.Remove(c.place)
 		c.place = nil
@@ -186,7 +186,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if n == 0 && errors.Is(err, io.EOF) {
 		return 0, c.afterEnd()
 	}
-	n, broken := c.framing.follow(p[:n])
+	n, broken := c.framing.advance(p[:n])
 	if broken == nil {
 		return n, err
 	}
@@ -236,7 +236,7 @@ func (c *conn) afterEnd() error {
 		select {
 		case <-c.woken:
 		case <-look.C:
-			if orphaned(c.Conn) {
+			if isOrphaned(c.Conn) {
 				return io.EOF
 			}
 		case <-patience.C:
@@ -270,7 +270,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 func (c *conn) Write(b []byte) (written int, err error) {
 	for first := true; err == nil && (first || written < len(b)); first = false {
 		part := b[written:min(written+writeChunk, len(b))]
-		err = c.paced(func() (int64, error) {
+		err = c.writePaced(func() (int64, error) {
 			n, err := c.Conn.Write(part)
 			written += n
 			return int64(n), err
@@ -279,9 +279,9 @@ func (c *conn) Write(b []byte) (written int, err error) {
 	return written, err
 }
 
-// paced runs a write under the deadline that the client has left, and settles
+// writePaced runs a write under the deadline that the client has left, and settles
 // what it used up and what it earned.
-func (c *conn) paced(write func() (int64, error)) error {
+func (c *conn) writePaced(write func() (int64, error)) error {
 	start := c.pool.now()
 	if err := c.SetWriteDeadline(start.Add(stalledWrite - time.Duration(c.waited.Load()))); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (c *conn) ReadFrom(src io.Reader) (sent int64, err error) {
 	}
 	for part.N > 0 {
 		var n int64
-		err := c.paced(func() (int64, error) {
+		err := c.writePaced(func() (int64, error) {
 			var err error
 			n, err = to.ReadFrom(&io.LimitedReader{R: file, N: min(part.N, writeChunk)})
 			return n, err
@@ -334,27 +334,27 @@ func (c *conn) CloseWrite() error {
 // Close closes the connection and makes room in the pool.
 func (c *conn) Close() error {
 	c.pool.mu.Lock()
-	c.pool.drop(c)
+	c.pool.forget(c)
 	c.pool.mu.Unlock()
 	c.closed.Store(true)
 	c.wake()
 	if c.refused.Load() {
-		c.linger()
+		c.closeGently()
 	}
 	return c.Conn.Close()
 }
 
-// linger ends a refused connection so that the client still reads the answer.
-func (c *conn) linger() {
+// closeGently ends a refused connection so that the client still reads the answer.
+func (c *conn) closeGently() {
 	if c.CloseWrite() == nil && c.SetReadDeadline(c.pool.now().Add(lingerTime)) == nil {
 		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // nobody is left to hear of an error
 	}
 }
 
-// track is the server's ConnState. A request is under way from before net/http listens for
+// trackState is the server's ConnState. A request is under way from before net/http listens for
 // what its client does meanwhile: a handler that said so would say it too late. A connection
 // that a handler has taken over goes through as it is; net/http reads no more by then.
-func track(c net.Conn, state http.ConnState) {
+func trackState(c net.Conn, state http.ConnState) {
 	member, ok := c.(*conn)
 	if !ok {
 		return
@@ -387,10 +387,10 @@ func withConn(next func(context.Context, net.Conn) context.Context) func(context
 	}
 }
 
-// attend ends the request of a connection with its handler: one whose client does not take
+// endWithHandler ends the request of a connection with its handler: one whose client does not take
 // the rest of the answer may be evicted. Until then it ends the context of a request whose
 // client has left.
-func attend(next http.Handler) http.Handler {
+func endWithHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 			defer c.busy.Store(false)

@@ -53,7 +53,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, controlRoot, http.StatusTemporaryRedirect)
 	case p == controlRoot:
 		h.serveUI(w, r, "index.html")
-	case foreign(r):
+	case isForeign(r):
 		refuseForeign(w, r, "only the site's own pages may ask for this")
 	case p == scriptPath:
 		h.serveScript(w, r)
@@ -87,9 +87,9 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := mime.ParseMediaType(said)
 	empty := said == "" && r.ContentLength == 0
 	switch {
-	case foreign(r):
+	case isForeign(r):
 		refuseForeign(w, r, "only the site's own pages may ask for this")
-	case !readOnly(r) && !h.opens(r.Header.Get("Authorization")):
+	case !readOnly(r) && !h.hasToken(r.Header.Get("Authorization")):
 		site.Refuse(w, r, &site.RefusalError{
 			Status: http.StatusForbidden, Code: "token_needed", Message: "this changes something, and needs the token of this run",
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
@@ -101,8 +101,8 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// opens reports whether an Authorization header carries the token.
-func (h *Hub) opens(authorization string) bool {
+// hasToken reports whether an Authorization header carries the token.
+func (h *Hub) hasToken(authorization string) bool {
 	token, ok := strings.CutPrefix(authorization, "Bearer ")
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
 }
@@ -115,9 +115,9 @@ func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 	site.Refuse(w, r, &site.RefusalError{Status: http.StatusForbidden, Code: "foreign_origin", Message: why})
 }
 
-// foreign reports whether another site's page makes the request. Clients that
+// isForeign reports whether another site's page makes the request. Clients that
 // are no browsers send none of these headers and are let through.
-func foreign(r *http.Request) bool {
+func isForeign(r *http.Request) bool {
 	host := site.VisitedHost(r)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -134,7 +134,7 @@ func foreign(r *http.Request) bool {
 
 // ownPage reports whether the request proves that a page of this site makes it.
 func ownPage(r *http.Request) bool {
-	if foreign(r) {
+	if isForeign(r) {
 		return false
 	}
 	return r.Header.Get("Sec-Fetch-Site") == "same-origin" ||

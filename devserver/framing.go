@@ -62,10 +62,10 @@ const (
 	unframed   // somebody took the connection over for another protocol
 )
 
-// follow reads p and returns how much of it may be read by others. An error
+// advance reads p and returns how much of it may be read by others. An error
 // stays: what comes after it belongs to no request. The bytes before the error
 // never complete the request it is about.
-func (f *framing) follow(p []byte) (int, error) {
+func (f *framing) advance(p []byte) (int, error) {
 	at := 0
 	for f.broken == nil && at < len(p) {
 		switch f.part {
@@ -82,10 +82,10 @@ func (f *framing) follow(p []byte) (int, error) {
 		default:
 			end := bytes.IndexByte(p[at:], '\n')
 			if end < 0 {
-				f.keep(p[at:])
+				f.keepStart(p[at:])
 				return len(p), f.broken
 			}
-			f.broken = f.read(f.whole(p[at : at+end+1]))
+			f.broken = f.read(f.completeLine(p[at : at+end+1]))
 			if at += end + 1; f.broken != nil {
 				at-- // without its end, nobody reads the line
 			}
@@ -104,8 +104,8 @@ func (f *framing) inBody() bool {
 	return false
 }
 
-// keep remembers the beginning of a line.
-func (f *framing) keep(start []byte) {
+// keepStart remembers the beginning of a line.
+func (f *framing) keepStart(start []byte) {
 	if len(f.line)+len(start) > maxFramingLine {
 		f.broken = errEndlessLine
 		return
@@ -113,8 +113,8 @@ func (f *framing) keep(start []byte) {
 	f.line = append(f.line, start...)
 }
 
-// whole puts the end of a line to its beginning.
-func (f *framing) whole(end []byte) []byte {
+// completeLine puts the end of a line to its beginning.
+func (f *framing) completeLine(end []byte) []byte {
 	if len(f.line) == 0 {
 		return end
 	}

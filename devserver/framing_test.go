@@ -239,7 +239,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 // A connection that a handler took over carries what it likes.
 func TestHijackedConnectionsAreNotRead(t *testing.T) {
 	l := listenFree(t)
-	server := &http.Server{ConnState: track, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{ConnState: trackState, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, both, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -291,10 +291,10 @@ func FuzzFraming(f *testing.F) {
 	f.Add([]byte(chunkedHead+"\r\nA \r\n0123456789\r\n00\r\nX-Trailer: a\r\n\r\n"+smuggled), uint8(1))
 	f.Fuzz(func(t *testing.T, stream []byte, step uint8) {
 		var whole, pieces framing
-		n, err := whole.follow(stream)
+		n, err := whole.advance(stream)
 		at := 0
 		for at < len(stream) && pieces.broken == nil {
-			m, _ := pieces.follow(stream[at:min(len(stream), at+int(step)+1)])
+			m, _ := pieces.advance(stream[at:min(len(stream), at+int(step)+1)])
 			at += m
 		}
 		if n != at || !errors.Is(pieces.broken, err) || pieces.part != whole.part || pieces.left != whole.left {
@@ -315,7 +315,7 @@ func FuzzFraming(f *testing.F) {
 			}
 			var till framing
 			end := n - from.Buffered()
-			if _, err := till.follow(stream[:end]); err != nil || till.part != startLine || len(till.line) > 0 {
+			if _, err := till.advance(stream[:end]); err != nil || till.part != startLine || len(till.line) > 0 {
 				t.Fatalf("net/http ends a request at %d, where the framing is in part %d: %q", end, till.part, stream)
 			}
 		}
@@ -334,10 +334,10 @@ func BenchmarkFraming(b *testing.B) {
 	b.SetBytes(int64(len(head)))
 	for b.Loop() {
 		// net/http reads the first byte of a head by itself.
-		if _, err := f.follow(head[:1]); err != nil {
+		if _, err := f.advance(head[:1]); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := f.follow(head[1:]); err != nil {
+		if _, err := f.advance(head[1:]); err != nil {
 			b.Fatal(err)
 		}
 	}

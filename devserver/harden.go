@@ -31,8 +31,8 @@ func Guard(server *http.Server, conns int, now func() time.Time) (bounded func(n
 }
 
 func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.Listener) {
-	server.Handler = attend(server.Handler)
+	server.Handler = endWithHandler(server.Handler)
 	server.ConnContext = withConn(server.ConnContext)
-	server.ConnState = track
+	server.ConnState = trackState
 	return pool.listener
 }

@@ -90,7 +90,7 @@ func NewHub(o HubOptions) *Hub {
 }
 
 // tellObstacle says in the log why a page will not reload, once for each directive that forbids it.
-func (h *Hub) tellObstacle(r *http.Request, o obstacle) {
+func (h *Hub) tellObstacle(r *http.Request, o policyObstacle) {
 	h.mu.Lock()
 	known := h.told[o.directive]
 	h.told[o.directive] = true
@@ -115,13 +115,13 @@ func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Dura
 	h.version++
 	update.Version = h.version
 	h.build, h.took, h.failed, h.problems, h.info = build, took, false, out.Problems, out.Info.withLists()
-	h.viewers.tell(message{event: "state", data: h.state()})
+	h.viewers.broadcast(message{event: "state", data: h.state()})
 	if h.mode == Off {
 		return ReloadNone
 	}
-	h.pages.tell(message{"update", update.Version, update})
+	h.pages.broadcast(message{"update", update.Version, update})
 	update.Paths = nil // they may be for members
-	h.guests.tell(message{"update", update.Version, update})
+	h.guests.broadcast(message{"update", update.Version, update})
 	return update.Type
 }
 
@@ -130,8 +130,8 @@ func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.build, h.took, h.failed, h.problems = build, took, true, problems
-	h.viewers.tell(message{event: "state", data: h.state()})
-	h.pages.tell(message{event: "problems", data: problemsMessage{build, problems}})
+	h.viewers.broadcast(message{event: "state", data: h.state()})
+	h.pages.broadcast(message{event: "problems", data: problemsMessage{build, problems}})
 }
 
 // join opens the reload stream of a page that holds the given version, which guests may look
@@ -162,8 +162,8 @@ func (h *Hub) join(version int64, guest bool) *subscriber {
 func (h *Hub) leave(page *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.pages.cut(page)
-	h.guests.cut(page)
+	h.pages.end(page)
+	h.guests.end(page)
 }
 
 // view opens the stream of a dashboard, as join does for a page.
@@ -181,10 +181,10 @@ func (h *Hub) view() *subscriber {
 	return page
 }
 
-func (h *Hub) unview(page *subscriber) {
+func (h *Hub) endView(page *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.viewers.cut(page)
+	h.viewers.end(page)
 }
 
 // close ends all streams for good.

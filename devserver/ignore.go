@@ -15,9 +15,9 @@ func toolDir(name string) bool {
 	return false
 }
 
-// ignored reports whether a path, relative to a watched folder, is none of
+// isIgnored reports whether a path, relative to a watched folder, is none of
 // ours: in a folder of a tool, or one of the files editors keep beside yours.
-func ignored(rel string) bool {
+func isIgnored(rel string) bool {
 	if rel == "." {
 		return false
 	}
@@ -46,8 +46,8 @@ func editorFile(name string) bool {
 	return strings.HasPrefix(name, ".") && len(ext) == 4 && strings.HasPrefix(ext, ".sw")
 }
 
-// within reports whether path is root or lies below it, and how it is called from there.
-func within(root, path string) (rel string, ok bool) {
+// relativeTo reports whether path is root or lies below it, and how it is called from there.
+func relativeTo(root, path string) (rel string, ok bool) {
 	if path == root {
 		return ".", true
 	}

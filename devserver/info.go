@@ -1,10 +1,10 @@
 package devserver
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // Info is what the dashboard shows of a site beside its traffic.
@@ -66,7 +66,7 @@ func Describe(m *manifest.Manifest) Info {
 	target := "static"
 	if m.Entry != "" {
 		target = "worker"
-		info.Limits = limits(m.Limits)
+		info.Limits = limitsOf(m.Limits)
 	}
 	for _, r := range m.Routes {
 		access := r.Access
@@ -93,13 +93,12 @@ func (i Info) withLists() Info {
 	return i
 }
 
-func limits(l manifest.Limits) []Limit {
+func limitsOf(declared manifest.Limits) []Limit {
 	var out []Limit
-	if l.CPUMs > 0 {
-		out = append(out, Limit{Name: "CPU time", Value: strconv.Itoa(l.CPUMs) + " ms a request"})
-	}
-	if l.SubRequests > 0 {
-		out = append(out, Limit{Name: "Subrequests", Value: strconv.Itoa(l.SubRequests) + " a request"})
+	for _, l := range limits.All() {
+		if n := l.Of(declared); n > 0 {
+			out = append(out, Limit{Name: l.Title, Value: l.Amount(n)})
+		}
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !showsDocument(r) {
-			next.ServeHTTP(fleeting{w}, r)
+			next.ServeHTTP(uncachedWriter{w}, r)
 			return
 		}
 		version := h.current()
@@ -116,7 +116,7 @@ func (w *injector) WriteHeader(status int) {
 	w.wrote = true
 	h := w.Header()
 	keepNoFailure(status, h)
-	inject := injectable(status, h)
+	inject := isInjectable(status, h)
 	if inject || (w.ours && status == http.StatusNotModified) {
 		w.retag(h)
 	}
@@ -145,25 +145,25 @@ func keepNoFailure(status int, h http.Header) {
 	}
 }
 
-// fleeting is a response that is no page to show.
-type fleeting struct{ http.ResponseWriter }
+// uncachedWriter is a response that is no page to show.
+type uncachedWriter struct{ http.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
-func (w fleeting) WriteHeader(status int) {
+func (w uncachedWriter) WriteHeader(status int) {
 	keepNoFailure(status, w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // ReadFrom lets a file go out the fast way.
-func (w fleeting) ReadFrom(src io.Reader) (int64, error) { return io.Copy(w.ResponseWriter, src) }
+func (w uncachedWriter) ReadFrom(src io.Reader) (int64, error) { return io.Copy(w.ResponseWriter, src) }
 
 // Flush implements http.Flusher.
-func (w fleeting) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w uncachedWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap lets deadlines and hijacks reach the connection.
-func (w fleeting) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w uncachedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func injectable(status int, h http.Header) bool {
+func isInjectable(status int, h http.Header) bool {
 	switch {
 	case status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusPartialContent:
 		return false

@@ -44,7 +44,7 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 			// waits to be told to send it, and then does not wait for it.
 			r = r.WithContext(r.Context())
 			r.Body = body
-			defer body.leave()
+			defer body.boundUnread()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -96,7 +96,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 
 // Close throws away what is left of the body, within the time it has left.
 func (b *pacedBody) Close() error {
-	b.leave()
+	b.boundUnread()
 	err := b.ReadCloser.Close()
 	if err == nil {
 		b.release()
@@ -104,8 +104,8 @@ func (b *pacedBody) Close() error {
 	return err
 }
 
-// leave bounds the time that net/http gives a body nobody read to its end.
-func (b *pacedBody) leave() {
+// boundUnread bounds the time that net/http gives a body nobody read to its end.
+func (b *pacedBody) boundUnread() {
 	if !b.ended {
 		_ = b.control.SetReadDeadline(b.deadline(b.now())) // fails only on a closed connection
 	}

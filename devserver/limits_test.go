@@ -293,8 +293,8 @@ func TestHalfClosedBeforeItsHandler(t *testing.T) {
 			if _, err := c.Read(make([]byte, 1024)); err != nil {
 				t.Fatal(err)
 			}
-			track(c, http.StateActive)
-			track(c, state)
+			trackState(c, http.StateActive)
+			trackState(c, state)
 			began := time.Now()
 			if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || time.Since(began) != want {
 				t.Errorf("%v: %d, %v after %v, want the end after %v", state, n, err, time.Since(began), want)

@@ -94,7 +94,7 @@ func Listen(ctx context.Context, port int, strict bool) (*Listeners, error) {
 func listenPair(ctx context.Context, port int) (*Listeners, error) {
 	// Some systems let a socket on one address shadow another program's
 	// wildcard socket, so binding alone does not prove that the port is free.
-	if port != 0 && answers(ctx, port) {
+	if port != 0 && isPortTaken(ctx, port) {
 		return nil, errPortTaken
 	}
 	var config net.ListenConfig
@@ -117,8 +117,8 @@ func listenPair(ctx context.Context, port int) (*Listeners, error) {
 	return l, nil
 }
 
-// answers reports whether a program accepts connections on the port.
-func answers(ctx context.Context, port int) bool {
+// isPortTaken reports whether a program accepts connections on the port.
+func isPortTaken(ctx context.Context, port int) bool {
 	dialer := net.Dialer{Timeout: probeTime}
 	c, err := dialer.DialContext(ctx, "tcp4", hostPort("127.0.0.1", port))
 	if err != nil {

@@ -62,7 +62,7 @@ func (w *LogFollower) Run(ctx context.Context, tell func(LogEntry)) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := w.look(ctx, tell); err != nil {
+		if err := w.poll(ctx, tell); err != nil {
 			if ctx.Err() != nil {
 				return nil // it was told to stop
 			}
@@ -71,8 +71,8 @@ func (w *LogFollower) Run(ctx context.Context, tell func(LogEntry)) error {
 	}
 }
 
-// look tells of the rows that came since it last looked.
-func (w *LogFollower) look(ctx context.Context, tell func(LogEntry)) error {
+// poll tells of the rows that came since it last looked.
+func (w *LogFollower) poll(ctx context.Context, tell func(LogEntry)) error {
 	there, err := hasLog(ctx, w.db)
 	if err != nil || !there {
 		return err
@@ -82,7 +82,7 @@ func (w *LogFollower) look(ctx context.Context, tell func(LogEntry)) error {
 		return err
 	}
 	if len(rows) > 0 {
-		chosen, err := w.choose(ctx)
+		chosen, err := w.selectRows(ctx)
 		if err != nil {
 			return err
 		}
@@ -95,8 +95,8 @@ func (w *LogFollower) look(ctx context.Context, tell func(LogEntry)) error {
 	return nil
 }
 
-// choose returns the new rows that the filter chooses.
-func (w *LogFollower) choose(ctx context.Context) (map[int64]bool, error) {
+// selectRows returns the new rows that the filter chooses.
+func (w *LogFollower) selectRows(ctx context.Context) (map[int64]bool, error) {
 	requests, lines, args := w.filter.conditions()
 	rows, err := readRows(ctx, w.db, `SELECT r.seq, r.request, r.line, r.document FROM request_log AS r
 WHERE (r.line = 0 AND (`+requests+`) OR r.line = 1 AND (`+lines+`)) AND r.seq > ?`, append(args, w.last)...)

@@ -24,7 +24,7 @@ func FormatLine(l site.LogLine, colour bool) string {
 	var b strings.Builder
 	b.WriteString(styled(code, l.Level+": "+first, colour))
 	if l.At != "" {
-		b.WriteString(" " + styled(dim, "("+strip(l.At)+")", colour))
+		b.WriteString(" " + styled(dim, "("+stripControls(l.At)+")", colour))
 	}
 	if several {
 		for line := range strings.SplitSeq(rest, "\n") {
@@ -32,7 +32,7 @@ func FormatLine(l site.LogLine, colour bool) string {
 		}
 	}
 	for _, frame := range l.Stack[:min(len(l.Stack), shownFrames)] {
-		b.WriteString("\n" + styled(dim, "    "+strip(frame), colour))
+		b.WriteString("\n" + styled(dim, "    "+stripControls(frame), colour))
 	}
 	return b.String()
 }
@@ -53,12 +53,12 @@ func shownText(text string, colour bool) string {
 	var b strings.Builder
 	last := 0
 	for _, at := range style.FindAllStringIndex(text, -1) {
-		b.WriteString(strings.Map(printable, text[last:at[0]]))
+		b.WriteString(strings.Map(printableRune, text[last:at[0]]))
 		if colour {
 			b.WriteString(text[at[0]:at[1]])
 		}
 		last = at[1]
 	}
-	b.WriteString(strings.Map(printable, text[last:]))
+	b.WriteString(strings.Map(printableRune, text[last:]))
 	return b.String()
 }

@@ -26,7 +26,7 @@ func (c *conn) missClient(ctx context.Context, gone func()) (stop func()) {
 		case half:
 			since += peerPoll
 		}
-		if whole || half && (since >= halfClosed || orphaned(c.Conn)) {
+		if whole || half && (since >= halfClosed || isOrphaned(c.Conn)) {
 			gone()
 			return
 		}

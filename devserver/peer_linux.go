@@ -13,10 +13,10 @@ import (
 // peerPoll is how often the other end of a connection is looked at.
 const peerPoll = 50 * time.Millisecond
 
-// orphaned reports whether the other end of a connection on this machine has been
+// isOrphaned reports whether the other end of a connection on this machine has been
 // closed altogether, where a FIN alone may also mean that it sends no more. The
 // kernel knows: no file belongs to such a socket. It is false for what cannot be told.
-func orphaned(c net.Conn) bool {
+func isOrphaned(c net.Conn) bool {
 	local, err := netip.ParseAddrPort(c.LocalAddr().String())
 	if err != nil {
 		return false

@@ -29,13 +29,13 @@ func TestOrphaned(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer accepted.Close()
-		if orphaned(accepted) {
+		if isOrphaned(accepted) {
 			t.Errorf("%s: gone before it went", address)
 		}
-		if tcp, ok := dialed.(*net.TCPConn); !ok || tcp.CloseWrite() != nil || orphaned(accepted) {
+		if tcp, ok := dialed.(*net.TCPConn); !ok || tcp.CloseWrite() != nil || isOrphaned(accepted) {
 			t.Errorf("%s: gone after its last word", address)
 		}
-		if dialed.Close() != nil || !orphaned(accepted) {
+		if dialed.Close() != nil || !isOrphaned(accepted) {
 			t.Errorf("%s: still there after it went", address)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // tells nobody but its own console what it forbade, and a page that is not reloaded looks like a save that
 // had no effect. https://www.w3.org/TR/CSP3/
 
-// obstacle is what of a page's policies keeps the script from its work.
-type obstacle struct {
+// policyObstacle is what of a page's policies keeps the script from its work.
+type policyObstacle struct {
 	directive string // "" for nothing
 	text      string // as the policy has it
 	fix       string
@@ -20,20 +20,20 @@ type obstacle struct {
 const byHand = ", or reload its pages by hand"
 
 // obstacleOf reads the policies of a page that r asked for, whose script has a nonce or "" for none.
-func obstacleOf(policies []string, r *http.Request, nonce string) obstacle {
+func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle {
 	for policy := range strings.SplitSeq(strings.Join(policies, ","), ",") {
 		p := directivesOf(policy)
 		if flags, ok := p["sandbox"]; ok && !(hasToken(flags, "allow-scripts") && hasToken(flags, "allow-same-origin")) {
-			return obstacle{"sandbox", shownDirective("sandbox", flags), "give it allow-scripts and allow-same-origin under pages dev" + byHand}
+			return policyObstacle{"sandbox", shownDirective("sandbox", flags), "give it allow-scripts and allow-same-origin under pages dev" + byHand}
 		}
-		if name, sources, ok := p.first("script-src-elem", "script-src", "default-src"); ok && !allows(sources, r, scriptPath, nonce) {
-			return obstacle{name, shownDirective(name, sources), "let script-src have 'self' or a nonce under pages dev" + byHand}
+		if name, sources, ok := p.first("script-src-elem", "script-src", "default-src"); ok && !allowsSource(sources, r, scriptPath, nonce) {
+			return policyObstacle{name, shownDirective(name, sources), "let script-src have 'self' or a nonce under pages dev" + byHand}
 		}
-		if name, sources, ok := p.first("connect-src", "default-src"); ok && !allows(sources, r, streamPath, "") {
-			return obstacle{name, shownDirective(name, sources), "let connect-src have 'self' under pages dev" + byHand}
+		if name, sources, ok := p.first("connect-src", "default-src"); ok && !allowsSource(sources, r, streamPath, "") {
+			return policyObstacle{name, shownDirective(name, sources), "let connect-src have 'self' under pages dev" + byHand}
 		}
 	}
-	return obstacle{}
+	return policyObstacle{}
 }
 
 // directives are those of one policy, by name.
@@ -72,8 +72,8 @@ func hasToken(list []string, token string) bool {
 	return false
 }
 
-// allows reports whether sources let a page load path from where it came from itself.
-func allows(sources []string, r *http.Request, path, nonce string) bool {
+// allowsSource reports whether sources let a page load path from where it came from itself.
+func allowsSource(sources []string, r *http.Request, path, nonce string) bool {
 	if nonce != "" && hasToken(sources, "'nonce-"+nonce+"'") {
 		return true
 	}

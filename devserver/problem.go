@@ -112,12 +112,12 @@ type Frame struct {
 }
 
 // Place is "file:line:column" with what is known of it.
-func (p Problem) Place() string { return place(p.File, p.Line, p.Column) }
+func (p Problem) Place() string { return formatPlace(p.File, p.Line, p.Column) }
 
 // Place is "file:line:column" with what is known of it.
-func (f Frame) Place() string { return place(f.File, f.Line, f.Column) }
+func (f Frame) Place() string { return formatPlace(f.File, f.Line, f.Column) }
 
-func place(file string, line, column int) string {
+func formatPlace(file string, line, column int) string {
 	switch {
 	case line <= 0:
 		return file
@@ -183,7 +183,7 @@ func ProblemsText(problems []Problem) string {
 		}
 		p.write(&b)
 	}
-	return strings.Map(printable, b.String())
+	return strings.Map(printableRune, b.String())
 }
 
 // write writes what is below the title.
@@ -223,7 +223,7 @@ func (p Problem) write(b *strings.Builder) {
 	}
 }
 
-func printable(r rune) rune {
+func printableRune(r rune) rune {
 	if (r < ' ' && r != '\n' && r != '\t') || (r >= 0x7f && r < 0xa0) {
 		return -1
 	}

@@ -21,9 +21,9 @@ const limitWarning = 0.8
 func FormatRequest(rec site.RequestRecord, colour bool) string {
 	paint := painter(colour)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s %s ms", strip(rec.Method), target(rec), paint(statusColour(rec.Status), strconv.Itoa(rec.Status)), millis(rec.Millis))
+	fmt.Fprintf(&b, "%s %s %s %s ms", stripControls(rec.Method), requestTarget(rec), paint(statusColour(rec.Status), strconv.Itoa(rec.Status)), formatMillis(rec.Millis))
 	if m := rec.Meter; m != nil {
-		cpu := "cpu " + upTo(millis(m.CPUMs), m.CPULimitMs) + " ms"
+		cpu := "cpu " + upTo(formatMillis(m.CPUMs), m.CPULimitMs) + " ms"
 		sub := "sub " + upTo(strconv.Itoa(m.SubRequests), m.SubRequestsMax)
 		fmt.Fprintf(&b, " · %s · %s", paint(meterColour(m.CPUMs, m.CPULimitMs), cpu), paint(meterColour(float64(m.SubRequests), m.SubRequestsMax), sub))
 	}
@@ -31,7 +31,7 @@ func FormatRequest(rec site.RequestRecord, colour bool) string {
 		fmt.Fprintf(&b, " · %s", paint(dim, string(rec.Source)))
 	}
 	if rec.Member != "" {
-		fmt.Fprintf(&b, " · %s", strip(rec.Member))
+		fmt.Fprintf(&b, " · %s", stripControls(rec.Member))
 	}
 	if rec.Error != "" {
 		fmt.Fprintf(&b, " · %s", paint(red, rec.Error))
@@ -51,15 +51,15 @@ func nearLimit(paint func(code, text string) string, name string, used float64, 
 	return " · " + paint(colour, fmt.Sprintf("%.0f%% of %s", 100*used/float64(limit), name))
 }
 
-func target(rec site.RequestRecord) string {
+func requestTarget(rec site.RequestRecord) string {
 	if rec.Query == "" {
-		return strip(rec.Path)
+		return stripControls(rec.Path)
 	}
-	return strip(rec.Path + "?" + rec.Query)
+	return stripControls(rec.Path + "?" + rec.Query)
 }
 
-// millis writes a duration with as many digits as tell something.
-func millis(ms float64) string {
+// formatMillis writes a duration with as many digits as tell something.
+func formatMillis(ms float64) string {
 	switch {
 	case ms >= 10 || ms == 0:
 		return strconv.FormatFloat(ms, 'f', 0, 64)
@@ -111,7 +111,7 @@ func meterColour(used float64, limit int) string {
 // painter returns a func that colours text, or leaves it as it is.
 func painter(colour bool) func(code, text string) string {
 	return func(code, text string) string {
-		text = strip(text)
+		text = stripControls(text)
 		if !colour || code == plain {
 			return text
 		}
@@ -119,12 +119,12 @@ func painter(colour bool) func(code, text string) string {
 	}
 }
 
-// strip leaves control characters and line ends out.
-func strip(text string) string {
+// stripControls leaves control characters and line ends out.
+func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
 		}
-		return printable(r)
+		return printableRune(r)
 	}, text)
 }

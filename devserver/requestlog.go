@@ -276,7 +276,7 @@ func (r logRow) values() (columns []any, size int64, err error) {
 	}
 	document, err := marshalRow(r.record)
 	rec := r.record
-	text := target(*rec) + "\n" + rec.Error
+	text := requestTarget(*rec) + "\n" + rec.Error
 	return []any{rec.ID, 0, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member, text, document}, int64(len(document) + len(text)), err
 }
 

@@ -241,7 +241,7 @@ func TestFollowLog(t *testing.T) {
 	look := func(w *LogFollower, want string) {
 		t.Helper()
 		told = nil
-		if err := w.look(t.Context(), tell); err != nil || shown(told) != want {
+		if err := w.poll(t.Context(), tell); err != nil || shown(told) != want {
 			t.Errorf("told %q, %v, want %q", shown(told), err, want)
 		}
 	}

@@ -48,7 +48,7 @@ func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
 		refuseForeign(w, r, "the stream is for the dashboard")
 		return
 	}
-	serveEvents(w, r, h.view, h.unview)
+	serveEvents(w, r, h.view, h.endView)
 }
 
 // serveEvents streams to a subscriber that join makes and leave unmakes.

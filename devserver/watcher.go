@@ -264,7 +264,7 @@ func (w *watcher) forget(path string) {
 		return
 	}
 	for dir := range w.dirs {
-		if _, below := within(path, dir); below {
+		if _, below := relativeTo(path, dir); below {
 			w.unregister(dir)
 			delete(w.dirs, dir)
 		}

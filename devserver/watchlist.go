@@ -35,8 +35,8 @@ func (l watchList) covers(path string) bool {
 		return true
 	}
 	return slices.ContainsFunc(l.roots, func(root string) bool {
-		rel, ok := within(root, path)
-		return ok && !ignored(rel)
+		rel, ok := relativeTo(root, path)
+		return ok && !isIgnored(rel)
 	})
 }
 
@@ -48,7 +48,7 @@ func (l watchList) shapedBy(path string) bool {
 		return true
 	}
 	below := func(listed string) bool {
-		rel, ok := within(path, listed)
+		rel, ok := relativeTo(path, listed)
 		return ok && rel != "."
 	}
 	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below)
@@ -78,11 +78,11 @@ func walk(root string, onDir func(dir string), onFile func(path string, d fs.Dir
 		if err != nil {
 			return nil //nolint:nilerr // it vanished or may not be read: whoever reads it next says so
 		}
-		rel, _ := within(root, path)
+		rel, _ := relativeTo(root, path)
 		switch {
-		case ignored(rel) && d.IsDir():
+		case isIgnored(rel) && d.IsDir():
 			return filepath.SkipDir
-		case ignored(rel):
+		case isIgnored(rel):
 		case d.IsDir():
 			onDir(path)
 		default:

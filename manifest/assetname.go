@@ -8,16 +8,12 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file carries the rules for the names of public files and migrations. The platform document gives none:
 // they are those of the upload, which refuses what some file system, URL or archive would read differently.
-
-const (
-	maxSegmentBytes = 255
-	maxPathBytes    = 1024
-	maxSegments     = 32
-)
 
 //nolint:gochecknoglobals // constants
 var (
@@ -123,17 +119,18 @@ func slowNameFault(p string) (code, reason string) {
 		return codeNameURL, `has "#" in it, which ends a path in a URL`
 	case long(p):
 		return codeNameLong, reasonLong
-	case anySegment(p, func(s string) bool { return len(s) > maxSegmentBytes }):
-		return codeNameLong, "has a segment longer than 255 bytes"
+	case anySegment(p, func(s string) bool { return len(s) > limits.MaxSegmentBytes }):
+		return codeNameLong, fmt.Sprintf("has a segment longer than %d bytes", limits.MaxSegmentBytes)
 	}
 	return "", ""
 }
 
-const reasonLong = "is longer than 1024 bytes or 32 segments"
+//nolint:gochecknoglobals // a constant
+var reasonLong = fmt.Sprintf("is longer than %d bytes or %d segments", limits.MaxPathBytes, limits.MaxPathSegments)
 
 // long reports whether a path is over the limits of a whole one in form C.
 func long(p string) bool {
-	return (len(p) > maxPathBytes && len(norm.NFC.String(p)) > maxPathBytes) || strings.Count(p, "/") >= maxSegments
+	return (len(p) > limits.MaxPathBytes && len(norm.NFC.String(p)) > limits.MaxPathBytes) || strings.Count(p, "/") >= limits.MaxPathSegments
 }
 
 // SecretName reports whether a segment of a path is a name of files that hold secrets, which no upload takes.
@@ -142,7 +139,7 @@ func SecretName(segment string) bool { return secretFile.MatchString(segment) }
 // plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no
 // dot at the end of a segment, and nothing of the platform's or of Windows'.
 func plainName(p string) bool {
-	if p == "" || p[0] == '_' || len(p) > maxSegmentBytes || strings.Count(p, "/") >= maxSegments {
+	if p == "" || p[0] == '_' || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
 		return false
 	}
 	from := 0 // of the segment

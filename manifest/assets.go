@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // assets is what a walk over the public files found.
@@ -44,9 +46,9 @@ func (b *bundle) checkAssets(dir string) {
 	if more := a.wrong - maxAssetFaults; more > 0 {
 		b.refuse(codeAssetCount, "/assets", plural(more, "more public file")+" cannot be served", "correct those that are listed first")
 	}
-	if b.upload && (len(a.files) > MaxFiles || a.bytes > MaxBundleBytes) {
+	if b.upload && (len(a.files) > limits.MaxFiles || a.bytes > limits.MaxBundleBytes) {
 		b.refuse(codeAssetsTooMany, "/assets", fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
-			len(a.files), mebibytes(a.bytes), MaxFiles, mebibytes(MaxBundleBytes)), "serve large collections from storage")
+			len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)), "serve large collections from storage")
 	}
 	b.checkCoverage(a)
 	b.checkLeaks(a)
@@ -85,10 +87,10 @@ func (b *bundle) checkSize(a *assets, e AssetEntry) {
 		return // removed meanwhile
 	}
 	a.bytes += info.Size()
-	if info.Size() > MaxFileBytes {
+	if info.Size() > limits.MaxFileBytes {
 		b.refuseAsset(a, Diagnostic{
 			Severity: Error, Code: codeAssetTooLarge, File: e.File,
-			Message: fmt.Sprintf("%s has %s, over the %s that an upload takes", quote(e.File), plural(int(info.Size()), "byte"), mebibytes(MaxFileBytes)),
+			Message: fmt.Sprintf("%s has %s, over the %s that an upload takes", quote(e.File), plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes)),
 			Fix:     "serve it from storage",
 		})
 	}

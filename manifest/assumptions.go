@@ -1,5 +1,7 @@
 package manifest
 
+import "github.com/pages-toolchain/pages/manifest/limits"
+
 // This file names what the platform document leaves open and this package had to choose, beside the figures
 // of section 2.9 that other rooms need. To follow a different platform, change it here.
 
@@ -13,14 +15,6 @@ const (
 	DefaultKVName       = "KV"     // section 2.9
 )
 
-// Limits of section 2.9.
-const (
-	DefaultCPUMs       = 10000
-	MaxCPUMs           = 30000
-	DefaultSubRequests = 20
-	MaxSubRequests     = 50
-)
-
 // PinDate is the platform's own compatibility date. A manifest can only move the date forward from it; the
 // document says that there is a pin, not which day it is.
 const PinDate = "2026-10-01"
@@ -30,13 +24,6 @@ const PinDate = "2026-10-01"
 const (
 	ReservedPages   = "__pages"
 	ReservedPreview = "__preview"
-)
-
-// What an upload takes of files, the manifest not counted.
-const (
-	MaxFileBytes   = 25 << 20 // of one file
-	MaxFiles       = 20_000
-	MaxBundleBytes = 500 << 20 // of all files together
 )
 
 // Bounds on what is read at all, so that a hostile file costs little. The document gives none.
@@ -75,6 +62,9 @@ const (
 	maxLeakPages    = 2_000
 	maxLeaksTold    = 20
 )
+
+// maxEvent is how many characters the event of a form has at most: "custom." and a name.
+const maxEvent = len("custom.") + limits.MaxName
 
 // maxReported is how many diagnostics a Report carries; the rest are counted.
 const maxReported = 100

@@ -3,6 +3,8 @@ package manifest
 import (
 	"fmt"
 	"testing"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // TestCeilings: a limit that is over its ceiling is told the ceiling that the schema gives it, whichever limits there are.
@@ -17,6 +19,18 @@ func TestCeilings(t *testing.T) {
 		want := fmt.Sprintf("%s is %d, over the platform ceiling of %d", name, ceiling+1, ceiling)
 		if ceiling == 0 || len(diags) != 1 || diags[0].Message != want || diags[0].Fix != fmt.Sprintf("set it to %d or less", ceiling) {
 			t.Errorf("%s: %+v, want %q", name, diags, want)
+		}
+	}
+}
+
+// TestNameLengths: the schema has the lengths of the table, and the greatest amounts.
+func TestNameLengths(t *testing.T) {
+	for at, want := range map[pointer]int{
+		"/bindings/secrets/0": limits.MaxName, "/bindings/storage/name": limits.MaxName, "/bindings/kv/name": limits.MaxName,
+		"/forms/0/name": limits.MaxName, "/forms/0/event": maxEvent,
+	} {
+		if got := described().at(at).MaxLength; got != want {
+			t.Errorf("%s: %d characters in the schema, %d in the table", at, got, want)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // siteCases are small sites that are told of a code which no case of testdata/cases.txt meets.
@@ -26,8 +27,8 @@ func siteCases() map[string]fstest.MapFS {
 		"asset-count":          site(assets, crowd(100_000)...),
 		"asset-members-text":   site(clubhouse, "p/club/a.html", "<p>The boat house key hangs behind the blue door.", "p/a.js", "The boat house key hangs behind the blue door."),
 		"asset-secret":         site(assets, "p/old.txt", "-----BEGIN PRIVATE KEY-----\n"),
-		"asset-too-large":      site(assets, "p/v.mp4", strings.Repeat("v", manifest.MaxFileBytes+1)),
-		"assets-too-many":      site(assets, crowd(manifest.MaxFiles+1)...),
+		"asset-too-large":      site(assets, "p/v.mp4", strings.Repeat("v", limits.MaxFileBytes+1)),
+		"assets-too-many":      site(assets, crowd(limits.MaxFiles+1)...),
 		"asset-source":         site(`{"entry":"w.js","assets":"."}`, "w.js", ""),
 		"route-uncovered":      site(`{"assets":"p","routes":[{"pattern":"/a","access":"members"}]}`, "p/a/b.txt", ""),
 		"flags-declared-twice": site(`{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json", `{"compatibility_flags":["nodejs_compat"]}`),

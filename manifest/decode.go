@@ -1,6 +1,10 @@
 package manifest
 
-import "path"
+import (
+	"path"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
+)
 
 // decode turns an accepted document into a Manifest with every default filled in.
 func decode(root *node) *Manifest {
@@ -8,10 +12,7 @@ func decode(root *node) *Manifest {
 		Entry:    cleanPath(root.get("entry").str()),
 		Assets:   cleanPath(root.get("assets").str()),
 		Bindings: decodeBindings(root.get("bindings")),
-		Limits: Limits{
-			CPUMs:       decodeInt(root.path("limits", "cpuMs"), DefaultCPUMs),
-			SubRequests: decodeInt(root.path("limits", "subRequests"), DefaultSubRequests),
-		},
+		Limits:   decodeLimits(root.get("limits")),
 		Runtime: Runtime{
 			CompatibilityFlags: decodeStrings(root.path("runtime", "compatibilityFlags")),
 			CompatibilityDate:  root.path("runtime", "compatibilityDate").str(),
@@ -64,11 +65,15 @@ func decodeName(n *node, def string) string {
 	return def
 }
 
-func decodeInt(n *node, def int) int {
-	if i, ok := n.integer(); ok {
-		return int(i)
+func decodeLimits(n *node) Limits {
+	var all Limits
+	for _, l := range limits.All() {
+		l.Set(&all, l.Default)
+		if i, ok := n.get(l.Key).integer(); ok {
+			l.Set(&all, int(i))
+		}
 	}
-	return def
+	return all
 }
 
 func decodeStrings(n *node) []string {

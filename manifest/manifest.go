@@ -26,6 +26,8 @@
 // go test ./manifest -update, and a look at the difference. All formats of the report have it by that.
 package manifest
 
+import "github.com/pages-toolchain/pages/manifest/limits"
+
 // FileName is the name of the manifest at the bundle root.
 const FileName = "pages.deploy.json"
 
@@ -121,12 +123,7 @@ type KV struct {
 }
 
 // Limits bound one request of the Worker. [Parse] fills in the defaults.
-type Limits struct {
-	// CPUMs is the CPU time in milliseconds: 10000 by default, at most 30000.
-	CPUMs int `json:"cpuMs,omitempty"`
-	// SubRequests is the number of outbound requests: 20 by default, at most 50.
-	SubRequests int `json:"subRequests,omitempty"`
-}
+type Limits = limits.Requests
 
 // Runtime chooses the behaviour of the Worker runtime.
 type Runtime struct {

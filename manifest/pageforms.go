@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file compares the forms of the public pages with those the manifest declares.
@@ -167,8 +169,8 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 }
 
 func (b *bundle) undeclared(f pageForm) {
-	fix := "give it a name of at most 64 lowercase letters, digits, - and _"
-	if name := f.name; nameFix(name) == "write "+literal(name) && len(name) <= 64 {
+	fix := fmt.Sprintf("give it a name of at most %d lowercase letters, digits, - and _", limits.MaxName)
+	if name := f.name; nameFix(name) == "write "+literal(name) && len(name) <= limits.MaxName {
 		event := strings.TrimPrefix(eventFix(name), "write ")
 		fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
 	}

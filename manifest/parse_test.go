@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 

@@ -199,7 +199,7 @@ func eventFix(s string) string {
 		}
 	}, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"))
 	name = strings.TrimLeft(name, "0123456789_")
-	if name == "" || len("custom.")+len(name) > 71 {
+	if name == "" || len("custom.")+len(name) > maxEvent {
 		return `start it with "custom.", and go on with a name that starts with a letter`
 	}
 	return "write " + literal("custom."+name)

@@ -12,20 +12,40 @@ import (
 	"sync"
 
 	"github.com/xeipuuv/gojsonschema"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 //go:embed schema.json
-var schemaJSON []byte
+var schemaTemplate string
+
+// schemaJSON is the schema with the table of limits in its place.
+//
+//nolint:gochecknoglobals // a cache of a constant
+var schemaJSON = sync.OnceValue(func() []byte {
+	var rows []string
+	for _, l := range limits.All() {
+		rows = append(rows, fmt.Sprintf(`
+        %q: {
+          "description": "%s The platform ceiling is %d.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": %d,
+          "default": %d
+        }`, l.Key, l.Schema, l.Ceiling, l.Ceiling, l.Default))
+	}
+	return []byte(strings.Replace(schemaTemplate, `"properties": {}`, `"properties": {`+strings.Join(rows, ",")+"\n      }", 1))
+})
 
 // Schema returns the JSON Schema (draft-07) of the manifest, with descriptions and defaults. It says every
 // rule of section 2.9 that draft-07 can say and is what [Parse] itself validates with.
-func Schema() []byte { return slices.Clone(schemaJSON) }
+func Schema() []byte { return slices.Clone(schemaJSON()) }
 
 // compiled holds the schema after its first use. A process that never validates pays nothing for it.
 //
 //nolint:gochecknoglobals // a cache of a constant
 var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
-	dec := json.NewDecoder(bytes.NewReader(schemaJSON))
+	dec := json.NewDecoder(bytes.NewReader(schemaJSON()))
 	dec.UseNumber()
 	var schema map[string]any
 	if err := dec.Decode(&schema); err != nil {
@@ -80,7 +100,7 @@ type schemaNode struct {
 //nolint:gochecknoglobals // a cache of a constant
 var described = sync.OnceValue(func() *schemaNode {
 	root := &schemaNode{}
-	if err := json.Unmarshal(schemaJSON, root); err != nil {
+	if err := json.Unmarshal(schemaJSON(), root); err != nil {
 		return &schemaNode{}
 	}
 	return root

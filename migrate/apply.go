@@ -33,25 +33,25 @@ func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 	}
 	defer r.close()
 	// Most runs find nothing to do, and need no write lock to see that.
-	if err := r.look(ctx); err != nil {
+	if err := r.readLedger(ctx); err != nil {
 		return Result{}, err
 	}
-	if err := m.keeping(ctx, r); err != nil {
+	if err := m.applyWithBackup(ctx, r); err != nil {
 		return r.result, err
 	}
 	return r.result, r.checkTables(ctx)
 }
 
-// keeping applies the pending files of a run, and keeps a copy of what was there before if any of them stands.
-func (m *Migrator) keeping(ctx context.Context, r *run) error {
+// applyWithBackup applies the pending files of a run, and keeps a copy of what was there before if any of them stands.
+func (m *Migrator) applyWithBackup(ctx context.Context, r *run) error {
 	if m.o.UndoDir == "" || len(r.status.Pending) == 0 {
-		return r.all(ctx)
+		return r.applyAll(ctx)
 	}
 	keep, drop, err := m.copyForUndo(ctx, r.conn)
 	if err != nil {
 		return err
 	}
-	err = r.all(ctx)
+	err = r.applyAll(ctx)
 	if len(r.result.Applied) == 0 {
 		keep = drop
 	}
@@ -97,9 +97,9 @@ func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 
 func (r *run) close() { _ = r.conn.Close() }
 
-// look reads the ledger, unless nobody else has written since it was last read, and refuses what must not run. The
+// readLedger reads the ledger, unless nobody else has written since it was last read, and refuses what must not run. The
 // texts of all pending files are checked: a run that is bound to fail at its third file should not begin.
-func (r *run) look(ctx context.Context) error {
+func (r *run) readLedger(ctx context.Context) error {
 	var version int64
 	if err := r.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
 		return databaseError("the database cannot be read", err)
@@ -137,7 +137,7 @@ func (r *run) checkTexts() error {
 			continue
 		}
 		if len(spans) == 0 && r.o.HoldEmpty {
-			r.hold(i)
+			r.leavePending(i)
 			break
 		}
 		r.spans[f.Name] = spans
@@ -145,15 +145,15 @@ func (r *run) checkTexts() error {
 	return errs.orNil()
 }
 
-// hold leaves the file at i and what sorts behind it pending.
-func (r *run) hold(i int) {
+// leavePending leaves the file at i and what sorts behind it pending.
+func (r *run) leavePending(i int) {
 	name := r.status.Pending[i].Name
 	r.status.Pending = r.status.Pending[:i]
 	r.result.Warnings = append(r.result.Warnings, Notice{Name: name, Code: CodeHeld, Pos: token.Position{Filename: r.set.path(name)}, Msg: "the migration has no statement yet, and waits for one"})
 }
 
-// all applies every pending file.
-func (r *run) all(ctx context.Context) error {
+// applyAll applies every pending file.
+func (r *run) applyAll(ctx context.Context) error {
 	total := len(r.status.Pending)
 	work := total > 0 || len(r.status.adopt) > 0
 	for more := work; more; {
@@ -162,14 +162,14 @@ func (r *run) all(ctx context.Context) error {
 		}
 		var err error
 		if more, err = r.transaction(ctx, r.next); err != nil {
-			r.failed()
+			r.markFailed()
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) failed() {
+func (r *run) markFailed() {
 	for i, f := range r.status.Pending {
 		if i == 0 {
 			r.result.Failed = f.Name
@@ -182,7 +182,7 @@ func (r *run) failed() {
 // transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or wants no more. The end of ctx
 // interrupts everything but the COMMIT.
 func (r *run) transaction(ctx context.Context, fn func(context.Context, connection) (bool, error)) (more bool, err error) {
-	err = interruptible(ctx, r.conn, func(c connection) error {
+	err = withInterrupt(ctx, r.conn, func(c connection) error {
 		if err := r.begin(ctx, c); err != nil {
 			return databaseError("the database cannot be written", err)
 		}
@@ -198,7 +198,7 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context, connecti
 		r.rollback(ctx)
 		return false, databaseError("the migration cannot be committed", err)
 	}
-	r.committed()
+	r.markApplied()
 	return true, nil
 }
 
@@ -238,8 +238,8 @@ func (r *run) begin(ctx context.Context, c connection) error {
 	return err
 }
 
-// committed moves the file that ran from what is pending to what is applied.
-func (r *run) committed() {
+// markApplied moves the file that ran from what is pending to what is applied.
+func (r *run) markApplied() {
 	r.began, r.status.adopt = true, nil
 	if len(r.files) == len(r.result.Applied) {
 		return // a transaction that only adopted
@@ -263,7 +263,7 @@ func (r *run) rollback(ctx context.Context) {
 // next applies the first pending file inside the open transaction, and reports whether there was anything to do. The
 // ledger is looked at each time, since another runner may have been here between two transactions.
 func (r *run) next(ctx context.Context, c connection) (bool, error) {
-	if err := r.look(ctx); err != nil {
+	if err := r.readLedger(ctx); err != nil {
 		return false, err
 	}
 	if len(r.status.Pending) == 0 && len(r.status.adopt) == 0 {
@@ -315,7 +315,7 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
 	r.losses, r.owing, r.keyed = nil, token.Position{}, r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
-	err := guarded(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
+	err := withGuard(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
 	if err != nil {
 		return err
 	}
@@ -357,14 +357,14 @@ func (r *run) statements(ctx context.Context, c connection, f File, g *guard) er
 			return err
 		}
 		if r.keyed {
-			r.owes(c.owesParents(), f, s)
+			r.noteOrphans(c.owesParents(), f, s)
 		}
 	}
 	return nil
 }
 
-// owes notes the first statement behind which rows lack their parent, for as long as they do.
-func (r *run) owes(parents bool, f File, s span) {
+// noteOrphans notes the first statement behind which rows lack their parent, for as long as they do.
+func (r *run) noteOrphans(parents bool, f File, s span) {
 	switch {
 	case !parents:
 		r.owing = token.Position{}
@@ -391,11 +391,11 @@ const incomplete = "incomplete input"
 func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	text := string(f.SQL[s.start:s.end])
 	if *g = guard(renameVerdict(text)); g.msg != "" {
-		return f.refused(s, g, nil)
+		return f.refusal(s, g, nil)
 	}
 	var err error
-	if table := dropped(text); table != "" && r.keyed {
-		err = r.dropping(ctx, f, s, table)
+	if table := droppedTable(text); table != "" && r.keyed {
+		err = r.dropTable(ctx, f, s, table)
 	} else {
 		err = r.statement(ctx, text)
 	}
@@ -410,7 +410,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		return nil
 	}
 	if g.msg != "" {
-		return f.refused(s, g, err)
+		return f.refusal(s, g, err)
 	}
 	if firstWord(text) == "VACUUM" {
 		return &Error{Pos: begin(), Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction", Fix: "remove the statement; space of deleted rows is used again by itself", cause: err}
@@ -420,7 +420,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	if !e.blamesDatabase() {
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {
-			v := verdict(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows
+			v := judgeAction(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows
 			e.Code, e.Msg, e.Fix = v.code, v.msg, v.fix
 		}
 		if e.Fix == "" {
@@ -434,7 +434,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	return e
 }
 
-func (f File) refused(s span, g *guard, err error) *Error {
+func (f File) refusal(s span, g *guard, err error) *Error {
 	return &Error{Pos: position(f.path(), f.SQL, s.start), Code: g.code, Msg: g.msg, Fix: g.fix, cause: err}
 }
 
@@ -443,11 +443,11 @@ func renameVerdict(text string) refusal {
 	if firstWord(text) != "ALTER" {
 		return refusal{}
 	}
-	return ownVerdict(ownPrefix(renamed(text)))
+	return ownVerdict(ownPrefix(renameTarget(text)))
 }
 
-// renamed is the name that ALTER TABLE … RENAME TO gives.
-func renamed(text string) string {
+// renameTarget is the name that ALTER TABLE … RENAME TO gives.
+func renameTarget(text string) string {
 	var last [3]string // tokens
 	src := []byte(text)
 	for pos := 0; pos < len(src); {
@@ -460,7 +460,7 @@ func renamed(text string) string {
 	if !strings.EqualFold(last[0], "RENAME") || !strings.EqualFold(last[1], "TO") {
 		return ""
 	}
-	return unquoted(last[2])
+	return unquote(last[2])
 }
 
 // renameFix is what to do about a trigger or a view that names a table which is dropped and not there again when another
@@ -474,7 +474,7 @@ func renameFix(msg string) string {
 	return ""
 }
 
-func unquoted(name string) string { return strings.Trim(name, "\"'`[]") }
+func unquote(name string) string { return strings.Trim(name, "\"'`[]") }
 
 func firstWord(text string) string {
 	return strings.ToUpper(text[:wordLength([]byte(text))])
@@ -512,7 +512,7 @@ func (f File) keysUnchecked(err error) *Error {
 
 // checkTables is the last rule of an apply: what the manifest names exists.
 func (r *run) checkTables(ctx context.Context) error {
-	if len(r.status.Pending) < len(r.set.files) && r.held() {
+	if len(r.status.Pending) < len(r.set.files) && r.isHeld() {
 		return nil // what waits may create them
 	}
 	var errs Errors
@@ -532,7 +532,7 @@ func (r *run) checkTables(ctx context.Context) error {
 	return errs.orNil()
 }
 
-func (r *run) held() bool {
+func (r *run) isHeld() bool {
 	for _, w := range r.result.Warnings {
 		if w.Code == CodeHeld {
 			return true

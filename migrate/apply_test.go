@@ -20,7 +20,7 @@ func TestTransactionEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.close()
-	err = interruptible(t.Context(), r.conn, func(c connection) error {
+	err = withInterrupt(t.Context(), r.conn, func(c connection) error {
 		return r.execute(t.Context(), c, File{Name: "1.sql", SQL: []byte("SELECT 1")})
 	})
 	if !errors.Is(err, errTransactionEnded) {

@@ -22,8 +22,8 @@ type loss struct {
 // reference is a foreign key: the table that has it, its first column, and what it says of a deleted parent.
 type reference struct{ table, column, action string }
 
-// dropped is the table that DROP TABLE drops; "" for another statement.
-func dropped(text string) string {
+// droppedTable is the table that DROP TABLE drops; "" for another statement.
+func droppedTable(text string) string {
 	src := []byte(text)
 	words := []string{"DROP", "TABLE"}
 	name := ""
@@ -42,18 +42,18 @@ func dropped(text string) string {
 			name = word // the last: IF EXISTS and the schema come before
 		}
 	}
-	return unquoted(name)
+	return unquote(name)
 }
 
-// dropping runs a statement that drops a table, and notes what it took along. It runs inside [guarded].
-func (r *run) dropping(ctx context.Context, f File, s span, table string) error {
-	references, err := r.referring(ctx, table)
+// dropTable runs a statement that drops a table, and notes what it took along. It runs inside [guarded].
+func (r *run) dropTable(ctx context.Context, f File, s span, table string) error {
+	references, err := r.referencesTo(ctx, table)
 	if err != nil {
 		return err
 	}
 	var found []loss
 	for _, ref := range references {
-		n, err := r.holding(ctx, ref)
+		n, err := r.countReferring(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (r *run) dropping(ctx context.Context, f File, s span, table string) error 
 		return err
 	}
 	for _, l := range found {
-		if l.after, err = r.holding(ctx, l.reference); err != nil {
+		if l.after, err = r.countReferring(ctx, l.reference); err != nil {
 			return err
 		}
 		if l.after < l.before {
@@ -76,8 +76,8 @@ func (r *run) dropping(ctx context.Context, f File, s span, table string) error 
 	return nil
 }
 
-// referring are the foreign keys by which the deletion of a table's rows goes on to others, and from those to others again.
-func (r *run) referring(ctx context.Context, table string) (all []reference, err error) {
+// referencesTo are the foreign keys by which the deletion of a table's rows goes on to others, and from those to others again.
+func (r *run) referencesTo(ctx context.Context, table string) (all []reference, err error) {
 	seen := map[string]bool{strings.ToLower(table): true}
 	for queue := []string{table}; len(queue) > 0; queue = queue[1:] {
 		found, err := r.referringTo(ctx, queue[0])
@@ -115,8 +115,8 @@ WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_d
 	return found, rows.Err()
 }
 
-// holding is how many rows have the reference.
-func (r *run) holding(ctx context.Context, ref reference) (n int64, err error) {
+// countReferring is how many rows have the reference.
+func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err error) {
 	err = r.conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table)).Scan(&n)
 	return n, err
 }
@@ -128,7 +128,7 @@ func (r *run) noticeLosses(ctx context.Context, f File) error {
 		there, err := hasTable(ctx, r.conn, l.table)
 		if err == nil && there {
 			var now int64
-			if now, err = r.holding(ctx, l.reference); err == nil && now < l.before {
+			if now, err = r.countReferring(ctx, l.reference); err == nil && now < l.before {
 				r.result.Warnings = append(r.result.Warnings, Notice{Name: f.Name, Pos: l.pos, Code: CodeCascade, Msg: l.String()})
 			}
 		}

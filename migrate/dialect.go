@@ -33,7 +33,7 @@ func ForeignFix(statement []byte, msg string) string {
 	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") && msg != "unknown database public" {
 		return ""
 	}
-	text, first, fix := skeleton(statement), -1, ""
+	text, first, fix := normalizeSpace(statement), -1, ""
 	for _, f := range foreignForms {
 		if at := f.form.FindStringIndex(text); at != nil && (first < 0 || at[0] < first) {
 			first, fix = at[0], isSQLite+f.fix
@@ -44,8 +44,8 @@ func ForeignFix(statement []byte, msg string) string {
 
 const isSQLite = "the database is SQLite: "
 
-// skeleton is a statement with one space between its tokens, and nothing in its quotes.
-func skeleton(statement []byte) string {
+// normalizeSpace is a statement with one space between its tokens, and nothing in its quotes.
+func normalizeSpace(statement []byte) string {
 	var tokens []string
 	for pos := 0; pos < len(statement); {
 		t := nextToken(statement, pos)

@@ -82,7 +82,7 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 	for _, entry := range entries {
 		name := entry.Name()
 		f := File{Name: name, Path: path.Join(dir, name)}
-		if why := ignored(entry); why != "" {
+		if why := ignoreReason(entry); why != "" {
 			notices = append(notices, notice(f, CodeIgnored, why))
 			continue
 		}
@@ -94,7 +94,7 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if down(name) {
+		if isDownFile(name) {
 			notices = append(notices, notice(f, CodeDown, "the file is applied as any other, in the order of its name: move it out of the folder, and go back with pages migrate undo"))
 		}
 		files = append(files, f)
@@ -116,7 +116,7 @@ func notice(f File, code, msg string) Notice {
 func unreadable(dir string, err error) *Error {
 	e := &Error{
 		Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
-		Msg: "the migrations directory cannot be read: " + reason(err),
+		Msg: "the migrations directory cannot be read: " + fileReason(err),
 		Fix: `check "bindings.database.migrations" in the manifest`,
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,18 +126,18 @@ func unreadable(dir string, err error) *Error {
 	return e
 }
 
-// reason is an error of the file system without the path it repeats.
-func reason(err error) string {
+// fileReason is an error of the file system without the path it repeats.
+func fileReason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()
 }
 
-// down reports whether other tools keep in a file so called what undoes another one.
-func down(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".down.sql") }
+// isDownFile reports whether other tools keep in a file so called what undoes another one.
+func isDownFile(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".down.sql") }
 
-func ignored(entry fs.DirEntry) string {
+func ignoreReason(entry fs.DirEntry) string {
 	switch name := entry.Name(); {
 	case strings.HasPrefix(name, "."):
 		return "hidden files are not migrations"
@@ -165,7 +165,7 @@ func (f File) checkEntry(entry fs.DirEntry) *Error {
 		return refuse(fmt.Sprintf("the name has %d bytes, over %d", len(f.Name), maxNameLength), "rename the file")
 	case !utf8.ValidString(f.Name):
 		return refuse("the name "+quoted+" is not UTF-8", "rename the file")
-	case strings.ContainsFunc(f.Name, unportable):
+	case strings.ContainsFunc(f.Name, isUnportable):
 		return refuse("the name "+quoted+` has a character that some systems cannot store`,
 			`use letters, digits, "_", "-" and "."`)
 	case strings.TrimSpace(f.Name) != f.Name || strings.HasSuffix(strings.TrimSuffix(f.Name, ".sql"), " "):
@@ -174,7 +174,7 @@ func (f File) checkEntry(entry fs.DirEntry) *Error {
 	return nil
 }
 
-func unportable(r rune) bool {
+func isUnportable(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
 }
 
@@ -203,7 +203,7 @@ func (f *File) load(fsys fs.FS) *Error {
 }
 
 func (f File) unreadable(err error) *Error {
-	e := f.errorWhole(CodeUnreadable, "the migration cannot be read: "+reason(err), "check the file's permissions")
+	e := f.errorWhole(CodeUnreadable, "the migration cannot be read: "+fileReason(err), "check the file's permissions")
 	e.cause = err
 	return e
 }
@@ -242,7 +242,7 @@ func collisions(files []File) Errors {
 	var errs Errors
 	first := map[string]string{}
 	for _, f := range files {
-		key := folded(f.Name)
+		key := foldName(f.Name)
 		if other, ok := first[key]; ok {
 			errs = append(errs, f.errorWhole(CodeNameCollision,
 				fmt.Sprintf("the names %q and %q are the same on some systems", other, f.Name), "rename one of them"))
@@ -253,8 +253,8 @@ func collisions(files []File) Errors {
 	return errs
 }
 
-// folded is the same for names that differ in case or in how a letter is composed.
-func folded(name string) string {
+// foldName is the same for names that differ in case or in how a letter is composed.
+func foldName(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return strings.ToLower(name)
 	}
@@ -267,10 +267,10 @@ func ambiguities(files []File) []Notice {
 	var notices []Notice
 	var numbered []File
 	for _, f := range files {
-		if digits(f.Name) == "" {
+		if leadingDigits(f.Name) == "" {
 			continue
 		}
-		if n := len(numbered); n > 0 && number(numbered[n-1].Name) == number(f.Name) {
+		if n := len(numbered); n > 0 && leadingNumber(numbered[n-1].Name) == leadingNumber(f.Name) {
 			notices = append(notices, notice(f, CodeNumberDuplicate,
 				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", numbered[n-1].Name, f.Name)))
 		}
@@ -278,21 +278,21 @@ func ambiguities(files []File) []Notice {
 	}
 	byNumber := slices.Clone(numbered)
 	slices.SortStableFunc(byNumber, func(a, b File) int {
-		x, y := number(a.Name), number(b.Name)
+		x, y := leadingNumber(a.Name), leadingNumber(b.Name)
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 	})
-	if at := slices.IndexFunc(numbered, func(f File) bool { return len(digits(f.Name)) != len(digits(numbered[0].Name)) }); at > 0 {
+	if at := slices.IndexFunc(numbered, func(f File) bool { return len(leadingDigits(f.Name)) != len(leadingDigits(numbered[0].Name)) }); at > 0 {
 		msg := "the numbers have different widths, and names are compared byte by byte; pad the numbers to one width"
 		if !slices.EqualFunc(numbered, byNumber, func(a, b File) bool { return a.Name == b.Name }) {
-			msg += fmt.Sprintf(". They are applied in the order %s; by number it would be %s", order(numbered), order(byNumber))
+			msg += fmt.Sprintf(". They are applied in the order %s; by number it would be %s", listInOrder(numbered), listInOrder(byNumber))
 		}
 		notices = append(notices, notice(numbered[at], CodeOrderAmbiguous, msg))
 	}
 	return notices
 }
 
-// order names files in order, or as many as fit a sentence.
-func order(files []File) string {
+// listInOrder names files in order, or as many as fit a sentence.
+func listInOrder(files []File) string {
 	const most = 6
 	var names []string
 	for _, f := range files[:min(len(files), most)] {
@@ -307,16 +307,16 @@ func order(files []File) string {
 // dated is a name that begins with a day, such as 2026-11-22, which is no number.
 var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
-// digits is the number a name begins with, as it is written.
-func digits(name string) string {
+// leadingDigits is the number a name begins with, as it is written.
+func leadingDigits(name string) string {
 	if dated.MatchString(name) {
 		return ""
 	}
 	return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 }
 
-// number is the number a name begins with without its padding, so that equal numbers are equal strings at any length.
-func number(name string) string { return strings.TrimLeft(digits(name), "0") }
+// leadingNumber is the number a name begins with without its padding, so that equal numbers are equal strings at any length.
+func leadingNumber(name string) string { return strings.TrimLeft(leadingDigits(name), "0") }
 
 // statements checks the text and finds the statements in it.
 func (f File) statements() ([]span, *Error) {

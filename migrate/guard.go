@@ -58,7 +58,7 @@ var ownPrefixes = [...]string{ledgerPrefix, "_cf_"}
 const ledgerPrefix = "_pages_"
 
 func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
-	v := verdict(action, arg1, arg2, database)
+	v := judgeAction(action, arg1, arg2, database)
 	if v.msg == "" {
 		return sqlite.AuthorizerOK
 	}
@@ -69,7 +69,7 @@ func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, databa
 // refusal is why an operation is refused; the zero value allows it.
 type refusal struct{ code, msg, fix string }
 
-func verdict(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
+func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
 	if hiddenTables[strings.ToLower(arg1)] {
 		return refusal{CodeModule, `the table "` + arg1 + `" is not available`, "remove the statement: a migration reaches tables, and not the pages they are kept in"}
 	}
@@ -152,8 +152,8 @@ func ownPrefix(name string) string {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// guarded runs fn while conn refuses what a migration may not do, and has the platform's limits. c is its handle.
-func guarded(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, g *guard) error) error {
+// withGuard runs fn while conn refuses what a migration may not do, and has the platform's limits. c is its handle.
+func withGuard(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, g *guard) error) error {
 	g := &guard{}
 	restore, err := limitConn(conn)
 	if err != nil {

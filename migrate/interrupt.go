@@ -61,9 +61,9 @@ func (c connection) setDefensive(on bool) {
 	sqlite3.Xsqlite3_db_config(tls, uintptr(c), sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// interruptible runs fn, and when ctx ends it interrupts what fn runs on conn with
+// withInterrupt runs fn, and when ctx ends it interrupts what fn runs on conn with
 // a context that has no end.
-func interruptible(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
+func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
 	var c connection
 	err := conn.Raw(func(driverConn any) error {
 		v := reflect.Indirect(reflect.ValueOf(driverConn))

@@ -29,7 +29,7 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	last, lastName := "", ""
 	for _, f := range files {
 		lastName = f.Name
-		if d := digits(f.Name); d != "" {
+		if d := leadingDigits(f.Name); d != "" {
 			last = d
 		}
 	}

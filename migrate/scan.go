@@ -53,7 +53,7 @@ func nextToken(src []byte, pos int) sqlToken {
 		}
 		return take(tokenOpen, len(rest))
 	case c == '\'' || c == '"' || c == '`':
-		return take(quoted(rest, c))
+		return take(measureQuoted(rest, c))
 	case c == '[':
 		if n := bytes.IndexByte(rest, ']'); n >= 0 {
 			return take(tokenQuoted, n+1)
@@ -75,8 +75,8 @@ func nextToken(src []byte, pos int) sqlToken {
 	}
 }
 
-// quoted measures a string or name quoted by q, in which q is doubled.
-func quoted(rest []byte, q byte) (tokenKind, int) {
+// measureQuoted measures a string or name quoted by q, in which q is doubled.
+func measureQuoted(rest []byte, q byte) (tokenKind, int) {
 	for i := 1; i < len(rest); i++ {
 		if rest[i] != q {
 			continue
@@ -234,7 +234,7 @@ func position(name string, src []byte, offset int) token.Position {
 // blame narrows a failure of the statement at s down to the word that
 // SQLite's message names, when that word stands in the statement just once.
 func (f File) blame(s span, msg string) int {
-	word := culprit(msg)
+	word := wordOf(msg)
 	found := -1
 	for pos := s.start; pos < s.end && word != ""; {
 		t := nextToken(f.SQL, pos)
@@ -251,7 +251,7 @@ func (f File) blame(s span, msg string) int {
 	return max(found, s.start)
 }
 
-func culprit(msg string) string {
+func wordOf(msg string) string {
 	if _, after, ok := strings.Cut(msg, `near "`); ok {
 		if i := strings.LastIndexByte(after, '"'); i >= 0 {
 			return after[:i]

@@ -61,7 +61,7 @@ func diff(before, after []Object) []Change {
 		k := key{o.Kind, o.Name}
 		sql, ok := there[k]
 		delete(there, k)
-		if !ok || plain(sql) != plain(o.SQL) {
+		if !ok || normalizeSQL(sql) != normalizeSQL(o.SQL) {
 			changes = append(changes, Change{o.Kind, o.Name, o.SQL, sql})
 		}
 	}
@@ -73,8 +73,8 @@ func diff(before, after []Object) []Change {
 	return changes
 }
 
-// plain is a statement with one space for all that is between its tokens.
-func plain(sql string) string {
+// normalizeSQL is a statement with one space for all that is between its tokens.
+func normalizeSQL(sql string) string {
 	var out strings.Builder
 	src := []byte(sql)
 	for pos := 0; pos < len(src); {

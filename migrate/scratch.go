@@ -98,7 +98,7 @@ func checkFile(ctx context.Context, file string) error {
 	}
 	head := make([]byte, len(header))
 	n, err := io.ReadFull(f, head)
-	if err = errors.Join(ignoring(err, io.EOF), f.Close()); err != nil || n > 0 && string(head) != header {
+	if err = errors.Join(ignoreError(err, io.EOF), f.Close()); err != nil || n > 0 && string(head) != header {
 		return errors.Join(errDamaged, err)
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(file, "mode=ro"))
@@ -113,7 +113,7 @@ func checkFile(ctx context.Context, file string) error {
 	return err
 }
 
-func ignoring(err, known error) error {
+func ignoreError(err, known error) error {
 	if errors.Is(err, known) {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (m *Migrator) replay(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 	}
 	defer r.close()
 	r.counting = true
-	if err := r.look(ctx); err != nil {
+	if err := r.readLedger(ctx); err != nil {
 		return r, err
 	}
-	return r, r.all(ctx)
+	return r, r.applyAll(ctx)
 }

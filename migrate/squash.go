@@ -201,7 +201,7 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 		return Squash{}, refuseSquash(fmt.Sprintf("not all migrations up to %q are applied here", upTo), "run pages migrate first")
 	}
 	name := strings.TrimSuffix(upTo, ".sql")
-	if n := digits(upTo); n != "" {
+	if n := leadingDigits(upTo); n != "" {
 		name = n
 	}
 	name += "_squashed.sql"

@@ -65,16 +65,16 @@ func (s fileSet) compare(ledger []Entry, o Options) Status {
 	}
 	for _, e := range ledger {
 		if _, present := s.sums[e.Name]; !present && !c.stood[e.Name] {
-			c.missing(e)
+			c.noteMissing(e)
 		}
 	}
 	for _, f := range s.files {
-		c.file(f)
+		c.noteFile(f)
 	}
 	return c.Status
 }
 
-func (c *comparison) file(f File) {
+func (c *comparison) noteFile(f File) {
 	e, done := c.known[f.Name]
 	switch {
 	case c.stood[f.Name]:
@@ -86,14 +86,14 @@ func (c *comparison) file(f File) {
 				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+c.o.word(f.Name)))
 	case done:
 	case f.Name < c.last:
-		c.early(f)
+		c.noteOutOfOrder(f)
 	default:
 		c.Pending = append(c.Pending, f)
 	}
 }
 
-// early is a new file that sorts before an applied one.
-func (c *comparison) early(f File) {
+// noteOutOfOrder is a new file that sorts before an applied one.
+func (c *comparison) noteOutOfOrder(f File) {
 	c.OutOfOrder = append(c.OutOfOrder, f)
 	if !c.o.AllowOutOfOrder {
 		fix := "rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"
@@ -112,7 +112,7 @@ func (c *comparison) early(f File) {
 	})
 }
 
-func (c *comparison) missing(e Entry) {
+func (c *comparison) noteMissing(e Entry) {
 	c.Missing = append(c.Missing, e)
 	gone := &Error{
 		Pos: token.Position{Filename: c.path(e.Name)}, Code: CodeMissing,
@@ -120,15 +120,15 @@ func (c *comparison) missing(e Entry) {
 		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
 			"another file stands for it, pages migrate repair --forget " + c.o.word(e.Name),
 	}
-	if now := c.renamed(e); now != "" {
+	if now := c.renamedFile(e); now != "" {
 		gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", now)
 		gone.Fix = fmt.Sprintf("rename it to %q again: an applied migration keeps its name", e.Name)
 	}
 	c.refusals = append(c.refusals, gone)
 }
 
-// renamed is the new file that has the text of an applied one, "" for none.
-func (c *comparison) renamed(e Entry) string {
+// renamedFile is the new file that has the text of an applied one, "" for none.
+func (c *comparison) renamedFile(e Entry) string {
 	for _, f := range c.files {
 		if _, applied := c.known[f.Name]; !applied && c.sums[f.Name] == e.SHA256 {
 			return f.Name

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/expression"
 	"github.com/pages-toolchain/pages/runtime/web"
@@ -240,7 +241,7 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
 		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
 		Frames:  w.sources.trace(w.inLoop(k.Stack)),
-		Fix:     "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
+		Fix:     "do less per request, or " + limits.CPUMs.Raise(),
 		err:     k,
 	}
 	if scale := w.o.Limits.scale(); scale != 1 {

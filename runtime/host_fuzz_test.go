@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -85,6 +86,7 @@ func callHost(t testing.TB, name string, args []string) {
 
 // TestHostFunctions gives every host function each hostile value.
 func TestHostFunctions(t *testing.T) {
+	testmachine.Long(t)
 	for n, name := range hostNames() {
 		for first := range hostile {
 			if testing.Short() && first%8 != n%8 {

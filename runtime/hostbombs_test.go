@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -78,6 +79,7 @@ var longCalls = map[string]struct{ set, call string }{
 // budget, or the budget ends between two short ones. What a call takes is made within
 // a budget too: that doubles until it is enough.
 func TestLongCalls(t *testing.T) {
+	testmachine.Long(t)
 	const (
 		sampled = 12               // of so many calls one is tried with the race detector and -short
 		enough  = 10 * time.Second // to make what any call takes

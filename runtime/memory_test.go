@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -36,6 +37,7 @@ const leakBound = 24 << 20
 
 // TestManyRequests: ten thousand of them leave memory as it was.
 func TestManyRequests(t *testing.T) {
+	testmachine.Long(t)
 	for name, pristine := range map[string]bool{"shared": false, "request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := mustStart(t, `

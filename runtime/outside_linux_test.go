@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -125,6 +125,7 @@ const mostOutside = 334 << 20
 // TestAppetites: whatever a request has Go hold for it, the process stays within a
 // bound, the request hears of the limit, and the memory comes back.
 func TestAppetites(t *testing.T) {
+	testmachine.Long(t)
 	if testmachine.Raced() {
 		t.Skip("the race detector's own memory would count")
 	}

@@ -9,7 +9,7 @@ import (
 // preludeName is the prelude's name in stack traces.
 const preludeName = "pages:prelude"
 
-// artifacts holds prelude.js once cmd/artifacts has bundled it; before that
+// artifacts holds prelude.js once cmd/tools/artifacts has bundled it; before that
 // only a README, so that the module compiles.
 //
 //go:embed artifact

@@ -21,10 +21,10 @@ import (
 // to that of jsonschema-go's own validator.
 
 func check(s *jsonschema.Schema, v any, path string) []Issue {
-	if problem := mistyped(s, v); problem != "" {
+	if problem := typeProblem(s, v); problem != "" {
 		return []Issue{{path, problem}}
 	}
-	if problem := unlisted(s, v); problem != "" {
+	if problem := enumProblem(s, v); problem != "" {
 		return []Issue{{path, problem}}
 	}
 	switch v := v.(type) {
@@ -40,7 +40,7 @@ func check(s *jsonschema.Schema, v any, path string) []Issue {
 	return nil
 }
 
-func mistyped(s *jsonschema.Schema, v any) string {
+func typeProblem(s *jsonschema.Schema, v any) string {
 	got := "null"
 	switch v := v.(type) {
 	case map[string]any:
@@ -70,7 +70,7 @@ func mistyped(s *jsonschema.Schema, v any) string {
 	return fmt.Sprintf("must be %s %s", article, s.Type)
 }
 
-func unlisted(s *jsonschema.Schema, v any) string {
+func enumProblem(s *jsonschema.Schema, v any) string {
 	if s.Const != nil && v != *s.Const {
 		return fmt.Sprintf("must be %v", *s.Const)
 	}
@@ -152,7 +152,7 @@ func checkText(s *jsonschema.Schema, v, path string) (issues []Issue) {
 		compiled, _ = patterns.LoadOrStore(s.Pattern, regexp.MustCompile(s.Pattern))
 	}
 	if re, ok := compiled.(*regexp.Regexp); ok && !re.MatchString(v) {
-		return []Issue{{path, "must look like " + likeness(s)}}
+		return []Issue{{path, "must look like " + patternInWords(s)}}
 	}
 	return nil
 }
@@ -162,8 +162,8 @@ func CheckUUID(text, path string) []Issue {
 	return checkText(scalars()[reflect.TypeFor[UUID]()], text, path)
 }
 
-// likeness is a pattern in words.
-func likeness(s *jsonschema.Schema) string {
+// patternInWords is a pattern in words.
+func patternInWords(s *jsonschema.Schema) string {
 	switch {
 	case s.Format == "uuid":
 		return "a UUID, such as 123e4567-e89b-42d3-a456-426614174000"

@@ -24,13 +24,13 @@ const MaxBatch = 50
 // CodeMalformedBody; an array of more than MaxBatch is one with CodeBatchTooLarge.
 func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 	if err := checkDepth(body); err != nil {
-		return nil, false, malformed(err)
+		return nil, false, malformedBody(err)
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if d.PeekKind() != '[' {
 		one, err := d.ReadValue()
 		if err != nil {
-			return nil, false, malformed(err)
+			return nil, false, malformedBody(err)
 		}
 		one = bytes.Clone(one) // the decoder takes it back with the next token
 		if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
@@ -39,12 +39,12 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 		return []json.RawMessage{json.RawMessage(one)}, false, nil
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, true, malformed(err)
+		return nil, true, malformedBody(err)
 	}
 	for d.PeekKind() != ']' {
 		one, err := d.ReadValue()
 		if err != nil {
-			return nil, true, malformed(err)
+			return nil, true, malformedBody(err)
 		}
 		if len(messages) == MaxBatch {
 			return nil, true, NewError(CodeBatchTooLarge, fmt.Sprintf("The array has too many messages: send at most %d at once.", MaxBatch))
@@ -52,7 +52,7 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 		messages = append(messages, bytes.Clone(one))
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, true, malformed(err)
+		return nil, true, malformedBody(err)
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, true, NewError(CodeMalformedBody, "The request body must be one JSON value.")
@@ -92,7 +92,7 @@ func ParseMessage(raw json.RawMessage) Message {
 	if jsonv2.Unmarshal(raw, &wire) != nil || wire.Version != "2.0" {
 		return m
 	}
-	named := wire.ID != nil && (wire.ID.Kind() == '"' || exact(wire.ID))
+	named := wire.ID != nil && (wire.ID.Kind() == '"' || isExactInteger(wire.ID))
 	if wire.Method == nil {
 		m.Valid = named && (wire.Result == nil) != (wire.Error == nil)
 		return m
@@ -106,9 +106,9 @@ func ParseMessage(raw json.RawMessage) Message {
 	return m
 }
 
-// exact reports whether an id is an integer that every JSON reader keeps whole: the answer
+// isExactInteger reports whether an id is an integer that every JSON reader keeps whole: the answer
 // to another one would have the id of another request.
-func exact(id jsontext.Value) bool {
+func isExactInteger(id jsontext.Value) bool {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && -maxInteger <= n && n <= maxInteger
 }

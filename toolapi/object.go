@@ -26,25 +26,25 @@ func ParseObject(body []byte) (Object, error) {
 		body = []byte("{}")
 	}
 	if err := checkDepth(body); err != nil {
-		return Object{}, malformed(err)
+		return Object{}, malformedBody(err)
 	}
 	canonical := jsontext.Value(bytes.Clone(body))
 	if err := canonical.Canonicalize(); err != nil {
-		return Object{}, malformed(err)
+		return Object{}, malformedBody(err)
 	}
 	if canonical.Kind() != '{' {
 		return Object{}, NewError(CodeMalformedBody, "The request body must be a JSON object.")
 	}
 	o := Object{canonical: canonical}
 	if err := json.Unmarshal(canonical, &o.fields); err != nil {
-		return Object{}, malformed(err)
+		return Object{}, malformedBody(err)
 	}
 	return o, nil
 }
 
 var errDepth = errors.New("too deep")
 
-func malformed(err error) *Error {
+func malformedBody(err error) *Error {
 	switch {
 	case errors.Is(err, errDepth):
 		return NewError(CodeMalformedBody, "The request body nests objects and arrays too deep.")

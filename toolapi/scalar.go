@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file holds the named scalar types of the contract and the rule of each. A
@@ -114,8 +116,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[MediaType]():       mediaType,
 		reflect.TypeFor[PreviewSeconds]():  previewLife,
 		reflect.TypeFor[BaseRevision]():    {Types: []string{"null", "string"}, MinLength: &one},
-		reflect.TypeFor[SecretName]():      text(64),
-		reflect.TypeFor[FormName]():        text(64),
+		reflect.TypeFor[SecretName]():      text(limits.MaxName),
+		reflect.TypeFor[FormName]():        text(limits.MaxName),
 		reflect.TypeFor[SecretValue]():     text(maxSecret),
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
 		reflect.TypeFor[Source]():          {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},

@@ -59,16 +59,16 @@ func (t *Tool) AnswerSchema() json.RawMessage {
 // Lacks is a property that every result of the tool has and this answer has not, or not of its type; ""
 // when there is none. What the contract does not name is no fault: a service may add to it.
 func (t *Tool) Lacks(answer []byte) string {
-	return cmp.Or(lacks(t.result, answer), t.unread(answer))
+	return cmp.Or(missingProperty(t.result, answer), t.unread(answer))
 }
 
 // Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
 func Lacks[R any](answer []byte) string {
-	return cmp.Or(lacks(schemaOf[R](), answer), unread[R](answer))
+	return cmp.Or(missingProperty(schemaOf[R](), answer), unreadProperty[R](answer))
 }
 
-// unread is a property that a result cannot hold, or "".
-func unread[R any](answer []byte) string {
+// unreadProperty is a property that a result cannot hold, or "".
+func unreadProperty[R any](answer []byte) string {
 	var result R
 	err := json.Unmarshal(answer, &result)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
@@ -80,7 +80,7 @@ func unread[R any](answer []byte) string {
 	return ""
 }
 
-func lacks(s *jsonschema.Schema, answer []byte) string {
+func missingProperty(s *jsonschema.Schema, answer []byte) string {
 	var has map[string]json.RawMessage
 	if json.Unmarshal(answer, &has) != nil {
 		return "ok"
@@ -117,7 +117,7 @@ type Typed[Args, Result any] struct{ *Tool }
 
 // define adds a tool to the list, and gives it the schemas of its types.
 func define[Args, Result any](all *[]*Tool, t Tool) Typed[Args, Result] {
-	t.arguments, t.result, t.unread = schemaOf[Args](), schemaOf[Result](), unread[Result]
+	t.arguments, t.result, t.unread = schemaOf[Args](), schemaOf[Result](), unreadProperty[Result]
 	for _, property := range t.arguments.Properties {
 		if len(property.Types) > 0 { // of a pointer, whose nil is an argument that is not there
 			property.Type, property.Types = property.Types[len(property.Types)-1], nil

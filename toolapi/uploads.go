@@ -1,6 +1,10 @@
 package toolapi
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
+)
 
 // This file is the wire of uploads, imports, preview links and what a revision holds:
 // plain HTTP beside the tools, with the refusals of section 7.3 (PagesError). How
@@ -36,15 +40,15 @@ func RevisionPath(revision string) string { return RevisionsPath + "/" + revisio
 
 // Limits of bundles and uploads.
 const (
-	MaxFileBytes    = 25 << 20  // of one file
-	MaxFiles        = 20_000    // of a bundle
-	MaxBundleBytes  = 500 << 20 // of all files together
-	MaxDeclareBytes = 8 << 20   // of the body of a declare
-	MaxWorkerBytes  = 10 << 20  // of the Worker's module
-	MaxParallel     = 8         // blobs that a client sends at once
-	MaxOpenUploads  = 10        // of one site
-	MaxArchiveBytes = 100 << 20 // of an import
-	MaxExpanded     = 512 << 20 // of all its entries
+	MaxFileBytes    = limits.MaxFileBytes
+	MaxFiles        = limits.MaxFiles       // of a bundle
+	MaxBundleBytes  = limits.MaxBundleBytes // of all files together
+	MaxDeclareBytes = 8 << 20               // of the body of a declare
+	MaxWorkerBytes  = 10 << 20              // of the Worker's module
+	MaxParallel     = 8                     // blobs that a client sends at once
+	MaxOpenUploads  = 10                    // of one site
+	MaxArchiveBytes = 100 << 20             // of an import
+	MaxExpanded     = 512 << 20             // of all its entries
 
 	MinPreviewSeconds     = 60
 	MaxPreviewSeconds     = 604_800

@@ -18,7 +18,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/pages-toolchain/pages/bundler"
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // appetites is a site whose requests have Go hold as much as it lets them.

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // tunnel stands in for one: what comes to it goes to the dev server with the headers that

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/runtime/node"
 )
 
@@ -14,11 +19,26 @@ func allowImportFlag(flags *pflag.FlagSet, folders *[]string) {
 
 // bundlerOptions are those of every build. allowImport are folders as the user named them.
 func (c *cli) bundlerOptions(allowImport []string) bundler.Options {
-	o := bundler.Options{Provided: provided(), Home: c.term.HomeDir, Now: c.term.Now}
+	o := bundler.Options{Provided: provided(), Home: c.homeDir, Now: c.now}
 	for _, folder := range allowImport {
-		o.AllowImport = append(o.AllowImport, c.term.Path(folder))
+		o.AllowImport = append(o.AllowImport, c.path(folder))
 	}
 	return o
+}
+
+// localSecrets is where the secrets of the site in dir come from.
+func (c *cli) localSecrets(dir string) localsecrets.Source {
+	return localsecrets.Source{Dir: dir, Lookup: c.lookup}
+}
+
+// newBundler returns a builder of a site whose output holds none of its secrets.
+func (c *cli) newBundler(ctx context.Context, dir string, m *manifest.Manifest, o bundler.Options) (*bundler.Builder, error) {
+	secrets, err := c.localSecrets(dir).ScanSet(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	o.Secrets = func() *secretscan.Set { return secrets }
+	return bundler.New(dir, o), nil
 }
 
 // provided are the modules that the runtime brings, which the bundler leaves

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
@@ -95,9 +96,9 @@ func (k checker) parse(name string, src []byte) checked {
 // whatever it is called.
 func (k checker) named(ctx context.Context, arg string) (checked, error) {
 	if arg == "-" {
-		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.term.Stdin, nil })
+		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.stdin, nil })
 	}
-	path := k.term.Path(arg)
+	path := k.path(arg)
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -113,7 +114,7 @@ func (k checker) file(ctx context.Context, path string) checked {
 	if k.alone {
 		src, err := userfile.ReadSource(path)
 		if err == nil {
-			r := k.parse(k.term.Shown(path), src)
+			r := k.parse(k.shown(path), src)
 			r.looked = []string{path}
 			return r
 		}
@@ -139,16 +140,16 @@ func (k checker) file(ctx context.Context, path string) checked {
 func (k checker) published(ctx context.Context, path string, m *manifest.Manifest, r *checked) {
 	dir := filepath.Dir(path)
 	if len(m.Bindings.Secrets) > 0 {
-		r.looked = append(r.looked, secretPaths(dir)...)
+		r.looked = append(r.looked, localsecrets.Paths(dir)...)
 	}
-	secrets, err := k.newSecretSet(ctx, dir, m)
+	secrets, err := k.localSecrets(dir).ScanSet(ctx, m)
 	var found manifest.Diagnostics
 	switch {
 	case err != nil:
 		found = manifest.Diagnostics{secretsFault(err)}
 		manifest.Locate(r.src, found)
 	case secrets != nil:
-		b := bundler.New(dir, bundler.Options{Provided: provided(), Now: k.term.Now, Secrets: func() *secretscan.Set { return secrets }})
+		b := bundler.New(dir, bundler.Options{Provided: provided(), Now: k.now, Secrets: func() *secretscan.Set { return secrets }})
 		defer b.Close()
 		_, found = b.Build(ctx, m)
 		r.looked = append(r.looked, b.Inputs()...)
@@ -156,7 +157,7 @@ func (k checker) published(ctx context.Context, path string, m *manifest.Manifes
 	}
 	if len(found) > 0 {
 		r.diags = append(r.diags, found...)
-		r.report = manifest.NewReport(k.term.Shown(path), r.diags)
+		r.report = manifest.NewReport(k.shown(path), r.diags)
 	}
 }
 

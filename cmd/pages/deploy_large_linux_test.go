@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // TestDeployLargest publishes a site of as many files as a site may have (few of them in

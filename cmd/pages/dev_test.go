@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // builtIn is the folder of the command that the tests have built; "" for none.
@@ -35,7 +35,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	builtIn = dir
 	path := filepath.Join(dir, "pages")
-	args, environ := []string{"build", "-o", path}, "CGO_ENABLED=0"
+	args, environ := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", path}, "CGO_ENABLED=0"
 	if testmachine.Raced() {
 		args, environ = append(args, "-race"), "CGO_ENABLED=1"
 	}

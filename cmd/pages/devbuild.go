@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver"
@@ -76,7 +77,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	m, checked := b.loadUnread(b.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
-	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
+	watch := append(localsecrets.Paths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
 	for _, name := range manifest.RuntimeConfigs() {
 		watch = append(watch, filepath.Join(b.dir, name))
 	}
@@ -121,13 +122,13 @@ type privateSet struct {
 
 // readPrivate reads the secrets for the next build.
 func (b *siteBuilder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
-	list, err := b.unpublished(ctx, b.dir, m.Bindings.Secrets)
+	list, err := b.localSecrets(b.dir).Unpublished(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return err
 	}
 	next := privateSet{list: list}
 	if len(list) > 0 {
-		next.ordinary = ordinary(b.dir, m)
+		next.ordinary = b.localSecrets(b.dir).Ordinary(m)
 		slices.Sort(next.ordinary)
 	}
 	if !slices.Equal(list, b.private.list) || !slices.Equal(next.ordinary, b.private.ordinary) {
@@ -162,7 +163,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 		b.replace(nil)
 		return r, nil
 	}
-	values, warnings, err := b.secrets(ctx, b.dir, m.Bindings.Secrets)
+	values, warnings, err := b.localSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return r, []devserver.Problem{secretsProblem(err)}
 	}
@@ -183,7 +184,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 
 // describeSecrets says which secrets have a value, and never which.
 func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
-	values, _, err := b.secrets(ctx, b.dir, m.Bindings.Secrets)
+	values, _, err := b.localSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
 	for i := range bindings {
 		switch _, set := values[bindings[i].Name]; {
 		case err != nil || bindings[i].Kind != "secret":
@@ -199,7 +200,7 @@ func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest,
 func (b *siteBuilder) warnOnce(told *string, warnings []string) {
 	if text := fmt.Sprint(warnings); text != *told {
 		*told = text
-		b.term.ProgressWarnings(warnings)
+		b.warnAll(warnings)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -19,7 +18,7 @@ func building(t *testing.T, dir string) *siteBuilder {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c := &cli{term: terminal.Terminal{Now: time.Now, Stderr: &bytes.Buffer{}, Stdout: &bytes.Buffer{}}}
+	c := &cli{env: env{now: time.Now, stderr: &bytes.Buffer{}, stdout: &bytes.Buffer{}}}
 	s, err := c.states().Open(dir)
 	if err != nil {
 		t.Fatal(err)

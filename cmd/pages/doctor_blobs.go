@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -19,11 +20,11 @@ const shownDamage = 20
 
 // checkBlobs reads the files of all revisions in a service's data folder.
 func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
-	data := &platformData{dir: d.platformDir(d.data)}
-	if !userfile.IsFile(filepath.Join(data.dir, platformDB)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.term.Shown(data.dir)))
+	dir := platform.Location{WorkDir: userfile.WorkDir(d.cli.dir), Given: d.data}.Dir()
+	if !userfile.IsFile(filepath.Join(dir, platform.DatabaseFile)) {
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.shown(dir)))
 	}
-	s, err := data.open(ctx, service.Options{Now: d.term.Now})
+	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.now})
 	if err != nil {
 		return breaks("blobs", "", "%s", err)
 	}

@@ -157,7 +157,7 @@ func (d *doctor) checkSecrets(ctx context.Context) []finding {
 	if d.manifest == nil || len(d.manifest.Bindings.Secrets) == 0 {
 		return nil
 	}
-	values, warnings, err := d.secrets(ctx, d.dir, d.manifest.Bindings.Secrets)
+	values, warnings, err := d.localSecrets(d.dir).Values(ctx, d.manifest.Bindings.Secrets)
 	if err != nil {
 		return breaks("secrets", "correct the file", "%s", err)
 	}

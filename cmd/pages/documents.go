@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/internal/inbox"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -40,22 +42,22 @@ func documents() []document {
 		{"init", by("init --template"), "what was written, and what is next", of[initDoc]},
 		{"init-editor", by("init --editor"), "what was written for editors", of[editorsDoc]},
 		{"key", by("platform keys create"), "a new key, shown this once", of[newKeyDoc]},
-		{"keys", by("platform keys list"), "the keys, without their secrets", of[keysDoc]},
-		{"lead", by("leads show", "leads replay"), "one lead with its events", of[leadDoc]},
-		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", of[leadFilesDoc]},
+		{"keys", by("platform keys list"), "the keys, without their secrets", of[platform.KeyList]},
+		{"lead", by("leads show", "leads replay"), "one lead with its events", of[inbox.Lead]},
+		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", of[inbox.LeadFiles]},
 		{"leads", by("leads list", "leads export"), "leads: listed newest first, exported oldest first", of[site.LeadList]},
 		{"login", by("login", "logout"), "where a key was kept", of[loginDoc]},
 		{"logs", by("logs"), "requests and lines of the log, the newest first", of[devserver.LogHistory]},
 		{"logs-follow", by("logs --follow"), "one line for each entry of the log", linesOf(map[string]shape{"request": of[typedLoggedRequest], "log": of[typedLine]})},
-		{"mails", by("platform mail"), "what is in the outbox, the newest first", of[mailsDoc]},
-		{"members", by("platform members list"), "who belongs to which workspace", of[membersDoc]},
+		{"mails", by("platform mail"), "what is in the outbox, the newest first", of[platform.MailList]},
+		{"members", by("platform members list"), "who belongs to which workspace", of[platform.MemberList]},
 		{"migrate", by("migrate", "migrate reset"), "what was applied", mayFail(of[migrationDoc])},
 		{"migrate-copies", by("migrate undo --list"), "copies to go back to", of[copiesDoc]},
 		{"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written", of[migrationFileDoc]},
 		{"migrate-plan", by("migrate plan"), "what would change", mayFail(of[planDoc])},
 		{"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing", mayFail(of[rehearsalDoc])},
 		{"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder", of[statusDoc]},
-		{"platform", by("platform"), "the first line on stdout", of[readyLine]},
+		{"platform", by("platform"), "the first line on stdout", of[platform.Ready]},
 		{"preview-revoke", by("preview revoke"), "the link that leads nowhere now", of[revokedDoc]},
 		{"proposal", by("rollback", "domains connect", "domains point", "deploy --propose-only"), "what waits for a person, and the command that confirms it", of[failureDoc]},
 		{"revisions", by("revisions"), "what was deployed, the newest first", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Revisions.Tool })},
@@ -79,7 +81,7 @@ func documents() []document {
 		{"validate", by("validate"), "the diagnostics of a manifest; of several: {ok, reports}", validation},
 		{"version", by("version"), "the version", of[versionDoc]},
 		{"whoami", by("whoami"), "the key, the service and the workspace", of[whoDoc]},
-		{"workspaces", by("platform workspaces list"), "the workspaces of the local service", of[workspacesDoc]},
+		{"workspaces", by("platform workspaces list"), "the workspaces of the local service", of[platform.WorkspaceList]},
 	}
 }
 

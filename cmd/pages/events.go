@@ -1,15 +1,13 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -56,48 +54,20 @@ func (c *cli) newEventsList() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			events := []site.Event{}
-			err := c.withStore(cmd.Context(), args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
-				events, err = s.Events(ctx, f.EventFilter)
-				return err
-			})
+			in, err := c.openInbox(args)
 			if err != nil {
 				return err
 			}
-			c.printEvents(events)
-			c.term.PrintNoneMatching(len(events), "events", f.status != "" || f.Name != "" || f.Form != "")
-			return nil
+			events, err := in.Events(cmd.Context(), f.EventFilter)
+			if err = printList(c, err, site.EventList{Events: events}, events, inbox.EventLine); err == nil {
+				c.noneOf(len(events), "events", f.status != "" || f.Name != "" || f.Form != "")
+			}
+			return err
 		},
 	}
 	f.add(cmd, 0)
 	f.addStatus(cmd)
 	return cmd
-}
-
-func (c *cli) printEvents(events []site.Event) {
-	if c.term.JSON {
-		c.term.PrintJSON(site.EventList{Events: events})
-		return
-	}
-	for _, e := range events {
-		c.printEvent(e)
-	}
-}
-
-func (c *cli) printEvent(e site.Event) {
-	fmt.Fprintf(c.term.Stdout, "%s  %s  %-28s %s  %s%s\n", wording.Clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
-}
-
-// deliveryNote is how far the delivery of an event got, "" for one that is not delivered.
-func deliveryNote(d *site.Delivery) string {
-	if d == nil {
-		return ""
-	}
-	note := "  " + string(d.Status)
-	if d.Attempts > 1 || d.Error != "" {
-		note += fmt.Sprintf(" after %s", wording.Count(d.Attempts, "attempt"))
-	}
-	return note + because(d.Error)
 }
 
 func (c *cli) newEventsReplay() *cobra.Command {
@@ -127,27 +97,18 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			case len(rest) > 1:
 				return failure.Usage("%q is no event's id, and one folder is enough", rest[0])
 			}
-			return c.replayEvents(cmd.Context(), f, rest)
+			in, err := c.openInbox(rest)
+			if err != nil {
+				return err
+			}
+			events, err := in.ReplayEvents(cmd.Context(), f.EventFilter)
+			if err = printList(c, err, site.EventList{Events: events}, events, inbox.EventLine); err == nil {
+				c.progress("%s in the queue", wording.Count(len(events), "event"))
+			}
+			return err
 		},
 	}
 	f.add(cmd, 0)
 	f.addStatus(cmd)
 	return cmd
-}
-
-func (c *cli) replayEvents(ctx context.Context, f *eventFlags, args []string) error {
-	events := []site.Event{}
-	err := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
-		events, err = s.ReplayEvents(ctx, f.EventFilter)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if f.ID != "" && len(events) == 0 {
-		return notFound("event", f.ID)
-	}
-	c.printEvents(events)
-	c.term.Progress("%s in the queue", wording.Count(len(events), "event"))
-	return nil
 }

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
-	"slices"
-	"time"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
-
-// tailPoll is how often the store is asked for new events.
-const tailPoll = 200 * time.Millisecond
 
 func (c *cli) newEventsTail() *cobra.Command {
 	f := &eventFlags{}
@@ -28,7 +23,11 @@ func (c *cli) newEventsTail() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			if err := c.tailEvents(cmd.Context(), args, f.EventFilter); cmd.Context().Err() == nil {
+			in, err := c.openInbox(args)
+			if err == nil {
+				err = in.TailEvents(cmd.Context(), f.EventFilter, c.tellEvent)
+			}
+			if cmd.Context().Err() == nil {
 				return err
 			}
 			return untilInterrupt(cmd.Context(), nil)
@@ -38,51 +37,13 @@ func (c *cli) newEventsTail() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) tailEvents(ctx context.Context, args []string, f site.EventFilter) error {
-	dir, err := c.find(args)
-	if err != nil {
-		return err
-	}
-	st, err := c.states().State(dir)
-	if err != nil {
-		return err
-	}
-	waiting, err := c.awaitLog(ctx, st)
-	if waiting == nil {
-		return err
-	}
-	if err := waiting.Close(); err != nil {
-		return err
-	}
-	return c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) error {
-		last, err := s.Events(ctx, f)
-		slices.Reverse(last)
-		tick := time.NewTicker(tailPoll)
-		defer tick.Stop()
-		f.Limit, f.Oldest = 0, true
-		for err == nil {
-			for _, e := range last {
-				c.tellEvent(e)
-				f.After = e.Sequence
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				last, err = s.Events(ctx, f)
-			}
-		}
-		return err
-	})
-}
-
-// tellEvent prints an event of a list that is followed.
+// tellEvent prints one of the events that are followed.
 func (c *cli) tellEvent(e site.Event) {
-	if !c.term.JSON {
-		c.printEvent(e)
+	if !c.json {
+		fmt.Fprintln(c.stdout, inbox.EventLine(e))
 		return
 	}
-	c.term.PrintJSONLine(typedEvent{"event", e})
+	c.printJSONLine(typedEvent{"event", e})
 }
 
 // typedEvent is an event among the lines of --json.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 // cancelling ends a context at the first thing that is written.
@@ -34,7 +33,7 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			said := cancelling{io.Discard, func() { cancel(failure.SignalError{Signal: sign}) }} // that it waits
-			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: said, Dir: dir, Now: time.Now}
+			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: said, dir: dir, now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want {
 				t.Errorf("%s, %v: exit %d, want %d", command, sign, code, want)
 			}
@@ -51,7 +50,7 @@ func TestSignalsBeforeReady(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(failure.SignalError{Signal: sign})
 			stderr := &strings.Builder{}
-			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Dir: dir, Now: time.Now}
+			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, dir: dir, now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {
 				t.Errorf("%s, %v: exit %d, want %d\n%s", command, sign, code, want, stderr)
 			}

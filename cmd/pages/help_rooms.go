@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file holds a page of help for each room: what happens in it, by which rules, and
@@ -31,7 +33,7 @@ func manifestTopic() string {
   routes         [{"pattern": "/club/*", "access": "members"}]: which paths the Worker
                  answers, and who may ask. The most specific pattern wins; /x/* is /x too
   bindings       what the Worker finds in env: pages help bindings
-  limits         {"cpuMs": %d, "subRequests": %d} unless given
+  limits         %s unless given
   runtime        {"compatibilityDate", "compatibilityFlags"}: pages help runtime
   forms          [{"name": "contact", "event": "custom.contact"}]: pages help forms
 
@@ -42,7 +44,16 @@ column and with what to do. A warning is of what works, and is hardly meant.
   pages validate --watch      again after each save
   pages routes explain /club  who answers a path, and by which rule
   pages schema                its JSON Schema
-  pages init --editor vscode  completion and problems while you type`, manifest.FileName, manifest.DefaultCPUMs, manifest.DefaultSubRequests)
+  pages init --editor vscode  completion and problems while you type`, manifest.FileName, defaultLimits())
+}
+
+func defaultLimits() string {
+	var list []string
+	for _, l := range limits.All() {
+		list = append(list, fmt.Sprintf("%q: %d", l.Key, l.Default))
+	}
+	return "{" + strings.Join(list, ", ") + "}"
+
 }
 
 const bundlingTopic = `esbuild makes one ES module of the Worker's entry and all it imports, with a source map,
@@ -69,10 +80,7 @@ They have the web's classes (fetch, streams, crypto.subtle, URL, WebSocket, Intl
 the Workers' own (HTMLRewriter, caches, waitUntil). Packages that ask for Node.js want
 "nodejs_compat".
 
-  cpuMs         time that code runs, not that it waits: %d unless given, at most %d.
-                Over it a request ends with 503 and the line that was running
-  subRequests   fetches, redirects among them: %d unless given, at most %d
-  fetch         reaches the internet, not this machine or its network, except what
+%s  fetch         reaches the internet, not this machine or its network, except what
                 pages dev --allow-fetch HOST:PORT names
   flags         nodejs_compat, global_fetch_strictly_public
 
@@ -80,7 +88,19 @@ the Workers' own (HTMLRewriter, caches, waitUntil). Packages that ask for Node.j
   pages dev --cpu-scale 3          pure JavaScript is slower here than on the platform
   pages dev --isolation request    a pristine isolate for each request
   pages logs --status 5xx          what failed, and where
-  pages test -- node --test        tests, against the site on a copy of its state`, manifest.DefaultCPUMs, manifest.MaxCPUMs, manifest.DefaultSubRequests, manifest.MaxSubRequests)
+  pages test -- node --test        tests, against the site on a copy of its state`, runtimeLimitsHelp())
+}
+
+func runtimeLimitsHelp() string {
+	var b strings.Builder
+	for _, l := range limits.All() {
+		fmt.Fprintf(&b, "  %-13s %s: %d unless given, at most %d", l.Key, l.Help[0], l.Default, l.Ceiling)
+		if l.Help[1] != "" {
+			fmt.Fprintf(&b, ".\n%16s%s", "", l.Help[1])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 func bindingsTopic() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // topic is a page of help that is about no single command.
@@ -126,7 +127,7 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   names in env       %s, %s, %s, %s; %s and %s unless named
   reserved paths     /%s/* and /%s/*: a route under them is an error
   compatibility      the platform's own date is %s; a manifest can only move it forward
-  limits             cpuMs %d (at most %d), subRequests %d (at most %d): fetches and
+  limits             %s: fetches and
                      redirects count, calls of DB, KV and other bindings do not
   forms              a declared form needs both name and event
   routes             a GET or HEAD gets the file at its path before the Worker is asked,
@@ -143,5 +144,13 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   SQL                the functions and pragmas of D1's documentation`,
 		manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName, manifest.DefaultStorageName, manifest.DefaultKVName,
 		manifest.ReservedPages, manifest.ReservedPreview, manifest.PinDate,
-		manifest.DefaultCPUMs, manifest.MaxCPUMs, manifest.DefaultSubRequests, manifest.MaxSubRequests)
+		limitsAndCeilings())
+}
+
+func limitsAndCeilings() string {
+	var list []string
+	for _, l := range limits.All() {
+		list = append(list, fmt.Sprintf("%s %d (at most %d)", l.Key, l.Default, l.Ceiling))
+	}
+	return strings.Join(list, ", ")
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // blackPNG is a square PNG of one colour, of 24 bits a pixel: a file of some 100 KB.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -49,11 +50,11 @@ type newSite struct {
 func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 	dir, named := c.namedFolder(args)
 	if !named {
-		dir = c.term.Dir
+		dir = c.dir
 	}
 	s := &newSite{cli: c, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(c.term.Shown(dir))), Fix: "name a folder for the site: pages init DIR"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(c.shown(dir))), Fix: "name a folder for the site: pages init DIR"}
 	}
 	if what := holdsAll(dir); what != "" && !named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
 		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-site-folder", Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what), Fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
@@ -94,7 +95,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 	}
 	switch {
 	case f.template != "" && s.adopted == manifest.FileName:
-		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
 	case f.template != "":
 		t, ok := starter.Find(f.template)
 		if !ok {
@@ -110,12 +111,12 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		return s.chooseEditors(f.editors)
 	case f.yes:
 		return s.chooseEditors(f.editors)
-	case !s.term.Interactive():
+	case !s.interactive():
 		fix := "say --template with one of " + strings.Join(templateNames(), ", ")
 		if s.adopted != "" {
 			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
 		}
-		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.term.Unattended(), Fix: fix}
+		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.nobody(), Fix: fix}
 	}
 	return s.ask(ctx, f)
 }
@@ -186,11 +187,11 @@ func (s *newSite) look(ctx context.Context) error {
 	}
 	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	var err error
-	if s.stored, s.secretFile, err = readSecrets(ctx, s.dir); err != nil {
+	if s.stored, s.secretFile, err = localsecrets.Read(ctx, s.dir); err != nil {
 		return err
 	}
-	s.secretFile = cmp.Or(s.secretFile, secretFiles[0][0])
-	example, asked := exampleSecrets(s.dir)
+	s.secretFile = cmp.Or(s.secretFile, localsecrets.DefaultFile)
+	example, asked := localsecrets.Examples(s.dir)
 	names := slices.Sorted(maps.Keys(s.stored))
 	wanted := slices.Concat(names, asked)
 	slices.Sort(wanted)

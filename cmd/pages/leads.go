@@ -1,19 +1,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"path/filepath"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/cmd/internal/userfile"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/devserver/site"
-	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 func (c *cli) newLeads() *cobra.Command {
@@ -34,42 +26,20 @@ func (c *cli) newLeadsList() *cobra.Command {
 			if err := checkLimit(filter.Limit); err != nil {
 				return err
 			}
-			leads, err := c.readLeads(cmd.Context(), args, filter)
+			in, err := c.openInbox(args)
 			if err != nil {
 				return err
 			}
-			if c.term.JSON {
-				c.term.PrintJSON(site.LeadList{Leads: leads})
-				return nil
+			leads, err := in.Leads(cmd.Context(), filter)
+			if err = printList(c, err, site.LeadList{Leads: leads}, leads, inbox.LeadLine); err == nil && !c.json {
+				c.noneOf(len(leads), "leads", filter.Form != "")
 			}
-			for _, l := range leads {
-				fmt.Fprintf(c.term.Stdout, "%s  %s  %-12s %s  [%s]\n", wording.Clock(l.CreatedAt.Time),
-					l.ID, l.Form, fieldLine(l.Fields), strings.Join(l.Events, ", "))
-			}
-			c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "")
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
 	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most `n`; 0 for all")
 	return cmd
-}
-
-// readLeads returns the leads that a filter chooses, newest first; never nil.
-func (c *cli) readLeads(ctx context.Context, args []string, f site.LeadFilter) ([]site.Lead, error) {
-	leads := []site.Lead{}
-	err := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
-		leads, err = s.Leads(ctx, f)
-		return err
-	})
-	return leads, err
-}
-
-// leadDoc is one lead with its events, as `pages leads show --json` prints it.
-type leadDoc struct {
-	OK     bool         `json:"ok"`
-	Lead   site.Lead    `json:"lead"`
-	Events []site.Event `json:"events"` // oldest first
 }
 
 func (c *cli) newLeadsShow() *cobra.Command {
@@ -80,65 +50,18 @@ func (c *cli) newLeadsShow() *cobra.Command {
 		Example: "  pages leads show lead_4kx2…\n  pages leads show lead_4kx2… --json",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			doc, err := c.readLead(cmd.Context(), args[0], args[1:])
+			in, err := c.openInbox(args[1:])
 			if err != nil {
 				return err
 			}
-			c.printLead(doc)
+			lead, err := in.Lead(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			c.printLead(lead)
 			return nil
 		},
 	}
-}
-
-// readLead returns the lead of an id.
-func (c *cli) readLead(ctx context.Context, id string, args []string) (leadDoc, error) {
-	err := notFound("lead", id)
-	doc := leadDoc{}
-	failed := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) error {
-		doc, err = findLead(ctx, s, id)
-		return nil
-	})
-	if failed != nil {
-		err = failed
-	}
-	return doc, err
-}
-
-func findLead(ctx context.Context, s *site.Store, id string) (leadDoc, error) {
-	leads, err := s.Leads(ctx, site.LeadFilter{ID: id})
-	if err != nil {
-		return leadDoc{}, err
-	}
-	if id == "" || len(leads) == 0 {
-		return leadDoc{}, notFound("lead", id)
-	}
-	events, err := s.Events(ctx, site.EventFilter{Lead: id, Oldest: true})
-	return leadDoc{OK: true, Lead: leads[0], Events: events}, err
-}
-
-func (c *cli) printLead(doc leadDoc) {
-	if c.term.JSON {
-		c.term.PrintJSON(doc)
-		return
-	}
-	l := doc.Lead
-	fmt.Fprintf(c.term.Stdout, "%s  %s  %s\n", l.ID, l.Form, wording.Clock(l.CreatedAt.Time))
-	for _, f := range l.Fields {
-		fmt.Fprintf(c.term.Stdout, "  %s: %s\n", wording.Printable(f.Name), wording.Printable(valueText(f)))
-	}
-	if s := l.Submission; s.Status != site.SubmissionNone {
-		fmt.Fprintf(c.term.Stdout, "row in %s: %s%s\n", s.Table, s.Status, because(s.Error))
-	}
-	for _, e := range doc.Events {
-		fmt.Fprintf(c.term.Stdout, "event %s  %s%s\n", e.ID, e.Name, deliveryNote(e.Delivery))
-	}
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + wording.Printable(reason)
 }
 
 func (c *cli) newLeadsReplay() *cobra.Command {
@@ -150,46 +73,54 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 		Example: "  pages leads replay lead_4kx2…",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found := false
-			err := c.withStore(cmd.Context(), args[1:], func(ctx context.Context, st *localstate.State, s *site.Store) error {
-				found = true
-				return c.replayLead(ctx, st, s, args[0])
-			})
-			if err == nil && !found {
-				return notFound("lead", args[0])
+			in, err := c.openInbox(args[1:])
+			if err != nil {
+				return err
 			}
-			return err
+			lead, err := in.Replay(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			c.printLead(lead)
+			switch {
+			case lead.OK:
+				return nil
+			case c.json:
+				return failure.ErrShown
+			}
+			return &failure.Error{
+				Exit: failure.ExitRefused, Code: "row-refused", Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
+				Fix: "mend the table with a migration, and replay the lead",
+			}
 		},
 	}
 }
 
-func (c *cli) replayLead(ctx context.Context, st *localstate.State, s *site.Store, id string) error {
-	doc, err := findLead(ctx, s, id)
+func (c *cli) printLead(lead inbox.Lead) {
+	if c.json {
+		c.printJSON(lead)
+		return
+	}
+	inbox.WriteLead(c.stdout, lead)
+}
+
+// listHelp ends the help of commands that list leads or events.
+const listHelp = "\n\nExit codes: 0 done, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used."
+
+// openInbox finds the site of a command, and what it received.
+func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
+	dir, err := c.find(args)
 	if err != nil {
-		return err
+		return inbox.Inbox{}, err
 	}
-	if userfile.IsFile(filepath.Join(st.Dir, statefolder.SiteFile)) {
-		db, err := st.Open(ctx, statefolder.SiteFile)
-		if err != nil {
-			return err
-		}
-		if doc.Lead.Submission, err = s.Resubmit(ctx, db, id); err != nil {
-			return err
-		}
-	}
-	if _, err = s.ReplayEvents(ctx, site.EventFilter{Lead: id}); err != nil {
-		return err
-	}
-	if doc, err = findLead(ctx, s, id); err != nil {
-		return err
-	}
-	doc.OK = doc.Lead.Submission.Status != site.SubmissionFailed
-	c.printLead(doc)
-	if !doc.OK {
-		if c.term.JSON {
-			return failure.ErrShown
-		}
-		return &failure.Error{Exit: failure.ExitRefused, Code: "row-refused", Message: "the table " + doc.Lead.Submission.Table + " refused the row again", Fix: "mend the table with a migration, and replay the lead"}
+	state, err := c.states().State(dir)
+	return inbox.Inbox{State: state, Now: c.now, Waiting: func() { c.progress("waiting for pages dev to run") }}, err
+}
+
+// checkLimit refuses a --limit below 0.
+func checkLimit(n int) error {
+	if n < 0 {
+		return failure.Usage("--limit is %d; it is 0 for all, or more", n)
 	}
 	return nil
 }

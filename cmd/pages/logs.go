@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/devserver"
-	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // logsFlags are the flags of `pages logs`.
@@ -31,8 +29,8 @@ func (c *cli) newLogs() *cobra.Command {
 		Example: "  pages logs --since 10m --status 5xx\n  pages logs --path '/api/*' --level warn --json\n  pages logs -f --grep timeout\n  pages logs --request req_4kx2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.term.Lines = f.follow
-			if err := f.check(c.term.Now()); err != nil {
+			c.lines = f.follow
+			if err := f.check(c.now()); err != nil {
 				return err
 			}
 			err := c.logs(cmd.Context(), args, f)
@@ -57,7 +55,7 @@ func (c *cli) newLogs() *cobra.Command {
 	return cmd
 }
 
-// logs prints what the filter chooses.
+// logs prints the entries that the filter chooses.
 func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	dir, err := c.find(args)
 	if err != nil {
@@ -66,43 +64,44 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	if named, ok := personaOf(dir, f.member); ok {
 		f.filter.Member = named.Email
 	}
-	s, err := c.states().State(dir)
+	in, err := c.openInbox(args)
 	if err != nil {
-		return err
-	}
-	if err := s.Check(); err != nil {
 		return err
 	}
 	if f.follow {
-		return c.followLogs(ctx, s, f)
+		return in.FollowLog(ctx, f.filter, c.tellEntry)
 	}
-	s.FlushLog(ctx)
-	db, err := s.OpenToRead(ctx, statefolder.PlatformFile)
-	if err != nil {
+	entries, err := in.Log(ctx, f.filter)
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	entries, err := devserver.ReadLog(ctx, db, f.filter)
-	if err := errors.Join(err, db.Close()); err != nil {
-		return c.unreadLog(ctx, s, err)
-	}
-	if c.term.JSON {
-		c.term.PrintJSON(devserver.History(entries))
+	if c.json {
+		c.printJSON(devserver.History(entries))
 		return nil
 	}
 	for _, e := range entries {
-		c.printEntry(e)
+		c.tellEntry(e)
 	}
 	if len(entries) == 0 {
-		c.term.Progress("nothing in the log that fits")
+		c.progress("nothing in the log that fits")
 	}
 	return nil
 }
 
-// unreadLog is the error of a log that cannot be read; nil when it was Ctrl-C
-// that ended the reading.
-func (c *cli) unreadLog(ctx context.Context, s *localstate.State, err error) error {
-	if err != nil && ctx.Err() == nil {
-		return s.OpenError(statefolder.PlatformFile, err)
+// tellEntry prints an entry of the log.
+func (c *cli) tellEntry(e devserver.LogEntry) {
+	switch {
+	case !c.json:
+		inbox.WriteEntry(c.stdout, e, c.colored(c.stdout))
+	case e.Request != nil:
+		c.printJSONLine(typedLoggedRequest{"request", *e.Request})
+	default:
+		c.printJSONLine(typedLine{"log", *e.Line})
 	}
-	return nil
+}
+
+// typedLoggedRequest is a request among the lines of --json.
+type typedLoggedRequest struct {
+	Type string `json:"type"`
+	devserver.LoggedRequest
 }

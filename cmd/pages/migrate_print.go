@@ -42,22 +42,22 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 		OK: err == nil, Database: s.path, Applied: items(result.Applied), Squashed: result.Squashed,
 		Failed: result.Failed, Remaining: result.Remaining, Warnings: s.warnings(result.Warnings),
 	}
-	if s.term.JSON {
+	if s.json {
 		if err == nil {
-			s.term.PrintJSON(doc)
+			s.printJSON(doc)
 		}
 		return s.withDoc(err, doc)
 	}
 	for _, a := range result.Applied {
-		s.term.Progress("applied %s", a.Name)
+		s.progress("applied %s", a.Name)
 	}
 	for _, name := range result.Squashed {
-		s.term.Progress("recorded %s in the place of the migrations it stands for", name)
+		s.progress("recorded %s in the place of the migrations it stands for", name)
 	}
-	s.term.ProgressWarnings(doc.Warnings)
+	s.warnAll(doc.Warnings)
 	if err != nil {
 		if stands := result.Stands(); stands != "" {
-			fmt.Fprintln(s.term.Stderr, stands)
+			fmt.Fprintln(s.stderr, stands)
 		}
 		return err
 	}
@@ -70,10 +70,10 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 // nothingToApply says so, and why where there can be nothing.
 func (s *migrations) nothingToApply() {
 	if s.m.Bindings.Database.Migrations == "" {
-		s.term.Progress("nothing to apply: the manifest names no folder of migrations")
+		s.progress("nothing to apply: the manifest names no folder of migrations")
 		return
 	}
-	s.term.Progress("nothing to apply")
+	s.progress("nothing to apply")
 }
 
 // warnings are notices as lines, with the files as the user would name them.
@@ -82,9 +82,15 @@ func (s *migrations) warnings(notices []migrate.Notice) []string {
 	for _, n := range notices {
 		at := n.Name
 		if n.Pos.IsValid() {
-			at = s.term.Shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
+			at = s.shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s [%s]", at, n.Msg, n.Code))
 	}
 	return lines
+}
+
+func (c *cli) warnAll(warnings []string) {
+	for _, w := range warnings {
+		c.progress("%s %s", c.paint("33", "warning:"), w)
+	}
 }

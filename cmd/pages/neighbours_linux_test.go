@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -221,6 +222,7 @@ func (p *platformRun) held(t *testing.T) (h held) {
 // and in the middle within five times the time that they take in quiet. With PAGES_SOAK each goes off for longer, and
 // the log has the figures of each second.
 func TestNeighbours(t *testing.T) {
+	testmachine.Long(t)
 	const asks, factor = 50, 5
 	// Less than this a busy machine takes from anybody.
 	const noise = 4 * time.Millisecond

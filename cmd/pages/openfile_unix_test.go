@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -47,7 +47,7 @@ func TestPipesForFiles(t *testing.T) {
 		}
 		pipeAt(t, filepath.Join(dir, c.file))
 		out := &lockedBuffer{}
-		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Environ: os.Environ(), Dir: dir, Now: time.Now}
+		e := env{stdin: strings.NewReader(""), stdout: out, stderr: out, environ: os.Environ(), dir: dir, now: time.Now}
 		ended := make(chan int, 1)
 		go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()
 		select {
@@ -69,7 +69,7 @@ func TestSecretsOfAPipe(t *testing.T) {
 	put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"secrets": ["A"]}}`)
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, []byte("A=of a pipe\n"), 0o600) }()
-	values, found, err := readSecrets(t.Context(), dir)
+	values, found, err := localsecrets.Read(t.Context(), dir)
 	if err != nil || found != ".dev.vars" || values["A"] != "of a pipe" {
 		t.Errorf("%v of %q, %v", values, found, err)
 	}

@@ -2,20 +2,21 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/host"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
 // platformPort is where `pages platform` listens when the port is free.
 const platformPort = 8790
-
-// maxRate keeps the memory of a rate window small.
-const maxRate = 1_000_000
 
 // platformFlags are the flags of `pages platform`.
 type platformFlags struct {
@@ -41,7 +42,7 @@ func (c *cli) newPlatform() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			return untilInterrupt(cmd.Context(), c.platform(cmd.Context(), f))
+			return untilInterrupt(cmd.Context(), c.runPlatform(cmd.Context(), f))
 		},
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "`folder` of the service's data (default: .pages/platform)")
@@ -59,52 +60,57 @@ func (f *platformFlags) check() error {
 		return failure.Usage("--port is %d; ports go from 0 to 65535", f.port)
 	case f.seed != "" && f.seed != "demo":
 		return failure.Usage("--seed is %q; the only seed is demo", f.seed)
-	case f.rateLimit < 1 || f.rateLimit > maxRate:
-		return failure.Usage("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, maxRate)
+	case f.rateLimit < 1 || f.rateLimit > platform.MaxRate:
+		return failure.Usage("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, platform.MaxRate)
 	}
 	return nil
 }
 
-// readyLine is the first line on stdout with --json.
-type readyLine struct {
-	URL        string            `json:"url"`
-	MCPPath    string            `json:"mcp_path"`
-	Keys       map[string]string `json:"keys"`
-	Workspaces []string          `json:"workspaces"`
-	Demo       map[string]string `json:"demo"`
+// at is where the data folder is.
+func (f *platformFlags) at(c *cli) platform.Location {
+	return platform.Location{WorkDir: userfile.WorkDir(c.dir), Given: f.data}
 }
 
-// plant plants the seed that was asked for, and says what there is.
-func (c *cli) plant(ctx context.Context, s *service.Service, seed string) (readyLine, error) {
-	ready := readyLine{Keys: map[string]string{}, Workspaces: []string{}, Demo: map[string]string{}}
-	if seed != "" {
-		demo, err := s.Seed(ctx)
-		if _, other := errors.AsType[service.NotEmptyError](err); other {
-			return ready, &failure.Error{Exit: failure.ExitRefused, Code: "not-empty", Message: "the data folder holds other data than the demo's", Fix: "give another folder with --data, or run without --seed"}
-		}
-		if err != nil {
-			return ready, err
-		}
-		ready.Keys, ready.Demo = demo.Keys, demo.IDs
+// operate runs an operator's command on the data that is there.
+func (f *platformFlags) operate(ctx context.Context, c *cli, do func(*service.Service) error) error {
+	return platform.Operate(ctx, f.at(c), c.now, do)
+}
+
+// runPlatform serves until ctx ends.
+func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
+	return platform.Serve(ctx, platform.Options{
+		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.now, Logger: c.platformLogger(), Progress: c.progress, Warn: c.warn, Ready: c.printReady,
+		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images},
+		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
+			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
+			return sockets, c.portError(err)
+		},
+	})
+}
+
+// platformLogger logs each request on stderr.
+func (c *cli) platformLogger() *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if c.quiet {
+		o.Level = slog.LevelError
 	}
-	workspaces, err := s.Workspaces(ctx)
-	for _, w := range workspaces {
-		ready.Workspaces = append(ready.Workspaces, w.Slug)
+	if c.json {
+		return slog.New(slog.NewJSONHandler(c.stderr, o))
 	}
-	return ready, err
+	return slog.New(slog.NewTextHandler(c.stderr, o))
 }
 
 // printReady says where the service is.
-func (c *cli) printReady(ready readyLine) {
-	if c.term.JSON {
-		c.term.PrintJSONLine(ready)
+func (c *cli) printReady(ready platform.Ready) {
+	if c.json {
+		c.printJSONLine(ready)
 		return
 	}
-	fmt.Fprintf(c.term.Stdout, "ready %s\n", ready.URL)
+	fmt.Fprintf(c.stdout, "ready %s\n", ready.URL)
 	if key := ready.Keys["member"]; key != "" {
-		c.term.Progress("a key of acme's owner, to try it with: %s", key)
+		c.progress("a key of acme's owner, to try it with: %s", key)
 	}
 	if len(ready.Workspaces) == 0 {
-		c.term.Progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")
+		c.progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")
 	}
 }

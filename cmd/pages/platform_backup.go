@@ -1,19 +1,9 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
@@ -26,12 +16,12 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 		Example: "  pages platform backup /backup/pages-2026-11-22.tar\n  pages platform backup today.tar --data /srv/pages --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := terminal.NotStdout("a backup", args[0]); err != nil {
+			if err := notStdout("a backup", args[0]); err != nil {
 				return err
 			}
-			sum, err := backup.Write(cmd.Context(), c.platformDir(f.data), c.term.Path(args[0]), c.term.Now())
+			sum, err := platform.Backup(cmd.Context(), f.at(c).Dir(), c.path(args[0]), c.now())
 			if err != nil {
-				return backupError(err, "give another name, or remove that file")
+				return err
 			}
 			c.printBackup(sum, "written to "+args[0])
 			return nil
@@ -48,63 +38,21 @@ func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
 		Example: "  pages platform restore /backup/pages-2026-11-22.tar --data /srv/pages-again",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := c.platformDir(f.data)
-			sum, err := backup.Restore(cmd.Context(), c.term.Path(args[0]), dir)
+			dir := f.at(c).Dir()
+			sum, err := platform.Restore(cmd.Context(), c.path(args[0]), dir)
 			if err != nil {
-				return backupError(err, "give another folder with --data, or move that one away")
+				return err
 			}
-			c.printBackup(sum, "restored to "+c.term.Shown(dir))
+			c.printBackup(sum, "restored to "+c.shown(dir))
 			return nil
 		},
 	}
 }
 
-// platformDir is the data folder by its flag.
-func (c *cli) platformDir(dir string) string {
-	if dir == "" {
-		dir = filepath.Join(".pages", "platform")
-	}
-	return c.term.Path(dir)
-}
-
 func (c *cli) printBackup(sum backup.Summary, done string) {
-	if c.term.JSON {
-		c.term.PrintJSON(sum)
+	if c.json {
+		c.printJSON(sum)
 		return
 	}
-	c.term.Progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
-}
-
-// backupError gives the errors of a backup their code and remedy.
-func backupError(err error, inTheWay string) error {
-	if exists, ok := errors.AsType[*backup.ExistsError](err); ok {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "exists", Message: exists.Error(), Fix: inTheWay, Err: err}
-	}
-	if damaged, ok := errors.AsType[*backup.DamagedError](err); ok {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "damaged", Message: damaged.Error(), Fix: "use another backup", Err: err}
-	}
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(), Fix: "name the service's data folder with --data, and a backup that there is", Err: err}
-	}
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
-		return failure.Resource("backup-failed", err.Error(), "make room, and see that you may write there", err)
-	}
-	if lacksDisk(err) {
-		return failure.Resource("backup-failed", "a database could not be read or written", "make room on the disk of the data folder, and see that you may write there: what reads a database keeps an index beside it", err)
-	}
-	return fmt.Errorf("backup: %w", err)
-}
-
-// lacksDisk reports whether SQLite says that it could not write beside a database: whoever
-// reads one writes an index of its log there.
-func lacksDisk(err error) bool {
-	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14
-	failed, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err)
-	return ok && slices.Contains([]int{readOnly, ioerr, full, cantOpen}, failed.Code()&0xff)
+	c.progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
 }

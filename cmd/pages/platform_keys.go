@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -33,22 +33,16 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 		Example: "  pages platform keys create ana@acme.test --expires 720h > key\n  pages platform keys create ci@acme.test --name CI --workspace acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if n.Life < 0 || n.PerMinute < 0 || n.PerMinute > maxRate {
-				return failure.Usage("--expires and --rate-limit must not be negative, nor --rate-limit over %d", maxRate)
+			if n.Life < 0 || n.PerMinute < 0 || n.PerMinute > platform.MaxRate {
+				return failure.Usage("--expires and --rate-limit must not be negative, nor --rate-limit over %d", platform.MaxRate)
 			}
 			n.Holder = args[0]
-			return c.withData(cmd.Context(), f, func(s *service.Service) error {
-				key, err := s.CreateKey(cmd.Context(), n)
-				if err != nil {
-					return err
-				}
-				if c.term.JSON {
-					c.term.PrintJSON(newKeyDoc{key})
-					return nil
-				}
-				fmt.Fprintln(c.term.Stdout, key)
-				return nil
+			var made newKeyDoc
+			err := f.operate(cmd.Context(), c, func(s *service.Service) (err error) {
+				made.Key, err = s.CreateKey(cmd.Context(), n)
+				return err
 			})
+			return printList(c, err, made, []newKeyDoc{made}, func(k newKeyDoc) string { return k.Key })
 		},
 	}
 	flags := cmd.Flags()
@@ -59,21 +53,6 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 	return cmd
 }
 
-// shownKey is a key as `pages platform keys list` prints it.
-type shownKey struct {
-	ID        int64      `json:"id"`
-	Prefix    string     `json:"prefix"`
-	Name      string     `json:"name"`
-	Holder    string     `json:"holder"`
-	Service   bool       `json:"service_account"`
-	Pin       string     `json:"workspace,omitempty"`
-	PerMinute int        `json:"rate_limit,omitempty"`
-	Created   time.Time  `json:"created_at"`
-	Expires   *time.Time `json:"expires_at"`
-	Revoked   *time.Time `json:"revoked_at"`
-	LastUsed  *time.Time `json:"last_used_at"`
-}
-
 func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
@@ -82,23 +61,13 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 		Example: "  pages platform keys list\n  pages platform keys list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withData(cmd.Context(), f, func(s *service.Service) error {
-				keys, err := s.Keys(cmd.Context())
-				if err != nil {
-					return err
-				}
-				shown := make([]shownKey, len(keys))
-				for i, k := range keys {
-					shown[i] = shownKey{k.ID, k.Prefix, k.Name, k.Holder, k.Service, k.Pin, k.PerMinute, k.Created, there(k.Expires), there(k.Revoked), there(k.LastUsed)}
-				}
-				if c.term.JSON {
-					c.term.PrintJSON(keysDoc{shown})
-					return nil
-				}
-				for _, k := range shown {
-					fmt.Fprintf(c.term.Stdout, "%d  %s…  %s  %s  %s\n", k.ID, k.Prefix, k.Holder, k.Name, k.standing(c.term.Now()))
-				}
-				return nil
+			var list platform.KeyList
+			err := f.operate(cmd.Context(), c, func(s *service.Service) (err error) {
+				list, err = platform.Keys(cmd.Context(), s)
+				return err
+			})
+			return printList(c, err, list, list.Keys, func(k platform.Key) string {
+				return fmt.Sprintf("%d  %s…  %s  %s  %s", k.ID, k.Prefix, k.Holder, k.Name, k.Status(c.now()))
 			})
 		},
 	}
@@ -107,30 +76,6 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 // newKeyDoc is what `pages platform keys create --json` prints, this once.
 type newKeyDoc struct {
 	Key string `json:"key"`
-}
-
-// keysDoc is what `pages platform keys list --json` prints.
-type keysDoc struct {
-	Keys []shownKey `json:"keys"`
-}
-
-// there is a time that may be none.
-func there(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-// standing says whether a key is good.
-func (k shownKey) standing(now time.Time) string {
-	switch {
-	case k.Revoked != nil:
-		return "revoked"
-	case k.Expires != nil && !k.Expires.After(now):
-		return "expired"
-	}
-	return "good"
 }
 
 func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
@@ -145,13 +90,11 @@ func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
 			if err != nil {
 				return failure.Usage("the id is %q; it is a number that pages platform keys list shows", args[0])
 			}
-			return c.changeData(cmd.Context(), f, func(s *service.Service) error {
-				if err := s.RevokeKey(cmd.Context(), id); err != nil {
-					return err
-				}
-				c.term.Progress("key %d is revoked", id)
-				return nil
-			})
+			err = f.operate(cmd.Context(), c, func(s *service.Service) error { return s.RevokeKey(cmd.Context(), id) })
+			if err == nil {
+				c.progress("key %d is revoked", id)
+			}
+			return c.changed(err)
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -30,7 +31,7 @@ func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.Email = args[0]
-			return c.changeData(cmd.Context(), f, func(s *service.Service) error { return s.AddMember(cmd.Context(), m) })
+			return c.changed(f.operate(cmd.Context(), c, func(s *service.Service) error { return s.AddMember(cmd.Context(), m) }))
 		},
 	}
 	flags := cmd.Flags()
@@ -50,9 +51,9 @@ func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 		Example: "  pages platform members remove ana@acme.test --workspace acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeData(cmd.Context(), f, func(s *service.Service) error {
+			return c.changed(f.operate(cmd.Context(), c, func(s *service.Service) error {
 				return s.RemoveMember(cmd.Context(), args[0], workspace)
-			})
+			}))
 		},
 	}
 	cmd.Flags().StringVar(&workspace, "workspace", "", "`slug` of the workspace")
@@ -67,37 +68,14 @@ func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 		Example: "  pages platform members list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withData(cmd.Context(), f, func(s *service.Service) error {
-				all, err := s.Members(cmd.Context())
-				if err != nil {
-					return err
-				}
-				rows := make([]shownMember, len(all))
-				for i, m := range all {
-					rows[i] = shownMember(m)
-				}
-				if c.term.JSON {
-					c.term.PrintJSON(membersDoc{rows})
-					return nil
-				}
-				for _, m := range rows {
-					fmt.Fprintf(c.term.Stdout, "%s  %s  %s\n", m.Workspace, m.Email, m.Role)
-				}
-				return nil
+			var list platform.MemberList
+			err := f.operate(cmd.Context(), c, func(s *service.Service) (err error) {
+				list, err = platform.Members(cmd.Context(), s)
+				return err
+			})
+			return printList(c, err, list, list.Members, func(m platform.Member) string {
+				return fmt.Sprintf("%s  %s  %s", m.Workspace, m.Email, m.Role)
 			})
 		},
 	}
-}
-
-// membersDoc is what `pages platform members list --json` prints.
-type membersDoc struct {
-	Members []shownMember `json:"members"`
-}
-
-type shownMember struct {
-	Email     string `json:"email"`
-	Name      string `json:"name"`
-	Service   bool   `json:"service_account"`
-	Workspace string `json:"workspace"`
-	Role      string `json:"role"`
 }

@@ -24,13 +24,14 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
 
 // platformRun is a running `pages platform --seed demo --json`.
 type platformRun struct {
-	readyLine
+	platform.Ready
 	data   string
 	cmd    *exec.Cmd
 	stderr *lockedBuffer
@@ -72,7 +73,7 @@ func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...
 	if err != nil {
 		t.Fatalf("no first line: %v\n%s", err, p.stderr)
 	}
-	if err := json.Unmarshal(first, &p.readyLine); err != nil {
+	if err := json.Unmarshal(first, &p.Ready); err != nil {
 		t.Fatalf("%s: %v", first, err)
 	}
 	return p
@@ -119,7 +120,7 @@ func TestPlatform(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
 	if p.MCPPath != "/mcp" || len(p.Keys) != 8 || !slices.Equal(p.Workspaces, []string{"acme", "globex"}) || p.Demo["site_id"] == "" {
-		t.Errorf("%+v", p.readyLine)
+		t.Errorf("%+v", p.Ready)
 	}
 	if status, text, err := p.call(p.Keys["member"], "brand_profile.status", ""); err != nil || status != 200 || !strings.Contains(text, `"workspace":"acme"`) {
 		t.Errorf("%d %s %v", status, text, err)
@@ -266,7 +267,7 @@ type platformEffects struct{ publishes, audited, answered, drafts, pages, named 
 
 func readEffects(t *testing.T, data string) (e platformEffects) {
 	t.Helper()
-	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platformDB), true)
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platform.DatabaseFile), true)
 	if err != nil {
 		t.Fatal(err)
 	}

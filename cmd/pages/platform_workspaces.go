@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -25,7 +26,9 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Slug = args[0]
-			return c.changed(c.beginData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) }))
+			return c.changed(platform.Begin(cmd.Context(), f.at(c), c.now, func(s *service.Service) error {
+				return s.CreateWorkspace(cmd.Context(), w)
+			}))
 		},
 	}
 	create.Flags().StringVar(&w.Name, "name", "", "`name` for people (default: the slug)")
@@ -37,39 +40,16 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 		Example: "  pages platform workspaces list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withData(cmd.Context(), f, func(s *service.Service) error { return c.listWorkspaces(cmd, s) })
+			var list platform.WorkspaceList
+			err := f.operate(cmd.Context(), c, func(s *service.Service) (err error) {
+				list, err = platform.Workspaces(cmd.Context(), s)
+				return err
+			})
+			return printList(c, err, list, list.Workspaces, func(w platform.Workspace) string {
+				return fmt.Sprintf("%s  %s  %s", w.Slug, w.Name, w.TimeZone)
+			})
 		},
 	}
 	cmd.AddCommand(create, list)
 	return cmd
-}
-
-func (c *cli) listWorkspaces(cmd *cobra.Command, s *service.Service) error {
-	all, err := s.Workspaces(cmd.Context())
-	if err != nil {
-		return err
-	}
-	rows := make([]shownWorkspace, len(all))
-	for i, w := range all {
-		rows[i] = shownWorkspace(w)
-	}
-	if c.term.JSON {
-		c.term.PrintJSON(workspacesDoc{rows})
-		return nil
-	}
-	for _, w := range rows {
-		fmt.Fprintf(c.term.Stdout, "%s  %s  %s\n", w.Slug, w.Name, w.TimeZone)
-	}
-	return nil
-}
-
-// workspacesDoc is what `pages platform workspaces list --json` prints.
-type workspacesDoc struct {
-	Workspaces []shownWorkspace `json:"workspaces"`
-}
-
-type shownWorkspace struct {
-	Slug     string `json:"slug"`
-	Name     string `json:"name"`
-	TimeZone string `json:"time_zone"`
 }

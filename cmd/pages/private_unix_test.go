@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
@@ -25,7 +26,7 @@ func TestOthersReadNoState(t *testing.T) {
 	data, state := folder(), folder()
 	startPlatform(t, data)
 	startDev(t, copyExample(t, "static"), "--state-dir", state)
-	for dir, database := range map[string]string{data: platformDB, state: statefolder.PlatformFile} {
+	for dir, database := range map[string]string{data: platform.DatabaseFile, state: statefolder.PlatformFile} {
 		if !userfile.IsFile(filepath.Join(dir, database)) {
 			t.Errorf("no %s in %s", database, dir)
 		}

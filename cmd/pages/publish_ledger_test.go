@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -304,7 +305,7 @@ func (l *pageLedger) checkServed(t *testing.T, p *platformRun, mark string) {
 // many as were acknowledged, and each in the place of the one before.
 func (l *pageLedger) checkHistory(t *testing.T, data string) {
 	t.Helper()
-	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platformDB), true)
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platform.DatabaseFile), true)
 	if err != nil {
 		t.Fatal(err)
 	}

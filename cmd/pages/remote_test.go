@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -21,7 +22,7 @@ import (
 func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
-	s, err := service.Open(context.Background(), filepath.Join(dir, platformDB), service.Options{PerMinute: maxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))})
+	s, err := service.Open(context.Background(), filepath.Join(dir, platform.DatabaseFile), service.Options{PerMinute: platform.MaxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))})
 	ts.Check(err)
 	server := httptest.NewServer(s)
 	ts.Defer(func() {

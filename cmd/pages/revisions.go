@@ -29,14 +29,14 @@ func (c *cli) newRevisions() *cobra.Command {
 			if err != nil {
 				return remoteError(err)
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(list)
+			if r.json {
+				r.printJSON(list)
 				return nil
 			}
 			for _, v := range list.Revisions {
-				fmt.Fprintf(r.term.Stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
+				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
 			}
-			r.term.PrintNone(len(list.Revisions), "revisions")
+			r.none(len(list.Revisions), "revisions")
 			return nil
 		},
 	}

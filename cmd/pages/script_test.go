@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -47,7 +47,7 @@ const (
 	scripts = "../../testdata/script"
 	// patience bounds every wait for a server: generous, since machines are slow
 	// and a pass does not wait.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // TestScripts runs the command as its users do: testdata/script/*.txtar.

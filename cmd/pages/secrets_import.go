@@ -4,23 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 )
-
-// maxSecretsFile is as much as is read of a file of secrets.
-const maxSecretsFile = 4 << 20
 
 func (c *cli) newSecretsImport() *cobra.Command {
 	r := c.newRemote()
@@ -57,23 +52,23 @@ func (c *cli) newSecretsImport() *cobra.Command {
 func (r *remote) secretsFile(ctx context.Context, name string) (map[string]string, error) {
 	var in io.Reader
 	if name == "-" {
-		in = userfile.Interruptible(ctx, r.term.Stdin)
+		in = userfile.Interruptible(ctx, r.stdin)
 	} else {
-		f, err := userfile.Open(ctx, r.term.Path(name))
+		f, err := userfile.Open(ctx, r.path(name))
 		if err != nil {
-			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", r.term.Shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", r.shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
 		}
 		defer f.Close()
 		in = f
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxSecretsFile+1))
+	text, err := io.ReadAll(io.LimitReader(in, localsecrets.MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
-	if len(text) > maxSecretsFile {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.term.Shown(name), maxSecretsFile)}
+	if len(text) > localsecrets.MaxFile {
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.shown(name), localsecrets.MaxFile)}
 	}
-	return parseSecrets(r.term.Shown(name), text)
+	return localsecrets.Parse(r.shown(name), text)
 }
 
 // pickSecrets are the names to set, in order: all that have a value, or those wanted.
@@ -112,36 +107,15 @@ func (r *remote) importSecrets(ctx context.Context, values map[string]string, na
 		done, err := r.setSecret(ctx, name, values[name])
 		if err != nil {
 			if i > 0 {
-				r.term.Progress("set before that: %s", strings.Join(names[:i], ", "))
+				r.progress("set before that: %s", strings.Join(names[:i], ", "))
 			}
 			return remoteError(err)
 		}
 		doc.Secrets = append(doc.Secrets, done)
-		r.term.Progress("%s is set", wording.Printable(done.Name))
+		r.progress("%s is set", wording.Printable(done.Name))
 	}
-	if r.term.JSON {
-		r.term.PrintJSON(doc)
+	if r.json {
+		r.printJSON(doc)
 	}
 	return nil
-}
-
-// pipePatience is how long who writes a pipe of the site's may take.
-const pipePatience = 10 * time.Second
-
-// readSecretsFile reads a file of secrets, which may be a pipe, and nothing else that is no regular file.
-func readSecretsFile(ctx context.Context, path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode()&fs.ModeNamedPipe == 0 {
-		return userfile.ReadRegular(path)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, pipePatience, fmt.Errorf("it is a pipe, and nothing was written to it in %v", pipePatience))
-	defer cancel()
-	text, err := userfile.Read(ctx, path, maxSecretsFile)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return text, err
 }

@@ -14,11 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// ptyCommand is a program that runs at a terminal, and the person before it.
-type ptyCommand struct {
+// terminal is a program that runs at a terminal, and the person before it.
+type terminal struct {
 	*testing.T
 
 	cmd   *exec.Cmd
@@ -29,14 +28,14 @@ type ptyCommand struct {
 }
 
 // atTerminal starts a command of a publisher at a terminal.
-func (p *publisher) atTerminal(args ...string) *ptyCommand {
+func (p *publisher) atTerminal(args ...string) *terminal {
 	p.Helper()
 	cmd, _, _ := p.command(args...)
 	return startAtTerminal(p.T, cmd)
 }
 
 // startAtTerminal starts a program at a terminal of its own.
-func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
+func startAtTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -58,7 +57,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 	if err := errors.Join(cmd.Start(), slave.Close()); err != nil {
 		t.Fatal(err)
 	}
-	at := &ptyCommand{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
+	at := &terminal{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
 	go func() {
 		defer close(at.done)
 		buf := make([]byte, 4096)
@@ -75,7 +74,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 }
 
 // answer waits until the program has asked, and types.
-func (t *ptyCommand) answer(question, keys string) {
+func (t *terminal) answer(question, keys string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
 		text := t.shown.String()[t.read:]
@@ -93,7 +92,7 @@ func (t *ptyCommand) answer(question, keys string) {
 }
 
 // end waits for the program and returns its exit code and all that was shown.
-func (t *ptyCommand) end() (code int, shown string) {
+func (t *terminal) end() (code int, shown string) {
 	t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = t.cmd.Process.Kill() })
 	defer timer.Stop()
@@ -159,7 +158,7 @@ func TestDeployAtTerminal(t *testing.T) {
 func TestNobodyIsAsked(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"bindings": {"database": {}}}`)
-	at := func(line, variable string) *ptyCommand {
+	at := func(line, variable string) *terminal {
 		cmd := exec.Command("/bin/sh", "-c", "exec "+program(t)+" "+line)
 		cmd.Dir, cmd.Env = dir, []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), variable}
 		return startAtTerminal(t, cmd)
@@ -178,7 +177,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	} {
 		code, _ := at(line+" 2>"+file, "").end()
 		text, err := os.ReadFile(file)
-		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
 			t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
 		}
 		if line == "state load kept" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // TestValidateSaysWhatNoUploadTakes: a public file that is too large for an upload is an error of validate, and
@@ -15,7 +15,7 @@ func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)
 	put(t, filepath.Join(dir, "public", "film.mp4"), "")
-	if err := os.Truncate(filepath.Join(dir, "public", "film.mp4"), manifest.MaxFileBytes+1); err != nil {
+	if err := os.Truncate(filepath.Join(dir, "public", "film.mp4"), limits.MaxFileBytes+1); err != nil {
 		t.Fatal(err)
 	}
 	const said = `error: "public/film.mp4" has 26214401 bytes, over the 25.0 MiB that an upload takes [asset-too-large]`

@@ -23,7 +23,7 @@ func (x *exchange) openAPI() bool {
 	if x.site.options.DevHints {
 		return true
 	}
-	who, err := x.who()
+	who, err := x.signedInMember()
 	switch {
 	case err != nil:
 		x.databaseFailed("session not read", err)
@@ -43,7 +43,7 @@ func (x *exchange) stillReads() bool {
 	if x.site.options.DevHints {
 		return true
 	}
-	who, err := x.who()
+	who, err := x.signedInMember()
 	if err != nil {
 		x.site.options.Logger.Error("session not read", "error", err)
 	}
@@ -55,7 +55,7 @@ func (x *exchange) apiLeads() {
 		return
 	}
 	query := x.r.URL.Query()
-	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))}))
+	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: parseLimit(query.Get("limit"))}))
 }
 
 func (x *exchange) apiEvents() {
@@ -63,7 +63,7 @@ func (x *exchange) apiEvents() {
 		return
 	}
 	query := x.r.URL.Query()
-	filter := EventFilter{Name: query.Get("name"), Form: query.Get("form"), Limit: number(query.Get("limit"))}
+	filter := EventFilter{Name: query.Get("name"), Form: query.Get("form"), Limit: parseLimit(query.Get("limit"))}
 	writeList(x, "events", x.site.store.eachEvent(x.r.Context(), filter))
 }
 
@@ -98,8 +98,8 @@ func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
 	x.out.write([]byte("]}\n"))
 }
 
-// number reads a limit; what is none means no limit.
-func number(text string) int {
+// parseLimit reads a limit; what is none means no limit.
+func parseLimit(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return 0
@@ -145,7 +145,7 @@ func (x *exchange) apiState() {
 		Personas: listOf(x.site.personas()),
 	}
 	var err error
-	if state.Member, err = x.who(); err == nil {
+	if state.Member, err = x.signedInMember(); err == nil {
 		state.Leads, state.Events, err = x.site.store.counts(x.r.Context())
 	}
 	if err != nil {
@@ -207,7 +207,7 @@ func (x *exchange) apiStream() {
 
 // missedEvents sends what a stream missed and returns the last sequence it sent.
 func (x *exchange) missedEvents() (last int64, err error) {
-	last = sequence(x.r.Header.Get("Last-Event-ID"))
+	last = parseEventID(x.r.Header.Get("Last-Event-ID"))
 	hello := []byte(": hello\n\n")
 	if last > 0 {
 		for e, err := range x.site.store.eachEvent(x.r.Context(), EventFilter{After: last}) {
@@ -226,8 +226,8 @@ func (x *exchange) missedEvents() (last int64, err error) {
 	return last, nil
 }
 
-// sequence reads the id of an event of the stream; 0 is none.
-func sequence(text string) int64 {
+// parseEventID reads the id of an event of the stream; 0 is none.
+func parseEventID(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -218,6 +219,7 @@ func TestHosting(t *testing.T) {
 // TestListsHoldLittle: visitors decide how long the lists are, and hold neither the memory of who
 // answers with it nor, when it is read slowly, the database.
 func TestListsHoldLittle(t *testing.T) {
+	testmachine.Long(t)
 	f := start(t, Options{DevHints: true}, Revision{})
 	const number, each = 40, 1 << 20
 	for i := range number {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file holds the choices that the platform document leaves open. Each may
@@ -64,14 +65,14 @@ const (
 	maxFormParts  = 1000     // of a multipart body, also those that are no answers
 	maxFileBytes  = 5 << 20  // each
 	maxJSONDepth  = 64       // objects and arrays in each other
-	maxFormName   = 64       // characters
-	maxTokenBytes = 200      // of an idempotency key
-	maxPathBytes  = 8 << 10  // of the request target
-	maxHeaderRows = 100      // header lines, of a request and of a part of a form
-	maxFileName   = 255      // bytes kept of the name of an uploaded file
-	capturedBytes = 8 << 20  // of leads that are read at once, for a workspace
-	pieceBytes    = 1 << 20  // of leads or events that are read at once, for a list
-	rowBytes      = 500      // of a row in a list beside what was sent
+	maxFormName   = limits.MaxName
+	maxTokenBytes = 200     // of an idempotency key
+	maxPathBytes  = 8 << 10 // of the request target
+	maxHeaderRows = 100     // header lines, of a request and of a part of a form
+	maxFileName   = 255     // bytes kept of the name of an uploaded file
+	capturedBytes = 8 << 20 // of leads that are read at once, for a workspace
+	pieceBytes    = 1 << 20 // of leads or events that are read at once, for a list
+	rowBytes      = 500     // of a row in a list beside what was sent
 
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour

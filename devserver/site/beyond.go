@@ -19,9 +19,9 @@ import (
 // forEveryone lists what is under "/__pages/" for visitors from beyond this machine too, beside the forms.
 var forEveryone = map[string]bool{"sign-in": true, "sign-out": true, "reload": true, "reload.js": true}
 
-// judge finds out whether a request comes from beyond this machine. What a Worker asks of its
+// findOrigin finds out whether a request comes from beyond this machine. What a Worker asks of its
 // own site comes from where its visitor does.
-func (x *exchange) judge() {
+func (x *exchange) findOrigin() {
 	if x.site.options.Pairing == nil {
 		return
 	}
@@ -35,16 +35,16 @@ func (x *exchange) judge() {
 	}
 }
 
-// hints reports whether the author is the one who reads what is answered.
-func (x *exchange) hints() bool { return x.site.options.DevHints && x.visit == nil }
+// showsHints reports whether the author is the one who reads what is answered.
+func (x *exchange) showsHints() bool { return x.site.options.DevHints && x.visit == nil }
 
-// who returns who sent the request, nil for nobody. From beyond this machine only a paired
+// signedInMember returns who sent the request, nil for nobody. From beyond this machine only a paired
 // browser is somebody.
-func (x *exchange) who() (*Member, error) {
+func (x *exchange) signedInMember() (*Member, error) {
 	if !x.mayBeSomebody() {
 		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
 	}
-	return x.site.who(x.r)
+	return x.site.signedInMember(x.r)
 }
 
 func (x *exchange) mayBeSomebody() bool {
@@ -67,7 +67,7 @@ func (x *exchange) pair() {
 			return
 		}
 		switch {
-		case prefetched(x.r):
+		case isPrefetch(x.r):
 			x.refuse(refuse(http.StatusServiceUnavailable, "prefetched", "this page is for who goes to it"))
 		case x.r.Method == http.MethodHead:
 			x.writePairPage(http.StatusOK, 0, query.Get("next"), "")
@@ -136,7 +136,7 @@ func (x *exchange) enterCode(form url.Values) {
 	}
 	x.site.sessions.setPairing(&x.out, x.r, fresh)
 	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusOK, signedIn{OK: true})
+		x.writeJSON(http.StatusOK, sessionDocument{OK: true})
 		return
 	}
 	x.seeOther(reservedPrefix + "/sign-in?next=" + url.QueryEscape(next))

@@ -48,7 +48,7 @@ func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event,
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	err = transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
-		earlier, err := repeated(ctx, tx, p, digest[:])
+		earlier, err := earlierLead(ctx, tx, p, digest[:])
 		if err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func (s *Store) hasRoom(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// repeated returns the id of the lead that the same post made before, "" for none.
-func repeated(ctx context.Context, tx *sql.Tx, p post, digest []byte) (string, error) {
+// earlierLead returns the id of the lead that the same post made before, "" for none.
+func earlierLead(ctx context.Context, tx *sql.Tx, p post, digest []byte) (string, error) {
 	if p.token == "" {
 		return "", nil
 	}

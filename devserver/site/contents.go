@@ -80,10 +80,10 @@ func (x *staticIndex) load(f *file) (contents []byte, tag []string, err error) {
 	if hash != f.asset.SHA256 {
 		return contents, []string{etag(hash)}, nil
 	}
-	keep(x, &f.contents, &contents, int64(cap(contents)))
+	storeEntry(x, &f.contents, &contents, int64(cap(contents)))
 	if len(contents) >= memoryFileBytes && !f.memory.Load().has() && x.cache.fits(int64(len(contents))) {
 		if memory := newMemoryFile(contents); memory != nil {
-			keep(x, &f.memory, memory, int64(len(contents)))
+			storeEntry(x, &f.memory, memory, int64(len(contents)))
 		}
 	}
 	return contents, f.etag, nil
@@ -108,18 +108,18 @@ func readUpTo(r io.Reader, b []byte, limit int64) ([]byte, error) {
 	}
 }
 
-// steadyFile reads a large file and fails as soon as the file is not the one
+// unchangedFile reads a large file and fails as soon as the file is not the one
 // that was opened: shorter, longer or written to. The response then ends
 // before its length is reached, which every client notices, instead of
 // mixing two versions.
-type steadyFile struct {
+type unchangedFile struct {
 	file    *os.File
 	size    int64
 	changed time.Time
 }
 
 // Read reads from the file while it stays the same.
-func (s *steadyFile) Read(p []byte) (int, error) {
+func (s *unchangedFile) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	info, statErr := s.file.Stat()
 	if statErr != nil {
@@ -132,6 +132,6 @@ func (s *steadyFile) Read(p []byte) (int, error) {
 }
 
 // Seek moves in the file.
-func (s *steadyFile) Seek(offset int64, whence int) (int64, error) {
+func (s *unchangedFile) Seek(offset int64, whence int) (int64, error) {
 	return s.file.Seek(offset, whence)
 }

@@ -58,7 +58,7 @@ var varyEncoding = []string{"Accept-Encoding"}
 // encoded are the compressed forms of one file.
 type encoded struct {
 	making sync.Mutex // so that each is made once
-	forms  [len(codings)]atomic.Pointer[kept[form]]
+	forms  [len(codings)]atomic.Pointer[cacheEntry[form]]
 }
 
 // form is one of them, ready to be sent. One without bytes is not worth it.
@@ -69,8 +69,8 @@ type form struct {
 	length []string
 }
 
-// encodable reports whether compressing a type of contents is worth it.
-func encodable(kind string) bool {
+// isEncodable reports whether compressing a type of contents is worth it.
+func isEncodable(kind string) bool {
 	media, _, err := mime.ParseMediaType(kind)
 	if err != nil {
 		return false
@@ -135,7 +135,7 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	}
 	tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
 	made = &form{smaller, []string{codings[at].name}, []string{tag}, []string{strconv.Itoa(len(smaller))}}
-	keep(x, place, made, int64(len(smaller)))
+	storeEntry(x, place, made, int64(len(smaller)))
 	return made
 }
 
@@ -183,16 +183,16 @@ func shrink(at int, from io.Reader, size int64) ([]byte, error) {
 func bestCoding(accept []string) int {
 	best, quality := -1, 0.0
 	for at := range codings {
-		if q := accepted(accept, codings[at].name); q > quality {
+		if q := codingQuality(accept, codings[at].name); q > quality {
 			best, quality = at, q
 		}
 	}
 	return best
 }
 
-// accepted is the quality that the lines of Accept-Encoding give a coding, 0 for
+// codingQuality is the quality that the lines of Accept-Encoding give a coding, 0 for
 // one that the client does not take.
-func accepted(lines []string, name string) (quality float64) {
+func codingQuality(lines []string, name string) (quality float64) {
 	named := false
 	for _, line := range lines {
 		for item := range strings.SplitSeq(line, ",") {

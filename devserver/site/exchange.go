@@ -52,8 +52,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.out.ResponseWriter = w
 	defer x.release()
 	defer x.finish()
-	defer x.survive()
-	x.answer()
+	defer x.recoverPanic()
+	x.respond()
 }
 
 // headerRequestID tells the author which request of the log a failed answer is.
@@ -91,14 +91,14 @@ func (x *exchange) release() {
 	}
 }
 
-// answer is the way of a request, in the order that keeps members pages closed.
-func (x *exchange) answer() {
+// respond is the way of a request, in the order that keeps members pages closed.
+func (x *exchange) respond() {
 	x.source = FromRefusal
 	if err := x.enter(); err != nil {
 		x.refuseError(err)
 		return
 	}
-	x.judge()
+	x.findOrigin()
 	a := x.serving.admit(x.path.decoded)
 	if a.reserved {
 		x.serveReserved(a.name)
@@ -194,9 +194,9 @@ func (x *exchange) finish() {
 	}
 }
 
-// survive turns a panic below into an answer, or into a closed connection when
+// recoverPanic turns a panic below into an answer, or into a closed connection when
 // part of an answer is already out.
-func (x *exchange) survive() {
+func (x *exchange) recoverPanic() {
 	cause := recover()
 	if cause == nil {
 		return

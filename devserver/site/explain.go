@@ -67,7 +67,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		e.Access = manifest.Members
 	}
 	d := v.decide(path.decoded, method, a)
-	e.take(d, path)
+	e.setDecision(d, path)
 	e.Headers = v.changes(d, path)
 	e.say(v.whyPattern(path.decoded)...)
 	e.say(v.whyAccess(path.decoded, a)...)
@@ -80,7 +80,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		e.say(v.whyFile(path.decoded, a.hit)...)
 	}
 	e.say(v.whyAnswer(path.decoded, method, d)...)
-	e.stand(a.gate(who), path)
+	e.applyGate(a.gate(who), path)
 	return e
 }
 
@@ -127,7 +127,7 @@ func (e *Explanation) explainReserved(name string) {
 
 // changes lists what the rules of "_headers" do to an answer.
 func (v *Routing) changes(d decision, path Path) []string {
-	if !d.ruled() {
+	if !d.takesHeaderRules() {
 		return nil
 	}
 	host, _ := loopback.BareHost(path.authority)
@@ -145,8 +145,8 @@ func (v *Routing) changes(d decision, path Path) []string {
 	return list
 }
 
-// take copies what was decided.
-func (e *Explanation) take(d decision, path Path) {
+// setDecision copies what was decided.
+func (e *Explanation) setDecision(d decision, path Path) {
 	e.Answer = d.answer
 	if d.rule.Line > 0 {
 		e.Rule = fmt.Sprintf("%s:%d", manifest.RedirectsFile, d.rule.Line)
@@ -158,7 +158,7 @@ func (e *Explanation) take(d decision, path Path) {
 	case AnswerAsset:
 		e.Status = http.StatusOK
 	case AnswerRedirect:
-		e.Status, e.Location = d.leads(path)
+		e.Status, e.Location = d.redirectTarget(path)
 	case AnswerNotFound, AnswerNotFoundPage:
 		e.Status = http.StatusNotFound
 	case AnswerMethodNotAllowed:
@@ -170,8 +170,8 @@ func (e *Explanation) take(d decision, path Path) {
 	}
 }
 
-// stand puts the visitor before the gate.
-func (e *Explanation) stand(gate Gate, path Path) {
+// applyGate puts the visitor before the gate.
+func (e *Explanation) applyGate(gate Gate, path Path) {
 	e.Gate = gate
 	if gate == GateSignIn || gate == GateForbidden {
 		e.Headers = nil

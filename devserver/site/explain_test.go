@@ -216,13 +216,13 @@ func TestReasonsAreTrue(t *testing.T) {
 				continue
 			}
 			var first *file
-			for _, path := range index.tried(p.decoded) {
+			for _, path := range index.candidates(p.decoded) {
 				if first = index.files[path]; first != nil {
 					break
 				}
 			}
 			if hit := index.resolve(p.decoded); hit.file != first {
-				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.tried(p.decoded))
+				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.candidates(p.decoded))
 			}
 			weighed := []string{p.decoded}
 			if first != nil {

@@ -81,15 +81,15 @@ func (v *Routing) whyFile(path string, hit found) []string {
 	if len(v.static.files) == 0 {
 		return []string{"the site has no static files"}
 	}
-	looked := "looked among the assets for " + either(v.static.tried(path))
+	looked := "looked among the assets for " + listPaths(v.static.candidates(path))
 	if hit.file == nil {
 		return []string{looked + ": not there"}
 	}
 	return []string{looked + ": found " + hit.file.asset.Path[1:]}
 }
 
-// either is "a", or "a, b or c", without leading slashes.
-func either(paths []string) string {
+// listPaths is "a", or "a, b or c", without leading slashes.
+func listPaths(paths []string) string {
 	short := make([]string, len(paths))
 	for i, path := range paths {
 		short[i] = path[1:]

@@ -30,27 +30,27 @@ type slot struct {
 
 // cached is a kept of any type.
 type cached interface {
-	about() *slot
+	slotOf() *slot
 	drop()
 }
 
-// kept is a thing that may be in the cache. Who holds one finds it empty when the thing
+// cacheEntry is a thing that may be in the cache. Who holds one finds it empty when the thing
 // has gone.
-type kept[T any] struct {
+type cacheEntry[T any] struct {
 	slot
 
 	thing atomic.Pointer[T]
 }
 
-func newKept[T any](thing *T, size int64) *kept[T] {
-	k := &kept[T]{slot: slot{size: size}}
+func newKept[T any](thing *T, size int64) *cacheEntry[T] {
+	k := &cacheEntry[T]{slot: slot{size: size}}
 	k.thing.Store(thing)
 	return k
 }
 
 // get returns the thing for somebody who asks for it, nil when it has gone. A nil *kept
 // has none.
-func (k *kept[T]) get() *T {
+func (k *cacheEntry[T]) get() *T {
 	if k == nil {
 		return nil
 	}
@@ -62,18 +62,18 @@ func (k *kept[T]) get() *T {
 }
 
 // has reports whether the thing is there, without asking for it.
-func (k *kept[T]) has() bool { return k != nil && k.thing.Load() != nil }
+func (k *cacheEntry[T]) has() bool { return k != nil && k.thing.Load() != nil }
 
-func (k *kept[T]) about() *slot { return &k.slot }
-func (k *kept[T]) drop()        { k.thing.Store(nil) }
+func (k *cacheEntry[T]) slotOf() *slot { return &k.slot }
+func (k *cacheEntry[T]) drop()         { k.thing.Store(nil) }
 
 // fits reports whether a thing may be in the cache at all: not one that drives out most
 // of the others.
 func (c *FileCache) fits(size int64) bool { return size <= c.limit/2 }
 
-// keep puts a thing that fits into the place where an index looks for it, unless one is
+// storeEntry puts a thing that fits into the place where an index looks for it, unless one is
 // there.
-func keep[T any](x *staticIndex, place *atomic.Pointer[kept[T]], thing *T, size int64) {
+func storeEntry[T any](x *staticIndex, place *atomic.Pointer[cacheEntry[T]], thing *T, size int64) {
 	if !x.cache.fits(size) {
 		return
 	}
@@ -86,40 +86,40 @@ func keep[T any](x *staticIndex, place *atomic.Pointer[kept[T]], thing *T, size 
 func (c *FileCache) add(k cached, owner *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k.about().owner = owner
+	k.slotOf().owner = owner
 	c.queue = append(c.queue, k)
-	c.used += k.about().size
+	c.used += k.slotOf().size
 	for chances := len(c.queue); c.used > c.limit; chances-- {
 		first := c.queue[0]
 		c.queue[0] = nil
 		c.queue = c.queue[1:]
-		if chances > 0 && first.about().asked.Swap(false) {
+		if chances > 0 && first.slotOf().asked.Swap(false) {
 			c.queue = append(c.queue, first)
 			continue
 		}
-		c.used -= first.about().size
+		c.used -= first.slotOf().size
 		first.drop()
 	}
 }
 
-// pass says that things are an index's now.
-func (c *FileCache) pass(things []cached, to *staticIndex) {
+// transfer says that things are an index's now.
+func (c *FileCache) transfer(things []cached, to *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range things {
-		k.about().owner = to
+		k.slotOf().owner = to
 	}
 }
 
-// forget drops what an index has that is not in service any more.
-func (c *FileCache) forget(x *staticIndex) {
+// dropIndex drops what an index has that is not in service any more.
+func (c *FileCache) dropIndex(x *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue = slices.DeleteFunc(c.queue, func(k cached) bool {
-		if k.about().owner != x {
+		if k.slotOf().owner != x {
 			return false
 		}
-		c.used -= k.about().size
+		c.used -= k.slotOf().size
 		k.drop()
 		return true
 	})

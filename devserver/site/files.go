@@ -64,12 +64,12 @@ func (u *upload) Write(p []byte) (n int, err error) {
 // errNotKept says that the store of files did not do its part.
 var errNotKept = errors.New("file not kept")
 
-// keep makes the files of a post durable.
-func (s *Site) keep(ctx context.Context, uploads []*upload) error {
+// commitFiles makes the files of a post durable.
+func (s *Site) commitFiles(ctx context.Context, uploads []*upload) error {
 	if len(uploads) == 0 {
 		return nil
 	}
-	err := s.store.note(ctx, uploads)
+	err := s.store.noteFileKeys(ctx, uploads)
 	for _, u := range uploads {
 		if err == nil {
 			err = u.to.Commit(ctx)
@@ -78,8 +78,8 @@ func (s *Site) keep(ctx context.Context, uploads []*upload) error {
 	return err
 }
 
-// drop deletes the files of a post that made no lead.
-func (s *Site) drop(ctx context.Context, uploads []*upload) {
+// deleteFiles deletes the files of a post that made no lead.
+func (s *Site) deleteFiles(ctx context.Context, uploads []*upload) {
 	var keys []string
 	for _, u := range uploads {
 		keys = append(keys, u.key)
@@ -104,7 +104,7 @@ func (s *Site) dropUnfinished(ctx context.Context) error {
 	if s.options.Files == nil || s.options.Preview { // the database is that of the live site, which does it
 		return nil
 	}
-	keys, err := s.store.noted(ctx)
+	keys, err := s.store.notedFileKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Site) dropUnfinished(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) note(ctx context.Context, uploads []*upload) error {
+func (s *Store) noteFileKeys(ctx context.Context, uploads []*upload) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
@@ -130,7 +130,7 @@ func (s *Store) note(ctx context.Context, uploads []*upload) error {
 	})
 }
 
-func (s *Store) noted(ctx context.Context) ([]string, error) {
+func (s *Store) notedFileKeys(ctx context.Context) ([]string, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT key FROM unfinished_files`)
 	if err != nil {
 		return nil, err

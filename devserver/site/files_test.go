@@ -75,7 +75,7 @@ func TestFormFiles(t *testing.T) {
 	if got.status != 201 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	lead := decode[captured](t, got).Lead
+	lead := decode[leadDocument](t, got).Lead
 	kept, err := b.site.Store().LeadFiles(t.Context(), lead.ID)
 	if err != nil || len(kept) != 4 || kept[0].Field != "cv" || kept[3].Size != 0 || kept[0].Filename != "Jürgen Q.html" {
 		t.Fatalf("%+v %v", kept, err)
@@ -92,7 +92,7 @@ func TestFormFiles(t *testing.T) {
 			t.Errorf("HEAD %s: %+v", path, got)
 		}
 	}
-	other := decode[captured](t, b.apply(t, "", [3]string{"cv", "x", "x"})).Lead
+	other := decode[leadDocument](t, b.apply(t, "", [3]string{"cv", "x", "x"})).Lead
 	for _, path := range []string{other.ID + "/files/" + kept[0].SHA256, lead.ID, lead.ID + "/files/", lead.ID + "/" + kept[0].SHA256, "lead_x/files/" + kept[0].SHA256} {
 		if got := b.get(t, "/__pages/api/leads/"+path); got.status != 404 {
 			t.Errorf("%s: %d", path, got.status)
@@ -111,9 +111,9 @@ func TestFormFilesOfNoLead(t *testing.T) {
 	files := &folderFiles{dir: t.TempDir()}
 	b := openInbox(t, Options{Files: files}, enquiries)
 	cv := [3]string{"cv", "cv.txt", "one"}
-	first := decode[captured](t, b.apply(t, "twice", cv)).Lead
+	first := decode[leadDocument](t, b.apply(t, "twice", cv)).Lead
 	for range 2 {
-		if again := decode[captured](t, b.apply(t, "twice", cv)).Lead; again.ID != first.ID {
+		if again := decode[leadDocument](t, b.apply(t, "twice", cv)).Lead; again.ID != first.ID {
 			t.Errorf("a double click is two leads: %s and %s", first.ID, again.ID)
 		}
 	}
@@ -139,14 +139,14 @@ func TestFormFilesOfNoLead(t *testing.T) {
 func TestFormFilesCutShort(t *testing.T) {
 	files := &folderFiles{dir: t.TempDir()}
 	b := openInbox(t, Options{Files: files}, enquiries)
-	lead := decode[captured](t, b.apply(t, "", [3]string{"cv", "cv.txt", "one"})).Lead
+	lead := decode[leadDocument](t, b.apply(t, "", [3]string{"cv", "cv.txt", "one"})).Lead
 	var cut []*upload
 	for range 1200 {
 		u := &upload{LeadFile: LeadFile{key: newID("file_")}}
 		u.to, _ = files.Begin(t.Context(), u.key)
 		cut = append(cut, u)
 	}
-	if err := b.site.keep(t.Context(), cut); err != nil {
+	if err := b.site.commitFiles(t.Context(), cut); err != nil {
 		t.Fatal(err)
 	}
 	preview, err := New(t.Context(), Options{DB: b.platform, Files: files, Preview: true})

@@ -33,7 +33,7 @@ func (f *formReader) json(body io.Reader) error {
 }
 
 func (f *formReader) addJSON(each Field) error {
-	if reserved(each.Name) {
+	if isReservedField(each.Name) {
 		var value string
 		if err := json.Unmarshal(each.Value, &value); err != nil {
 			return refuse(http.StatusBadRequest, "form_malformed", "\""+each.Name+"\" is no text")

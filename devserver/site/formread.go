@@ -110,8 +110,10 @@ const (
 	fieldToken = "_token"
 )
 
-// reserved reports whether a field is for the platform. Every other one is the author's.
-func reserved(name string) bool { return name == fieldForm || name == fieldNext || name == fieldToken }
+// isReservedField reports whether a field is for the platform. Every other one is the author's.
+func isReservedField(name string) bool {
+	return name == fieldForm || name == fieldNext || name == fieldToken
+}
 
 // add notes one answer that is text.
 func (f *formReader) add(name, value string) error {
@@ -122,7 +124,7 @@ func (f *formReader) add(name, value string) error {
 	if err := checkField(name, len(value)); err != nil {
 		return err
 	}
-	if reserved(name) {
+	if isReservedField(name) {
 		return f.addControl(name, value)
 	}
 	raw, err := marshal(value)
@@ -277,7 +279,7 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 		return errTooManyFiles
 	}
 	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
-	if reserved(name) {
+	if isReservedField(name) {
 		return errFormMalformed
 	}
 	if err := checkField(name, 0); err != nil {

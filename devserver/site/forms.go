@@ -41,7 +41,7 @@ func (x *exchange) takePost(name string) {
 		return
 	}
 	// The visitor may close the page now: what was sent is kept all the same.
-	lead, err := x.site.take(context.WithoutCancel(x.r.Context()), p)
+	lead, err := x.site.storePost(context.WithoutCancel(x.r.Context()), p)
 	switch {
 	case errors.Is(err, errTokenReused):
 		x.refuse(refuse(http.StatusConflict, "form_token_reused", "this form was already sent, with other answers").
@@ -53,13 +53,13 @@ func (x *exchange) takePost(name string) {
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
 	case wantsJSON(x.r):
-		x.writeJSON(http.StatusCreated, captured{OK: true, Lead: lead})
+		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: lead})
 	default:
 		x.seeOther(thanksTarget(form.control[fieldNext], lead.Form))
 	}
 }
 
-type captured struct {
+type leadDocument struct {
 	OK   bool `json:"ok"`
 	Lead Lead `json:"lead"`
 }
@@ -120,14 +120,14 @@ func formName(name string) bool {
 	return name != "" && len(name) <= maxFormName
 }
 
-// take stores a post and everything that follows from it.
-func (s *Site) take(ctx context.Context, p post) (Lead, error) {
-	if err := s.keep(ctx, p.uploads); err != nil {
+// storePost stores a post and everything that follows from it.
+func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
+	if err := s.commitFiles(ctx, p.uploads); err != nil {
 		return Lead{}, errors.Join(errNotKept, err)
 	}
 	lead, events, again, err := s.store.capture(ctx, p)
 	if again || errors.Is(err, errTokenReused) {
-		s.drop(ctx, p.uploads)
+		s.deleteFiles(ctx, p.uploads)
 	}
 	if err == nil && s.options.StillThere != nil {
 		err = s.options.StillThere()
@@ -140,12 +140,12 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 		if err != nil {
 			// The lead is stored, and its row will be noted as written later.
 			s.options.Logger.Error("submission not noted", "lead", lead.ID, "error", err)
-			s.retrier.note(SubmissionPending)
+			s.retrier.noteOutcome(SubmissionPending)
 		}
 		if lead.Submission.Error != "" {
 			s.options.Logger.Warn("submission row not written", "lead", lead.ID, "table", lead.Submission.Table, "error", lead.Submission.Error)
 		}
-		s.retrier.note(lead.Submission.Status)
+		s.retrier.noteOutcome(lead.Submission.Status)
 	}
 	if s.options.OnLead != nil {
 		s.options.OnLead(lead)
@@ -157,7 +157,7 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 		}
 	}
 	if s.courier != nil {
-		s.courier.hurry()
+		s.courier.lookNow()
 	}
 	return lead, nil
 }

@@ -371,7 +371,7 @@ func TestFormSentTwice(t *testing.T) {
 	for i := range ids {
 		wait.Go(func() {
 			got := b.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim&_token=t1", formType, "Accept: application/json")
-			ids[i] = decode[captured](t, got).Lead.ID
+			ids[i] = decode[leadDocument](t, got).Lead.ID
 		})
 	}
 	wait.Wait()
@@ -473,7 +473,7 @@ func TestSubmissionsOfPlatformTables(t *testing.T) {
 func TestPreviewRaisesNothing(t *testing.T) {
 	b := openInbox(t, Options{Preview: true}, enquiries)
 	got := b.do(t, nil, "POST", "/__pages/forms/membership", "name=Kim", formType, "Accept: application/json")
-	lead := decode[captured](t, got).Lead
+	lead := decode[leadDocument](t, got).Lead
 	if !lead.Preview || len(lead.Events) != 0 || len(b.events(t)) != 0 || lead.Submission.Status != SubmissionNone || !strings.Contains(got.body, `"events":[]`) {
 		t.Errorf("%s", got.body)
 	}

@@ -16,12 +16,12 @@ func (x *exchange) passGate(a admission) bool {
 		return true
 	}
 	x.source, x.out.members = FromGate, true
-	who, err := x.who()
+	who, err := x.signedInMember()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return false
 	}
-	switch gate := a.gate(x.visitor(who)); {
+	switch gate := a.gate(x.visitorOf(who)); {
 	case gate == GateForbidden:
 		x.refuse(refuse(http.StatusForbidden, "not_a_member",
 			"you are signed in as "+who.Email+", who is not a member of the workspace "+x.site.options.Workspace).
@@ -37,8 +37,8 @@ func (x *exchange) passGate(a admission) bool {
 	return false
 }
 
-// visitor says what the gate makes of who is signed in, nil for nobody.
-func (x *exchange) visitor(who *Member) Visitor {
+// visitorOf says what the gate makes of who is signed in, nil for nobody.
+func (x *exchange) visitorOf(who *Member) Visitor {
 	switch {
 	case who == nil:
 		return VisitorSignedOut
@@ -49,7 +49,7 @@ func (x *exchange) visitor(who *Member) Visitor {
 }
 
 func (x *exchange) askToSignIn() {
-	if !navigation(x.r) {
+	if !isNavigation(x.r) {
 		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
 		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
 		return
@@ -63,9 +63,9 @@ func signInTarget(path Path) string {
 	return reservedPrefix + "/sign-in?next=" + url.QueryEscape(path.Target())
 }
 
-// navigation reports whether a browser asks for a page to show. Browsers say so
+// isNavigation reports whether a browser asks for a page to show. Browsers say so
 // themselves; older ones ask for HTML.
-func navigation(r *http.Request) bool {
+func isNavigation(r *http.Request) bool {
 	if !readOnly(r.Method) || r.Header.Get("Upgrade") != "" {
 		return false
 	}

@@ -87,7 +87,7 @@ func (v *Routing) filesFirst() map[string][]string {
 	first := map[string][]string{}
 	for path, f := range v.static.files {
 		seen := map[string]bool{}
-		for _, name := range addresses(path) {
+		for _, name := range addressesOf(path) {
 			p, err := Canonical(manifest.EscapePath(name))
 			if err != nil {
 				continue
@@ -106,8 +106,8 @@ func (v *Routing) filesFirst() map[string][]string {
 	return first
 }
 
-// addresses are the paths that may lead to a file.
-func addresses(path string) []string {
+// addressesOf are the paths that may lead to a file.
+func addressesOf(path string) []string {
 	all := manifest.FileNames(path)
 	for _, name := range all {
 		other, ok := strings.CutSuffix(name, "/")

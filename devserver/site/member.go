@@ -50,13 +50,13 @@ func (s *Site) SetSignedInAs(name string) { s.standing.Store(&name) }
 
 func (s *Site) signedInAs() string { return *s.standing.Load() }
 
-// who returns who sent a request, nil for nobody.
-func (s *Site) who(r *http.Request) (*Member, error) {
+// signedInMember returns who sent a request, nil for nobody.
+func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 	m, err := s.sessions.find(r)
-	if m != nil || err != nil || s.signedInAs() == "" || s.sessions.holds(r) {
+	if m != nil || err != nil || s.signedInAs() == "" || s.sessions.hasCookie(r) {
 		return m, err
 	}
-	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !visits(r) {
+	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !isTopLevelVisit(r) {
 		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
 	}
 	name := s.signedInAs()

@@ -62,7 +62,7 @@ type signInPage struct {
 }
 
 func (x *exchange) showSignIn(status int, next, problem string) {
-	who, err := x.who()
+	who, err := x.signedInMember()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return
@@ -104,7 +104,7 @@ func (x *exchange) refuse(e *RefusalError) {
 		Title: http.StatusText(e.Status), Status: strconv.Itoa(e.Status), Text: sentence(e.Message), Style: x.site.pages.style,
 		Link: "/", LinkText: "Go to the start page",
 	}
-	if x.hints() {
+	if x.showsHints() {
 		page.Fix = sentence(e.Fix)
 	}
 	if e.Code == "not_a_member" {
@@ -140,7 +140,7 @@ func (x *exchange) refuseJSON(e *RefusalError) {
 	ownHeaders(x.out.Header())
 	x.mayRetry(e)
 	shown := *e
-	if e.Fix != "" && x.hints() {
+	if e.Fix != "" && x.showsHints() {
 		shown.Message += ": " + e.Fix
 	}
 	x.writeJSON(e.Status, refusalDocument{Error: &shown})
@@ -179,7 +179,7 @@ func (x *exchange) databaseFailed(what string, err error) {
 
 // wantsPage reports whether somebody looks at the answer.
 func wantsPage(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/html") || navigation(r) && !wantsJSON(r)
+	return strings.Contains(r.Header.Get("Accept"), "text/html") || isNavigation(r) && !wantsJSON(r)
 }
 
 // wantsJSON reports whether a program asks, not a browser for a page.

@@ -17,7 +17,7 @@ FROM leads l`
 
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
-	return gather(s.eachLead(ctx, f))
+	return collectAll(s.eachLead(ctx, f))
 }
 
 // eachLead goes through leads, newest first, and holds few of them at a time. An error is
@@ -32,7 +32,7 @@ func (s *Store) eachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, erro
 		if err != nil {
 			return nil, err
 		}
-		return piece(rows, scanLead)
+		return readChunk(rows, scanLead)
 	})
 }
 
@@ -48,7 +48,7 @@ FROM events e JOIN leads l ON l.id = e.lead_id LEFT JOIN deliveries d ON d.seq =
 
 // Events returns events, newest first unless the filter says otherwise.
 func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	return gather(s.eachEvent(ctx, f))
+	return collectAll(s.eachEvent(ctx, f))
 }
 
 // eachEvent goes through events as eachLead does through leads.
@@ -69,7 +69,7 @@ func (s *Store) eachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, e
 		if err != nil {
 			return nil, err
 		}
-		return piece(rows, scanEvent)
+		return readChunk(rows, scanEvent)
 	})
 }
 
@@ -85,7 +85,7 @@ type placed[T any] struct {
 // who takes it may be slow: no transaction waits for that.
 func inPieces[T any](most int, behind int64, read func(behind int64, most int) ([]placed[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for left := limit(most); left != 0; {
+		for left := sqlLimit(most); left != 0; {
 			rows, err := read(behind, left)
 			if err != nil {
 				yield(*new(T), err)
@@ -107,8 +107,8 @@ func inPieces[T any](most int, behind int64, read func(behind int64, most int) (
 	}
 }
 
-// piece reads rows until they hold pieceBytes.
-func piece[T any](rows *sql.Rows, scan func(scanner) (placed[T], error)) (all []placed[T], err error) {
+// readChunk reads rows until they hold pieceBytes.
+func readChunk[T any](rows *sql.Rows, scan func(scanner) (placed[T], error)) (all []placed[T], err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for held := 0; held < pieceBytes && rows.Next(); {
 		r, err := scan(rows)
@@ -229,8 +229,8 @@ func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err
 	return all, rows.Err()
 }
 
-// gather takes all; the result is never nil either.
-func gather[T any](each iter.Seq2[T, error]) ([]T, error) {
+// collectAll takes all; the result is never nil either.
+func collectAll[T any](each iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
 	for row, err := range each {
 		if err != nil {
@@ -268,8 +268,8 @@ func (c *conditions) sql() string {
 
 func (c *conditions) with(last any) []any { return append(c.args, last) }
 
-// limit turns 0 into SQLite's word for no limit.
-func limit(n int) int {
+// sqlLimit turns 0 into SQLite's word for no limit.
+func sqlLimit(n int) int {
 	if n <= 0 {
 		return -1
 	}

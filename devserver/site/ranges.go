@@ -38,28 +38,28 @@ func rangesOf(sent []string, size int64) string {
 		if spec == "" {
 			continue
 		}
-		span, ok := span(spec, size)
+		span, ok := clipRange(spec, size)
 		if !ok {
-			return unsatisfiable(size)
+			return unsatisfiableRange(size)
 		}
 		if span != "" {
 			kept = append(kept, span)
 		}
 	}
 	if len(kept) == 0 {
-		return unsatisfiable(size)
+		return unsatisfiableRange(size)
 	}
 	return "bytes=" + strings.Join(kept, ",")
 }
 
-// unsatisfiable is the Range header of which no file of this size has a part: it is answered 416.
-func unsatisfiable(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
+// unsatisfiableRange is the Range header of which no file of this size has a part: it is answered 416.
+func unsatisfiableRange(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
 
-// span is one range with numbers up to the size; "" is the last none of the bytes, and not ok what is malformed.
-func span(spec string, size int64) (kept string, ok bool) {
+// clipRange is one range with numbers up to the size; "" is the last none of the bytes, and not ok what is malformed.
+func clipRange(spec string, size int64) (kept string, ok bool) {
 	from, to, dashed := strings.Cut(spec, "-")
-	first, firstOK := position(from, size)
-	last, lastOK := position(to, size)
+	first, firstOK := parsePosition(from, size)
+	last, lastOK := parsePosition(to, size)
 	switch {
 	case !dashed, from == "" && to == "", from != "" && !firstOK, to != "" && !lastOK:
 		return "", false
@@ -73,8 +73,8 @@ func span(spec string, size int64) (kept string, ok bool) {
 	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(last, 10), true
 }
 
-// position is a number of a range, at most limit.
-func position(digits string, limit int64) (int64, bool) {
+// parsePosition is a number of a range, at most limit.
+func parsePosition(digits string, limit int64) (int64, bool) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}

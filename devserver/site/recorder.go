@@ -25,15 +25,15 @@ type recorder struct {
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.status = status
-		w.change()
+		w.applyHeaderRules()
 		w.keepApart()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// change does to the headers what the rules ask for. None may open an answer that
+// applyHeaderRules does to the headers what the rules ask for. None may open an answer that
 // is for members: to caches, or to other sites that ask with their cookies.
-func (w *recorder) change() {
+func (w *recorder) applyHeaderRules() {
 	h := w.Header()
 	for _, c := range w.changes {
 		switch {
@@ -118,7 +118,7 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *recorder) begin() {
 	if w.status == 0 {
 		w.status = http.StatusOK
-		w.change()
+		w.applyHeaderRules()
 		w.keepApart()
 	}
 }

@@ -32,7 +32,7 @@ func (x *exchange) serveReserved(name string) {
 		x.refuse(noSuchPage())
 		return
 	}
-	if foreignOrigin(x.r) && !visits(x.r) {
+	if foreignOrigin(x.r) && !isTopLevelVisit(x.r) {
 		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "only the site itself may ask for this"))
 		return
 	}
@@ -55,8 +55,8 @@ func noSuchPage() *RefusalError {
 	return refuse(http.StatusNotFound, "not_found", "there is no page at this address")
 }
 
-// visits reports whether a person follows a link, in a tab of its own.
-func visits(r *http.Request) bool {
+// isTopLevelVisit reports whether a person follows a link, in a tab of its own.
+func isTopLevelVisit(r *http.Request) bool {
 	return readOnly(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }

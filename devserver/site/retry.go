@@ -18,9 +18,9 @@ type retrier struct {
 	unfinished bool // a row waits for nothing but another try
 }
 
-// note hears how the copying of a new lead went. Where one row gets through,
+// noteOutcome hears how the copying of a new lead went. Where one row gets through,
 // the ones that wait may too.
-func (t *retrier) note(status SubmissionStatus) {
+func (t *retrier) noteOutcome(status SubmissionStatus) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch status {
@@ -34,8 +34,8 @@ func (t *retrier) note(status SubmissionStatus) {
 	}
 }
 
-// everything tries the refused rows too: the table may have been mended.
-func (t *retrier) everything() {
+// retryAll tries the refused rows too: the table may have been mended.
+func (t *retrier) retryAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begin(true)

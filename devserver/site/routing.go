@@ -87,12 +87,12 @@ func (v *Routing) admit(path string) (a admission) {
 	if a.name, a.reserved = cutReserved(path); a.reserved {
 		return a
 	}
-	a.hit, a.rule, a.gated = v.reach(path)
+	a.hit, a.rule, a.gated = v.resolveTarget(path)
 	return a
 }
 
-// reach finds what a path leads to, by a rule or by itself, and whether the gate guards it.
-func (v *Routing) reach(path string) (hit found, rule manifest.Redirect, gated bool) {
+// resolveTarget finds what a path leads to, by a rule or by itself, and whether the gate guards it.
+func (v *Routing) resolveTarget(path string) (hit found, rule manifest.Redirect, gated bool) {
 	hit, gated = v.lookUp(path)
 	rule = v.rules.Redirect(manifest.EscapePath(path))
 	if rule.Path == "" {
@@ -136,8 +136,8 @@ type decision struct {
 	refusal  *RefusalError // of the method, before anything was looked at
 }
 
-// ruled reports whether the rules of "_headers" count: for what the site's own files answer.
-func (d *decision) ruled() bool {
+// takesHeaderRules reports whether the rules of "_headers" count: for what the site's own files answer.
+func (d *decision) takesHeaderRules() bool {
 	return d.answer == AnswerAsset || d.answer == AnswerRedirect || d.answer == AnswerNotFoundPage
 }
 

@@ -31,7 +31,7 @@ var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range", "If
 // serveStatic answers from the files, as it was decided.
 func (x *exchange) serveStatic(d decision) {
 	x.source = FromStatic
-	if d.ruled() {
+	if d.takesHeaderRules() {
 		x.out.changes = x.serving.rules.Headers(x.hostName(), x.path.escaped)
 	}
 	switch d.answer {
@@ -66,11 +66,11 @@ func (x *exchange) sendNotFound(page *file) {
 // redirect leads to another path of the site, or where a rule does, and keeps the query.
 func (x *exchange) redirect(d decision) {
 	x.out.Header()["Cache-Control"] = x.cacheControl()
-	x.goTo(d.leads(x.path))
+	x.goTo(d.redirectTarget(x.path))
 }
 
-// leads says how and where a redirect leads from a path.
-func (d *decision) leads(from Path) (status int, target string) {
+// redirectTarget says how and where a redirect leads from a path.
+func (d *decision) redirectTarget(from Path) (status int, target string) {
 	if d.rule.Line > 0 {
 		return d.rule.Status, d.rule.Location(from.query)
 	}
@@ -106,7 +106,7 @@ func (x *exchange) sendFile(f *file) {
 	if memory := f.memory.Load().get(); memory != nil && x.sendMemory(f, memory) {
 		return
 	}
-	x.sendContents(contents, f.length, x.modified(f))
+	x.sendContents(contents, f.length, x.lastModified(f))
 }
 
 // sendMemory sends a whole file from the kernel's memory, and is false where that is not
@@ -120,7 +120,7 @@ func (x *exchange) sendMemory(f *file, memory *memoryFile) bool {
 		return false
 	}
 	defer opened.Close()
-	x.modified(f)
+	x.lastModified(f)
 	h := x.out.Header()
 	h["Accept-Ranges"], h["Content-Length"] = acceptBytes, f.length
 	_, _ = x.out.ReadFrom(&io.LimitedReader{R: opened, N: f.asset.Size}) // the reader may be gone by now
@@ -146,12 +146,12 @@ func (x *exchange) sendEncoded(f *file, contents []byte) bool {
 		return false
 	}
 	h["Etag"], h["Content-Encoding"], h["Content-Length"] = form.etag, form.name, form.length
-	x.sendContents(form.bytes, form.length, x.modified(f))
+	x.sendContents(form.bytes, form.length, x.lastModified(f))
 	return true
 }
 
-// modified is the Last-Modified of a file; a time that is yet to come is none (RFC 9110, section 8.8.2.1).
-func (x *exchange) modified(f *file) time.Time {
+// lastModified is the Last-Modified of a file; a time that is yet to come is none (RFC 9110, section 8.8.2.1).
+func (x *exchange) lastModified(f *file) time.Time {
 	if f.changed == nil || f.modified.After(x.began) {
 		return time.Time{}
 	}
@@ -184,14 +184,14 @@ func (x *exchange) sendLarge(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	steady := &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}
+	steady := &unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}
 	if !f.asset.Modified.IsZero() && !f.asset.Modified.Equal(info.ModTime()) {
 		// Written to since the index was made: nobody knows the tag of what is in it.
 		x.serveContent(time.Time{}, steady, info.Size())
 		return
 	}
 	if !x.sendEncoded(f, nil) {
-		x.serveContent(x.modified(f), steady, info.Size())
+		x.serveContent(x.lastModified(f), steady, info.Size())
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.path = path
-	hit, rule, _ := x.serving.reach(path.decoded)
+	hit, rule, _ := x.serving.resolveTarget(path.decoded)
 	x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 }
 

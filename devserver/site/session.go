@@ -119,19 +119,19 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// leave has the browser remember that its visitor signed out, where somebody is
+// rememberSignOut has the browser remember that its visitor signed out, where somebody is
 // signed in from the start.
-func (s *sessions) leave(w http.ResponseWriter, r *http.Request) {
+func (s *sessions) rememberSignOut(w http.ResponseWriter, r *http.Request) {
 	s.setCookie(w, r, s.cookieName(r), "signed-out", int(sessionLife/time.Second))
 }
 
-// holds reports whether a request carries a cookie of ours, of whatever value.
-func (s *sessions) holds(r *http.Request) bool { return len(r.CookiesNamed(s.cookieName(r))) > 0 }
+// hasCookie reports whether a request carries a cookie of ours, of whatever value.
+func (s *sessions) hasCookie(r *http.Request) bool { return len(r.CookiesNamed(s.cookieName(r))) > 0 }
 
 func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
 	cookie := http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure(r),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: isSecure(r),
 	}
 	// The last word counts: signing in again replaces signing out.
 	w.Header().Set("Set-Cookie", cookie.String())
@@ -140,14 +140,14 @@ func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, name, value
 func (s *sessions) cookieName(r *http.Request) string { return nameOf(r, s.cookie) }
 
 func nameOf(r *http.Request, cookie string) string {
-	if secure(r) {
+	if isSecure(r) {
 		return securePrefix + cookie
 	}
 	return cookie
 }
 
-// secure reports whether cookies are for https alone.
-func secure(r *http.Request) bool {
+// isSecure reports whether cookies are for https alone.
+func isSecure(r *http.Request) bool {
 	visit := loopback.VisitOf(r.Context())
 	return r.TLS != nil || visit != nil && visit.Secure
 }

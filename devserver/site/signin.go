@@ -33,7 +33,7 @@ func (x *exchange) signIn() {
 			return
 		}
 		named := query.Has("persona") || query.Has("email")
-		if named && x.site.options.DevHints && x.r.Method == http.MethodGet && deliberate(x.r) {
+		if named && x.site.options.DevHints && x.r.Method == http.MethodGet && isDeliberate(x.r) {
 			x.signInAs(query)
 			return
 		}
@@ -50,14 +50,14 @@ func (x *exchange) signIn() {
 	}
 }
 
-// deliberate reports whether a GET is the visitor's own doing: not led here by
+// isDeliberate reports whether a GET is the visitor's own doing: not led here by
 // another site, and not fetched ahead.
-func deliberate(r *http.Request) bool {
-	return !foreignOrigin(r) && !prefetched(r)
+func isDeliberate(r *http.Request) bool {
+	return !foreignOrigin(r) && !isPrefetch(r)
 }
 
-// prefetched reports whether a browser asks ahead of its visitor.
-func prefetched(r *http.Request) bool {
+// isPrefetch reports whether a browser asks ahead of its visitor.
+func isPrefetch(r *http.Request) bool {
 	return r.Header.Get("Sec-Purpose") != "" || r.Header.Get("Purpose") != ""
 }
 
@@ -82,7 +82,7 @@ func (x *exchange) beginSession(m Member, next string) {
 		return
 	}
 	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusOK, signedIn{OK: true, Member: &m})
+		x.writeJSON(http.StatusOK, sessionDocument{OK: true, Member: &m})
 		return
 	}
 	x.seeOther(next)
@@ -104,7 +104,7 @@ func (x *exchange) signOut() {
 		return
 	}
 	if x.site.signedInAs() != "" {
-		x.site.sessions.leave(&x.out, x.r)
+		x.site.sessions.rememberSignOut(&x.out, x.r)
 	}
 	// Browsers keep pages that were left, to go back to, and do not ask for them again. The page
 	// that signs out they put away after this answer, so that one they keep, unless it says that
@@ -112,13 +112,13 @@ func (x *exchange) signOut() {
 	// with much in its cache it takes a while.
 	x.out.Header().Set("Clear-Site-Data", `"cache"`)
 	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusOK, signedIn{OK: true})
+		x.writeJSON(http.StatusOK, sessionDocument{OK: true})
 		return
 	}
 	x.seeOther(localTarget(x.r.Form.Get("next")))
 }
 
-type signedIn struct {
+type sessionDocument struct {
 	OK     bool    `json:"ok"`
 	Member *Member `json:"member"`
 }

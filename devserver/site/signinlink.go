@@ -84,7 +84,7 @@ func (x *exchange) sendLink(form url.Values) {
 	case <-x.r.Context().Done():
 	}
 	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusAccepted, signedIn{OK: true})
+		x.writeJSON(http.StatusAccepted, sessionDocument{OK: true})
 		return
 	}
 	x.writePage(http.StatusOK, "notice", notice{
@@ -124,7 +124,7 @@ func (x *exchange) followLink(form url.Values) {
 }
 
 func (x *exchange) showLinkPage(status int, page linkPage) {
-	who, err := x.who()
+	who, err := x.signedInMember()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return

@@ -119,7 +119,7 @@ type Site struct {
 	standing atomic.Pointer[string] // Options.SignedInAs, as it is now
 
 	retrier *retrier
-	courier *courier        // nil without a webhook
+	courier *dispatcher     // nil without a webhook
 	work    context.Context // of what goes on beside the requests, until Close
 	stop    context.CancelFunc
 
@@ -203,7 +203,7 @@ func (s *Site) Revision() Revision { return s.current.Load().revision }
 // Submissions that were not written are tried again: the table may be another now.
 func (s *Site) Swap(next Revision) (previous Revision) {
 	previous = s.replace(next)
-	s.retrier.everything()
+	s.retrier.retryAll()
 	return previous
 }
 

@@ -30,12 +30,12 @@ type file struct {
 	etag     []string
 	kind     []string
 	length   []string
-	modified time.Time                        // to the second; zero when it is not known
-	changed  []string                         // the same, as Last-Modified
-	shrinks  bool                             // it may be sent compressed
-	contents atomic.Pointer[kept[[]byte]]     // small files, once they were asked for
-	memory   atomic.Pointer[kept[memoryFile]] // the same, of those that are worth it
-	encoded  encoded                          // of these
+	modified time.Time                              // to the second; zero when it is not known
+	changed  []string                               // the same, as Last-Modified
+	shrinks  bool                                   // it may be sent compressed
+	contents atomic.Pointer[cacheEntry[[]byte]]     // small files, once they were asked for
+	memory   atomic.Pointer[cacheEntry[memoryFile]] // the same, of those that are worth it
+	encoded  encoded                                // of these
 }
 
 func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
@@ -56,7 +56,7 @@ func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable, cac
 		f.kind = []string{a.ContentType}
 		f.length = []string{strconv.FormatInt(a.Size, 10)}
 		f.date(a.Modified)
-		f.shrinks = a.Size >= minEncoded && a.Size <= maxEncoded && a.SHA256 != "" && encodable(a.ContentType)
+		f.shrinks = a.Size >= minEncoded && a.Size <= maxEncoded && a.SHA256 != "" && isEncodable(a.ContentType)
 		x.files[a.Path] = f
 	}
 	return x
@@ -98,13 +98,13 @@ func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 		case f.modified.Before(before.modified):
 			f.date(before.modified)
 		}
-		taken = append(taken, f.take(before)...)
+		taken = append(taken, f.inheritContents(before)...)
 	}
-	x.cache.pass(taken, x)
+	x.cache.transfer(taken, x)
 }
 
-// take takes over what is in the cache of a file with the same contents.
-func (f *file) take(before *file) (taken []cached) {
+// inheritContents takes over what is in the cache of a file with the same contents.
+func (f *file) inheritContents(before *file) (taken []cached) {
 	if k := before.contents.Load(); k.has() {
 		f.contents.Store(k)
 		taken = append(taken, k)
@@ -123,7 +123,7 @@ func (f *file) take(before *file) (taken []cached) {
 }
 
 func (x *staticIndex) close() {
-	x.cache.forget(x)
+	x.cache.dropIndex(x)
 	if x.root != nil {
 		// The root was only read from; there is nothing to lose by closing it.
 		_ = x.root.Close()
@@ -150,10 +150,10 @@ func (x *staticIndex) resolve(path string) found {
 		return found{}
 	}
 	if f := x.files[path]; f != nil {
-		return found{file: f, redirect: x.cleaner(path)}
+		return found{file: f, redirect: x.preferredPath(path)}
 	}
 	if f := x.files[path+".html"]; f != nil {
-		return found{file: f, redirect: x.cleaner(path + ".html")}.unless(path)
+		return found{file: f, redirect: x.preferredPath(path + ".html")}.unlessSelf(path)
 	}
 	if f := x.files[path+"/index.html"]; f != nil {
 		return found{file: f, redirect: path + "/"}
@@ -161,8 +161,8 @@ func (x *staticIndex) resolve(path string) found {
 	return found{}
 }
 
-// tried lists the files that resolve looks for, in its order; it takes the first.
-func (x *staticIndex) tried(path string) []string {
+// candidates lists the files that resolve looks for, in its order; it takes the first.
+func (x *staticIndex) candidates(path string) []string {
 	dir, ok := strings.CutSuffix(path, "/")
 	switch {
 	case ok && (dir == "" || x.files[dir] != nil):
@@ -173,17 +173,17 @@ func (x *staticIndex) tried(path string) []string {
 	return []string{path, path + ".html", path + "/index.html"}
 }
 
-// unless drops a redirect to the path that was asked for.
-func (f found) unless(path string) found {
+// unlessSelf drops a redirect to the path that was asked for.
+func (f found) unlessSelf(path string) found {
 	if f.redirect == path {
 		f.redirect = ""
 	}
 	return f
 }
 
-// cleaner returns the path under which a page is to be known: "/dir/" for
+// preferredPath returns the path under which a page is to be known: "/dir/" for
 // "/dir/index.html", "/about" for "/about.html", "" for a file that keeps its name.
-func (x *staticIndex) cleaner(path string) string {
+func (x *staticIndex) preferredPath(path string) string {
 	short, ok := strings.CutSuffix(path, ".html")
 	if !ok || strings.HasSuffix(short, "/") {
 		return ""

@@ -245,8 +245,8 @@ func TestFilesAreNeverMixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steady := &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}
-	if err := iotest.TestReader(&steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}, []byte(small)); err != nil {
+	steady := &unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}
+	if err := iotest.TestReader(&unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}, []byte(small)); err != nil {
 		t.Error(err)
 	}
 	if _, err := steady.Seek(0, 0); err != nil {

@@ -128,7 +128,7 @@ func prepare(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, put, strconv.Itoa(schemaVersion)); err != nil {
 		return err
 	}
-	return known(ctx, tx.QueryRowContext)
+	return checkVersion(ctx, tx.QueryRowContext)
 }
 
 // CheckVersion returns ErrNewer for a platform database that a newer program has written. It only reads; a database
@@ -139,11 +139,11 @@ func CheckVersion(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, find).Scan(&prepared); err != nil || !prepared {
 		return err
 	}
-	return known(ctx, db.QueryRowContext)
+	return checkVersion(ctx, db.QueryRowContext)
 }
 
-// known refuses a prepared database of a version that this program does not know.
-func known(ctx context.Context, queryRow func(context.Context, string, ...any) *sql.Row) error {
+// checkVersion refuses a prepared database of a version that this program does not know.
+func checkVersion(ctx context.Context, queryRow func(context.Context, string, ...any) *sql.Row) error {
 	var version int
 	if err := queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
 		return err

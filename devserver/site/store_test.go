@@ -321,7 +321,7 @@ func postOnce(t *testing.T, address string) (id string, err error) {
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("status %d: %s", response.StatusCode, body)
 	}
-	return decode[captured](t, reply{body: string(body)}).Lead.ID, nil
+	return decode[leadDocument](t, reply{body: string(body)}).Lead.ID, nil
 }
 
 // Visitors decide how long leads are, and not how much of them is in memory at once.

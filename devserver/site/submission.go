@@ -26,7 +26,7 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 	result := Submission{Table: l.Submission.Table, Status: SubmissionWritten}
 	if err := writeSubmission(ctx, db, l); err != nil {
 		result.Status, result.Error = SubmissionFailed, err.Error()
-		if transient(ctx, err) {
+		if isTransient(ctx, err) {
 			result.Status = SubmissionPending
 		}
 	}
@@ -38,9 +38,9 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 	return result, err
 }
 
-// transient reports whether trying again later may help without anybody
+// isTransient reports whether trying again later may help without anybody
 // changing the table.
-func transient(ctx context.Context, err error) bool {
+func isTransient(ctx context.Context, err error) bool {
 	switch sqliteKind(err) {
 	case sqliteBusy, sqliteLocked, sqliteIO, sqliteFull:
 		return true
@@ -59,7 +59,7 @@ func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (
 		if err != nil {
 			return nil, err
 		}
-		return piece(rows, scanLead)
+		return readChunk(rows, scanLead)
 	})
 	for l, err := range each {
 		if err != nil {

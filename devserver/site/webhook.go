@@ -112,8 +112,8 @@ ON CONFLICT DO UPDATE SET status = excluded.status, attempts = 0, next_at = excl
 	return events, tx.Commit()
 }
 
-// courier delivers the events of one site. One goroutine runs it.
-type courier struct {
+// dispatcher delivers the events of one site. One goroutine runs it.
+type dispatcher struct {
 	store  *Store
 	site   *Site
 	hook   Webhook
@@ -121,16 +121,16 @@ type courier struct {
 	wake   chan struct{}
 }
 
-func newCourier(s *Site, hook Webhook) *courier {
-	return &courier{store: s.store, site: s, hook: hook, wake: make(chan struct{}, 1), client: &http.Client{
+func newCourier(s *Site, hook Webhook) *dispatcher {
+	return &dispatcher{store: s.store, site: s, hook: hook, wake: make(chan struct{}, 1), client: &http.Client{
 		Transport: hook.Transport, Timeout: webhookTime,
 		// What a redirect leads to has not been agreed with anybody.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// hurry has the queue looked at now.
-func (c *courier) hurry() {
+// lookNow has the queue looked at now.
+func (c *dispatcher) lookNow() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -138,7 +138,7 @@ func (c *courier) hurry() {
 }
 
 // run delivers until ctx ends.
-func (c *courier) run(ctx context.Context) {
+func (c *dispatcher) run(ctx context.Context) {
 	tick := time.NewTicker(webhookPoll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -166,7 +166,7 @@ type outcome struct {
 
 // round delivers what is due until nothing is. Forms do not wait for each other:
 // of each, one event at a time is on its way. After an error it waits for those only.
-func (c *courier) round(ctx context.Context, tick <-chan time.Time) (failed error) {
+func (c *dispatcher) round(ctx context.Context, tick <-chan time.Time) (failed error) {
 	busy := map[string]bool{}
 	done := make(chan outcome)
 	for {
@@ -187,7 +187,7 @@ func (c *courier) round(ctx context.Context, tick <-chan time.Time) (failed erro
 }
 
 // start sends what is due on its way, as far as its forms are not busy.
-func (c *courier) start(ctx context.Context, busy map[string]bool, done chan<- outcome) error {
+func (c *dispatcher) start(ctx context.Context, busy map[string]bool, done chan<- outcome) error {
 	rows, err := c.store.db.QueryContext(ctx, due, c.store.now().UnixMilli())
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (c *courier) start(ctx context.Context, busy map[string]bool, done chan<- o
 
 // deliver tries once to deliver an event, and notes what came of it. A try that
 // the end of the site cut short is none.
-func (c *courier) deliver(ctx context.Context, e Event) error {
+func (c *dispatcher) deliver(ctx context.Context, e Event) error {
 	before := e.Delivery.Attempts
 	wait, failed := c.send(ctx, e)
 	if ctx.Err() != nil {
@@ -219,7 +219,7 @@ func (c *courier) deliver(ctx context.Context, e Event) error {
 	case errors.Is(failed, errGone) || d.Attempts >= webhookTries:
 		d.Status, d.Error = DeliveryDead, failed.Error()
 	default:
-		next = now.Add(max(wait, pause(d.Attempts)))
+		next = now.Add(max(wait, retryDelay(d.Attempts)))
 		d.Status, d.Error, d.Next = DeliveryPending, failed.Error(), &Stamp{next}
 	}
 	// A replay in the meantime counts from its own beginning.
@@ -239,8 +239,8 @@ WHERE seq = ? AND attempts = ? AND status = 'pending'`
 	return nil
 }
 
-// pause is how long to wait after so many failures.
-func pause(failures int) time.Duration {
+// retryDelay is how long to wait after so many failures.
+func retryDelay(failures int) time.Duration {
 	wait := webhookPause
 	for range failures - 1 {
 		wait = min(2*wait, webhookMost)
@@ -266,7 +266,7 @@ type eventData struct {
 }
 
 // send posts an event. wait is how long the receiver asks not to be asked again.
-func (c *courier) send(ctx context.Context, e Event) (wait time.Duration, err error) {
+func (c *dispatcher) send(ctx context.Context, e Event) (wait time.Duration, err error) {
 	body, err := marshal(delivered{e.Name, e.CreatedAt, eventData{e.ID, e.LeadID, e.Form, e.Fields}})
 	if err != nil {
 		return 0, err

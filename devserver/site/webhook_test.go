@@ -129,7 +129,7 @@ var testSecret = []byte("0123456789abcdef01234567")
 
 // posts is a courier on a store of its own; the test has it make its rounds.
 type posts struct {
-	*courier
+	*dispatcher
 	clock *clock
 	mu    sync.Mutex
 	seen  []Event // what OnDelivery got
@@ -148,7 +148,7 @@ func newPosts(t *testing.T, hook *receiver) *posts {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p.courier = newCourier(s, Webhook{URL: hook.URL, Secret: testSecret})
+	p.dispatcher = newCourier(s, Webhook{URL: hook.URL, Secret: testSecret})
 	return p
 }
 
@@ -319,7 +319,7 @@ func TestWebhookFormsDoNotWait(t *testing.T) {
 		t.Errorf("%s came first", id)
 	}
 	later := p.lead(t, "later", "one", EventLeadCaptured)[0]
-	p.hurry()
+	p.lookNow()
 	if id := <-arrived; id != later.ID {
 		t.Errorf("%s came second", id)
 	}
@@ -431,12 +431,12 @@ func TestNoWebhook(t *testing.T) {
 func TestWebhookPauses(t *testing.T) {
 	var total time.Duration
 	for n := 1; n < webhookTries; n++ {
-		if n > 1 && pause(n) < pause(n-1) || pause(n) > webhookMost {
-			t.Errorf("pause %d is %v", n, pause(n))
+		if n > 1 && retryDelay(n) < retryDelay(n-1) || retryDelay(n) > webhookMost {
+			t.Errorf("pause %d is %v", n, retryDelay(n))
 		}
-		total += pause(n)
+		total += retryDelay(n)
 	}
-	if total < 5*time.Minute || total > 15*time.Minute || pause(100) != webhookMost {
+	if total < 5*time.Minute || total > 15*time.Minute || retryDelay(100) != webhookMost {
 		t.Errorf("given up after %v", total)
 	}
 }

@@ -47,7 +47,7 @@ func (x *exchange) callWorker() {
 	h := x.out.Header()
 	meter := h["Server-Timing"]
 	clear(h)
-	if x.hints() {
+	if x.showsHints() {
 		h[headerRequestID] = []string{x.id}
 		if n := len(meter); n > 0 { // what is before the meter is the Worker's own
 			h["Server-Timing"] = meter[n-1:]

@@ -32,9 +32,9 @@ func encoderFor(at int, w io.Writer) (encoder, error) {
 	return codings[at].encode(w)
 }
 
-// workerAnswer is where a Worker writes. The head waits until it is known whether
+// workerResponse is where a Worker writes. The head waits until it is known whether
 // the body is long enough to be compressed.
-type workerAnswer struct {
+type workerResponse struct {
 	out    *recorder
 	at     int // the coding that the client likes best
 	head   bool
@@ -50,22 +50,22 @@ func (x *exchange) workerWriter() (w http.ResponseWriter, done func()) {
 	if at < 0 || x.r.Context().Value(plainKey{}) != nil {
 		return &x.out, func() {}
 	}
-	a := &workerAnswer{out: &x.out, at: at, head: x.r.Method == http.MethodHead}
+	a := &workerResponse{out: &x.out, at: at, head: x.r.Method == http.MethodHead}
 	return a, a.finish
 }
 
 // Header implements http.ResponseWriter.
-func (a *workerAnswer) Header() http.Header { return a.out.Header() }
+func (a *workerResponse) Header() http.Header { return a.out.Header() }
 
 // Unwrap serves http.ResponseController.
-func (a *workerAnswer) Unwrap() http.ResponseWriter { return a.out }
+func (a *workerResponse) Unwrap() http.ResponseWriter { return a.out }
 
 // WriteHeader keeps the head of an answer that may be compressed.
-func (a *workerAnswer) WriteHeader(status int) {
+func (a *workerResponse) WriteHeader(status int) {
 	if a.status != 0 || a.out.status != 0 {
 		return
 	}
-	if status < 200 || !compressible(status, a.Header()) {
+	if status < 200 || !isCompressible(status, a.Header()) {
 		a.out.WriteHeader(status)
 		return
 	}
@@ -75,8 +75,8 @@ func (a *workerAnswer) WriteHeader(status int) {
 	}
 }
 
-// compressible reports whether an answer may be compressed, whatever its length.
-func compressible(status int, h http.Header) bool {
+// isCompressible reports whether an answer may be compressed, whatever its length.
+func isCompressible(status int, h http.Header) bool {
 	switch status {
 	case http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent, http.StatusNotModified:
 		return false
@@ -87,12 +87,12 @@ func compressible(status int, h http.Header) bool {
 		}
 	}
 	kind := h.Get("Content-Type")
-	return encodable(kind) && !strings.HasPrefix(strings.ToLower(kind), "text/event-stream") &&
+	return isEncodable(kind) && !strings.HasPrefix(strings.ToLower(kind), "text/event-stream") &&
 		!strings.Contains(strings.ToLower(strings.Join(h["Cache-Control"], ",")), "no-transform")
 }
 
 // begin writes the head that waits.
-func (a *workerAnswer) begin(compress bool) {
+func (a *workerResponse) begin(compress bool) {
 	status := a.status
 	a.status = 0
 	if compress {
@@ -106,7 +106,7 @@ func (a *workerAnswer) begin(compress bool) {
 
 // encode says in the headers that the body is compressed. The same contents may be
 // other bytes next time, so that the tag is a weak one (RFC 9110, section 8.8.1).
-func (a *workerAnswer) encode(e encoder) {
+func (a *workerResponse) encode(e encoder) {
 	h := a.Header()
 	if !a.head {
 		a.e = e
@@ -125,7 +125,7 @@ func (a *workerAnswer) encode(e encoder) {
 }
 
 // Write takes a piece of the body.
-func (a *workerAnswer) Write(p []byte) (int, error) {
+func (a *workerResponse) Write(p []byte) (int, error) {
 	if a.status == 0 && a.out.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
@@ -146,7 +146,7 @@ func (a *workerAnswer) Write(p []byte) (int, error) {
 }
 
 // release lets the head and the beginning of the body go.
-func (a *workerAnswer) release(compress bool) error {
+func (a *workerResponse) release(compress bool) error {
 	held := a.held
 	a.held = nil
 	a.begin(compress)
@@ -158,7 +158,7 @@ func (a *workerAnswer) release(compress bool) error {
 }
 
 // FlushError sends what there is: whoever flushes streams.
-func (a *workerAnswer) FlushError() error {
+func (a *workerResponse) FlushError() error {
 	if a.status == 0 && a.out.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
@@ -176,10 +176,10 @@ func (a *workerAnswer) FlushError() error {
 }
 
 // Flush is FlushError for those who ask the old way.
-func (a *workerAnswer) Flush() { _ = a.FlushError() }
+func (a *workerResponse) Flush() { _ = a.FlushError() }
 
 // Hijack hands over the connection, after what was written.
-func (a *workerAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (a *workerResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if a.status != 0 {
 		_ = a.release(false) // the connection tells what becomes of it
 	}
@@ -188,7 +188,7 @@ func (a *workerAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // finish ends the body. Nobody is left to be told of an error.
-func (a *workerAnswer) finish() {
+func (a *workerResponse) finish() {
 	if a.status != 0 {
 		_ = a.release(a.head && a.Header().Get("Content-Length") == "")
 	}

@@ -33,7 +33,9 @@ async function read(path) {
 function arrange(parent, nodes) {
   const kept = new Set(nodes);
   for (const node of [...parent.children]) if (!kept.has(node)) node.remove();
-  nodes.forEach((node, i) => { if (parent.children[i] !== node) parent.insertBefore(node, parent.children[i] ?? null); });
+  nodes.forEach((node, i) => {
+    if (parent.children[i] !== node) parent.insertBefore(node, parent.children[i] ?? null);
+  });
 }
 
 const byID = (parent) => new Map([...parent.children].map((node) => [node.dataset.id, node]));
@@ -43,8 +45,16 @@ const byID = (parent) => new Map([...parent.children].map((node) => [node.datase
 function oneAtATime(work) {
   let running, next;
   return function again() {
-    if (!running) return (running = work().catch(() => {}).finally(() => { running = undefined; }));
-    return (next ??= running.then(() => { next = undefined; return again(); }));
+    if (!running)
+      return (running = work()
+        .catch(() => {})
+        .finally(() => {
+          running = undefined;
+        }));
+    return (next ??= running.then(() => {
+      next = undefined;
+      return again();
+    }));
   };
 }
 
@@ -52,7 +62,9 @@ const clock = (at) => new Date(at).toLocaleTimeString([], { hour12: false });
 
 // --- requests ---
 
-function digits(ms) { return ms >= 10 ? ms.toFixed(0) : String(Number(ms.toFixed(2))); }
+function digits(ms) {
+  return ms >= 10 ? ms.toFixed(0) : String(Number(ms.toFixed(2)));
+}
 
 function meter(used, limit, text) {
   const cell = el("td", "num", text);
@@ -73,27 +85,48 @@ function requestRow(r) {
   const by = el("td", "", r.source || "");
   if (r.member) by.title = r.member;
   if (r.route) path.title = `route ${r.route}`;
-  const row = el("tr", "", el("td", "time", clock(r.at)), path, el("td", `s${String(r.status)[0]}`, String(r.status)), el("td", "num", digits(r.ms)),
+  const row = el(
+    "tr",
+    "",
+    el("td", "time", clock(r.at)),
+    path,
+    el("td", `s${String(r.status)[0]}`, String(r.status)),
+    el("td", "num", digits(r.ms)),
     m ? meter(m.cpu_ms, m.cpu_limit_ms, digits(m.cpu_ms)) : el("td", "num"),
-    m ? meter(m.subrequests, m.subrequest_limit, m.subrequest_limit > 0 ? `${m.subrequests}/${m.subrequest_limit}` : String(m.subrequests)) : el("td", "num"), by);
+    m
+      ? meter(
+          m.subrequests,
+          m.subrequest_limit,
+          m.subrequest_limit > 0 ? `${m.subrequests}/${m.subrequest_limit}` : String(m.subrequests),
+        )
+      : el("td", "num"),
+    by,
+  );
   row.dataset.id = r.id;
   return row;
 }
 
 function matches(r) {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = `${r.method} ${r.path}?${r.query || ""} ${r.status} ${r.source} ${r.route || ""} ${r.member || ""} ${r.error || ""}`.toLowerCase();
+  const text =
+    `${r.method} ${r.path}?${r.query || ""} ${r.status} ${r.source} ${r.route || ""} ${r.member || ""} ${r.error || ""}`.toLowerCase();
   return words.every((w) => text.includes(w));
 }
 
 function drawRequests() {
   const rows = $("requests-rows");
   const had = byID(rows);
-  arrange(rows, records.filter(matches).slice(0, MOST_ROWS).flatMap((r) => {
-    const row = had.get(r.id) || requestRow(r);
-    const more = row.nextElementSibling; // what was logged, when that is looked at
-    return more?.classList.contains("more") ? [row, more] : [row];
-  }));
+  arrange(
+    rows,
+    records
+      .filter(matches)
+      .slice(0, MOST_ROWS)
+      .flatMap((r) => {
+        const row = had.get(r.id) || requestRow(r);
+        const more = row.nextElementSibling; // what was logged, when that is looked at
+        return more?.classList.contains("more") ? [row, more] : [row];
+      }),
+  );
   countRequests();
 }
 
@@ -126,9 +159,9 @@ function valueText(v) {
   return JSON.stringify(v);
 }
 
-// valueOf is a value as it is shown; a file is a link to its bytes.
-function valueOf(v, lead) {
-  if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", valueOf(one, lead)]);
+// fieldValue returns what shows the value of a field; a file is a link to its bytes.
+function fieldValue(v, lead) {
+  if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", fieldValue(one, lead)]);
   if (!isFile(v)) return [valueText(v)];
   const link = el("a", "", valueText(v));
   link.href = `/__pages/api/leads/${encodeURIComponent(lead)}/files/${encodeURIComponent(v.sha256)}`;
@@ -138,21 +171,25 @@ function valueOf(v, lead) {
 
 function fieldList(fields, lead) {
   const list = el("dl", "");
-  for (const [name, value] of Object.entries(fields || {})) list.append(el("dt", "", name), el("dd", "", ...valueOf(value, lead).flat()));
+  for (const [name, value] of Object.entries(fields || {}))
+    list.append(el("dt", "", name), el("dd", "", ...fieldValue(value, lead).flat()));
   return list;
 }
 
 function drawList(kind, items, total, contents) {
   const list = $(`${kind}-list`);
   const had = byID(list);
-  arrange(list, items.map((item) => {
-    const details = had.get(item.id) || el("details", "");
-    const text = JSON.stringify(item);
-    if (details.shows !== text) redraw(details, contents(item));
-    details.shows = text;
-    details.dataset.id = item.id;
-    return details;
-  }));
+  arrange(
+    list,
+    items.map((item) => {
+      const details = had.get(item.id) || el("details", "");
+      const text = JSON.stringify(item);
+      if (details.shows !== text) redraw(details, contents(item));
+      details.shows = text;
+      details.dataset.id = item.id;
+      return details;
+    }),
+  );
   $(`${kind}-count`).textContent = total ? String(total) : "";
   $(`${kind}-empty`).hidden = total > 0;
 }
@@ -167,27 +204,63 @@ function redraw(details, contents) {
 
 function leadContents(lead) {
   const s = lead.submission || {};
-  const summary = el("summary", "", el("strong", "", lead.form || "(no form)"), el("span", "", Object.values(lead.fields || {}).map(valueText).join(" · ").slice(0, 90)));
+  const summary = el(
+    "summary",
+    "",
+    el("strong", "", lead.form || "(no form)"),
+    el(
+      "span",
+      "",
+      Object.values(lead.fields || {})
+        .map(valueText)
+        .join(" · ")
+        .slice(0, 90),
+    ),
+  );
   if (s.status && s.status !== "none") summary.append(el("span", `tag ${s.status}`, `${s.table}: ${s.status}`));
   if (lead.preview) summary.append(el("span", "tag", "preview"));
   summary.append(el("span", "time", clock(lead.created_at)));
   const list = fieldList(lead.fields, lead.id);
-  list.append(el("dt", "", "id"), el("dd", "", lead.id), el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
+  list.append(
+    el("dt", "", "id"),
+    el("dd", "", lead.id),
+    el("dt", "", "events"),
+    el("dd", "", (lead.events || []).join(", ")),
+  );
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
   return [summary, list, replayButton({ lead: lead.id })];
 }
 
 function eventContents(e) {
   const d = e.delivery;
-  const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), d ? el("span", `tag ${d.status}`, d.status) : null, el("span", "time", clock(e.created_at)));
+  const summary = el(
+    "summary",
+    "",
+    el("strong", "mono", e.name),
+    el("span", "", e.form || ""),
+    d ? el("span", `tag ${d.status}`, d.status) : null,
+    el("span", "time", clock(e.created_at)),
+  );
   const list = fieldList(e.fields, e.lead_id);
   list.append(el("dt", "", "id"), el("dd", "", e.id), el("dt", "", "lead"), el("dd", "", e.lead_id || ""));
-  if (d) list.append(el("dt", "", "webhook"), el("dd", d.error ? "error" : "", `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`));
+  if (d)
+    list.append(
+      el("dt", "", "webhook"),
+      el(
+        "dd",
+        d.error ? "error" : "",
+        `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`,
+      ),
+    );
   return [summary, list, replayButton({ event: e.id })];
 }
 
 const refreshInbox = oneAtATime(async () => {
-  const [leads, events, state] = await Promise.all([read(`/__pages/api/leads?limit=${MOST_ITEMS}`), read(`/__pages/api/events?limit=${MOST_ITEMS}`), read("/__pages/api/state")]);
+  const [leads, events, state] = await Promise.all([
+    read(`/__pages/api/leads?limit=${MOST_ITEMS}`),
+    read(`/__pages/api/events?limit=${MOST_ITEMS}`),
+    read("/__pages/api/state"),
+  ]);
   drawList("leads", leads.leads, state.leads, leadContents);
   drawList("events", events.events, state.events, eventContents);
 });
@@ -199,32 +272,80 @@ function drawState(s) {
   document.title = `${s.ok ? "" : "✗ "}${info.name || "site"} · pages dev`;
   $("name").textContent = info.name || "pages dev";
   status(s.ok ? "serving" : "build failed", s.ok ? "ok" : "bad");
-  describe("build", [["result", s.ok ? "good" : "failed"], ["number", `${s.build}`], ["took", `${digits(s.took_ms)} ms`],
-    ["watching", `${s.watching} paths`], ["live reload", s.live_reload], ["open pages", `${s.pages}`], ["folder", info.dir]]);
-  $("routes").replaceChildren(...info.routes.map((r) => el("tr", "", el("td", "path", r.pattern), el("td", "", el("span", `tag ${r.access}`, r.access)), el("td", "", r.target))));
-  describe("bindings", info.bindings.map((b) => [b.name, b.detail ? `${b.kind}: ${b.detail}` : b.kind]));
-  describe("limits", info.limits.map((l) => [l.name, l.value]));
-  describe("forms", info.forms.map((f) => [f.name, f.event]));
+  describe("build", [
+    ["result", s.ok ? "good" : "failed"],
+    ["number", `${s.build}`],
+    ["took", `${digits(s.took_ms)} ms`],
+    ["watching", `${s.watching} paths`],
+    ["live reload", s.live_reload],
+    ["open pages", `${s.pages}`],
+    ["folder", info.dir],
+  ]);
+  $("routes").replaceChildren(
+    ...info.routes.map((r) =>
+      el(
+        "tr",
+        "",
+        el("td", "path", r.pattern),
+        el("td", "", el("span", `tag ${r.access}`, r.access)),
+        el("td", "", r.target),
+      ),
+    ),
+  );
+  describe(
+    "bindings",
+    info.bindings.map((b) => [b.name, b.detail ? `${b.kind}: ${b.detail}` : b.kind]),
+  );
+  describe(
+    "limits",
+    info.limits.map((l) => [l.name, l.value]),
+  );
+  describe(
+    "forms",
+    info.forms.map((f) => [f.name, f.event]),
+  );
   drawProblems(s);
 }
 
 function describe(id, pairs) {
   const kept = pairs.filter(([, value]) => value);
-  $(id).replaceChildren(...(kept.length ? kept.flatMap(([name, value]) => [el("dt", "", name), el("dd", "", value)]) : [el("dt", "", "none")]));
+  $(id).replaceChildren(
+    ...(kept.length
+      ? kept.flatMap(([name, value]) => [el("dt", "", name), el("dd", "", value)])
+      : [el("dt", "", "none")]),
+  );
 }
 
 function drawProblems(s) {
   const box = $("problems");
   box.hidden = s.problems.length === 0;
   box.classList.toggle("warn", s.ok);
-  box.replaceChildren(...s.problems.map((p) => {
-    const at = p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.line && p.column ? `:${p.column}` : "") : "";
-    const one = el("article", "", el("h2", "", p.title || (s.ok ? "Warning" : "The site does not build")), el("p", "", p.message), el("p", "mono", at));
-    if (p.snippet) one.append(scrolled(el("pre", "", ...p.snippet.map((l) => el("span", l.hit ? "hit" : "", `${String(l.number).padStart(4)} │ ${l.text}\n`))), "The lines around it"));
-    if (p.fix) one.append(el("p", "", el("strong", "", "Fix: "), p.fix));
-    for (const note of p.notes || []) one.append(el("p", "note", note));
-    return one;
-  }));
+  box.replaceChildren(
+    ...s.problems.map((p) => {
+      const at = p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.line && p.column ? `:${p.column}` : "") : "";
+      const one = el(
+        "article",
+        "",
+        el("h2", "", p.title || (s.ok ? "Warning" : "The site does not build")),
+        el("p", "", p.message),
+        el("p", "mono", at),
+      );
+      if (p.snippet)
+        one.append(
+          scrolled(
+            el(
+              "pre",
+              "",
+              ...p.snippet.map((l) => el("span", l.hit ? "hit" : "", `${String(l.number).padStart(4)} │ ${l.text}\n`)),
+            ),
+            "The lines around it",
+          ),
+        );
+      if (p.fix) one.append(el("p", "", el("strong", "", "Fix: "), p.fix));
+      for (const note of p.notes || []) one.append(el("p", "note", note));
+      return one;
+    }),
+  );
 }
 
 function status(text, kind) {
@@ -250,6 +371,7 @@ function postButton(action, label, fields, pressed) {
   return form;
 }
 
+// biome-ignore lint/correctness/noUnusedVariables: read by tools.js
 let persona = ""; // key of who is signed in, when it is a persona
 
 async function refreshMember() {
@@ -257,7 +379,9 @@ async function refreshMember() {
   const me = s.member;
   persona = (s.personas || []).find((p) => p.email === me?.email)?.key || "";
   $("member").textContent = me ? `${me.name || me.email} (${me.email})` : "nobody";
-  const buttons = (s.personas || []).map((p) => postButton("/__pages/sign-in", p.key, { persona: p.key }, me ? p.email === me.email : false));
+  const buttons = (s.personas || []).map((p) =>
+    postButton("/__pages/sign-in", p.key, { persona: p.key }, me ? p.email === me.email : false),
+  );
   if (me) buttons.push(postButton("/__pages/sign-out", "Sign out", {}));
   $("personas").replaceChildren(...buttons);
 }
@@ -295,18 +419,29 @@ function follow() {
   if (document.hidden) return;
   streams = [
     open("/__pages/api/dev/stream", { state: (e) => drawState(JSON.parse(e.data)) }),
-    open("/__pages/api/events/stream", { open: refresh, request: (e) => onRequest(JSON.parse(e.data)), event: refreshInbox, delivery: refreshInbox }),
+    open("/__pages/api/events/stream", {
+      open: refresh,
+      request: (e) => onRequest(JSON.parse(e.data)),
+      event: refreshInbox,
+      delivery: refreshInbox,
+    }),
   ];
 }
 
 async function refresh() {
-  await Promise.allSettled([refreshInbox(), refreshMember(), read("/__pages/api/requests").then((doc) => {
-    records = (doc.requests || []).slice(0, MOST_ROWS);
-    drawRequests();
-  })]);
+  await Promise.allSettled([
+    refreshInbox(),
+    refreshMember(),
+    read("/__pages/api/requests").then((doc) => {
+      records = (doc.requests || []).slice(0, MOST_ROWS);
+      drawRequests();
+    }),
+  ]);
 }
 
 document.addEventListener("visibilitychange", follow);
-addEventListener("pagehide", () => { for (const source of streams.splice(0)) source.close(); });
+addEventListener("pagehide", () => {
+  for (const source of streams.splice(0)) source.close();
+});
 addEventListener("pageshow", (e) => e.persisted && follow());
 follow();

@@ -32,7 +32,9 @@
     disconnect();
     if (document.hidden) return;
     source = new EventSource(`${STREAM}?token=${encodeURIComponent(TOKEN)}&v=${encodeURIComponent(version)}`);
-    source.addEventListener("open", () => { retry = 1000; });
+    source.addEventListener("open", () => {
+      retry = 1000;
+    });
     source.addEventListener("update", (e) => update(JSON.parse(e.data)));
     source.addEventListener("problems", (e) => show(JSON.parse(e.data)));
     source.addEventListener("error", (e) => {
@@ -48,7 +50,9 @@
     try {
       const answer = await fetch(script.src, { cache: "no-store" });
       if (answer.ok && !(await answer.text()).includes(TOKEN)) return reload("another server");
-    } catch { /* not up yet */ }
+    } catch {
+      /* not up yet */
+    }
     connect();
   }
 
@@ -69,7 +73,9 @@
       const [at, which] = JSON.parse(sessionStorage.getItem("__pages_reload") || "[0]");
       if (which === mine && Date.now() - at < 5000) return;
       sessionStorage.setItem("__pages_reload", JSON.stringify([Date.now(), mine]));
-    } catch { /* no storage here: reload all the same */ }
+    } catch {
+      /* no storage here: reload all the same */
+    }
     location.reload();
   }
 
@@ -77,8 +83,9 @@
   // old one goes, so that the page is never without. A sheet that no link names
   // is imported by another: then all are fetched anew.
   function swapStyles(paths, to) {
-    const links = [...document.querySelectorAll('link[rel~="stylesheet"][href]')]
-      .filter((link) => new URL(link.href).origin === location.origin);
+    const links = [...document.querySelectorAll('link[rel~="stylesheet"][href]')].filter(
+      (link) => new URL(link.href).origin === location.origin,
+    );
     const named = links.filter((link) => paths.includes(sitePath(link.href)));
     for (const link of named.length > 0 ? named : links) {
       const fresh = link.cloneNode();
@@ -94,7 +101,11 @@
 
   function sitePath(href) {
     const path = new URL(href).pathname;
-    try { return decodeURIComponent(path).normalize("NFC"); } catch { return path; }
+    try {
+      return decodeURIComponent(path).normalize("NFC");
+    } catch {
+      return path;
+    }
   }
 
   function hide() {
@@ -132,7 +143,9 @@
     close.focus({ preventScroll: true });
   }
 
-  addEventListener("keydown", (e) => { if (e.key === "Escape") hide(); });
+  addEventListener("keydown", (e) => {
+    if (e.key === "Escape") hide();
+  });
 
   function report(panel, p) {
     const box = add(panel, "article");
@@ -145,7 +158,10 @@
         add(code, "span", line.hit ? "line hit" : "line", `${String(line.number).padStart(4)} │ ${line.text}\n`);
         if (line.hit && p.column) {
           const shown = line.cut ? p.column - line.cut : p.column - 1; // with the ellipsis
-          const before = [...line.text].slice(0, Math.max(0, shown)).map((c) => (c === "\t" ? "\t" : " ")).join("");
+          const before = [...line.text]
+            .slice(0, Math.max(0, shown))
+            .map((c) => (c === "\t" ? "\t" : " "))
+            .join("");
           const width = Math.max(1, Math.min((p.end_column || 0) - p.column, [...line.text].length - before.length));
           add(code, "span", "line marks", `     │ ${before}${"^".repeat(width)}\n`);
         }

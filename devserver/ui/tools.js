@@ -6,8 +6,12 @@ const TOKEN = document.querySelector('meta[name="pages-token"]').content;
 const API = "/__pages/api/";
 
 // An integer that a JavaScript number would round stays as it was written.
-const parse = (text) => JSON.parse(text, (_, value, context) =>
-  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "") ? context.source : value);
+const parse = (text) =>
+  JSON.parse(text, (_, value, context) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "")
+      ? context.source
+      : value,
+  );
 
 // ask returns the document of an answer, also of one that says no.
 async function ask(method, path, body, type) {
@@ -17,7 +21,12 @@ async function ask(method, path, body, type) {
   const text = await answer.text();
   const doc = text ? parse(text) : {};
   if (answer.ok) return doc;
-  const wrong = new Error(doc.error?.message || doc.message || (doc.diagnostics || []).map((d) => `${d.line}:${d.column}: ${d.message}`).join("\n") || `status ${answer.status}`);
+  const wrong = new Error(
+    doc.error?.message ||
+      doc.message ||
+      (doc.diagnostics || []).map((d) => `${d.line}:${d.column}: ${d.message}`).join("\n") ||
+      `status ${answer.status}`,
+  );
   wrong.doc = doc;
   throw wrong;
 }
@@ -46,7 +55,12 @@ const many = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 // whenOpen loads a tool when it is first opened.
 function whenOpen(id, load) {
   const tool = $(id);
-  tool.addEventListener("toggle", () => { if (tool.open && !tool.dataset.loaded) { tool.dataset.loaded = "yes"; load(); } });
+  tool.addEventListener("toggle", () => {
+    if (tool.open && !tool.dataset.loaded) {
+      tool.dataset.loaded = "yes";
+      load();
+    }
+  });
 }
 
 // A link to a tool opens it.
@@ -60,6 +74,7 @@ function openTarget() {
 
 // --- requests: what was logged, and once more ---
 
+// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
 async function toggleRequest(look, r) {
   const row = look.closest("tr");
   const open = look.getAttribute("aria-expanded") !== "true";
@@ -72,12 +87,30 @@ async function toggleRequest(look, r) {
     const { requests } = await ask("GET", `logs?${query({ request: r.id })}`);
     const logged = requests.find((q) => q.id === r.id);
     const f = r.failure;
-    const lines = (logged?.logs || []).map((l) => `${l.level}: ${l.text}${l.at ? `  (${l.at})` : ""}${(l.stack || []).map((s) => `\n    ${s}`).join("")}`);
+    const lines = (logged?.logs || []).map(
+      (l) => `${l.level}: ${l.text}${l.at ? `  (${l.at})` : ""}${(l.stack || []).map((s) => `\n    ${s}`).join("")}`,
+    );
     if (f?.file) lines.unshift(`${f.name ? `${f.name}: ` : ""}${f.message}  (${f.file}:${f.line}:${f.column})`);
-    const facts = [["id", r.id], ["route", r.route], ["member", r.member], ["bytes", String(r.bytes)], ["isolate", r.meter?.isolate]];
-    const list = el("dl", "", ...facts.filter(([, v]) => v).flatMap(([k, v]) => [el("dt", "", k), el("dd", "", String(v))]));
-    const pre = lines.length ? scrolled(el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))), "What was logged") : el("p", "note", "Nothing was logged.");
-    cell.replaceChildren(list, pre, button("Replay", "", () => replayRequest(r)));
+    const facts = [
+      ["id", r.id],
+      ["route", r.route],
+      ["member", r.member],
+      ["bytes", String(r.bytes)],
+      ["isolate", r.meter?.isolate],
+    ];
+    const list = el(
+      "dl",
+      "",
+      ...facts.filter(([, v]) => v).flatMap(([k, v]) => [el("dt", "", k), el("dd", "", String(v))]),
+    );
+    const pre = lines.length
+      ? scrolled(el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))), "What was logged")
+      : el("p", "note", "Nothing was logged.");
+    cell.replaceChildren(
+      list,
+      pre,
+      button("Replay", "", () => replayRequest(r)),
+    );
   });
 }
 
@@ -92,46 +125,70 @@ function replayRequest(r) {
   else $(hidden ? "send-path" : "send-body").focus();
 }
 
-function methodChanged() { $("send-with").hidden = ["GET", "HEAD", "OPTIONS"].includes($("send-method").value); }
+function methodChanged() {
+  $("send-with").hidden = ["GET", "HEAD", "OPTIONS"].includes($("send-method").value);
+}
 
 async function sendRequest() {
   const where = $("send-answer");
   await attempt(where, async () => {
     const method = $("send-method").value;
     const options = { method, cache: "no-store", redirect: "manual" };
-    if (!$("send-with").hidden) Object.assign(options, { headers: { "Content-Type": $("send-type").value }, body: $("send-body").value });
+    if (!$("send-with").hidden)
+      Object.assign(options, { headers: { "Content-Type": $("send-type").value }, body: $("send-body").value });
     const began = performance.now();
     const answer = await fetch($("send-path").value, options);
     const text = (await answer.text()).slice(0, 200_000);
     const status = answer.type === "opaqueredirect" ? "a redirect" : `${answer.status} ${answer.statusText}`;
     const head = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-    where.replaceChildren(el("p", "", el("strong", "mono", status), ` in ${digits(performance.now() - began)} ms`), scrolled(el("pre", "answer", head, "\n\n", text), "The answer"));
+    where.replaceChildren(
+      el("p", "", el("strong", "mono", status), ` in ${digits(performance.now() - began)} ms`),
+      scrolled(el("pre", "answer", head, "\n\n", text), "The answer"),
+    );
   });
 }
 
 async function explainRoute() {
   const where = $("send-answer");
   await attempt(where, async () => {
-    const doc = await ask("GET", `explain?${query({ method: $("send-method").value, path: $("send-path").value, as: persona })}`);
+    const doc = await ask(
+      "GET",
+      `explain?${query({ method: $("send-method").value, path: $("send-path").value, as: persona })}`,
+    );
     const facts = ["path", "pattern", "access", "gate", "answer", "file", "location", "status"].filter((k) => doc[k]);
-    where.replaceChildren(el("p", "note", `As ${persona || "a signed-out visitor"}:`), el("dl", "", ...facts.flatMap((k) => [el("dt", "", k), el("dd", "", String(doc[k]))])), el("ul", "", ...(doc.why || []).map((w) => el("li", "", w))));
+    where.replaceChildren(
+      el("p", "note", `As ${persona || "a signed-out visitor"}:`),
+      el("dl", "", ...facts.flatMap((k) => [el("dt", "", k), el("dd", "", String(doc[k]))])),
+      el("ul", "", ...(doc.why || []).map((w) => el("li", "", w))),
+    );
   });
 }
 
-$("send-form").addEventListener("submit", (e) => { e.preventDefault(); sendRequest(); });
+$("send-form").addEventListener("submit", (e) => {
+  e.preventDefault();
+  sendRequest();
+});
 $("send-explain").addEventListener("click", explainRoute);
 $("send-method").addEventListener("change", methodChanged);
 
 // --- leads and events: once more ---
 
+// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
 function replayButton(what) {
   const said = el("span", "note");
   said.setAttribute("role", "status");
-  return el("div", "buttons", button("Replay", "", () => attempt(said, async () => {
-    await post("replay", what);
-    said.textContent = "in the queue";
-    refreshInbox();
-  })), said);
+  return el(
+    "div",
+    "buttons",
+    button("Replay", "", () =>
+      attempt(said, async () => {
+        await post("replay", what);
+        said.textContent = "in the queue";
+        refreshInbox();
+      }),
+    ),
+    said,
+  );
 }
 
 // --- database ---
@@ -149,35 +206,75 @@ async function runSQL(verb) {
   await attempt(where, async () => {
     const doc = await post(`db/${verb}`, { sql, project: $("db-which").value === "project" });
     if (verb === "exec") {
-      where.replaceChildren(el("p", "", `Ran ${many(doc.statements, "statement")}, wrote ${many(doc.changes, "row")}.`));
+      where.replaceChildren(
+        el("p", "", `Ran ${many(doc.statements, "statement")}, wrote ${many(doc.changes, "row")}.`),
+      );
       return listTables();
     }
     const shown = doc.rows.slice(0, 1000);
-    const table = el("table", "", el("thead", "", el("tr", "", ...doc.columns.map((c) => { const th = el("th", "", c); th.scope = "col"; return th; }))), el("tbody", "", ...shown.map((row) => el("tr", "", ...row.map(cellOf)))));
+    const table = el(
+      "table",
+      "",
+      el(
+        "thead",
+        "",
+        el(
+          "tr",
+          "",
+          ...doc.columns.map((c) => {
+            const th = el("th", "", c);
+            th.scope = "col";
+            return th;
+          }),
+        ),
+      ),
+      el("tbody", "", ...shown.map((row) => el("tr", "", ...row.map(cellOf)))),
+    );
     const box = el("div", "answer", table);
     box.tabIndex = 0;
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", "Rows");
-    where.replaceChildren(el("p", "note", `${many(doc.rows.length, "row")}${shown.length < doc.rows.length ? `, the first ${shown.length} of which are shown` : ""}`), box);
+    where.replaceChildren(
+      el(
+        "p",
+        "note",
+        `${many(doc.rows.length, "row")}${shown.length < doc.rows.length ? `, the first ${shown.length} of which are shown` : ""}`,
+      ),
+      box,
+    );
   });
 }
 
 async function listTables() {
   const where = $("db-tables");
   await attempt(where, async () => {
-    const sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+    const sql =
+      "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') " +
+      "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
     const doc = await post("db/query", { sql, project: $("db-which").value === "project" });
-    where.replaceChildren(...doc.rows.map(([name]) => button(name, "", () => {
-      $("db-sql").value = `SELECT * FROM "${name.replaceAll('"', '""')}" LIMIT 100`;
-      runSQL("query");
-    })));
+    where.replaceChildren(
+      ...doc.rows.map(([name]) =>
+        button(name, "", () => {
+          $("db-sql").value = `SELECT * FROM "${name.replaceAll('"', '""')}" LIMIT 100`;
+          runSQL("query");
+        }),
+      ),
+    );
   });
 }
 
-$("db-form").addEventListener("submit", (e) => { e.preventDefault(); runSQL("query"); });
+$("db-form").addEventListener("submit", (e) => {
+  e.preventDefault();
+  runSQL("query");
+});
 $("db-write").addEventListener("click", () => runSQL("exec"));
 $("db-which").addEventListener("change", listTables);
-$("db-sql").addEventListener("keydown", (e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); runSQL("query"); } });
+$("db-sql").addEventListener("keydown", (e) => {
+  if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+    e.preventDefault();
+    runSQL("query");
+  }
+});
 whenOpen("database", listTables);
 
 // --- key-value ---
@@ -185,7 +282,13 @@ whenOpen("database", listTables);
 async function listKeys(cursor) {
   await attempt($("kv-said"), async () => {
     const doc = await ask("GET", `kv?${query({ prefix: $("kv-prefix").value, cursor: cursor || "" })}`);
-    const items = doc.keys.map((k) => el("li", "", button(k.key, "link", () => showKey(k.key))));
+    const items = doc.keys.map((k) =>
+      el(
+        "li",
+        "",
+        button(k.key, "link", () => showKey(k.key)),
+      ),
+    );
     if (cursor) $("kv-keys").append(...items);
     else $("kv-keys").replaceChildren(...items);
     $("kv-more").hidden = !doc.cursor;
@@ -202,30 +305,41 @@ async function showKey(key) {
     $("kv-ttl").value = doc.expiration ? String(Math.max(60, doc.expiration - Math.floor(Date.now() / 1000))) : "";
     $("kv-download").href = `${API}kv/value?${query({ key, download: 1 })}`;
     $("kv-download").hidden = false;
-    $("kv-said").textContent = `${doc.size} bytes${doc.text === undefined ? ", which are no text or too long to show" : ""}${doc.metadata ? `, metadata ${JSON.stringify(doc.metadata)}` : ""}`;
+    const hidden = doc.text === undefined ? ", which are no text or too long to show" : "";
+    const metadata = doc.metadata ? `, metadata ${JSON.stringify(doc.metadata)}` : "";
+    $("kv-said").textContent = `${doc.size} bytes${hidden}${metadata}`;
   });
 }
 
-$("kv-form").addEventListener("submit", (e) => { e.preventDefault(); listKeys(); });
+$("kv-form").addEventListener("submit", (e) => {
+  e.preventDefault();
+  listKeys();
+});
 $("kv-entry").addEventListener("submit", (e) => {
   e.preventDefault();
   attempt($("kv-said"), async () => {
     const file = $("kv-file").files[0];
-    await ask("PUT", `kv/value?${query({ key: $("kv-key").value, ttl: $("kv-ttl").value })}`, file || $("kv-value").value);
+    await ask(
+      "PUT",
+      `kv/value?${query({ key: $("kv-key").value, ttl: $("kv-ttl").value })}`,
+      file || $("kv-value").value,
+    );
     $("kv-file").value = "";
     await listKeys();
     $("kv-said").textContent = "Put.";
   });
 });
-$("kv-delete").addEventListener("click", () => attempt($("kv-said"), async () => {
-  const key = $("kv-key").value;
-  if (!key || !confirm(`Delete the key ${key}?`)) return;
-  await ask("DELETE", `kv/value?${query({ key })}`);
-  $("kv-entry").reset();
-  $("kv-download").hidden = true;
-  await listKeys();
-  $("kv-said").textContent = "Deleted.";
-}));
+$("kv-delete").addEventListener("click", () =>
+  attempt($("kv-said"), async () => {
+    const key = $("kv-key").value;
+    if (!key || !confirm(`Delete the key ${key}?`)) return;
+    await ask("DELETE", `kv/value?${query({ key })}`);
+    $("kv-entry").reset();
+    $("kv-download").hidden = true;
+    await listKeys();
+    $("kv-said").textContent = "Deleted.";
+  }),
+);
 whenOpen("kv", () => listKeys());
 
 // --- storage ---
@@ -240,17 +354,30 @@ function objectRow(o) {
     Object.assign(image, { src: href, alt: "", loading: "lazy" });
     key.prepend(image);
   }
-  const remove = button("Delete", "risky", () => attempt($("storage-said"), async () => {
-    if (!confirm(`Delete the object ${o.key}?`)) return;
-    await ask("DELETE", `storage/object?${query({ key: o.key })}`);
-    await listObjects();
-  }));
+  const remove = button("Delete", "risky", () =>
+    attempt($("storage-said"), async () => {
+      if (!confirm(`Delete the object ${o.key}?`)) return;
+      await ask("DELETE", `storage/object?${query({ key: o.key })}`);
+      await listObjects();
+    }),
+  );
   remove.setAttribute("aria-label", `Delete ${o.key}`);
-  return el("tr", "", key, el("td", "", o.httpMetadata?.contentType || ""), el("td", "num", String(o.size)), el("td", "time", new Date(o.uploaded).toLocaleString()), el("td", "", remove));
+  return el(
+    "tr",
+    "",
+    key,
+    el("td", "", o.httpMetadata?.contentType || ""),
+    el("td", "num", String(o.size)),
+    el("td", "time", new Date(o.uploaded).toLocaleString()),
+    el("td", "", remove),
+  );
 }
 
 function folderRow(prefix) {
-  const go = button(prefix, "link", () => { $("storage-prefix").value = prefix; listObjects(); });
+  const go = button(prefix, "link", () => {
+    $("storage-prefix").value = prefix;
+    listObjects();
+  });
   const cell = el("td", "path", go);
   cell.colSpan = 5;
   return el("tr", "", cell);
@@ -268,16 +395,26 @@ async function listObjects(cursor) {
   });
 }
 
-$("storage-form").addEventListener("submit", (e) => { e.preventDefault(); listObjects(); });
-$("storage-files").addEventListener("change", () => attempt($("storage-said"), async () => {
-  const files = [...$("storage-files").files];
-  for (const [i, file] of files.entries()) {
-    $("storage-said").textContent = `${i + 1} of ${files.length}: ${file.name}`;
-    await ask("PUT", `storage/object?${query({ key: $("storage-prefix").value + file.name })}`, file, file.type || "application/octet-stream");
-  }
-  $("storage-files").value = "";
-  await listObjects();
-}));
+$("storage-form").addEventListener("submit", (e) => {
+  e.preventDefault();
+  listObjects();
+});
+$("storage-files").addEventListener("change", () =>
+  attempt($("storage-said"), async () => {
+    const files = [...$("storage-files").files];
+    for (const [i, file] of files.entries()) {
+      $("storage-said").textContent = `${i + 1} of ${files.length}: ${file.name}`;
+      await ask(
+        "PUT",
+        `storage/object?${query({ key: $("storage-prefix").value + file.name })}`,
+        file,
+        file.type || "application/octet-stream",
+      );
+    }
+    $("storage-files").value = "";
+    await listObjects();
+  }),
+);
 whenOpen("storage", () => listObjects());
 
 // --- migrations ---
@@ -286,19 +423,30 @@ async function listMigrations() {
   const said = $("migrations-said");
   await attempt(said, async () => {
     const doc = await ask("GET", "migrations");
-    const row = (name, state, at) => el("tr", "", el("td", "path", name), el("td", "", el("span", `tag ${state}`, state)), el("td", "time", at ? new Date(at).toLocaleString() : ""));
+    const row = (name, state, at) =>
+      el(
+        "tr",
+        "",
+        el("td", "path", name),
+        el("td", "", el("span", `tag ${state}`, state)),
+        el("td", "time", at ? new Date(at).toLocaleString() : ""),
+      );
     const nameOf = (m) => (typeof m === "string" ? m : m.name);
-    const others = ["pending", "edited", "missing"].flatMap((state) => (doc[state] || []).map((m) => row(nameOf(m), state)));
+    const others = ["pending", "edited", "missing"].flatMap((state) =>
+      (doc[state] || []).map((m) => row(nameOf(m), state)),
+    );
     $("migrations-rows").replaceChildren(...doc.applied.map((m) => row(m.name, "applied", m.applied_at)), ...others);
     said.textContent = others.length ? "" : "Every migration is applied.";
   });
 }
 
-$("migrations-plan").addEventListener("click", () => attempt($("migrations-said"), async () => {
-  const doc = await ask("GET", "migrations/plan");
-  $("migrations-answer").hidden = false;
-  $("migrations-answer").textContent = doc.pending.length ? JSON.stringify(doc, null, 2) : "Nothing is pending.";
-}));
+$("migrations-plan").addEventListener("click", () =>
+  attempt($("migrations-said"), async () => {
+    const doc = await ask("GET", "migrations/plan");
+    $("migrations-answer").hidden = false;
+    $("migrations-answer").textContent = doc.pending.length ? JSON.stringify(doc, null, 2) : "Nothing is pending.";
+  }),
+);
 whenOpen("migrations", listMigrations);
 
 addEventListener("hashchange", openTarget);

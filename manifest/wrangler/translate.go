@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // reader goes through the keys of one configuration and takes away those it has dealt with.
@@ -268,7 +269,7 @@ func (r *reader) secret(key, name string) bool {
 	switch {
 	case slices.Contains(b.Secrets, name):
 		return true
-	case slices.Contains(taken, name), name == "", len([]rune(name)) > 64:
+	case slices.Contains(taken, name), name == "", len([]rune(name)) > limits.MaxName:
 		r.note(key, Lost, fmt.Sprintf("no secret can be called %q", name))
 		return false
 	}
@@ -278,20 +279,17 @@ func (r *reader) secret(key, name string) bool {
 
 // limits reads the bounds on a request.
 func (r *reader) limits() {
-	limits, _ := r.take("limits").(map[string]any)
-	bound := func(key string, most int) int {
-		n, ok := limits[key].(float64)
-		switch {
-		case !ok || n < 1:
-			return 0
-		case n > float64(most):
-			r.note("limits."+key, Changed, fmt.Sprintf("%.0f is over the platform's ceiling of %d", n, most))
-			return most
+	declared, _ := r.take("limits").(map[string]any)
+	for _, l := range limits.All() {
+		n, ok := declared[l.Wrangler].(float64)
+		if !ok || n < 1 {
+			continue
 		}
-		return int(n)
+		if n > float64(l.Ceiling) {
+			r.note("limits."+l.Wrangler, Changed, fmt.Sprintf("%.0f is over the platform's ceiling of %d", n, l.Ceiling))
+		}
+		l.Set(&r.Manifest.Limits, int(min(n, float64(l.Ceiling))))
 	}
-	r.Manifest.Limits.CPUMs = bound("cpu_ms", manifest.MaxCPUMs)
-	r.Manifest.Limits.SubRequests = bound("subrequests", manifest.MaxSubRequests)
 }
 
 // compatibility reads date and flags. The platform reads flags in the project's JSON configuration itself, and then

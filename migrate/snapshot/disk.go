@@ -114,8 +114,8 @@ func (s *Store) newFolders(base string) (*folders, error) {
 	return &folders{s, base, map[string]bool{base: true}}, s.root.MkdirAll(base, 0o700)
 }
 
-// of makes the folder that file lies in.
-func (f *folders) of(file string) error {
+// makeFor makes the folder that file lies in.
+func (f *folders) makeFor(file string) error {
 	dir := path.Dir(path.Join(f.base, file))
 	if f.made[dir] {
 		return nil

@@ -32,21 +32,21 @@ func (e *Error) Error() string { return e.Msg }
 // Unwrap gives the error behind e, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-func missing(name string, err error) error {
+func missingError(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return &Error{Code: CodeMissing, Msg: fmt.Sprintf("there is no snapshot %q", name), Fix: "pages state list shows those there are", cause: err}
 }
 
-func foreign(name, why string) error {
+func foreignError(name, why string) error {
 	return &Error{
 		Code: CodeForeign, Msg: fmt.Sprintf("the folder %q is no snapshot: %s", name, why),
 		Fix: "load another snapshot; what is in the way can be removed with pages state remove",
 	}
 }
 
-func damaged(name, why string) error {
+func damagedError(name, why string) error {
 	return &Error{
 		Code: CodeDamaged, Msg: fmt.Sprintf("the snapshot %q is damaged: %s", name, why),
 		Fix: "load another snapshot; this one can be removed with pages state remove",

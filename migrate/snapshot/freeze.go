@@ -34,12 +34,12 @@ func (s *Store) freeze(ctx context.Context, names []string) (*frozen, error) {
 	f := &frozen{names: names, views: map[string]*view{}}
 	for _, name := range names {
 		if err := f.lock(ctx, s.file(name)); err != nil {
-			return nil, errors.Join(refused(name, err), f.close())
+			return nil, errors.Join(unreadableError(name, err), f.close())
 		}
 	}
 	for _, name := range names {
 		if err := f.view(ctx, name, s.file(name)); err != nil {
-			return nil, errors.Join(refused(name, err), f.close())
+			return nil, errors.Join(unreadableError(name, err), f.close())
 		}
 	}
 	return f, nil
@@ -107,8 +107,8 @@ func (f *frozen) copyTo(ctx context.Context, name, file string) error {
 	return dbfile.Copy(ctx, f.views[name].conn, file)
 }
 
-// refused is why a database cannot be read or copied.
-func refused(name string, err error) error {
+// unreadableError is why a database cannot be read or copied.
+func unreadableError(name string, err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return err

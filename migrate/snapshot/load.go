@@ -36,7 +36,7 @@ func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info
 	if err := s.Settle(); err != nil {
 		return Info{}, err
 	}
-	there, err := s.goes()
+	there, err := s.removable()
 	if err == nil && len(there) > 0 && agree != nil {
 		err = agree()
 	}
@@ -62,7 +62,7 @@ func (s *Store) Reset() ([]string, error) {
 	if err := s.Settle(); err != nil {
 		return nil, err
 	}
-	gone, err := s.goes()
+	gone, err := s.removable()
 	if err != nil || len(gone) == 0 {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Store) checkComplete(ctx context.Context, info Info) error {
 			return nil
 		}
 		if !listed[rel] || !d.Type().IsRegular() {
-			return damaged(info.Name, fmt.Sprintf("the file %q does not belong to it", rel))
+			return damagedError(info.Name, fmt.Sprintf("the file %q does not belong to it", rel))
 		}
 		there++
 		return ctx.Err()
@@ -132,7 +132,7 @@ func (s *Store) checkComplete(ctx context.Context, info Info) error {
 	if err == nil && there < len(listed) {
 		for _, f := range info.Files {
 			if _, err := s.root.Lstat(path.Join(below, f.Path)); err != nil {
-				return damaged(info.Name, fmt.Sprintf("the file %q is missing", f.Path))
+				return damagedError(info.Name, fmt.Sprintf("the file %q is missing", f.Path))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Store) stage(ctx context.Context, info Info) error {
 	}
 	below := path.Join(Folder, info.Name, filesFolder)
 	for _, f := range info.Files {
-		if err := made.of(f.Path); err != nil {
+		if err := made.makeFor(f.Path); err != nil {
 			return err
 		}
 		from, to := path.Join(below, f.Path), path.Join(loadNew, f.Path)
@@ -165,7 +165,7 @@ func (s *Store) stage(ctx context.Context, info Info) error {
 			return err
 		}
 		if size != f.Size || sum != f.SHA256 || f.Kind == Blob && sum != path.Base(f.Path) {
-			return damaged(info.Name, fmt.Sprintf("the file %q is not the one that was saved", f.Path))
+			return damagedError(info.Name, fmt.Sprintf("the file %q is not the one that was saved", f.Path))
 		}
 	}
 	return made.sync()
@@ -186,7 +186,7 @@ func (s *Store) replace(names []string) error {
 // carryOut moves the new files to their places. Each step can be done twice: what is still in the folder of new
 // files is not in its place yet, so whatever is there is old.
 func (s *Store) carryOut(c commit) error {
-	there, err := s.state()
+	there, err := s.stateNames()
 	if err != nil {
 		return err
 	}
@@ -261,10 +261,10 @@ func (s *Store) endLoad() error {
 	return err
 }
 
-// goes gives the names of the top level that a reset removes something of. A folder in which nothing is left but what
+// removable gives the names of the top level that a reset removes something of. A folder in which nothing is left but what
 // is not the state's is none.
-func (s *Store) goes() ([]string, error) {
-	names, err := s.state()
+func (s *Store) removable() ([]string, error) {
+	names, err := s.stateNames()
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +287,8 @@ func (s *Store) goes() ([]string, error) {
 	return names, err
 }
 
-// state gives the names of the top level that are state.
-func (s *Store) state() ([]string, error) {
+// stateNames gives the names of the top level that are state.
+func (s *Store) stateNames() ([]string, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		to := path.Join(below, name)
 		s.at("copy " + name)
 		if err := errors.Join(f.copyTo(ctx, name, s.file(to))); err != nil {
-			return nil, refused(name, err)
+			return nil, unreadableError(name, err)
 		}
 		if err := s.syncFile(to); err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 // captureFile takes what is no database, while nobody can write.
 func (s *Store) captureFile(ctx context.Context, made *folders, below string, file found) error {
 	to := path.Join(below, file.path)
-	if err := made.of(path.Join(filesFolder, file.path)); err != nil {
+	if err := made.makeFor(path.Join(filesFolder, file.path)); err != nil {
 		return err
 	}
 	switch file.kind {

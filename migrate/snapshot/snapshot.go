@@ -185,7 +185,7 @@ func (s *Store) Remove(name string) error {
 	}
 	from := path.Join(Folder, name)
 	if _, err := s.root.Lstat(from); err != nil {
-		return missing(name, err)
+		return missingError(name, err)
 	}
 	if err := s.checkOwn(name, from); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (s *Store) Remove(name string) error {
 
 // checkOwn refuses the folder of a snapshot that holds somebody's own files.
 func (s *Store) checkOwn(name, folder string) error {
-	listed, err := s.listed(folder)
+	listed, err := s.listedFiles(folder)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func hasBelow(listed map[string]bool, folder string) bool {
 	return false
 }
 
-// listed are the files of a snapshot's folder that its list names; none when the list is not there, or is none.
-func (s *Store) listed(folder string) (map[string]bool, error) {
+// listedFiles are the files of a snapshot's folder that its list names; none when the list is not there, or is none.
+func (s *Store) listedFiles(folder string) (map[string]bool, error) {
 	text, err := s.root.ReadFile(path.Join(folder, listFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -266,7 +266,7 @@ func (s *Store) drop(folder string) error {
 		}
 	}
 	s.at("remove " + gone)
-	listed, err := s.listed(gone)
+	listed, err := s.listedFiles(gone)
 	if err != nil {
 		return err
 	}
@@ -291,18 +291,18 @@ func (s *Store) read(name string) (Info, error) {
 		return Info{}, err
 	}
 	if _, err := s.root.Lstat(path.Join(Folder, name)); err != nil {
-		return Info{}, missing(name, err)
+		return Info{}, missingError(name, err)
 	}
 	text, err := s.root.ReadFile(path.Join(Folder, name, listFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Info{}, foreign(name, "it has no "+listFile)
+		return Info{}, foreignError(name, "it has no "+listFile)
 	}
 	if err != nil {
 		return Info{}, err
 	}
 	var doc document
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return Info{}, foreign(name, "its "+listFile+" cannot be read")
+		return Info{}, foreignError(name, "its "+listFile+" cannot be read")
 	}
 	if doc.Format > format {
 		return Info{}, &Error{
@@ -311,7 +311,7 @@ func (s *Store) read(name string) (Info, error) {
 		}
 	}
 	if doc.Format != format || doc.Files == nil {
-		return Info{}, foreign(name, "its "+listFile+" is none of this program's")
+		return Info{}, foreignError(name, "its "+listFile+" is none of this program's")
 	}
 	if err := s.checkFiles(name, doc.Files); err != nil {
 		return Info{}, err
@@ -332,22 +332,22 @@ func (s *Store) checkFiles(name string, files []File) error {
 	seen := map[string]bool{}
 	for _, f := range files {
 		top, _, _ := strings.Cut(f.Path, "/")
-		if !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || kept(top) {
-			return foreign(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
+		if !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || isForeignName(top) {
+			return foreignError(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
 		}
 		if seen[f.Path] {
-			return foreign(name, fmt.Sprintf("it names the file %q twice", f.Path))
+			return foreignError(name, fmt.Sprintf("it names the file %q twice", f.Path))
 		}
 		seen[f.Path] = true
 		if f.Kind != Database && f.Kind != Blob && f.Kind != Plain {
-			return foreign(name, fmt.Sprintf("the file %q is of an unknown kind", f.Path))
+			return foreignError(name, fmt.Sprintf("the file %q is of an unknown kind", f.Path))
 		}
 	}
 	return nil
 }
 
-// kept reports whether a name of the top level is there and is no state.
-func kept(name string) bool {
+// isForeignName reports whether a name of the top level is there and is no state.
+func isForeignName(name string) bool {
 	return statefolder.Of(name, false) == statefolder.Kept || statefolder.Of(name, true) == statefolder.Kept
 }
 

@@ -3,7 +3,7 @@ package binding_test
 import (
 	"testing"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // TestBindingsFull fills a disk of its own.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"

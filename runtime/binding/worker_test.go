@@ -175,7 +175,7 @@ func assets(w http.ResponseWriter, r *http.Request) {
 func TestWorker(t *testing.T) {
 	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
 	if err != nil {
-		t.Fatalf("%v (run: go run ./cmd/artifacts)", err)
+		t.Fatalf("%v (run: go run ./cmd/tools/artifacts)", err)
 	}
 	defer func() {
 		if err := rt.Close(t.Context()); err != nil {

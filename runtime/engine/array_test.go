@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -13,6 +14,7 @@ import (
 // hold and what the methods return must be the same. Some arrays lack elements, some
 // are longer than what they hold, some take no more.
 func TestArrayMoves(t *testing.T) {
+	testmachine.Long(t)
 	i := start(t, engine.IsolateOptions{})
 	const code = `(() => {
 		let seed = SEED;

@@ -2,7 +2,7 @@ package engine
 
 import "embed"
 
-// artifacts holds quickjs.wasm once cmd/artifacts has built it; before that
+// artifacts holds quickjs.wasm once cmd/tools/artifacts has built it; before that
 // only a README, so that the module compiles.
 //
 //go:embed artifact

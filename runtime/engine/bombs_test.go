@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -210,6 +211,7 @@ const deepest = `(function f() { f() })()`
 
 // TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
 func TestBombs(t *testing.T) {
+	testmachine.Long(t)
 	const (
 		budget  = 50 * time.Millisecond
 		sampled = 4 // of so many bombs one is thrown with the race detector and -short

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 const (
@@ -79,7 +79,7 @@ func (vm *VM) unwind() {
 // betweenInstructions reports whether an interrupt is QuickJS's own and not of
 // the fuel counter, which has run out when it asks.
 func (vm *VM) betweenInstructions() bool {
-	counter := vm.mod.ExportedGlobal(fuel.CounterGlobal)
+	counter := vm.mod.ExportedGlobal(quickjspatch.CounterGlobal)
 	return counter != nil && int32(counter.Get()) > 0
 }
 

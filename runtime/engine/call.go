@@ -8,7 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // Func is a host function: JavaScript calls it synchronously, on the isolate's
@@ -335,18 +335,18 @@ func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 }
 
 // hostCall is env.host_call, with five arguments whose meaning the second says, a mark
-// of package fuel.
+// of package quickjspatch.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	switch uint32(stack[1]) {
-	case fuel.MarkCall:
+	case quickjspatch.MarkCall:
 		callHost(vm, stack)
-	case fuel.MarkThen:
+	case quickjspatch.MarkThen:
 		vm.nested(func() { followThen(vm, stack) })
-	case fuel.MarkJob:
+	case quickjspatch.MarkJob:
 		vm.nested(func() { followJob(vm, stack) })
-	case fuel.MarkSettle:
+	case quickjspatch.MarkSettle:
 		vm.nested(func() { settleOwned(vm, stack) })
-	case fuel.MarkDate:
+	case quickjspatch.MarkDate:
 		vm.nested(func() { readDate(vm, stack) })
 	}
 }

@@ -1,6 +1,8 @@
 package engine
 
-import "github.com/pages-toolchain/pages/runtime/engine/fuel"
+import (
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
+)
 
 // fnID names an exported function of quickjs.wasm.
 type fnID int
@@ -132,8 +134,8 @@ var fnNames = [fnCount]string{
 	fnGlobal:              "JS_GetGlobalObject",
 	fnRunGC:               "JS_RunGC",
 	fnSetGCThreshold:      "JS_SetGCThreshold",
-	fnPerformThen:         fuel.PerformThen,
-	fnSettle:              fuel.Settle,
+	fnPerformThen:         quickjspatch.PerformThen,
+	fnSettle:              quickjspatch.Settle,
 	fnDup:                 "JS_DupValue",
 	fnEnqueueJob:          "JS_EnqueueJob",
 	fnNewArrayBuffer:      "JS_NewArrayBuffer",

@@ -3,7 +3,7 @@ package engine
 import (
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // This file lets JavaScript keep a context across await: while it follows, each
@@ -23,7 +23,7 @@ func (vm *VM) follow(on bool) {
 	if on {
 		flag = 1
 	}
-	if g, ok := vm.mod.ExportedGlobal(fuel.FollowGlobal).(api.MutableGlobal); ok {
+	if g, ok := vm.mod.ExportedGlobal(quickjspatch.FollowGlobal).(api.MutableGlobal); ok {
 		g.Set(flag)
 		vm.following = on
 	}

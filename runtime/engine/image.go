@@ -11,7 +11,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // Source is a script or module.
@@ -122,7 +122,7 @@ func (vm *VM) initialize() error {
 	vm.rt, vm.js = vm.call32(fnRuntime), vm.call32(fnContext)
 	vm.scratch = vm.malloc(scratchSize + argumentsSize)
 	vm.call(fnSetMemoryLimit, DefaultMemoryLimit)
-	vm.call(fnSetStackLimit, fuel.StackLimit)
+	vm.call(fnSetStackLimit, quickjspatch.StackLimit)
 	vm.call(fnSetInterrupt, 1)
 	vm.call(fnSetRejection, 1)
 	vm.call(fnSetLoader, 1)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // This file writes JSON of values where they lie in linear memory. QuickJS asks each
@@ -18,7 +18,7 @@ import (
 // arrays without getters, proxies and toJSON. What is not is left to QuickJS.
 
 // Where things lie in QuickJS's structures, in bytes (quickjs.c, JSContext, JSRuntime,
-// JSObject, JSShape, JSShapeProperty, JSString); fuel has those of an array.
+// JSObject, JSShape, JSShapeProperty, JSString); quickjspatch has those of an array.
 const (
 	contextRuntime = 8
 	runtimeAtoms   = 568 // the table of texts by atom
@@ -160,18 +160,18 @@ func (w *jsonWriter) object(at uint32) bool {
 	if !w.inherits(shape) {
 		return false
 	}
-	switch binary.LittleEndian.Uint16(w.memory[at+fuel.ObjectClass:]) {
+	switch binary.LittleEndian.Uint16(w.memory[at+quickjspatch.ObjectClass:]) {
 	case classObject:
 		return w.fields(at, shape)
 	case classArray:
-		return w.memory[at+fuel.ObjectFlags]&fuel.FastArray != 0 && w.items(at, shape)
+		return w.memory[at+quickjspatch.ObjectFlags]&quickjspatch.FastArray != 0 && w.items(at, shape)
 	}
 	return false
 }
 
 // items writes an array, none of whose elements is missing.
 func (w *jsonWriter) items(at, shape uint32) bool {
-	count := w.u32(at + fuel.ArrayCount)
+	count := w.u32(at + quickjspatch.ArrayCount)
 	if w.load(w.u32(at+objectProps)) != tagged(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
 
 		return false
@@ -182,7 +182,7 @@ func (w *jsonWriter) items(at, shape uint32) bool {
 			w.out = append(w.out, ',')
 		}
 		w.line()
-		switch v := w.load(w.u32(at+fuel.ArrayValues) + 8*i); v.tag() {
+		switch v := w.load(w.u32(at+quickjspatch.ArrayValues) + 8*i); v.tag() {
 		case tagUndefined, tagSymbol:
 			w.out = append(w.out, "null"...)
 		default:
@@ -320,7 +320,7 @@ func (w *jsonWriter) inherits(shape uint32) bool {
 		if prototype == 0 || slices.Contains(w.prototypes, prototype) {
 			return true
 		}
-		class := binary.LittleEndian.Uint16(w.memory[prototype+fuel.ObjectClass:])
+		class := binary.LittleEndian.Uint16(w.memory[prototype+quickjspatch.ObjectClass:])
 		if shape = w.u32(prototype + objectShape); class != classObject && class != classArray || w.has(shape, w.vm.toJSON) {
 			return false
 		}

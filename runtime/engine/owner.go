@@ -3,14 +3,14 @@ package engine
 import (
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // This file keeps scopes apart that share a virtual machine: what awaits a promise
 // goes on on behalf of the scope that awaits it, in a turn of its own, whichever
 // scope's turn settles the promise. So code that waits for what another request
 // began, as of ready ??= init(), is not lost with that one, nor charged to it. It takes
-// a hook in the module (fuel/owner.go): code bound to its scope in JavaScript would miss
+// a hook in the module (quickjspatch/owner.go): code bound to its scope in JavaScript would miss
 // await, which calls nothing that could be replaced there, and async functions lowered
 // to older code would be other code than the author's, and slower.
 
@@ -19,7 +19,7 @@ const newcomers = 32
 
 // owners is what a VM knows of the scopes that may await something in it.
 type owners struct {
-	global api.MutableGlobal // fuel.OwnerGlobal
+	global api.MutableGlobal // quickjspatch.OwnerGlobal
 	scopes map[uint32]*Scope // by number
 	sweep  int               // how many there are when ended ones are forgotten
 	// crossings are what is to be settled for other scopes after this turn.
@@ -42,7 +42,7 @@ func (vm *VM) own(scope *Scope) {
 	o := &vm.owners
 	if o.global == nil {
 		var ok bool
-		if o.global, ok = vm.mod.ExportedGlobal(fuel.OwnerGlobal).(api.MutableGlobal); !ok {
+		if o.global, ok = vm.mod.ExportedGlobal(quickjspatch.OwnerGlobal).(api.MutableGlobal); !ok {
 			return // it is no module of ours
 		}
 		o.scopes, o.sweep = map[uint32]*Scope{}, newcomers
@@ -71,9 +71,9 @@ func settleOwned(vm *VM, stack []uint64) {
 	rejected := uint64(uint32(stack[4]))
 	from := len(vm.owners.crossings)
 	list := vm.reactions(promise, rejected)
-	for at, n := vm.readU32(list+fuel.ListNext), 1; at != list; n++ {
-		next := vm.readU32(at + fuel.ListNext)
-		if owner := vm.readU32(at + fuel.Owner); owner != 0 && owner != vm.scope.number {
+	for at, n := vm.readU32(list+quickjspatch.ListNext), 1; at != list; n++ {
+		next := vm.readU32(at + quickjspatch.ListNext)
+		if owner := vm.readU32(at + quickjspatch.Owner); owner != 0 && owner != vm.scope.number {
 			c := vm.crossingTo(owner, from)
 			if c.promise == 0 {
 				c.promise, c.value, c.rejected = vm.newPending(), vm.Dup(value), rejected
@@ -115,24 +115,26 @@ func (vm *VM) newPending() Value {
 	vm.Free(Value(vm.readU64(functions)))
 	vm.Free(Value(vm.readU64(functions + 8)))
 	vm.call(fnFree, uint64(functions))
-	vm.mem.WriteByte(vm.promiseData(promise)+fuel.Handled, 1)
+	vm.mem.WriteByte(vm.promiseData(promise)+quickjspatch.Handled, 1)
 	return promise
 }
 
-func (vm *VM) promiseData(promise Value) uint32 { return vm.readU32(uint32(promise) + fuel.ObjectData) }
+func (vm *VM) promiseData(promise Value) uint32 {
+	return vm.readU32(uint32(promise) + quickjspatch.ObjectData)
+}
 
 // reactions is the list of a promise's reactions.
 func (vm *VM) reactions(promise Value, rejected uint64) uint32 {
-	return vm.promiseData(promise) + fuel.Reactions + uint32(rejected)*fuel.ListSize
+	return vm.promiseData(promise) + quickjspatch.Reactions + uint32(rejected)*quickjspatch.ListSize
 }
 
 // moveTo takes an item out of its list and puts it at the end of another one.
 func (vm *VM) moveTo(item, list uint32) {
 	link := func(previous, next uint32) {
-		vm.mem.WriteUint32Le(previous+fuel.ListNext, next)
+		vm.mem.WriteUint32Le(previous+quickjspatch.ListNext, next)
 		vm.mem.WriteUint32Le(next, previous)
 	}
-	link(vm.readU32(item), vm.readU32(item+fuel.ListNext))
+	link(vm.readU32(item), vm.readU32(item+quickjspatch.ListNext))
 	link(vm.readU32(list), item)
 	link(item, list)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -39,6 +40,7 @@ func TestUnicodeSets(t *testing.T) {
 // each position by the flag y, which nothing looks ahead for: patterns and texts by
 // chance, of few characters, so that many nearly match.
 func TestSearch(t *testing.T) {
+	testmachine.Long(t)
 	i := start(t, engine.IsolateOptions{})
 	const code = `(() => {
 		let seed = SEED;

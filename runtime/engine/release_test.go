@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -11,6 +12,7 @@ import (
 // others hold a reference: none is kept, which would take more than the memory there is,
 // and none is let go of while somebody holds it.
 func TestValuesAreReleased(t *testing.T) {
+	testmachine.Long(t)
 	for name, c := range map[string]struct{ value, want string }{
 		"numbers":   {`i`, `[19999,19999,0]`},
 		"fractions": {`i + 0.5`, `[19999.5,19999.5,0.5]`},

@@ -15,7 +15,7 @@ import (
 // This file reads the archive of modules: for each a file "<name>.js", where
 // name is its specifier without "node:", or "cloudflare/node".
 
-// artifacts holds modules.zip once cmd/artifacts has built it; before that only
+// artifacts holds modules.zip once cmd/tools/artifacts has built it; before that only
 // a README, so that the module compiles.
 //
 //go:embed artifact

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file calls functions of instances, and the imports that they call.
@@ -21,7 +22,7 @@ func (f function) resolve() function {
 	return f
 }
 
-func (f function) typ() rewrite.FuncType { return f.instance.program.FuncType(f.index) }
+func (f function) typ() wasmbinary.FuncType { return f.instance.program.FuncType(f.index) }
 
 func (f function) name() string { return rewrite.PrefixFunc + strconv.Itoa(int(f.index)) }
 
@@ -72,7 +73,7 @@ func (s *store) leave(had uint64) {
 // JavaScript.
 func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 	t := f.typ()
-	if t.Has(rewrite.V128, rewrite.Exnref) {
+	if t.Has(wasmbinary.V128, wasmbinary.Exnref) {
 		return nil, engine.TypeError("type incompatibility when transforming from/to JS")
 	}
 	fr, had, err := s.enter(max(len(t.Params), len(t.Results)))
@@ -116,7 +117,7 @@ func (s *store) callImport(stack []uint64) {
 	t, f, throws := in.program.FuncType(index), in.imports[index], in.program.Throws
 	var err error
 	switch {
-	case t.Has(rewrite.V128):
+	case t.Has(wasmbinary.V128):
 		err = engine.TypeError("type incompatibility when transforming from/to JS")
 	case f.instance != nil:
 		err = s.callOther(f.resolve(), stack, len(t.Params), len(t.Results))
@@ -149,7 +150,7 @@ func (s *store) callOther(f function, stack []uint64, params, results int) error
 	return nil
 }
 
-func (s *store) callJS(in *instance, index uint32, t rewrite.FuncType, stack []uint64) error {
+func (s *store) callJS(in *instance, index uint32, t wasmbinary.FuncType, stack []uint64) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -194,12 +195,12 @@ func (s *store) callJS(in *instance, index uint32, t rewrite.FuncType, stack []u
 // toWasm is ToWebAssemblyValue for a value that goes into in. JavaScript gives
 // references as numbers: of a function its code, of an externref its slot, and 0
 // for null.
-func (s *store) toWasm(in *instance, t rewrite.ValType, v engine.Value) (uint64, error) {
+func (s *store) toWasm(in *instance, t wasmbinary.ValType, v engine.Value) (uint64, error) {
 	switch t {
-	case rewrite.I32:
+	case wasmbinary.I32:
 		n, err := s.vm.ToInt32(v)
 		return uint64(uint32(n)), err
-	case rewrite.I64:
+	case wasmbinary.I64:
 		n, err := s.vm.ToBigInt64(v)
 		return uint64(n), err
 	default:
@@ -209,13 +210,13 @@ func (s *store) toWasm(in *instance, t rewrite.ValType, v engine.Value) (uint64,
 		return 0, err
 	}
 	switch t {
-	case rewrite.F32:
+	case wasmbinary.F32:
 		return api.EncodeF32(float32(x)), nil
-	case rewrite.F64:
+	case wasmbinary.F64:
 		return api.EncodeF64(x), nil
-	case rewrite.Funcref:
+	case wasmbinary.Funcref:
 		return s.refOf(in, int64(x))
-	case rewrite.Externref:
+	case wasmbinary.Externref:
 		return uint64(uint32(x)), nil
 	default:
 	}
@@ -223,19 +224,19 @@ func (s *store) toWasm(in *instance, t rewrite.ValType, v engine.Value) (uint64,
 }
 
 // toJS is ToJSValue.
-func (s *store) toJS(t rewrite.ValType, v uint64) (any, error) {
+func (s *store) toJS(t wasmbinary.ValType, v uint64) (any, error) {
 	switch t {
-	case rewrite.I32:
+	case wasmbinary.I32:
 		return int(int32(uint32(v))), nil
-	case rewrite.I64:
+	case wasmbinary.I64:
 		return engine.BigInt(v), nil
-	case rewrite.F32:
+	case wasmbinary.F32:
 		return float64(api.DecodeF32(v)), nil
-	case rewrite.F64:
+	case wasmbinary.F64:
 		return api.DecodeF64(v), nil
-	case rewrite.Funcref:
+	case wasmbinary.Funcref:
 		return s.codeOf(v)
-	case rewrite.Externref:
+	case wasmbinary.Externref:
 		return int(uint32(v)), nil
 	default:
 	}
@@ -290,7 +291,7 @@ func (s *store) index() error {
 		in.indexed = true
 		values := make([]uint64, 1)
 		for at, fn := range in.program.Refs {
-			if fn == rewrite.NoRef {
+			if fn == wasmbinary.NoRef {
 				continue
 			}
 			values[0] = uint64(at)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file carries exceptions between instances, and between them and JavaScript.
@@ -40,7 +41,7 @@ const (
 // what its exceptions hold.
 type tag struct {
 	instance *instance
-	typ      rewrite.FuncType
+	typ      wasmbinary.FuncType
 }
 
 // box is an exception that HostValue is the number of.
@@ -242,7 +243,7 @@ func (s *store) raiseValue(v engine.Value) bool {
 
 // fill takes the number of a tag, and what its exception holds, from a list.
 func (s *store) fill(b *box, list engine.Value) error {
-	number, err := s.item(list, 0, nil, rewrite.F64)
+	number, err := s.item(list, 0, nil, wasmbinary.F64)
 	if err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func (s *store) fill(b *box, list engine.Value) error {
 	return nil
 }
 
-func (s *store) item(list engine.Value, i uint32, in *instance, t rewrite.ValType) (uint64, error) {
+func (s *store) item(list engine.Value, i uint32, in *instance, t wasmbinary.ValType) (uint64, error) {
 	v, err := s.vm.Index(list, i)
 	if err != nil {
 		return 0, err
@@ -271,9 +272,9 @@ func (s *store) item(list engine.Value, i uint32, in *instance, t rewrite.ValTyp
 }
 
 // opaque is the type by which JavaScript carries what it may not look at.
-func opaque(t rewrite.ValType) rewrite.ValType {
-	if t == rewrite.Exnref {
-		return rewrite.I64
+func opaque(t wasmbinary.ValType) wasmbinary.ValType {
+	if t == wasmbinary.Exnref {
+		return wasmbinary.I64
 	}
 	return t
 }
@@ -288,7 +289,7 @@ func (s *store) thrown() error {
 	}
 	number := e.raised &^ rewrite.Boxed
 	t := s.tags[number]
-	args := []any{int(number), rewrite.FuncType{Params: t.typ.Params}.Key(), 0}
+	args := []any{int(number), wasmbinary.FuncType{Params: t.typ.Params}.Key(), 0}
 	if t.instance != nil {
 		args[2] = t.instance.id
 	}
@@ -332,7 +333,7 @@ func (in *instance) linkTag(link int64, index uint32) error {
 	return nil
 }
 
-func (p *program) tagType(i uint32) rewrite.FuncType { return p.Types[p.Tags[i]] }
+func (p *program) tagType(i uint32) wasmbinary.FuncType { return p.Types[p.Tags[i]] }
 
 // numberTags tells the code of in, and the store, its tags.
 func (s *store) numberTags(in *instance) {
@@ -373,13 +374,13 @@ func (s *store) sweepBoxes() {
 // exceptions calls do for each reference to an exception in globals and tables.
 func (in *instance) exceptions(do func(e exception)) {
 	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
-		if in.program.Globals[i].Type == rewrite.Exnref {
+		if in.program.Globals[i].Type == wasmbinary.Exnref {
 			ref := (place{in, uint32(i)}).global().Get()
 			do(exception{uint32(ref >> 32), uint32(ref)})
 		}
 	}
 	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-		if in.program.Tables[i].Elem != rewrite.Exnref {
+		if in.program.Tables[i].Elem != wasmbinary.Exnref {
 			continue
 		}
 		p := place{in, uint32(i)}
@@ -397,7 +398,7 @@ func (in *instance) exceptions(do func(e exception)) {
 func (s *store) boxedExterns(live map[uint32]struct{}) {
 	for _, b := range s.boxes {
 		for i, t := range rewrite.Held(s.tags[b.tag].typ) {
-			if t == rewrite.Externref && i < len(b.values) {
+			if t == wasmbinary.Externref && i < len(b.values) {
 				live[uint32(b.values[i])] = struct{}{}
 			}
 		}
@@ -406,7 +407,7 @@ func (s *store) boxedExterns(live map[uint32]struct{}) {
 
 // wasm_tag(types) -> [number of an instance with a tag, the tag's number]
 func newTag(s *store, c *engine.Call) (any, error) {
-	var held []rewrite.ValType
+	var held []wasmbinary.ValType
 	for _, letter := range c.String(0) {
 		held = append(held, valType(string(letter)))
 	}

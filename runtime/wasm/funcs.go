@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // maxValidate is the most bytes of a module that WebAssembly.validate looks at: what is
@@ -121,13 +122,13 @@ func describe(s *store, c *engine.Call) (any, error) {
 	return asJSON([2][]descriptor{imports, exports})
 }
 
-func typeText(p *program, k rewrite.Kind, index uint32) string {
+func typeText(p *program, k wasmbinary.Kind, index uint32) string {
 	switch k {
-	case rewrite.Func:
+	case wasmbinary.Func:
 		return p.FuncType(index).Key()
-	case rewrite.Global:
+	case wasmbinary.Global:
 		g := p.Globals[index]
-		return rewrite.FuncType{Params: []rewrite.ValType{g.Type}}.Key()[:1]
+		return wasmbinary.FuncType{Params: []wasmbinary.ValType{g.Type}}.Key()[:1]
 	default:
 		return ""
 	}
@@ -206,23 +207,23 @@ func exports(s *store, c *engine.Call) (any, error) {
 	return asJSON(list)
 }
 
-func (in *instance) exported(e rewrite.Export) exported {
+func (in *instance) exported(e wasmbinary.Export) exported {
 	x := exported{Name: e.Name, Kind: byte(e.Kind)}
 	switch e.Kind {
-	case rewrite.Func:
+	case wasmbinary.Func:
 		f := function{in, e.Index}.resolve()
 		x.Instance, x.Code, x.Type = f.instance.id, code(f.instance, f.index), f.typ().Key()
-	case rewrite.Table:
+	case wasmbinary.Table:
 		p := in.tables[e.Index]
 		x.Instance, x.Code = p.instance.id, p.code()
-		x.Type = rewrite.FuncType{Params: []rewrite.ValType{p.typ().Elem}}.Key()[:1]
-	case rewrite.Memory:
+		x.Type = wasmbinary.FuncType{Params: []wasmbinary.ValType{p.typ().Elem}}.Key()[:1]
+	case wasmbinary.Memory:
 		x.Instance = in.memory.id
-	case rewrite.Global:
+	case wasmbinary.Global:
 		p := in.globals[e.Index]
 		x.Instance, x.Code, x.Mutable = p.instance.id, p.code(), p.globalType().Mutable
-		x.Type = typeText(p.instance.program, rewrite.Global, p.index)
-	case rewrite.Tag:
+		x.Type = typeText(p.instance.program, wasmbinary.Global, p.index)
+	case wasmbinary.Tag:
 		t := in.store.tags[in.tags[e.Index]]
 		x.Code, x.Type = float64(in.tags[e.Index]), t.typ.Key()
 		if t.instance != nil {
@@ -275,8 +276,8 @@ func (s *store) made(module []byte) (*instance, error) {
 }
 
 // limitsOf are the arguments at and after at: a minimum and a maximum, or null.
-func limitsOf(c *engine.Call, at int) rewrite.Limits {
-	l := rewrite.Limits{Min: uint32(c.Int(at))}
+func limitsOf(c *engine.Call, at int) wasmbinary.Limits {
+	l := wasmbinary.Limits{Min: uint32(c.Int(at))}
 	if !c.IsNullish(at + 1) {
 		l.Max, l.HasMax = uint32(c.Int(at+1)), true
 	}
@@ -336,7 +337,7 @@ func growMemory(s *store, c *engine.Call) (any, error) {
 // wasm_table("F" or "x", maximum or null) -> number of an instance, with a table
 // of no elements
 func newTable(s *store, c *engine.Call) (any, error) {
-	t := rewrite.TableType{Elem: valType(c.String(0))}
+	t := wasmbinary.TableType{Elem: valType(c.String(0))}
 	if !c.IsNullish(1) {
 		t.Max, t.HasMax = uint32(c.Int(1)), true
 	}
@@ -347,24 +348,24 @@ func newTable(s *store, c *engine.Call) (any, error) {
 	return in.id, nil
 }
 
-func valType(letter string) rewrite.ValType {
+func valType(letter string) wasmbinary.ValType {
 	switch letter {
 	case "i":
-		return rewrite.I32
+		return wasmbinary.I32
 	case "I":
-		return rewrite.I64
+		return wasmbinary.I64
 	case "f":
-		return rewrite.F32
+		return wasmbinary.F32
 	case "d":
-		return rewrite.F64
+		return wasmbinary.F64
 	case "F":
-		return rewrite.Funcref
+		return wasmbinary.Funcref
 	case "v":
-		return rewrite.V128
+		return wasmbinary.V128
 	case "e":
-		return rewrite.Exnref
+		return wasmbinary.Exnref
 	}
-	return rewrite.Externref
+	return wasmbinary.Externref
 }
 
 // table is the table that the first argument is the code of.
@@ -431,10 +432,10 @@ func tableGrow(s *store, c *engine.Call) (any, error) {
 
 // wasm_global(type's letter, mutable, value) -> number of an instance, with a global
 func newGlobal(s *store, c *engine.Call) (any, error) {
-	g := rewrite.GlobalType{Type: valType(c.String(0)), Mutable: c.Bool(1)}
-	isRef := g.Type == rewrite.Funcref || g.Type == rewrite.Externref
+	g := wasmbinary.GlobalType{Type: valType(c.String(0)), Mutable: c.Bool(1)}
+	isRef := g.Type == wasmbinary.Funcref || g.Type == wasmbinary.Externref
 	var bits uint64
-	if !isRef && g.Type != rewrite.V128 {
+	if !isRef && g.Type != wasmbinary.V128 {
 		var err error
 		if bits, err = s.toWasm(nil, g.Type, c.Arg(2)); err != nil {
 			return nil, err
@@ -457,7 +458,7 @@ func (s *store) globalAt(c *engine.Call) (place, error) {
 		return place{}, err
 	}
 	g := in.globals[index]
-	if g.globalType().Type == rewrite.V128 {
+	if g.globalType().Type == wasmbinary.V128 {
 		return place{}, engine.TypeError("a v128 global has no value in JavaScript")
 	}
 	return g, nil
@@ -505,12 +506,12 @@ func liveExterns(s *store, _ *engine.Call) (any, error) {
 	live := map[uint32]struct{}{}
 	for _, in := range s.instances {
 		for i := range in.program.Globals {
-			if g := (place{in, uint32(i)}); i >= in.program.ImportedGlobals && g.globalType().Type == rewrite.Externref {
+			if g := (place{in, uint32(i)}); i >= in.program.ImportedGlobals && g.globalType().Type == wasmbinary.Externref {
 				live[uint32(g.global().Get())] = struct{}{}
 			}
 		}
 		for i := range in.program.Tables {
-			if i < in.program.ImportedTables || in.program.Tables[i].Elem != rewrite.Externref {
+			if i < in.program.ImportedTables || in.program.Tables[i].Elem != wasmbinary.Externref {
 				continue
 			}
 			if err := (place{in, uint32(i)}).externs(live); err != nil {

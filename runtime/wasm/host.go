@@ -7,6 +7,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file provides what rewritten modules import.
@@ -50,21 +51,21 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range m.Imports {
-		if d.Kind != rewrite.Func {
+		if d.Kind != wasmbinary.Func {
 			continue
 		}
 		t := m.FuncType(d.Index)
-		if _, done := r.calls[t.CallKey()]; done {
+		if _, done := r.calls[rewrite.CallKey(t)]; done {
 			continue
 		}
-		call := t.CallType()
-		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+t.CallKey()).NewFunctionBuilder().WithGoFunction(api.GoFunc(
+		call := rewrite.CallType(t)
+		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+rewrite.CallKey(t)).NewFunctionBuilder().WithGoFunction(api.GoFunc(
 			func(ctx context.Context, stack []uint64) { storeOf(ctx).callImport(stack) },
 		), valueTypes(call.Params), valueTypes(call.Results)).Export(rewrite.HostCall).Instantiate(ctx)
 		if err != nil {
 			return err
 		}
-		r.calls[t.CallKey()] = struct{}{}
+		r.calls[rewrite.CallKey(t)] = struct{}{}
 	}
 	for _, i := range m.Tags {
 		if err := r.linkTag(ctx, rewrite.Held(m.Types[i])); err != nil {
@@ -75,8 +76,8 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 }
 
 // linkTag provides the functions for exceptions that hold values of the types.
-func (r *Runtime) linkTag(ctx context.Context, held []rewrite.ValType) error {
-	module := rewrite.PrefixTag + rewrite.FuncType{Params: held}.Key()
+func (r *Runtime) linkTag(ctx context.Context, held []wasmbinary.ValType) error {
+	module := rewrite.PrefixTag + wasmbinary.FuncType{Params: held}.Key()
 	if _, done := r.calls[module]; done {
 		return nil
 	}
@@ -95,11 +96,11 @@ func (r *Runtime) linkTag(ctx context.Context, held []rewrite.ValType) error {
 	return err
 }
 
-func valueTypes(types []rewrite.ValType) []api.ValueType {
+func valueTypes(types []wasmbinary.ValType) []api.ValueType {
 	list := make([]api.ValueType, len(types))
 	for i, t := range types {
-		if t == rewrite.Exnref {
-			t = rewrite.Externref
+		if t == wasmbinary.Exnref {
+			t = wasmbinary.Externref
 		}
 		list[i] = api.ValueType(t)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file stores the instances of a VM beside its image, and makes them again
@@ -119,13 +120,13 @@ func (s *store) saveGlobal(p place) ([]savedGlobal, error) {
 	switch {
 	case !t.Mutable:
 		return nil, nil
-	case t.Type == rewrite.V128:
+	case t.Type == wasmbinary.V128:
 		lanes, err := p.lanes()
 		copy(x.bits[:], lanes)
 		return []savedGlobal{x}, err
 	}
 	x.bits[0] = p.global().Get()
-	if t.Type != rewrite.Funcref {
+	if t.Type != wasmbinary.Funcref {
 		return []savedGlobal{x}, nil
 	}
 	var err error
@@ -157,7 +158,7 @@ func (s *store) expectTables() map[place][]float64 {
 func (in *instance) expect(e rewrite.Elem, codes []float64) bool {
 	offset := e.Offset
 	if offset < 0 {
-		if e.Global == rewrite.NoRef {
+		if e.Global == wasmbinary.NoRef {
 			return true // found to be different, one by one
 		}
 		offset = int64(uint32(in.globals[e.Global].global().Get()))
@@ -167,7 +168,7 @@ func (in *instance) expect(e rewrite.Elem, codes []float64) bool {
 	}
 	for n := range e.Length {
 		codes[offset+int64(n)] = 0
-		if fn := in.program.Refs[e.Base+n]; fn != rewrite.NoRef {
+		if fn := in.program.Refs[e.Base+n]; fn != wasmbinary.NoRef {
 			f := function{in, uint32(fn)}.resolve()
 			codes[offset+int64(n)] = code(f.instance, f.index)
 		}
@@ -177,7 +178,7 @@ func (in *instance) expect(e rewrite.Elem, codes []float64) bool {
 
 func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
 	x := savedTable{place: p.index, size: uint32(len(expected))}
-	funcs := p.typ().Elem == rewrite.Funcref
+	funcs := p.typ().Elem == wasmbinary.Funcref
 	for at := range x.size {
 		ref, err := p.get(at)
 		if err != nil {
@@ -203,7 +204,7 @@ func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
 func unknownOffsets(p place) bool {
 	for _, in := range p.instance.group.members {
 		for _, e := range in.program.Elems {
-			if e.Offset < 0 && e.Global == rewrite.NoRef && in.tables[e.Table] == p {
+			if e.Offset < 0 && e.Global == wasmbinary.NoRef && in.tables[e.Table] == p {
 				return true
 			}
 		}
@@ -307,7 +308,7 @@ func (s *store) restore(in *instance, x savedInstance) error {
 		p := place{in, t.place}
 		for _, el := range t.changed {
 			ref := el.ref
-			if p.typ().Elem == rewrite.Funcref {
+			if p.typ().Elem == wasmbinary.Funcref {
 				var err error
 				if ref, err = s.refOf(in, int64(el.code)); err != nil {
 					return err
@@ -328,9 +329,9 @@ func (s *store) restore(in *instance, x savedInstance) error {
 func (s *store) restoreGlobal(p place, g savedGlobal) error {
 	bits := g.bits[0]
 	switch p.globalType().Type {
-	case rewrite.V128:
+	case wasmbinary.V128:
 		return p.setLanes(g.bits[:])
-	case rewrite.Funcref:
+	case wasmbinary.Funcref:
 		var err error
 		if bits, err = s.refOf(p.instance, int64(g.code)); err != nil {
 			return err

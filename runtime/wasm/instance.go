@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 const (
@@ -282,7 +283,7 @@ func (s *store) initialize(in *instance) error {
 			return s.failure(err)
 		}
 	}
-	if in.program.Start == rewrite.NoRef {
+	if in.program.Start == wasmbinary.NoRef {
 		return nil
 	}
 	f := function{in, uint32(in.program.Start)}.resolve()

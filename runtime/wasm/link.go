@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // link finds what the imports come from. The error is a LinkError.
@@ -20,15 +21,15 @@ func (in *instance) link(links []int64) error {
 	for n, d := range p.Imports {
 		var err error
 		switch d.Kind {
-		case rewrite.Func:
+		case wasmbinary.Func:
 			err = in.linkFunc(links[n], d.Index)
-		case rewrite.Memory:
+		case wasmbinary.Memory:
 			err = in.linkMemory(links[n], strconv.Itoa(n))
-		case rewrite.Table:
+		case wasmbinary.Table:
 			err = in.linkTable(links[n], d.Index, strconv.Itoa(n))
-		case rewrite.Global:
+		case wasmbinary.Global:
 			err = in.linkGlobal(links[n], d.Index, strconv.Itoa(n))
-		case rewrite.Tag:
+		case wasmbinary.Tag:
 			err = in.linkTag(links[n], d.Index)
 		}
 		if err != nil {
@@ -95,7 +96,7 @@ func (in *instance) linkTable(link int64, index uint32, name string) error {
 		return err
 	}
 	in.tables = append(in.tables, t)
-	in.links[name], err = in.store.adapter(rewrite.Table, t)
+	in.links[name], err = in.store.adapter(wasmbinary.Table, t)
 	return err
 }
 
@@ -113,12 +114,12 @@ func (in *instance) linkGlobal(link int64, index uint32, name string) error {
 		return fmt.Errorf("imported global does not match the expected type: %s, not %s", has.Type, want.Type)
 	}
 	in.globals = append(in.globals, g)
-	in.links[name], err = in.store.adapter(rewrite.Global, g)
+	in.links[name], err = in.store.adapter(wasmbinary.Global, g)
 	return err
 }
 
 // checkLimits compares what is imported with what the import asks for.
-func checkLimits(what, unit string, want rewrite.Limits, size uint32, has rewrite.Limits) error {
+func checkLimits(what, unit string, want wasmbinary.Limits, size uint32, has wasmbinary.Limits) error {
 	switch {
 	case size < want.Min:
 		return fmt.Errorf("%s has %d %s, which is smaller than the declared initial of %d", what, size, unit, want.Min)
@@ -132,7 +133,7 @@ func checkLimits(what, unit string, want rewrite.Limits, size uint32, has rewrit
 
 // adapter is a module that exports the table or global at p by the name that
 // imports ask for. That of an instance's first table or global is the instance.
-func (s *store) adapter(kind rewrite.Kind, p place) (api.Module, error) {
+func (s *store) adapter(kind wasmbinary.Kind, p place) (api.Module, error) {
 	if p.index == 0 {
 		return p.instance.mod, nil
 	}
@@ -142,7 +143,7 @@ func (s *store) adapter(kind rewrite.Kind, p place) (api.Module, error) {
 	}
 	in := &instance{store: s, links: map[string]api.Module{"0": p.instance.mod}}
 	var module []byte
-	if kind == rewrite.Table {
+	if kind == wasmbinary.Table {
 		module = rewrite.TableAdapter(p.index, p.typ())
 	} else {
 		module = rewrite.GlobalAdapter(p.index, p.globalType())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 const (
@@ -63,7 +64,7 @@ type frame struct{ values []uint64 }
 
 func newStore(set *Set, vm *engine.VM, saved *image) *store {
 	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}, boxes: map[uint32]*box{}, sweepAt: leastSweep, sweepOver: sweepBytes}
-	s.lastTag, s.tags = jsTag, map[uint32]tag{jsTag: {typ: rewrite.FuncType{Params: []rewrite.ValType{rewrite.Externref}}}}
+	s.lastTag, s.tags = jsTag, map[uint32]tag{jsTag: {typ: wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}}}
 	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
 	if saved != nil {
 		s.modules, s.last = slices.Clone(saved.modules), saved.last
@@ -163,7 +164,7 @@ func (s *store) start(in *instance) (err error) {
 	}
 	self.Set(uint64(in.id))
 	for i, g := range in.program.Globals {
-		if i >= in.program.ImportedGlobals && g.Ref != rewrite.NoRef {
+		if i >= in.program.ImportedGlobals && g.Ref != wasmbinary.NoRef {
 			s.refs[(place{in, uint32(i)}).global().Get()] = function{in, uint32(g.Ref)}
 		}
 	}

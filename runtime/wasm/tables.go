@@ -6,13 +6,14 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file reads and sets tables and globals.
 
-func (p place) typ() rewrite.TableType { return p.instance.program.Tables[p.index] }
+func (p place) typ() wasmbinary.TableType { return p.instance.program.Tables[p.index] }
 
-func (p place) globalType() rewrite.GlobalType { return p.instance.program.Globals[p.index] }
+func (p place) globalType() wasmbinary.GlobalType { return p.instance.program.Globals[p.index] }
 
 func (p place) name(prefix string) string { return prefix + strconv.Itoa(int(p.index)) }
 

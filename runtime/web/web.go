@@ -30,13 +30,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl"
 )
-
-// defaultSubRequests is how many outbound requests one request may make when
-// the manifest says nothing (platform document, 2.9 limits.subRequests).
-const defaultSubRequests = 20
 
 // LimitMode says what happens at a limit.
 type LimitMode string
@@ -70,7 +67,7 @@ type Options struct {
 	// or nil while the module is evaluated. Default: nobody.
 	Console func(s *engine.Scope, e ConsoleEntry)
 	// SubRequests is the most outbound requests of one request, redirects
-	// counted. Default: defaultSubRequests.
+	// counted. Default: that of the manifest.
 	SubRequests int
 	// AnswerBytes is the most bytes of the body of one answer. Default:
 	// DefaultAnswerBytes.
@@ -135,7 +132,7 @@ type Host struct {
 // New returns a Host. Close it when its isolates are closed.
 func New(o Options) *Host {
 	if o.SubRequests <= 0 {
-		o.SubRequests = defaultSubRequests
+		o.SubRequests = limits.SubRequests.Default
 	}
 	if o.AnswerBytes <= 0 {
 		o.AnswerBytes = DefaultAnswerBytes

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
@@ -357,7 +358,7 @@ func FuzzCheckPath(f *testing.F) {
 
 // What is told of an upload where a site is checked is what a service takes.
 func TestLimitsOfManifest(t *testing.T) {
-	if manifest.MaxFileBytes != toolapi.MaxFileBytes || manifest.MaxFiles != toolapi.MaxFiles || manifest.MaxBundleBytes != toolapi.MaxBundleBytes {
+	if limits.MaxFileBytes != toolapi.MaxFileBytes || limits.MaxFiles != toolapi.MaxFiles || limits.MaxBundleBytes != toolapi.MaxBundleBytes {
 		t.Error("the manifest's limits are not those of uploads")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file carries the rules for paths in bundles: whatever some file system, URL or
@@ -38,12 +39,6 @@ const (
 	CodeTooLong     = "path_too_long"
 	CodeCollision   = "path_collision"
 	CodeConflict    = "path_conflict"
-)
-
-const (
-	maxSegment  = 255
-	maxPath     = 1024
-	maxSegments = 32
 )
 
 var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
@@ -76,8 +71,9 @@ var rules = []rule{
 	{CodeEncoded, encoded.MatchString, "looks percent-encoded"},
 	{CodeURLChar, func(p string) bool { return strings.ContainsAny(p, "#?") }, `has "#" or "?" in it, which end a path in a URL`},
 	{CodeTooLong, func(p string) bool {
-		return len(p) > maxPath || strings.Count(p, "/") >= maxSegments || anySegment(func(s string) bool { return len(s) > maxSegment })(p)
-	}, "is longer than 1024 bytes, 32 segments or 255 bytes a segment"},
+		return len(p) > limits.MaxPathBytes || strings.Count(p, "/") >= limits.MaxPathSegments || anySegment(func(s string) bool { return len(s) > limits.MaxSegmentBytes })(p)
+	}, fmt.Sprintf("is longer than %d bytes, %d segments or %d bytes a segment",
+		limits.MaxPathBytes, limits.MaxPathSegments, limits.MaxSegmentBytes)},
 }
 
 func anySegment(is func(string) bool) func(string) bool {
@@ -121,7 +117,7 @@ func CheckPath(p string) error {
 // of letters, digits, "_" and "-" that start with one, with single dots between,
 // and none of the words that rules are about.
 func plain(p string) bool {
-	if p == "" || len(p) > maxSegment || strings.Count(p, "/") >= maxSegments {
+	if p == "" || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
 		return false
 	}
 	before := byte('/')

@@ -73,13 +73,13 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	}
 	result, err := c.result(call.Tool, a)
 	if err == nil && known && call.Whole {
-		err = whole(a, t.Lacks(result.Body))
+		err = requireProperty(a, t.Lacks(result.Body))
 	}
 	return result, err
 }
 
-// whole is the fault of a success that lacks a property.
-func whole(a answer, lacks string) error {
+// requireProperty is the fault of a success that lacks a property.
+func requireProperty(a response, lacks string) error {
 	if lacks == "" {
 		return nil
 	}
@@ -87,7 +87,7 @@ func whole(a answer, lacks string) error {
 }
 
 // result branches on ok.
-func (c *Client) result(tool string, a answer) (Answer, error) {
+func (c *Client) result(tool string, a response) (Answer, error) {
 	body := c.redactBytes(a.body)
 	var head struct {
 		OK *bool `json:"ok"`
@@ -157,8 +157,8 @@ func (c *Client) Tools(ctx context.Context) ([]ToolInfo, error) {
 	return tools, nil
 }
 
-// confirms reports whether a schema of arguments takes a confirmation.
-func confirms(schema json.RawMessage) bool {
+// takesConfirmation reports whether a schema of arguments takes a confirmation.
+func takesConfirmation(schema json.RawMessage) bool {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}

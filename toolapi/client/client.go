@@ -116,7 +116,7 @@ func New(o Options) (*Client, error) {
 }
 
 // BaseURL is the service's address as [Address] gives it.
-func (c *Client) BaseURL() string { return written(c.base) }
+func (c *Client) BaseURL() string { return baseURL(c.base) }
 
 // Address is the one way to write the address of a service to which a key goes: without a
 // slash or /api/v1 at its end. What is none is an [*AddressError].
@@ -125,10 +125,10 @@ func Address(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return written(base), nil
+	return baseURL(base), nil
 }
 
-func written(base *url.URL) string { return strings.TrimSuffix(base.String(), "/") }
+func baseURL(base *url.URL) string { return strings.TrimSuffix(base.String(), "/") }
 
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

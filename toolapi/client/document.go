@@ -63,7 +63,7 @@ func parseTools(text []byte) ([]ToolInfo, error) {
 		}
 		t.Arguments = d.resolve(item.Post.RequestBody.Content["application/json"].Schema)
 		t.Result = d.success(item.Post.Responses["200"].Content["application/json"].Schema)
-		t.TwoCalls = confirms(t.Arguments)
+		t.TwoCalls = takesConfirmation(t.Arguments)
 		tools = append(tools, t)
 	}
 	if len(tools) == 0 {

@@ -44,7 +44,7 @@ func (e *StatusError) Error() string {
 }
 
 // Temporary reports whether the same request may pass later.
-func (e *StatusError) Temporary() bool { return temporary(e.Status) }
+func (e *StatusError) Temporary() bool { return isTemporary(e.Status) }
 
 // TransportError is a request that got no answer.
 type TransportError struct {

@@ -64,8 +64,8 @@ type request struct {
 	busy func()
 }
 
-// answer is what a request was answered with.
-type answer struct {
+// response is what a request was answered with.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
@@ -85,18 +85,18 @@ type Whole struct{ *bytes.Reader }
 func (Whole) Close() error { return nil }
 
 // send sends r until it is answered or patience ends.
-func (c *Client) send(ctx context.Context, r request) (answer, error) {
+func (c *Client) send(ctx context.Context, r request) (response, error) {
 	began, id, pause := c.o.Now(), newID(), firstPause
 	since := func() time.Time { return began }
 	if r.since != nil {
 		since = r.since
 	}
 	for n := 1; ; n++ {
-		if err := r.window.enter(ctx); err != nil {
-			return answer{}, withID(err, id)
+		if err := r.window.acquire(ctx); err != nil {
+			return response{}, withID(err, id)
 		}
-		a, err := c.try(ctx, r, id)
-		wait, again := c.again(r, err, &pause)
+		a, err := c.sendOnce(ctx, r, id)
+		wait, again := c.retryDelay(r, err, &pause)
 		if !again || ctx.Err() != nil {
 			return a, cmpErr(ctx, err)
 		}
@@ -114,7 +114,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 			r.busy()
 		}
 		if err := c.o.Sleep(ctx, wait); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 }
@@ -134,8 +134,8 @@ func withID(err error, id string) error {
 	return err
 }
 
-// again says whether to send r again, and when.
-func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
+// retryDelay says whether to send r again, and when.
+func (c *Client) retryDelay(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
 	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound || isLost && lost.Untrusted() {
 		return 0, false // it will not be another in a moment either
@@ -149,7 +149,7 @@ func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Du
 			c.warn("the service asks to wait %d s", seconds(wait))
 		}
 		return wait, true
-	case isRefused && temporary(refused.Status) && (r.safe || refused.Code == toolapi.CodeUnavailable || refused.Code == codeUnavailable):
+	case isRefused && isTemporary(refused.Status) && (r.safe || refused.Code == toolapi.CodeUnavailable || refused.Code == codeUnavailable):
 		if refused.RetryAfter > 0 {
 			return time.Duration(refused.RetryAfter) * time.Second, true
 		}
@@ -164,7 +164,7 @@ func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Du
 // codeUnavailable is how uploads are refused while the service shuts down: nothing ran.
 const codeUnavailable = "unavailable"
 
-func temporary(status int) bool {
+func isTemporary(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -176,8 +176,8 @@ func temporary(status int) bool {
 // errStalled ends a try that has gone without a byte for too long.
 var errStalled = errors.New("nothing came or went for too long")
 
-// try sends r once. Its error is nil for 2xx only.
-func (c *Client) try(ctx context.Context, r request, id string) (a answer, err error) {
+// sendOnce sends r once. Its error is nil for 2xx only.
+func (c *Client) sendOnce(ctx context.Context, r request, id string) (a response, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idle := c.idle(r)
@@ -185,28 +185,28 @@ func (c *Client) try(ctx context.Context, r request, id string) (a answer, err e
 	defer watch.Stop()
 	var reached atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { reached.Store(true) }})
-	fail := func(err error) (answer, error) {
-		r.window.note(nil)
+	fail := func(err error) (response, error) {
+		r.window.readHeaders(nil)
 		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 			err = cause
 		}
-		return answer{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: c.plain(err)}
+		return response{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: c.withoutAddress(err)}
 	}
 	hr, err := c.build(ctx, r, id, func(int) { watch.Reset(idle) })
 	if err != nil {
-		r.window.note(nil)
-		return answer{}, err
+		r.window.readHeaders(nil)
+		return response{}, err
 	}
 	resp, err := c.http.Do(hr)
 	if err != nil {
 		if local, ok := errors.AsType[*BodyError](err); ok {
-			r.window.note(nil)
-			return answer{}, local
+			r.window.readHeaders(nil)
+			return response{}, local
 		}
 		return fail(err)
 	}
 	defer resp.Body.Close()
-	a = answer{status: resp.StatusCode, header: resp.Header, id: id}
+	a = response{status: resp.StatusCode, header: resp.Header, id: id}
 	if given, ok := toolapi.RequestID(resp.Header); ok {
 		a.id = given
 	}
@@ -228,12 +228,12 @@ func (c *Client) try(ctx context.Context, r request, id string) (a answer, err e
 	if err != nil {
 		return fail(err)
 	}
-	r.window.note(resp.Header)
-	c.deprecated(r, resp.Header)
+	r.window.readHeaders(resp.Header)
+	c.warnDeprecated(r, resp.Header)
 	if int64(len(a.body)) > limit {
 		return a, &ContractError{a.status, "is longer than any the contract has", a.id}
 	}
-	return a, c.judge(a)
+	return a, c.checkStatus(a)
 }
 
 // slowest is what a connection carries at least, in bytes a second, and slowestAnswer how fast an
@@ -312,9 +312,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain is an error of the transport without the address, which the message before it
+// withoutAddress is an error of the transport without the address, which the message before it
 // names.
-func (c *Client) plain(err error) error {
+func (c *Client) withoutAddress(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
@@ -332,8 +332,8 @@ type refusalFields struct {
 	RetryAfter int    `json:"retry_after_seconds"`
 }
 
-// judge makes an error of a status that is no success.
-func (c *Client) judge(a answer) error {
+// checkStatus makes an error of a status that is no success.
+func (c *Client) checkStatus(a response) error {
 	if a.status >= http.StatusOK && a.status < http.StatusMultipleChoices {
 		return nil
 	}
@@ -363,8 +363,8 @@ func (c *Client) judge(a answer) error {
 	return e
 }
 
-// deprecated warns once of each thing that an answer says is deprecated.
-func (c *Client) deprecated(r request, h http.Header) {
+// warnDeprecated warns once of each thing that an answer says is deprecated.
+func (c *Client) warnDeprecated(r request, h http.Header) {
 	what, sentence, ok := toolapi.Deprecated(h, c.base)
 	if !ok {
 		return

@@ -125,8 +125,8 @@ func (c *Client) remove(ctx context.Context, path string) error {
 }
 
 // decode reads the result of an endpoint.
-func decode[R any](c *Client, path string) func(answer, error) (R, error) {
-	return func(a answer, err error) (result R, _ error) {
+func decode[R any](c *Client, path string) func(response, error) (R, error) {
+	return func(a response, err error) (result R, _ error) {
 		if err != nil {
 			return result, err
 		}
@@ -137,6 +137,6 @@ func decode[R any](c *Client, path string) func(answer, error) (R, error) {
 		if err := json.Unmarshal(body.Body, &result); err != nil {
 			return result, &ContractError{a.status, "does not hold what this address answers", a.id}
 		}
-		return result, whole(a, toolapi.Lacks[R](body.Body))
+		return result, requireProperty(a, toolapi.Lacks[R](body.Body))
 	}
 }

@@ -29,25 +29,25 @@ func newWindow(c *Client) *window { return &window{c: c} }
 // shownWait is the shortest wait a person is told of.
 const shownWait = 2 * time.Second
 
-// enter waits until a request may be sent.
-func (w *window) enter(ctx context.Context) error {
+// acquire waits until a request may be sent.
+func (w *window) acquire(ctx context.Context) error {
 	for {
-		wait, ok := w.take()
+		wait, ok := w.reserve()
 		if ok {
 			return nil
 		}
 		if wait > w.c.o.Patience {
 			return &StatusError{Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited, Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait)}
 		}
-		w.tell(wait)
+		w.announceWait(wait)
 		if err := w.c.o.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// tell says once for what all are waiting.
-func (w *window) tell(wait time.Duration) {
+// announceWait says once for what all are waiting.
+func (w *window) announceWait(wait time.Duration) {
 	w.mu.Lock()
 	news := wait >= shownWait && !w.told.Equal(w.until)
 	w.told = w.until
@@ -63,8 +63,8 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 // probePoll is how often it is looked whether the one that goes alone is back.
 const probePoll = 50 * time.Millisecond
 
-// take takes room for one request, or says how long to wait.
-func (w *window) take() (wait time.Duration, ok bool) {
+// reserve takes room for one request, or says how long to wait.
+func (w *window) reserve() (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.known {
@@ -84,8 +84,8 @@ func (w *window) take() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// note reads the headers of an answer; nil when there was none.
-func (w *window) note(h http.Header) {
+// readHeaders reads the headers of an answer; nil when there was none.
+func (w *window) readHeaders(h http.Header) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = false

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -315,12 +316,16 @@ func sizeCases(r *run) {
 }
 
 func manifestCases(r *run) {
-	for manifest, named := range map[string]string{
-		`{"limits":{"cpuMs":30001}}`: "cpuMs", `{"limits":{"subRequests":51}}`: "subRequests", `{"unknown":1}`: "unknown", `{"routes":[{"pattern":"/a*"}]}`: "pattern",
+	invalid := map[string]string{
+		`{"unknown":1}`: "unknown", `{"routes":[{"pattern":"/a*"}]}`: "pattern",
 		`{"entry":""}`: "entry", `{"bindings":{"secrets":[""]}}`: "secrets", `{"runtime":{"compatibilityFlags":["x"]}}`: "x", `{"forms":[{"name":"A","event":"custom.a"}]}`: "name",
 		`{"bindings":{"database":{"stagedMigrationsPrefix":"x"}}}`: "stagedMigrationsPrefix",
 		`{"entry":"worker.js"}`: "worker.js", `{"assets":"public"}`: "public", `{"bindings":{"database":{"migrations":"m"}}}`: "migrations",
-	} {
+	}
+	for _, l := range limits.All() {
+		invalid[fmt.Sprintf(`{"limits":{%q:%d}}`, l.Key, l.Ceiling+1)] = l.Key
+	}
+	for manifest, named := range invalid {
 		a := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"manifest": json.RawMessage(manifest)}))
 		if r.want(a, http.StatusUnprocessableEntity, "manifest_invalid"); !strings.Contains(a.message(), named) {
 			r.Errorf("%s: %q does not name %s", manifest, a.message(), named)

@@ -42,7 +42,7 @@ type world struct {
 	service *service.Service
 	server  *http.Server
 	served  chan struct{}
-	gate    *gate
+	gate    *concurrencyLimit
 }
 
 func newWorld(t *testing.T) *world {
@@ -84,7 +84,7 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	w.address = l.Addr().String()
-	w.service, w.served, w.gate = s, make(chan struct{}), &gate{open: true, Handler: w.oracle.Handler(s)}
+	w.service, w.served, w.gate = s, make(chan struct{}), &concurrencyLimit{open: true, Handler: w.oracle.Handler(s)}
 	w.server = &http.Server{Handler: w.gate}
 	go func(server *http.Server, served chan struct{}) {
 		defer close(served)
@@ -103,15 +103,15 @@ func (w *world) stop() {
 	}
 }
 
-// gate lets requests through until it is closed.
-type gate struct {
+// concurrencyLimit lets requests through until it is closed.
+type concurrencyLimit struct {
 	http.Handler
 
 	mu   sync.RWMutex
 	open bool
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *concurrencyLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if !g.open {
@@ -121,7 +121,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // close waits for the requests that are under way, and cuts off those that come.
-func (g *gate) close() {
+func (g *concurrencyLimit) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open = false

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -85,7 +86,7 @@ func Compare(l Live, b Bundle) (Plan, error) {
 	}
 	p.compareFiles(l, b, now)
 	p.compareBindings(&l.Manifest, now, l.Known)
-	p.MissingSecrets = missing(now.Bindings.Secrets, l.Secrets)
+	p.MissingSecrets = missingSecrets(now.Bindings.Secrets, l.Secrets)
 	p.Changes = !p.Known || l.Revision == "" || len(p.Added)+len(p.Changed)+len(p.Removed)+len(p.Settings) > 0
 	return p, nil
 }
@@ -137,9 +138,9 @@ func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 	if !known {
 		return
 	}
-	for _, l := range []LimitChange{{"cpuMs", was.Limits.CPUMs, now.Limits.CPUMs}, {"subRequests", was.Limits.SubRequests, now.Limits.SubRequests}} {
-		if l.Was != l.Now {
-			p.Limits = append(p.Limits, l)
+	for _, l := range limits.All() {
+		if was, now := l.Of(was.Limits), l.Of(now.Limits); was != now {
+			p.Limits = append(p.Limits, LimitChange{l.Key, was, now})
 		}
 	}
 	if was.Entry != "" {
@@ -152,7 +153,7 @@ func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 	p.Settings = manifest.Differences(was, now)
 }
 
-func missing(declared []string, set map[string]bool) []string {
+func missingSecrets(declared []string, set map[string]bool) []string {
 	without := []string{}
 	for _, name := range declared {
 		if !set[name] {
@@ -174,8 +175,8 @@ func paths(files []File) iter.Seq[string] {
 	}
 }
 
-// digests are the blobs of a bundle by their hash, one file for each.
-func digests(files []File) map[string]*File {
+// filesByHash are the blobs of a bundle by their hash, one file for each.
+func filesByHash(files []File) map[string]*File {
 	all := make(map[string]*File, len(files))
 	for i := range files {
 		all[files[i].SHA256] = &files[i]
@@ -183,8 +184,8 @@ func digests(files []File) map[string]*File {
 	return all
 }
 
-// declared is how the service is told of the files.
-func declared(files []File) []toolapi.UploadFile {
+// uploadFiles is how the service is told of the files.
+func uploadFiles(files []File) []toolapi.UploadFile {
 	list := make([]toolapi.UploadFile, len(files))
 	for i, f := range files {
 		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}

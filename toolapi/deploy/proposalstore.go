@@ -38,7 +38,7 @@ func (p *Proposal) Keep(dir string) error {
 	if err != nil {
 		return err
 	}
-	sweep(dir, p.Proposed)
+	removeExpired(dir, p.Proposed)
 	return writeFile(filepath.Join(dir, p.ID+".json"), append(text, '\n'))
 }
 
@@ -83,7 +83,7 @@ func ReadProposal(file string) (*Proposal, error) {
 	return p, nil
 }
 
-func sweep(dir string, now time.Time) {
+func removeExpired(dir string, now time.Time) {
 	entries, _ := os.ReadDir(dir) // what cannot be read is not swept
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())

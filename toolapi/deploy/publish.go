@@ -56,13 +56,13 @@ func Propose(ctx context.Context, c *client.Client, tool string, arguments json.
 func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a client.Answer, now time.Time) (*Proposal, error) {
 	var said proposed
 	if err := json.Unmarshal(a.Body, &said); err != nil {
-		return nil, outside(a, "does not hold what "+tool+" answers")
+		return nil, outsideContract(a, "does not hold what "+tool+" answers")
 	}
 	if said.State != toolapi.ConfirmationRequired {
 		return nil, nil //nolint:nilnil // not every answer is a proposal
 	}
 	if !ValidID(said.ConfirmationID) || said.RequestSummary == "" { // the id becomes part of a command that people paste
-		return nil, outside(a, "is a proposal without an id or a summary")
+		return nil, outsideContract(a, "is a proposal without an id or a summary")
 	}
 	if !a.At.IsZero() {
 		now = a.At
@@ -73,13 +73,13 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 	}, nil
 }
 
-func outside(a client.Answer, problem string) error {
+func outsideContract(a client.Answer, problem string) error {
 	return &client.ContractError{Status: http.StatusOK, Problem: problem, RequestID: a.RequestID}
 }
 
 // Confirm makes the second call. The service performs it once, however often it is sent.
 func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Answer, error) {
-	arguments, err := with(p.Arguments, "confirmation_id", p.ID)
+	arguments, err := withField(p.Arguments, "confirmation_id", p.ID)
 	if err != nil {
 		return client.Answer{}, err
 	}
@@ -88,13 +88,13 @@ func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Answer
 		return a, err
 	}
 	if again, err := ProposalOf(c, p.Tool, p.Arguments, a, p.Proposed); err != nil || again != nil {
-		return a, outside(a, "is another proposal, and says nothing of what was confirmed")
+		return a, outsideContract(a, "is another proposal, and says nothing of what was confirmed")
 	}
 	return a, nil
 }
 
-// with adds a field to an object, and leaves all others as they were written.
-func with(object json.RawMessage, name, value string) (json.RawMessage, error) {
+// withField adds a field to an object, and leaves all others as they were written.
+func withField(object json.RawMessage, name, value string) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(object) > 0 {
 		if err := json.Unmarshal(object, &fields); err != nil {
@@ -125,14 +125,14 @@ func (d *Deployer) ProposePublish(ctx context.Context, revision string, base too
 		return nil, err
 	}
 	if p == nil {
-		return nil, outside(a, "is no proposal")
+		return nil, outsideContract(a, "is no proposal")
 	}
 	var said toolapi.Publish
 	if err := json.Unmarshal(a.Body, &said); err != nil {
-		return nil, outside(a, "does not hold what page.publish answers")
+		return nil, outsideContract(a, "does not hold what page.publish answers")
 	}
 	if said.Revision != revision {
-		return nil, outside(a, "proposes another revision")
+		return nil, outsideContract(a, "proposes another revision")
 	}
 	live := ""
 	if said.Previous != nil {
@@ -156,11 +156,11 @@ func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*P
 		return nil, err
 	}
 	if p == nil {
-		return nil, outside(a, "is no proposal")
+		return nil, outsideContract(a, "is no proposal")
 	}
 	var said toolapi.SchedulePublish
 	if err := json.Unmarshal(a.Body, &said); err != nil {
-		return nil, outside(a, "does not hold what page.schedule_publish answers")
+		return nil, outsideContract(a, "does not hold what page.schedule_publish answers")
 	}
 	if said.Revision != revision {
 		return nil, &ConflictError{said.Revision}

@@ -32,19 +32,19 @@ type Progress struct {
 // visitors see changes.
 func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision, p *Progress) (toolapi.Finalized, error) {
 	args := toolapi.DeclareArgs{
-		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: declared(b.Files),
+		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: uploadFiles(b.Files),
 		Client: &toolapi.UploadClient{Name: "pages", Version: d.Version}, Scope: d.scope(),
 	}
 	up, err := d.Client.Declare(ctx, args)
 	if err != nil {
-		return toolapi.Finalized{}, conflict(err)
+		return toolapi.Finalized{}, conflictError(err)
 	}
-	s := &sender{d: d, files: digests(b.Files), progress: p}
+	s := &sender{d: d, files: filesByHash(b.Files), progress: p}
 	for round := 0; ; round++ {
 		done, err := s.finish(ctx, up)
 		code := codeOf(err)
 		if err == nil || round == maxRounds || !slices.Contains([]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed}, code) {
-			return done, s.unfinished(conflict(err))
+			return done, s.markResumable(conflictError(err))
 		}
 		if code == toolapi.CodeBlobsMissing {
 			up, err = d.Client.Upload(ctx, up.UploadID)
@@ -52,7 +52,7 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 			up, err = d.Client.Declare(ctx, args)
 		}
 		if err != nil {
-			return toolapi.Finalized{}, s.unfinished(conflict(err))
+			return toolapi.Finalized{}, s.markResumable(conflictError(err))
 		}
 	}
 }
@@ -68,7 +68,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-func conflict(err error) error {
+func conflictError(err error) error {
 	if codeOf(err) == toolapi.CodeRevisionConflict {
 		return &ConflictError{}
 	}
@@ -100,8 +100,8 @@ func (s *sender) finish(ctx context.Context, up toolapi.Upload) (toolapi.Finaliz
 	return s.d.Client.Finalize(ctx, up.UploadID)
 }
 
-// unfinished marks what may be resumed.
-func (s *sender) unfinished(err error) error {
+// markResumable marks what may be resumed.
+func (s *sender) markResumable(err error) error {
 	lost := errors.As(err, new(*client.TransportError))
 	if refused, ok := errors.AsType[*client.StatusError](err); ok {
 		lost = refused.Temporary()
@@ -151,13 +151,13 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 	for range min(limit, len(queue)) {
 		wg.Go(func() {
 			for f := range files {
-				g.enter()
+				g.acquire()
 				if ctx.Err() == nil {
 					if err := s.blob(ctx, up.UploadID, f, g); err != nil {
 						stop(err)
 					}
 				}
-				g.leave()
+				g.release()
 			}
 		})
 	}
@@ -165,10 +165,10 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 	return context.Cause(ctx)
 }
 
-// next is a file that is to be sent. One that fits into memory is read and checked while
+// nextFile is a file that is to be sent. One that fits into memory is read and checked while
 // others are on their way: the service takes most of its time for writing to disk, when
 // this machine has nothing else to do.
-type next struct {
+type nextFile struct {
 	*File
 	body io.ReadCloser // nil when it is to be opened
 	err  error         // why it could not be read
@@ -176,14 +176,14 @@ type next struct {
 
 // readAhead reads files in their order, at most so many before they are asked for, until
 // ctx ends.
-func readAhead(ctx context.Context, queue []*File, most int) <-chan *next {
-	files := make(chan *next, most)
+func readAhead(ctx context.Context, queue []*File, most int) <-chan *nextFile {
+	files := make(chan *nextFile, most)
 	go func() {
 		defer close(files)
 		for _, f := range queue {
-			n := &next{File: f}
+			n := &nextFile{File: f}
 			if f.Size <= inMemory {
-				n.body, n.err = f.whole()
+				n.body, n.err = f.openChecked()
 			}
 			select {
 			case files <- n:
@@ -196,21 +196,21 @@ func readAhead(ctx context.Context, queue []*File, most int) <-chan *next {
 }
 
 // open opens the file to send it: what was read ahead is for the first try alone.
-func (n *next) open(moved func(int)) (io.ReadCloser, error) {
+func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 	body, err := n.body, n.err
 	n.body, n.err = nil, nil
 	switch {
 	case body != nil || err != nil:
 		return body, err
 	case n.Size <= inMemory:
-		return n.whole()
+		return n.openChecked()
 	}
 	return n.File.open(moved)
 }
 
 // blob sends one blob. When the service finds another hash, the file is read again: it
 // has changed, or the bytes did on their way, and are sent once more.
-func (s *sender) blob(ctx context.Context, upload string, f *next, g *gate) error {
+func (s *sender) blob(ctx context.Context, upload string, f *nextFile, g *concurrencyLimit) error {
 	var counted int64
 	b := client.Blob{
 		Upload: upload, SHA256: f.SHA256, Size: f.Size,
@@ -253,8 +253,8 @@ func (f *File) open(moved func(int)) (io.ReadCloser, error) {
 // sent. A longer one is checked while it is sent.
 const inMemory = 256 << 10
 
-// whole reads the file, and checks its bytes.
-func (f *File) whole() (io.ReadCloser, error) {
+// openChecked reads the file, and checks its bytes.
+func (f *File) openChecked() (io.ReadCloser, error) {
 	r, err := f.open(func(int) {})
 	if err != nil {
 		return nil, err
@@ -303,8 +303,8 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gate lets a number of goroutines in at a time.
-type gate struct {
+// concurrencyLimit lets a number of goroutines in at a time.
+type concurrencyLimit struct {
 	mu     sync.Mutex
 	room   *sync.Cond
 	limit  int
@@ -317,13 +317,13 @@ type gate struct {
 // meet the same trouble.
 const halveAgain = time.Second
 
-func newGate(limit int, now func() time.Time) *gate {
-	g := &gate{limit: limit, now: now}
+func newGate(limit int, now func() time.Time) *concurrencyLimit {
+	g := &concurrencyLimit{limit: limit, now: now}
 	g.room = sync.NewCond(&g.mu)
 	return g
 }
 
-func (g *gate) enter() {
+func (g *concurrencyLimit) acquire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.inside >= g.limit {
@@ -332,14 +332,14 @@ func (g *gate) enter() {
 	g.inside++
 }
 
-func (g *gate) leave() {
+func (g *concurrencyLimit) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside--
 	g.room.Broadcast()
 }
 
-func (g *gate) halve() {
+func (g *concurrencyLimit) halve() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now := g.now(); now.Sub(g.halved) >= halveAgain {

@@ -74,7 +74,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, w Workspace) error {
 	}
 	return s.db.write(ctx, func(t tx) error {
 		var id int64
-		if there, err := t.one("SELECT id FROM workspaces WHERE slug = ?", []any{w.Slug}, &id); err != nil || there {
+		if there, err := t.queryOne("SELECT id FROM workspaces WHERE slug = ?", []any{w.Slug}, &id); err != nil || there {
 			return orExists(err, "workspace", w.Slug)
 		}
 		return t.exec("INSERT INTO workspaces (slug, name, time_zone) VALUES (?, ?, ?)", w.Slug, w.Name, w.TimeZone)
@@ -116,7 +116,7 @@ func (s *Service) AddMember(ctx context.Context, m Member) error {
 	}
 	return s.db.write(ctx, func(t tx) error {
 		var workspace int64
-		if there, err := t.one("SELECT id FROM workspaces WHERE slug = ?", []any{m.Workspace}, &workspace); err != nil || !there {
+		if there, err := t.queryOne("SELECT id FROM workspaces WHERE slug = ?", []any{m.Workspace}, &workspace); err != nil || !there {
 			return orUnknown(err, "workspace", m.Workspace)
 		}
 		if err := t.exec("INSERT OR IGNORE INTO accounts (id, name) VALUES (1, 'Account')"); err != nil {

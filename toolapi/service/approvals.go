@@ -12,7 +12,7 @@ func (c *call) setPrimaryVariant(args toolapi.SetPrimaryVariantArgs) (toolapi.Se
 	var id, status string
 	var parent sql.NullString
 	var decided sql.NullString
-	found, err := c.one("SELECT a.id, a.status, a.parent_id, p.status FROM assets a LEFT JOIN assets p ON p.id = a.parent_id WHERE a.id = ? AND a.workspace_id = ?",
+	found, err := c.queryOne("SELECT a.id, a.status, a.parent_id, p.status FROM assets a LEFT JOIN assets p ON p.id = a.parent_id WHERE a.id = ? AND a.workspace_id = ?",
 		[]any{string(args.ChildAssetID), c.in.id}, &id, &status, &parent, &decided)
 	switch {
 	case err != nil:

@@ -14,7 +14,7 @@ type board struct {
 // given.
 func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (board, error) {
 	var b board
-	found, err := c.one(`SELECT id, display_name, status, revision, position, running,
+	found, err := c.queryOne(`SELECT id, display_name, status, revision, position, running,
 		(SELECT max(position) FROM board_states WHERE board_id = boards.id) FROM boards WHERE id = ? AND workspace_id = ?`,
 		[]any{string(id), c.in.id}, &b.id, &b.name, &b.status, &b.revision, &b.position, &b.running, &b.last)
 	switch {
@@ -71,7 +71,7 @@ func (c *call) discardDraft(args toolapi.DiscardDraftArgs) (toolapi.Draft, error
 		return toolapi.Draft{}, err
 	}
 	var state string
-	if _, err := c.one("SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state); err != nil {
+	if _, err := c.queryOne("SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state); err != nil {
 		return toolapi.Draft{}, err
 	}
 	if state == b.running {

@@ -54,8 +54,8 @@ func packBlobs(files []bundle.File) (blobList, error) {
 	return list, nil
 }
 
-// lacking are those of some blobs that are not there. Several are looked for at once.
-func lacking(space *blob.Space, all []blobRow) (lacks []blobRow) {
+// missingBlobs are those of some blobs that are not there. Several are looked for at once.
+func missingBlobs(space *blob.Space, all []blobRow) (lacks []blobRow) {
 	const atOnce = 1000
 	parts := slices.Collect(slices.Chunk(all, atOnce))
 	found := make([][]blobRow, len(parts))
@@ -107,13 +107,13 @@ func (l blobList) find(sum []byte) (size int64, ok bool) {
 // blobList is the list of a bundle.
 func (t tx) blobList(bundle int64) (blobList, error) {
 	var packed []byte
-	_, err := t.one("SELECT blobs FROM bundles WHERE id = ?", []any{bundle}, &packed)
+	_, err := t.queryOne("SELECT blobs FROM bundles WHERE id = ?", []any{bundle}, &packed)
 	return packed, err
 }
 
 // blobsOf is the list of a bundle that is committed, and then never changes.
 func (s *Service) blobsOf(ctx context.Context, bundle int64) (list blobList, err error) {
-	list, ok := s.lists.known(bundle)
+	list, ok := s.lists.get(bundle)
 	if ok {
 		return list, nil
 	}
@@ -122,7 +122,7 @@ func (s *Service) blobsOf(ctx context.Context, bundle int64) (list blobList, err
 		return err
 	})
 	if err == nil {
-		s.lists.keep(bundle, list)
+		s.lists.put(bundle, list)
 	}
 	return list, err
 }

@@ -69,7 +69,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		request = uuid()
 	}
 	x := &exchange{ResponseWriter: w, r: r, request: request}
-	introduce(w.Header(), request)
+	setCommonHeaders(w.Header(), request)
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic", "request", request, "tool", x.tool, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -80,8 +80,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.route(x)
 }
 
-// introduce sets the headers that every answer has.
-func introduce(h http.Header, request string) {
+// setCommonHeaders sets the headers that every answer has.
+func setCommonHeaders(h http.Header, request string) {
 	h.Set(toolapi.HeaderAPI, toolapi.Stage)
 	h.Set(toolapi.HeaderRequestID, request)
 	h.Set("Cache-Control", "no-store")
@@ -107,7 +107,7 @@ func (s *Service) route(x *exchange) {
 	if s.serveHosted(x) {
 		return
 	}
-	if !ours(x.r.Host) {
+	if !isLocalHost(x.r.Host) {
 		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers as localhost and by its loopback addresses only."))
 		return
 	}
@@ -128,7 +128,7 @@ func (s *Service) route(x *exchange) {
 		s.serveConsole(x, path)
 		return
 	}
-	if fault := ambiguous(x.r.URL); fault != "" {
+	if fault := ambiguity(x.r.URL); fault != "" {
 		s.refuse(x, toolapi.NewError(toolapi.CodeMalformedRequest, "There is nothing at an address like this one: "+fault+"."))
 		return
 	}
@@ -146,10 +146,10 @@ func (s *Service) route(x *exchange) {
 	}
 }
 
-// ambiguous says what is wrong with a path that two programs could read in two ways; ""
+// ambiguity says what is wrong with a path that two programs could read in two ways; ""
 // for any other. Names of tools and of what was uploaded are not looked at: an unknown one
 // is answered like every other.
-func ambiguous(u *url.URL) (fault string) {
+func ambiguity(u *url.URL) (fault string) {
 	switch {
 	case !strings.HasPrefix(u.Path, "/"):
 		return "" // of OPTIONS and CONNECT
@@ -160,10 +160,10 @@ func ambiguous(u *url.URL) (fault string) {
 	return fault
 }
 
-// ours reports whether a Host is a name of this machine's own. A page of the web whose
+// isLocalHost reports whether a Host is a name of this machine's own. A page of the web whose
 // name was made to lead here would otherwise be of the same origin, and the demo's
 // keys are known to everyone.
-func ours(host string) bool {
+func isLocalHost(host string) bool {
 	name := bareName(host)
 	return isLoopback(name) || strings.HasSuffix(name, localSuffix)
 }
@@ -177,9 +177,9 @@ func internal() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeInternal, "The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
 }
 
-// failure is what a caller is told of a failure of the service itself.
-func failure(err error) *toolapi.Error {
-	if unsynced(err) {
+// serviceFailure is what a caller is told of a failure of the service itself.
+func serviceFailure(err error) *toolapi.Error {
+	if isSyncError(err) {
 		return toolapi.NewError(toolapi.CodeInternal, "The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
 	}
 	if fullDisk(err) {
@@ -215,18 +215,18 @@ func (s *Service) serveTool(x *exchange, name string) {
 }
 
 // call takes a request to its tool.
-func (s *Service) call(x *exchange, name string) (answer, error) {
-	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
+func (s *Service) call(x *exchange, name string) (response, error) {
+	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	if err := s.admit(x, c); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	h, ok := s.tools[name]
 	if !ok {
-		return answer{}, notFound()
+		return response{}, notFound()
 	}
 	x.tool, c.tool = name, h.tool
 	if err := c.read(x); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return h.dispatch(x.r.Context(), c)
 }
@@ -235,10 +235,10 @@ func (s *Service) call(x *exchange, name string) (answer, error) {
 func (s *Service) admit(x *exchange, c *call) error {
 	ctx := x.r.Context()
 	var err error
-	if c.version, err = s.db.lately.look(ctx); err != nil {
+	if c.version, err = s.db.lately.currentVersion(ctx); err != nil {
 		return err
 	}
-	who, err := remember(s.db.lately, c.version, "key "+string(c.hash), func() (who identity, err error) {
+	who, err := readCached(s.db.lately, c.version, "key "+string(c.hash), func() (who identity, err error) {
 		err = s.db.read(ctx, func(t tx) error {
 			who, err = identify(t, c.hash, c.now)
 			return err
@@ -331,7 +331,7 @@ func (s *Service) refuse(x *exchange, err error) {
 		} else {
 			s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 		}
-		refused = failure(err)
+		refused = serviceFailure(err)
 	}
 	if x.status != 0 {
 		return // the panic came while the answer was written

@@ -26,13 +26,13 @@ func TestPanicsAreContained(t *testing.T) {
 		return w
 	}
 	usual := s.tools["page.unschedule"]
-	s.tools["page.unschedule"] = on(contract.Unschedule, read, func(c *call, _ toolapi.UnscheduleArgs) (toolapi.Unschedule, error) {
+	s.tools["page.unschedule"] = bindTool(contract.Unschedule, read, func(c *call, _ toolapi.UnscheduleArgs) (toolapi.Unschedule, error) {
 		if err := c.exec("DELETE FROM domains"); err != nil {
 			t.Error(err)
 		}
 		panic("secret of the machine")
 	})
-	s.tools["brand_profile.status"] = on(contract.BrandProfileStatus, read, func(*call, toolapi.NoArgs) (toolapi.BrandProfile, error) { panic(1) })
+	s.tools["brand_profile.status"] = bindTool(contract.BrandProfileStatus, read, func(*call, toolapi.NoArgs) (toolapi.BrandProfile, error) { panic(1) })
 	body := `{"site_id":"` + demo.IDs["site_id"] + `"}`
 	for _, tool := range []string{"page.unschedule", "brand_profile.status"} {
 		w := send(tool, map[bool]string{true: body}[tool == "page.unschedule"])

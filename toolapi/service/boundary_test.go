@@ -253,8 +253,8 @@ func TestMetrics(t *testing.T) {
 // what is deprecated, the clock does not.
 func TestDeprecationHeaders(t *testing.T) {
 	w := newWorld(t)
-	refusals := func() []answer {
-		return []answer{
+	refusals := func() []response {
+		return []response{
 			w.call("", brand, ""), w.call("no_access", brand, ""), w.call("member", "x", ""), w.call("member", brand, "[]"),
 			w.call("member", brand, "", "Idempotency-Key", "k"), w.call("member", "automations.undo_draft", "", "Idempotency-Key", ""),
 			w.call("member", "automations.undo_draft", `{"board_id":"b","idempotency_key":"x"}`, "Idempotency-Key", "y"),
@@ -277,7 +277,7 @@ func TestDeprecationHeaders(t *testing.T) {
 				t.Errorf("%d: %s", i, a.body)
 			}
 		}
-		for _, a := range []answer{w.ok("member", brand, ""), w.call("both", brand, "")} {
+		for _, a := range []response{w.ok("member", brand, ""), w.call("both", brand, "")} {
 			for _, name := range []string{"Deprecation", "Sunset", "Link"} {
 				if a.header.Get(name) != "" {
 					t.Errorf("%s of a plain answer: %s", name, a.header.Get(name))

@@ -33,8 +33,8 @@ type call struct {
 	after []func() // once it is committed
 }
 
-// answer is what a call is answered with, HTTP status 200.
-type answer struct {
+// response is what a call is answered with, HTTP status 200.
+type response struct {
 	body []byte
 	// refused is the code of a refusal; "" for a result.
 	refused string
@@ -55,7 +55,7 @@ type handler struct {
 	// before does what takes long, outside of the transaction; nil where nothing does.
 	before func(context.Context, *call) error
 	// ahead says what a confirming call will make live; nil where no call does.
-	ahead func(*call) (goes, error)
+	ahead func(*call) (releaseChange, error)
 }
 
 // filled is a pointer to a result, which names the workspace.
@@ -64,8 +64,8 @@ type filled[R any] interface {
 	Fill(toolapi.WorkingIn)
 }
 
-// on binds a tool that takes one call.
-func on[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
+// bindTool binds a tool that takes one call.
+func bindTool[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
 	return handler{tool: t.Tool, needs: needs, run: func(c *call) (any, entry, error) {
 		var args A
 		if err := c.body.Decode(&args); err != nil {
@@ -77,8 +77,8 @@ func on[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func
 	}}
 }
 
-// after binds a tool that does something before its transaction.
-func after(before func(context.Context, *call) error, h handler) handler {
+// bindPrepared binds a tool that does something before its transaction.
+func bindPrepared(before func(context.Context, *call) error, h handler) handler {
 	h.before = before
 	return h
 }
@@ -89,7 +89,7 @@ func onReplayed[A, R any, P interface {
 	Replay()
 }](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error),
 ) handler {
-	h := on[A, R, P](t, needs, run)
+	h := bindTool[A, R, P](t, needs, run)
 	h.replay = func(kept []byte) ([]byte, error) {
 		var result R
 		if err := json.Unmarshal(kept, &result); err != nil {
@@ -103,30 +103,30 @@ func onReplayed[A, R any, P interface {
 
 // dispatch runs the tool. What it returns as an error is a *toolapi.Error, or a
 // failure of the service itself.
-func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
+func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) {
 	if issues := c.check(); len(issues) > 0 {
-		return h.refused(ctx, c, invalid(issues...))
+		return h.auditRefusal(ctx, c, invalid(issues...))
 	}
 	if h.tool.Effect != toolapi.Reads {
 		return h.commit(ctx, c)
 	}
 	var refusal error
 	err = c.service.db.read(ctx, func(t tx) error {
-		a, err = h.inside(c, t)
+		a, err = h.runInTransaction(c, t)
 		if _, refused := refusedWith(err); refused {
 			refusal, err = err, nil
 		}
 		return err
 	})
 	if refusal != nil && err == nil {
-		return h.refused(ctx, c, refusal)
+		return h.auditRefusal(ctx, c, refusal)
 	}
 	return a, err
 }
 
 // commit runs a tool that writes. What it makes live is made ready before, and shown
 // after.
-func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
+func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 	if h.before != nil {
 		err = h.before(ctx, c)
 	}
@@ -135,13 +135,13 @@ func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
 		next, err = h.makeReady(ctx, c)
 	}
 	if _, refused := refusedWith(err); refused {
-		return h.refused(ctx, c, err)
+		return h.auditRefusal(ctx, c, err)
 	}
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	err = c.service.db.write(ctx, func(t tx) error {
-		a, err = h.inside(c, t)
+		a, err = h.runInTransaction(c, t)
 		return err
 	})
 	if err != nil || a.refused != "" {
@@ -164,8 +164,8 @@ func (c *call) check() []toolapi.Issue {
 	return issues
 }
 
-// refused writes the audit row of a call that a reading tool refused.
-func (h handler) refused(ctx context.Context, c *call, refusal error) (a answer, err error) {
+// auditRefusal writes the audit row of a call that a reading tool refused.
+func (h handler) auditRefusal(ctx context.Context, c *call, refusal error) (a response, err error) {
 	err = c.service.db.write(ctx, func(t tx) error {
 		if err := c.enter(t); err != nil {
 			return err
@@ -186,68 +186,68 @@ func (c *call) enter(t tx) (err error) {
 	return err
 }
 
-// inside runs the tool in its transaction. A refusal of a reading tool is the error.
-func (h handler) inside(c *call, t tx) (answer, error) {
+// runInTransaction runs the tool in its transaction. A refusal of a reading tool is the error.
+func (h handler) runInTransaction(c *call, t tx) (response, error) {
 	if err := c.enter(t); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	reading := h.tool.Effect == toolapi.Reads
 	in, source, err := c.who.resolve(c.body.String("workspace"))
-	c.in, c.as = in, echo(in, source)
-	if err == nil && !may(in.role, h.needs) {
+	c.in, c.as = in, workingIn(in, source)
+	if err == nil && !roleAllows(in.role, h.needs) {
 		err = refuse(toolapi.CodePermissionDenied, "The holder of this key may not "+string(h.needs)+" in this workspace.")
 	}
 	switch {
 	case err != nil && reading:
-		return answer{}, err
+		return response{}, err
 	case err != nil:
 		return c.refuse(err)
 	case reading:
 		result, _, err := h.run(c)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		body, err := encode(result)
-		return answer{body: body}, err
+		return response{body: body}, err
 	case h.tool.Replays:
-		return h.once(c)
+		return h.runIdempotent(c)
 	}
 	return h.change(c)
 }
 
 // change runs a tool that writes. What it wrote before it refused is undone.
-func (h handler) change(c *call) (answer, error) {
+func (h handler) change(c *call) (response, error) {
 	if err := c.exec("SAVEPOINT tool"); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	result, kept, err := h.run(c)
 	if _, refused := refusedWith(err); refused {
 		if err := c.exec("ROLLBACK TO tool"); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		return c.refuse(err)
 	}
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := c.audit(kept); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := encode(result)
-	return answer{body: body}, err
+	return response{body: body}, err
 }
 
 // refuse makes the answer of a refusal and its audit row. Any other error passes.
-func (c *call) refuse(err error) (answer, error) {
+func (c *call) refuse(err error) (response, error) {
 	refused, ok := refusedWith(err)
 	if !ok {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := c.audit(entry{outcome: "refused", code: refused.refusal.Code}); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := encode(refused.refusal)
-	return answer{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
+	return response{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
 }
 
 // audit writes what the call did, in the transaction of its effect.

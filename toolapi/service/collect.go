@@ -37,7 +37,7 @@ func (s *Service) Collect(ctx context.Context) error {
 	}
 	listed := &listedBlobs{spaces: map[int64]*listedSpace{}}
 	n, err := store.Collect(func(workspace int64, sums map[string]bool) error {
-		return s.db.read(ctx, func(t tx) error { return listed.keep(t, workspace, sums) })
+		return s.db.read(ctx, func(t tx) error { return listed.keepBundle(t, workspace, sums) })
 	})
 	if n > 0 {
 		s.log.Info("collected blobs", "blobs", n)
@@ -64,7 +64,7 @@ func (t tx) forgetRevisions(now time.Time) error {
 		return err
 	}
 	for _, site := range sites {
-		held, err := t.previewed(site, now)
+		held, err := t.previewedRevisions(site, now)
 		if err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ type listedSpace struct {
 	sums   map[[sha256.Size]byte]bool
 }
 
-// keep takes the blobs that a bundle of the workspace has off a list.
-func (l *listedBlobs) keep(t tx, workspace int64, sums map[string]bool) error {
+// keepBundle takes the blobs that a bundle of the workspace has off a list.
+func (l *listedBlobs) keepBundle(t tx, workspace int64, sums map[string]bool) error {
 	space := l.spaces[workspace]
 	if space == nil {
 		space = &listedSpace{sums: map[[sha256.Size]byte]bool{}}

@@ -52,31 +52,31 @@ func (s *some) add(name string) {
 		s.More++
 		return
 	}
-	s.Names = append(s.Names, exact(name))
+	s.Names = append(s.Names, exactText(name))
 }
 
 // All is how many there are.
 func (s some) All() int { return len(s.Names) + s.More }
 
-// heldBundle is a bundle as it is stored.
-type heldBundle struct {
+// storedBundle is a bundle as it is stored.
+type storedBundle struct {
 	manifest *manifest.Manifest
 	files    []byte // packed
 }
 
 // bundleOf is the bundle of a revision, 0 when none is kept.
 func (t tx) bundleOf(site, revision string) (id int64, err error) {
-	_, err = t.one("SELECT coalesce(bundle_id, 0) FROM revisions WHERE site_id = ? AND name = ?", []any{site, revision}, &id)
+	_, err = t.queryOne("SELECT coalesce(bundle_id, 0) FROM revisions WHERE site_id = ? AND name = ?", []any{site, revision}, &id)
 	return id, err
 }
 
-// held reads a bundle; one with nothing in it for 0.
-func (t tx) held(bundle int64) (h heldBundle, err error) {
+// storedBundle reads a bundle; one with nothing in it for 0.
+func (t tx) storedBundle(bundle int64) (h storedBundle, err error) {
 	if bundle == 0 {
-		return heldBundle{manifest: &manifest.Manifest{}}, nil
+		return storedBundle{manifest: &manifest.Manifest{}}, nil
 	}
 	var text []byte
-	found, err := t.one("SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &h.files)
+	found, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &h.files)
 	if err == nil && !found {
 		err = errors.New("it is not there")
 	}
@@ -89,17 +89,17 @@ func (t tx) held(bundle int64) (h heldBundle, err error) {
 	return h, err
 }
 
-// compared compares two bundles; the first is 0 where there is nothing to compare with.
-func (s *Service) compared(t tx, was, now int64) (*comparison, error) {
+// compareBundles compares two bundles; the first is 0 where there is nothing to compare with.
+func (s *Service) compareBundles(t tx, was, now int64) (*comparison, error) {
 	key := [2]int64{was, now}
-	if c, ok := s.comparisons.known(key); ok {
+	if c, ok := s.comparisons.get(key); ok {
 		return c, nil
 	}
-	before, err := t.held(was)
+	before, err := t.storedBundle(was)
 	if err != nil {
 		return nil, err
 	}
-	after, err := t.held(now)
+	after, err := t.storedBundle(now)
 	if err != nil {
 		return nil, err
 	}
@@ -107,18 +107,18 @@ func (s *Service) compared(t tx, was, now int64) (*comparison, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare the bundles %d and %d: %w", was, now, err)
 	}
-	s.comparisons.keep(key, c)
+	s.comparisons.put(key, c)
 	return c, nil
 }
 
-func compare(was, now heldBundle, against bool) (*comparison, error) {
+func compare(was, now storedBundle, against bool) (*comparison, error) {
 	c := &comparison{against: against}
 	var files []string
 	before, after := map[string]string{}, map[string]string{} // of the Worker: hashes by name
 	err := merge(was.files, now.files, func(w, n *toolapi.UploadFile) {
 		c.count(w, n)
-		note(before, was.manifest, w)
-		note(after, now.manifest, n)
+		noteWorkerFile(before, was.manifest, w)
+		noteWorkerFile(after, now.manifest, n)
 		if n == nil {
 			return
 		}
@@ -178,9 +178,9 @@ func (c *comparison) count(was, now *toolapi.UploadFile) {
 	}
 }
 
-// note notes the hash of a file that the Worker is made of: its entry, and the
+// noteWorkerFile notes the hash of a file that the Worker is made of: its entry, and the
 // WebAssembly beside it.
-func note(hashes map[string]string, m *manifest.Manifest, f *toolapi.UploadFile) {
+func noteWorkerFile(hashes map[string]string, m *manifest.Manifest, f *toolapi.UploadFile) {
 	if f == nil || m.Entry == "" {
 		return
 	}

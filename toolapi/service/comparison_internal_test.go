@@ -37,7 +37,7 @@ func TestCompareCounts(t *testing.T) {
 		chance := rand.New(rand.NewPCG(seed, 0))
 		was, before := someFiles(t, chance, 12)
 		now, after := someFiles(t, chance, 12)
-		c, err := compare(heldBundle{&manifest.Manifest{}, was}, heldBundle{&manifest.Manifest{}, now}, true)
+		c, err := compare(storedBundle{&manifest.Manifest{}, was}, storedBundle{&manifest.Manifest{}, now}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestCompareDamaged(t *testing.T) {
 	whole, _ := someFiles(t, rand.New(rand.NewPCG(1, 1)), 40)
 	for n := 1; n < len(whole); n++ {
 		for _, pair := range [][2][]byte{{whole[:n], whole}, {whole, whole[:n]}} {
-			if _, err := compare(heldBundle{&manifest.Manifest{}, pair[0]}, heldBundle{&manifest.Manifest{}, pair[1]}, true); err == nil {
+			if _, err := compare(storedBundle{&manifest.Manifest{}, pair[0]}, storedBundle{&manifest.Manifest{}, pair[1]}, true); err == nil {
 				t.Fatalf("%d of %d bytes are taken", n, len(whole))
 			}
 		}
@@ -104,7 +104,7 @@ func TestCompareWorker(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := compare(heldBundle{tt.was, packed[0]}, heldBundle{tt.now, packed[1]}, true)
+		c, err := compare(storedBundle{tt.was, packed[0]}, storedBundle{tt.now, packed[1]}, true)
 		if err != nil || c.worker != tt.want {
 			t.Errorf("%v to %v: %v, %v, want %q", tt.had, tt.has, c, err, tt.want)
 		}
@@ -127,7 +127,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := compare(heldBundle{m, packed[0]}, heldBundle{&manifest.Manifest{}, packed[1]}, true)
+		c, err := compare(storedBundle{m, packed[0]}, storedBundle{&manifest.Manifest{}, packed[1]}, true)
 		if err != nil || c.changed.n != 20_000 || c.opened.All() != 1 {
 			b.Fatalf("%+v %v", c, err)
 		}

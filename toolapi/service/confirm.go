@@ -27,7 +27,7 @@ type plan[R any] struct {
 	summary string
 	result  R
 	// goes is the revision that the call makes live, if it does.
-	goes  goes
+	goes  releaseChange
 	apply func() error
 }
 
@@ -44,7 +44,7 @@ type proposed[R any] interface {
 // onTwo binds a two-call tool. prepare finds out what the call would do, and
 // changes nothing.
 func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error)) handler {
-	return handler{tool: t.Tool, needs: needs, ahead: func(c *call) (goes, error) { return ahead(c, prepare) }, run: func(c *call) (any, entry, error) {
+	return handler{tool: t.Tool, needs: needs, ahead: func(c *call) (releaseChange, error) { return plannedRelease(c, prepare) }, run: func(c *call) (any, entry, error) {
 		var args A
 		if err := c.body.Decode(&args); err != nil {
 			return nil, entry{}, err
@@ -71,23 +71,23 @@ func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permi
 	}}
 }
 
-// ahead is what a confirming call will make live, if it is one that will do so.
-func ahead[A proposing, R any](c *call, prepare func(*call, A) (plan[R], error)) (goes, error) {
+// plannedRelease is what a confirming call will make live, if it is one that will do so.
+func plannedRelease[A proposing, R any](c *call, prepare func(*call, A) (plan[R], error)) (releaseChange, error) {
 	var args A
 	if err := c.body.Decode(&args); err != nil {
-		return goes{}, err
+		return releaseChange{}, err
 	}
 	asked, err := c.body.Fingerprint()
 	if err != nil {
-		return goes{}, err
+		return releaseChange{}, err
 	}
 	proposal, err := c.find(strings.ToLower(args.Confirm()), asked)
-	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.stands(c.needs()) {
-		return goes{}, err
+	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.isValid(c.requiredPermission()) {
+		return releaseChange{}, err
 	}
 	now, err := prepare(c, args)
 	if err != nil || now.target != proposal.target {
-		return goes{}, err
+		return releaseChange{}, err
 	}
 	return now.goes, nil
 }
@@ -124,11 +124,11 @@ const (
 
 func (p *proposer) columns() []any { return []any{&p.holder, &p.service, &p.role, &p.revoked} }
 
-// stands reports whether a proposal still counts as that of its proposer. A member who
+// isValid reports whether a proposal still counts as that of its proposer. A member who
 // confirms has permissions of their own; a service account's reach ends with its key and
 // its membership, and what others would do for it ends too.
-func (p *proposer) stands(needs permission) bool {
-	return !p.service || !p.revoked && may(p.role, needs)
+func (p *proposer) isValid(needs permission) bool {
+	return !p.service || !p.revoked && roleAllows(p.role, needs)
 }
 
 // open is a proposal that a call names.
@@ -154,11 +154,11 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 	if p.expires <= c.now.UnixMilli() {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
 	}
-	if !p.stands(c.needs()) {
+	if !p.isValid(c.requiredPermission()) {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "The service account that proposed it may not propose it any more; nothing was done.")
 	}
 	now, err := prepare()
-	if refused, ok := refusedWith(err); ok && gone(refused.refusal.Code) || err == nil && now.target != p.target {
+	if refused, ok := refusedWith(err); ok && isTargetGone(refused.refusal.Code) || err == nil && now.target != p.target {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "What the proposal is about has changed since; nothing was done.")
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *call) find(id string, asked []byte) (open, error) {
 			Instruction: "Ask a member of the workspace to confirm with their own key and the same arguments.",
 		}}
 	}
-	found, err := c.one("SELECT "+proposerColumns+", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
+	found, err := c.queryOne("SELECT "+proposerColumns+", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
 		[]any{id, c.tool.Name, c.in.id}, append(p.columns(), &p.fingerprint, &p.target, &p.summary, &p.expires, &p.answer)...)
 	switch {
 	case err != nil:
@@ -200,15 +200,15 @@ func (c *call) find(id string, asked []byte) (open, error) {
 	return p, nil
 }
 
-// needs is what the tool of the call takes.
-func (c *call) needs() permission { return c.service.tools[c.tool.Name].needs }
+// requiredPermission is what the tool of the call takes.
+func (c *call) requiredPermission() permission { return c.service.tools[c.tool.Name].needs }
 
 func refusePropose(code, message string) error {
 	return refuseAt(code, message, "confirmation_id", "propose again: send the arguments without confirmation_id")
 }
 
-// gone reports whether a refusal says that the target is not there any more.
-func gone(code string) bool {
+// isTargetGone reports whether a refusal says that the target is not there any more.
+func isTargetGone(code string) bool {
 	return code == toolapi.CodeSiteUnknown || code == toolapi.CodeDomainUnknown || code == toolapi.CodeNoRevision || code == toolapi.CodeRevisionUnknown ||
 		code == toolapi.CodeDomainThere || code == toolapi.CodeRevisionLive || code == toolapi.CodeDomainTaken
 }
@@ -240,8 +240,8 @@ func oneLine(s string) string {
 	return out.String()
 }
 
-// named is a name that someone chose, as a summary quotes it.
-func named(s string) string {
+// quoteName is a name that someone chose, as a summary quotes it.
+func quoteName(s string) string {
 	const longest = 80
 	if r := []rune(s); len(r) > longest {
 		s = string(r[:longest]) + "…"

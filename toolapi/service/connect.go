@@ -21,13 +21,13 @@ func (c *call) createPage(args toolapi.CreatePageArgs) (toolapi.CreatePage, erro
 		return toolapi.CreatePage{}, invalid(toolapi.Issue{Path: "name", Message: "must be one line, without control characters"})
 	}
 	var sites int
-	if _, err := c.one("SELECT count(*) FROM sites WHERE workspace_id = ?", []any{c.in.id}, &sites); err != nil {
+	if _, err := c.queryOne("SELECT count(*) FROM sites WHERE workspace_id = ?", []any{c.in.id}, &sites); err != nil {
 		return toolapi.CreatePage{}, err
 	}
 	if sites >= maxSites {
 		return toolapi.CreatePage{}, refuse(toolapi.CodeTooManySites, fmt.Sprintf("A workspace may have %d pages.", maxSites))
 	}
-	hostname, err := c.freeAddress(label(name))
+	hostname, err := c.freeAddress(addressLabel(name))
 	if err != nil {
 		return toolapi.CreatePage{}, err
 	}
@@ -50,7 +50,7 @@ func (c *call) freeAddress(label string) (string, error) {
 			continue
 		}
 		var taken bool
-		if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil || !taken {
+		if _, err := c.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil || !taken {
 			return hostname, err
 		}
 	}
@@ -63,8 +63,8 @@ const localSuffix = ".localhost"
 // nobody's to take names below: a page there could set cookies for all that is below it.
 const ofPreviews = "preview" + localSuffix
 
-// label makes a name the first label of an address.
-func label(name string) string {
+// addressLabel makes a name the first label of an address.
+func addressLabel(name string) string {
 	const longest = 40
 	var out strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
@@ -89,10 +89,10 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == ofPreviews) {
 		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname", "choose one such as my-page.localhost, or connect a domain of your own")
 	}
-	if why := nobodys(hostname); why != "" {
+	if why := reservedReason(hostname); why != "" {
 		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+why+".", "hostname", "connect a domain of your own, such as www.example.com")
 	}
-	if err := c.connectable(hostname); err != nil {
+	if err := c.checkConnectable(hostname); err != nil {
 		return none, err
 	}
 	s, err := c.site(args.SiteID)
@@ -102,9 +102,9 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 	active := !needsProof(hostname)
 	p := plan[toolapi.Connect]{
 		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
-		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active, active)),
+		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, active, active)),
 		result: toolapi.Connect{
-			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), Records: []toolapi.DNSRecord{},
+			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
 			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active && c.served(s.id),
 		},
 	}
@@ -125,8 +125,8 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 	return p, nil
 }
 
-// connectable refuses a name that somebody has, or that waits in this workspace, and one more where too many wait.
-func (c *call) connectable(hostname string) error {
+// checkConnectable refuses a name that somebody has, or that waits in this workspace, and one more where too many wait.
+func (c *call) checkConnectable(hostname string) error {
 	taken, err := c.isTaken(hostname)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *call) connectable(hostname string) error {
 	}
 	var waits bool
 	var waiting int
-	if _, err := c.one("SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains WHERE workspace_id = ? AND pending_since IS NOT NULL", []any{hostname, c.in.id}, &waits, &waiting); err != nil {
+	if _, err := c.queryOne("SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains WHERE workspace_id = ? AND pending_since IS NOT NULL", []any{hostname, c.in.id}, &waits, &waiting); err != nil {
 		return err
 	}
 	switch {

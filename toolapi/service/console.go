@@ -24,12 +24,12 @@ var consoleFiles embed.FS
 
 var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
 	"short": func(s string) string { return s[:min(len(s), 8)] },
-	"size":  size,
+	"size":  formatSize,
 	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
 }).ParseFS(consoleFiles, "console/*.html"))
 
-// size is a number of bytes for people.
-func size(bytes int64) string {
+// formatSize is a number of bytes for people.
+func formatSize(bytes int64) string {
 	const kilo = 1000
 	switch {
 	case bytes < kilo:
@@ -124,7 +124,7 @@ func (v *visit) post(steps []string) error {
 	if err := v.signedIn(); err != nil {
 		return err
 	}
-	if !v.proves(r.PostForm.Get("token")) {
+	if !v.checkToken(r.PostForm.Get("token")) {
 		return toolapi.NewError(toolapi.CodeOriginRefused, "The form is not of this session: open the page again.")
 	}
 	if len(steps) == 1 && steps[0] == "sign-out" {
@@ -141,7 +141,7 @@ func (v *visit) post(steps []string) error {
 		case "approve":
 			return v.approve(steps[3])
 		case "lapse":
-			return v.lapse(steps[3])
+			return v.endProposal(steps[3])
 		}
 	}
 	return notFound()
@@ -163,7 +163,7 @@ func (v *visit) enter(steps []string) error {
 	if len(steps) < 3 || steps[0] != "w" {
 		return notFound()
 	}
-	for _, w := range v.who.passable() {
+	for _, w := range v.who.reachableWorkspaces() {
 		if w.slug == steps[1] {
 			v.in = w
 			return nil
@@ -192,7 +192,7 @@ func (v *visit) render(status int, page, title string, data any) error {
 	if v.in.id != 0 {
 		shown.Workspace = reachableView{v.in.slug, v.in.name, v.in.zone, v.in.role}
 		err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
-			shown.Open, err = t.waiting(v.in.id, v.now)
+			shown.Open, err = t.countPending(v.in.id, v.now)
 			return err
 		})
 		if err != nil {
@@ -233,7 +233,7 @@ func (v *visit) fail(err error) {
 	refused, ok := errors.AsType[*toolapi.Error](err)
 	if !ok {
 		v.service.log.Error("failed", "request", v.x.request, "error", err.Error())
-		refused = failure(err)
+		refused = serviceFailure(err)
 	}
 	v.x.code = refused.Code
 	status := toolapi.Status(refused.Code)
@@ -254,8 +254,8 @@ func (v *visit) fail(err error) {
 	}
 }
 
-// ask calls a tool as the person who is signed in, in the workspace that is looked at.
-func ask[R any](v *visit, tool string, arguments map[string]any) (result R, refusal *toolapi.ToolRefusal, err error) {
+// callTool calls a tool as the person who is signed in, in the workspace that is looked at.
+func callTool[R any](v *visit, tool string, arguments map[string]any) (result R, refusal *toolapi.ToolRefusal, err error) {
 	arguments["workspace"] = v.in.slug
 	text, err := json.Marshal(arguments)
 	if err != nil {
@@ -277,7 +277,7 @@ func ask[R any](v *visit, tool string, arguments map[string]any) (result R, refu
 }
 
 // call calls a tool with a body.
-func (v *visit) call(tool string, body toolapi.Object) (answer, error) {
+func (v *visit) call(tool string, body toolapi.Object) (response, error) {
 	h := v.service.tools[tool]
 	c := &call{service: v.service, hash: v.keyHash, request: v.x.request, now: v.now, tool: h.tool, body: body}
 	return h.dispatch(v.x.r.Context(), c)

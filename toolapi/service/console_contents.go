@@ -37,11 +37,11 @@ func (v *visit) contents(t tx, s siteRow, revision string) (*contentsView, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := v.service.compared(t, was, now)
+	c, err := v.service.compareBundles(t, was, now)
 	if err != nil {
 		return nil, err
 	}
-	applied, err := t.applied(s.id)
+	applied, err := t.appliedMigrations(s.id)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (c *comparison) filesInWords() string {
 }
 
 func (t tally) inWords(word string) string {
-	return fmt.Sprintf("%d %s (%s)", t.n, word, size(t.bytes))
+	return fmt.Sprintf("%d %s (%s)", t.n, word, formatSize(t.bytes))
 }
 
 // lackingIn are the names that a list lacks; both are sorted.

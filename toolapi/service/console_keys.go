@@ -69,7 +69,7 @@ func (v *visit) keysPage(status int, made, problem string) error {
 			k.State = "expired"
 		}
 	}
-	for _, w := range v.who.passable() {
+	for _, w := range v.who.reachableWorkspaces() {
 		data.Workspaces = append(data.Workspaces, reachableView{Slug: w.slug, Name: w.name})
 	}
 	return v.render(status, "keys", "API keys", data)
@@ -84,7 +84,7 @@ func (who identity) ownKeys() []any { return []any{who.holder, who.pin, who.pin}
 
 // goodKeys is how many keys of a holder are good.
 func (t tx) goodKeys(holder int64, now time.Time) (n int, err error) {
-	_, err = t.one("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{holder, now.UnixMilli()}, &n)
+	_, err = t.queryOne("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{holder, now.UnixMilli()}, &n)
 	return n, err
 }
 
@@ -145,7 +145,7 @@ type newOwnKey struct {
 
 // storeOwnKey stores a key that goes no further than the one that is signed in.
 func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err error) {
-	c, err := v.again(t, "keys.create")
+	c, err := v.refreshCaller(t, "keys.create")
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +153,7 @@ func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err er
 		return err == nil, err
 	}
 	var ends, perMinute sql.NullInt64
-	if _, err := t.one("SELECT expires_at, per_minute FROM keys WHERE id = ?", []any{c.who.key}, &ends, &perMinute); err != nil {
+	if _, err := t.queryOne("SELECT expires_at, per_minute FROM keys WHERE id = ?", []any{c.who.key}, &ends, &perMinute); err != nil {
 		return false, err
 	}
 	if ends.Valid && (!n.expires.Valid || n.expires.Int64 > ends.Int64) {
@@ -164,18 +164,18 @@ func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err er
 	if err != nil {
 		return false, err
 	}
-	return false, c.auditKey(n.pin, "Made the key "+secret[:shownKey]+"…, "+named(n.name)+".")
+	return false, c.auditKey(n.pin, "Made the key "+secret[:shownKey]+"…, "+quoteName(n.name)+".")
 }
 
-// again looks up who is signed in as of a transaction that writes, for its audit row.
-func (v *visit) again(t tx, what string) (*call, error) {
+// refreshCaller looks up who is signed in as of a transaction that writes, for its audit row.
+func (v *visit) refreshCaller(t tx, what string) (*call, error) {
 	c := &call{tx: t, service: v.service, hash: v.keyHash, tool: &toolapi.Tool{Name: what}, request: v.x.request, now: v.now}
 	return c, c.enter(t)
 }
 
 // auditKey writes what became of a key into the trail of each workspace that it reaches.
 func (c *call) auditKey(pin sql.NullInt64, summary string) error {
-	of := identity{pin: pin.Int64, reach: c.who.reach}.passable()
+	of := identity{pin: pin.Int64, reach: c.who.reach}.reachableWorkspaces()
 	if len(of) == 0 {
 		of = []reachable{{}} // it reaches none: the row names none
 	}
@@ -194,13 +194,13 @@ func (v *visit) revokeKey(id string) error {
 		return notFound()
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
-		c, err := v.again(t, "keys.revoke")
+		c, err := v.refreshCaller(t, "keys.revoke")
 		if err != nil {
 			return err
 		}
 		var prefix, name string
 		var pin, revoked sql.NullInt64
-		found, err := t.one("SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys, append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked)
+		found, err := t.queryOne("SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys, append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked)
 		switch {
 		case err != nil:
 			return err
@@ -212,7 +212,7 @@ func (v *visit) revokeKey(id string) error {
 		if err := t.exec("UPDATE keys SET revoked_at = ? WHERE id = ?", v.now.UnixMilli(), number); err != nil {
 			return err
 		}
-		return c.auditKey(pin, "Revoked the key "+prefix+"…, "+named(name)+".")
+		return c.auditKey(pin, "Revoked the key "+prefix+"…, "+quoteName(name)+".")
 	})
 	if err != nil {
 		return err

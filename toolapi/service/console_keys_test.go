@@ -42,7 +42,7 @@ func TestConsoleKeys(t *testing.T) {
 	if again := ana.see("/console/keys"); strings.Contains(again.text, key) || strings.Contains(w.snapshot(), key) || strings.Contains(w.logs.String(), key) {
 		t.Error("the key is shown, or kept, more than once")
 	}
-	use := func(key string) answer { return w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "") }
+	use := func(key string) response { return w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "") }
 	if a := use(key); a.text("workspace") != "acme" {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -55,8 +55,8 @@ func filesOf(value json.RawMessage, lead string) (files []fileView) {
 
 var sha256Digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// answers are the fields of a lead, in the visitor's order. lead is where the page has it.
-func answers(fields json.RawMessage, lead string) (all []answerView, err error) {
+// leadAnswers are the fields of a lead, in the visitor's order. lead is where the page has it.
+func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err error) {
 	d := json.NewDecoder(bytes.NewReader(fields))
 	if _, err := d.Token(); err != nil {
 		return nil, err
@@ -88,14 +88,14 @@ func (v *visit) leadsPage() error {
 			arguments[name] = value
 		}
 	}
-	found, refusal, err := ask[toolapi.LeadList](v, "page.leads", arguments)
+	found, refusal, err := callTool[toolapi.LeadList](v, "page.leads", arguments)
 	if err != nil {
 		return err
 	}
 	if refusal != nil {
 		return v.refusedPage(refusal)
 	}
-	pages, refusal, err := ask[toolapi.PageList](v, "page.list", map[string]any{})
+	pages, refusal, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (v *visit) leadsPage() error {
 			return err
 		}
 		page := of[l.SiteID]
-		said, err := answers(l.Fields, v.address(page.Hostname)+"__pages/api/leads/"+url.PathEscape(l.ID))
+		said, err := leadAnswers(l.Fields, v.address(page.Hostname)+"__pages/api/leads/"+url.PathEscape(l.ID))
 		if err != nil {
 			return err
 		}

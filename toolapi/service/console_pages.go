@@ -34,8 +34,8 @@ func (v *visit) home() error {
 	}
 	var all []workspace
 	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
-		for _, w := range v.who.passable() {
-			n, err := t.waiting(w.id, v.now)
+		for _, w := range v.who.reachableWorkspaces() {
+			n, err := t.countPending(w.id, v.now)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (v *visit) contentPage() error {
 		if cursor := q.Get("cursor"); cursor != "" && data.Status != "" {
 			arguments["cursor"] = cursor
 		}
-		page, refusal, err := ask[toolapi.ContentStatus](v, "content.status", arguments)
+		page, refusal, err := callTool[toolapi.ContentStatus](v, "content.status", arguments)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (v *visit) weekPage() error {
 	if week := v.x.r.URL.Query().Get("week"); week != "" {
 		arguments["week"] = week
 	}
-	grid, refusal, err := ask[toolapi.Schedule](v, "schedule.read", arguments)
+	grid, refusal, err := callTool[toolapi.Schedule](v, "schedule.read", arguments)
 	if err != nil {
 		return err
 	}
@@ -208,14 +208,14 @@ type revisionView struct {
 
 // sitesPage shows the pages with their revisions, schedules and domains, by name.
 func (v *visit) sitesPage() error {
-	pages, refusal, err := ask[toolapi.PageList](v, "page.list", map[string]any{})
+	pages, refusal, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
 	if err != nil {
 		return err
 	}
 	if refusal != nil {
 		return v.refusedPage(refusal)
 	}
-	domains, refusal, err := ask[toolapi.DomainList](v, "domain.list", map[string]any{})
+	domains, refusal, err := callTool[toolapi.DomainList](v, "domain.list", map[string]any{})
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,9 @@ import (
 // document, section 3.3). To approve is to make the second call of the two, with the
 // arguments that were proposed and the key that is signed in.
 
-// waiting is how many proposals of a workspace can still be confirmed.
-func (t tx) waiting(workspace int64, now time.Time) (n int, err error) {
-	_, err = t.one("SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL", []any{workspace, now.UnixMilli()}, &n)
+// countPending is how many proposals of a workspace can still be confirmed.
+func (t tx) countPending(workspace int64, now time.Time) (n int, err error) {
+	_, err = t.queryOne("SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL", []any{workspace, now.UnixMilli()}, &n)
 	return n, err
 }
 
@@ -101,7 +101,7 @@ func (v *visit) proposalsPage() error {
 			data.Newest = rows[0].id
 		}
 		var settled proposalRow
-		found, err := t.one(proposalQuery+"p.id = ?", []any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
+		found, err := t.queryOne(proposalQuery+"p.id = ?", []any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
 		if found && (settled.answer.Valid || settled.expires <= v.now.UnixMilli()) {
 			data.Settled, data.Done = settled.summary, settled.answer.Valid
 		}
@@ -118,10 +118,10 @@ func (v *visit) pending() error {
 	var newest string
 	var n int
 	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
-		if n, err = t.waiting(v.in.id, v.now); err != nil {
+		if n, err = t.countPending(v.in.id, v.now); err != nil {
 			return err
 		}
-		_, err = t.one("SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1", []any{v.in.id, v.now.UnixMilli()}, &newest)
+		_, err = t.queryOne("SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1", []any{v.in.id, v.now.UnixMilli()}, &newest)
 		return err
 	})
 	if err != nil {
@@ -142,10 +142,10 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 	h := v.service.tools[p.tool]
 	shown := proposalView{
 		ID: p.id, Tool: p.tool, Title: h.tool.Title, Summary: p.summary, By: p.name, Email: p.email, Service: p.service,
-		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: left(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
+		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: remainingTime(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
 	}
 	shown.MayApprove, shown.Because = v.mayApprove(p, h)
-	if shown.MayApprove && !p.stands(h.needs) {
+	if shown.MayApprove && !p.isValid(h.needs) {
 		shown.MayApprove, shown.Because = false, p.name+" may not propose it any more: its key was revoked, or it lost its role."
 	}
 	var arguments map[string]any
@@ -153,14 +153,14 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 		return shown, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		a := argumentView{Name: name, Value: exact(arguments[name])}
+		a := argumentView{Name: name, Value: exactText(arguments[name])}
 		id, _ := arguments[name].(string)
 		var err error
 		switch name {
 		case "site_id":
-			_, err = t.one("SELECT name FROM sites WHERE id = lower(?) AND workspace_id = ?", []any{id, v.in.id}, &a.Means)
+			_, err = t.queryOne("SELECT name FROM sites WHERE id = lower(?) AND workspace_id = ?", []any{id, v.in.id}, &a.Means)
 		case "domain_id":
-			_, err = t.one("SELECT hostname FROM domains WHERE id = lower(?) AND workspace_id = ?", []any{id, v.in.id}, &a.Means)
+			_, err = t.queryOne("SELECT hostname FROM domains WHERE id = lower(?) AND workspace_id = ?", []any{id, v.in.id}, &a.Means)
 		}
 		if err != nil {
 			return shown, err
@@ -170,9 +170,9 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 	return shown, v.effects(t, p, arguments, &shown)
 }
 
-// exact is a value as it was sent; text that a page could show as something else is
+// exactText is a value as it was sent; text that a page could show as something else is
 // shown escaped.
-func exact(value any) string {
+func exactText(value any) string {
 	if text, ok := value.(string); ok {
 		if oneLine(text) == text {
 			return text
@@ -186,8 +186,8 @@ func exact(value any) string {
 	return string(encoded)
 }
 
-// left is a duration in words.
-func left(d time.Duration) string {
+// remainingTime is a duration in words.
+func remainingTime(d time.Duration) string {
 	if d >= time.Minute {
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
@@ -199,7 +199,7 @@ func (v *visit) mayApprove(p proposalRow, h handler) (ok bool, because string) {
 	switch {
 	case v.who.service:
 		return false, "A service account proposes and never approves."
-	case !may(v.in.role, h.needs):
+	case !roleAllows(v.in.role, h.needs):
 		return false, "Your role here may not " + string(h.needs) + "."
 	case !p.service && p.holder != v.who.holder:
 		return false, "Only " + p.name + ", who proposed it, can approve it."
@@ -211,7 +211,7 @@ func (v *visit) mayApprove(p proposalRow, h handler) (ok bool, because string) {
 func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) error {
 	id, _ := arguments["site_id"].(string)
 	var s siteRow
-	found, err := t.one(siteQuery+"s.id = lower(?) AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...)
+	found, err := t.queryOne(siteQuery+"s.id = lower(?) AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...)
 	if err != nil {
 		return err
 	}
@@ -237,12 +237,12 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 		shown.Changes = append(shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then}, changeView{"What it serves until then", live, "the same"})
 		shown.Contents, err = v.contents(t, s, revision)
 	case "domain.connect":
-		shown.Changes = append(shown.Changes, changeView{exact(arguments["hostname"]), "not connected", "points at " + s.name + ", which serves " + live})
+		shown.Changes = append(shown.Changes, changeView{exactText(arguments["hostname"]), "not connected", "points at " + s.name + ", which serves " + live})
 	case "domain.point_at_site":
 		domain, _ := arguments["domain_id"].(string)
 		var hostname, points string
 		var version int64
-		found, err = t.one("SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points, &version)
+		found, err = t.queryOne("SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points, &version)
 		shown.Stale = shown.Stale || !found || !strings.Contains(p.target, fmt.Sprintf(" at %d,", version))
 		shown.Changes = append(shown.Changes, changeView{"Where " + hostname + " points", points, s.name + ", which serves " + live})
 	}
@@ -252,7 +252,7 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 // open finds a proposal of the workspace that can still be decided.
 func (v *visit) open(id string) (p proposalRow, err error) {
 	err = v.service.db.read(v.x.r.Context(), func(t tx) error {
-		found, err := t.one(proposalQuery+"p.id = ?", []any{v.in.id, id}, p.columns()...)
+		found, err := t.queryOne(proposalQuery+"p.id = ?", []any{v.in.id, id}, p.columns()...)
 		if err == nil && !found {
 			err = notFound()
 		}
@@ -286,8 +286,8 @@ func (v *visit) approve(id string) error {
 	return v.render(http.StatusConflict, "problem", "Not approved", map[string]string{"Problem": refusal.Message, "Request": v.x.request, "Back": "proposals"})
 }
 
-// lapse ends a proposal before its time, for who could have approved it.
-func (v *visit) lapse(id string) error {
+// endProposal ends a proposal before its time, for who could have approved it.
+func (v *visit) endProposal(id string) error {
 	p, err := v.open(id)
 	if err != nil {
 		return err

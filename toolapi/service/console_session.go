@@ -42,16 +42,16 @@ func cookieName(r *http.Request) string {
 func (v *visit) signedIn() error {
 	sent := v.x.r.CookiesNamed(cookieName(v.x.r))
 	if len(sent) != 1 || sent[0].Value == "" {
-		return v.greet("")
+		return v.askSignIn("")
 	}
 	sum := sha256.Sum256([]byte(sent[0].Value))
 	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
-		found, err := t.one("SELECT key_hash FROM console_sessions WHERE hash = ? AND expires_at > ?", []any{sum[:], v.now.UnixMilli()}, &v.keyHash)
+		found, err := t.queryOne("SELECT key_hash FROM console_sessions WHERE hash = ? AND expires_at > ?", []any{sum[:], v.now.UnixMilli()}, &v.keyHash)
 		if err != nil {
 			return err
 		}
 		if !found {
-			return v.greet("Your session has ended.")
+			return v.askSignIn("Your session has ended.")
 		}
 		v.who, err = identify(t, v.keyHash, v.now)
 		return err
@@ -63,8 +63,8 @@ func (v *visit) signedIn() error {
 	return err
 }
 
-// greet asks to sign in.
-func (v *visit) greet(problem string) error {
+// askSignIn asks to sign in.
+func (v *visit) askSignIn(problem string) error {
 	return toolapi.NewError(toolapi.CodeUnauthorized, problem)
 }
 
@@ -86,7 +86,7 @@ func (v *visit) signIn(key, next string) error {
 	})
 	if err != nil {
 		if refused, ok := errors.AsType[*toolapi.Error](err); ok && refused.Code == toolapi.CodeUnauthorized {
-			err = v.greet("This key is not one that is good here.")
+			err = v.askSignIn("This key is not one that is good here.")
 		}
 		return err
 	}
@@ -123,7 +123,7 @@ func (v *visit) token() string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// proves reports whether a form's token is the session's.
-func (v *visit) proves(token string) bool {
+// checkToken reports whether a form's token is the session's.
+func (v *visit) checkToken(token string) bool {
 	return v.secret != "" && hmac.Equal([]byte(token), []byte(v.token()))
 }

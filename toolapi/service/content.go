@@ -24,7 +24,7 @@ func scanPiece(rows *sql.Rows, p *storedPiece) error {
 	if err != nil {
 		return err
 	}
-	p.ScheduledFor, p.PublishedAt, p.FailureReason = optional(p.scheduled), optional(published), pointer(reason)
+	p.ScheduledFor, p.PublishedAt, p.FailureReason = formatOptionalTime(p.scheduled), formatOptionalTime(published), optionalText(reason)
 	p.Variants = []toolapi.Variant{}
 	return json.Unmarshal(variants, &p.Variants)
 }
@@ -45,7 +45,7 @@ func (c *call) contentStatus(args toolapi.ContentStatusArgs) (toolapi.ContentSta
 	if args.Format != "" {
 		where, filters = where+" AND format = ?", append(filters, args.Format)
 	}
-	if _, err := c.one("SELECT coalesce(sum(n), 0) FROM piece_counts WHERE "+where, filters, &page.Total); err != nil {
+	if _, err := c.queryOne("SELECT coalesce(sum(n), 0) FROM piece_counts WHERE "+where, filters, &page.Total); err != nil {
 		return page, err
 	}
 	if args.Cursor != "" {

@@ -16,8 +16,8 @@ import (
 // key, the workspace and the filters it was made for. Nobody can make one, or use
 // one for something else.
 
-// place is where a page ended.
-type place struct {
+// listPosition is where a page ended.
+type listPosition struct {
 	Updated int64  `json:"u"`
 	ID      string `json:"i"`
 	Expires int64  `json:"e"`
@@ -33,7 +33,7 @@ func (s *Service) secret(ctx context.Context) (key []byte, err error) {
 		if err := t.exec("INSERT OR IGNORE INTO settings (name, value) VALUES ('cursor_key', ?)", fresh); err != nil {
 			return err
 		}
-		_, err := t.one("SELECT value FROM settings WHERE name = 'cursor_key'", nil, &key)
+		_, err := t.queryOne("SELECT value FROM settings WHERE name = 'cursor_key'", nil, &key)
 		return err
 	})
 	return key, err
@@ -41,7 +41,7 @@ func (s *Service) secret(ctx context.Context) (key []byte, err error) {
 
 // seal makes the cursor of a place in a list that filters choose.
 func (c *call) seal(updated int64, id, filters string) (string, error) {
-	text, err := json.Marshal(place{updated, id, c.now.Add(cursorLife).UnixMilli()})
+	text, err := json.Marshal(listPosition{updated, id, c.now.Add(cursorLife).UnixMilli()})
 	if err != nil {
 		return "", err
 	}
@@ -60,8 +60,8 @@ func (c *call) sealOf(text []byte, filters string) []byte {
 }
 
 // unseal reads a cursor. All that are no good are refused alike.
-func (c *call) unseal(cursor, filters string) (place, error) {
-	var at place
+func (c *call) unseal(cursor, filters string) (listPosition, error) {
+	var at listPosition
 	sealed, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || base64.RawURLEncoding.EncodeToString(sealed) != cursor || len(sealed) < sealSize || !hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], filters)) ||
 		json.Unmarshal(sealed[sealSize:], &at) != nil || at.Expires <= c.now.UnixMilli() {

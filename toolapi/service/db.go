@@ -24,7 +24,7 @@ var schema embed.FS
 // synced, and some that read beside it.
 type database struct {
 	writing, reading *pool
-	lately           *lately
+	lately           *requestCache
 }
 
 // DamagedError is a database that cannot be what the data folder had.
@@ -42,9 +42,9 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 
 var errEmptied = errors.New("it is empty, and uploaded files lie beside it")
 
-// emptied refuses a database without a table beside blobs. It would become a new service, which removes the files
+// refuseEmptied refuses a database without a table beside blobs. It would become a new service, which removes the files
 // that nothing of its own refers to.
-func emptied(ctx context.Context, db *sql.DB, dir string) error {
+func refuseEmptied(ctx context.Context, db *sql.DB, dir string) error {
 	var tables int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables > 0 {
 		return err
@@ -61,7 +61,7 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	if err := emptied(ctx, writing.db, blobs); errors.Is(err, errEmptied) {
+	if err := refuseEmptied(ctx, writing.db, blobs); errors.Is(err, errEmptied) {
 		return nil, errors.Join(&DamagedError{path, err}, writing.close())
 	}
 	if _, err := migrate.New(writing.db, schema, migrate.Options{Dir: "schema", Now: now, Tool: "pages platform"}).Apply(ctx); err != nil {
@@ -106,12 +106,12 @@ func (d *database) close() error {
 
 // read runs do in a transaction that sees one state of the database.
 func (d *database) read(ctx context.Context, do func(tx) error) error {
-	return d.reading.within(ctx, do)
+	return d.reading.transact(ctx, do)
 }
 
 // write runs do in a transaction that nobody else writes beside, and commits it.
 func (d *database) write(ctx context.Context, do func(tx) error) error {
-	return d.writing.within(ctx, do)
+	return d.writing.transact(ctx, do)
 }
 
 // tx is a transaction, with the context it ends with.
@@ -139,8 +139,8 @@ func (t tx) change(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// one scans the only row of a query; false when there is none.
-func (t tx) one(query string, args []any, into ...any) (bool, error) {
+// queryOne scans the only row of a query; false when there is none.
+func (t tx) queryOne(query string, args []any, into ...any) (bool, error) {
 	s, err := t.on.statement(t.ctx, query) //nolint:sqlclosecheck // the connection keeps it
 	if err != nil {
 		return false, err
@@ -174,20 +174,20 @@ func list[T any](t tx, scan func(*sql.Rows, *T) error, query string, args ...any
 	return all, rows.Err()
 }
 
-// instant is a time of the database as an answer shows it.
-func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+// formatTime is a time of the database as an answer shows it.
+func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// optional is instant for a column that may be NULL.
-func optional(ms sql.NullInt64) *string {
+// formatOptionalTime is instant for a column that may be NULL.
+func formatOptionalTime(ms sql.NullInt64) *string {
 	if !ms.Valid {
 		return nil
 	}
-	text := instant(ms.Int64)
+	text := formatTime(ms.Int64)
 	return &text
 }
 
-// pointer is a text column that may be NULL.
-func pointer(s sql.NullString) *string {
+// optionalText is a text column that may be NULL.
+func optionalText(s sql.NullString) *string {
 	if !s.Valid {
 		return nil
 	}

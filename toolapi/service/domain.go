@@ -14,7 +14,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	var id, hostname, points string
 	var provided, active, pending bool
 	var version int64
-	found, err := c.one("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM domains WHERE id = ? AND workspace_id = ?",
+	found, err := c.queryOne("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM domains WHERE id = ? AND workspace_id = ?",
 		[]any{strings.ToLower(string(args.DomainID)), c.in.id}, &id, &hostname, &points, &provided, &active, &pending, &version)
 	switch {
 	case err != nil:
@@ -33,9 +33,9 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	}
 	return plan[toolapi.PointAtSite]{
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
-		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, named(s.name), consequence(s.live.Valid, !pending, active)),
+		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
-			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), ServingNow: s.live.Valid && active && c.served(s.id),
+			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), ServingNow: s.live.Valid && active && c.served(s.id),
 		},
 		apply: func() error {
 			return c.exec("UPDATE domains SET site_id = ?, version = version + 1 WHERE id = ?", s.id, id)
@@ -43,8 +43,8 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	}, nil
 }
 
-// consequence says what visitors of the address will find.
-func consequence(published, proven, active bool) string {
+// domainConsequence says what visitors of the address will find.
+func domainConsequence(published, proven, active bool) string {
 	switch {
 	case !published:
 		return "The page has never been published: nothing will be served there until it is."
@@ -63,7 +63,7 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 		err := rows.Scan(&d.DomainID, &d.Hostname, &d.SiteID, &d.SiteName, &d.Provided, &d.ServingNow, &since)
 		if since.Valid {
 			record := c.service.proofOf(c.in.id, d.Hostname)
-			d.Pending = &toolapi.PendingProof{Record: record, ExpiresAt: instant(since.Int64 + proofLife.Milliseconds())}
+			d.Pending = &toolapi.PendingProof{Record: record, ExpiresAt: formatTime(since.Int64 + proofLife.Milliseconds())}
 		}
 		return err
 	}, `SELECT d.id, d.hostname, s.id, s.name, d.provided, d.active AND s.live_revision IS NOT NULL, d.pending_since

@@ -27,8 +27,8 @@ const (
 // needsProof reports whether a name can be somebody's: one below localhost leads nowhere but to this machine.
 func needsProof(hostname string) bool { return !strings.HasSuffix(hostname, localSuffix) }
 
-// nobodys says why a name is nobody's to connect; "" for any other.
-func nobodys(hostname string) string {
+// reservedReason says why a name is nobody's to connect; "" for any other.
+func reservedReason(hostname string) string {
 	if !needsProof(hostname) {
 		return ""
 	}
@@ -58,7 +58,7 @@ type pendingDomain struct {
 
 // findPending finds the domain that domain.verify names.
 func (c *call) findPending() (d pendingDomain, err error) {
-	found, err := c.one("SELECT id, hostname, pending_since IS NOT NULL FROM domains WHERE id = ? AND workspace_id = ?",
+	found, err := c.queryOne("SELECT id, hostname, pending_since IS NOT NULL FROM domains WHERE id = ? AND workspace_id = ?",
 		[]any{strings.ToLower(c.body.String("domain_id")), c.in.id}, &d.id, &d.hostname, &d.pending)
 	if err == nil && !found {
 		err = refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id", "domain.list lists the domains; one that was not proven in time must be connected again")
@@ -76,10 +76,10 @@ func lookUpProof(ctx context.Context, c *call) error {
 			return err
 		}
 		in, source, err := c.who.resolve(c.body.String("workspace"))
-		if err != nil || !may(in.role, moveDomains) {
+		if err != nil || !roleAllows(in.role, moveDomains) {
 			return nil //nolint:nilerr // it is refused in its own transaction
 		}
-		c.in, c.as = in, echo(in, source)
+		c.in, c.as = in, workingIn(in, source)
 		d, err = c.findPending()
 		if _, refused := refusedWith(err); refused {
 			return nil
@@ -112,7 +112,7 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 		return result, err
 	}
 	var live bool
-	_, err = c.one("SELECT s.id, s.name, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = ?", []any{d.id}, &result.SiteID, &result.SiteName, &live, &result.ServingNow)
+	_, err = c.queryOne("SELECT s.id, s.name, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = ?", []any{d.id}, &result.SiteID, &result.SiteName, &live, &result.ServingNow)
 	if err != nil {
 		return result, err
 	}
@@ -145,6 +145,6 @@ func (c *call) prove(d pendingDomain) error {
 
 // isTaken reports whether a workspace has a domain, this one or another.
 func (c *call) isTaken(hostname string) (taken bool, err error) {
-	_, err = c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND pending_since IS NULL)", []any{hostname}, &taken)
+	_, err = c.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND pending_since IS NULL)", []any{hostname}, &taken)
 	return taken, err
 }

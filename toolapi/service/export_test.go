@@ -28,7 +28,7 @@ func (s *Service) LimitPages(ctx context.Context, pages int64) error {
 			pages = 1 << 30
 		}
 		var now int64
-		_, err := t.one(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
+		_, err := t.queryOne(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
 		return err
 	})
 }
@@ -39,5 +39,5 @@ func (s *Service) WithFixtures(options func(*mcp.ServerOptions), add func(*mcp.S
 	options(o)
 	server := s.mcpServer(o)
 	add(server)
-	s.mcp = speak(server)
+	s.mcp = serveMCP(server)
 }

@@ -15,15 +15,15 @@ import (
 // one. So none is tried again: nothing is acknowledged any more, and whoever runs the
 // service ends the process. The next one begins with what the disk has.
 
-// soundness is whether every write has reached the disk so far.
-type soundness struct {
+// failStop is whether every write has reached the disk so far.
+type failStop struct {
 	lost context.Context // ends with the first write that did not
 	lose context.CancelCauseFunc
 }
 
-func newSoundness(ctx context.Context) soundness {
+func newSoundness(ctx context.Context) failStop {
 	lost, lose := context.WithCancelCause(context.WithoutCancel(ctx))
-	return soundness{lost, lose}
+	return failStop{lost, lose}
 }
 
 // Failed is closed when a write did not reach the disk. From then on everything is
@@ -36,14 +36,14 @@ func (s *Service) Failure() error { return context.Cause(s.sound.lost) }
 // Notice stops the service if err says that an fsync failed. A Host tells it what its
 // own databases failed with.
 func (s *Service) Notice(err error) {
-	if s.Failure() == nil && unsynced(err) {
+	if s.Failure() == nil && isSyncError(err) {
 		s.log.Error("a write did not reach the disk: nothing is acknowledged any more", "error", err.Error())
 		s.sound.lose(err)
 	}
 }
 
-// unsynced reports whether an error is that of an fsync.
-func unsynced(err error) bool {
+// isSyncError reports whether an error is that of an fsync.
+func isSyncError(err error) bool {
 	const file, folder = 10 | 4<<8, 10 | 5<<8    // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC
 	if database, ok := errors.AsType[interface { // as the driver's errors and those of hosts are
 		error

@@ -42,7 +42,7 @@ func (c configs) check(text []byte, space *blob.Space) error {
 // checkFlags does so for a bundle that is stored.
 func (t tx) checkFlags(s *Service, workspace, bundle int64) error {
 	var text, packed []byte
-	if _, err := t.one("SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &packed); err != nil {
+	if _, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &packed); err != nil {
 		return err
 	}
 	found := configs{}

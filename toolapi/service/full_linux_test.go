@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -34,7 +34,7 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	if a := w.send(archive); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
 		t.Errorf("an archive on a full disk: %d %s", a.status, a.body)
 	}
-	call := func() answer {
+	call := func() response {
 		return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery")
 	}
 	if a := call(); a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "disk is full; nothing took effect") {

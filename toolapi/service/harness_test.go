@@ -64,7 +64,7 @@ type world struct {
 	demo    service.Demo
 	logs    *lockedBuffer
 	oracle  *oracle.Oracle
-	answers *answers
+	answers *leadAnswers
 }
 
 type lockedBuffer struct {
@@ -144,20 +144,20 @@ func (w *world) restart() {
 	w.open()
 }
 
-// answer is what came back.
-type answer struct {
+// response is what came back.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 	fields map[string]any
 }
 
-func (a answer) code() string { s, _ := a.fields["code"].(string); return s }
+func (a response) code() string { s, _ := a.fields["code"].(string); return s }
 
-func (a answer) text(name string) string { s, _ := a.fields[name].(string); return s }
+func (a response) text(name string) string { s, _ := a.fields[name].(string); return s }
 
 // request sends one request with a key, or none for "".
-func (w *world) request(method, path, key, body string, header ...string) answer {
+func (w *world) request(method, path, key, body string, header ...string) response {
 	w.Helper()
 	r, err := http.NewRequestWithContext(context.WithoutCancel(w.Context()), method, w.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -175,14 +175,14 @@ func (w *world) request(method, path, key, body string, header ...string) answer
 	return w.send(r)
 }
 
-func (w *world) send(r *http.Request) answer {
+func (w *world) send(r *http.Request) response {
 	w.Helper()
 	resp, err := w.server.Client().Do(r)
 	if err != nil {
 		w.Fatal(err)
 	}
 	defer resp.Body.Close()
-	a := answer{status: resp.StatusCode, header: resp.Header}
+	a := response{status: resp.StatusCode, header: resp.Header}
 	if a.body, err = io.ReadAll(resp.Body); err != nil {
 		w.Fatal(err)
 	}
@@ -201,13 +201,13 @@ func (w *world) send(r *http.Request) answer {
 }
 
 // call calls a tool with one of the demo's keys.
-func (w *world) call(key, tool, body string, header ...string) answer {
+func (w *world) call(key, tool, body string, header ...string) response {
 	w.Helper()
 	return w.request(http.MethodPost, toolapi.ToolsPath+tool, w.demo.Keys[key], body, header...)
 }
 
 // ok calls a tool that must succeed.
-func (w *world) ok(key, tool, body string, header ...string) answer {
+func (w *world) ok(key, tool, body string, header ...string) response {
 	w.Helper()
 	a := w.call(key, tool, body, header...)
 	if a.status != http.StatusOK || a.fields["ok"] != true {
@@ -217,7 +217,7 @@ func (w *world) ok(key, tool, body string, header ...string) answer {
 }
 
 // refused calls a tool that must refuse with a code.
-func (w *world) refused(code, key, tool, body string, header ...string) answer {
+func (w *world) refused(code, key, tool, body string, header ...string) response {
 	w.Helper()
 	a := w.call(key, tool, body, header...)
 	if a.code() != code || a.fields["ok"] != false {
@@ -304,15 +304,15 @@ func js(pairs ...any) string {
 	return string(text)
 }
 
-// answers holds every answer of a tool to the document that the service serves, as far
+// leadAnswers holds every answer of a tool to the document that the service serves, as far
 // as a validator of the document at large does not: the rate headers, and which of the
 // schemas it is.
-type answers struct {
+type leadAnswers struct {
 	schemas map[string]*jsonschema.Resolved
 }
 
 // theAnswers are those of the contract, for all tests.
-var theAnswers = sync.OnceValues(func() (*answers, error) {
+var theAnswers = sync.OnceValues(func() (*leadAnswers, error) {
 	document, err := document()
 	if err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ var theAnswers = sync.OnceValues(func() (*answers, error) {
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		return nil, err
 	}
-	o := &answers{schemas: map[string]*jsonschema.Resolved{}}
+	o := &leadAnswers{schemas: map[string]*jsonschema.Resolved{}}
 	for name, s := range parsed.Components.Schemas {
 		resolved, err := s.Resolve(nil)
 		if err != nil {
@@ -336,7 +336,7 @@ var theAnswers = sync.OnceValues(func() (*answers, error) {
 	return o, nil
 })
 
-func (o *answers) check(t testing.TB, tool string, a answer) {
+func (o *leadAnswers) check(t testing.TB, tool string, a response) {
 	t.Helper()
 	rated := a.status != http.StatusUnauthorized && a.status != http.StatusForbidden && a.status != http.StatusServiceUnavailable
 	for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {

@@ -154,7 +154,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	var site string
 	var live, active, found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ? AND d.pending_since IS NULL", []any{name}, &site, &live, &active)
+		found, err = t.queryOne("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ? AND d.pending_since IS NULL", []any{name}, &site, &live, &active)
 		return err
 	})
 	switch {
@@ -165,23 +165,23 @@ func (s *Service) serveHosted(x *exchange) bool {
 		return false
 	case !found:
 		x.tool = "visit"
-		s.host.Refuse(x.visitor(), x.r, VisitError{http.StatusNotFound, "no_page", "There is no page here", "no page has this address"})
+		s.host.Refuse(x.plainWriter(), x.r, VisitError{http.StatusNotFound, "no_page", "There is no page here", "no page has this address"})
 	case !live, !active:
 		x.tool = "visit"
-		s.host.Refuse(x.visitor(), x.r, VisitError{http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet"})
+		s.host.Refuse(x.plainWriter(), x.r, VisitError{http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet"})
 	default:
 		x.tool = "visit"
-		s.host.Serve(x.visitor(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
+		s.host.Serve(x.plainWriter(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
 	}
 	return true
 }
 
-// answers reports whether a host is an address that a site answers at, whatever its port.
-func (s *Service) answers(site, host string) (yes bool) {
+// servesHost reports whether a host is an address that a site answers at, whatever its port.
+func (s *Service) servesHost(site, host string) (yes bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout) //nolint:forbidigo // whoever asks has none
 	defer cancel()
 	err := s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)
+		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)
 		return err
 	})
 	if err != nil {
@@ -196,12 +196,12 @@ func (s *Service) cannotShow(x *exchange, err error) {
 		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 	}
 	x.Header().Set(toolapi.HeaderRetryAfter, "5")
-	s.host.Refuse(x.visitor(), x.r, NotShown())
+	s.host.Refuse(x.plainWriter(), x.r, NotShown())
 }
 
-// visitor is the response without the headers of the API.
-func (x *exchange) visitor() http.ResponseWriter {
-	leave(x.r)
+// plainWriter is the response without the headers of the API.
+func (x *exchange) plainWriter() http.ResponseWriter {
+	passThrough(x.r)
 	h := x.Header()
 	for _, name := range []string{toolapi.HeaderAPI, toolapi.HeaderRequestID, "Cache-Control", "X-Content-Type-Options"} {
 		h.Del(name)
@@ -220,7 +220,7 @@ func (s *Service) release(ctx context.Context, site string) (Release, error) {
 	var r Release
 	err := s.db.read(ctx, func(t tx) error {
 		var live string
-		found, err := t.one("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{site}, &live)
+		found, err := t.queryOne("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{site}, &live)
 		if err == nil && !found {
 			err = errNothingLive
 		}
@@ -242,7 +242,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := t.one("SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace, &r.Name); err != nil {
+	if _, err := t.queryOne("SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace, &r.Name); err != nil {
 		return r, err
 	}
 	l, ok, err := t.load(site, revision)
@@ -253,11 +253,11 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
 	}
 	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
-	r.Answers = func(host string) bool { return s.answers(site, host) }
+	r.Answers = func(host string) bool { return s.servesHost(site, host) }
 	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
 		return r, err
 	}
-	r.Applied, err = t.applied(site)
+	r.Applied, err = t.appliedMigrations(site)
 	return r, err
 }
 
@@ -268,7 +268,7 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 	served := map[string]bool{}
 	err := s.db.read(ctx, func(t tx) error {
 		var live string
-		if found, err := t.one("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live); err != nil || !found {
+		if found, err := t.queryOne("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live); err != nil || !found {
 			return err
 		}
 		l, ok, err := t.load(r.Site, live)

@@ -13,7 +13,7 @@ import (
 
 const undo = "automations.undo_draft"
 
-func (w *world) undo(key string) answer {
+func (w *world) undo(key string) response {
 	w.Helper()
 	return w.call("member", undo, js("board_id", w.demo.IDs["board_id"]), "Idempotency-Key", key)
 }
@@ -65,13 +65,13 @@ func TestReplay(t *testing.T) {
 	w := newWorld(t)
 	board := w.demo.IDs["board_id"]
 	first := w.undo("k")
-	for name, again := range map[string]func() answer{
-		"same": func() answer { return w.undo("k") },
-		"reordered": func() answer {
+	for name, again := range map[string]func() response{
+		"same": func() response { return w.undo("k") },
+		"reordered": func() response {
 			return w.call("member", undo, ` { "workspace" : "acme", "board_id":"`+board+`"}`, "Idempotency-Key", "k")
 		},
-		"body":    func() answer { return w.call("member", undo, js("board_id", board, "idempotency_key", "k")) },
-		"restart": func() answer { w.restart(); return w.undo("k") },
+		"body":    func() response { return w.call("member", undo, js("board_id", board, "idempotency_key", "k")) },
+		"restart": func() response { w.restart(); return w.undo("k") },
 	} {
 		if a := again(); !bytes.Equal(bytes.Replace(first.body, []byte(`"replayed":false`), []byte(`"replayed":true`), 1), a.body) {
 			t.Errorf("%s:\n%s\n%s", name, first.body, a.body)
@@ -141,7 +141,7 @@ func TestKeyScope(t *testing.T) {
 	if w.snapshot("audit") != before {
 		t.Error("a reused key changed something")
 	}
-	for name, a := range map[string]answer{
+	for name, a := range map[string]response{
 		"other holder": w.call("both", undo, js("board_id", board, "workspace", "acme"), "Idempotency-Key", "k"),
 		"other tool":   w.call("member", "automations.redo_draft", js("board_id", board), "Idempotency-Key", "k"),
 	} {
@@ -190,7 +190,7 @@ func TestParallelSameKey(t *testing.T) {
 func TestDraftHistory(t *testing.T) {
 	w := newWorld(t)
 	board, n := w.demo.IDs["board_id"], 0
-	step := func(tool string, revision any) answer {
+	step := func(tool string, revision any) response {
 		n++
 		body := js("board_id", board)
 		if revision != nil {
@@ -198,7 +198,7 @@ func TestDraftHistory(t *testing.T) {
 		}
 		return w.call("member", "automations."+tool, body, "Idempotency-Key", fmt.Sprint(n))
 	}
-	expect := func(a answer, revision float64, undo, redo bool) {
+	expect := func(a response, revision float64, undo, redo bool) {
 		t.Helper()
 		if a.fields["revision"] != revision || a.fields["can_undo"] != undo || a.fields["can_redo"] != redo || a.fields["status"] != "draft" ||
 			a.fields["board_id"] != board || a.fields["display_name"] != "Welcome new leads" {

@@ -47,8 +47,8 @@ const (
 	curate       permission = "curate approvals"
 )
 
-// may reports what a role may do.
-func may(role string, p permission) bool {
+// roleAllows reports what a role may do.
+func roleAllows(role string, p permission) bool {
 	switch role {
 	case "owner":
 		return true
@@ -58,8 +58,8 @@ func may(role string, p permission) bool {
 	return p == read
 }
 
-// bearer is the key of a request, or "".
-func bearer(r *http.Request) string {
+// bearerKey is the key of a request, or "".
+func bearerKey(r *http.Request) string {
 	sent := r.Header.Values("Authorization")
 	if len(sent) != 1 {
 		return ""
@@ -81,7 +81,7 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	var who identity
 	var pin, perMinute, fallback, revoked sql.NullInt64
 	var platform, account, access bool
-	ok, err := t.one(`SELECT k.id, k.prefix, k.pin, k.per_minute, k.expires_at, k.revoked_at,
+	ok, err := t.queryOne(`SELECT k.id, k.prefix, k.pin, k.per_minute, k.expires_at, k.revoked_at,
 		h.id, h.name, h.service, h.api_access, h.default_workspace, a.api_enabled,
 		NOT EXISTS (SELECT 1 FROM settings WHERE name = 'api_disabled')
 		FROM keys k JOIN holders h ON h.id = k.holder_id JOIN accounts a ON a.id = h.account_id WHERE k.hash = ?`, []any{hash},
@@ -112,8 +112,8 @@ func (who identity) expired(now time.Time) error {
 	return nil
 }
 
-// passable are the workspaces that a call with this key may name.
-func (who identity) passable() []reachable {
+// reachableWorkspaces are the workspaces that a call with this key may name.
+func (who identity) reachableWorkspaces() []reachable {
 	if who.pin == 0 {
 		return who.reach
 	}
@@ -123,7 +123,7 @@ func (who identity) passable() []reachable {
 // resolve finds the workspace of a call that names one, or "" (platform document,
 // section 1). What it refuses is a *refusalError of the boundary.
 func (who identity) resolve(named string) (reachable, toolapi.Source, error) {
-	all := who.passable()
+	all := who.reachableWorkspaces()
 	find := func(is func(reachable) bool) (reachable, bool) {
 		i := slices.IndexFunc(all, is)
 		if i < 0 {
@@ -170,8 +170,8 @@ func slugs(all []reachable) []string {
 	return names
 }
 
-// echo is the workspace as a result names it.
-func echo(w reachable, source toolapi.Source) toolapi.WorkingIn {
+// workingIn is the workspace as a result names it.
+func workingIn(w reachable, source toolapi.Source) toolapi.WorkingIn {
 	note := map[toolapi.Source]string{
 		toolapi.CallOverride:  "The call named this workspace.",
 		toolapi.KeyPin:        "The key is pinned to this workspace.",

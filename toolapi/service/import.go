@@ -70,10 +70,10 @@ func (p *pagesCall) importArchive() error {
 	if err := p.service.checkLeaks(p.x.r.Context(), s.id, in.space, b.Text, uploadedFiles(b)); err != nil {
 		return err
 	}
-	if err := in.space.Sync(hashes(b.Files)); err != nil {
+	if err := in.space.Sync(uniqueHashes(b.Files)); err != nil {
 		return err
 	}
-	var k kept
+	var k storedReply
 	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
 		k, err = p.finish(t, b, sum)
 		return err
@@ -81,7 +81,7 @@ func (p *pagesCall) importArchive() error {
 	if err != nil {
 		return err
 	}
-	p.give(k)
+	p.sendStored(k)
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
 		}
 	}()
 	digest := sha256.New()
-	body := p.paced()
+	body := p.pacedBody()
 	s.size, err = io.Copy(io.MultiWriter(s.file, digest), io.LimitReader(body, toolapi.MaxArchiveBytes+1))
 	switch {
 	case body.failed != nil:
@@ -199,15 +199,15 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 		return bundle.New(in.top, in.files)
 	}
 	if in.inner != nil { // in a second folder, neither folder would be the only one
-		if stripped, ok := strip(in.files, in.folder); ok {
+		if stripped, ok := stripFolder(in.files, in.folder); ok {
 			return bundle.New(in.inner, stripped)
 		}
 	}
 	return nil, &bundle.FaultError{Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile, Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder."}
 }
 
-// strip takes a folder that holds everything off, and the manifest away.
-func strip(files []bundle.File, folder string) (stripped []bundle.File, ok bool) {
+// stripFolder takes a folder that holds everything off, and the manifest away.
+func stripFolder(files []bundle.File, folder string) (stripped []bundle.File, ok bool) {
 	for _, f := range files {
 		if f.Path, ok = strings.CutPrefix(f.Path, folder); !ok {
 			return nil, false
@@ -220,31 +220,31 @@ func strip(files []bundle.File, folder string) (stripped []bundle.File, ok bool)
 }
 
 // finish makes a revision of what was imported.
-func (p *pagesCall) finish(t tx, b *bundle.Bundle, sum []byte) (kept, error) {
+func (p *pagesCall) finish(t tx, b *bundle.Bundle, sum []byte) (storedReply, error) {
 	s, err := p.siteOfQuery(t)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	asked := append([]byte(s.id), sum...)
-	if k, found, err := p.repeated(t, asked); found || err != nil {
+	if k, found, err := p.storedResponse(t, asked); found || err != nil {
 		return k, err
 	}
 	packed, err := pack(b)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	id, err := t.storeBundle(p.in.id, packed)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	result := &toolapi.Imported{BundleDigest: "sha256:" + b.Digest}
-	if err := t.ready(s.id, id, p.now, &result.Finalized); err != nil {
-		return kept{}, err
+	if err := t.ensureRevision(s.id, id, p.now, &result.Finalized); err != nil {
+		return storedReply{}, err
 	}
 	result.Fill(p.as)
 	status := http.StatusCreated
 	if result.AlreadyExisted {
 		status = http.StatusOK
 	}
-	return p.keep(asked, status, result, entry{outcome: "done", summary: "Imported revision " + result.Revision + "."})
+	return p.storeResponse(asked, status, result, entry{outcome: "done", summary: "Imported revision " + result.Revision + "."})
 }

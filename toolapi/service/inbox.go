@@ -127,7 +127,7 @@ func (s *Service) takeLeads(ctx context.Context, site string) error {
 	for {
 		var last int64
 		err := s.db.read(ctx, func(t tx) error {
-			_, err := t.one("SELECT last FROM leads_brought WHERE site_id = ?", []any{site}, &last)
+			_, err := t.queryOne("SELECT last FROM leads_brought WHERE site_id = ?", []any{site}, &last)
 			return err
 		})
 		if err != nil {
@@ -182,7 +182,7 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	if args.Form != "" {
 		where, filters = where+" AND form = ?", append(filters, string(args.Form))
 	}
-	if _, err := c.one("SELECT count(*) FROM leads WHERE "+where, filters, &page.Total); err != nil {
+	if _, err := c.queryOne("SELECT count(*) FROM leads WHERE "+where, filters, &page.Total); err != nil {
 		return page, err
 	}
 	chosen := "leads\x00" + strings.ToLower(string(args.SiteID)) + "\x00" + string(args.Form)
@@ -198,7 +198,7 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	if err != nil {
 		return page, err
 	}
-	found, err := list(c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, fitting(sizes, limit))...)
+	found, err := list(c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, countFitting(sizes, limit))...)
 	if err != nil {
 		return page, err
 	}
@@ -211,9 +211,9 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	return page, err
 }
 
-// fitting is how many leads of such sizes are on a page: at most so many, and no more once
+// countFitting is how many leads of such sizes are on a page: at most so many, and no more once
 // they hold leadBytes. A visitor may send a megabyte, and decides not how long an answer is.
-func fitting(sizes []int, most int) (n int) {
+func countFitting(sizes []int, most int) (n int) {
 	for held := 0; n < min(most, len(sizes)) && held < leadBytes; n++ {
 		held += sizes[n]
 	}
@@ -231,6 +231,6 @@ func scanLead(rows *sql.Rows, l *storedLead) error {
 	if err := rows.Scan(&l.ID, &l.SiteID, &l.Form, &fields, &events, &l.created, &l.Preview); err != nil {
 		return err
 	}
-	l.Fields, l.CreatedAt = fields, instant(l.created)
+	l.Fields, l.CreatedAt = fields, formatTime(l.created)
 	return json.Unmarshal(events, &l.Events)
 }

@@ -68,12 +68,12 @@ func (s *Service) CreateKey(ctx context.Context, n NewKey) (string, error) {
 
 func (s *Service) storeKey(t tx, secret string, n NewKey) error {
 	var holder int64
-	if ok, err := t.one("SELECT id FROM holders WHERE email = ?", []any{n.Holder}, &holder); err != nil || !ok {
+	if ok, err := t.queryOne("SELECT id FROM holders WHERE email = ?", []any{n.Holder}, &holder); err != nil || !ok {
 		return orUnknown(err, "member", n.Holder)
 	}
 	var pin sql.NullInt64
 	if n.Workspace != "" {
-		if ok, err := t.one("SELECT id FROM workspaces WHERE slug = ?", []any{n.Workspace}, &pin); err != nil || !ok {
+		if ok, err := t.queryOne("SELECT id FROM workspaces WHERE slug = ?", []any{n.Workspace}, &pin); err != nil || !ok {
 			return orUnknown(err, "workspace", n.Workspace)
 		}
 	}
@@ -109,11 +109,11 @@ func scanKey(rows *sql.Rows, k *Key) error {
 	var created int64
 	var expires, revoked, used sql.NullInt64
 	err := rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Holder, &k.Service, &k.Pin, &k.PerMinute, &created, &expires, &revoked, &used)
-	k.Created, k.Expires, k.Revoked, k.LastUsed = time.UnixMilli(created).UTC(), moment(expires), moment(revoked), moment(used)
+	k.Created, k.Expires, k.Revoked, k.LastUsed = time.UnixMilli(created).UTC(), optionalTime(expires), optionalTime(revoked), optionalTime(used)
 	return err
 }
 
-func moment(ms sql.NullInt64) time.Time {
+func optionalTime(ms sql.NullInt64) time.Time {
 	if !ms.Valid {
 		return time.Time{}
 	}
@@ -125,7 +125,7 @@ func moment(ms sql.NullInt64) time.Time {
 func (s *Service) RevokeKey(ctx context.Context, id int64) error {
 	return s.db.write(ctx, func(t tx) error {
 		var found int64
-		if ok, err := t.one("SELECT id FROM keys WHERE id = ?", []any{id}, &found); err != nil || !ok {
+		if ok, err := t.queryOne("SELECT id FROM keys WHERE id = ?", []any{id}, &found); err != nil || !ok {
 			return orUnknown(err, "key", fmt.Sprint(id))
 		}
 		return t.exec("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", s.now().UnixMilli(), id)

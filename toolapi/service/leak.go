@@ -44,7 +44,7 @@ type siteFile struct{ path, sum string }
 // filesOf are the files and the manifest of a bundle that is stored.
 func (t tx) filesOf(id int64) (text []byte, files []siteFile, err error) {
 	var packed []byte
-	if _, err := t.one("SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed); err != nil {
+	if _, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed); err != nil {
 		return nil, nil, err
 	}
 	for f, err := range storedFiles(packed) {
@@ -97,7 +97,7 @@ func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space
 	if err != nil || secrets == nil {
 		return err
 	}
-	found, err := s.holding(ctx, space, secrets, files)
+	found, err := s.findSecrets(ctx, space, secrets, files)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -134,8 +134,8 @@ func readBlob(space *blob.Space, sum string, limit int64) (text []byte, err erro
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// holding says of the first files that hold a secret which and how, each blob once. Its memory is bounded.
-func (s *Service) holding(ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []siteFile) (told []string, err error) {
+// findSecrets says of the first files that hold a secret which and how, each blob once. Its memory is bounded.
+func (s *Service) findSecrets(ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []siteFile) (told []string, err error) {
 	select {
 	case s.looking <- struct{}{}:
 		defer func() { <-s.looking }()

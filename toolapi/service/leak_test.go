@@ -19,7 +19,7 @@ func TestUploadWithASecret(t *testing.T) {
 	w := newWorld(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
 	const secret, short = "rk_test_4f3c2b1a09f8e7d6c5b4a3f2e1d0c9b8", "Zk3nQ8rT1vW"
-	finalized := func(files map[string]string) (answer, string) {
+	finalized := func(files map[string]string) (response, string) {
 		var list []string
 		for path, text := range files {
 			list = append(list, fmt.Sprintf(`{"path":%q,"sha256":%q,"size":%d}`, path, digestOf(text), len(text)))

@@ -32,17 +32,17 @@ func (c *call) recommendStyle(toolapi.NoArgs) (toolapi.RecommendStyle, error) {
 		if err != nil {
 			return result, err
 		}
-		l.Figures = figures(l.views)
+		l.Figures = performanceText(l.views)
 		result.Saved = append(result.Saved, l.Look)
 	}
-	for _, better := range judge(looks) {
+	for _, better := range surestLooks(looks) {
 		result.Recommendations = append(result.Recommendations, toolapi.Recommendation{TemplateID: better.template, Name: better.Name, Kind: better.kind, Why: better.why})
 	}
 	return result, nil
 }
 
-// figures is the performance of a look in words. Views are sorted.
-func figures(views []float64) string {
+// performanceText is the performance of a look in words. Views are sorted.
+func performanceText(views []float64) string {
 	if len(views) == 0 {
 		return "nothing made in it yet"
 	}
@@ -61,8 +61,8 @@ type verdict struct {
 	why string
 }
 
-// judge returns at most two looks, the surest first; none when the evidence is noise.
-func judge(looks []look) []verdict {
+// surestLooks returns at most two looks, the surest first; none when the evidence is noise.
+func surestLooks(looks []look) []verdict {
 	var judged []verdict
 	enough := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return len(l.views) < lookResults })
 	// One test for each look: the more are tried, the more would pass by chance.

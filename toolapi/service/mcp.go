@@ -64,7 +64,7 @@ func ownOrigin(r *http.Request) bool {
 
 // admitMessages takes the messages of an admitted request to the protocol.
 func (s *Service) admitMessages(x *exchange) error {
-	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
+	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	if err := s.admit(x, c); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Service) admitMessages(x *exchange) error {
 	}
 	x.r = x.r.WithContext(context.WithValue(context.WithoutCancel(x.r.Context()), mcpCallerKey{}, caller))
 	if !batch {
-		x.tool = s.known(messages[0].Tool)
+		x.tool = s.knownTool(messages[0].Tool)
 		return s.answerOne(x, messages[0])
 	}
 	if version != "" && version != batchVersion {
@@ -95,8 +95,8 @@ func (s *Service) admitMessages(x *exchange) error {
 	return s.answerAll(x, messages)
 }
 
-// known is the name of a tool that exists, or "": only those are logged and counted.
-func (s *Service) known(tool string) string {
+// knownTool is the name of a tool that exists, or "": only those are logged and counted.
+func (s *Service) knownTool(tool string) string {
 	if _, ok := s.tools[tool]; !ok {
 		return ""
 	}

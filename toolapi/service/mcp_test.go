@@ -22,7 +22,7 @@ import (
 // revisions are all of MCP; only the last has no initialize.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
-const newest = "2026-07-28"
+const recentCache = "2026-07-28"
 
 // rpc is a JSON-RPC request; params are those of js, and of the newest revision.
 func rpc(version string, id any, method string, pairs ...any) string {
@@ -30,18 +30,18 @@ func rpc(version string, id any, method string, pairs ...any) string {
 	for i := 0; i < len(pairs); i += 2 {
 		params[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
-	if version == newest {
-		params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": newest, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+	if version == recentCache {
+		params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": recentCache, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
 	}
 	return js("jsonrpc", "2.0", "id", id, "method", method, "params", params)
 }
 
 // mcp posts a body; header replaces what a client of the revision sends.
-func (w *world) mcp(key, version, body string, header ...string) answer {
+func (w *world) mcp(key, version, body string, header ...string) response {
 	w.Helper()
 	m := toolapi.ParseMessage(json.RawMessage(body))
 	sent := map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": version}
-	if version == newest {
+	if version == recentCache {
 		sent["Mcp-Method"], sent["Mcp-Name"] = m.Method, m.Tool
 	}
 	for i := 0; i < len(header); i += 2 {
@@ -82,9 +82,9 @@ func at(v any, path ...any) any {
 func TestMCPRevisions(t *testing.T) {
 	w := newWorld(t)
 	for _, version := range revisions {
-		if version == newest {
+		if version == recentCache {
 			a := w.mcp("member", version, rpc(version, "d", "server/discover"))
-			if supported, _ := at(a.fields, "result", "supportedVersions").([]any); a.status != 200 || !slices.Contains(supported, any(newest)) || at(a.fields, "result", "resultType") != "complete" {
+			if supported, _ := at(a.fields, "result", "supportedVersions").([]any); a.status != 200 || !slices.Contains(supported, any(recentCache)) || at(a.fields, "result", "resultType") != "complete" {
 				t.Errorf("X-002: %d %s", a.status, a.body)
 			}
 		} else {
@@ -102,7 +102,7 @@ func TestMCPRevisions(t *testing.T) {
 			t.Errorf("%s: %d tools: %.200s", version, len(tools), a.body)
 		}
 		a = w.mcp("member", version, rpc(version, 3, "tools/call", "name", brand))
-		if a.status != 200 || at(a.fields, "result", "structuredContent", "workspace") != "acme" || at(a.fields, "result", "isError") == true || version == newest && at(a.fields, "result", "resultType") != "complete" {
+		if a.status != 200 || at(a.fields, "result", "structuredContent", "workspace") != "acme" || at(a.fields, "result", "isError") == true || version == recentCache && at(a.fields, "result", "resultType") != "complete" {
 			t.Errorf("%s: %d %s", version, a.status, a.body)
 		}
 	}
@@ -117,11 +117,11 @@ func TestMCPVersions(t *testing.T) {
 			t.Errorf("X-003 %s: %d %s", version, a.status, a.body)
 		}
 	}
-	call := rpc(newest, 1, "tools/call", "name", brand)
+	call := rpc(recentCache, 1, "tools/call", "name", brand)
 	for _, header := range [][]string{
 		{"Mcp-Protocol-Version", "2025-11-25"}, {"Mcp-Protocol-Version", ""}, {"Mcp-Method", "tools/list"}, {"Mcp-Method", ""}, {"Mcp-Name", "domain.list"}, {"Mcp-Name", ""},
 	} {
-		if a := w.mcp("member", newest, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
+		if a := w.mcp("member", recentCache, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
 			t.Errorf("X-004 %v: %d %s", header, a.status, a.body)
 		}
 	}
@@ -156,7 +156,7 @@ func TestMCPBatches(t *testing.T) {
 	undo := js("jsonrpc", "2.0", "id", 7, "method", "tools/call", "params", map[string]any{"name": "automations.undo_draft", "arguments": map[string]any{"board_id": w.demo.IDs["board_id"], "idempotency_key": "b"}})
 	before := w.snapshot("keys")
 	for _, c := range [][2]string{
-		{"2025-06-18", "[" + undo + "]"}, {"2025-11-25", "[" + undo + "]"}, {newest, "[" + undo + "]"}, {"", "[]"}, {"", "[" + undo + "," + undo + "]"}, {"", "[[" + undo + "]]"}, {"", "[" + undo + ",[]]"},
+		{"2025-06-18", "[" + undo + "]"}, {"2025-11-25", "[" + undo + "]"}, {recentCache, "[" + undo + "]"}, {"", "[]"}, {"", "[" + undo + "," + undo + "]"}, {"", "[[" + undo + "]]"}, {"", "[" + undo + ",[]]"},
 	} {
 		a := w.mcp("member", c[0], c[1], "Mcp-Method", "", "Mcp-Name", "")
 		if a.status != 400 || a.code() != toolapi.CodeMalformedBody {
@@ -236,7 +236,7 @@ func rawStatus(t *testing.T, host, request string) string {
 func TestMCPRefusals(t *testing.T) {
 	w := newWorld(t)
 	call := rpc("", 1, "tools/call", "name", brand)
-	envelope := func(id string, a answer, status int, code string) {
+	envelope := func(id string, a response, status int, code string) {
 		t.Helper()
 		if a.status != status || a.code() != code || a.fields["ok"] != false || at(a.fields, "error", "code") != code || a.header.Get("Content-Type") != "application/json" || a.header.Get("Deprecation") == "" {
 			t.Errorf("%s: want %d %s, got %d %s", id, status, code, a.status, a.body)
@@ -249,7 +249,7 @@ func TestMCPRefusals(t *testing.T) {
 	envelope("X-010", w.mcp("member", "", call), 403, toolapi.CodeSurfaceDisabled)
 	w.sql("DELETE FROM settings WHERE name = 'api_disabled'")
 	for i := range 5 { // H-029: MCP and REST are one window
-		if a := []func() answer{func() answer { return w.mcp("limited", "", call) }, func() answer { return w.call("limited", brand, "") }}[i%2](); a.status != 200 {
+		if a := []func() response{func() response { return w.mcp("limited", "", call) }, func() response { return w.call("limited", brand, "") }}[i%2](); a.status != 200 {
 			t.Errorf("H-029: %d %s", a.status, a.body)
 		}
 	}
@@ -286,7 +286,7 @@ func TestMCPRefusals(t *testing.T) {
 		if a := w.mcp("member", version, rpc(version, 1, "tools/call", "name", "no.such")); at(a.fields, "error", "code") != -32602.0 {
 			t.Errorf("X-012 %s, an unknown tool: %d %s", version, a.status, a.body)
 		}
-		want := map[bool]int{true: 404, false: 400}[version == newest]
+		want := map[bool]int{true: 404, false: 400}[version == recentCache]
 		if a := w.mcp("member", version, rpc(version, 1, "no/such")); a.status != want || at(a.fields, "error", "code") != -32601.0 {
 			t.Errorf("X-012 %s, an unknown method: %d %s", version, a.status, a.body)
 		}
@@ -324,7 +324,7 @@ func TestMCPIdempotency(t *testing.T) {
 	if at(first.fields, "result", "structuredContent", "replayed") != false || at(again.fields, "result", "structuredContent", "replayed") != true || !reflect.DeepEqual(at(again.fields, "result", "structuredContent"), any(rest.fields)) {
 		t.Errorf("%s\n%s\n%s", first.body, again.body, rest.body)
 	}
-	for code, a := range map[string]answer{
+	for code, a := range map[string]response{
 		toolapi.CodeIdempotencyConflict:    w.mcp("member", "", undo("idempotency_key", "k"), "Idempotency-Key", "l"),
 		toolapi.CodeIdempotencyInvalid:     w.mcp("member", "", undo(), "Idempotency-Key", "a b"),
 		toolapi.CodeIdempotencyUnsupported: w.mcp("member", "", rpc("", 1, "tools/call", "name", brand), "Idempotency-Key", "k"),
@@ -460,7 +460,7 @@ func (w *world) examples(tool *toolapi.Tool) []string {
 // TestMCPConfirmation is.
 func TestMCPConfirmation(t *testing.T) {
 	each(t, func(w *world, c twoCall) {
-		call := func(key string, more ...any) answer {
+		call := func(key string, more ...any) response {
 			return w.mcp(key, "2025-11-25", rpc("", 1, "tools/call", "name", c.tool, "arguments", json.RawMessage(c.body(more...))))
 		}
 		byMCP, _ := at(call("member").fields, "result", "structuredContent", "confirmation_id").(string)

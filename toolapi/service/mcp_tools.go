@@ -32,7 +32,7 @@ type mcpCaller struct {
 type mcpCallerKey struct{}
 
 // newMCP makes the protocol's half of MCP.
-func (s *Service) newMCP() http.Handler { return speak(s.mcpServer(s.mcpOptions())) }
+func (s *Service) newMCP() http.Handler { return serveMCP(s.mcpServer(s.mcpOptions())) }
 
 func (s *Service) mcpOptions() *mcp.ServerOptions {
 	return &mcp.ServerOptions{
@@ -53,8 +53,8 @@ func (s *Service) mcpServer(o *mcp.ServerOptions) *mcp.Server {
 	return server
 }
 
-// speak answers over HTTP: one document for one message.
-func speak(server *mcp.Server) http.Handler {
+// serveMCP answers over HTTP: one document for one message.
+func serveMCP(server *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
 		DisableLocalhostProtection: true, // the boundary looks at Host, and knows our names
@@ -113,9 +113,9 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 	h := s.tools[name]
 	c := &call{service: s, hash: caller.hash, request: caller.request, headerID: caller.headerID, now: s.now(), tool: h.tool}
 	body, malformed := toolapi.ParseObject(arguments)
-	var a answer
+	var a response
 	if c.body = body; malformed != nil {
-		a, err = h.refused(ctx, c, invalid(toolapi.Issue{Message: "must be an object"}))
+		a, err = h.auditRefusal(ctx, c, invalid(toolapi.Issue{Message: "must be an object"}))
 	} else {
 		a, err = h.dispatch(ctx, c)
 	}
@@ -123,7 +123,7 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 		refused, ok := errors.AsType[*toolapi.Error](err)
 		if !ok {
 			s.log.Error("failed", "request", caller.request, "tool", name, "error", err.Error())
-			refused = failure(err)
+			refused = serviceFailure(err)
 		}
 		return nil, mcpError(refused)
 	}

@@ -69,10 +69,10 @@ func (s *Service) serveMetrics(x *exchange) {
 	err := s.db.read(x.r.Context(), func(t tx) error {
 		for _, g := range gauges {
 			var value int64
-			if _, err := t.one(g.query, []any{s.now().UnixMilli()}, &value); err != nil {
+			if _, err := t.queryOne(g.query, []any{s.now().UnixMilli()}, &value); err != nil {
 				return err
 			}
-			family(&text, g.name, "gauge", g.help)
+			writeFamily(&text, g.name, "gauge", g.help)
 			fmt.Fprintf(&text, "%s %d\n", g.name, value)
 		}
 		return nil
@@ -81,14 +81,14 @@ func (s *Service) serveMetrics(x *exchange) {
 		s.refuse(x, err)
 		return
 	}
-	family(&text, "go_goroutines", "gauge", "Goroutines.")
+	writeFamily(&text, "go_goroutines", "gauge", "Goroutines.")
 	fmt.Fprintf(&text, "go_goroutines %d\n", runtime.NumGoroutine())
 	x.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	x.WriteHeader(http.StatusOK)
 	_, _ = x.Write([]byte(text.String())) // fails only when the caller is gone
 }
 
-func family(text *strings.Builder, name, kind, help string) {
+func writeFamily(text *strings.Builder, name, kind, help string) {
 	fmt.Fprintf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
@@ -98,12 +98,12 @@ func (m *metrics) write(text *strings.Builder) {
 	keys := slices.SortedFunc(maps.Keys(m.calls), func(a, b counted) int {
 		return cmp.Or(strings.Compare(a.tool, b.tool), a.status-b.status, strings.Compare(a.code, b.code))
 	})
-	family(text, "pages_requests_total", "counter", "Requests answered.")
+	writeFamily(text, "pages_requests_total", "counter", "Requests answered.")
 	for _, k := range keys {
 		fmt.Fprintf(text, "pages_requests_total{tool=%q,status=\"%d\",code=%q} %d\n", k.tool, k.status, k.code, m.calls[k])
 	}
 	const name = "pages_request_duration_seconds"
-	family(text, name, "histogram", "Time spent answering, by tool.")
+	writeFamily(text, name, "histogram", "Time spent answering, by tool.")
 	for _, tool := range slices.Sorted(maps.Keys(m.took)) {
 		h, n := m.took[tool], int64(0)
 		for i, bound := range bounds {

@@ -53,8 +53,8 @@ var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 	return all
 })
 
-// endpoints are those at an address, by method; none when there is nothing.
-func endpoints(path string) (byMethod map[string]endpoint, id, sum string) {
+// endpointsAt are those at an address, by method; none when there is nothing.
+func endpointsAt(path string) (byMethod map[string]endpoint, id, sum string) {
 	for _, e := range pagesEndpoints() {
 		values, ok := e.Match(path)
 		if !ok {
@@ -82,8 +82,8 @@ func (s *Service) servePages(x *exchange) {
 }
 
 func (s *Service) pagesCall(x *exchange) error {
-	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
-	byMethod, id, sum := endpoints(x.r.URL.EscapedPath())
+	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
+	byMethod, id, sum := endpointsAt(x.r.URL.EscapedPath())
 	kind, ok := byMethod[x.r.Method]
 	if byMethod != nil && !ok {
 		allowed := make([]string, 0, len(byMethod))
@@ -206,7 +206,7 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 	if p.x.r.ContentLength > most {
 		return nil, tooLarge()
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, io.NopCloser(p.paced()), most))
+	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, io.NopCloser(p.pacedBody()), most))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, tooLarge()
 	}
@@ -246,9 +246,9 @@ func badArguments(issues []toolapi.Issue) *toolapi.PagesError {
 	return toolapi.NewPagesError(toolapi.CodeInvalidArguments, message)
 }
 
-// work finds the workspace that a call names, or the one it means, and whether the
+// enterWorkspace finds the workspace that a call names, or the one it means, and whether the
 // holder may upload there.
-func (p *pagesCall) work(t tx, named string) error {
+func (p *pagesCall) enterWorkspace(t tx, named string) error {
 	if err := p.enter(t); err != nil {
 		return err
 	}
@@ -256,28 +256,28 @@ func (p *pagesCall) work(t tx, named string) error {
 	if err != nil {
 		return err
 	}
-	p.in, p.as = in, echo(in, source)
-	return p.allowed()
+	p.in, p.as = in, workingIn(in, source)
+	return p.checkPermission()
 }
 
-// within is work in a workspace that something the call names is in. It reports
+// enterWorkspaceOf is work in a workspace that something the call names is in. It reports
 // whether the holder reaches it.
-func (p *pagesCall) within(workspace int64) (bool, error) {
-	for _, w := range p.who.passable() {
+func (p *pagesCall) enterWorkspaceOf(workspace int64) (bool, error) {
+	for _, w := range p.who.reachableWorkspaces() {
 		if w.id != workspace {
 			continue
 		}
-		p.in, p.as = w, echo(w, toolapi.CallOverride)
+		p.in, p.as = w, workingIn(w, toolapi.CallOverride)
 		if in, source, err := p.who.resolve(""); err == nil && in.id == workspace {
-			p.as = echo(w, source)
+			p.as = workingIn(w, source)
 		}
-		return true, p.allowed()
+		return true, p.checkPermission()
 	}
 	return false, nil
 }
 
-func (p *pagesCall) allowed() error {
-	if !may(p.in.role, uploadPages) {
+func (p *pagesCall) checkPermission() error {
+	if !roleAllows(p.in.role, uploadPages) {
 		return toolapi.NewPagesError(toolapi.CodePermissionDenied, "The holder of this key may not "+string(uploadPages)+" in this workspace.")
 	}
 	return nil
@@ -293,18 +293,18 @@ func (p *pagesCall) pagesSite(id toolapi.UUID) (siteRow, error) {
 }
 
 // answer is what is kept for a retry with the same key.
-type kept struct {
+type storedReply struct {
 	Status int             `json:"status"`
 	Body   json.RawMessage `json:"body"`
 }
 
-// repeated gives the first answer to the key of a request, if there is one.
-func (p *pagesCall) repeated(t tx, asked []byte) (k kept, found bool, err error) {
+// storedResponse gives the first answer to the key of a request, if there is one.
+func (p *pagesCall) storedResponse(t tx, asked []byte) (k storedReply, found bool, err error) {
 	if p.headerID == "" {
 		return k, false, nil
 	}
 	var first, text []byte
-	found, err = t.one("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
+	found, err = t.queryOne("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
 		[]any{p.who.holder, p.in.id, p.kind.Name, p.headerID, p.now.Add(-answerLife).UnixMilli()}, &first, &text)
 	if err != nil || !found {
 		return k, false, err
@@ -316,8 +316,8 @@ func (p *pagesCall) repeated(t tx, asked []byte) (k kept, found bool, err error)
 	return k, true, err
 }
 
-// keep writes the audit row, and what a retry with the same key gets.
-func (p *pagesCall) keep(asked []byte, status int, result any, e entry) (k kept, err error) {
+// storeResponse writes the audit row, and what a retry with the same key gets.
+func (p *pagesCall) storeResponse(asked []byte, status int, result any, e entry) (k storedReply, err error) {
 	if err := p.audit(e); err != nil {
 		return k, err
 	}
@@ -325,7 +325,7 @@ func (p *pagesCall) keep(asked []byte, status int, result any, e entry) (k kept,
 	if err != nil {
 		return k, err
 	}
-	k = kept{Status: status, Body: body}
+	k = storedReply{Status: status, Body: body}
 	if p.headerID == "" {
 		return k, nil
 	}
@@ -337,8 +337,8 @@ func (p *pagesCall) keep(asked []byte, status int, result any, e entry) (k kept,
 		p.who.holder, p.in.id, p.kind.Name, p.headerID, asked, string(text), p.now.UnixMilli())
 }
 
-// give answers.
-func (p *pagesCall) give(k kept) {
+// sendStored answers.
+func (p *pagesCall) sendStored(k storedReply) {
 	p.x.reply(k.Status, append([]byte(strings.TrimRight(string(k.Body), "\n")), '\n'))
 }
 

@@ -14,7 +14,7 @@ import (
 func (s *Service) serveHealth(x *exchange) {
 	err := s.db.read(x.r.Context(), func(t tx) error {
 		var n int
-		_, err := t.one("SELECT count(*) FROM settings", nil, &n)
+		_, err := t.queryOne("SELECT count(*) FROM settings", nil, &n)
 		return err
 	})
 	if err != nil {

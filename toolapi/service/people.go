@@ -32,7 +32,7 @@ func (p *people) IsMember(ctx context.Context, id string) bool {
 	}
 	member := false
 	err = p.service.db.read(ctx, func(t tx) (err error) {
-		_, err = t.one("SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE m.holder_id = ? AND m.workspace_id = ? AND NOT h.service)", []any{holder, p.workspace}, &member)
+		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE m.holder_id = ? AND m.workspace_id = ? AND NOT h.service)", []any{holder, p.workspace}, &member)
 		return err
 	})
 	if err != nil {
@@ -53,14 +53,14 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 	err := p.service.db.write(ctx, func(t tx) error {
 		var holder int64
 		var page string
-		found, err := t.one(`SELECT h.id, h.email, s.name FROM holders h JOIN memberships m ON m.holder_id = h.id JOIN sites s ON s.id = ?
+		found, err := t.queryOne(`SELECT h.id, h.email, s.name FROM holders h JOIN memberships m ON m.holder_id = h.id JOIN sites s ON s.id = ?
 			WHERE m.workspace_id = ? AND h.email = ? COLLATE NOCASE AND NOT h.service`, []any{p.site, p.workspace, email}, &holder, &m.To, &page)
 		if err != nil || !found {
 			return err
 		}
 		var waiting int
 		now := p.service.now().UnixMilli()
-		if _, err := t.one("SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?", []any{holder, p.site, now}, &waiting); err != nil {
+		if _, err := t.queryOne("SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?", []any{holder, p.site, now}, &waiting); err != nil {
 			return err
 		}
 		if waiting >= maxSignInLinks {
@@ -82,12 +82,12 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 func (p *people) Redeem(ctx context.Context, token string) (who Person, ok bool, err error) {
 	err = p.service.db.write(ctx, func(t tx) error {
 		var holder int64
-		found, err := t.one("DELETE FROM sign_in_links WHERE hash = ? AND site_id = ? AND expires_at > ? RETURNING holder_id",
+		found, err := t.queryOne("DELETE FROM sign_in_links WHERE hash = ? AND site_id = ? AND expires_at > ? RETURNING holder_id",
 			[]any{hashToken(token), p.site, p.service.now().UnixMilli()}, &holder)
 		if err != nil || !found {
 			return err
 		}
-		ok, err = t.one("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE h.id = ? AND m.workspace_id = ?",
+		ok, err = t.queryOne("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE h.id = ? AND m.workspace_id = ?",
 			[]any{holder, p.workspace}, &who.Email, &who.Name)
 		who.ID = personPrefix + strconv.FormatInt(holder, 10)
 		return err
@@ -98,10 +98,10 @@ func (p *people) Redeem(ctx context.Context, token string) (who Person, ok bool,
 // bindPublishing gives the tools of toolapi's publishing part their code.
 func bindPublishing(c *toolapi.Contract) []handler {
 	return []handler{
-		on(c.Revisions, read, (*call).revisions),
-		on(c.ListSecrets, read, (*call).listSecrets),
-		on(c.SetSecret, publishPages, (*call).setSecret),
-		on(c.RemoveSecret, publishPages, (*call).removeSecret),
-		on(c.Leads, read, (*call).leads),
+		bindTool(c.Revisions, read, (*call).revisions),
+		bindTool(c.ListSecrets, read, (*call).listSecrets),
+		bindTool(c.SetSecret, publishPages, (*call).setSecret),
+		bindTool(c.RemoveSecret, publishPages, (*call).removeSecret),
+		bindTool(c.Leads, read, (*call).leads),
 	}
 }

@@ -39,9 +39,9 @@ func newPool(dsn, begin string, size int) (*pool, error) {
 	return p, nil
 }
 
-// within runs do in a transaction. It is committed when do returns no error, and
+// transact runs do in a transaction. It is committed when do returns no error, and
 // rolled back when it does, panics, or ctx ends before.
-func (p *pool) within(ctx context.Context, do func(tx) error) (err error) {
+func (p *pool) transact(ctx context.Context, do func(tx) error) (err error) {
 	var c *connection
 	select {
 	case c = <-p.idle:

@@ -48,7 +48,7 @@ func (p *pagesCall) makePreview() error {
 	if err != nil {
 		return err
 	}
-	var k kept
+	var k storedReply
 	var made *toolapi.PreviewLink
 	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
 		made, k, err = p.storePreview(t, args, asked)
@@ -62,20 +62,20 @@ func (p *pagesCall) makePreview() error {
 
 // storePreview stores a link. What is kept for a retry lacks the address, which holds
 // the token: it is made of the key anew.
-func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byte) (*toolapi.PreviewLink, kept, error) {
-	if err := p.work(t, string(args.Workspace)); err != nil {
-		return nil, kept{}, err
+func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byte) (*toolapi.PreviewLink, storedReply, error) {
+	if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
+		return nil, storedReply{}, err
 	}
 	s, err := p.pagesSite(args.SiteID)
 	if err != nil {
-		return nil, kept{}, err
+		return nil, storedReply{}, err
 	}
 	token, label, err := p.previewToken(asked)
 	if err != nil {
-		return nil, kept{}, err
+		return nil, storedReply{}, err
 	}
 	result := &toolapi.PreviewLink{}
-	k, found, err := p.repeated(t, asked)
+	k, found, err := p.storedResponse(t, asked)
 	if err != nil {
 		return nil, k, err
 	}
@@ -94,8 +94,8 @@ func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byt
 		life = toolapi.DefaultPreviewSeconds
 	}
 	expires := p.now.Add(time.Duration(life) * time.Second).UnixMilli()
-	*result = toolapi.PreviewLink{ID: "prv_" + rand.Text(), ExpiresAt: instant(expires)}
-	found, err = t.one("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1", []any{s.id, args.Revision, args.Revision}, &result.Revision)
+	*result = toolapi.PreviewLink{ID: "prv_" + rand.Text(), ExpiresAt: formatTime(expires)}
+	found, err = t.queryOne("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1", []any{s.id, args.Revision, args.Revision}, &result.Revision)
 	if err == nil && !found {
 		err = toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview.")
 	}
@@ -108,7 +108,7 @@ func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byt
 		return nil, k, err
 	}
 	result.Fill(p.as)
-	k, err = p.keep(asked, http.StatusCreated, result, entry{outcome: "done", summary: "Made a preview link to revision " + result.Revision + "."})
+	k, err = p.storeResponse(asked, http.StatusCreated, result, entry{outcome: "done", summary: "Made a preview link to revision " + result.Revision + "."})
 	result.URL = p.previewURL(label, token)
 	return result, k, err
 }
@@ -118,10 +118,10 @@ func (p *pagesCall) previewRoom(site string) error {
 	var good int
 	var oldest sql.NullString
 	var ends sql.NullInt64
-	_, err := p.one("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
+	_, err := p.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
 		[]any{site, p.now.UnixMilli()}, &good, &ends, &oldest)
 	if err == nil && good >= maxPreviews {
-		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good, oldest.String, instant(ends.Int64)))
+		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good, oldest.String, formatTime(ends.Int64)))
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (p *pagesCall) previewToken(asked []byte) (token, label string, err error) 
 			return "", "", err
 		}
 		mac := hmac.New(sha256.New, master)
-		mac.Write([]byte("preview\x00" + instant(p.who.holder) + "\x00" + instant(p.in.id) + "\x00" + p.headerID + "\x00" + string(asked)))
+		mac.Write([]byte("preview\x00" + formatTime(p.who.holder) + "\x00" + formatTime(p.in.id) + "\x00" + p.headerID + "\x00" + string(asked)))
 		copy(bits[:], mac.Sum(nil))
 	}
 	token = base64.RawURLEncoding.EncodeToString(bits[:])
@@ -177,14 +177,14 @@ func (p *pagesCall) revokePreview() error {
 		}
 		unknown := toolapi.NewPagesError(toolapi.CodePreviewNotFound, "There is no such preview link.")
 		var workspace int64
-		found, err := t.one("SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?", []any{p.id, p.now.UnixMilli()}, &workspace)
+		found, err := t.queryOne("SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?", []any{p.id, p.now.UnixMilli()}, &workspace)
 		if err != nil {
 			return err
 		}
 		if !found {
 			return unknown
 		}
-		if reached, err := p.within(workspace); err != nil || !reached {
+		if reached, err := p.enterWorkspaceOf(workspace); err != nil || !reached {
 			if err == nil {
 				err = unknown
 			}
@@ -219,7 +219,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 	var expires int64
 	var found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.one(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
+		found, err = t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
 			WHERE p.label = ? AND p.expires_at > ?`, []any{label, s.now().UnixMilli()}, &id, &site, &revision, &hash, &expires)
 		return err
 	})
@@ -227,15 +227,15 @@ func (s *Service) servePreview(x *exchange, label string) {
 		s.cannotShow(x, err)
 		return
 	}
-	w := &private{ResponseWriter: x.visitor()}
+	w := &private{ResponseWriter: x.plainWriter()}
 	private := w.Header()
 	if !found || subtle.ConstantTimeCompare(hash, hashToken(token)) != 1 {
-		privately(private)
+		setPreviewHeaders(private)
 		s.host.Refuse(w, x.r, NoPreview())
 		return
 	}
 	if first {
-		privately(private)
+		setPreviewHeaders(private)
 		http.SetCookie(w, &http.Cookie{
 			Name: cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: x.r.TLS != nil,
 			MaxAge: int(time.UnixMilli(expires).Sub(s.now()) / time.Second),
@@ -247,7 +247,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 	s.host.Preview(w, withoutCookie(x.r, cookie), id, func(ctx context.Context) (r Release, err error) {
 		err = s.db.read(ctx, func(t tx) (err error) {
 			// It may have been revoked since the look above, and ended since: it is not opened anew.
-			good, err := t.one("SELECT id FROM previews WHERE id = ? AND expires_at > ?", []any{id, s.now().UnixMilli()}, &id)
+			good, err := t.queryOne("SELECT id FROM previews WHERE id = ? AND expires_at > ?", []any{id, s.now().UnixMilli()}, &id)
 			switch {
 			case err != nil:
 				return err
@@ -263,8 +263,8 @@ func (s *Service) servePreview(x *exchange, label string) {
 	})
 }
 
-// privately keeps a preview out of caches and searches, and its address to itself.
-func privately(h http.Header) {
+// setPreviewHeaders keeps a preview out of caches and searches, and its address to itself.
+func setPreviewHeaders(h http.Header) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("Cache-Control", "private, no-store")
@@ -281,7 +281,7 @@ func (w *private) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.begun = true
 	}
-	privately(w.Header())
+	setPreviewHeaders(w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -316,8 +316,8 @@ func withoutCookie(r *http.Request, name string) *http.Request {
 	return clean
 }
 
-// previewed are the revisions of a site that a link shows.
-func (t tx) previewed(site string, now time.Time) (map[string]bool, error) {
+// previewedRevisions are the revisions of a site that a link shows.
+func (t tx) previewedRevisions(site string, now time.Time) (map[string]bool, error) {
 	names, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT revision FROM previews WHERE site_id = ? AND expires_at > ?", site, now.UnixMilli())
 	all := map[string]bool{}
 	for _, name := range names {

@@ -166,7 +166,7 @@ func (w *world) sendText(id, text string) {
 	}
 }
 
-func (w *world) finalizeText(id string) answer {
+func (w *world) finalizeText(id string) response {
 	w.Helper()
 	return w.request(http.MethodPost, toolapi.FinalizePath(id), w.demo.Keys["member"], "{}")
 }
@@ -488,11 +488,11 @@ func TestPreviewsAreBounded(t *testing.T) {
 	w, _ := hosting(t)
 	w.revisionOf("one")
 	const bound = 200
-	link := func(name string, life int) answer {
+	link := func(name string, life int) response {
 		w.pass(2 * time.Second) // within the rate of calls
 		return w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life), "Idempotency-Key", name)
 	}
-	made := map[string]answer{}
+	made := map[string]response{}
 	for i := range bound {
 		name := fmt.Sprint("link-", i)
 		if made[name] = link(name, 3600+i); made[name].status != http.StatusCreated {

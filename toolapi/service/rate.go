@@ -39,7 +39,7 @@ func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	now := l.elapsed()
 	w := l.keys[key]
 	if w == nil || len(w.times) != limit {
-		w = w.resized(limit)
+		w = w.resize(limit)
 		l.keys[key] = w
 	}
 	w.forget(now)
@@ -54,8 +54,8 @@ func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	return quota{limit: limit, remaining: limit - w.n, reset: int64(max(1, (left+time.Second-1)/time.Second))}, ok
 }
 
-// resized is the window with another cap; the newest calls stay.
-func (w *window) resized(limit int) *window {
+// resize is the window with another cap; the newest calls stay.
+func (w *window) resize(limit int) *window {
 	r := &window{times: make([]time.Duration, limit)}
 	if w == nil {
 		return r

@@ -2,8 +2,8 @@ package service
 
 import "sync"
 
-// newest keeps what was made last, by a key for each, at most so many.
-type newest[K comparable, V any] struct {
+// recentCache keeps what was made last, by a key for each, at most so many.
+type recentCache[K comparable, V any] struct {
 	most int
 
 	mu   sync.Mutex
@@ -11,14 +11,14 @@ type newest[K comparable, V any] struct {
 	made map[K]V
 }
 
-func (n *newest[K, V]) known(key K) (V, bool) {
+func (n *recentCache[K, V]) get(key K) (V, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	made, ok := n.made[key]
 	return made, ok
 }
 
-func (n *newest[K, V]) keep(key K, made V) {
+func (n *recentCache[K, V]) put(key K, made V) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.made == nil {

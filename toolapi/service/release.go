@@ -18,8 +18,8 @@ import (
 // site is locked against another publish; then the pointer moves in the transaction of
 // the call, and then the host shows what it has ready.
 
-// goes is what a call would make live; the zero value is nothing.
-type goes struct {
+// releaseChange is what a call would make live; the zero value is nothing.
+type releaseChange struct {
 	site, revision string
 	force          bool
 }
@@ -89,19 +89,19 @@ func (h handler) makeReady(ctx context.Context, c *call) (r *ready, err error) {
 
 // lookAhead finds out what a call would make live. A call that would be refused makes
 // nothing live: it is refused in its own transaction.
-func (h handler) lookAhead(ctx context.Context, c *call) (what goes, err error) {
+func (h handler) lookAhead(ctx context.Context, c *call) (what releaseChange, err error) {
 	err = c.service.db.read(ctx, func(t tx) error {
 		if err := c.enter(t); err != nil {
 			return err
 		}
 		in, source, err := c.who.resolve(c.body.String("workspace"))
-		if err != nil || !may(in.role, h.needs) {
+		if err != nil || !roleAllows(in.role, h.needs) {
 			return nil //nolint:nilerr // as was said
 		}
-		c.in, c.as = in, echo(in, source)
+		c.in, c.as = in, workingIn(in, source)
 		what, err = h.ahead(c)
 		if _, refused := refusedWith(err); refused {
-			what, err = goes{}, nil
+			what, err = releaseChange{}, nil
 		}
 		return err
 	})
@@ -111,7 +111,7 @@ func (h handler) lookAhead(ctx context.Context, c *call) (what goes, err error) 
 // readyFor locks the site and has the host make the revision ready. Another publish may
 // have held the lock meanwhile: what is not due any more then is left alone, migrations
 // and all, and readyFor returns nil.
-func (s *Service) readyFor(ctx context.Context, what goes, still func() (bool, error)) (*ready, error) {
+func (s *Service) readyFor(ctx context.Context, what releaseChange, still func() (bool, error)) (*ready, error) {
 	unlock, err := s.locks.lock(ctx, what.site)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (s *Service) tryRestart(ctx context.Context, site string) error {
 // migrationsOf are the names of a revision's migrations.
 func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	var text []byte
-	found, err := t.one("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?", []any{site, revision}, &text)
+	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?", []any{site, revision}, &text)
 	if err != nil || !found || !bytes.Contains(text, []byte(`"migrations"`)) {
 		return nil, err // and the list of files need not be read
 	}
@@ -193,15 +193,15 @@ func (t tx) noteMigrations(site, revision string) error {
 	return err
 }
 
-// applied are the migrations that a site's database has, sorted bytewise.
-func (t tx) applied(site string) ([]string, error) {
+// appliedMigrations are the migrations that a site's database has, sorted bytewise.
+func (t tx) appliedMigrations(site string) ([]string, error) {
 	return list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
 }
 
 // checkSchema refuses a revision that does not know migrations which the site's
 // database has.
 func (t tx) checkSchema(site, revision string) error {
-	applied, err := t.applied(site)
+	applied, err := t.appliedMigrations(site)
 	if err != nil || len(applied) == 0 {
 		return err
 	}

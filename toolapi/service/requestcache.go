@@ -14,8 +14,8 @@ import (
 // again. So a key that was revoked is refused by the next request, and ten thousand
 // blobs do not ask ten thousand times, which was a third of the service's processor time.
 
-// lately is what was read since the last commit, by a key for each.
-type lately struct {
+// requestCache is what was read since the last commit, by a key for each.
+type requestCache struct {
 	db *sql.DB
 
 	mu      sync.Mutex
@@ -28,30 +28,30 @@ type lately struct {
 // knownMost is how many things are kept.
 const knownMost = 1000
 
-func newLately(dsn string) (*lately, error) {
+func newLately(dsn string) (*requestCache, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return &lately{db: db, known: map[string]any{}}, nil
+	return &requestCache{db: db, known: map[string]any{}}, nil
 }
 
-// remember returns what read returns: as it was, if nothing was committed since. version is
+// readCached returns what read returns: as it was, if nothing was committed since. version is
 // what look returned: what is returned is as old as that at most. Errors are not kept.
-func remember[T any](l *lately, version int64, key string, read func() (T, error)) (T, error) {
-	if fact, ok := l.fact(key).(T); ok {
+func readCached[T any](l *requestCache, version int64, key string, read func() (T, error)) (T, error) {
+	if fact, ok := l.get(key).(T); ok {
 		return fact, nil
 	}
 	fact, err := read() // sees what was committed before look, or more
 	if err == nil {
-		l.keep(version, key, fact)
+		l.put(version, key, fact)
 	}
 	return fact, err
 }
 
-// look returns the version of the database, and forgets what is older.
-func (l *lately) look(ctx context.Context) (version int64, err error) {
+// currentVersion returns the version of the database, and forgets what is older.
+func (l *requestCache) currentVersion(ctx context.Context) (version int64, err error) {
 	ctx = context.WithoutCancel(ctx) // it takes microseconds, watching for the end would double them
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *lately) look(ctx context.Context) (version int64, err error) {
 		}
 	}
 	if err := l.ask.QueryRowContext(ctx).Scan(&version); err != nil {
-		return 0, errors.Join(err, l.drop())
+		return 0, errors.Join(err, l.discard())
 	}
 	if version != l.version {
 		clear(l.known)
@@ -70,27 +70,27 @@ func (l *lately) look(ctx context.Context) (version int64, err error) {
 	return version, nil
 }
 
-// fact is what is known under a key; nil for nothing.
-func (l *lately) fact(key string) any {
+// get is what is known under a key; nil for nothing.
+func (l *requestCache) get(key string) any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[key]
 }
 
 // open opens the connection. Versions of another one say nothing.
-func (l *lately) open(ctx context.Context) (err error) {
+func (l *requestCache) open(ctx context.Context) (err error) {
 	clear(l.known)
 	if l.conn, err = l.db.Conn(ctx); err != nil {
 		return err
 	}
 	if l.ask, err = l.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
-		return errors.Join(err, l.drop())
+		return errors.Join(err, l.discard())
 	}
 	return nil
 }
 
-// drop gives up a connection that failed.
-func (l *lately) drop() error {
+// discard gives up a connection that failed.
+func (l *requestCache) discard() error {
 	clear(l.known)
 	var errs []error
 	if l.ask != nil {
@@ -103,7 +103,7 @@ func (l *lately) drop() error {
 	return errors.Join(errs...)
 }
 
-func (l *lately) keep(version int64, key string, fact any) {
+func (l *requestCache) put(version int64, key string, fact any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if version != l.version {
@@ -115,7 +115,7 @@ func (l *lately) keep(version int64, key string, fact any) {
 	l.known[key] = fact
 }
 
-func (l *lately) close() error {
+func (l *requestCache) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error

@@ -45,7 +45,7 @@ type loaded struct {
 // contents.
 func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	var text, packed []byte
-	ok, err = t.one("SELECT b.id, b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
+	ok, err = t.queryOne("SELECT b.id, b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
 		[]any{site, revision}, &l.row, &text, &packed, &l.made)
 	if err != nil || !ok {
 		return l, ok, err
@@ -100,7 +100,7 @@ func (p *pagesCall) siteOfQuery(t tx) (siteRow, error) {
 	if slug, given := q["workspace"]; given && slug == "" {
 		return siteRow{}, badArguments([]toolapi.Issue{{Path: "workspace", Message: "must not be empty"}})
 	}
-	if err := p.work(t, q["workspace"]); err != nil {
+	if err := p.enterWorkspace(t, q["workspace"]); err != nil {
 		return siteRow{}, err
 	}
 	return p.pagesSite(toolapi.UUID(q["site_id"]))
@@ -122,7 +122,7 @@ func (p *pagesCall) readRevision() error {
 			return toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision.")
 		}
 		*result = toolapi.Revision{
-			SiteID: s.id, Revision: p.id, BundleDigest: "sha256:" + l.bundle.Digest, Live: s.live.String == p.id, CreatedAt: instant(l.made),
+			SiteID: s.id, Revision: p.id, BundleDigest: "sha256:" + l.bundle.Digest, Live: s.live.String == p.id, CreatedAt: formatTime(l.made),
 			Manifest: l.bundle.Text, Bytes: l.bundle.Bytes(), Files: make([]toolapi.UploadFile, len(l.bundle.Files)),
 		}
 		for i, f := range l.bundle.Files {
@@ -169,7 +169,7 @@ func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]rev
 		var created int64
 		var published sql.NullInt64
 		err := rows.Scan(&site, &total, &r.Revision, &created, &r.Files, &r.Bytes, &r.Live, &r.Scheduled, &r.Previewed, &published)
-		r.CreatedAt, r.PublishedAt = instant(created), optional(published)
+		r.CreatedAt, r.PublishedAt = formatTime(created), formatOptionalTime(published)
 		of[site] = revisionsOfSite{append(of[site].newest, *r), total}
 		return err
 	}, `SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0), s.live_revision IS r.name, n.revision IS r.name,

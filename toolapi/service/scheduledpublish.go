@@ -32,7 +32,7 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 	}
 	return plan[toolapi.SchedulePublish]{
 		target:  s.state() + " to " + revision,
-		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.", named(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
+		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.", quoteName(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
 		result:  toolapi.SchedulePublish{SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid},
 		apply: func() error {
 			err := c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id) VALUES (?, ?, ?, ?, ?, ?)",
@@ -54,7 +54,7 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (toolapi.Unschedule, erro
 	if !s.due.Valid {
 		return toolapi.Unschedule{}, refuseAt(toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id", "page.list shows what is scheduled")
 	}
-	result := toolapi.Unschedule{SiteID: s.id, At: instant(s.due.Int64), Revision: s.scheduled.String}
+	result := toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 	if err := c.exec("DELETE FROM schedules WHERE site_id = ?", s.id); err != nil {
 		return result, err
 	}
@@ -82,7 +82,7 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 	next, code := (*ready)(nil), ""
 	if s.host != nil {
 		var err error
-		next, err = s.readyFor(ctx, goes{site: d.site, revision: d.revision}, func() (bool, error) { return s.isDue(ctx, d) })
+		next, err = s.readyFor(ctx, releaseChange{site: d.site, revision: d.revision}, func() (bool, error) { return s.isDue(ctx, d) })
 		refused, ok := refusedWith(err)
 		if err != nil && !ok {
 			return err
@@ -119,7 +119,7 @@ func (d due) late(now int64) time.Duration {
 // isDue reports whether a schedule is still what it was.
 func (s *Service) isDue(ctx context.Context, d due) (still bool, err error) {
 	err = s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.one("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)", []any{d.site, d.at, d.revision}, &still)
+		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)", []any{d.site, d.at, d.revision}, &still)
 		return err
 	})
 	return still, err
@@ -135,7 +135,7 @@ func (t tx) publishDue(d due, now int64, code string) (done bool, err error) {
 	outcome, summary := "done", "Published revision "+d.revision+" as scheduled."
 	if code == "" {
 		if late := d.late(now); late >= toldLate {
-			summary = fmt.Sprintf("Published revision %s as scheduled for %s, %s late.", d.revision, instant(d.at), late)
+			summary = fmt.Sprintf("Published revision %s as scheduled for %s, %s late.", d.revision, formatTime(d.at), late)
 		}
 		err = t.setLive(d.site, d.revision, d.request, now)
 	} else {

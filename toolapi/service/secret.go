@@ -77,8 +77,8 @@ func (s *Service) sealer() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// belongs ties what is encrypted to where it stands.
-func belongs(site, name string) []byte { return []byte("secret\x00" + site + "\x00" + name) }
+// secretContext ties what is encrypted to where it stands.
+func secretContext(site, name string) []byte { return []byte("secret\x00" + site + "\x00" + name) }
 
 // secretValues are the values of those of the names that have one.
 func (s *Service) secretValues(t tx, site string, names []string) (map[string]string, error) {
@@ -92,14 +92,14 @@ func (s *Service) secretValues(t tx, site string, names []string) (map[string]st
 	}
 	for _, name := range names {
 		var sealed []byte
-		found, err := t.one("SELECT value FROM secrets WHERE site_id = ? AND name = ?", []any{site, name}, &sealed)
+		found, err := t.queryOne("SELECT value FROM secrets WHERE site_id = ? AND name = ?", []any{site, name}, &sealed)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
 			continue
 		}
-		value, err := seal.Open(nil, nil, sealed, belongs(site, name))
+		value, err := seal.Open(nil, nil, sealed, secretContext(site, name))
 		if err != nil {
 			return nil, fmt.Errorf("the secret %s cannot be decrypted: is secrets.key the one it was set with?", name)
 		}
@@ -118,7 +118,7 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	all.Secrets, err = list(c.tx, func(rows *sql.Rows, secret *toolapi.Secret) error {
 		var at sql.NullInt64
 		err := rows.Scan(&secret.Name, &at)
-		secret.SetAt = optional(at)
+		secret.SetAt = formatOptionalTime(at)
 		return err
 	}, "SELECT name, set_at FROM secrets WHERE site_id = ? ORDER BY name", s.id)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 // declaredSecrets are those that the manifest of a site's newest revision names.
 func (t tx) declaredSecrets(site string) ([]string, error) {
 	var text []byte
-	found, err := t.one("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1", []any{site}, &text)
+	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1", []any{site}, &text)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -165,11 +165,11 @@ func (c *call) setSecret(args toolapi.SetSecretArgs) (toolapi.SecretChange, erro
 		return toolapi.SecretChange{}, err
 	}
 	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
-	if result.Replaced, err = c.removed(s.id, result.Name); err != nil {
+	if result.Replaced, err = c.deleteSecret(s.id, result.Name); err != nil {
 		return result, err
 	}
-	sealed := seal.Seal(nil, nil, []byte(args.Value), belongs(s.id, result.Name))
-	c.refresh(s)
+	sealed := seal.Seal(nil, nil, []byte(args.Value), secretContext(s.id, result.Name))
+	c.restartSite(s)
 	return result, c.exec("INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)", s.id, result.Name, sealed, c.now.UnixMilli())
 }
 
@@ -180,22 +180,22 @@ func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (toolapi.SecretChange
 		return toolapi.SecretChange{}, err
 	}
 	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
-	result.Replaced, err = c.removed(s.id, result.Name)
+	result.Replaced, err = c.deleteSecret(s.id, result.Name)
 	if err == nil && !result.Replaced {
 		err = refuseAt(toolapi.CodeSecretUnknown, "The page has no such secret.", "name", "page.list_secrets lists the secrets")
 	}
-	c.refresh(s)
+	c.restartSite(s)
 	return result, err
 }
 
-// removed removes a secret and reports whether it was there.
-func (c *call) removed(site, name string) (bool, error) {
+// deleteSecret removes a secret and reports whether it was there.
+func (c *call) deleteSecret(site, name string) (bool, error) {
 	n, err := c.change("DELETE FROM secrets WHERE site_id = ? AND name = ?", site, name)
 	return n > 0, err
 }
 
-// refresh has what is live of a site started anew, once the call is committed.
-func (c *call) refresh(s siteRow) {
+// restartSite has what is live of a site started anew, once the call is committed.
+func (c *call) restartSite(s siteRow) {
 	if s.live.Valid && c.service.host != nil {
 		c.after = append(c.after, func() { c.service.restart(c.ctx, s.id) })
 	}

@@ -46,7 +46,7 @@ func (s *Service) Seed(ctx context.Context) (Demo, error) {
 	}
 	return demo, s.db.write(ctx, func(t tx) error {
 		var planted, other bool
-		if _, err := t.one("SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)", nil, &planted, &other); err != nil || planted {
+		if _, err := t.queryOne("SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)", nil, &planted, &other); err != nil || planted {
 			return err
 		}
 		if other {

@@ -46,7 +46,7 @@ func (g *seeder) revision(workspace int, site, page string, n int) string {
 	if b, g.err = bundle.New([]byte(demoManifest), files); g.err != nil {
 		return ""
 	}
-	if g.err = space.Sync(hashes(b.Files)); g.err != nil {
+	if g.err = space.Sync(uniqueHashes(b.Files)); g.err != nil {
 		return ""
 	}
 	var p packed
@@ -58,6 +58,6 @@ func (g *seeder) revision(workspace int, site, page string, n int) string {
 		return ""
 	}
 	made := toolapi.Finalized{}
-	g.err = g.ready(site, id, time.UnixMilli(g.at(0, n)), &made)
+	g.err = g.ensureRevision(site, id, time.UnixMilli(g.at(0, n)), &made)
 	return made.Revision
 }

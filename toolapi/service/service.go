@@ -59,7 +59,7 @@ type Options struct {
 // Service is a running tool API.
 type Service struct {
 	db        *database
-	sound     soundness
+	sound     failStop
 	now       func() time.Time
 	elapsed   func() time.Duration
 	perMinute int
@@ -79,11 +79,11 @@ type Service struct {
 	mail           func(context.Context, Mail) error
 	lookUp         func(context.Context, string) ([]string, error) // of TXT records
 	locks          siteLocks
-	touches        touches
+	touches        uploadUses
 	arrivals       arrivals
-	lists          newest[int64, blobList]       // by bundle: each blob that is sent is looked up in one
-	comparisons    newest[[2]int64, *comparison] // by two bundles: a page with proposals is looked at more than once
-	pace           atomic.Int64                  // how long the next bytes of a body are waited for
+	lists          recentCache[int64, blobList]       // by bundle: each blob that is sent is looked up in one
+	comparisons    recentCache[[2]int64, *comparison] // by two bundles: a page with proposals is looked at more than once
+	pace           atomic.Int64                       // how long the next bytes of a body are waited for
 	collecting     sync.Mutex
 	unpacking      chan struct{} // holds one for each archive that is read
 	looking        chan struct{} // holds one for each upload that is looked through for secrets
@@ -128,7 +128,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, lookUp: o.LookUpTXT, arrivals: newArrivals(),
-		lists: newest[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), looking: make(chan struct{}, leakReaders), comparisons: newest[[2]int64, *comparison]{most: maxComparisons},
+		lists: recentCache[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), looking: make(chan struct{}, leakReaders), comparisons: recentCache[[2]int64, *comparison]{most: maxComparisons},
 	}
 	s.pace.Store(int64(paceTime))
 	db.writing.noticed = s.Notice
@@ -154,25 +154,25 @@ func (s *Service) Close() error {
 func bind(c *toolapi.Contract) map[string]handler {
 	all := map[string]handler{}
 	for _, h := range append(bindPublishing(c), []handler{
-		on(c.BrandProfileStatus, read, (*call).brandProfileStatus),
-		on(c.ContentStatus, read, (*call).contentStatus),
-		on(c.ScheduleRead, read, (*call).scheduleRead),
+		bindTool(c.BrandProfileStatus, read, (*call).brandProfileStatus),
+		bindTool(c.ContentStatus, read, (*call).contentStatus),
+		bindTool(c.ScheduleRead, read, (*call).scheduleRead),
 		onTwo(c.SchedulePublish, publishPages, (*call).schedulePublish),
 		onTwo(c.PointAtSite, moveDomains, (*call).pointAtSite),
 		onReplayed(c.UndoDraft, editDrafts, (*call).undoDraft),
 		onReplayed(c.RedoDraft, editDrafts, (*call).redoDraft),
 		onReplayed(c.DiscardDraft, editDrafts, (*call).discardDraft),
-		on(c.TryShape, planShorts, (*call).tryShape),
-		on(c.SetPrimaryVariant, curate, (*call).setPrimaryVariant),
-		on(c.RecommendStyle, read, (*call).recommendStyle),
+		bindTool(c.TryShape, planShorts, (*call).tryShape),
+		bindTool(c.SetPrimaryVariant, curate, (*call).setPrimaryVariant),
+		bindTool(c.RecommendStyle, read, (*call).recommendStyle),
 		onReplayed(c.CreatePage, createPages, (*call).createPage),
-		on(c.PageList, read, (*call).pageList),
+		bindTool(c.PageList, read, (*call).pageList),
 		onTwo(c.Publish, publishPages, (*call).publish),
 		onTwo(c.Rollback, publishPages, (*call).rollback),
-		on(c.Unschedule, publishPages, (*call).unschedule),
-		on(c.DomainList, read, (*call).domainList),
+		bindTool(c.Unschedule, publishPages, (*call).unschedule),
+		bindTool(c.DomainList, read, (*call).domainList),
 		onTwo(c.Connect, moveDomains, (*call).connect),
-		after(lookUpProof, on(c.Verify, moveDomains, (*call).verify)),
+		bindPrepared(lookUpProof, bindTool(c.Verify, moveDomains, (*call).verify)),
 	}...) {
 		all[h.tool.Name] = h
 	}

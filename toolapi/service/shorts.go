@@ -16,7 +16,7 @@ type tile struct{ id, competitor, shape, kind, length string }
 // tryShape is shorts.try_shape (platform document, section 4.7).
 func (c *call) tryShape(args toolapi.TryShapeArgs) (toolapi.TryShape, error) {
 	var t tile
-	found, err := c.one("SELECT id, competitor, shape, kind, length FROM tiles WHERE id = ? AND workspace_id = ?", []any{string(args.TileID), c.in.id}, &t.id, &t.competitor, &t.shape, &t.kind, &t.length)
+	found, err := c.queryOne("SELECT id, competitor, shape, kind, length FROM tiles WHERE id = ? AND workspace_id = ?", []any{string(args.TileID), c.in.id}, &t.id, &t.competitor, &t.shape, &t.kind, &t.length)
 	switch {
 	case err != nil:
 		return toolapi.TryShape{}, err
@@ -41,7 +41,7 @@ func (c *call) tryShape(args toolapi.TryShapeArgs) (toolapi.TryShape, error) {
 func (c *call) addCard(week string, t tile) (int, error) {
 	var tried bool
 	var number int
-	found, err := c.one(`SELECT EXISTS (SELECT 1 FROM week_cards WHERE week_id = weeks.id AND tile_id = ?),
+	found, err := c.queryOne(`SELECT EXISTS (SELECT 1 FROM week_cards WHERE week_id = weeks.id AND tile_id = ?),
 		(SELECT coalesce(max(number), 0) + 1 FROM week_cards WHERE week_id = weeks.id) FROM weeks WHERE id = lower(?) AND workspace_id = ?`, []any{t.id, week, c.in.id}, &tried, &number)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ func (c *call) card(t tile, number int) (toolapi.Card, error) {
 		Number: number, Kind: t.kind, Source: t.competitor, Length: t.length,
 		Day: time.Weekday((int(time.Monday) + number - 1) % daysOfWeek).String(),
 	}
-	_, err := c.one(`SELECT title, line FROM own_lines WHERE workspace_id = ?1 ORDER BY position
+	_, err := c.queryOne(`SELECT title, line FROM own_lines WHERE workspace_id = ?1 ORDER BY position
 		LIMIT 1 OFFSET (?2 - 1) % max(1, (SELECT count(*) FROM own_lines WHERE workspace_id = ?1))`, []any{c.in.id, number}, &card.Title, &card.Line)
 	return card, err
 }

@@ -29,7 +29,7 @@ func (s *siteRow) columns() []any {
 // site finds a site of the workspace.
 func (c *call) site(id toolapi.UUID) (siteRow, error) {
 	var s siteRow
-	found, err := c.one(siteQuery+"s.id = ? AND s.workspace_id = ?", []any{strings.ToLower(string(id)), c.in.id}, s.columns()...)
+	found, err := c.queryOne(siteQuery+"s.id = ? AND s.workspace_id = ?", []any{strings.ToLower(string(id)), c.in.id}, s.columns()...)
 	if err == nil && !found {
 		err = refuseAt(toolapi.CodeSiteUnknown, "There is no such page in this workspace.", "site_id", "page.list lists the pages")
 	}
@@ -39,7 +39,7 @@ func (c *call) site(id toolapi.UUID) (siteRow, error) {
 // revision finds a revision of a site by its name, or the newest one for "".
 func (c *call) revision(s siteRow, name string) (string, error) {
 	var found string
-	ok, err := c.one("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1", []any{s.id, name, name}, &found)
+	ok, err := c.queryOne("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1", []any{s.id, name, name}, &found)
 	switch {
 	case err != nil || ok:
 		return found, err
@@ -72,9 +72,9 @@ func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 	}
 	all.Pages = []toolapi.Page{}
 	for _, s := range sites {
-		p := toolapi.Page{SiteID: s.id, Name: s.name, Hostname: s.hostname, LiveRevision: pointer(s.live)}
+		p := toolapi.Page{SiteID: s.id, Name: s.name, Hostname: s.hostname, LiveRevision: optionalText(s.live)}
 		if s.due.Valid {
-			p.Schedule = &toolapi.Scheduled{At: instant(s.due.Int64), Revision: s.scheduled.String}
+			p.Schedule = &toolapi.Scheduled{At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 		}
 		p.Revisions, err = list(c.tx, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM revisions WHERE site_id = ? ORDER BY number DESC", s.id)
 		if err != nil {
@@ -108,7 +108,7 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 		return c.goLive(s, s.live.String, "Roll back", args.Force) // which says so
 	}
 	var earlier string
-	found, err := c.one("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR revision = ?) ORDER BY id DESC LIMIT 1",
+	found, err := c.queryOne("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR revision = ?) ORDER BY id DESC LIMIT 1",
 		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier)
 	if err != nil || !found {
 		if err == nil {
@@ -133,12 +133,12 @@ func (c *call) goLive(s siteRow, revision, verb string, force bool) (plan[toolap
 		}
 	}
 	return plan[toolapi.Publish]{
-		goes: goes{s.id, revision, force},
+		goes: releaseChange{s.id, revision, force},
 		// The newest revision may be another one by then, and that is not what was agreed to.
 		target:  s.state() + " to " + revision,
-		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, named(s.name), s.hostname, revision),
+		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
 		result: toolapi.Publish{
-			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: pointer(s.live),
+			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: optionalText(s.live),
 			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was made ready before
 		},
 		apply: func() error { return c.setLive(s.id, revision, c.request, c.now.UnixMilli()) },

@@ -13,7 +13,7 @@ import (
 )
 
 // into reads an answer as its Go type.
-func into[T any](t testing.TB, a answer) (v T) {
+func into[T any](t testing.TB, a response) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(a.body, &v); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestSchedule(t *testing.T) {
 func TestScheduledPublish(t *testing.T) {
 	w := newWorld(t)
 	site := w.demo.IDs["site_id"]
-	schedule := func(in time.Duration) answer {
+	schedule := func(in time.Duration) response {
 		t.Helper()
 		body := []any{"site_id", site, "at", w.now().Add(in).Format(time.RFC3339)}
 		id := w.ok("member", "page.schedule_publish", js(body...)).text("confirmation_id")
@@ -345,7 +345,7 @@ func TestScheduleTimes(t *testing.T) {
 // TestDomains is section 4.4 of the platform document, C-026 and C-027.
 func TestDomains(t *testing.T) {
 	w := newWorld(t)
-	point := func(domain, site string) answer {
+	point := func(domain, site string) response {
 		return w.call("member", "domain.point_at_site", js("domain_id", w.demo.IDs[domain], "site_id", w.demo.IDs[site]))
 	}
 	never := point("domain_id", "unpublished_site_id")

@@ -58,7 +58,7 @@ func (p *pagesCall) declare() error {
 	}
 	// Whose site it is comes first: of others nobody learns whether a bundle would do.
 	err = p.service.db.read(p.x.r.Context(), func(t tx) error {
-		if err := p.work(t, string(args.Workspace)); err != nil {
+		if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
 			return err
 		}
 		_, err := p.pagesSite(args.SiteID)
@@ -83,7 +83,7 @@ func (p *pagesCall) declare() error {
 	if err != nil {
 		return err
 	}
-	var k kept
+	var k storedReply
 	err = store.Use(func() error {
 		made, err := prepare(b, store, p.in.id)
 		if err != nil {
@@ -97,7 +97,7 @@ func (p *pagesCall) declare() error {
 	if err != nil {
 		return err
 	}
-	p.give(k)
+	p.sendStored(k)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func prepare(b *bundle.Bundle, store *blob.Store, workspace int64) (*prepared, e
 	var err error
 	var wg sync.WaitGroup
 	wg.Go(func() { made.packed, err = pack(b) })
-	made.lacks = lacking(store.Space(workspace), blobRows(b.Files))
+	made.lacks = missingBlobs(store.Space(workspace), blobRows(b.Files))
 	wg.Wait()
 	return made, err
 }
@@ -147,42 +147,42 @@ func askedFor(args toolapi.DeclareArgs, b *bundle.Bundle) ([]byte, error) {
 }
 
 // open finds or makes the upload of a bundle.
-func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []byte) (kept, error) {
-	if err := p.work(t, string(args.Workspace)); err != nil {
-		return kept{}, err
+func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []byte) (storedReply, error) {
+	if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
+		return storedReply{}, err
 	}
 	site, err := p.pagesSite(args.SiteID)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
-	if k, found, err := p.repeated(t, asked); found || err != nil {
+	if k, found, err := p.storedResponse(t, asked); found || err != nil {
 		return k, err
 	}
 	idle := p.now.Add(-uploadIdle).UnixMilli()
 	status := http.StatusOK
 	var u uploadRow
-	found, err := t.one(uploadQuery+"u.site_id = ? AND u.holder_id = ? AND b.digest = ? AND u.revision IS NULL AND u.touched_at > ?",
+	found, err := t.queryOne(uploadQuery+"u.site_id = ? AND u.holder_id = ? AND b.digest = ? AND u.revision IS NULL AND u.touched_at > ?",
 		[]any{site.id, p.who.holder, b.Digest, idle}, u.columns()...)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	if !found {
 		status = http.StatusCreated
 		if u, err = p.newUpload(site, args, b); err != nil {
-			return kept{}, err
+			return storedReply{}, err
 		}
 	} else if err := t.exec("UPDATE uploads SET touched_at = ?, base_given = ?, base_revision = ? WHERE id = ?",
 		p.now.UnixMilli(), args.BaseRevision.Given, orNull(args.BaseRevision.Revision), u.id); err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	u.touched = p.now.UnixMilli()
 	if b.workspace != p.in.id { // the key was pinned to another one meanwhile
-		if b.lacks, _, err = t.missing(p.service, p.in.id, u.bundle.Int64); err != nil {
-			return kept{}, err
+		if b.lacks, _, err = t.missingFromWorkspace(p.service, p.in.id, u.bundle.Int64); err != nil {
+			return storedReply{}, err
 		}
 	}
 	result := p.describe(u, b.lacks)
-	return p.keep(asked, status, result, entry{outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name)})
+	return p.storeResponse(asked, status, result, entry{outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name)})
 }
 
 func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
@@ -207,14 +207,14 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepare
 
 // storeBundle stores a bundle of a workspace, unless it is there.
 func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
-	found, err := t.one("SELECT id FROM bundles WHERE workspace_id = ? AND digest = ?", []any{workspace, b.Digest}, &id)
+	found, err := t.queryOne("SELECT id FROM bundles WHERE workspace_id = ? AND digest = ?", []any{workspace, b.Digest}, &id)
 	if err != nil {
 		return 0, err
 	}
 	if found {
 		return id, t.exec("UPDATE bundles SET released_at = NULL WHERE id = ?", id)
 	}
-	_, err = t.one("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+	_, err = t.queryOne("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
 		[]any{workspace, b.Digest, b.Text, b.files, []byte(b.blobs), len(b.Files), b.Bytes()}, &id)
 	return id, err
 }
@@ -248,8 +248,8 @@ func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
 	return list, err
 }
 
-// missing are the blobs of a bundle that the workspace lacks.
-func (t tx) missing(s *Service, workspace, bundle int64) (lacks, all []blobRow, err error) {
+// missingFromWorkspace are the blobs of a bundle that the workspace lacks.
+func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (lacks, all []blobRow, err error) {
 	store, err := s.store()
 	if err != nil {
 		return nil, nil, err
@@ -259,14 +259,14 @@ func (t tx) missing(s *Service, workspace, bundle int64) (lacks, all []blobRow, 
 		return nil, nil, err
 	}
 	all = packed.rows()
-	return lacking(store.Space(workspace), all), all, nil
+	return missingBlobs(store.Space(workspace), all), all, nil
 }
 
 // describe is the answer of declare and of status. lacks are the blobs that are missing.
 func (p *pagesCall) describe(u uploadRow, lacks []blobRow) *toolapi.Upload {
 	result := &toolapi.Upload{
 		UploadID: u.id, State: toolapi.UploadOpen, BundleDigest: "sha256:" + u.digest.String, Required: []string{},
-		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: instant(u.touched + uploadIdle.Milliseconds()),
+		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: formatTime(u.touched + uploadIdle.Milliseconds()),
 		Limits: toolapi.UploadLimits{MaxParallel: toolapi.MaxParallel, MaxFileBytes: toolapi.MaxFileBytes}, Revision: u.revision.String,
 	}
 	result.Fill(p.as)
@@ -292,7 +292,7 @@ func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
 			return u, err
 		}
 	}
-	found, err := t.one(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
+	found, err := t.queryOne(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
 	if err == nil && !found {
 		err = noUpload()
 	}
@@ -304,7 +304,7 @@ func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
 
 // usable reports why an upload of the holder cannot be used.
 func (p *pagesCall) usable(u *uploadRow) error {
-	if reached, err := p.within(u.workspace); err != nil || !reached {
+	if reached, err := p.enterWorkspaceOf(u.workspace); err != nil || !reached {
 		if err == nil {
 			err = noUpload()
 		}
@@ -347,7 +347,7 @@ func (p *pagesCall) uploadStatus() error {
 		u.touched = max(u.touched, p.now.UnixMilli())
 		var lacks []blobRow
 		if !u.revision.Valid {
-			if lacks, _, err = t.missing(p.service, u.workspace, u.bundle.Int64); err != nil {
+			if lacks, _, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
 				return err
 			}
 		}
@@ -363,12 +363,12 @@ func (p *pagesCall) uploadStatus() error {
 	return p.giveResult(http.StatusOK, result)
 }
 
-func closed() error {
+func uploadClosed() error {
 	return toolapi.NewPagesError(toolapi.CodeUploadClosed, "The upload is finalized and takes nothing more.")
 }
 
-// hashes are those of a list of files, each once.
-func hashes(files []bundle.File) []string {
+// uniqueHashes are those of a list of files, each once.
+func uniqueHashes(files []bundle.File) []string {
 	all := make([]string, len(files))
 	for i, f := range files {
 		all[i] = f.SHA256

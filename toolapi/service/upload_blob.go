@@ -18,13 +18,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// listed finds the upload that a request names, and the size of its blob.
-func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err error) {
+// findListedBlob finds the upload that a request names, and the size of its blob.
+func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64, err error) {
 	sum, err := hex.DecodeString(p.sum)
 	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
 		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed, "The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
 	}
-	if u, err = p.sending(ctx, p.version); err != nil {
+	if u, err = p.findSendingUpload(ctx, p.version); err != nil {
 		return u, 0, err
 	}
 	if err := p.usable(&u); err != nil || !u.bundle.Valid {
@@ -41,12 +41,12 @@ func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err er
 	return u, size, nil
 }
 
-// sending finds the upload that a blob is of, as it is since a version of the database. Its
+// findSendingUpload finds the upload that a blob is of, as it is since a version of the database. Its
 // digest and its counts lie behind the bundle's long list, and are not read.
-func (p *pagesCall) sending(ctx context.Context, version int64) (uploadRow, error) {
-	return remember(p.service.db.lately, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
+func (p *pagesCall) findSendingUpload(ctx context.Context, version int64) (uploadRow, error) {
+	return readCached(p.service.db.lately, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
 		err = p.service.db.read(ctx, func(t tx) error {
-			found, err := t.one("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
+			found, err := t.queryOne("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
 				[]any{p.id, p.who.holder}, &u.id, &u.site, &u.workspace, &u.bundle, &u.baseGiven, &u.base, &u.revision, &u.touched)
 			if err == nil && !found {
 				err = noUpload()
@@ -59,7 +59,7 @@ func (p *pagesCall) sending(ctx context.Context, version int64) (uploadRow, erro
 
 // hasBlob is HEAD /pages/uploads/{id}/blobs/{sha256}.
 func (p *pagesCall) hasBlob() error {
-	u, size, err := p.listed(p.x.r.Context())
+	u, size, err := p.findListedBlob(p.x.r.Context())
 	if err != nil {
 		return err
 	}
@@ -81,11 +81,11 @@ func (p *pagesCall) hasBlob() error {
 
 // stillOpen reports as an error that the upload was cancelled or collected.
 func (p *pagesCall) stillOpen(ctx context.Context) error {
-	version, err := p.service.db.lately.look(ctx)
+	version, err := p.service.db.lately.currentVersion(ctx)
 	if err != nil {
 		return err
 	}
-	u, err := p.sending(ctx, version)
+	u, err := p.findSendingUpload(ctx, version)
 	if err == nil && !u.bundle.Valid {
 		err = noUpload()
 	}
@@ -95,19 +95,19 @@ func (p *pagesCall) stillOpen(ctx context.Context) error {
 // sendBlob is PUT /pages/uploads/{id}/blobs/{sha256}.
 func (p *pagesCall) sendBlob() error {
 	r := p.x.r
-	u, size, err := p.listed(r.Context())
+	u, size, err := p.findListedBlob(r.Context())
 	if err != nil {
 		return err
 	}
 	if u.revision.Valid {
-		return closed()
+		return uploadClosed()
 	}
 	defer p.service.touches.send(u.id, p.service.now)()
 	if r.ContentLength < 0 || r.ContentLength == 0 && r.Header.Get("Content-Length") == "" {
 		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
 	}
-	body := p.paced()
-	contents, err := decoded(r, body, size)
+	body := p.pacedBody()
+	contents, err := decodeBlob(r, body, size)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (p *pagesCall) sendBlob() error {
 	}
 	// It may have been cancelled meanwhile: then nothing is stored.
 	open := func() error { return p.stillOpen(context.WithoutCancel(r.Context())) }
-	had, err := store.Space(u.workspace).Put(p.sum, size, &finished{contents, open})
+	had, err := store.Space(u.workspace).Put(p.sum, size, &checkedReader{contents, open})
 	if err != nil {
 		return blobError(err, body, size)
 	}
@@ -131,8 +131,8 @@ func (p *pagesCall) sendBlob() error {
 	return p.giveResult(status, toolapi.Stored{OK: true, SHA256: p.sum, Size: size})
 }
 
-// decoded is the bytes of a blob in a body: as they are, or as one gzip member.
-func decoded(r *http.Request, body *paced, size int64) (io.Reader, error) {
+// decodeBlob is the bytes of a blob in a body: as they are, or as one gzip member.
+func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error) {
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
 	case "", "identity":
 		if r.ContentLength != size {
@@ -154,7 +154,7 @@ func sizeMismatch(size int64) error {
 }
 
 // blobError is why a blob was not stored, for who sent it.
-func blobError(err error, body *paced, size int64) error {
+func blobError(err error, body *pacedBody, size int64) error {
 	if body.failed != nil {
 		if errors.Is(body.failed, os.ErrDeadlineExceeded) {
 			return tooSlow()
@@ -174,14 +174,14 @@ func blobError(err error, body *paced, size int64) error {
 	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The bytes have another SHA-256 than the address; nothing was stored.")
 }
 
-// finished is a reader at whose end something must hold.
-type finished struct {
+// checkedReader is a reader at whose end something must hold.
+type checkedReader struct {
 	io.Reader
 	holds func() error
 }
 
 // Read implements io.Reader.
-func (f *finished) Read(b []byte) (int, error) {
+func (f *checkedReader) Read(b []byte) (int, error) {
 	n, err := f.Reader.Read(b)
 	if errors.Is(err, io.EOF) {
 		if broken := f.holds(); broken != nil {
@@ -191,8 +191,8 @@ func (f *finished) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// paced is a body that must come with some speed.
-type paced struct {
+// pacedBody is a body that must come with some speed.
+type pacedBody struct {
 	r       io.Reader
 	control *http.ResponseController
 	wait    time.Duration
@@ -201,13 +201,13 @@ type paced struct {
 	failed  error
 }
 
-// paced is the request's body.
-func (p *pagesCall) paced() *paced {
-	return &paced{r: p.x.r.Body, control: http.NewResponseController(p.x.ResponseWriter), wait: time.Duration(p.service.pace.Load())}
+// pacedBody is the request's body.
+func (p *pagesCall) pacedBody() *pacedBody {
+	return &pacedBody{r: p.x.r.Body, control: http.NewResponseController(p.x.ResponseWriter), wait: time.Duration(p.service.pace.Load())}
 }
 
 // Read implements io.Reader.
-func (p *paced) Read(b []byte) (int, error) {
+func (p *pacedBody) Read(b []byte) (int, error) {
 	if !p.started || p.since >= paceBytes {
 		p.started, p.since = true, 0
 		// What cannot be given a deadline, such as a test's recorder, has none.
@@ -225,7 +225,7 @@ var errMember = errors.New("not one whole gzip member")
 
 // member reads one gzip member and nothing behind it.
 type member struct {
-	body   *paced
+	body   *pacedBody
 	packed *bufio.Reader
 	plain  *gzip.Reader
 }

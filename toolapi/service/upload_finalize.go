@@ -29,7 +29,7 @@ func (p *pagesCall) finalize() error {
 			return err
 		}
 		var lacks []blobRow
-		if lacks, all, err = t.missing(p.service, u.workspace, u.bundle.Int64); err != nil {
+		if lacks, all, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
 			return err
 		}
 		if len(lacks) > 0 {
@@ -55,7 +55,7 @@ func (p *pagesCall) finalize() error {
 	if err := p.sync(u.workspace, all); err != nil {
 		return err
 	}
-	var k kept
+	var k storedReply
 	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
 		k, err = p.close(t)
 		return err
@@ -63,7 +63,7 @@ func (p *pagesCall) finalize() error {
 	if err != nil {
 		return err
 	}
-	p.give(k)
+	p.sendStored(k)
 	return nil
 }
 
@@ -81,56 +81,56 @@ func (p *pagesCall) sync(workspace int64, all []blobRow) error {
 }
 
 // close makes a revision of a complete upload.
-func (p *pagesCall) close(t tx) (kept, error) {
+func (p *pagesCall) close(t tx) (storedReply, error) {
 	u, err := p.findUpload(t)
 	if err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
 	asked := []byte(u.id)
-	if k, found, err := p.repeated(t, asked); found || err != nil {
+	if k, found, err := p.storedResponse(t, asked); found || err != nil {
 		return k, err
 	}
 	if !u.revision.Valid && u.baseGiven {
 		var live sql.NullString
-		if _, err := t.one("SELECT live_revision FROM sites WHERE id = ?", []any{u.site}, &live); err != nil {
-			return kept{}, err
+		if _, err := t.queryOne("SELECT live_revision FROM sites WHERE id = ?", []any{u.site}, &live); err != nil {
+			return storedReply{}, err
 		}
 		if live != u.base {
-			return kept{}, toolapi.NewPagesError(toolapi.CodeRevisionConflict, "Another revision went live since: look at what is live, and upload again.")
+			return storedReply{}, toolapi.NewPagesError(toolapi.CodeRevisionConflict, "Another revision went live since: look at what is live, and upload again.")
 		}
 	}
 	result := &toolapi.Finalized{}
-	if err := t.ready(u.site, u.bundle.Int64, p.now, result); err != nil {
-		return kept{}, err
+	if err := t.ensureRevision(u.site, u.bundle.Int64, p.now, result); err != nil {
+		return storedReply{}, err
 	}
 	result.Fill(p.as)
 	if err := t.exec("UPDATE uploads SET revision = ?, touched_at = ? WHERE id = ?", result.Revision, p.now.UnixMilli(), u.id); err != nil {
-		return kept{}, err
+		return storedReply{}, err
 	}
-	return p.keep(asked, http.StatusOK, result, entry{outcome: "done", summary: "Made revision " + result.Revision + "."})
+	return p.storeResponse(asked, http.StatusOK, result, entry{outcome: "done", summary: "Made revision " + result.Revision + "."})
 }
 
-// ready finds or makes the revision of a bundle.
-func (t tx) ready(site string, bundle int64, now time.Time, result *toolapi.Finalized) error {
+// ensureRevision finds or makes the revision of a bundle.
+func (t tx) ensureRevision(site string, bundle int64, now time.Time, result *toolapi.Finalized) error {
 	var digest string
-	if _, err := t.one("SELECT digest, file_count, bytes FROM bundles WHERE id = ?", []any{bundle}, &digest, &result.Files, &result.Bytes); err != nil {
+	if _, err := t.queryOne("SELECT digest, file_count, bytes FROM bundles WHERE id = ?", []any{bundle}, &digest, &result.Files, &result.Bytes); err != nil {
 		return err
 	}
 	var created int64
 	result.State = "ready"
-	found, err := t.one("SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?", []any{site, bundle}, &result.Revision, &created)
+	found, err := t.queryOne("SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?", []any{site, bundle}, &result.Revision, &created)
 	if err != nil {
 		return err
 	}
 	if result.AlreadyExisted = found; found {
-		result.CreatedAt = instant(created)
+		result.CreatedAt = formatTime(created)
 		return nil
 	}
 	var number int
-	if _, err := t.one("SELECT coalesce(max(number), 0) + 1 FROM revisions WHERE site_id = ?", []any{site}, &number); err != nil {
+	if _, err := t.queryOne("SELECT coalesce(max(number), 0) + 1 FROM revisions WHERE site_id = ?", []any{site}, &number); err != nil {
 		return err
 	}
 	const shownDigest = 12
-	result.Revision, result.CreatedAt = fmt.Sprintf("r%d-%s", number, digest[:shownDigest]), instant(now.UnixMilli())
+	result.Revision, result.CreatedAt = fmt.Sprintf("r%d-%s", number, digest[:shownDigest]), formatTime(now.UnixMilli())
 	return t.exec("INSERT INTO revisions (site_id, number, name, created_at, bundle_id) VALUES (?, ?, ?, ?, ?)", site, number, result.Revision, now.UnixMilli(), bundle)
 }

@@ -25,14 +25,14 @@ func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
 	all, err := list(p.tx, func(rows *sql.Rows, u *openUpload) error {
 		var created int64
 		err := rows.Scan(&u.UploadID, &u.Files, &u.Bytes, &created, &u.touched, &u.By)
-		u.CreatedAt = instant(created)
+		u.CreatedAt = formatTime(created)
 		return err
 	}, `SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
 		WHERE u.site_id = ? AND u.revision IS NULL AND u.touched_at > ?`, site, p.now.Add(-uploadIdle-touchStep).UnixMilli())
 	for i := range all {
 		u := &all[i]
 		u.touched = max(u.touched, p.service.touches.last(u.UploadID))
-		u.UsedAt, u.ExpiresAt, u.Sending = instant(u.touched), instant(u.touched+uploadIdle.Milliseconds()), p.service.touches.isSending(u.UploadID, p.now)
+		u.UsedAt, u.ExpiresAt, u.Sending = formatTime(u.touched), formatTime(u.touched+uploadIdle.Milliseconds()), p.service.touches.isSending(u.UploadID, p.now)
 	}
 	all = slices.DeleteFunc(all, func(u openUpload) bool { return p.now.Sub(time.UnixMilli(u.touched)) >= uploadIdle })
 	slices.SortFunc(all, func(a, b openUpload) int {
@@ -55,7 +55,7 @@ func (p *pagesCall) uploadRoom(site string) error {
 	if err := p.exec("UPDATE uploads SET bundle_id = NULL WHERE id = ?", open[idle].UploadID); err != nil {
 		return err
 	}
-	return p.audit(entry{outcome: "done", summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, named(open[idle].By))})
+	return p.audit(entry{outcome: "done", summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, quoteName(open[idle].By))})
 }
 
 // listUploads is GET /pages/uploads.
@@ -84,12 +84,12 @@ func (p *pagesCall) listUploads() error {
 // cancelUpload is DELETE /pages/uploads/{id}.
 func (p *pagesCall) cancelUpload() error {
 	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
-		u, err := p.endable(t)
+		u, err := p.findEndableUpload(t)
 		if err != nil {
 			return err
 		}
 		if u.revision.Valid {
-			return closed()
+			return uploadClosed()
 		}
 		if err := t.exec("DELETE FROM uploads WHERE id = ?", u.id); err != nil {
 			return err
@@ -103,17 +103,17 @@ func (p *pagesCall) cancelUpload() error {
 	return nil
 }
 
-// endable finds the upload that a request is to end: one of the holder's own, or of a workspace whose pages the holder
+// findEndableUpload finds the upload that a request is to end: one of the holder's own, or of a workspace whose pages the holder
 // may publish.
-func (p *pagesCall) endable(t tx) (u uploadRow, err error) {
+func (p *pagesCall) findEndableUpload(t tx) (u uploadRow, err error) {
 	p.tx = t
 	if err := p.enter(t); err != nil {
 		return u, err
 	}
 	var holder int64
-	found, err := t.one(uploadQuery+"u.id = ?", []any{p.id}, u.columns()...)
+	found, err := t.queryOne(uploadQuery+"u.id = ?", []any{p.id}, u.columns()...)
 	if err == nil && found {
-		_, err = t.one("SELECT holder_id FROM uploads WHERE id = ?", []any{p.id}, &holder)
+		_, err = t.queryOne("SELECT holder_id FROM uploads WHERE id = ?", []any{p.id}, &holder)
 	}
 	if err == nil && !found {
 		err = noUpload()
@@ -121,7 +121,7 @@ func (p *pagesCall) endable(t tx) (u uploadRow, err error) {
 	if err != nil {
 		return u, err
 	}
-	if holder != p.who.holder && !slices.ContainsFunc(p.who.passable(), func(w reachable) bool { return w.id == u.workspace && may(w.role, publishPages) }) {
+	if holder != p.who.holder && !slices.ContainsFunc(p.who.reachableWorkspaces(), func(w reachable) bool { return w.id == u.workspace && roleAllows(w.role, publishPages) }) {
 		return u, noUpload()
 	}
 	return u, p.usable(&u)

@@ -20,7 +20,7 @@ import (
 func TestDeclareRepeated(t *testing.T) {
 	w := newWorld(t)
 	site, sum := w.demo.IDs["site_id"], strings.Repeat("0a", 32)
-	declare := func(body string) answer {
+	declare := func(body string) response {
 		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], body, toolapi.HeaderIdempotencyKey, "again")
 	}
 	file := func(path string) string { return `{"path":"` + path + `","sha256":"` + sum + `","size":5}` }
@@ -49,7 +49,7 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 	w := newWorld(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
 	const plain, flagged = `{"runtime":{}}`, `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
-	finalized := func(manifest string, files map[string]string) answer {
+	finalized := func(manifest string, files map[string]string) response {
 		var list []string
 		for path, text := range files {
 			list = append(list, fmt.Sprintf(`{"path":%q,"sha256":%q,"size":%d}`, path, digestOf(text), len(text)))
@@ -60,7 +60,7 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		}
 		return w.request(http.MethodPost, toolapi.FinalizePath(id), key, "{}")
 	}
-	imported := func(manifest string, files map[string]string) answer {
+	imported := func(manifest string, files map[string]string) response {
 		var archive bytes.Buffer
 		z := zip.NewWriter(&archive)
 		files[bundle.ManifestFile] = manifest
@@ -95,7 +95,7 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		{plain, map[string]string{"wrangler.jsonc": "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}"}, ""},
 	} {
 		before := w.value("SELECT count(*) FROM revisions")
-		for name, upload := range map[string]func(string, map[string]string) answer{"finalize": finalized, "import": imported} {
+		for name, upload := range map[string]func(string, map[string]string) response{"finalize": finalized, "import": imported} {
 			files := maps.Clone(c.configs)
 			files["page.html"] = fmt.Sprintf("%s %d", name, n)
 			a := upload(c.manifest, files)
@@ -147,7 +147,7 @@ func TestWhatAnImportIsAsked(t *testing.T) {
 // to gives its place.
 func TestFullOfUploads(t *testing.T) {
 	w := newWorld(t)
-	declare := func(text string) answer {
+	declare := func(text string) response {
 		t.Helper()
 		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{}, "files", []any{
 			map[string]any{"path": "a", "sha256": digestOf(text), "size": len(text)}, map[string]any{"path": "b", "sha256": digestOf(text + "2"), "size": len(text) + 1},

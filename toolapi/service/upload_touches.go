@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// touches keeps when uploads were last used, so that a blob is not one more commit, and who sends.
-type touches struct {
+// uploadUses keeps when uploads were last used, so that a blob is not one more commit, and who sends.
+type uploadUses struct {
 	mu  sync.Mutex
-	ids map[string]touch
+	ids map[string]uploadUse
 }
 
-type touch struct {
+type uploadUse struct {
 	last, written int64
 	sending       int   // requests that are under way
 	sent          int64 // when one of them ended
 }
 
 // send notes a request that sends to an upload, or finalizes it, until the returned function is called.
-func (l *touches) send(id string, now func() time.Time) (done func()) {
-	l.change(id, func(t *touch) { t.sending++ })
+func (l *uploadUses) send(id string, now func() time.Time) (done func()) {
+	l.change(id, func(t *uploadUse) { t.sending++ })
 	return func() {
-		l.change(id, func(t *touch) { t.sending, t.sent = t.sending-1, now().UnixMilli() })
+		l.change(id, func(t *uploadUse) { t.sending, t.sent = t.sending-1, now().UnixMilli() })
 	}
 }
 
-func (l *touches) change(id string, how func(*touch)) {
+func (l *uploadUses) change(id string, how func(*uploadUse)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ids == nil {
-		l.ids = map[string]touch{}
+		l.ids = map[string]uploadUse{}
 	}
 	t := l.ids[id]
 	how(&t)
@@ -38,19 +38,19 @@ func (l *touches) change(id string, how func(*touch)) {
 
 // isSending reports whether a client sends to an upload: now, or a moment ago, since between two blobs it reads the
 // next one.
-func (l *touches) isSending(id string, now time.Time) bool {
+func (l *uploadUses) isSending(id string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.ids[id]
-	return t.sending > 0 || t.sent > 0 && within(sendingGap, now.Sub(time.UnixMilli(t.sent)))
+	return t.sending > 0 || t.sent > 0 && isWithin(sendingGap, now.Sub(time.UnixMilli(t.sent)))
 }
 
-// within reports whether less than a time has passed; not when the clock was set back.
-func within(most, passed time.Duration) bool { return passed >= 0 && passed < most }
+// isWithin reports whether less than a time has passed; not when the clock was set back.
+func isWithin(most, passed time.Duration) bool { return passed >= 0 && passed < most }
 
 // note notes a use, and reports whether it is time to write it down.
-func (l *touches) note(id string, at time.Time) (due bool) {
-	l.change(id, func(t *touch) {
+func (l *uploadUses) note(id string, at time.Time) (due bool) {
+	l.change(id, func(t *uploadUse) {
 		t.last = max(t.last, at.UnixMilli())
 		if due = t.last-t.written >= touchStep.Milliseconds(); due {
 			t.written = t.last
@@ -59,14 +59,14 @@ func (l *touches) note(id string, at time.Time) (due bool) {
 	return due
 }
 
-func (l *touches) last(id string) int64 {
+func (l *uploadUses) last(id string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ids[id].last
 }
 
 // clean forgets what is written down and rests.
-func (l *touches) clean(now time.Time) {
+func (l *uploadUses) clean(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, t := range l.ids {

@@ -41,8 +41,8 @@ type Verified struct {
 	Damaged          []DamagedFile // sorted by Name
 }
 
-// held is a blob of a workspace.
-type held struct {
+// workspaceBlob is a blob of a workspace.
+type workspaceBlob struct {
 	workspace int64
 	sum       string
 }
@@ -56,7 +56,7 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 		return Verified{}, err
 	}
 	v := Verified{Files: len(all), Revisions: revisions}
-	found := map[held]error{}
+	found := map[workspaceBlob]error{}
 	for h, size := range sizes {
 		if err := ctx.Err(); err != nil {
 			return v, err
@@ -83,14 +83,14 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Damaged = append(v.Damaged, DamagedFile{Name: filepath.ToSlash(name), Problem: problem(why), Missing: errors.Is(why, fs.ErrNotExist), Shown: shown, space: space, sum: h.sum})
+		v.Damaged = append(v.Damaged, DamagedFile{Name: filepath.ToSlash(name), Problem: blobProblem(why), Missing: errors.Is(why, fs.ErrNotExist), Shown: shown, space: space, sum: h.sum})
 	}
 	slices.SortFunc(v.Damaged, func(a, b DamagedFile) int { return cmp.Compare(a.Name, b.Name) })
 	return v, nil
 }
 
-// problem says why a blob is not what its name says.
-func problem(err error) string {
+// blobProblem says why a blob is not what its name says.
+func blobProblem(err error) string {
 	mismatch, ok := errors.AsType[*blob.MismatchError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -104,13 +104,13 @@ func problem(err error) string {
 }
 
 // heldBlobs are the blobs of all revisions: those that show each, and its size.
-func (s *Service) heldBlobs(ctx context.Context) (shown map[held][]ShownRevision, sizes map[held]int64, revisions int, err error) {
+func (s *Service) heldBlobs(ctx context.Context) (shown map[workspaceBlob][]ShownRevision, sizes map[workspaceBlob]int64, revisions int, err error) {
 	type row struct {
 		workspace int64
 		shown     ShownRevision
 		blobs     []byte
 	}
-	shown, sizes = map[held][]ShownRevision{}, map[held]int64{}
+	shown, sizes = map[workspaceBlob][]ShownRevision{}, map[workspaceBlob]int64{}
 	err = s.db.read(ctx, func(t tx) error {
 		rows, err := list(t, func(r *sql.Rows, x *row) error {
 			return r.Scan(&x.workspace, &x.shown.Site, &x.shown.Revision, &x.blobs)
@@ -118,7 +118,7 @@ func (s *Service) heldBlobs(ctx context.Context) (shown map[held][]ShownRevision
 			"SELECT b.workspace_id, s.name, r.name, b.blobs FROM revisions r JOIN sites s ON s.id = r.site_id JOIN bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
 		for _, x := range rows {
 			for _, b := range blobList(x.blobs).rows() {
-				h := held{x.workspace, b.sum}
+				h := workspaceBlob{x.workspace, b.sum}
 				shown[h] = append(shown[h], x.shown)
 				sizes[h] = b.size
 			}

@@ -52,8 +52,8 @@ type wire struct {
 	foreign atomic.Bool
 }
 
-// leave lets what comes on the connection of a request through as it is from now on.
-func leave(r *http.Request) {
+// passThrough lets what comes on the connection of a request through as it is from now on.
+func passThrough(r *http.Request) {
 	if w, ok := r.Context().Value(wireKey{}).(*wire); ok {
 		w.foreign.Store(true)
 	}
@@ -103,7 +103,7 @@ func (s *Service) refuseUnread(c net.Conn, status int) error {
 	body = append(body, '\n')
 	id := uuid()
 	h := http.Header{"Connection": {"close"}, "Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(body))}}
-	introduce(h, id)
+	setCommonHeaders(h, id)
 	toolapi.Deprecate(h, toolapi.NestedError)
 	status = toolapi.Status(refused.Code)
 	s.metrics.count("", status, refused.Code, 0)

@@ -50,7 +50,7 @@ func TestWire(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				leave(r)
+				passThrough(r)
 			}
 			if n, err := io.WriteString(served, c.wrote); n != len(c.wrote) || err != nil {
 				t.Errorf("%d %v", n, err)

@@ -17,7 +17,7 @@ class Refusal extends Error {
 }
 
 export function thanks() {
-  return page(200, "Thank you", "<p>What you sent has arrived.</p><p><a href=\"/\">Back to the start</a></p>");
+  return page(200, "Thank you", '<p>What you sent has arrived.</p><p><a href="/">Back to the start</a></p>');
 }
 
 export async function takeForm(request, named, env) {
@@ -25,7 +25,8 @@ export async function takeForm(request, named, env) {
     const { answers, control } = await read(request);
     const form = nameOf(named, control);
     const token = request.headers.get("idempotency-key") ?? control._token ?? "";
-    if (bytes(token) > MOST.token) throw new Refusal(422, "form_token_invalid", "the idempotency key is longer than 200 bytes");
+    if (bytes(token) > MOST.token)
+      throw new Refusal(422, "form_token_invalid", "the idempotency key is longer than 200 bytes");
     const lead = await keep({ form, fields: together(answers), token }, env);
     if (wantsJSON(request)) return json(201, { ok: true, lead });
     return seeOther(localTarget(control._next) ?? `/__pages/forms/thanks?form=${encodeURIComponent(form)}`);
@@ -38,11 +39,21 @@ export async function takeForm(request, named, env) {
 const bytes = (text) => new TextEncoder().encode(text).length;
 
 async function read(request) {
-  const [kind, ...params] = (request.headers.get("content-type") ?? "").toLowerCase().split(";").map((part) => part.trim());
-  const charset = params.find((param) => param.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
+  const [kind, ...params] = (request.headers.get("content-type") ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = params
+    .find((param) => param.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
   const known = ["application/x-www-form-urlencoded", "multipart/form-data", "application/json"].includes(kind);
   if (!known || (charset && charset !== "utf-8")) {
-    throw new Refusal(415, "form_type_unknown", "a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8");
+    throw new Refusal(
+      415,
+      "form_type_unknown",
+      "a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8",
+    );
   }
   const most = kind === "multipart/form-data" ? 2 * MOST.text + MOST.files * MOST.file : MOST.text;
   const body = await readAll(request, most);
@@ -95,28 +106,35 @@ function fromJSON(into, text) {
   } catch {
     document = undefined;
   }
-  if (typeof document !== "object" || document === null || Array.isArray(document)) throw new Refusal(400, "form_malformed", "the body is no JSON object");
-  for (const [name, value] of Object.entries(document)) add(into, name, typeof value === "string" ? value : JSON.stringify(value), value);
+  if (typeof document !== "object" || document === null || Array.isArray(document))
+    throw new Refusal(400, "form_malformed", "the body is no JSON object");
+  for (const [name, value] of Object.entries(document))
+    add(into, name, typeof value === "string" ? value : JSON.stringify(value), value);
 }
 
 function add(into, name, text, value) {
   into.text += bytes(name) + bytes(text);
   if (into.text > MOST.text) throw new Refusal(413, "form_too_large", "the form holds more than 1 MiB of text");
-  if (bytes(name) > MOST.name) throw new Refusal(413, "field_name_too_long", "the name of one answer is longer than 16 KiB");
+  if (bytes(name) > MOST.name)
+    throw new Refusal(413, "field_name_too_long", "the name of one answer is longer than 16 KiB");
   if (bytes(text) > MOST.value) throw new Refusal(413, "field_too_large", "one answer is longer than 64 KiB");
   if (CONTROL.includes(name)) {
-    if (name === "form" && into.control.form !== undefined && into.control.form !== value) throw new Refusal(422, "form_ambiguous", "the post names two forms");
+    if (name === "form" && into.control.form !== undefined && into.control.form !== value)
+      throw new Refusal(422, "form_ambiguous", "the post names two forms");
     into.control[name] = String(value);
     return;
   }
-  if (into.answers.length >= MOST.fields) throw new Refusal(422, "too_many_fields", "the form has more than 100 answers");
+  if (into.answers.length >= MOST.fields)
+    throw new Refusal(422, "too_many_fields", "the form has more than 100 answers");
   into.answers.push([name, value]);
 }
 
 function nameOf(named, { form }) {
   const name = named || (form ?? "default");
-  if (named && form !== undefined && form !== named) throw new Refusal(422, "form_ambiguous", "the post names two forms");
-  if (!/^[a-z0-9_-]{1,64}$/.test(name)) throw new Refusal(422, "form_name_invalid", "a form's name is 1 to 64 lower-case letters, digits, \"-\" and \"_\"");
+  if (named && form !== undefined && form !== named)
+    throw new Refusal(422, "form_ambiguous", "the post names two forms");
+  if (!/^[a-z0-9_-]{1,64}$/.test(name))
+    throw new Refusal(422, "form_name_invalid", 'a form\'s name is 1 to 64 lower-case letters, digits, "-" and "_"');
   return name;
 }
 
@@ -135,29 +153,56 @@ function together(answers) {
 }
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-const newID = (prefix) => prefix + [...crypto.getRandomValues(new Uint8Array(26))].map((byte) => ALPHABET[byte & 31]).join("");
+const newID = (prefix) =>
+  prefix + [...crypto.getRandomValues(new Uint8Array(26))].map((byte) => ALPHABET[byte & 31]).join("");
 
 /** Stores a lead and its events. A repeated post with its token gives the earlier lead. */
 async function keep({ form, fields, token }, env) {
   const text = JSON.stringify(fields);
   const created = Date.now();
   const lead = {
-    id: newID("lead_"), form, fields, created_at: new Date(created).toISOString(), preview: false,
+    id: newID("lead_"),
+    form,
+    fields,
+    created_at: new Date(created).toISOString(),
+    preview: false,
     submission: { table: config.submissions, status: config.submissions ? "pending" : "none" },
-    events: ["pages.lead.captured", ...config.forms.filter((one) => one.name === form).slice(0, 1).map((one) => one.event)],
+    events: [
+      "pages.lead.captured",
+      ...config.forms
+        .filter((one) => one.name === form)
+        .slice(0, 1)
+        .map((one) => one.event),
+    ],
   };
   const db = env.PAGES_DB;
-  const put = db.prepare("INSERT INTO leads (id, form, fields, created_at, token, submission_table, submission_status) VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)")
+  const put = db
+    .prepare(
+      "INSERT INTO leads (id, form, fields, created_at, token, submission_table, submission_status) " +
+        "VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)",
+    )
     .bind(lead.id, form, text, created, token, lead.submission.table, lead.submission.status);
-  const raise = lead.events.map((name) => db.prepare("INSERT INTO events (id, name, lead_id, created_at) VALUES (?, ?, ?, ?)").bind(newID("evt_"), name, lead.id, created));
+  const raise = lead.events.map((name) =>
+    db
+      .prepare("INSERT INTO events (id, name, lead_id, created_at) VALUES (?, ?, ?, ?)")
+      .bind(newID("evt_"), name, lead.id, created),
+  );
   try {
     await db.batch([put, ...raise]);
   } catch (error) {
-    const earlier = token && (await db.prepare("SELECT * FROM leads WHERE form = ? AND token = ?").bind(form, token).first());
+    const earlier =
+      token && (await db.prepare("SELECT * FROM leads WHERE form = ? AND token = ?").bind(form, token).first());
     if (!earlier) throw error;
-    if (earlier.fields !== text) throw new Refusal(409, "form_token_reused", "this form was already sent, with other answers: reload the page and send it again");
+    if (earlier.fields !== text)
+      throw new Refusal(
+        409,
+        "form_token_reused",
+        "this form was already sent, with other answers: reload the page and send it again",
+      );
     return {
-      ...lead, id: earlier.id, created_at: new Date(earlier.created_at).toISOString(),
+      ...lead,
+      id: earlier.id,
+      created_at: new Date(earlier.created_at).toISOString(),
       submission: { table: earlier.submission_table, status: earlier.submission_status },
     };
   }
@@ -168,20 +213,32 @@ async function keep({ form, fields, token }, env) {
 /** Copies a lead into the site's own table, and notes how that went: the lead is safe in any case. */
 async function submit(lead, text, env) {
   try {
-    const { results } = await env.DB.prepare("SELECT name, upper(type) AS kind, pk, hidden FROM pragma_table_xinfo(?)").bind(config.submissions).all();
+    const { results } = await env.DB.prepare("SELECT name, upper(type) AS kind, pk, hidden FROM pragma_table_xinfo(?)")
+      .bind(config.submissions)
+      .all();
     if (results.length === 0) throw new Error(`no such table: "${config.submissions}"`);
-    const row = rowOf(results.filter((column) => !column.hidden && !(column.pk && column.kind === "INTEGER")), lead, text);
+    const row = rowOf(
+      results.filter((column) => !column.hidden && !(column.pk && column.kind === "INTEGER")),
+      lead,
+      text,
+    );
     const names = row.map(([name]) => `"${name.replaceAll('"', '""')}"`);
     const table = `"${config.submissions.replaceAll('"', '""')}"`;
-    const sql = row.length ? `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})` : `INSERT INTO ${table} DEFAULT VALUES`;
-    await env.DB.prepare(sql).bind(...row.map(([, value]) => value)).run();
+    const sql = row.length
+      ? `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`
+      : `INSERT INTO ${table} DEFAULT VALUES`;
+    await env.DB.prepare(sql)
+      .bind(...row.map(([, value]) => value))
+      .run();
     lead.submission.status = "written";
   } catch (error) {
     lead.submission.status = "failed";
     lead.submission.error = error.message;
     console.warn(`submission row of ${lead.id} not written: ${error.message}`);
   }
-  await env.PAGES_DB.prepare("UPDATE leads SET submission_status = ?, submission_error = ? WHERE id = ?").bind(lead.submission.status, lead.submission.error ?? "", lead.id).run();
+  await env.PAGES_DB.prepare("UPDATE leads SET submission_status = ?, submission_error = ? WHERE id = ?")
+    .bind(lead.submission.status, lead.submission.error ?? "", lead.id)
+    .run();
 }
 
 /** Matches answers with columns. What the platform knows comes last, so that no answer can pretend to be it. */

@@ -31,7 +31,8 @@ export default {
 
 /** What follows "/__pages/"; "?" for a path that only looks like one. */
 function reservedName(path) {
-  const cut = (text) => (text === "/__pages" || text.startsWith("/__pages/") ? text.slice("/__pages/".length) : undefined);
+  const cut = (text) =>
+    text === "/__pages" || text.startsWith("/__pages/") ? text.slice("/__pages/".length) : undefined;
   return cut(path) ?? (cut(foldPath(path)) === undefined ? undefined : "?");
 }
 
@@ -39,13 +40,20 @@ async function platform(request, url, name, env) {
   if (name === "forms" || name.startsWith("forms/")) {
     const form = name.slice("forms/".length);
     if (form === "thanks" && isReading(request)) return thanks(url);
-    if (request.method !== "POST") return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, { allow: "POST" });
+    if (request.method !== "POST")
+      return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
+        allow: "POST",
+      });
     return takeForm(request, form, env);
   }
-  const follows = isReading(request) && request.headers.get("sec-fetch-mode") === "navigate" && request.headers.get("sec-fetch-dest") === "document";
-  if (fromAnotherSite(request) && !follows) return refuse(request, 403, "foreign_origin", "only the site itself may ask for this");
+  const follows =
+    isReading(request) &&
+    request.headers.get("sec-fetch-mode") === "navigate" &&
+    request.headers.get("sec-fetch-dest") === "document";
+  if (fromAnotherSite(request) && !follows)
+    return refuse(request, 403, "foreign_origin", "only the site itself may ask for this");
   if (name === "sign-in") return signIn(request, url, env);
-  if (name === "sign-out") return signOut(request, url);
+  if (name === "sign-out") return signOut(request);
   return refuse(request, 404, "not_found", "there is no page at this address");
 }
 
@@ -65,7 +73,13 @@ async function passGate(visit) {
     visit.member = who;
     return undefined;
   }
-  if (who) return refuse(request, 403, "not_a_member", `you are signed in as ${who.email}, who is not a member: sign in as somebody else`);
+  if (who)
+    return refuse(
+      request,
+      403,
+      "not_a_member",
+      `you are signed in as ${who.email}, who is not a member: sign in as somebody else`,
+    );
   if (isNavigation(request)) return seeOther(`/__pages/sign-in?next=${encodeURIComponent(url.pathname + url.search)}`);
   const headers = { "www-authenticate": "Pages-Session" };
   return refuse(request, 401, "sign_in_required", "this page is for members: sign in first", headers, true);
@@ -73,12 +87,20 @@ async function passGate(visit) {
 
 async function serve(visit) {
   const { request, path } = visit;
-  if (!METHODS.includes(request.method)) return refuse(request, 405, "method_not_allowed", "a site does not answer this method");
+  if (!METHODS.includes(request.method))
+    return refuse(request, 405, "method_not_allowed", "a site does not answer this method");
   const listed = config.worker && routes.lists(path);
   if (listed && !isReading(request)) return askWorker(visit);
   const file = await findFile(visit, isReading(request) ? request.method : "HEAD");
   if (!file) return listed ? askWorker(visit) : notFound(visit);
-  if (!isReading(request)) return refuse(request, 405, "method_not_allowed", 'this page can only be read: list the path in "routes" of the manifest to let the Worker answer it', { allow: "GET, HEAD" });
+  if (!isReading(request))
+    return refuse(
+      request,
+      405,
+      "method_not_allowed",
+      'this page can only be read: list the path in "routes" of the manifest to let the Worker answer it',
+      { allow: "GET, HEAD" },
+    );
   return file;
 }
 
@@ -126,7 +148,9 @@ async function askWorker(visit) {
   let fallsBack = false;
   const context = {
     waitUntil: (promise) => ctx.waitUntil(promise),
-    passThroughOnException: () => { fallsBack = true; },
+    passThroughOnException: () => {
+      fallsBack = true;
+    },
     props: ctx.props,
     member: who,
   };
@@ -168,4 +192,3 @@ function keepPrivate(answer) {
   kept.headers.append("vary", "Cookie");
   return kept;
 }
-

@@ -9,14 +9,16 @@ export function canonical(pathname) {
   try {
     decoded = decodeURIComponent(pathname).normalize("NFC");
   } catch {
-    return { fault: "the path holds a \"%\" without two hexadecimal digits, or is no UTF-8" };
+    return { fault: 'the path holds a "%" without two hexadecimal digits, or is no UTF-8' };
   }
-  if (/[\x00-\x1f\x7f-\x9f%\\]/.test(decoded)) return { fault: "the path holds a backslash, a percent sign or a control character" };
+  if (/[\x00-\x1f\x7f-\x9f%\\]/.test(decoded))
+    return { fault: "the path holds a backslash, a percent sign or a control character" };
   const fault = segmentFault(decoded);
   if (fault) return { fault };
   // Compatibility characters become dots and slashes in programs that normalise later.
   const compat = decoded.normalize("NFKC");
-  if (compat.split("/").length !== decoded.split("/").length || /[\\%]/.test(compat)) return { fault: "the path holds a character that stands for a slash" };
+  if (compat.split("/").length !== decoded.split("/").length || /[\\%]/.test(compat))
+    return { fault: "the path holds a character that stands for a slash" };
   const compatFault = segmentFault(compat);
   return compatFault ? { fault: compatFault } : { decoded };
 }
@@ -34,7 +36,12 @@ export function foldPath(path) {
   const lowered = path.normalize("NFKC").replace(/[ıİ]/g, "i").replace(/ς/g, "σ").toLowerCase().replace(INVISIBLE, "");
   return lowered
     .split(/[/\\⁄∕⧸∖⧵]/)
-    .map((segment) => segment.split(";")[0].split("::")[0].replace(/[. ]+$/, ""))
+    .map((segment) =>
+      segment
+        .split(";")[0]
+        .split("::")[0]
+        .replace(/[. ]+$/, ""),
+    )
     .filter((segment) => segment !== "")
     .map((segment) => `/${segment}`)
     .join("");
@@ -82,7 +89,9 @@ export class RouteTable {
       const path = pattern.normalize("NFC");
       this.#listed.add(path);
       if (access !== "members") this.#public.add(path);
-      else for (const name of fileNames(path)) this.#members.add(name.endsWith("/*") ? `${foldPath(name.slice(0, -1))}/*` : foldPath(name));
+      else
+        for (const name of fileNames(path))
+          this.#members.add(name.endsWith("/*") ? `${foldPath(name.slice(0, -1))}/*` : foldPath(name));
     }
   }
 

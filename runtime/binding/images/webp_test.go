@@ -12,7 +12,7 @@ import (
 
 	"github.com/deepteams/webp"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -46,6 +46,7 @@ func patterned(size image.Point, side int) *image.RGBA {
 
 // TestImagesWebPHeld holds what is said of the WebP encoder to what it holds.
 func TestImagesWebPHeld(t *testing.T) {
+	testmachine.Long(t)
 	if testmachine.Raced() {
 		t.Skip("the race detector's own memory would count, and it takes two minutes")
 	}
@@ -99,6 +100,7 @@ func TestImagesWebPHeld(t *testing.T) {
 // TestImagesWebPLarge: a photo of which noise of its size would take too much is written,
 // and noise is refused.
 func TestImagesWebPLarge(t *testing.T) {
+	testmachine.Long(t)
 	if testmachine.Raced() {
 		t.Skip("it takes minutes")
 	}

@@ -1,9 +1,9 @@
 // env: what a Worker is bound to.
-import { Fetcher } from "./assets.js";
-import { D1Database } from "./database.js";
-import { ImagesBinding } from "./images.js";
-import { KvNamespace } from "./kv.js";
-import { R2Bucket } from "./storage.js";
+import { Fetcher } from "../assets/js/assets.js";
+import { D1Database } from "../d1/js/d1.js";
+import { ImagesBinding } from "../images/js/images.js";
+import { KvNamespace } from "../kv/js/kv.js";
+import { R2Bucket } from "../r2/js/r2.js";
 
 const KINDS = {
   database: ({ id }) => new D1Database(id),

@@ -7,19 +7,37 @@ import * as kinds from "../../web/js/kinds.js";
 
 // What the modules share with the prelude. node:async_hooks sets follow and
 // leave.
-const internals = { material, call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close }, follow: undefined, leave: undefined };
+const internals = {
+  material,
+  call: host.node,
+  inspection,
+  kinds,
+  decode: host.text_decode,
+  log: host.console_log,
+  clock: host.clock_now,
+  coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close },
+  follow: undefined,
+  leave: undefined,
+};
 
 // The type of a CryptoKey and its bytes, which no Worker is to see.
 function material(key) {
-  const { handle } = slotsOf(key), type = handle[1];
+  const { handle } = slotsOf(key),
+    type = handle[1];
   return [type, host.crypto_export({ secret: "raw", public: "spki", private: "pkcs8" }[type], handle)];
 }
 
 /** Lets the modules of Node.js in, which close the door behind them. */
-export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals, configurable: true }); }
+export function node() {
+  Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals, configurable: true });
+}
 
 /** What runs in place of f in a later job. */
-export function follow(f) { return internals.follow(f); }
+export function follow(f) {
+  return internals.follow(f);
+}
 
 /** Ends what the job followed. */
-export function leave() { internals.leave(); }
+export function leave() {
+  internals.leave();
+}

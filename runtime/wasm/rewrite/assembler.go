@@ -1,5 +1,10 @@
 package rewrite
 
+import (
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
+
 // code is a part of a module being written.
 type code []byte
 
@@ -9,22 +14,18 @@ func (c *code) op(bytes ...byte) *code {
 }
 
 func (c *code) u32(v uint32) *code {
-	for ; v >= 0x80; v >>= 7 {
-		*c = append(*c, byte(v)|0x80)
-	}
-	return c.op(byte(v))
+	*c = op.AppendU32(*c, v)
+	return c
 }
 
 func (c *code) s64(v int64) *code {
-	for ; v < -64 || v > 63; v >>= 7 {
-		*c = append(*c, byte(v)|0x80)
-	}
-	return c.op(byte(v) & 0x7f)
+	*c = op.AppendS64(*c, v)
+	return c
 }
 
 // with is an instruction with indices.
-func (c *code) with(op byte, indices ...uint32) *code {
-	c.op(op)
+func (c *code) with(opcode byte, indices ...uint32) *code {
+	c.op(opcode)
 	for _, i := range indices {
 		c.u32(i)
 	}
@@ -33,17 +34,17 @@ func (c *code) with(op byte, indices ...uint32) *code {
 
 // misc is an instruction of the 0xfc family.
 func (c *code) misc(sub uint32, indices ...uint32) *code {
-	return c.with(opMisc, append([]uint32{sub}, indices...)...)
+	return c.with(op.Misc, append([]uint32{sub}, indices...)...)
 }
 
-func (c *code) i32(v int32) *code { return c.op(opI32Const).s64(int64(v)) }
+func (c *code) i32(v int32) *code { return c.op(op.I32Const).s64(int64(v)) }
 
 func (c *code) name(s string) *code {
 	c.u32(uint32(len(s)))
 	return c.op([]byte(s)...)
 }
 
-func (c *code) types(list []ValType) *code {
+func (c *code) types(list []wasmbinary.ValType) *code {
 	c.u32(uint32(len(list)))
 	for _, t := range list {
 		c.op(wire(t))
@@ -51,7 +52,7 @@ func (c *code) types(list []ValType) *code {
 	return c
 }
 
-func (c *code) limits(l Limits) {
+func (c *code) limits(l wasmbinary.Limits) {
 	if !l.HasMax {
 		c.op(0).u32(l.Min)
 		return

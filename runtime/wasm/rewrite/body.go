@@ -1,5 +1,10 @@
 package rewrite
 
+import (
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
+
 // This file rewrites function bodies.
 
 const (
@@ -13,12 +18,17 @@ const (
 	// Bulk operations are charged by what they move: bytes, or elements.
 	bulkShift     = 8
 	elementsShift = 4
+	// maxBlocks is the most blocks of a function with exceptions.
+	maxBlocks = 20_000
+	// maxBranching is the most that the squares of the functions' blocks and branches add up to: wazero takes some
+	// 20 ns for each. The largest module of npm that was tried, lightningcss, has a tenth of it.
+	maxBranching = 20_000_000_000
 )
 
 // rewriter rewrites one function.
 type rewriter struct {
 	*writer
-	r       *reader
+	r       *wasmbinary.Reader
 	out     code
 	locals  int    // of the original, parameters included
 	spare   uint32 // an i32 local of our own
@@ -29,7 +39,7 @@ type rewriter struct {
 
 	// Of a function that may end with an exception (exception.go).
 	raises   bool
-	results  []ValType
+	results  []wasmbinary.ValType
 	tries    []try // in the order in which they begin, that are not written yet
 	blocks   []int // that are open while it is surveyed: positions in tries, or -1
 	handlers int   // that are open then
@@ -41,55 +51,55 @@ type rewriter struct {
 
 // addReferred finds the functions that ref.func names, and whether there are
 // exceptions. Faults are found when the function is rewritten.
-func (w *writer) addReferred(body *reader, t FuncType, add func(int)) {
-	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params)}
+func (w *writer) addReferred(body *wasmbinary.Reader, t wasmbinary.FuncType, add func(int)) {
+	x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(t.Params)}
 	x.readLocals()
-	x.each(func(op byte, in instr) {
-		if op == opRefFunc {
+	x.each(func(opcode byte, in instr) {
+		if opcode == op.RefFunc {
 			add(int(in.index))
 		}
-		switch op {
-		case opTry, opCatch, opCatchAll, opRethrow, opDelegate:
+		switch opcode {
+		case op.Try, op.Catch, op.CatchAll, op.Rethrow, op.Delegate:
 			w.legacy = true
-		case opTryTable, opThrowRef:
+		case op.TryTable, op.ThrowRef:
 			w.standard = true
 		}
-		w.Throws = w.Throws || isException(op) || isTyped(op) && x.r.b[x.r.at-1] == byte(Exnref)
+		w.made.Throws = w.made.Throws || isException(opcode) || isTyped(opcode) && x.r.Bytes[x.r.At-1] == byte(wasmbinary.Exnref)
 	})
 }
 
 // function is body in its rewritten form.
-func (w *writer) function(body *reader, t FuncType) (code, error) {
-	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params), perLoop: 1 + int32(len(body.b)/bytesPerFuel)}
+func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code, error) {
+	x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(t.Params), perLoop: 1 + int32(len(body.Bytes)/bytesPerFuel)}
 	decls := x.readLocals()
-	start := x.r.at
+	start := x.r.At
 	x.spare, x.results = uint32(x.locals), t.Results
 	loops, branches := false, 0
-	x.each(func(op byte, in instr) {
-		if isBranch(op) {
+	x.each(func(opcode byte, in instr) {
+		if isBranch(opcode) {
 			branches++
 		}
-		x.calls = x.calls || op == opCall || op == opCallIndirect || op == opReturnCall || op == opReturnTable
-		loops = loops || op == opLoop
-		if x.Throws {
-			x.survey(op, in)
+		x.calls = x.calls || opcode == op.Call || opcode == op.CallIndirect || opcode == op.ReturnCall || opcode == op.ReturnTable
+		loops = loops || opcode == op.Loop
+		if x.made.Throws {
+			x.survey(opcode, in)
 		}
 	})
 	extra := x.extra()
-	if x.locals+extra > maxLocals+3 {
-		x.r.fail("more than %d locals", maxLocals)
+	if x.locals+extra > wasmbinary.MaxLocals+3 {
+		x.r.Fail("more than %d locals", wasmbinary.MaxLocals)
 	}
 	if w.branching += branches * branches; w.branching > maxBranching {
-		x.r.fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in this one: split what is as long", branches)
+		x.r.Fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in this one: split what is as long", branches)
 	}
-	if x.r.err != nil {
-		return nil, x.r.err
+	if x.r.Err != nil {
+		return nil, x.r.Err
 	}
 	x.frame = frameCost + localCost*int32(x.locals+extra-1)
-	decls.next().u32(uint32(extra)).op(byte(I32))
+	decls.next().u32(uint32(extra)).op(byte(wasmbinary.I32))
 	x.out.u32(decls.n).op(decls.body...)
-	x.r.at = start
-	x.enter(len(body.b))
+	x.r.At = start
+	x.enter(len(body.Bytes))
 	if x.raises {
 		x.begin(x.resultBlock())
 		x.each(x.lower)
@@ -97,27 +107,27 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 		x.each(x.instruction)
 	}
 	x.leave()
-	return x.out, x.r.err
+	return x.out, x.r.Err
 }
 
 // isBranch reports whether an instruction begins a block of machine code.
-func isBranch(op byte) bool {
-	switch op {
-	case opBlock, opLoop, opIf, opElse, opTry, opCatch, opCatchAll, opTryTable, opBr, opBrIf, opBrTable:
+func isBranch(opcode byte) bool {
+	switch opcode {
+	case op.Block, op.Loop, op.If, op.Else, op.Try, op.Catch, op.CatchAll, op.TryTable, op.Br, op.BrIf, op.BrTable:
 		return true
 	}
 	return false
 }
 
 func (x *rewriter) readLocals() (decls list) {
-	x.r.each(maxLocals, "groups of locals", func() {
-		n := x.r.u32()
-		if int64(x.locals)+int64(n) > maxLocals {
-			x.r.fail("more than %d locals", maxLocals)
+	x.r.Each(wasmbinary.MaxLocals, "groups of locals", func() {
+		n := x.r.U32()
+		if int64(x.locals)+int64(n) > wasmbinary.MaxLocals {
+			x.r.Fail("more than %d locals", wasmbinary.MaxLocals)
 			return
 		}
 		x.locals += int(n)
-		decls.next().u32(n).op(wire(readType(x.r)))
+		decls.next().u32(n).op(wire(wasmbinary.ReadType(x.r)))
 	})
 	return decls
 }
@@ -127,8 +137,8 @@ func (x *rewriter) readLocals() (decls list) {
 func (x *rewriter) enter(size int) {
 	c := &x.out
 	if x.calls {
-		c.with(opGlobalGet, x.stack).i32(x.frame).with(opI32Sub).with(opLocalTee, x.spare).with(opGlobalSet, x.stack)
-		c.with(opLocalGet, x.spare).i32(0).op(opI32LtS, opIf, blockEmpty).with(opCall, hostOverflow).op(opEnd)
+		c.with(op.GlobalGet, x.stack).i32(x.frame).with(op.I32Sub).with(op.LocalTee, x.spare).with(op.GlobalSet, x.stack)
+		c.with(op.LocalGet, x.spare).i32(0).op(op.I32LtS, op.If, op.BlockEmpty).with(op.Call, hostOverflow).op(op.End)
 	}
 	if x.calls || size > shortBody {
 		x.charge(x.perLoop)
@@ -136,7 +146,7 @@ func (x *rewriter) enter(size int) {
 	if !x.calls {
 		return
 	}
-	x.open(opBlock, x.resultBlock())
+	x.open(op.Block, x.resultBlock())
 }
 
 // resultBlock is the type of blocks that give what the function does.
@@ -147,7 +157,7 @@ func (x *rewriter) resultBlock() int64 {
 	case 1:
 		return int64(x.results[0]) - 0x80
 	default:
-		return int64(x.typeIndex(FuncType{Results: x.results}))
+		return int64(x.typeIndex(wasmbinary.FuncType{Results: x.results}))
 	}
 }
 
@@ -157,29 +167,29 @@ func (x *rewriter) leave() {
 	}
 	x.letAllGo()
 	x.giveFrame()
-	x.out.op(opEnd)
+	x.out.op(op.End)
 }
 
 func (x *rewriter) giveFrame() {
-	x.out.with(opGlobalGet, x.stack).i32(x.frame).op(opI32Add).with(opGlobalSet, x.stack)
+	x.out.with(op.GlobalGet, x.stack).i32(x.frame).op(op.I32Add).with(op.GlobalSet, x.stack)
 }
 
 // charge takes n off the fuel counter.
 func (x *rewriter) charge(n int32) {
-	x.out.with(opGlobalGet, x.fuel).i32(n)
+	x.out.with(op.GlobalGet, x.fuel).i32(n)
 	x.burn()
 }
 
 // chargeBulk takes the number on the top of the stack, shifted, off the counter,
 // and leaves it there.
 func (x *rewriter) chargeBulk(shift int32) {
-	x.out.with(opLocalTee, x.spare).with(opGlobalGet, x.fuel).with(opLocalGet, x.spare).i32(shift).op(opI32ShrU)
+	x.out.with(op.LocalTee, x.spare).with(op.GlobalGet, x.fuel).with(op.LocalGet, x.spare).i32(shift).op(op.I32ShrU)
 	x.burn()
 }
 
 func (x *rewriter) burn() {
-	c := x.out.op(opI32Sub).with(opLocalTee, x.spare).with(opGlobalSet, x.fuel).with(opLocalGet, x.spare)
-	c.i32(0).op(opI32LeS, opIf, blockEmpty).with(opCall, hostInterrupt).i32(Period).with(opGlobalSet, x.fuel).op(opEnd)
+	c := x.out.op(op.I32Sub).with(op.LocalTee, x.spare).with(op.GlobalSet, x.fuel).with(op.LocalGet, x.spare)
+	c.i32(0).op(op.I32LeS, op.If, op.BlockEmpty).with(op.Call, hostInterrupt).i32(Period).with(op.GlobalSet, x.fuel).op(op.End)
 }
 
 // instr is where an instruction stands, and its first index, if it has one.
@@ -192,170 +202,170 @@ type instr struct {
 }
 
 // each reads the instructions of the body and calls do after each.
-func (x *rewriter) each(do func(op byte, in instr)) {
+func (x *rewriter) each(do func(opcode byte, in instr)) {
 	x.depth = 0
-	for x.r.more() {
-		in := instr{start: x.r.at}
-		op := x.r.byte()
-		x.read(op, &in)
-		if x.r.err != nil {
+	for x.r.More() {
+		in := instr{start: x.r.At}
+		opcode := x.r.Byte()
+		x.read(opcode, &in)
+		if x.r.Err != nil {
 			return
 		}
-		do(op, in)
-		switch op {
-		case opBlock, opLoop, opIf, opTry, opTryTable:
+		do(opcode, in)
+		switch opcode {
+		case op.Block, op.Loop, op.If, op.Try, op.TryTable:
 			x.depth++
-		case opEnd, opDelegate:
-			if x.depth--; x.depth < 0 && x.r.more() {
-				x.r.fail("instructions after the end of a function")
+		case op.End, op.Delegate:
+			if x.depth--; x.depth < 0 && x.r.More() {
+				x.r.Fail("instructions after the end of a function")
 			}
 		}
 	}
-	if x.r.err == nil && x.depth >= 0 {
-		x.r.fail("a function has no end")
+	if x.r.Err == nil && x.depth >= 0 {
+		x.r.Fail("a function has no end")
 	}
 }
 
 // read steps over the immediates of op. Indices must be of the original: those of
 // what is added are not the module's to use.
-func (x *rewriter) read(op byte, in *instr) {
+func (x *rewriter) read(opcode byte, in *instr) {
 	r := x.r
-	switch op {
-	case opBlock, opLoop, opIf, opTry, opTryTable:
-		if in.block = r.signed(33); in.block >= int64(len(x.Types)) {
-			r.fail("type %d does not exist", in.block)
+	switch opcode {
+	case op.Block, op.Loop, op.If, op.Try, op.TryTable:
+		if in.block = r.Signed(33); in.block >= int64(len(x.Types)) {
+			r.Fail("type %d does not exist", in.block)
 		}
-		if op == opTryTable {
+		if opcode == op.TryTable {
 			x.readClauses()
 		}
-	case opCatch, opThrow:
-		in.index = r.below(len(x.Tags), "tag")
-	case opDelegate:
-		in.index = r.below(x.depth, "label")
-	case opThrowRef, opCatchAll:
-	case opBr, opBrIf, opRethrow:
-		in.index = r.below(x.depth+1, "label")
-	case opBrTable:
-		r.each(maxBodyBytes, "labels", func() { r.below(x.depth+1, "label") })
-		r.below(x.depth+1, "label")
-	case opCall, opReturnCall, opRefFunc:
-		in.index = r.below(len(x.Funcs), "function")
-	case opCallIndirect, opReturnTable:
-		r.below(len(x.Types), "type")
-		r.below(len(x.Tables), "table")
-	case opLocalGet, opLocalSet, opLocalTee:
-		r.below(x.locals, "local")
-	case opGlobalGet:
-		in.index = r.below(len(x.Globals), "global")
-	case opGlobalSet:
-		in.index = r.below(len(x.Globals), "global")
-		if r.err == nil && !x.Globals[in.index].Mutable {
-			r.fail("global %d cannot be set: it is immutable", in.index)
+	case op.Catch, op.Throw:
+		in.index = r.Index(len(x.Tags), "tag")
+	case op.Delegate:
+		in.index = r.Index(x.depth, "label")
+	case op.ThrowRef, op.CatchAll:
+	case op.Br, op.BrIf, op.Rethrow:
+		in.index = r.Index(x.depth+1, "label")
+	case op.BrTable:
+		r.Each(wasmbinary.MaxBodyBytes, "labels", func() { r.Index(x.depth+1, "label") })
+		r.Index(x.depth+1, "label")
+	case op.Call, op.ReturnCall, op.RefFunc:
+		in.index = r.Index(len(x.Funcs), "function")
+	case op.CallIndirect, op.ReturnTable:
+		r.Index(len(x.Types), "type")
+		r.Index(len(x.Tables), "table")
+	case op.LocalGet, op.LocalSet, op.LocalTee:
+		r.Index(x.locals, "local")
+	case op.GlobalGet:
+		in.index = r.Index(len(x.Globals), "global")
+	case op.GlobalSet:
+		in.index = r.Index(len(x.Globals), "global")
+		if r.Err == nil && !x.Globals[in.index].Mutable {
+			r.Fail("global %d cannot be set: it is immutable", in.index)
 		}
-	case opTableGet, opTableSet:
-		r.below(len(x.Tables), "table")
-	case opMisc:
+	case op.TableGet, op.TableSet:
+		r.Index(len(x.Tables), "table")
+	case op.Misc:
 		x.readMisc(in)
 	default:
-		r.skip(op)
+		r.Skip(opcode)
 	}
 }
 
 func (x *rewriter) readClauses() {
 	r := x.r
-	r.each(maxBodyBytes, "clauses", func() {
-		kind := r.byte()
+	r.Each(wasmbinary.MaxBodyBytes, "clauses", func() {
+		kind := r.Byte()
 		if kind > clauseAll|clauseRef {
-			r.fail("a clause of the kind %d", kind)
+			r.Fail("a clause of the kind %d", kind)
 		}
 		if kind&clauseAll == 0 {
-			r.below(len(x.Tags), "tag")
+			r.Index(len(x.Tags), "tag")
 		}
-		r.below(x.depth+1, "label")
+		r.Index(x.depth+1, "label")
 	})
 }
 
 func (x *rewriter) readMisc(in *instr) {
 	r := x.r
-	switch in.sub = r.u32(); in.sub {
+	switch in.sub = r.U32(); in.sub {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
-	case miscMemoryInit:
-		in.index = r.below(len(x.data), "data segment")
-		r.byte()
-	case miscDataDrop:
-		in.index = r.below(len(x.data), "data segment")
-	case miscMemoryCopy:
-		r.byte()
-		r.byte()
-	case miscMemoryFill:
-		r.byte()
-	case miscTableInit:
-		in.index = r.below(len(x.segments), "element segment")
-		in.other = r.below(len(x.Tables), "table")
-	case miscElemDrop:
-		in.index = r.below(len(x.segments), "element segment")
-	case miscTableCopy:
-		r.below(len(x.Tables), "table")
-		r.below(len(x.Tables), "table")
-	case miscTableGrow, miscTableSize, miscTableFill:
-		in.index = r.below(len(x.Tables), "table")
+	case op.MiscMemoryInit:
+		in.index = r.Index(len(x.Data), "data segment")
+		r.Byte()
+	case op.MiscDataDrop:
+		in.index = r.Index(len(x.Data), "data segment")
+	case op.MiscMemoryCopy:
+		r.Byte()
+		r.Byte()
+	case op.MiscMemoryFill:
+		r.Byte()
+	case op.MiscTableInit:
+		in.index = r.Index(len(x.Segments), "element segment")
+		in.other = r.Index(len(x.Tables), "table")
+	case op.MiscElemDrop:
+		in.index = r.Index(len(x.Segments), "element segment")
+	case op.MiscTableCopy:
+		r.Index(len(x.Tables), "table")
+		r.Index(len(x.Tables), "table")
+	case op.MiscTableGrow, op.MiscTableSize, op.MiscTableFill:
+		in.index = r.Index(len(x.Tables), "table")
 	default:
-		r.fail("the instruction 0xfc %#x is not supported", in.sub)
+		r.Fail("the instruction 0xfc %#x is not supported", in.sub)
 	}
 }
 
 // instruction writes one instruction.
-func (x *rewriter) instruction(op byte, in instr) {
+func (x *rewriter) instruction(opcode byte, in instr) {
 	c := &x.out
-	switch op {
-	case opCall:
-		c.with(op, in.index+x.shift)
-	case opReturnCall:
+	switch opcode {
+	case op.Call:
+		c.with(opcode, in.index+x.shift)
+	case op.ReturnCall:
 		x.giveFrame()
-		c.with(op, in.index+x.shift)
-	case opReturnTable:
+		c.with(opcode, in.index+x.shift)
+	case op.ReturnTable:
 		x.giveFrame()
 		x.copy(in)
-	case opReturn:
+	case op.Return:
 		if x.calls {
-			c.with(opBr, uint32(x.depth))
+			c.with(op.Br, uint32(x.depth))
 		} else {
-			c.op(op)
+			c.op(opcode)
 		}
-	case opRefFunc:
-		c.i32(int32(x.position(in.index))).with(opTableGet, x.refs)
-	case opGlobalGet, opGlobalSet:
-		c.with(op, x.global(in.index))
-	case opLoop:
+	case op.RefFunc:
+		c.i32(int32(x.position(in.index))).with(op.TableGet, x.refs)
+	case op.GlobalGet, op.GlobalSet:
+		c.with(opcode, x.global(in.index))
+	case op.Loop:
 		x.copyTyped(in)
 		x.charge(x.perLoop)
-	case opBlock, opIf, opSelectTyped, opRefNull:
+	case op.Block, op.If, op.SelectTyped, op.RefNull:
 		x.copyTyped(in)
-	case opMisc:
+	case op.Misc:
 		x.misc(in)
 	default:
 		x.copy(in)
 	}
 }
 
-func (x *rewriter) copy(in instr) { x.out.op(x.r.b[in.start:x.r.at]...) }
+func (x *rewriter) copy(in instr) { x.out.op(x.r.Bytes[in.start:x.r.At]...) }
 
 func (x *rewriter) misc(in instr) {
 	c := &x.out
 	switch in.sub {
-	case miscMemoryInit, miscMemoryCopy, miscMemoryFill:
+	case op.MiscMemoryInit, op.MiscMemoryCopy, op.MiscMemoryFill:
 		x.chargeBulk(bulkShift)
 		x.copy(in)
-	case miscTableCopy, miscTableFill:
+	case op.MiscTableCopy, op.MiscTableFill:
 		x.chargeBulk(elementsShift)
 		x.copy(in)
-	case miscTableInit:
+	case op.MiscTableInit:
 		x.chargeBulk(elementsShift)
-		c.with(opCall, x.tableInit(in.index, in.other))
-	case miscElemDrop:
-		c.i32(1).with(opGlobalSet, x.droppedFlag(in.index))
-	case miscTableGrow:
-		c.with(opCall, x.helper(PrefixGrow, in.index))
+		c.with(op.Call, x.tableInit(in.index, in.other))
+	case op.MiscElemDrop:
+		c.i32(1).with(op.GlobalSet, x.droppedFlag(in.index))
+	case op.MiscTableGrow:
+		c.with(op.Call, x.helper(PrefixGrow, in.index))
 	default:
 		x.copy(in)
 	}
@@ -365,7 +375,7 @@ func (x *rewriter) misc(in instr) {
 func (w *writer) position(i uint32) int {
 	if w.positions == nil {
 		w.positions = map[int]int{}
-		for at, fn := range w.Refs {
+		for at, fn := range w.made.Refs {
 			if _, known := w.positions[fn]; !known {
 				w.positions[fn] = at
 			}

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"math"
 	"slices"
 )
@@ -56,19 +58,19 @@ const (
 	clauseAll = 2
 )
 
-// isTyped reports whether op may name a type of references.
-func isTyped(op byte) bool {
-	switch op {
-	case opBlock, opLoop, opIf, opSelectTyped, opRefNull:
+// isTyped reports whether opcode may name a type of references.
+func isTyped(opcode byte) bool {
+	switch opcode {
+	case op.Block, op.Loop, op.If, op.SelectTyped, op.RefNull:
 		return true
 	}
 	return false
 }
 
 // wire is the type that stands for t in the rewritten module.
-func wire(t ValType) byte {
-	if t == Exnref {
-		t = Externref
+func wire(t wasmbinary.ValType) byte {
+	if t == wasmbinary.Exnref {
+		t = wasmbinary.Externref
 	}
 	return byte(t)
 }
@@ -76,8 +78,8 @@ func wire(t ValType) byte {
 // copyTyped copies an instruction of which isTyped is true.
 func (x *rewriter) copyTyped(in instr) {
 	x.copy(in)
-	if last := len(x.out) - 1; x.out[last] == byte(Exnref) {
-		x.out[last] = byte(Externref)
+	if last := len(x.out) - 1; x.out[last] == byte(wasmbinary.Exnref) {
+		x.out[last] = byte(wasmbinary.Externref)
 	}
 }
 
@@ -94,33 +96,33 @@ func (x *rewriter) extra() int {
 func (x *rewriter) heldAt(level int) uint32 { return x.spare + 1 + 2*uint32(level) }
 
 // open begins a block of the rewritten function.
-func (x *rewriter) open(op byte, block int64) {
-	x.out.op(op)
+func (x *rewriter) open(opcode byte, block int64) {
+	x.out.op(opcode)
 	if block >= 0 {
 		x.out.s64(block)
 	} else {
-		x.out.op(wire(ValType(block & 0x7f)))
+		x.out.op(wire(wasmbinary.ValType(block & 0x7f)))
 	}
 	x.nest++
 	if x.opened++; x.opened == maxBlocks+1 {
-		x.r.fail("more than %d blocks in a function that throws or catches", maxBlocks)
+		x.r.Fail("more than %d blocks in a function that throws or catches", maxBlocks)
 	}
 }
 
 func (x *rewriter) end() {
-	x.out.op(opEnd)
+	x.out.op(op.End)
 	x.nest--
 }
 
 // empty is the type of blocks without parameters and results.
-const empty = blockEmpty - 0x80
+const empty = op.BlockEmpty - 0x80
 
 // before is the type of blocks that take what those of the type block do.
 func (x *rewriter) before(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return empty
 	}
-	return x.derived(block, 0, FuncType{Params: x.Types[block].Params})
+	return x.derived(block, 0, wasmbinary.FuncType{Params: x.Types[block].Params})
 }
 
 // after is the type of blocks that give what those of the type block do.
@@ -128,10 +130,10 @@ func (x *rewriter) after(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return block
 	}
-	return x.derived(block, 1, FuncType{Results: x.Types[block].Results})
+	return x.derived(block, 1, wasmbinary.FuncType{Results: x.Types[block].Results})
 }
 
-func (w *writer) derived(block int64, which int, t FuncType) int64 {
+func (w *writer) derived(block int64, which int, t wasmbinary.FuncType) int64 {
 	key := 2*block + int64(which)
 	i, known := w.blocks[key]
 	if !known {
@@ -144,7 +146,7 @@ func (w *writer) derived(block int64, which int, t FuncType) int64 {
 // label is how a branch names the label at, counted from outside.
 func (x *rewriter) label(at uint32) uint32 { return x.nest - 1 - at }
 
-func (x *rewriter) branch(at uint32) { x.out.with(opBr, x.label(at)) }
+func (x *rewriter) branch(at uint32) { x.out.with(op.Br, x.label(at)) }
 
 // target is the label that the original names i.
 func (x *rewriter) target(i uint32) uint32 { return x.frames[len(x.frames)-1-int(i)].at }
@@ -154,85 +156,85 @@ func (x *rewriter) landing() uint32 { return x.frames[len(x.frames)-1].landing }
 // begin opens what a function that raises is in; its end is that of the first frame.
 func (x *rewriter) begin(results int64) {
 	x.nest = 1 // enter's block
-	x.open(opBlock, empty)
-	x.open(opBlock, results)
-	x.frames = append(x.frames, frame{op: opReturn, landing: 1})
+	x.open(op.Block, empty)
+	x.open(op.Block, results)
+	x.frames = append(x.frames, frame{op: op.Return, landing: 1})
 }
 
 // lower writes one instruction of a function that raises.
-func (x *rewriter) lower(op byte, in instr) {
+func (x *rewriter) lower(opcode byte, in instr) {
 	c := &x.out
-	switch op {
-	case opBlock, opLoop, opIf:
-		f := frame{op: opBlock, at: x.nest, landing: x.landing(), block: in.block}
-		x.open(op, in.block)
-		if op == opLoop {
-			f.op = opLoop
+	switch opcode {
+	case op.Block, op.Loop, op.If:
+		f := frame{op: op.Block, at: x.nest, landing: x.landing(), block: in.block}
+		x.open(opcode, in.block)
+		if opcode == op.Loop {
+			f.op = op.Loop
 			x.charge(x.perLoop)
 		}
 		x.frames = append(x.frames, f)
-	case opTry:
+	case op.Try:
 		x.openTry(in)
-	case opTryTable:
+	case op.TryTable:
 		x.openTable(in)
-	case opCatch, opCatchAll:
-		x.openClause(op, in)
-	case opEnd, opDelegate:
+	case op.Catch, op.CatchAll:
+		x.openClause(opcode, in)
+	case op.End, op.Delegate:
 		x.close()
-	case opThrow:
-		c.with(opGlobalGet, x.tag(in.index)).with(opCall, x.raiser(x.Types[x.Tags[in.index]]))
+	case op.Throw:
+		c.with(op.GlobalGet, x.tag(in.index)).with(op.Call, x.raiser(x.Types[x.Tags[in.index]]))
 		x.branch(x.landing())
-	case opRethrow:
+	case op.Rethrow:
 		x.rethrow(&x.frames[len(x.frames)-1-int(in.index)])
-	case opThrowRef:
-		c.with(opCall, x.hosts+hostThrow)
+	case op.ThrowRef:
+		c.with(op.Call, x.hosts+hostThrow)
 		x.branch(x.landing())
-	case opBr, opBrIf:
-		c.with(op, x.label(x.target(in.index)))
-	case opBrTable:
+	case op.Br, op.BrIf:
+		c.with(opcode, x.label(x.target(in.index)))
+	case op.BrTable:
 		x.brTable(in)
-	case opReturn:
+	case op.Return:
 		x.branch(0)
-	case opCall:
-		x.instruction(op, in)
+	case op.Call:
+		x.instruction(opcode, in)
 		if x.raising[in.index] {
 			x.look()
 		}
-	case opCallIndirect:
+	case op.CallIndirect:
 		x.copy(in)
 		x.look()
-	case opReturnCall, opReturnTable:
+	case op.ReturnCall, op.ReturnTable:
 		x.letAllGo()
-		x.instruction(op, in)
+		x.instruction(opcode, in)
 	default:
-		x.instruction(op, in)
+		x.instruction(opcode, in)
 	}
 }
 
 // look goes to the landing if the call before raised.
 func (x *rewriter) look() {
-	x.out.with(opGlobalGet, x.raised).with(opBrIf, x.label(x.landing()))
+	x.out.with(op.GlobalGet, x.raised).with(op.BrIf, x.label(x.landing()))
 }
 
 func (x *rewriter) brTable(in instr) {
-	r := &reader{b: x.r.b, at: in.start + 1}
-	n := r.u32()
-	x.out.with(opBrTable, n)
+	r := &wasmbinary.Reader{Bytes: x.r.Bytes, At: in.start + 1}
+	n := r.U32()
+	x.out.with(op.BrTable, n)
 	for range n + 1 {
-		x.out.u32(x.label(x.target(r.u32())))
+		x.out.u32(x.label(x.target(r.U32())))
 	}
 }
 
 func (x *rewriter) openTry(in instr) {
 	t := &x.tries[0]
 	x.tries = x.tries[1:]
-	f := frame{op: opBlock, at: x.nest, landing: x.landing(), outer: x.landing(), block: in.block, try: t}
+	f := frame{op: op.Block, at: x.nest, landing: x.landing(), outer: x.landing(), block: in.block, try: t}
 	if t.delegates {
 		f.landing = x.frames[len(x.frames)-1-int(t.target)].landing
 	}
-	x.open(opBlock, in.block)
+	x.open(op.Block, in.block)
 	if t.clauses > 0 {
-		f.op = opTry
+		f.op = op.Try
 		x.openBody(&f)
 	}
 	x.frames = append(x.frames, f)
@@ -240,25 +242,25 @@ func (x *rewriter) openTry(in instr) {
 
 func (x *rewriter) openBody(f *frame) {
 	f.landing = x.nest
-	x.open(opBlock, x.before(f.block))
-	x.open(opBlock, f.block)
+	x.open(op.Block, x.before(f.block))
+	x.open(op.Block, f.block)
 }
 
 func (x *rewriter) openTable(in instr) {
-	f := frame{op: opTryTable, at: x.nest, outer: x.landing(), block: in.block}
-	r := &reader{b: x.r.b, at: in.start + 1}
-	r.signed(33)
-	for range r.u32() {
-		k := clause{kind: r.byte()}
+	f := frame{op: op.TryTable, at: x.nest, outer: x.landing(), block: in.block}
+	r := &wasmbinary.Reader{Bytes: x.r.Bytes, At: in.start + 1}
+	r.Signed(33)
+	for range r.U32() {
+		k := clause{kind: r.Byte()}
 		if k.kind&clauseAll == 0 {
-			k.tag = r.u32()
+			k.tag = r.U32()
 		}
-		label := r.u32()
+		label := r.U32()
 		k.to = x.target(label)
 		x.checkClause(k, &x.frames[len(x.frames)-1-int(label)])
 		f.clauses = append(f.clauses, k)
 	}
-	x.open(opBlock, in.block)
+	x.open(op.Block, in.block)
 	x.openBody(&f)
 	x.frames = append(x.frames, f)
 }
@@ -266,50 +268,50 @@ func (x *rewriter) openTable(in instr) {
 // checkClause holds what a clause gives to what its label takes. The rewritten code
 // would show only what is missing.
 func (x *rewriter) checkClause(k clause, to *frame) {
-	var gives, takes []ValType
+	var gives, takes []wasmbinary.ValType
 	if k.kind&clauseAll == 0 {
 		gives = x.Types[x.Tags[k.tag]].Params
 	}
 	if k.kind&clauseRef != 0 {
-		gives = append(slices.Clip(gives), Exnref)
+		gives = append(slices.Clip(gives), wasmbinary.Exnref)
 	}
 	switch {
-	case to.op == opReturn:
+	case to.op == op.Return:
 		takes = x.results
-	case to.block >= 0 && to.op == opLoop:
+	case to.block >= 0 && to.op == op.Loop:
 		takes = x.Types[to.block].Params
 	case to.block >= 0:
 		takes = x.Types[to.block].Results
-	case to.block != empty && to.op != opLoop:
-		takes = []ValType{ValType(to.block & 0x7f)}
+	case to.block != empty && to.op != op.Loop:
+		takes = []wasmbinary.ValType{wasmbinary.ValType(to.block & 0x7f)}
 	}
 	if !slices.Equal(gives, takes) {
-		x.r.fail("type mismatch: a clause's label takes other values than the clause gives")
+		x.r.Fail("type mismatch: a clause's label takes other values than the clause gives")
 	}
 }
 
 // openClause ends the body or handler before, and begins a handler.
-func (x *rewriter) openClause(op byte, in instr) {
+func (x *rewriter) openClause(opcode byte, in instr) {
 	f := &x.frames[len(x.frames)-1]
 	x.closePart(f)
-	f.op, f.landing = op, f.outer
-	if op == opCatch {
-		x.open(opBlock, empty)
+	f.op, f.landing = opcode, f.outer
+	if opcode == op.Catch {
+		x.open(op.Block, empty)
 		x.match(in.index)
-		x.out.op(opI32Eqz).with(opBrIf, 0)
-		x.open(opBlock, x.after(f.block))
+		x.out.op(op.I32Eqz).with(op.BrIf, 0)
+		x.open(op.Block, x.after(f.block))
 	}
 	if f.try.rethrown {
 		x.letGo(f.try.level)
 		x.hold(x.heldAt(f.try.level))
 	}
 	switch {
-	case op == opCatch:
+	case opcode == op.Catch:
 		x.take(in.index, f.try.rethrown)
 	case f.try.rethrown:
-		x.out.i32(0).with(opGlobalSet, x.raised)
+		x.out.i32(0).with(op.GlobalSet, x.raised)
 	default:
-		x.out.with(opCall, x.discarder())
+		x.out.with(op.Call, x.discarder())
 	}
 }
 
@@ -323,13 +325,13 @@ func (x *rewriter) closePart(f *frame) {
 func (x *rewriter) close() {
 	f := &x.frames[len(x.frames)-1]
 	switch f.op {
-	case opReturn:
+	case op.Return:
 		x.closePart(f)
 		x.zeros()
-	case opCatch:
+	case op.Catch:
 		x.closePart(f)
 		x.branch(f.outer)
-	case opTryTable:
+	case op.TryTable:
 		x.closePart(f)
 		for _, k := range f.clauses {
 			x.dispatch(k)
@@ -345,35 +347,35 @@ func (x *rewriter) zeros() {
 	c := &x.out
 	for _, t := range x.results {
 		switch t {
-		case I32:
+		case wasmbinary.I32:
 			c.i32(0)
-		case I64:
-			c.op(opI64Const).s64(0)
-		case F32:
-			c.op(opF32Const, 0, 0, 0, 0)
-		case F64:
-			c.op(opF64Const, 0, 0, 0, 0, 0, 0, 0, 0)
-		case V128:
-			c.with(opSIMD, simdConst).op(make([]byte, 16)...)
-		case Funcref, Externref, Exnref:
-			c.op(opRefNull, wire(t))
+		case wasmbinary.I64:
+			c.op(op.I64Const).s64(0)
+		case wasmbinary.F32:
+			c.op(op.F32Const, 0, 0, 0, 0)
+		case wasmbinary.F64:
+			c.op(op.F64Const, 0, 0, 0, 0, 0, 0, 0, 0)
+		case wasmbinary.V128:
+			c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
+		case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
+			c.op(op.RefNull, wire(t))
 		}
 	}
 }
 
 // match pushes whether what was raised is of a tag.
 func (x *rewriter) match(tag uint32) {
-	x.out.with(opGlobalGet, x.raised).i32(math.MaxInt32).op(opI32And).with(opGlobalGet, x.tag(tag)).op(opI32Eq)
+	x.out.with(op.GlobalGet, x.raised).i32(math.MaxInt32).op(op.I32And).with(op.GlobalGet, x.tag(tag)).op(op.I32Eq)
 }
 
 // hold puts what was raised into two locals.
 func (x *rewriter) hold(local uint32) {
-	x.out.with(opGlobalGet, x.raised).with(opLocalSet, local).with(opGlobalGet, x.value).with(opLocalSet, local+1)
+	x.out.with(op.GlobalGet, x.raised).with(op.LocalSet, local).with(op.GlobalGet, x.value).with(op.LocalSet, local+1)
 }
 
 // take pushes what the exception under way holds, which is of the tag, and ends it.
 func (x *rewriter) take(tag uint32, keep bool) {
-	x.out.i32(int32(bit(keep))).with(opCall, x.opener(x.Types[x.Tags[tag]]))
+	x.out.i32(int32(bit(keep))).with(op.Call, x.opener(x.Types[x.Tags[tag]]))
 }
 
 // dispatch writes a clause of a try_table, behind its landing.
@@ -381,7 +383,7 @@ func (x *rewriter) dispatch(k clause) {
 	c := &x.out
 	if k.kind&clauseAll == 0 {
 		x.match(k.tag)
-		x.open(opIf, empty)
+		x.open(op.If, empty)
 	}
 	local := x.heldAt(x.held)
 	if k.kind&clauseRef != 0 {
@@ -391,12 +393,12 @@ func (x *rewriter) dispatch(k clause) {
 	case k.kind&clauseAll == 0:
 		x.take(k.tag, k.kind&clauseRef != 0)
 	case k.kind&clauseRef != 0:
-		c.i32(0).with(opGlobalSet, x.raised)
+		c.i32(0).with(op.GlobalSet, x.raised)
 	default:
-		c.with(opCall, x.discarder())
+		c.with(op.Call, x.discarder())
 	}
 	if k.kind&clauseRef != 0 {
-		c.with(opLocalGet, local).with(opLocalGet, local+1).with(opCall, x.hosts+hostRef)
+		c.with(op.LocalGet, local).with(op.LocalGet, local+1).with(op.Call, x.hosts+hostRef)
 	}
 	x.branch(k.to)
 	if k.kind&clauseAll == 0 {
@@ -408,11 +410,11 @@ func (x *rewriter) dispatch(k clause) {
 // that handler is not left.
 func (x *rewriter) rethrow(f *frame) {
 	local := x.heldAt(f.try.level)
-	x.out.with(opLocalGet, local).with(opGlobalSet, x.raised).with(opLocalGet, local+1).with(opGlobalSet, x.value)
+	x.out.with(op.LocalGet, local).with(op.GlobalSet, x.raised).with(op.LocalGet, local+1).with(op.GlobalSet, x.value)
 	if x.landing() > f.at {
-		x.out.with(opCall, x.hosts+hostKeep)
+		x.out.with(op.Call, x.hosts+hostKeep)
 	} else {
-		x.out.i32(0).with(opLocalSet, local)
+		x.out.i32(0).with(op.LocalSet, local)
 	}
 	x.branch(x.landing())
 }
@@ -421,7 +423,7 @@ func (x *rewriter) rethrow(f *frame) {
 // again.
 func (x *rewriter) letGo(level int) {
 	local := x.heldAt(level)
-	x.out.with(opLocalGet, local).op(opIf, blockEmpty).with(opLocalGet, local).with(opLocalGet, local+1).with(opCall, x.hosts+hostRelease).op(opEnd)
+	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1).with(op.Call, x.hosts+hostRelease).op(op.End)
 }
 
 // letAllGo is for the end of the function.

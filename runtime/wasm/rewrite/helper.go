@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"slices"
 	"strconv"
 )
@@ -10,42 +12,42 @@ import (
 // trampolines stand in the place of imported functions: each calls the host's
 // function for its signature.
 func (w *writer) trampolines() {
-	for _, d := range w.imports {
-		if d.Kind != Func {
+	for _, d := range w.ImportTypes {
+		if d.Kind != wasmbinary.Func {
 			continue
 		}
-		t := w.Types[d.typ]
-		key := t.CallKey()
+		t := w.Types[d.Type]
+		key := CallKey(t)
 		var body code
-		body.u32(0).with(opGlobalGet, w.self).i32(int32(d.Index))
+		body.u32(0).with(op.GlobalGet, w.self).i32(int32(d.Index))
 		if key != NoCall {
 			body.locals(len(t.Params))
 		}
-		body.with(opCall, w.callOf[key])
+		body.with(op.Call, w.callOf[key])
 		if key == NoCall {
-			body.op(opUnreachable)
+			body.op(op.Unreachable)
 		}
-		w.funcs.next().u32(d.typ)
-		w.bodies.next().sized(*body.op(opEnd))
+		w.funcs.next().u32(d.Type)
+		w.bodies.next().sized(*body.op(op.End))
 	}
 }
 
 // locals pushes the first n locals.
 func (c *code) locals(n int) *code {
 	for i := range n {
-		c.with(opLocalGet, uint32(i))
+		c.with(op.LocalGet, uint32(i))
 	}
 	return c
 }
 
 // add adds a function, whose body has no locals but its parameters, under a name
 // of its own, and returns its index.
-func (w *writer) add(name string, t FuncType, body *code) uint32 {
+func (w *writer) add(name string, t wasmbinary.FuncType, body *code) uint32 {
 	return w.addWith(name, t, nil, body)
 }
 
 // addWith is add for a body with locals of its own.
-func (w *writer) addWith(name string, t FuncType, locals []ValType, body *code) uint32 {
+func (w *writer) addWith(name string, t wasmbinary.FuncType, locals []wasmbinary.ValType, body *code) uint32 {
 	i := w.shift + uint32(len(w.Funcs)) + w.helpers.n
 	w.helperOf[name] = i
 	w.funcs.next().u32(w.typeIndex(t))
@@ -54,7 +56,7 @@ func (w *writer) addWith(name string, t FuncType, locals []ValType, body *code) 
 	for _, l := range locals {
 		whole.u32(1).op(wire(l))
 	}
-	w.helpers.next().sized(*whole.op(*body...).op(opEnd))
+	w.helpers.next().sized(*whole.op(*body...).op(op.End))
 	return i
 }
 
@@ -65,20 +67,20 @@ func (w *writer) helper(prefix string, table uint32) uint32 {
 		return i
 	}
 	elem := w.Tables[table].Elem
-	var t FuncType
+	var t wasmbinary.FuncType
 	var body code
 	switch prefix {
 	case PrefixGet:
-		t = FuncType{[]ValType{I32}, []ValType{elem}}
-		body.locals(1).with(opTableGet, table)
+		t = wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{elem}}
+		body.locals(1).with(op.TableGet, table)
 	case PrefixSet:
-		t = FuncType{[]ValType{I32, elem}, nil}
-		body.locals(2).with(opTableSet, table)
+		t = wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, elem}}
+		body.locals(2).with(op.TableSet, table)
 	case PrefixSize:
-		t = FuncType{nil, []ValType{I32}}
-		body.misc(miscTableSize, table)
+		t = wasmbinary.FuncType{Results: []wasmbinary.ValType{wasmbinary.I32}}
+		body.misc(op.MiscTableSize, table)
 	case PrefixGrow:
-		t = FuncType{[]ValType{elem, I32}, []ValType{I32}}
+		t = wasmbinary.FuncType{Params: []wasmbinary.ValType{elem, wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}
 		body.growTable(table)
 	}
 	return w.add(name, t, &body)
@@ -87,9 +89,9 @@ func (w *writer) helper(prefix string, table uint32) uint32 {
 // growTable asks the host before it grows a table, and tells it if that failed.
 func (c *code) growTable(table uint32) {
 	const n = 1 // local
-	c.with(opLocalGet, n).with(opCall, hostAllow).op(opI32Eqz, opIf, blockEmpty).i32(-1).op(opReturn, opEnd)
-	c.locals(2).misc(miscTableGrow, table).with(opLocalTee, n).i32(-1).op(opI32Eq, opIf, blockEmpty)
-	c.i32(0).with(opCall, hostAllow).op(opDrop, opEnd).with(opLocalGet, n)
+	c.with(op.LocalGet, n).with(op.Call, hostAllow).op(op.I32Eqz, op.If, op.BlockEmpty).i32(-1).op(op.Return, op.End)
+	c.locals(2).misc(op.MiscTableGrow, table).with(op.LocalTee, n).i32(-1).op(op.I32Eq, op.If, op.BlockEmpty)
+	c.i32(0).with(op.Call, hostAllow).op(op.Drop, op.End).with(op.LocalGet, n)
 }
 
 // tableInit is the function (to, from, n) that copies a segment's elements. The
@@ -99,21 +101,21 @@ func (w *writer) tableInit(segment, table uint32) uint32 {
 	if i, known := w.helperOf[name]; known {
 		return i
 	}
-	s := w.segments[segment]
+	s := w.Segments[segment]
 	const to, from, n = 0, 1, 2
 	var body code
-	body.with(opLocalGet, from).op(opI64ExtendU).with(opLocalGet, n).op(opI64ExtendU, opI64Add)
-	body.with(opGlobalGet, w.droppedFlag(segment)).op(opIf, byte(I64), opI64Const).s64(0)
-	body.op(opElse, opI64Const).s64(int64(len(s.items))).op(opEnd, opI64GtU, opIf, blockEmpty)
-	body.i32(-1).i32(0).i32(1).misc(miscTableCopy, table, w.hidden(s.elem)).op(opEnd) // out of bounds
-	body.with(opLocalGet, to).with(opLocalGet, from).i32(int32(s.base)).op(opI32Add).with(opLocalGet, n)
-	body.misc(miscTableCopy, table, w.hidden(s.elem))
-	return w.add(name, FuncType{Params: []ValType{I32, I32, I32}}, &body)
+	body.with(op.LocalGet, from).op(op.I64ExtendU).with(op.LocalGet, n).op(op.I64ExtendU, op.I64Add)
+	body.with(op.GlobalGet, w.droppedFlag(segment)).op(op.If, byte(wasmbinary.I64), op.I64Const).s64(0)
+	body.op(op.Else, op.I64Const).s64(int64(len(s.Items))).op(op.End, op.I64GtU, op.If, op.BlockEmpty)
+	body.i32(-1).i32(0).i32(1).misc(op.MiscTableCopy, table, w.hidden(s.Elem)).op(op.End) // out of bounds
+	body.with(op.LocalGet, to).with(op.LocalGet, from).i32(int32(w.bases[segment])).op(op.I32Add).with(op.LocalGet, n)
+	body.misc(op.MiscTableCopy, table, w.hidden(s.Elem))
+	return w.add(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32, wasmbinary.I32}}, &body)
 }
 
 // hidden is the hidden table of elements of a type.
-func (w *writer) hidden(elem ValType) uint32 {
-	if elem != Funcref {
+func (w *writer) hidden(elem wasmbinary.ValType) uint32 {
+	if elem != wasmbinary.Funcref {
 		return w.refs + 1
 	}
 	return w.refs
@@ -130,93 +132,95 @@ func (w *writer) droppedFlag(segment uint32) uint32 {
 }
 
 func (w *writer) exportAll() {
-	export := func(name string, kind Kind, index uint32) { w.exported.next().name(name).op(byte(kind)).u32(index) }
+	export := func(name string, kind wasmbinary.Kind, index uint32) {
+		w.exported.next().name(name).op(byte(kind)).u32(index)
+	}
 	number := func(prefix string, i int) string { return prefix + strconv.Itoa(i) }
 	if w.Memory != nil {
-		export(ExportMemory, Memory, 0)
+		export(ExportMemory, wasmbinary.Memory, 0)
 	}
 	for i := range w.Tables {
-		export(number(PrefixTable, i), Table, uint32(i))
+		export(number(PrefixTable, i), wasmbinary.Table, uint32(i))
 		for _, prefix := range []string{PrefixGet, PrefixSet, PrefixSize, PrefixGrow} {
-			export(number(prefix, i), Func, w.helper(prefix, uint32(i)))
+			export(number(prefix, i), wasmbinary.Func, w.helper(prefix, uint32(i)))
 		}
 	}
 	for i, g := range w.Globals {
-		export(number(PrefixGlobal, i), Global, w.global(uint32(i)))
-		if g.Type == V128 {
+		export(number(PrefixGlobal, i), wasmbinary.Global, w.global(uint32(i)))
+		if g.Type == wasmbinary.V128 {
 			w.exportLanes(export, i, g.Mutable)
 		}
 	}
-	seen := map[int]bool{NoRef: true}
-	for _, fn := range w.Refs {
+	seen := map[int]bool{wasmbinary.NoRef: true}
+	for _, fn := range w.made.Refs {
 		if !seen[fn] {
 			seen[fn] = true
-			export(number(PrefixFunc, fn), Func, uint32(fn)+w.shift)
+			export(number(PrefixFunc, fn), wasmbinary.Func, uint32(fn)+w.shift)
 		}
 	}
-	export(ExportSelf, Global, w.self)
+	export(ExportSelf, wasmbinary.Global, w.self)
 	for i := range w.Tags {
-		export(number(PrefixKind, i), Global, w.tag(uint32(i)))
+		export(number(PrefixKind, i), wasmbinary.Global, w.tag(uint32(i)))
 	}
 	for i := range w.dropped {
-		export(number(ExportDropped, i), Global, w.tag(uint32(len(w.Tags)+i)))
+		export(number(ExportDropped, i), wasmbinary.Global, w.tag(uint32(len(w.Tags)+i)))
 	}
-	w.Dropped = len(w.dropped)
-	export(FnElems, Func, w.add(FnElems, FuncType{}, w.runElems()))
-	export(FnData, Func, w.add(FnData, FuncType{}, w.runData()))
-	export(FnDrop, Func, w.add(FnDrop, FuncType{}, w.dropData()))
+	w.made.Dropped = len(w.dropped)
+	export(FnElems, wasmbinary.Func, w.add(FnElems, wasmbinary.FuncType{}, w.runElems()))
+	export(FnData, wasmbinary.Func, w.add(FnData, wasmbinary.FuncType{}, w.runData()))
+	export(FnDrop, wasmbinary.Func, w.add(FnDrop, wasmbinary.FuncType{}, w.dropData()))
 	var ref code
-	ref.locals(1).with(opTableGet, w.refs)
-	export(FnRef, Func, w.add(FnRef, FuncType{[]ValType{I32}, []ValType{Funcref}}, &ref))
+	ref.locals(1).with(op.TableGet, w.refs)
+	export(FnRef, wasmbinary.Func, w.add(FnRef, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Funcref}}, &ref))
 }
 
 // exportLanes gives the host a v128 as two halves.
-func (w *writer) exportLanes(export func(string, Kind, uint32), i int, mutable bool) {
+func (w *writer) exportLanes(export func(string, wasmbinary.Kind, uint32), i int, mutable bool) {
 	at := w.global(uint32(i))
 	var get code
 	for lane := range byte(2) {
-		get.with(opGlobalGet, at).with(opSIMD, simdExtract).op(lane)
+		get.with(op.GlobalGet, at).with(op.SIMD, op.SIMDExtract).op(lane)
 	}
 	name := PrefixLane + strconv.Itoa(i)
-	export(name, Func, w.add(name, FuncType{nil, []ValType{I64, I64}}, &get))
+	export(name, wasmbinary.Func, w.add(name, wasmbinary.FuncType{Results: []wasmbinary.ValType{wasmbinary.I64, wasmbinary.I64}}, &get))
 	if !mutable {
 		return
 	}
 	var put code
-	put.with(opLocalGet, 0).with(opSIMD, simdSplat).with(opLocalGet, 1).with(opSIMD, simdReplace).op(1).with(opGlobalSet, at)
+	put.with(op.LocalGet, 0).with(op.SIMD, op.SIMDSplat).with(op.LocalGet, 1).with(op.SIMD, op.SIMDReplace).op(1).with(op.GlobalSet, at)
 	name = PrefixPut + strconv.Itoa(i)
-	export(name, Func, w.add(name, FuncType{[]ValType{I64, I64}, nil}, &put))
+	export(name, wasmbinary.Func, w.add(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I64, wasmbinary.I64}}, &put))
 }
 
 func (w *writer) runElems() *code {
 	var c code
-	for _, s := range w.segments {
-		if s.mode != active {
+	for i, s := range w.Segments {
+		if s.Mode != wasmbinary.Active {
 			continue
 		}
-		w.constant(&c, s.offset)
-		c.i32(int32(s.base)).i32(int32(len(s.items))).misc(miscTableCopy, s.table, w.hidden(s.elem))
+		w.constant(&c, s.Offset)
+		c.i32(int32(w.bases[i])).i32(int32(len(s.Items))).misc(op.MiscTableCopy, s.Table, w.hidden(s.Elem))
 	}
 	return &c
 }
 
 func (w *writer) runData() *code {
 	var c code
-	for i, d := range w.data {
-		if !d.active {
+	for i, d := range w.Data {
+		if !d.Active {
 			continue
 		}
-		w.constant(&c, d.offset)
-		c.i32(0).i32(int32(len(d.bytes))).misc(miscMemoryInit, uint32(i), 0).misc(miscDataDrop, uint32(i))
+		w.constant(&c, d.Offset)
+		c.i32(0).i32(int32(len(d.Bytes))).misc(op.MiscMemoryInit, uint32(i), 0).misc(op.MiscDataDrop, uint32(i))
 	}
 	return &c
 }
 
 func (w *writer) dropData() *code {
 	var c code
-	for i, d := range w.data {
-		if d.active {
-			c.misc(miscDataDrop, uint32(i))
+	for i, d := range w.Data {
+		if d.Active {
+			c.misc(op.MiscDataDrop, uint32(i))
 		}
 	}
 	return &c

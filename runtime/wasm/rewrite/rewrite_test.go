@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 const head = "\x00asm\x01\x00\x00\x00"
@@ -103,16 +104,16 @@ func TestDeclares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.FuncType(0).Key(); got != "iI:d" || m.ImportedFuncs != 1 || m.ImportedGlobals != 1 || m.Start != rewrite.NoRef {
+	if got := m.FuncType(0).Key(); got != "iI:d" || m.ImportedFuncs != 1 || m.ImportedGlobals != 1 || m.Start != wasmbinary.NoRef {
 		t.Errorf("got %s, %+v", got, m)
 	}
-	if len(m.Exports) != 3 || m.Exports[1].Kind != rewrite.Table || m.Tables[0] != (rewrite.TableType{Elem: rewrite.Funcref, Limits: rewrite.Limits{Min: 2, Max: 9, HasMax: true}}) {
+	if len(m.Exports) != 3 || m.Exports[1].Kind != wasmbinary.Table || m.Tables[0] != (wasmbinary.TableType{Elem: wasmbinary.Funcref, Limits: wasmbinary.Limits{Min: 2, Max: 9, HasMax: true}}) {
 		t.Errorf("got %+v, %+v", m.Exports, m.Tables)
 	}
 	if m.Memory == nil || m.Memory.Min != 3 || m.ImportsMemory || len(m.Customs) != 1 || !bytes.Equal(m.Customs[0].Data, []byte{9, 9}) {
 		t.Errorf("got %+v, %+v", m.Memory, m.Customs)
 	}
-	if len(m.Elems) != 1 || m.Elems[0] != (rewrite.Elem{Offset: 1, Global: rewrite.NoRef, Length: 1}) || len(m.Refs) != 1 || m.Refs[0] != 0 {
+	if len(m.Elems) != 1 || m.Elems[0] != (rewrite.Elem{Offset: 1, Global: wasmbinary.NoRef, Length: 1}) || len(m.Refs) != 1 || m.Refs[0] != 0 {
 		t.Errorf("got %+v, %v", m.Elems, m.Refs)
 	}
 }

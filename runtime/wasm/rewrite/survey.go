@@ -1,6 +1,10 @@
 package rewrite
 
-import "slices"
+import (
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+	"slices"
+)
 
 // This file finds out what has to be known of exceptions before code is written: which
 // functions raise them, and which tries delegate or rethrow.
@@ -15,30 +19,32 @@ type try struct {
 	level     int // how many handlers are around its own
 }
 
-func isException(op byte) bool {
-	switch op {
-	case opTry, opCatch, opThrow, opRethrow, opThrowRef, opDelegate, opCatchAll, opTryTable:
+func isException(opcode byte) bool {
+	switch opcode {
+	case op.Try, op.Catch, op.Throw, op.Rethrow, op.ThrowRef, op.Delegate, op.CatchAll, op.TryTable:
 		return true
 	}
 	return false
 }
 
-// throws reports whether the declarations have to do with exceptions.
-func (p *parser) throws() bool {
-	is := func(t ValType) bool { return t == Exnref }
+// declaresExceptions reports whether the declarations have to do with exceptions.
+func declaresExceptions(p *wasmbinary.Module) bool {
+	is := func(t wasmbinary.ValType) bool { return t == wasmbinary.Exnref }
 	return len(p.Tags) > 0 ||
-		slices.ContainsFunc(p.Types, func(t FuncType) bool { return t.Has(Exnref) }) ||
-		slices.ContainsFunc(p.Tables, func(t TableType) bool { return is(t.Elem) }) ||
-		slices.ContainsFunc(p.Globals, func(g GlobalType) bool { return is(g.Type) }) ||
-		slices.ContainsFunc(p.segments, func(s segment) bool { return is(s.elem) })
+		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Exnref) }) ||
+		slices.ContainsFunc(p.Tables, func(t wasmbinary.TableType) bool { return is(t.Elem) }) ||
+		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return is(g.Type) }) ||
+		slices.ContainsFunc(p.Segments, func(s wasmbinary.ElementSegment) bool { return is(s.Elem) })
 }
 
-// shares is Module.Shares.
-func (p *parser) shares() bool {
-	exports := func(k Kind) bool { return slices.ContainsFunc(p.Exports, func(e Export) bool { return e.Kind == k }) }
-	return p.ImportedTables > 0 || exports(Table) ||
-		slices.ContainsFunc(p.Globals, func(g GlobalType) bool { return g.Type == Funcref }) && (p.ImportedGlobals > 0 || exports(Global)) ||
-		slices.ContainsFunc(p.Types, func(t FuncType) bool { return t.Has(Funcref) })
+// sharesFuncs is Module.Shares.
+func sharesFuncs(p *wasmbinary.Module) bool {
+	exports := func(k wasmbinary.Kind) bool {
+		return slices.ContainsFunc(p.Exports, func(e wasmbinary.Export) bool { return e.Kind == k })
+	}
+	return p.ImportedTables > 0 || exports(wasmbinary.Table) ||
+		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return g.Type == wasmbinary.Funcref }) && (p.ImportedGlobals > 0 || exports(wasmbinary.Global)) ||
+		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Funcref) })
 }
 
 // findRaising finds the functions that may end with an exception: those that throw,
@@ -56,15 +62,15 @@ func (w *writer) findRaising() {
 	for f := range w.ImportedFuncs {
 		mark(uint32(f))
 	}
-	for n, body := range w.parser.bodies {
+	for n, body := range w.Module.Bodies {
 		f := uint32(w.ImportedFuncs + n)
-		x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(w.FuncType(f).Params)}
+		x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(w.FuncType(f).Params)}
 		x.readLocals()
-		x.each(func(op byte, in instr) {
+		x.each(func(opcode byte, in instr) {
 			switch {
-			case op == opCall, op == opReturnCall:
+			case opcode == op.Call, opcode == op.ReturnCall:
 				callers[in.index] = append(callers[in.index], f)
-			case op == opCallIndirect, op == opReturnTable, isException(op):
+			case opcode == op.CallIndirect, opcode == op.ReturnTable, isException(opcode):
 				mark(f)
 			}
 		})
@@ -79,33 +85,33 @@ func (w *writer) findRaising() {
 }
 
 // survey notes what has to be known of a function's tries before they are written.
-func (x *rewriter) survey(op byte, in instr) {
-	switch op {
-	case opCall:
+func (x *rewriter) survey(opcode byte, in instr) {
+	switch opcode {
+	case op.Call:
 		x.raises = x.raises || x.raising[in.index]
-	case opCallIndirect:
+	case op.CallIndirect:
 		x.raises = true
 	}
-	if isException(op) {
+	if isException(opcode) {
 		x.raises, x.calls = true, true
 	}
-	switch op {
-	case opBlock, opLoop, opIf, opTryTable:
+	switch opcode {
+	case op.Block, op.Loop, op.If, op.TryTable:
 		x.blocks = append(x.blocks, -1)
-	case opTry:
+	case op.Try:
 		x.blocks = append(x.blocks, len(x.tries))
 		x.tries = append(x.tries, try{})
-	case opCatch, opCatchAll, opDelegate:
-		x.surveyClause(op, in)
-	case opRethrow:
+	case op.Catch, op.CatchAll, op.Delegate:
+		x.surveyClause(opcode, in)
+	case op.Rethrow:
 		t := x.tryAt(in.index)
 		if t == nil || t.clauses == 0 {
-			x.r.fail("rethrow of label %d, which is no catch", in.index)
+			x.r.Fail("rethrow of label %d, which is no catch", in.index)
 			return
 		}
 		t.rethrown = true
 	}
-	if op == opEnd || op == opDelegate {
+	if opcode == op.End || opcode == op.Delegate {
 		x.surveyEnd()
 	}
 }
@@ -119,13 +125,13 @@ func (x *rewriter) tryAt(label uint32) *try {
 	return &x.tries[x.blocks[n]]
 }
 
-func (x *rewriter) surveyClause(op byte, in instr) {
+func (x *rewriter) surveyClause(opcode byte, in instr) {
 	t := x.tryAt(0)
-	if t == nil || t.all || op == opDelegate && t.clauses > 0 {
-		x.r.fail("a catch or delegate without its try")
+	if t == nil || t.all || opcode == op.Delegate && t.clauses > 0 {
+		x.r.Fail("a catch or delegate without its try")
 		return
 	}
-	if op == opDelegate {
+	if opcode == op.Delegate {
 		t.delegates, t.target = true, in.index
 		return
 	}
@@ -133,7 +139,7 @@ func (x *rewriter) surveyClause(op byte, in instr) {
 		t.level = x.handlers
 		x.handlers++
 	}
-	t.all = op == opCatchAll
+	t.all = opcode == op.CatchAll
 }
 
 func (x *rewriter) surveyEnd() {

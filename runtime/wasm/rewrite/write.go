@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"errors"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"slices"
 	"strconv"
 )
@@ -11,8 +13,10 @@ import (
 // the imported ones. Types, tables and segments keep their numbers: what is
 // added comes after them.
 type writer struct {
-	*parser
-	types     []FuncType
+	*wasmbinary.Module
+	made      Module
+	bases     []int // of each element segment, where it is in the hidden table of its type
+	types     []wasmbinary.FuncType
 	typeOf    map[string]uint32 // of those added here, by Key
 	callOf    map[string]uint32 // the host's function that calls imports, by Key
 	shift     uint32
@@ -27,9 +31,9 @@ type writer struct {
 	raising   []bool            // functions that may end with an exception
 	blocks    map[int64]int64   // types of blocks made of others
 	self      uint32
-	dropped   []uint32  // segments that have a global, which is 1 when they are dropped
-	refs      uint32    // the hidden table of functions; that of externrefs is the next
-	lists     [2][]item // what is in them
+	dropped   []uint32                // segments that have a global, which is 1 when they are dropped
+	refs      uint32                  // the hidden table of functions; that of externrefs is the next
+	lists     [2][]wasmbinary.Element // what is in them
 	positions map[int]int
 	funcs     list // types of the functions that are not the host's
 	bodies    list
@@ -65,13 +69,13 @@ func Rewrite(module []byte) (*Module, error) { return rewrite(module, false) }
 func Lower(module []byte) (*Module, error) { return rewrite(module, true) }
 
 func rewrite(module []byte, throws bool) (*Module, error) {
-	p, err := parse(module)
+	p, err := wasmbinary.Parse(module)
 	if err != nil {
 		return nil, err
 	}
-	p.Throws, p.Shares = throws || p.throws(), p.shares()
 	w := &writer{
-		parser: p, types: slices.Clip(p.Types),
+		Module: p, types: slices.Clip(p.Types), bases: make([]int, len(p.Segments)),
+		made:   Module{Declarations: p.Declarations, Throws: throws || declaresExceptions(p), Shares: sharesFuncs(p)},
 		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{}, boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
 	w.number()
@@ -81,17 +85,17 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	if err := w.write(); err != nil {
 		return nil, err
 	}
-	return &w.Module, nil
+	return &w.made, nil
 }
 
 // number gives all that is added its index.
 func (w *writer) number() {
 	w.collect()
-	for _, d := range w.imports {
-		if d.Kind != Func {
+	for _, d := range w.ImportTypes {
+		if d.Kind != wasmbinary.Func {
 			continue
 		}
-		key := w.Types[d.typ].CallKey()
+		key := CallKey(w.Types[d.Type])
 		if _, known := w.callOf[key]; !known {
 			w.callOf[key] = uint32(hostCalls + len(w.callOf))
 		}
@@ -101,7 +105,7 @@ func (w *writer) number() {
 	w.stack, w.raised, w.value = w.fuel+1, w.fuel+2, w.fuel+3
 	w.self = uint32(len(w.Globals)) + w.counters()
 	w.refs = uint32(len(w.Tables))
-	if !w.Throws {
+	if !w.made.Throws {
 		return
 	}
 	w.hosts = w.shift
@@ -117,7 +121,7 @@ func (w *writer) number() {
 
 // counters is the number of the host's globals.
 func (w *writer) counters() uint32 {
-	if w.Throws {
+	if w.made.Throws {
 		return 4
 	}
 	return 2
@@ -127,46 +131,46 @@ func (w *writer) counters() uint32 {
 // can be referred to, in the hidden tables.
 func (w *writer) collect() {
 	listed := map[int]bool{}
-	for i := range w.segments {
-		s := &w.segments[i]
+	for i := range w.Segments {
+		s := &w.Segments[i]
 		l := &w.lists[0]
-		if s.elem != Funcref {
+		if s.Elem != wasmbinary.Funcref {
 			l = &w.lists[1]
 		}
-		s.base = len(*l)
-		*l = append(*l, s.items...)
-		for _, x := range s.items {
-			listed[x.fn] = true
+		w.bases[i] = len(*l)
+		*l = append(*l, s.Items...)
+		for _, x := range s.Items {
+			listed[x.Fn] = true
 		}
-		if s.mode == active && s.elem == Funcref {
-			w.Elems = append(w.Elems, Elem{Table: s.table, Offset: s.offset.constant(), Global: s.offset.global(), Base: s.base, Length: len(s.items)})
+		if s.Mode == wasmbinary.Active && s.Elem == wasmbinary.Funcref {
+			w.made.Elems = append(w.made.Elems, Elem{Table: s.Table, Offset: s.Offset.Constant(), Global: s.Offset.Global(), Base: w.bases[i], Length: len(s.Items)})
 		}
 	}
 	add := func(fn int) {
-		if fn != NoRef && !listed[fn] {
+		if fn != wasmbinary.NoRef && !listed[fn] {
 			listed[fn] = true
-			w.lists[0] = append(w.lists[0], item{fn: fn})
+			w.lists[0] = append(w.lists[0], wasmbinary.Element{Fn: fn})
 		}
 	}
 	for _, e := range w.Exports {
-		if e.Kind == Func {
+		if e.Kind == wasmbinary.Func {
 			add(int(e.Index))
 		}
 	}
-	for _, g := range w.globals {
+	for _, g := range w.OwnGlobals {
 		add(g.Ref)
 	}
 	add(w.Start)
-	for i, body := range w.parser.bodies {
-		w.addReferred(body, w.Types[w.own[i]], add)
+	for i, body := range w.Module.Bodies {
+		w.addReferred(body, w.Types[w.OwnFuncs[i]], add)
 	}
 	for _, x := range w.lists[0] {
-		w.Refs = append(w.Refs, x.fn)
+		w.made.Refs = append(w.made.Refs, x.Fn)
 	}
 }
 
 // typeIndex is the index of t, which is added if it is new.
-func (w *writer) typeIndex(t FuncType) uint32 {
+func (w *writer) typeIndex(t wasmbinary.FuncType) uint32 {
 	key := t.Key()
 	i, known := w.typeOf[key]
 	if !known {
@@ -179,11 +183,11 @@ func (w *writer) typeIndex(t FuncType) uint32 {
 
 func (w *writer) write() error {
 	w.trampolines()
-	for _, t := range w.own {
+	for _, t := range w.OwnFuncs {
 		w.funcs.next().u32(t)
 	}
-	for i, body := range w.parser.bodies {
-		out, err := w.function(body, w.Types[w.own[i]])
+	for i, body := range w.Module.Bodies {
+		out, err := w.function(body, w.Types[w.OwnFuncs[i]])
 		if err != nil {
 			return err
 		}
@@ -200,75 +204,75 @@ func (w *writer) write() error {
 	for _, t := range w.types {
 		types.next().op(0x60).types(t.Params).types(t.Results)
 	}
-	out.section(sectionType, types)
-	out.section(sectionImport, imports)
-	out.section(sectionFunction, w.funcs)
-	out.section(sectionTable, w.tableList())
+	out.section(wasmbinary.SectionType, types)
+	out.section(wasmbinary.SectionImport, imports)
+	out.section(wasmbinary.SectionFunction, w.funcs)
+	out.section(wasmbinary.SectionTable, w.tableList())
 	if w.Memory != nil && !w.ImportsMemory {
 		var memory list
 		memory.next().limits(*w.Memory)
-		out.section(sectionMemory, memory)
+		out.section(wasmbinary.SectionMemory, memory)
 	}
-	out.section(sectionGlobal, w.globalList())
-	out.section(sectionExport, w.exported)
-	out.section(sectionElement, w.elemList())
-	if len(w.data) > 0 {
+	out.section(wasmbinary.SectionGlobal, w.globalList())
+	out.section(wasmbinary.SectionExport, w.exported)
+	out.section(wasmbinary.SectionElement, w.elemList())
+	if len(w.Data) > 0 {
 		var count code
-		out.op(sectionDataCount).sized(*count.u32(uint32(len(w.data))))
+		out.op(wasmbinary.SectionDataCount).sized(*count.u32(uint32(len(w.Data))))
 	}
-	out.section(sectionCode, w.bodies)
-	out.section(sectionData, w.dataList())
-	w.Bytes = out
+	out.section(wasmbinary.SectionCode, w.bodies)
+	out.section(wasmbinary.SectionData, w.dataList())
+	w.made.Bytes = out
 	return nil
 }
 
 func (w *writer) importList() (l list) {
-	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(Func)).u32(t) }
-	hosted(Host, HostInterrupt, w.typeIndex(FuncType{}))
-	hosted(Host, HostOverflow, w.typeIndex(FuncType{}))
-	hosted(Host, HostAllow, w.typeIndex(FuncType{Params: []ValType{I32}, Results: []ValType{I32}}))
+	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(wasmbinary.Func)).u32(t) }
+	hosted(Host, HostInterrupt, w.typeIndex(wasmbinary.FuncType{}))
+	hosted(Host, HostOverflow, w.typeIndex(wasmbinary.FuncType{}))
+	hosted(Host, HostAllow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}))
 	done := map[string]bool{}
-	for _, d := range w.imports {
-		if d.Kind != Func {
+	for _, d := range w.ImportTypes {
+		if d.Kind != wasmbinary.Func {
 			continue
 		}
-		if key := w.Types[d.typ].CallKey(); !done[key] {
+		if key := CallKey(w.Types[d.Type]); !done[key] {
 			done[key] = true
-			hosted(PrefixCall+key, HostCall, w.typeIndex(w.Types[d.typ].CallType()))
+			hosted(PrefixCall+key, HostCall, w.typeIndex(CallType(w.Types[d.Type])))
 		}
 	}
 	w.importThrows(hosted)
-	for i, d := range w.imports {
-		if d.Kind == Func || d.Kind == Tag {
+	for i, d := range w.ImportTypes {
+		if d.Kind == wasmbinary.Func || d.Kind == wasmbinary.Tag {
 			continue
 		}
 		c := l.next().name(strconv.Itoa(i)).name(importName(d.Kind)).op(byte(d.Kind))
 		switch d.Kind {
-		case Table:
-			c.op(wire(d.table.Elem)).limits(d.table.Limits)
-		case Memory:
-			c.limits(d.memory)
-		case Global:
-			c.op(wire(d.global.Type), bit(d.global.Mutable))
+		case wasmbinary.Table:
+			c.op(wire(d.Table.Elem)).limits(d.Table.Limits)
+		case wasmbinary.Memory:
+			c.limits(d.Memory)
+		case wasmbinary.Global:
+			c.op(wire(d.Global.Type), bit(d.Global.Mutable))
 		default:
 		}
 	}
 	for _, name := range []string{HostFuel, HostStack, HostRaised, HostValue}[:w.counters()] {
-		l.next().name(Counters).name(name).op(byte(Global), byte(I32), 1)
+		l.next().name(Counters).name(name).op(byte(wasmbinary.Global), byte(wasmbinary.I32), 1)
 	}
 	return l
 }
 
 // importThrows imports the host's functions for exceptions, in their order.
 func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
-	if !w.Throws {
+	if !w.made.Throws {
 		return
 	}
-	hosted(Host, HostDiscard, w.typeIndex(FuncType{}))
-	hosted(Host, HostKeep, w.typeIndex(FuncType{}))
-	hosted(Host, HostRef, w.typeIndex(FuncType{[]ValType{I32, I32}, []ValType{Externref}}))
-	hosted(Host, HostThrow, w.typeIndex(FuncType{Params: []ValType{Externref}}))
-	hosted(Host, HostRelease, w.typeIndex(FuncType{Params: []ValType{I32, I32}}))
+	hosted(Host, HostDiscard, w.typeIndex(wasmbinary.FuncType{}))
+	hosted(Host, HostKeep, w.typeIndex(wasmbinary.FuncType{}))
+	hosted(Host, HostRef, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Externref}}))
+	hosted(Host, HostThrow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}))
+	hosted(Host, HostRelease, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}}))
 	done := map[string]bool{}
 	for _, t := range w.Tags {
 		key := heldKey(w.Types[t])
@@ -277,8 +281,8 @@ func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
 		}
 		done[key] = true
 		held := Held(w.Types[t])
-		hosted(PrefixTag+key, HostBox, w.typeIndex(FuncType{Params: append([]ValType{I32}, held...)}))
-		hosted(PrefixTag+key, HostOpen, w.typeIndex(FuncType{[]ValType{I32}, held}))
+		hosted(PrefixTag+key, HostBox, w.typeIndex(wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32}, held...)}))
+		hosted(PrefixTag+key, HostOpen, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: held}))
 	}
 }
 
@@ -293,40 +297,40 @@ func (w *writer) tableList() (l list) {
 	for _, t := range w.Tables[w.ImportedTables:] {
 		l.next().op(wire(t.Elem)).limits(t.Limits)
 	}
-	for i, elem := range []ValType{Funcref, Externref} {
+	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
 		n := uint32(len(w.lists[i]))
-		l.next().op(byte(elem)).limits(Limits{Min: n, Max: n, HasMax: true})
+		l.next().op(byte(elem)).limits(wasmbinary.Limits{Min: n, Max: n, HasMax: true})
 	}
 	return l
 }
 
 func (w *writer) globalList() (l list) {
-	for _, g := range w.globals {
+	for _, g := range w.OwnGlobals {
 		c := l.next().op(wire(g.Type), bit(g.Mutable))
-		w.constant(c, g.init)
-		c.op(opEnd)
+		w.constant(c, g.Init)
+		c.op(op.End)
 	}
 	for range 1 + len(w.Tags) { // self, and the numbers of the tags
-		l.next().op(byte(I32), 1).i32(0).op(opEnd)
+		l.next().op(byte(wasmbinary.I32), 1).i32(0).op(op.End)
 	}
 	for _, i := range w.dropped {
-		l.next().op(byte(I32), 1).i32(int32(bit(w.segments[i].mode != passive))).op(opEnd)
+		l.next().op(byte(wasmbinary.I32), 1).i32(int32(bit(w.Segments[i].Mode != wasmbinary.Passive))).op(op.End)
 	}
 	return l
 }
 
 // constant writes e with the indices of the rewritten module.
-func (w *writer) constant(c *code, e expr) {
+func (w *writer) constant(c *code, e wasmbinary.Expression) {
 	for _, in := range e {
-		switch in.op {
-		case opGlobalGet:
-			c.with(opGlobalGet, w.global(in.index))
-		case opRefFunc:
-			c.with(opRefFunc, in.index+w.shift)
-		case opRefNull:
-			c.op(opRefNull, wire(ValType(in.raw[1])))
+		switch in.Op {
+		case op.GlobalGet:
+			c.with(op.GlobalGet, w.global(in.Index))
+		case op.RefFunc:
+			c.with(op.RefFunc, in.Index+w.shift)
+		case op.RefNull:
+			c.op(op.RefNull, wire(wasmbinary.ValType(in.Raw[1])))
 		default:
-			c.op(in.raw...)
+			c.op(in.Raw...)
 		}
 	}
 }
@@ -342,18 +346,18 @@ func (w *writer) global(i uint32) uint32 {
 // elemList fills the hidden tables.
 func (w *writer) elemList() (l list) {
 	const withTableAndExprs = 6
-	for i, elem := range []ValType{Funcref, Externref} {
+	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
 		if len(w.lists[i]) == 0 {
 			continue
 		}
-		c := l.next().with(withTableAndExprs, w.refs+uint32(i)).i32(0).op(opEnd, byte(elem)).u32(uint32(len(w.lists[i])))
+		c := l.next().with(withTableAndExprs, w.refs+uint32(i)).i32(0).op(op.End, byte(elem)).u32(uint32(len(w.lists[i])))
 		for _, x := range w.lists[i] {
-			if x.init == nil {
-				c.with(opRefFunc, uint32(x.fn)+w.shift)
+			if x.Init == nil {
+				c.with(op.RefFunc, uint32(x.Fn)+w.shift)
 			} else {
-				w.constant(c, x.init)
+				w.constant(c, x.Init)
 			}
-			c.op(opEnd)
+			c.op(op.End)
 		}
 	}
 	return l
@@ -361,8 +365,8 @@ func (w *writer) elemList() (l list) {
 
 // dataList keeps the segments, all of them passive.
 func (w *writer) dataList() (l list) {
-	for _, d := range w.data {
-		l.next().op(1).sized(d.bytes)
+	for _, d := range w.Data {
+		l.next().op(1).sized(d.Bytes)
 	}
 	return l
 }

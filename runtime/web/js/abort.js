@@ -19,8 +19,12 @@ export class AbortSignal extends EventTarget {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();
   }
-  get aborted() { return stateOf(this).aborted; }
-  get reason() { return stateOf(this).reason; }
+  get aborted() {
+    return stateOf(this).aborted;
+  }
+  get reason() {
+    return stateOf(this).reason;
+  }
   throwIfAborted() {
     const { aborted, reason } = stateOf(this);
     if (aborted) throw reason;
@@ -67,15 +71,21 @@ function depend(signal, source) {
 /** https://dom.spec.whatwg.org/#interface-abortcontroller */
 export class AbortController {
   #signal = new AbortSignal(token);
-  get signal() { return this.#signal; }
-  abort(reason = undefined) { abort(this.#signal, reason === undefined ? abortError() : reason); }
+  get signal() {
+    return this.#signal;
+  }
+  abort(reason = undefined) {
+    abort(this.#signal, reason === undefined ? abortError() : reason);
+  }
 }
 
 export function abortError(message = "The operation was aborted") {
   return new DOMException(message, "AbortError");
 }
 
-export function newSignal() { return new AbortSignal(token); }
+export function newSignal() {
+  return new AbortSignal(token);
+}
 
 /** https://dom.spec.whatwg.org/#abortsignal-signal-abort */
 export function abort(signal, reason) {
@@ -102,7 +112,9 @@ export function onAbort(signal, f) {
 }
 
 /** A signal that follows another one. */
-export function follow(signal) { return AbortSignal.any([signal]); }
+export function follow(signal) {
+  return AbortSignal.any([signal]);
+}
 
 export function install() {
   handlerAttribute(AbortSignal, "abort");

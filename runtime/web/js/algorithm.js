@@ -12,10 +12,20 @@ const AES = ["AES-CTR", "AES-CBC", "AES-GCM", "AES-KW"];
 const ALL = [...RSA, "ECDSA", "ECDH", "Ed25519", "X25519", "NODE-ED25519", ...AES, "HMAC"];
 const each = (names, params) => Object.fromEntries(names.map((name) => [name, params]));
 
-const cipher = { "RSA-OAEP": "b:label", "AES-CTR": "b!counter o!length", "AES-CBC": "b!iv", "AES-GCM": "b:additionalData b!iv o:tagLength" };
-const signature = { ...none("HMAC", "RSASSA-PKCS1-v1_5", "Ed25519", "NODE-ED25519"), "RSA-PSS": "l!saltLength", ECDSA: "h!hash" };
+const cipher = {
+  "RSA-OAEP": "b:label",
+  "AES-CTR": "b!counter o!length",
+  "AES-CBC": "b!iv",
+  "AES-GCM": "b:additionalData b!iv o:tagLength",
+};
+const signature = {
+  ...none("HMAC", "RSASSA-PKCS1-v1_5", "Ed25519", "NODE-ED25519"),
+  "RSA-PSS": "l!saltLength",
+  ECDSA: "h!hash",
+};
 const curves = { ...each(["ECDSA", "ECDH", "NODE-ED25519"], "s!namedCurve"), ...none("Ed25519", "X25519") };
-const hmac = { HMAC: "h!hash l:length" }, anyHMAC = { HMAC: "m!hash l:length" };
+const hmac = { HMAC: "h!hash l:length" },
+  anyHMAC = { HMAC: "m!hash l:length" };
 const wrap = none("AES-KW");
 
 const digest = none("SHA-1", "SHA-256", "SHA-384", "SHA-512", "MD5");
@@ -27,10 +37,20 @@ const OPERATIONS = {
   decrypt: cipher,
   sign: signature,
   verify: signature,
-  deriveBits: { HKDF: "h!hash b!info b!salt", PBKDF2: "h!hash l!iterations b!salt", ECDH: "k!public", X25519: "k!public" },
+  deriveBits: {
+    HKDF: "h!hash b!info b!salt",
+    PBKDF2: "h!hash l!iterations b!salt",
+    ECDH: "k!public",
+    X25519: "k!public",
+  },
   wrapKey: wrap,
   unwrapKey: wrap,
-  generateKey: { ...each(RSA, "l!modulusLength i!publicExponent h!hash"), ...curves, ...each(AES, "u!length"), ...hmac },
+  generateKey: {
+    ...each(RSA, "l!modulusLength i!publicExponent h!hash"),
+    ...curves,
+    ...each(AES, "u!length"),
+    ...hmac,
+  },
   importKey: { ...each(RSA, "h!hash"), ...curves, ...none(...AES, "HKDF", "PBKDF2"), ...anyHMAC },
   exportKey: none(...ALL),
   keyLength: { ...each(AES, "u!length"), ...hmac, ...none("HKDF", "PBKDF2") },
@@ -44,7 +64,9 @@ export function identifier(value) {
 }
 
 /** Reports whether an operation knows the algorithm of a key. */
-export function supports(operation, name) { return OPERATIONS[operation][name] !== undefined; }
+export function supports(operation, name) {
+  return OPERATIONS[operation][name] !== undefined;
+}
 
 /** The name and, in the table's order, the parameters of an algorithm. */
 export function normalize(operation, algorithm) {
@@ -65,7 +87,10 @@ function nameOf({ name }) {
 }
 
 function refuse(operation, name) {
-  throw new DOMException(`Unrecognized or unimplemented ${operation.startsWith("digest") ? "digest " : ""}algorithm requested ("${name}").`, "NotSupportedError");
+  throw new DOMException(
+    `Unrecognized or unimplemented ${operation.startsWith("digest") ? "digest " : ""}algorithm requested ("${name}").`,
+    "NotSupportedError",
+  );
 }
 
 function lookUp(operation, algorithm, given) {
@@ -84,7 +109,8 @@ function canonical(table, name) {
 }
 
 function parameter(param, algorithm) {
-  const member = param.slice(2), value = algorithm[member];
+  const member = param.slice(2),
+    value = algorithm[member];
   if (value !== undefined) return convert(param[0], value, member);
   if (param[1] === "!") throw new TypeError(`Missing field "${member}" in "algorithm".`);
   return undefined;
@@ -92,26 +118,34 @@ function parameter(param, algorithm) {
 
 function convert(type, value, member) {
   switch (type) {
-    case "b": return source(value, `The algorithm's ${member}`).slice();
-    case "h": return hashName(value);
-    case "m": return normalize("digest", identifier(value)).name;
+    case "b":
+      return source(value, `The algorithm's ${member}`).slice();
+    case "h":
+      return hashName(value);
+    case "m":
+      return normalize("digest", identifier(value)).name;
     case "i":
       if (!(value instanceof Uint8Array)) throw new TypeError(`The algorithm's ${member} is not a Uint8Array`);
       return value.slice();
-    case "k": return slotsOf(value).handle;
-    case "s": return `${value}`;
-    default: return inRange(+value, SIZES[type], member);
+    case "k":
+      return slotsOf(value).handle;
+    case "s":
+      return `${value}`;
+    default:
+      return inRange(+value, SIZES[type], member);
   }
 }
 
 function hashName(value) {
   const { name } = normalize("digest", identifier(value));
-  if (name === "MD5") throw new DOMException("MD5 is here for digest() and imported HMAC keys alone", "NotSupportedError");
+  if (name === "MD5")
+    throw new DOMException("MD5 is here for digest() and imported HMAC keys alone", "NotSupportedError");
   return name;
 }
 
 function inRange(number, max, member) {
   const whole = Math.trunc(number);
-  if (!Number.isFinite(number) || whole < 0 || whole > max) throw new TypeError(`The algorithm's ${member} is ${number}, not an integer from 0 to ${max}`);
+  if (!Number.isFinite(number) || whole < 0 || whole > max)
+    throw new TypeError(`The algorithm's ${member} is ${number}, not an integer from 0 to ${max}`);
   return whole + 0;
 }

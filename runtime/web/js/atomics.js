@@ -10,14 +10,25 @@ const bufferOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "buffer")
 const offsetOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "byteOffset").get;
 const checkTyped = TypedArray.prototype.keys; // throws for what is no typed array, or a detached one
 
-const INTEGERS = new Set(["Int8Array", "Uint8Array", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array", "BigInt64Array", "BigUint64Array"]);
+const INTEGERS = new Set([
+  "Int8Array",
+  "Uint8Array",
+  "Int16Array",
+  "Uint16Array",
+  "Int32Array",
+  "Uint32Array",
+  "BigInt64Array",
+  "BigUint64Array",
+]);
 
 // ValidateIntegerTypedArray; returns the kind.
 function check(array, waitable) {
   checkTyped.call(array);
   const kind = kindOf.call(array);
   if (waitable ? kind !== "Int32Array" && kind !== "BigInt64Array" : !INTEGERS.has(kind)) {
-    throw new TypeError(`[object ${kind}] is not ${waitable ? "an Int32Array or BigInt64Array" : "an integer typed array"}`);
+    throw new TypeError(
+      `[object ${kind}] is not ${waitable ? "an Int32Array or BigInt64Array" : "an integer typed array"}`,
+    );
   }
   return kind;
 }
@@ -29,7 +40,9 @@ function place(array, index) {
   return n;
 }
 
-function integer(value) { return Math.trunc(Number(value)) + 0 || 0; }
+function integer(value) {
+  return Math.trunc(Number(value)) + 0 || 0;
+}
 
 // The value as the array's elements are made of: a bigint, or an integer.
 function element(kind, value) {
@@ -43,7 +56,9 @@ function toBigInt(value) {
 }
 
 function modify(array, index, value, change) {
-  const kind = check(array, false), at = place(array, index), operand = element(kind, value);
+  const kind = check(array, false),
+    at = place(array, index),
+    operand = element(kind, value);
   checkTyped.call(array); // the conversion may have detached or shrunk it
   if (at >= lengthOf.call(array)) throw new RangeError("Invalid atomic access index");
   const old = array[at];
@@ -53,7 +68,9 @@ function modify(array, index, value, change) {
 
 // Operations on 32-bit patterns are exact for bigints only: integers here go up
 // to 2^53 and beyond.
-function widen(value) { return typeof value === "bigint" ? value : BigInt(Number.isFinite(value) ? value : 0); }
+function widen(value) {
+  return typeof value === "bigint" ? value : BigInt(Number.isFinite(value) ? value : 0);
+}
 
 function narrow(kind, value) {
   return kind.startsWith("Big") ? value : Number(BigInt.asIntN(32, value));
@@ -62,19 +79,28 @@ function narrow(kind, value) {
 const waiters = []; // in the order in which they came
 
 const functions = {
-  add(array, index, value) { return modify(array, index, value, (a, b) => a + b); },
-  and(array, index, value) { return modify(array, index, value, (a, b) => a & b); },
+  add(array, index, value) {
+    return modify(array, index, value, (a, b) => a + b);
+  },
+  and(array, index, value) {
+    return modify(array, index, value, (a, b) => a & b);
+  },
   compareExchange(array, index, expected, replacement) {
-    const kind = check(array, false), at = place(array, index);
-    const want = element(kind, expected), put = element(kind, replacement);
+    const kind = check(array, false),
+      at = place(array, index);
+    const want = element(kind, expected),
+      put = element(kind, replacement);
     checkTyped.call(array);
     if (at >= lengthOf.call(array)) throw new RangeError("Invalid atomic access index");
-    const old = array[at], probe = new globalThis[kind](1);
+    const old = array[at],
+      probe = new globalThis[kind](1);
     probe[0] = want;
     if (old === probe[0]) array[at] = put;
     return old;
   },
-  exchange(array, index, value) { return modify(array, index, value, (a, b) => b); },
+  exchange(array, index, value) {
+    return modify(array, index, value, (a, b) => b);
+  },
   isLockFree(size) {
     const n = integer(size);
     return n === 1 || n === 2 || n === 4 || n === 8;
@@ -93,19 +119,25 @@ const functions = {
     if (!isShared(array)) return 0;
     return wake(bufferOf.call(array), byteAt(array, at), most);
   },
-  or(array, index, value) { return modify(array, index, value, (a, b) => a | b); },
+  or(array, index, value) {
+    return modify(array, index, value, (a, b) => a | b);
+  },
   pause(n) {
-    if (n !== undefined && (typeof n !== "number" || !Number.isInteger(n))) throw new TypeError("Atomics.pause: the argument is not an integer");
+    if (n !== undefined && (typeof n !== "number" || !Number.isInteger(n)))
+      throw new TypeError("Atomics.pause: the argument is not an integer");
   },
   store(array, index, value) {
-    const kind = check(array, false), at = place(array, index);
+    const kind = check(array, false),
+      at = place(array, index);
     const put = kind.startsWith("Big") ? toAnyBigInt(value) : integer(value);
     checkTyped.call(array);
     if (at >= lengthOf.call(array)) throw new RangeError("Invalid atomic access index");
     array[at] = typeof put === "number" ? narrow(kind, widen(put)) : put;
     return put;
   },
-  sub(array, index, value) { return modify(array, index, value, (a, b) => a - b); },
+  sub(array, index, value) {
+    return modify(array, index, value, (a, b) => a - b);
+  },
   wait(array, index, value, timeout) {
     request(array, index, value, timeout);
     throw new TypeError("Atomics.wait cannot be called in this context");
@@ -116,25 +148,33 @@ const functions = {
     if (ms === 0) return { async: false, value: "timed-out" };
     return { async: true, value: sleep(bufferOf.call(array), byteAt(array, at), ms) };
   },
-  xor(array, index, value) { return modify(array, index, value, (a, b) => a ^ b); },
+  xor(array, index, value) {
+    return modify(array, index, value, (a, b) => a ^ b);
+  },
 };
 
 // ToBigInt of any size: store returns it as it is.
 function toAnyBigInt(value) {
-  const primitive = typeof value === "object" && value !== null ? Object.assign(Object.create(null), { v: value }).v : value;
+  const primitive =
+    typeof value === "object" && value !== null ? Object.assign(Object.create(null), { v: value }).v : value;
   if (typeof primitive === "bigint") return primitive;
   toBigInt(primitive);
   return BigInt(primitive);
 }
 
-function isShared(array) { return bufferOf.call(array) instanceof SharedArrayBuffer; }
-function byteAt(array, at) { return offsetOf.call(array) + at * array.BYTES_PER_ELEMENT; }
+function isShared(array) {
+  return bufferOf.call(array) instanceof SharedArrayBuffer;
+}
+function byteAt(array, at) {
+  return offsetOf.call(array) + at * array.BYTES_PER_ELEMENT;
+}
 
 // The arguments of a wait (DoWait), in its order.
 function request(array, index, value, timeout) {
   const kind = check(array, true);
   if (!isShared(array)) throw new TypeError("Atomics.wait: the array is not on a SharedArrayBuffer");
-  const at = place(array, index), want = kind === "Int32Array" ? Number(value) | 0 : toBigInt(value);
+  const at = place(array, index),
+    want = kind === "Int32Array" ? Number(value) | 0 : toBigInt(value);
   const q = Number(timeout);
   return { at, want, ms: Number.isNaN(q) ? Infinity : Math.max(q, 0) };
 }
@@ -154,7 +194,7 @@ function sleep(buffer, byte, ms) {
 
 function wake(buffer, byte, most) {
   let woken = 0;
-  for (let i = 0; i < waiters.length && woken < most;) {
+  for (let i = 0; i < waiters.length && woken < most; ) {
     const waiter = waiters[i];
     if (waiter.buffer !== buffer || waiter.byte !== byte) {
       i++;

@@ -25,7 +25,8 @@ export class Blob {
     isBlob = (value) => typeof value === "object" && value !== null && #bytes in value;
   }
   constructor() {
-    const parts = arguments[0], options = arguments[1]; // both optional: the length is 0
+    const parts = arguments[0],
+      options = arguments[1]; // both optional: the length is 0
     dictionary(options, "Blob constructor: the second argument");
     const pieces = parts === undefined ? [] : sequence(parts, "Blob constructor: the first argument", piece);
     const endings = options?.endings;
@@ -35,14 +36,27 @@ export class Blob {
     this.#bytes = join(pieces, native);
     this.#type = typeOf(type);
   }
-  get size() { return this.#bytes.byteLength; }
-  get type() { return this.#type; }
-  slice(start = 0, end = this.size, contentType = "") {
-    return blobOf(this.#bytes.subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), typeOf(`${contentType}`));
+  get size() {
+    return this.#bytes.byteLength;
   }
-  text() { return settle(() => decode(this.#bytes)); }
-  bytes() { return settle(() => this.#bytes.slice()); }
-  arrayBuffer() { return settle(() => this.#bytes.slice().buffer); }
+  get type() {
+    return this.#type;
+  }
+  slice(start = 0, end = this.size, contentType = "") {
+    return blobOf(
+      this.#bytes.subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))),
+      typeOf(`${contentType}`),
+    );
+  }
+  text() {
+    return settle(() => decode(this.#bytes));
+  }
+  bytes() {
+    return settle(() => this.#bytes.slice());
+  }
+  arrayBuffer() {
+    return settle(() => this.#bytes.slice().buffer);
+  }
   stream() {
     inRequest();
     return streamOfBytes(this.#bytes);
@@ -58,8 +72,12 @@ export class File extends Blob {
     this.#name = `${name}`.toWellFormed();
     this.#modified = options?.lastModified === undefined ? Date.now() : Math.trunc(+options.lastModified) || 0;
   }
-  get name() { return this.#name; }
-  get lastModified() { return this.#modified; }
+  get name() {
+    return this.#name;
+  }
+  get lastModified() {
+    return this.#modified;
+  }
 }
 
 function settle(f) {
@@ -71,7 +89,9 @@ function settle(f) {
 }
 
 // The type that the constructor and slice give: in lower case, none for other characters.
-function typeOf(type) { return /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : ""; }
+function typeOf(type) {
+  return /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
+}
 
 function bound(at, size) {
   const n = toEven(+at);
@@ -81,12 +101,15 @@ function bound(at, size) {
 // https://webidl.spec.whatwg.org/#Clamp
 function toEven(x) {
   if (Number.isNaN(x)) return 0;
-  const floor = Math.floor(x), rest = x - floor;
+  const floor = Math.floor(x),
+    rest = x - floor;
   return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
 // Of a part, its bytes as they are now, or its text.
-function piece(part) { return isBlob(part) ? blobBytes(part) : bytesOf(part) ?? `${part}`; }
+function piece(part) {
+  return isBlob(part) ? blobBytes(part) : (bytesOf(part) ?? `${part}`);
+}
 
 function isNative(endings) {
   if (endings === "transparent" || endings === "native") return endings === "native";
@@ -94,15 +117,21 @@ function isNative(endings) {
 }
 
 function join(pieces, native) {
-  const bytes = pieces.map((part) => (typeof part !== "string" ? part : encode(native ? part.replace(/\r\n?/g, "\n") : part)));
+  const bytes = pieces.map((part) =>
+    typeof part !== "string" ? part : encode(native ? part.replace(/\r\n?/g, "\n") : part),
+  );
   return concat(bytes.length === 0 ? [new Uint8Array(0)] : bytes).slice();
 }
 
 /** A blob over bytes that nobody else changes, of a type that stays as it is. */
-export function blobOf(bytes, type = "") { return fill(new Blob(), bytes, type); }
+export function blobOf(bytes, type = "") {
+  return fill(new Blob(), bytes, type);
+}
 
 /** A file over bytes that nobody else changes, of a type that stays as it is. */
-export function fileOf(bytes, name, type, lastModified = Date.now()) { return fill(new File([], name, { lastModified }), bytes, type); }
+export function fileOf(bytes, name, type, lastModified = Date.now()) {
+  return fill(new File([], name, { lastModified }), bytes, type);
+}
 
 export function install() {
   define("Blob", Blob);

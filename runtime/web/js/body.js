@@ -15,7 +15,17 @@ import { decodeForm, encodeForm, isFormData } from "./formdata.js";
 import { get } from "./headers.js";
 import { include } from "./idl.js";
 import { FREE, foreign, mark } from "./owner.js";
-import { ReadableStream, disturbed, isStream, measured, readAll, spend, spentStream, streamOf, streamOfBytes } from "./streams.js";
+import {
+  ReadableStream,
+  disturbed,
+  isStream,
+  measured,
+  readAll,
+  spend,
+  spentStream,
+  streamOf,
+  streamOfBytes,
+} from "./streams.js";
 import { teeCloned } from "./tee.js";
 import { called, position } from "./trace.js";
 import { URLSearchParams } from "./url.js";
@@ -29,17 +39,28 @@ export class HostBody {
     this.handle = handle;
     this.signal = signal ?? null;
     const length = get(list, "content-length");
-    this.length = length !== null && /^\d+$/.test(length) && get(list, "content-encoding") === null ? Number(length) : null;
+    this.length =
+      length !== null && /^\d+$/.test(length) && get(list, "content-encoding") === null ? Number(length) : null;
   }
   /** Calls one of the host's readers; an abort gives its own reason. */
   read(op) {
     const signal = this.signal;
     if (signal === null) return op(this.handle);
     if (signal.aborted) return Promise.reject(signal.reason);
-    return op(this.handle).catch((error) => { throw signal.aborted ? signal.reason : error; });
+    return op(this.handle).catch((error) => {
+      throw signal.aborted ? signal.reason : error;
+    });
   }
   stream() {
-    return measured(streamOf(() => this.read(host.body_read), () => { host.body_cancel(this.handle); }), this.length);
+    return measured(
+      streamOf(
+        () => this.read(host.body_read),
+        () => {
+          host.body_cancel(this.handle);
+        },
+      ),
+      this.length,
+    );
   }
 }
 
@@ -52,8 +73,12 @@ export function extract(init) {
   if (isFormData(init)) return encodeForm(init);
   if (init instanceof URLSearchParams) return [init.toString(), "application/x-www-form-urlencoded;charset=UTF-8"];
   if (isStream(init)) {
-    if (disturbed(init)) throw new TypeError("This ReadableStream is disturbed (has already been read from), and cannot be used as a body.");
-    if (init.locked) throw new TypeError("This ReadableStream is currently locked to a reader, and cannot be used as a body.");
+    if (disturbed(init))
+      throw new TypeError(
+        "This ReadableStream is disturbed (has already been read from), and cannot be used as a body.",
+      );
+    if (init.locked)
+      throw new TypeError("This ReadableStream is currently locked to a reader, and cannot be used as a body.");
     return [init, null];
   }
   if (isIterable(init)) return [ReadableStream.from(init), null];
@@ -77,21 +102,30 @@ export function initBody(b, source) {
   b.made = source === null || stream ? FREE : mark(); // a stream of JavaScript's does no I/O
 }
 
-export function hasBody(b) { return b.source !== null || b.stream !== null; }
+export function hasBody(b) {
+  return b.source !== null || b.stream !== null;
+}
 
-function bodyUsed(b) { return b.used || (b.stream !== null && disturbed(b.stream)); }
+function bodyUsed(b) {
+  return b.used || (b.stream !== null && disturbed(b.stream));
+}
 
 /** Why the body cannot be read in this request; undefined if it can. */
-export function foreignBody(b) { return foreign(b.made); }
+export function foreignBody(b) {
+  return foreign(b.made);
+}
 
-export function unusable(b) { return bodyUsed(b) || (b.stream !== null && b.stream.locked); }
+export function unusable(b) {
+  return bodyUsed(b) || (b.stream !== null && b.stream.locked);
+}
 
 /** The body's stream, made when there is none yet; null without a body. */
 function bodyStream(b) {
   if (b.stream !== null || b.source === null) return b.stream;
   const { source } = b;
   if (b.used) return (b.stream = spentStream());
-  b.stream = source instanceof HostBody ? source.stream() : streamOfBytes(typeof source === "string" ? encode(source) : source);
+  b.stream =
+    source instanceof HostBody ? source.stream() : streamOfBytes(typeof source === "string" ? encode(source) : source);
   origins.set(b.stream, source);
   return b.stream;
 }
@@ -102,7 +136,8 @@ const origins = new WeakMap();
 
 /** Takes the body, to be read by nobody else: null, string, Uint8Array, HostBody or stream. */
 export function takeBody(b) {
-  const body = takeAsIs(b), stream = b.stream;
+  const body = takeAsIs(b),
+    stream = b.stream;
   if (stream === null) return body;
   const origin = origins.get(stream);
   if (origin === undefined || disturbed(stream) || stream.locked) return stream;
@@ -130,7 +165,10 @@ function refusal(b) {
   const error = foreignBody(b);
   if (error !== undefined) return error;
   if (b.source instanceof HostBody && b.source.signal?.aborted) return b.source.signal.reason;
-  if (bodyUsed(b)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
+  if (bodyUsed(b))
+    return new TypeError(
+      "Body has already been used. It can only be used once. Use tee() first if you need to read it twice.",
+    );
   if (b.stream?.locked) return new TypeError("This ReadableStream is currently locked to a reader.");
   return undefined;
 }
@@ -168,16 +206,40 @@ function consume(stateOf, o, read, convert) {
 
 /** Gives cls the members that Request and Response share; stateOf refuses a foreign this. */
 export function mixBody(cls, stateOf) {
-  include(cls, class {
-    get body() { return bodyStream(stateOf(this)); }
-    get bodyUsed() { return bodyUsed(stateOf(this)); }
-    text() { return consume(stateOf, this, readText); }
-    json() { return consume(stateOf, this, readText, asked(parseJSON)); }
-    bytes() { return consume(stateOf, this, readBytes); }
-    arrayBuffer() { return consume(stateOf, this, readBytes, exactBuffer); }
-    blob() { return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, host.mime_type(contentType(b)))); }
-    formData() { return consume(stateOf, this, readBytes, asked((bytes, b) => decodeForm(bytes, contentType(b)))); }
-  });
+  include(
+    cls,
+    class {
+      get body() {
+        return bodyStream(stateOf(this));
+      }
+      get bodyUsed() {
+        return bodyUsed(stateOf(this));
+      }
+      text() {
+        return consume(stateOf, this, readText);
+      }
+      json() {
+        return consume(stateOf, this, readText, asked(parseJSON));
+      }
+      bytes() {
+        return consume(stateOf, this, readBytes);
+      }
+      arrayBuffer() {
+        return consume(stateOf, this, readBytes, exactBuffer);
+      }
+      blob() {
+        return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, host.mime_type(contentType(b))));
+      }
+      formData() {
+        return consume(
+          stateOf,
+          this,
+          readBytes,
+          asked((bytes, b) => decodeForm(bytes, contentType(b))),
+        );
+      }
+    },
+  );
 }
 
 /** A conversion that may refuse what came: the error has the stack of the call, which is over when it is made. */
@@ -192,9 +254,13 @@ function asked(convert) {
   };
 }
 
-function parseJSON(text) { return JSON.parse(text); }
+function parseJSON(text) {
+  return JSON.parse(text);
+}
 
-function contentType(b) { return get(b.list, "content-type") ?? ""; }
+function contentType(b) {
+  return get(b.list, "content-type") ?? "";
+}
 
 function exactBuffer(bytes) {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;

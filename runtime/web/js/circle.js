@@ -2,7 +2,9 @@
 // to itself. The engine says no more than that there is one, so it is looked for again,
 // in what can be looked at without calling the author's code.
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { keys, hasOwn } = Object, { isArray } = Array, { isInteger } = Number;
+const { keys, hasOwn } = Object,
+  { isArray } = Array,
+  { isInteger } = Number;
 const { get, set, delete: remove } = Map.prototype;
 
 const first = 2; // lines between the first object and what is left out
@@ -48,14 +50,24 @@ function maker(object) {
 
 const level = (object, key) => {
   const all = isArray(object);
-  return { __proto__: null, object, key, all, names: all ? undefined : keys(object), count: all ? object.length : undefined, next: 0 };
+  return {
+    __proto__: null,
+    object,
+    key,
+    all,
+    names: all ? undefined : keys(object),
+    count: all ? object.length : undefined,
+    next: 0,
+  };
 };
 
 // The objects from the first of a circle to the last, each with the key that led to it,
 // and the key that closes it; undefined if none is found.
 function found(root) {
-  const levels = { __proto__: null }, depths = new Map();
-  let depth = 0, looked = 0;
+  const levels = { __proto__: null },
+    depths = new Map();
+  let depth = 0,
+    looked = 0;
   const enter = (object, key) => {
     apply(set, depths, [object, depth]);
     levels[depth++] = level(object, key);
@@ -91,8 +103,10 @@ export function circular() {
     const circle = found(written);
     if (circle === undefined) return message;
     const { levels, from, depth, closing } = circle;
-    const line = (at) => `\n    |     ${named(levels[at].key)} -> object with constructor '${maker(levels[at].object)}'`;
-    let text = `${message}\n    --> starting at object with constructor '${maker(levels[from].object)}'`, at = from + 1;
+    const line = (at) =>
+      `\n    |     ${named(levels[at].key)} -> object with constructor '${maker(levels[at].object)}'`;
+    let text = `${message}\n    --> starting at object with constructor '${maker(levels[from].object)}'`,
+      at = from + 1;
     for (; at < depth && at <= from + first; at++) text += line(at);
     if (at < depth - 1) text += "\n    |     ...";
     if (at < depth) text += line(depth - 1);

@@ -18,9 +18,13 @@ function structuredClone(value, options = undefined) {
 const kinds = [];
 
 /** Makes a kind of objects transferable, unless gone(object): move(from, make()) when all is known to be good. */
-export function transferable(test, gone, make, move) { kinds.push({ test, gone, make, move }); }
+export function transferable(test, gone, make, move) {
+  kinds.push({ test, gone, make, move });
+}
 
-function kindOf(item) { return kinds.find((kind) => kind.test(item)); }
+function kindOf(item) {
+  return kinds.find((kind) => kind.test(item));
+}
 
 /** A copy of value, and what each item of the list became. */
 export function cloneWith(value, transfer) {
@@ -28,7 +32,8 @@ export function cloneWith(value, transfer) {
   for (const item of transfer) {
     if (!(item instanceof ArrayBuffer) && kindOf(item) === undefined) throw refuse(item, "cannot be transferred");
     if (isPinned(item)) throw refuse(item, "is that of a WebAssembly.Memory and cannot be transferred");
-    if (item instanceof ArrayBuffer ? item.detached : kindOf(item).gone(item)) throw refuse(item, "is detached and cannot be transferred");
+    if (item instanceof ArrayBuffer ? item.detached : kindOf(item).gone(item))
+      throw refuse(item, "is detached and cannot be transferred");
     if (moved.has(item)) throw refuse(item, "is listed twice");
     moved.set(item, null);
   }
@@ -42,7 +47,8 @@ function moveOver(item, moved) {
     const whole = item.transfer();
     return moved.get(item) ?? whole;
   }
-  const kind = kindOf(item), made = moved.get(item) ?? kind.make();
+  const kind = kindOf(item),
+    made = moved.get(item) ?? kind.make();
   kind.move(item, made);
   return made;
 }
@@ -50,7 +56,12 @@ function moveOver(item, moved) {
 function refuse(value, why = "could not be cloned") {
   let shown;
   try {
-    shown = typeof value === "function" ? Function.prototype.toString.call(value).slice(0, 60) : typeof value === "symbol" ? value.toString() : Object.prototype.toString.call(value);
+    shown =
+      typeof value === "function"
+        ? Function.prototype.toString.call(value).slice(0, 60)
+        : typeof value === "symbol"
+          ? value.toString()
+          : Object.prototype.toString.call(value);
   } catch {
     shown = typeof value;
   }
@@ -67,7 +78,10 @@ function clone(value, state) {
 
 // Each kind keeps its copy in memory before it looks at children: they may lead back.
 function object(value, state) {
-  const keep = (copy) => { state.memory.set(value, copy); return copy; };
+  const keep = (copy) => {
+    state.memory.set(value, copy);
+    return copy;
+  };
   if (host.is_ordinary(value)) return ordinary(value, keep, state);
   if (host.is_proxy(value)) throw refuse(value);
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
@@ -87,7 +101,12 @@ function ordinary(value, keep, state) {
   const proto = Object.getPrototypeOf(value);
   if (proto === Object.prototype || proto === null) return properties(value, keep({}), state);
   if (Array.isArray(value)) return properties(value, keep(new Array(value.length)), state);
-  if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
+  if (isBlob(value))
+    return keep(
+      value instanceof File
+        ? fileOf(blobBytes(value), value.name, value.type, value.lastModified)
+        : blobOf(blobBytes(value), value.type),
+    );
   if (isKey(value)) return keep(cloneKey(value));
   if (state.moved.has(value)) return keep(moving(value, state));
   for (let p = proto; p !== null; p = Object.getPrototypeOf(p)) if (platform.has(p)) throw refuse(value);
@@ -106,14 +125,22 @@ function has(proto, key, value) {
 
 function boxed(value) {
   switch (Object.prototype.toString.call(value)) {
-    case "[object Date]": return attempt(() => new Date(Date.prototype.getTime.call(value)));
-    case "[object RegExp]": return value instanceof RegExp ? new RegExp(value.source, value.flags) : undefined;
-    case "[object Boolean]": return attempt(() => Object(Boolean.prototype.valueOf.call(value)));
-    case "[object Number]": return attempt(() => Object(Number.prototype.valueOf.call(value)));
-    case "[object String]": return attempt(() => Object(String.prototype.valueOf.call(value)));
-    case "[object BigInt]": return attempt(() => Object(BigInt.prototype.valueOf.call(value)));
-    case "[object Symbol]": throw refuse(value);
-    default: return undefined;
+    case "[object Date]":
+      return attempt(() => new Date(Date.prototype.getTime.call(value)));
+    case "[object RegExp]":
+      return value instanceof RegExp ? new RegExp(value.source, value.flags) : undefined;
+    case "[object Boolean]":
+      return attempt(() => Object(Boolean.prototype.valueOf.call(value)));
+    case "[object Number]":
+      return attempt(() => Object(Number.prototype.valueOf.call(value)));
+    case "[object String]":
+      return attempt(() => Object(String.prototype.valueOf.call(value)));
+    case "[object BigInt]":
+      return attempt(() => Object(BigInt.prototype.valueOf.call(value)));
+    case "[object Symbol]":
+      throw refuse(value);
+    default:
+      return undefined;
   }
 }
 
@@ -150,7 +177,9 @@ const typedKeys = Object.getPrototypeOf(Uint8Array.prototype).keys;
 function view(value, state) {
   let length;
   try {
-    typedKeys.call(value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value);
+    typedKeys.call(
+      value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value,
+    );
     length = value instanceof DataView ? value.byteLength : value.length;
   } catch {
     throw refuse(value, "is out of the bounds of its buffer and cannot be cloned");
@@ -158,7 +187,14 @@ function view(value, state) {
   const { byteOffset } = value;
   if (tracks(value)) length = undefined;
   const copy = clone(value.buffer, state);
-  const cls = value instanceof DataView ? DataView : globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];
+  const cls =
+    value instanceof DataView
+      ? DataView
+      : globalThis[
+          Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(
+            value,
+          )
+        ];
   return new cls(copy, byteOffset, length);
 }
 
@@ -166,8 +202,10 @@ function view(value, state) {
 // so: the buffer is cut off where the view begins, which puts a view of a fixed
 // length out of bounds, and made whole again.
 function tracks(value) {
-  const { buffer: memory, byteOffset, byteLength } = value, whole = memory.byteLength;
-  if (!memory.resizable || byteLength === 0 || byteOffset + byteLength + (value.BYTES_PER_ELEMENT ?? 1) <= whole) return false;
+  const { buffer: memory, byteOffset, byteLength } = value,
+    whole = memory.byteLength;
+  if (!memory.resizable || byteLength === 0 || byteOffset + byteLength + (value.BYTES_PER_ELEMENT ?? 1) <= whole)
+    return false;
   const tail = new Uint8Array(memory.slice(byteOffset));
   memory.resize(byteOffset);
   try {
@@ -184,8 +222,10 @@ function tracks(value) {
 
 // An exception keeps where it was made, as an error does.
 function exception(value, keep) {
-  const copy = keep(new DOMException(value.message, value.name)), { stack } = value;
-  if (typeof stack === "string") Object.defineProperty(copy, "stack", { value: stack, writable: true, configurable: true });
+  const copy = keep(new DOMException(value.message, value.name)),
+    { stack } = value;
+  if (typeof stack === "string")
+    Object.defineProperty(copy, "stack", { value: stack, writable: true, configurable: true });
   return copy;
 }
 
@@ -194,7 +234,8 @@ function failure(value, keep, state) {
   const message = Object.getOwnPropertyDescriptor(value, "message")?.value;
   const before = name === "AggregateError" ? [[]] : []; // its errors come first, and are copied when it is kept
   const copy = keep(message === undefined ? new ERRORS[name](...before) : new ERRORS[name](...before, `${message}`));
-  const define = (key, content) => Object.defineProperty(copy, key, { value: content, writable: true, configurable: true });
+  const define = (key, content) =>
+    Object.defineProperty(copy, key, { value: content, writable: true, configurable: true });
   if (typeof value.stack === "string") define("stack", value.stack);
   if (Object.hasOwn(value, "cause")) define("cause", clone(value.cause, state));
   if (name === "AggregateError" && Object.hasOwn(value, "errors")) define("errors", clone(value.errors, state));
@@ -214,9 +255,16 @@ function set(value, copy, state) {
 function properties(value, copy, state) {
   for (const key of Object.keys(value)) {
     if (!Object.hasOwn(value, key)) continue; // an earlier getter took it away
-    Object.defineProperty(copy, key, { value: clone(value[key], state), writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(copy, key, {
+      value: clone(value[key], state),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
   return copy;
 }
 
-export function install() { operation("structuredClone", structuredClone); }
+export function install() {
+  operation("structuredClone", structuredClone);
+}

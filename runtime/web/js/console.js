@@ -11,11 +11,13 @@ const counts = new Map();
 const times = new Map();
 
 function print(level, text, args) {
-  const indent = groups.size === 0 ? "" : groups.get(request()) ?? "";
+  const indent = groups.size === 0 ? "" : (groups.get(request()) ?? "");
   host.console_log(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), trace(8), args);
 }
 
-function log(level, args) { print(level, shown(args), plainArguments(args)); }
+function log(level, args) {
+  print(level, shown(args), plainArguments(args));
+}
 
 // The text of arguments; what the author's own code throws meanwhile is no
 // reason to fail.
@@ -38,7 +40,8 @@ function one(value, options) {
 function request() {
   try {
     return host.current();
-  } catch { // the module is being evaluated
+  } catch {
+    // the module is being evaluated
     return 0;
   }
 }
@@ -54,11 +57,21 @@ function elapsed(label) {
 }
 
 const methods = {
-  log(...args) { log("log", args); },
-  info(...args) { log("info", args); },
-  debug(...args) { log("debug", args); },
-  warn(...args) { log("warn", args); },
-  error(...args) { log("error", args); },
+  log(...args) {
+    log("log", args);
+  },
+  info(...args) {
+    log("info", args);
+  },
+  debug(...args) {
+    log("debug", args);
+  },
+  warn(...args) {
+    log("warn", args);
+  },
+  error(...args) {
+    log("error", args);
+  },
   trace(...args) {
     const head = args.length ? `Trace: ${shown(args)}` : "Trace";
     print("trace", `${head}\n${trace(64).trimEnd()}`, plainArguments(args));
@@ -69,21 +82,32 @@ const methods = {
     else args.unshift("Assertion failed");
     log("error", args);
   },
-  dir(value = undefined, options = undefined) { print("log", one(value, { customInspect: false, ...options }), plainArguments([value])); },
-  dirxml(...args) { log("log", args); },
-  table(data = undefined, columns = undefined) { print("log", table(data, columns), plainArguments([data])); },
+  dir(value = undefined, options = undefined) {
+    print("log", one(value, { customInspect: false, ...options }), plainArguments([value]));
+  },
+  dirxml(...args) {
+    log("log", args);
+  },
+  table(data = undefined, columns = undefined) {
+    print("log", table(data, columns), plainArguments([data]));
+  },
   group(...args) {
     if (args.length) log("log", args);
     const id = request();
     groups.set(id, `${groups.get(id) ?? ""}  `);
   },
-  groupCollapsed(...args) { methods.group(...args); },
+  groupCollapsed(...args) {
+    methods.group(...args);
+  },
   groupEnd() {
-    const id = request(), indent = groups.get(id) ?? "";
+    const id = request(),
+      indent = groups.get(id) ?? "";
     if (indent.length > 2) groups.set(id, indent.slice(2));
     else groups.delete(id);
   },
-  clear() { groups.delete(request()); },
+  clear() {
+    groups.delete(request());
+  },
   count(label = "default") {
     const key = `${label}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -119,8 +143,10 @@ const methods = {
 // https://console.spec.whatwg.org/#table
 function table(data, columns) {
   if (typeof data !== "object" || data === null) return shown([data]);
-  const rows = rowsOf(data), keyed = [...new Set(rows.flatMap(([, row]) => (isObject(row) ? Object.keys(row) : [])))];
-  const keys = columns ?? keyed, values = rows.some(([, row]) => !isObject(row));
+  const rows = rowsOf(data),
+    keyed = [...new Set(rows.flatMap(([, row]) => (isObject(row) ? Object.keys(row) : [])))];
+  const keys = columns ?? keyed,
+    values = rows.some(([, row]) => !isObject(row));
   const cell = (value) => one(value, { depth: isObject(value) && Object.keys(value).length > 2 ? -1 : 0 });
   const grid = [["(index)", ...keys.map(String), ...(values ? ["Values"] : [])]];
   for (const [index, row] of rows) {
@@ -136,12 +162,18 @@ function table(data, columns) {
 const MAX_ROWS = 1000;
 
 function rowsOf(data) {
-  const rows = data instanceof Map ? [...data].map(([key, value], at) => [`${at}`, { Key: key, Values: value }])
-    : data instanceof Set ? [...data].map((value, at) => [`${at}`, value]) : Object.entries(data);
+  const rows =
+    data instanceof Map
+      ? [...data].map(([key, value], at) => [`${at}`, { Key: key, Values: value }])
+      : data instanceof Set
+        ? [...data].map((value, at) => [`${at}`, value])
+        : Object.entries(data);
   return rows.slice(0, MAX_ROWS);
 }
 
-function isObject(value) { return typeof value === "object" && value !== null; }
+function isObject(value) {
+  return typeof value === "object" && value !== null;
+}
 
 export function install() {
   const console = Object.create({});

@@ -19,17 +19,30 @@ const signing = { public: "verify", private: "sign" };
 const agreement = { public: "", private: "deriveKey deriveBits" };
 const derivation = { secret: "deriveKey deriveBits" };
 const ALLOWED = {
-  "AES-CTR": cipher, "AES-CBC": cipher, "AES-GCM": cipher, "AES-KW": { secret: "wrapKey unwrapKey" },
-  HMAC: { secret: "sign verify" }, HKDF: derivation, PBKDF2: derivation,
-  "RSASSA-PKCS1-v1_5": signing, "RSA-PSS": signing, ECDSA: signing, Ed25519: signing, "NODE-ED25519": signing,
-  "RSA-OAEP": { public: "encrypt wrapKey", private: "decrypt unwrapKey" }, ECDH: agreement, X25519: agreement,
+  "AES-CTR": cipher,
+  "AES-CBC": cipher,
+  "AES-GCM": cipher,
+  "AES-KW": { secret: "wrapKey unwrapKey" },
+  HMAC: { secret: "sign verify" },
+  HKDF: derivation,
+  PBKDF2: derivation,
+  "RSASSA-PKCS1-v1_5": signing,
+  "RSA-PSS": signing,
+  ECDSA: signing,
+  Ed25519: signing,
+  "NODE-ED25519": signing,
+  "RSA-OAEP": { public: "encrypt wrapKey", private: "decrypt unwrapKey" },
+  ECDH: agreement,
+  X25519: agreement,
 };
 
 const token = {};
 
 class SubtleCrypto {
   #brand = true;
-  constructor() { if (arguments[0] !== token) throw new TypeError("Illegal constructor"); }
+  constructor() {
+    if (arguments[0] !== token) throw new TypeError("Illegal constructor");
+  }
   static own(object) {
     if (typeof object !== "object" || object === null || !(#brand in object)) throw illegal("SubtleCrypto");
   }
@@ -80,7 +93,13 @@ class SubtleCrypto {
     const allowed = ALLOWED[name];
     refuseUsages(usages, Object.values(allowed).join(" "), name);
     const made = host.crypto_generate(name, params);
-    const keys = made.map((one) => keyOf(one, one[0][1] === "public" || !!extractable, usages.filter((usage) => allows(allowed[one[0][1]], usage))));
+    const keys = made.map((one) =>
+      keyOf(
+        one,
+        one[0][1] === "public" || !!extractable,
+        usages.filter((usage) => allows(allowed[one[0][1]], usage)),
+      ),
+    );
     needUsages(keys[0]);
     return keys.length === 1 ? keys[0] : { publicKey: keys[1], privateKey: keys[0] };
   }
@@ -96,7 +115,8 @@ class SubtleCrypto {
     begin(this, arguments, 5, "deriveKey");
     algorithm = identifier(algorithm);
     derivedKeyType = identifier(derivedKeyType);
-    const slots = slotsOf(baseKey), usages = usagesOf(keyUsages);
+    const slots = slotsOf(baseKey),
+      usages = usagesOf(keyUsages);
     const { name, params } = normalize("deriveBits", algorithm);
     const target = normalize("importKey", derivedKeyType);
     const wanted = normalize("keyLength", derivedKeyType);
@@ -113,7 +133,11 @@ class SubtleCrypto {
     const usages = usagesOf(keyUsages);
     const target = normalize("importKey", algorithm);
     if ((format === "jwk") !== (key !== null)) {
-      throw new TypeError(key === null ? "A key of the format jwk is an object, not bytes" : `A key of the format ${format} is bytes, not an object`);
+      throw new TypeError(
+        key === null
+          ? "A key of the format jwk is an object, not bytes"
+          : `A key of the format ${format} is bytes, not an object`,
+      );
     }
     return imported(format, key ?? source(keyData), target, extractable, usages);
   }
@@ -125,7 +149,8 @@ class SubtleCrypto {
   async wrapKey(format, key, wrappingKey, wrapAlgorithm) {
     begin(this, arguments, 4, "wrapKey");
     format = formatOf(format);
-    const slots = slotsOf(key), wrapping = slotsOf(wrappingKey);
+    const slots = slotsOf(key),
+      wrapping = slotsOf(wrappingKey);
     wrapAlgorithm = identifier(wrapAlgorithm);
     const { name, params } = normalizeEither("wrapKey", "encrypt", wrapAlgorithm);
     const handle = permit(wrapping, name, "wrapKey");
@@ -148,7 +173,8 @@ class SubtleCrypto {
   }
   timingSafeEqual(a, b) {
     need(arguments.length, 2, "SubtleCrypto.timingSafeEqual");
-    const left = source(a), right = source(b);
+    const left = source(a),
+      right = source(b);
     if (left.byteLength !== right.byteLength) throw new TypeError("Input buffers must have the same byte length.");
     return host.crypto_equal(left, right);
   }
@@ -176,7 +202,9 @@ function usagesOf(value) {
   return USAGES.filter((usage) => list.includes(usage));
 }
 
-function allows(allowed, usage) { return allowed.split(" ").includes(usage); }
+function allows(allowed, usage) {
+  return allowed.split(" ").includes(usage);
+}
 
 function refuseUsages(usages, allowed, name) {
   const wrong = usages.find((usage) => !allows(allowed, usage));
@@ -184,7 +212,8 @@ function refuseUsages(usages, allowed, name) {
 }
 
 function needUsages(key) {
-  if (key.type !== "public" && slotsOf(key).names.length === 0) throw new DOMException(`A ${key.type} key has at least one usage`, "SyntaxError");
+  if (key.type !== "public" && slotsOf(key).names.length === 0)
+    throw new DOMException(`A ${key.type} key has at least one usage`, "SyntaxError");
 }
 
 // What Go is told of a key that may be used so.
@@ -196,8 +225,10 @@ function permit({ handle, names }, name, usage) {
 
 // Encrypts or decrypts. AES works in place, on a copy with room for padding or a tag.
 function transform(direction, handle, params, data) {
-  const decrypt = direction === "decrypt", size = data.byteLength;
-  if (!handle[0].startsWith("AES-C") && handle[0] !== "AES-GCM") return host.crypto_transform(decrypt, handle, params, data).buffer;
+  const decrypt = direction === "decrypt",
+    size = data.byteLength;
+  if (!handle[0].startsWith("AES-C") && handle[0] !== "AES-GCM")
+    return host.crypto_transform(decrypt, handle, params, data).buffer;
   const out = new Uint8Array(size + (decrypt ? 0 : 16));
   out.set(data);
   const length = host.crypto_cipher(decrypt, handle, params, size, out);
@@ -208,17 +239,22 @@ function transform(direction, handle, params, data) {
 function typeIn(format, key, name, allowed) {
   if (allowed.secret !== undefined) return "secret";
   switch (format) {
-    case "pkcs8": return "private";
-    case "jwk": return key.d === undefined ? "public" : "private";
-    case "raw": return name.startsWith("RSA") ? undefined : "public";
-    default: return "public";
+    case "pkcs8":
+      return "private";
+    case "jwk":
+      return key.d === undefined ? "public" : "private";
+    case "raw":
+      return name.startsWith("RSA") ? undefined : "public";
+    default:
+      return "public";
   }
 }
 
 function imported(format, key, { name, params }, extractable, usages) {
   const allowed = ALLOWED[name];
   if (name === "HKDF" || name === "PBKDF2") {
-    if (format !== "raw") throw new DOMException(`A key for ${name} is imported as "raw", not as "${format}"`, "NotSupportedError");
+    if (format !== "raw")
+      throw new DOMException(`A key for ${name} is imported as "raw", not as "${format}"`, "NotSupportedError");
     refuseUsages(usages, allowed.secret, name);
     if (extractable) throw new DOMException(`A key for ${name} cannot be extractable`, "SyntaxError");
   } else {
@@ -233,7 +269,8 @@ function imported(format, key, { name, params }, extractable, usages) {
 
 // Bytes or a JSON Web Key.
 function exported(format, { handle, extractable, names }) {
-  if (!supports("exportKey", handle[0])) throw new DOMException(`Keys for ${handle[0]} cannot be exported`, "NotSupportedError");
+  if (!supports("exportKey", handle[0]))
+    throw new DOMException(`Keys for ${handle[0]} cannot be exported`, "NotSupportedError");
   if (!extractable) throw new DOMException("The key is not extractable", "InvalidAccessError");
   const out = host.crypto_export(format, handle);
   return format === "jwk" ? { ...out, key_ops: names.slice(), ext: true } : out;
@@ -245,8 +282,12 @@ let isCrypto;
 
 class Crypto {
   #brand = true;
-  static { isCrypto = guarded("Crypto", (object) => object.#brand); }
-  constructor() { if (arguments[0] !== token) throw new TypeError("Illegal constructor"); }
+  static {
+    isCrypto = guarded("Crypto", (object) => object.#brand);
+  }
+  constructor() {
+    if (arguments[0] !== token) throw new TypeError("Illegal constructor");
+  }
   get subtle() {
     return isCrypto(this) && subtle;
   }
@@ -254,11 +295,18 @@ class Crypto {
     isCrypto(this);
     need(arguments.length, 1, "crypto.getRandomValues");
     if (!ArrayBuffer.isView(array)) throw new TypeError("getRandomValues: the argument is not a typed array");
-    if (array instanceof DataView || array instanceof Float32Array || array instanceof Float64Array || array instanceof Float16Array) {
+    if (
+      array instanceof DataView ||
+      array instanceof Float32Array ||
+      array instanceof Float64Array ||
+      array instanceof Float16Array
+    ) {
       throw new DOMException("getRandomValues: the argument is not an integer typed array", "TypeMismatchError");
     }
     if (array.byteLength > 65536) {
-      throw new QuotaExceededError(`getRandomValues: ${array.byteLength} bytes are more than the 65536 that one call gives`);
+      throw new QuotaExceededError(
+        `getRandomValues: ${array.byteLength} bytes are more than the 65536 that one call gives`,
+      );
     }
     host.random_fill(array);
     return array;

@@ -28,10 +28,18 @@ export class CryptoKey {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#slots = arguments[1];
   }
-  get type() { return slotsOf(this).handle[1]; }
-  get extractable() { return slotsOf(this).extractable; }
-  get algorithm() { return slotsOf(this).algorithm; }
-  get usages() { return slotsOf(this).usages; }
+  get type() {
+    return slotsOf(this).handle[1];
+  }
+  get extractable() {
+    return slotsOf(this).extractable;
+  }
+  get algorithm() {
+    return slotsOf(this).algorithm;
+  }
+  get usages() {
+    return slotsOf(this).usages;
+  }
 }
 
 /** A key of what Go made: [handle, algorithm]. */
@@ -54,4 +62,6 @@ export function source(data, what = "The data") {
   return buffer.detached ? new Uint8Array(0) : bytesOf(data);
 }
 
-export function install() { define("CryptoKey", CryptoKey); }
+export function install() {
+  define("CryptoKey", CryptoKey);
+}

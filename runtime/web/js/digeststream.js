@@ -30,20 +30,32 @@ export class DigestStream extends WritableStream {
         state = host.crypto_hash_write(name, state, bytes);
         count(bytes.byteLength);
       },
-      close() { resolve(host.crypto_hash_sum(name, state).buffer); },
+      close() {
+        resolve(host.crypto_hash_sum(name, state).buffer);
+      },
       abort: reject,
     });
-    count = (size) => { this.#written += size; };
+    count = (size) => {
+      this.#written += size;
+    };
     this.#digest = promise;
     this.#dispose = dispose;
   }
-  get digest() { return this.#digest; }
-  get bytesWritten() { return BigInt(this.#written); }
-  [Symbol.dispose]() { this.#dispose(); }
+  get digest() {
+    return this.#digest;
+  }
+  get bytesWritten() {
+    return BigInt(this.#written);
+  }
+  [Symbol.dispose]() {
+    this.#dispose();
+  }
 }
 
 function refusal(reject) {
-  const error = new TypeError("DigestStream is a byte stream but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.");
+  const error = new TypeError(
+    "DigestStream is a byte stream but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.",
+  );
   reject(error);
   return error;
 }

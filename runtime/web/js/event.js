@@ -15,30 +15,79 @@ export class Event {
     need(arguments.length, 1, "Event constructor");
     dictionary(init, "Event constructor: the second argument");
     this.#event = {
-      type: `${type}`, bubbles: !!init?.bubbles, cancelable: !!init?.cancelable, composed: !!init?.composed,
-      target: null, current: null, phase: 0, stop: false, stopNow: false, canceled: false, passive: false,
-      dispatching: false, trusted: false, time: host.clock_now(),
+      type: `${type}`,
+      bubbles: !!init?.bubbles,
+      cancelable: !!init?.cancelable,
+      composed: !!init?.composed,
+      target: null,
+      current: null,
+      phase: 0,
+      stop: false,
+      stopNow: false,
+      canceled: false,
+      passive: false,
+      dispatching: false,
+      trusted: false,
+      time: host.clock_now(),
     };
   }
-  get type() { return this.#event.type; }
-  get target() { return this.#event.target; }
-  get srcElement() { return this.#event.target; }
-  get currentTarget() { return this.#event.current; }
-  get eventPhase() { return this.#event.phase; }
-  get bubbles() { return this.#event.bubbles; }
-  get cancelable() { return this.#event.cancelable; }
-  get composed() { return this.#event.composed; }
-  get defaultPrevented() { return this.#event.canceled; }
-  get isTrusted() { return this.#event.trusted; }
-  get timeStamp() { return this.#event.time; }
-  get returnValue() { return !this.#event.canceled; }
-  set returnValue(value) { cancel(this.#event, !value); }
-  get cancelBubble() { return this.#event.stop; }
-  set cancelBubble(value) { this.#event.stop ||= !!value; }
-  composedPath() { return this.#event.current === null ? [] : [this.#event.current]; }
-  stopPropagation() { this.#event.stop = true; }
-  stopImmediatePropagation() { this.#event.stop = this.#event.stopNow = true; }
-  preventDefault() { cancel(this.#event, true); }
+  get type() {
+    return this.#event.type;
+  }
+  get target() {
+    return this.#event.target;
+  }
+  get srcElement() {
+    return this.#event.target;
+  }
+  get currentTarget() {
+    return this.#event.current;
+  }
+  get eventPhase() {
+    return this.#event.phase;
+  }
+  get bubbles() {
+    return this.#event.bubbles;
+  }
+  get cancelable() {
+    return this.#event.cancelable;
+  }
+  get composed() {
+    return this.#event.composed;
+  }
+  get defaultPrevented() {
+    return this.#event.canceled;
+  }
+  get isTrusted() {
+    return this.#event.trusted;
+  }
+  get timeStamp() {
+    return this.#event.time;
+  }
+  get returnValue() {
+    return !this.#event.canceled;
+  }
+  set returnValue(value) {
+    cancel(this.#event, !value);
+  }
+  get cancelBubble() {
+    return this.#event.stop;
+  }
+  set cancelBubble(value) {
+    this.#event.stop ||= !!value;
+  }
+  composedPath() {
+    return this.#event.current === null ? [] : [this.#event.current];
+  }
+  stopPropagation() {
+    this.#event.stop = true;
+  }
+  stopImmediatePropagation() {
+    this.#event.stop = this.#event.stopNow = true;
+  }
+  preventDefault() {
+    cancel(this.#event, true);
+  }
   initEvent(type, bubbles = false, cancelable = false) {
     need(arguments.length, 1, "Event.initEvent");
     const e = this.#event;
@@ -68,7 +117,9 @@ export class CustomEvent extends Event {
     super(...arguments);
     this.#detail = init?.detail ?? null;
   }
-  get detail() { return this.#detail; }
+  get detail() {
+    return this.#detail;
+  }
 }
 
 let listenersOf, handlersOf;
@@ -88,9 +139,12 @@ export class EventTarget {
   #listeners = null; // made when the first one comes, as is #handlers
   #handlers = null;
   static {
-    listenersOf = guarded("EventTarget", (target) => (target === globalThis ? scopeListeners : (target.#listeners ??= phases())));
+    listenersOf = guarded("EventTarget", (target) =>
+      target === globalThis ? scopeListeners : (target.#listeners ??= phases()),
+    );
     handlersOf = guarded("EventTarget", (target) => (target.#handlers ??= new Map()));
-    heard = (target, type) => (target === globalThis ? scopeListeners : target.#listeners)?.some((phase) => phase.has(type)) ?? false;
+    heard = (target, type) =>
+      (target === globalThis ? scopeListeners : target.#listeners)?.some((phase) => phase.has(type)) ?? false;
   }
   addEventListener(type, callback, options = undefined) {
     const listeners = listenersOf(this);
@@ -108,7 +162,7 @@ export class EventTarget {
     const name = `${type}`;
     const phase = listeners[capture ? 0 : 1];
     let known = phase.get(name);
-    if (known === undefined) phase.set(name, known = new Map());
+    if (known === undefined) phase.set(name, (known = new Map()));
     if (known.has(callback)) return;
     known.set(callback, { type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false });
     signal?.addEventListener("abort", () => this.removeEventListener(name, callback, flags), { once: true });
@@ -118,7 +172,8 @@ export class EventTarget {
     need(arguments.length, 2, "EventTarget.removeEventListener");
     const name = `${type}`;
     const phase = listeners[(options !== null && typeof options === "object" ? options.capture : options) ? 0 : 1];
-    const known = phase.get(name), listener = known?.get(callback);
+    const known = phase.get(name),
+      listener = known?.get(callback);
     if (listener === undefined) return;
     listener.removed = true;
     known.delete(callback);
@@ -127,7 +182,8 @@ export class EventTarget {
   dispatchEvent(event) {
     need(arguments.length, 1, "EventTarget.dispatchEvent");
     if (!isEvent(event)) throw new TypeError("EventTarget.dispatchEvent: the argument is not an Event");
-    if (eventOf(event).dispatching) throw new DOMException("The event is already being dispatched", "InvalidStateError");
+    if (eventOf(event).dispatching)
+      throw new DOMException("The event is already being dispatched", "InvalidStateError");
     eventOf(event).trusted = false;
     return dispatch(this, event, report);
   }
@@ -140,12 +196,14 @@ export function fire(target, event, failed = report) {
 }
 
 function dispatch(target, event, failed) {
-  const e = eventOf(event), listeners = listenersOf(target);
+  const e = eventOf(event),
+    listeners = listenersOf(target);
   e.dispatching = true;
   e.target = e.current = target;
   e.phase = 2;
   for (const phase of listeners) {
-    for (const l of [...phase.get(e.type)?.values() ?? []]) { // not those that come meanwhile
+    for (const l of [...(phase.get(e.type)?.values() ?? [])]) {
+      // not those that come meanwhile
       if (e.stopNow || l.removed) continue;
       if (l.once) target.removeEventListener(l.type, l.callback, l.capture);
       e.passive = l.passive;
@@ -177,10 +235,13 @@ function invoke(callback, target, event, failed) {
 export function handlerAttribute(cls, type) {
   const name = `on${type}`;
   const { [name]: attribute } = Object.getOwnPropertyDescriptors({
-    get [name]() { return handlersOf(this).get(type)?.handler ?? null; },
+    get [name]() {
+      return handlersOf(this).get(type)?.handler ?? null;
+    },
     set [name](value) {
       const handler = typeof value === "function" || (typeof value === "object" && value !== null) ? value : null;
-      const handlers = handlersOf(this), known = handlers.get(type);
+      const handlers = handlersOf(this),
+        known = handlers.get(type);
       if (known !== undefined) {
         known.handler = handler;
         return;

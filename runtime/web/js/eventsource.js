@@ -7,7 +7,9 @@ import { define, guarded } from "./idl.js";
 import { inRequest } from "./owner.js";
 import { isStream } from "./streams.js";
 
-const CONNECTING = 0, OPEN = 1, CLOSED = 2;
+const CONNECTING = 0,
+  OPEN = 1,
+  CLOSED = 2;
 const RECONNECT = 3000; // milliseconds
 const MAX_LINE = 16 << 20; // characters that one event may hold
 
@@ -24,11 +26,20 @@ export class EventSource extends EventTarget {
   constructor(url, init = undefined) {
     super();
     const state = (this.#state = {
-      source: this, url: "", ready: CONNECTING, credentials: false, origin: "", last: "", delay: RECONNECT, controller: new AbortController(), fetcher: null,
+      source: this,
+      url: "",
+      ready: CONNECTING,
+      credentials: false,
+      origin: "",
+      last: "",
+      delay: RECONNECT,
+      controller: new AbortController(),
+      fetcher: null,
     });
     if (url === token) return;
     inRequest();
-    if (arguments.length === 0) throw new TypeError("Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'.");
+    if (arguments.length === 0)
+      throw new TypeError("Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'.");
     try {
       state.url = host.url_href(`${url}`.toWellFormed());
     } catch {
@@ -36,23 +47,37 @@ export class EventSource extends EventTarget {
     }
     state.credentials = !!init?.withCredentials;
     state.fetcher = init?.fetcher ?? null;
-    queueMicrotask(() => { connect(state); });
+    queueMicrotask(() => {
+      connect(state);
+    });
   }
-  get url() { return stateOf(this).url; }
-  get withCredentials() { return stateOf(this).credentials; }
-  get readyState() { return stateOf(this).ready; }
+  get url() {
+    return stateOf(this).url;
+  }
+  get withCredentials() {
+    return stateOf(this).credentials;
+  }
+  get readyState() {
+    return stateOf(this).ready;
+  }
   close() {
     const state = stateOf(this);
     state.ready = CLOSED;
     state.controller.abort();
   }
   static from(stream) {
-    if (!isStream(stream)) throw new TypeError("Failed to execute 'from' on 'EventSource': parameter 1 is not of type 'ReadableStream'.");
-    const source = new EventSource(token), state = stateOf(source);
+    if (!isStream(stream))
+      throw new TypeError("Failed to execute 'from' on 'EventSource': parameter 1 is not of type 'ReadableStream'.");
+    const source = new EventSource(token),
+      state = stateOf(source);
     queueMicrotask(() => {
       if (state.ready === CLOSED) return;
       opened(state, "");
-      read(state, stream).catch(() => {}).then(() => { fail(state); });
+      read(state, stream)
+        .catch(() => {})
+        .then(() => {
+          fail(state);
+        });
     });
     return source;
   }
@@ -96,15 +121,20 @@ function again(state) {
   if (state.ready === CLOSED) return;
   state.ready = CONNECTING;
   fire(state.source, new Event("error"));
-  if (state.ready === CONNECTING) setTimeout(() => { connect(state); }, state.delay);
+  if (state.ready === CONNECTING)
+    setTimeout(() => {
+      connect(state);
+    }, state.delay);
 }
 
 // https://html.spec.whatwg.org/#event-stream-interpretation
 async function read(state, stream) {
   if (stream === null) return;
-  const reader = stream.getReader(), decoder = new TextDecoder();
+  const reader = stream.getReader(),
+    decoder = new TextDecoder();
   const event = { data: "", type: "", id: state.last };
-  let rest = "", skip = false; // skip: a line feed that belongs to the carriage return before it
+  let rest = "",
+    skip = false; // skip: a line feed that belongs to the carriage return before it
   for (;;) {
     const { done, value } = await reader.read();
     if (done || state.ready === CLOSED) return reader.cancel();
@@ -114,7 +144,8 @@ async function read(state, stream) {
     skip = text.endsWith("\r");
     const lines = (rest + text).split(/\r\n|\n|\r/);
     rest = lines.pop();
-    if (rest.length + event.data.length > MAX_LINE) throw new RangeError("EventSource: an event is larger than 16 Mi characters");
+    if (rest.length + event.data.length > MAX_LINE)
+      throw new RangeError("EventSource: an event is larger than 16 Mi characters");
     for (const line of lines) {
       interpret(state, event, line);
       if (state.ready === CLOSED) return reader.cancel();
@@ -130,10 +161,18 @@ function interpret(state, event, line) {
   let value = colon < 0 ? "" : line.slice(colon + 1);
   if (value.startsWith(" ")) value = value.slice(1);
   switch (field) {
-    case "event": event.type = value; break;
-    case "data": event.data += `${value}\n`; break;
-    case "id": if (!value.includes("\0")) event.id = value; break;
-    case "retry": if (/^\d+$/.test(value)) state.delay = Number(value); break;
+    case "event":
+      event.type = value;
+      break;
+    case "data":
+      event.data += `${value}\n`;
+      break;
+    case "id":
+      if (!value.includes("\0")) event.id = value;
+      break;
+    case "retry":
+      if (/^\d+$/.test(value)) state.delay = Number(value);
+      break;
     default:
   }
 }
@@ -143,7 +182,10 @@ function dispatch(state, event) {
   const { data, type } = event;
   event.data = event.type = "";
   if (data === "") return;
-  fire(state.source, new MessageEvent(type || "message", { data: data.slice(0, -1), origin: state.origin, lastEventId: state.last }));
+  fire(
+    state.source,
+    new MessageEvent(type || "message", { data: data.slice(0, -1), origin: state.origin, lastEventId: state.last }),
+  );
 }
 
 export function install() {

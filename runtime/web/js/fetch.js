@@ -16,7 +16,8 @@ let last = 0;
 async function fetch(input, init = undefined) {
   need(arguments.length, 1, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
-  const state = target(request), { method, url, list, redirect, signal } = state;
+  const state = target(request),
+    { method, url, list, redirect, signal } = state;
   const refused = foreignBody(state);
   if (refused !== undefined) throw refused;
   if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
@@ -28,7 +29,10 @@ async function fetch(input, init = undefined) {
   const token = ++last;
   if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(token, state);
   const here = position();
-  let source = body, handle = -1, length = -1, stream = null;
+  let source = body,
+    handle = -1,
+    length = -1,
+    stream = null;
   if (body instanceof HostBody) {
     source = null;
     handle = body.handle;
@@ -39,7 +43,19 @@ async function fetch(input, init = undefined) {
     length = lengthOf(stream) ?? -1;
   }
   const manual = init !== undefined && state.manual; // as the platform: of a Request it is lost
-  const answer = host.fetch_start(token, method, url, uncached(list, state.asked?.cache), redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "", manual);
+  const answer = host.fetch_start(
+    token,
+    method,
+    url,
+    uncached(list, state.asked?.cache),
+    redirect,
+    source,
+    handle,
+    stream !== null,
+    length,
+    state.asked?.integrity ?? "",
+    manual,
+  );
   if (stream !== null) upload(token, stream, signal);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {
@@ -53,7 +69,10 @@ async function fetch(input, init = undefined) {
 // What a request's cache asks of the caches on its way (Fetch standard, 4.6).
 function uncached(list, cache = "default") {
   if (cache === "default") return list;
-  const sent = list.slice(), add = (name, value) => { if (get(sent, name) === null) sent.push(name, value); };
+  const sent = list.slice(),
+    add = (name, value) => {
+      if (get(sent, name) === null) sent.push(name, value);
+    };
   if (cache === "no-cache") {
     add("cache-control", "max-age=0");
   } else {
@@ -64,12 +83,17 @@ function uncached(list, cache = "default") {
 }
 
 async function handshake(token, { url, list, redirect, signal }) {
-  const protocols = get(list, "sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
+  const protocols =
+    get(list, "sec-websocket-protocol")
+      ?.split(",")
+      .map((name) => name.trim()) ?? [];
   const answer = located(dial(token, url, list, protocols, redirect));
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {
     const [status, text, at, redirected, headers, handle, socket] = await answer;
-    return socket === null ? fetched(status, text, headers, handle, at, redirected, signal, false) : upgraded(status, text, headers, socket, at);
+    return socket === null
+      ? fetched(status, text, headers, handle, at, redirected, signal, false)
+      : upgraded(status, text, headers, socket, at);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }
@@ -77,8 +101,13 @@ async function handshake(token, { url, list, redirect, signal }) {
 
 function upload(token, stream, signal) {
   pump(stream, (bytes) => host.fetch_upload(token, bytes), signal, asText)
-    .then(() => host.fetch_upload_end(token, null), (error) => host.fetch_upload_end(token, `${error}`))
+    .then(
+      () => host.fetch_upload_end(token, null),
+      (error) => host.fetch_upload_end(token, `${error}`),
+    )
     .catch(() => {}); // the answer to fetch tells of it
 }
 
-export function install() { operation("fetch", fetch); }
+export function install() {
+  operation("fetch", fetch);
+}

@@ -13,11 +13,14 @@ export class FormData {
   #list = [];
   static {
     listOf = guarded("FormData", (form) => form.#list);
-    setList = (form, list) => { form.#list = list; };
+    setList = (form, list) => {
+      form.#list = list;
+    };
     isFormData = (value) => typeof value === "object" && value !== null && #list in value;
   }
   constructor(form = undefined) {
-    if (form !== undefined) throw new TypeError("FormData constructor: there are no form elements here; call append for each field");
+    if (form !== undefined)
+      throw new TypeError("FormData constructor: there are no form elements here; call append for each field");
   }
   append(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.append");
@@ -29,7 +32,8 @@ export class FormData {
   }
   get(name) {
     need(arguments.length, 1, "FormData.get");
-    const list = listOf(this), at = find(list, usv(name));
+    const list = listOf(this),
+      at = find(list, usv(name));
     return at < 0 ? null : list[at + 1];
   }
   getAll(name) {
@@ -46,16 +50,27 @@ export class FormData {
   }
 }
 
-function usv(value) { return `${value}`.toWellFormed(); }
+function usv(value) {
+  return `${value}`.toWellFormed();
+}
 
 function entry(value, filename) {
   const named = filename !== undefined;
-  if (!isBlob(value)) { // browsers throw when it is named; the platform makes a text of it, and so do we
-    if (named) console.warn("FormData: the file name is left out, since the value is not a Blob: it becomes a text; for a file, give new Blob([value])");
+  if (!isBlob(value)) {
+    // browsers throw when it is named; the platform makes a text of it, and so do we
+    if (named)
+      console.warn(
+        "FormData: the file name is left out, since the value is not a Blob: it becomes a text; for a file, give new Blob([value])",
+      );
     return usv(value);
   }
   if (value instanceof File && !named) return value;
-  return fileOf(blobBytes(value), named ? usv(filename) : "blob", value.type, value instanceof File ? value.lastModified : undefined);
+  return fileOf(
+    blobBytes(value),
+    named ? usv(filename) : "blob",
+    value.type,
+    value instanceof File ? value.lastModified : undefined,
+  );
 }
 
 /** The multipart body of a form: its bytes and its content type. */
@@ -79,9 +94,12 @@ export function decodeForm(bytes, contentType) {
     return form;
   }
   if (essence !== "multipart/form-data") {
-    throw new TypeError(`The body is not a form: its content type is ${contentType === "" ? "missing" : JSON.stringify(contentType)}`);
+    throw new TypeError(
+      `The body is not a form: its content type is ${contentType === "" ? "missing" : JSON.stringify(contentType)}`,
+    );
   }
-  const flat = host.multipart_decode(contentType, bytes), list = listOf(form);
+  const flat = host.multipart_decode(contentType, bytes),
+    list = listOf(form);
   for (let i = 0; i < flat.length; i += 4) {
     const [name, value, filename, type] = [flat[i], flat[i + 1], flat[i + 2], flat[i + 3]];
     list.push(name, filename === null ? value : fileOf(value, filename, type));

@@ -17,7 +17,8 @@ export class Headers {
   }
   append(name, value) {
     need(arguments.length, 2, "Headers.append");
-    const key = nameOf(name), text = valueOf(value);
+    const key = nameOf(name),
+      text = valueOf(value);
     mutable(this).push(key, text);
   }
   delete(name) {
@@ -30,7 +31,8 @@ export class Headers {
   }
   getAll(name) {
     need(arguments.length, 1, "Headers.getAll");
-    if (nameOf(name) !== "set-cookie") throw new TypeError('getAll() can only be used with the header name "Set-Cookie".');
+    if (nameOf(name) !== "set-cookie")
+      throw new TypeError('getAll() can only be used with the header name "Set-Cookie".');
     return this.getSetCookie();
   }
   getSetCookie() {
@@ -42,12 +44,15 @@ export class Headers {
   }
   set(name, value) {
     need(arguments.length, 2, "Headers.set");
-    const key = nameOf(name), text = valueOf(value);
+    const key = nameOf(name),
+      text = valueOf(value);
     put(mutable(this), key, text);
   }
 }
 
-function listOf(headers) { return stateOf(headers).list; }
+function listOf(headers) {
+  return stateOf(headers).list;
+}
 
 function mutable(headers) {
   const state = stateOf(headers);
@@ -58,7 +63,8 @@ function mutable(headers) {
 
 /** A Headers over a list that is already clean: it shares the array. */
 export function headersOver(list, immutable) {
-  const headers = new Headers(), state = stateOf(headers);
+  const headers = new Headers(),
+    state = stateOf(headers);
   state.list = list;
   state.immutable = immutable;
   return headers;
@@ -69,7 +75,8 @@ export function get(list, name) {
   const at = find(list, name);
   if (at < 0) return null;
   let out = list[at + 1];
-  for (let next = find(list, name, at + 2); next >= 0; next = find(list, name, next + 2)) out = `${out}, ${list[next + 1]}`;
+  for (let next = find(list, name, at + 2); next >= 0; next = find(list, name, next + 2))
+    out = `${out}, ${list[next + 1]}`;
   return out;
 }
 
@@ -97,7 +104,8 @@ export function nameOf(name) {
  * starts over at each blank of a long run inside.
  */
 function trimmed(text) {
-  let start = 0, end = text.length;
+  let start = 0,
+    end = text.length;
   while (start < end && blank(text.charCodeAt(start))) start++;
   while (end > start && blank(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
@@ -125,7 +133,8 @@ export function listFrom(init) {
   if (iterator !== undefined && iterator !== null) {
     for (const pair of init) {
       const items = typeof pair === "object" && pair !== null ? [...pair] : undefined;
-      if (items?.length !== 2) throw new TypeError("Headers constructor: each item must be a pair of a name and a value");
+      if (items?.length !== 2)
+        throw new TypeError("Headers constructor: each item must be a pair of a name and a value");
       list.push(nameOf(items[0]), valueOf(items[1]));
     }
     return list;
@@ -144,9 +153,13 @@ export function listFrom(init) {
 function sorted(headers) {
   const state = stateOf(headers);
   if (state.sorted !== null) return state.sorted;
-  const { list } = state, all = new Map(), cookies = [];
+  const { list } = state,
+    all = new Map(),
+    cookies = [];
   for (let i = 0; i < list.length; i += 2) {
-    const name = list[i], value = list[i + 1], known = all.get(name);
+    const name = list[i],
+      value = list[i + 1],
+      known = all.get(name);
     if (name === "set-cookie") cookies.push(name, value);
     else all.set(name, known === undefined ? value : `${known}, ${value}`);
   }

@@ -8,7 +8,8 @@ import { define, dress, guarded, need } from "./idl.js";
 import { head, isResponse, rebodied } from "./response.js";
 import { asText, isStream, streamOf } from "./streams.js";
 
-const ELEMENT = { element: 1, comments: 2, text: 4 }, DOCUMENT = { doctype: 8, comments: 2, text: 4, end: 16 };
+const ELEMENT = { element: 1, comments: 2, text: 4 },
+  DOCUMENT = { doctype: 8, comments: 2, text: 4, end: 16 };
 
 let stateOf;
 
@@ -17,10 +18,10 @@ export class HTMLRewriter {
   static {
     stateOf = guarded("HTMLRewriter", (rewriter) => rewriter.#state);
   }
-  constructor() {}
   on(selector, handlers) {
     need(arguments.length, 2, "HTMLRewriter.on");
-    const state = stateOf(this), text = `${selector}`;
+    const state = stateOf(this),
+      text = `${selector}`;
     host.html_selector(text);
     add(state, text, pick(handlers, ELEMENT, "ElementContentHandlers"), ELEMENT);
     return this;
@@ -32,13 +33,21 @@ export class HTMLRewriter {
   }
   transform(response) {
     const { list, handlers } = stateOf(this);
-    if (!isResponse(response)) throw new TypeError("Failed to execute 'transform' on 'HTMLRewriter': parameter 1 is not of type 'Response'.");
+    if (!isResponse(response))
+      throw new TypeError("Failed to execute 'transform' on 'HTMLRewriter': parameter 1 is not of type 'Response'.");
     const body = head(response);
     if (!hasBody(body)) return response;
-    if (unusable(body)) throw new TypeError("HTMLRewriter.transform: the body of the response has already been used or is locked");
+    if (unusable(body))
+      throw new TypeError("HTMLRewriter.transform: the body of the response has already been used or is locked");
     const id = host.html_open(list, get(body.list, "content-type") ?? "");
     const run = new Run(id, handlers.slice(), takeBody(body));
-    return rebodied(response, streamOf(() => run.next(), (reason) => run.cancel(reason)));
+    return rebodied(
+      response,
+      streamOf(
+        () => run.next(),
+        (reason) => run.cancel(reason),
+      ),
+    );
   }
 }
 
@@ -50,7 +59,10 @@ function pick(given, kinds, what) {
   for (const name of Object.keys(kinds)) {
     const callback = given[name];
     if (callback === undefined) continue;
-    if (typeof callback !== "function") throw new TypeError(`Incorrect type for the '${name}' field on '${what}': the provided value is not of type 'function'.`);
+    if (typeof callback !== "function")
+      throw new TypeError(
+        `Incorrect type for the '${name}' field on '${what}': the provided value is not of type 'function'.`,
+      );
     picked[name] = callback.bind(given);
   }
   return picked;
@@ -63,18 +75,19 @@ function add(state, selector, picked, kinds) {
   state.handlers.push(picked);
 }
 
-const NAMES = [, "element", "comments", "text", "doctype", "", "end"];
-const ENDTAG = 5, STREAM = 7;
+const NAMES = ["", "element", "comments", "text", "doctype", "", "end"];
+const ENDTAG = 5,
+  STREAM = 7;
 
 // One document under way.
 class Run {
   #id;
   #handlers;
-  #source;         // what is left to read, as takeBody gives it
-  #reader = null;  // of the source, when it is a stream
-  #insert = null;  // [reader, whether it is HTML] of a stream that is put in
-  #waits = false;  // whether a handler is waited for
-  #edit = null;    // a promise of what it wants, while what is in front of its token goes out
+  #source; // what is left to read, as takeBody gives it
+  #reader = null; // of the source, when it is a stream
+  #insert = null; // [reader, whether it is HTML] of a stream that is put in
+  #waits = false; // whether a handler is waited for
+  #edit = null; // a promise of what it wants, while what is in front of its token goes out
   #parts = { streams: new Map(), callbacks: new Map(), last: 0 }; // by number
   constructor(id, handlers, source) {
     this.#id = id;
@@ -116,7 +129,8 @@ class Run {
         this.#parts.streams.delete(step[2]);
       } else {
         const token = tokenOf(step, this.#parts);
-        const wanted = step[0] === ENDTAG ? this.#endTag(step[1], step[3], token) : this.#token(NAMES[step[0]], step[1], token);
+        const wanted =
+          step[0] === ENDTAG ? this.#endTag(step[1], step[3], token) : this.#token(NAMES[step[0]], step[1], token);
         if (this.#waits) await undefined; // most have what they wait for
         const piece = this.#waits ? host.html_flush(this.#id) : null;
         if (piece !== null) {
@@ -200,11 +214,22 @@ class Run {
   }
 }
 
-const STALE = "This content token is no longer valid. Content tokens are only valid during the execution of the relevant content handler.";
+const STALE =
+  "This content token is no longer valid. Content tokens are only valid during the execution of the relevant content handler.";
 
 // The edit that Go is told of: see editStart, around and editEnd there.
-const BEFORE = 0, AFTER = 1, REPLACEMENT = 2, REMOVED = 3, NAME = 4, TEXT = 4, ATTRIBUTES = 5, APPEND = 6, AFTER_END = 7,
-  END_REMOVED = 8, EMPTIED = 9, CALLBACK = 10;
+const BEFORE = 0,
+  AFTER = 1,
+  REPLACEMENT = 2,
+  REMOVED = 3,
+  NAME = 4,
+  TEXT = 4,
+  ATTRIBUTES = 5,
+  APPEND = 6,
+  AFTER_END = 7,
+  END_REMOVED = 8,
+  EMPTIED = 9,
+  CALLBACK = 10;
 
 let contentOf, expire;
 
@@ -216,9 +241,13 @@ class Token {
       if (token.#state === null) return null;
       return token.#state;
     });
-    expire = (token) => { token.#state = null; };
+    expire = (token) => {
+      token.#state = null;
+    };
   }
-  constructor(state) { this.#state = state; }
+  constructor(state) {
+    this.#state = state;
+  }
 }
 
 function live(token) {
@@ -227,7 +256,9 @@ function live(token) {
   return state;
 }
 
-function editOf(token) { return contentOf(token).edit; }
+function editOf(token) {
+  return contentOf(token).edit;
+}
 
 // A place of the edit, made when it is first written to.
 function change(state, at, value) {
@@ -246,7 +277,10 @@ function undo(token) {
 function insert(token, at, args, first, method) {
   const state = live(token);
   refuseStream(token, args[0]);
-  if (args.length === 0) throw new TypeError(`Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 1 is not of type 'string or ReadableStream or Response'.`);
+  if (args.length === 0)
+    throw new TypeError(
+      `Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 1 is not of type 'string or ReadableStream or Response'.`,
+    );
   const item = [contentValue(args[0], state.parts), isHTML(args[1], token, method)];
   const list = state.edit?.[at] ?? [];
   if (first) list.unshift(...item);
@@ -258,7 +292,9 @@ function insert(token, at, args, first, method) {
 function isHTML(options, token, method) {
   if (options === undefined || options === null) return false;
   if (typeof options !== "object" && typeof options !== "function") {
-    throw new TypeError(`Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 2 is not of type 'ContentOptions'.`);
+    throw new TypeError(
+      `Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 2 is not of type 'ContentOptions'.`,
+    );
   }
   return !!options.html;
 }
@@ -268,7 +304,8 @@ function contentValue(value, parts) {
   let body = value;
   if (isResponse(value)) {
     const state = head(value);
-    if (unusable(state)) throw new TypeError("HTMLRewriter: the body of the response has already been used or is locked");
+    if (unusable(state))
+      throw new TypeError("HTMLRewriter: the body of the response has already been used or is locked");
     body = takeBody(state);
     if (body === null) return "";
     if (body instanceof Uint8Array) return decode(body);
@@ -284,7 +321,9 @@ function contentValue(value, parts) {
 // The platform takes text alone beside comments, in their place and at the end of a document.
 function refuseStream(token, content) {
   if ((token instanceof Comment || token instanceof DocumentEnd) && (isStream(content) || isResponse(content))) {
-    throw new TypeError(`${token[Symbol.toStringTag]}: a ReadableStream or Response is not taken as content here; give its text`);
+    throw new TypeError(
+      `${token[Symbol.toStringTag]}: a ReadableStream or Response is not taken as content here; give its text`,
+    );
   }
 }
 
@@ -300,20 +339,33 @@ function drop(token, args, method) {
 }
 
 class Element extends Token {
-  get tagName() { return live(this).name; }
+  get tagName() {
+    return live(this).name;
+  }
   set tagName(value) {
-    const state = live(this), name = `${value}`;
+    const state = live(this),
+      name = `${value}`;
     checkName(name, "tag");
-    if (!/^[A-Za-z]/.test(name)) throw new TypeError("Parser error: The first character of the tag name should be an ASCII alphabetical character.");
+    if (!/^[A-Za-z]/.test(name))
+      throw new TypeError(
+        "Parser error: The first character of the tag name should be an ASCII alphabetical character.",
+      );
     change(state, NAME, name);
     state.name = lowered(name);
   }
-  get attributes() { return new AttributesIterator(live(this)); }
-  get removed() { return live(this).removed || !!live(this).edit?.[REMOVED]; }
-  get namespaceURI() { return live(this).uri; }
+  get attributes() {
+    return new AttributesIterator(live(this));
+  }
+  get removed() {
+    return live(this).removed || !!live(this).edit?.[REMOVED];
+  }
+  get namespaceURI() {
+    return live(this).uri;
+  }
   getAttribute(name) {
     need(arguments.length, 1, "Element.getAttribute");
-    const { attributes } = live(this), at = find(attributes, name);
+    const { attributes } = live(this),
+      at = find(attributes, name);
     return at < 0 ? null : attributes[at + 1];
   }
   hasAttribute(name) {
@@ -322,7 +374,10 @@ class Element extends Token {
   }
   setAttribute(name, value) {
     need(arguments.length, 2, "Element.setAttribute");
-    const state = live(this), { attributes } = state, key = lowered(`${name}`), text = `${value}`.toWellFormed();
+    const state = live(this),
+      { attributes } = state,
+      key = lowered(`${name}`),
+      text = `${value}`.toWellFormed();
     checkName(key, "attribute");
     const at = find(attributes, key);
     if (at < 0) attributes.push(key, text, -1);
@@ -333,18 +388,30 @@ class Element extends Token {
   }
   removeAttribute(name) {
     need(arguments.length, 1, "Element.removeAttribute");
-    const state = live(this), { attributes } = state, key = lowered(`${name}`), kept = [];
-    for (let at = 0; at < attributes.length; at += 3) { // to its end: one may be there twice
+    const state = live(this),
+      { attributes } = state,
+      key = lowered(`${name}`),
+      kept = [];
+    for (let at = 0; at < attributes.length; at += 3) {
+      // to its end: one may be there twice
       if (attributes[at] !== key) kept.push(attributes[at], attributes[at + 1], attributes[at + 2]);
     }
     if (kept.length < attributes.length) change(state, ATTRIBUTES, (state.attributes = kept));
     state.changes++;
     return this;
   }
-  before(content, options) { return insert(this, BEFORE, arguments, false, "before"); }
-  after(content, options) { return insert(this, live(this).holds ? AFTER_END : AFTER, arguments, true, "after"); }
-  prepend(content, options) { return live(this).holds ? insert(this, AFTER, arguments, true, "prepend") : this; }
-  append(content, options) { return live(this).holds ? insert(this, APPEND, arguments, false, "append") : this; }
+  before(content, options) {
+    return insert(this, BEFORE, arguments, false, "before");
+  }
+  after(content, options) {
+    return insert(this, live(this).holds ? AFTER_END : AFTER, arguments, true, "after");
+  }
+  prepend(content, options) {
+    return live(this).holds ? insert(this, AFTER, arguments, true, "prepend") : this;
+  }
+  append(content, options) {
+    return live(this).holds ? insert(this, APPEND, arguments, false, "append") : this;
+  }
   replace(content, options) {
     empty(drop(this, arguments, "replace"), true);
     return this;
@@ -366,7 +433,8 @@ class Element extends Token {
   }
   onEndTag(callback) {
     const state = live(this);
-    if (typeof callback !== "function") throw new TypeError("Failed to execute 'onEndTag' on 'Element': parameter 1 is not of type 'function'.");
+    if (typeof callback !== "function")
+      throw new TypeError("Failed to execute 'onEndTag' on 'Element': parameter 1 is not of type 'function'.");
     if (!state.holds) throw new TypeError("Parser error: No end tag.");
     const id = state.edit?.[CALLBACK] || ++state.parts.last;
     state.parts.callbacks.set(id, callback);
@@ -386,15 +454,20 @@ function empty(state, endToo) {
 function checkName(name, what) {
   if (name === "") throw new TypeError(`Parser error: ${what === "tag" ? "Tag" : "Attribute"} name can't be empty.`);
   const bad = /[\t\n\f\r />=]/.exec(name);
-  if (bad !== null && (bad[0] !== "=" || what === "attribute")) throw new TypeError(`Parser error: \`${bad[0]}\` character is forbidden in the ${what} name`);
+  if (bad !== null && (bad[0] !== "=" || what === "attribute"))
+    throw new TypeError(`Parser error: \`${bad[0]}\` character is forbidden in the ${what} name`);
 }
 
 // Attributes are names, values and indexes in the document's tag in turn.
 // The index of an attribute that has a new value and its name as it was written, viewBox and not viewbox.
-function sameName(index) { return index < 0 ? index : -2 - index; }
+function sameName(index) {
+  return index < 0 ? index : -2 - index;
+}
 
 // HTML tells only letters of ASCII from their capitals.
-function lowered(name) { return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()); }
+function lowered(name) {
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
 
 function find(attributes, name) {
   const key = lowered(`${name}`);
@@ -412,26 +485,38 @@ class AttributesIterator {
     this.#changes = state.changes;
   }
   next() {
-    const at = this.#at, { attributes, changes } = this.#of;
-    if (changes !== this.#changes) throw new Error("The attributes of this element have been modified during iteration. You must create a new iterator after modifying attributes.");
+    const at = this.#at,
+      { attributes, changes } = this.#of;
+    if (changes !== this.#changes)
+      throw new Error(
+        "The attributes of this element have been modified during iteration. You must create a new iterator after modifying attributes.",
+      );
     if (at >= attributes.length) return { value: undefined, done: true };
     this.#at = at + 3;
     return { value: [attributes[at], attributes[at + 1]], done: false };
   }
-  [Symbol.iterator]() { return this; }
+  [Symbol.iterator]() {
+    return this;
+  }
 }
 
 Object.setPrototypeOf(AttributesIterator.prototype, Iterator.prototype);
 
 class EndTag extends Token {
-  get name() { return live(this).name; }
+  get name() {
+    return live(this).name;
+  }
   set name(value) {
     const state = live(this);
     state.name = `${value}`;
     change(state, NAME, state.name);
   }
-  before(content, options) { return insert(this, BEFORE, arguments, false, "before"); }
-  after(content, options) { return insert(this, AFTER, arguments, true, "after"); }
+  before(content, options) {
+    return insert(this, BEFORE, arguments, false, "before");
+  }
+  after(content, options) {
+    return insert(this, AFTER, arguments, true, "after");
+  }
   remove() {
     drop(this);
     return this;
@@ -439,16 +524,26 @@ class EndTag extends Token {
 }
 
 class Comment extends Token {
-  get text() { return live(this).text; }
+  get text() {
+    return live(this).text;
+  }
   set text(value) {
-    const state = live(this), text = `${value}`.toWellFormed();
-    if (/--!?>|^-?>/.test(text)) throw new TypeError("Parser error: Comment text shouldn't contain a comment-closing sequence.");
+    const state = live(this),
+      text = `${value}`.toWellFormed();
+    if (/--!?>|^-?>/.test(text))
+      throw new TypeError("Parser error: Comment text shouldn't contain a comment-closing sequence.");
     state.text = text;
     change(state, TEXT, text);
   }
-  get removed() { return !!live(this).edit?.[REMOVED]; }
-  before(content, options) { return insert(this, BEFORE, arguments, false, "before"); }
-  after(content, options) { return insert(this, AFTER, arguments, true, "after"); }
+  get removed() {
+    return !!live(this).edit?.[REMOVED];
+  }
+  before(content, options) {
+    return insert(this, BEFORE, arguments, false, "before");
+  }
+  after(content, options) {
+    return insert(this, AFTER, arguments, true, "after");
+  }
   replace(content, options) {
     drop(this, arguments, "replace");
     return this;
@@ -460,11 +555,21 @@ class Comment extends Token {
 }
 
 class Text extends Token {
-  get text() { return live(this).text; }
-  get lastInTextNode() { return live(this).last; }
-  get removed() { return !!live(this).edit?.[REMOVED]; }
-  before(content, options) { return insert(this, BEFORE, arguments, false, "before"); }
-  after(content, options) { return insert(this, AFTER, arguments, true, "after"); }
+  get text() {
+    return live(this).text;
+  }
+  get lastInTextNode() {
+    return live(this).last;
+  }
+  get removed() {
+    return !!live(this).edit?.[REMOVED];
+  }
+  before(content, options) {
+    return insert(this, BEFORE, arguments, false, "before");
+  }
+  after(content, options) {
+    return insert(this, AFTER, arguments, true, "after");
+  }
   replace(content, options) {
     drop(this, arguments, "replace");
     return this;
@@ -476,13 +581,21 @@ class Text extends Token {
 }
 
 class Doctype extends Token {
-  get name() { return live(this).name; }
-  get publicId() { return live(this).publicId; }
-  get systemId() { return live(this).systemId; }
+  get name() {
+    return live(this).name;
+  }
+  get publicId() {
+    return live(this).publicId;
+  }
+  get systemId() {
+    return live(this).systemId;
+  }
 }
 
 class DocumentEnd extends Token {
-  append(content, options) { return insert(this, BEFORE, arguments, false, "append"); }
+  append(content, options) {
+    return insert(this, BEFORE, arguments, false, "append");
+  }
 }
 
 // The object of an event; parts are where streams and callbacks are numbered.
@@ -494,15 +607,29 @@ function tokenOf(event, parts) {
       for (let at = 0; at < third.length; at += 2) attributes.push(third[at], third[at + 1], at / 2);
       return new Element({ edit: null, parts, name: first, uri: second, attributes, changes: 0, removed, holds });
     }
-    case 2: return new Comment({ edit: null, parts, text: first });
-    case 3: return new Text({ edit: null, parts, text: first, last: second });
-    case 4: return new Doctype({ edit: null, name: first, publicId: second, systemId: third });
-    case ENDTAG: return new EndTag({ edit: null, parts, name: first });
-    default: return new DocumentEnd({ edit: null, parts });
+    case 2:
+      return new Comment({ edit: null, parts, text: first });
+    case 3:
+      return new Text({ edit: null, parts, text: first, last: second });
+    case 4:
+      return new Doctype({ edit: null, name: first, publicId: second, systemId: third });
+    case ENDTAG:
+      return new EndTag({ edit: null, parts, name: first });
+    default:
+      return new DocumentEnd({ edit: null, parts });
   }
 }
 
 export function install() {
   define("HTMLRewriter", HTMLRewriter);
-  for (const [name, cls] of Object.entries({ Element, EndTag, Comment, Text, Doctype, DocumentEnd, AttributesIterator })) dress(name, cls);
+  for (const [name, cls] of Object.entries({
+    Element,
+    EndTag,
+    Comment,
+    Text,
+    Doctype,
+    DocumentEnd,
+    AttributesIterator,
+  }))
+    dress(name, cls);
 }

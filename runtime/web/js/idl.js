@@ -43,7 +43,9 @@ export function operation(name, run) {
   const { [name]: method } = {
     [name]() {
       if (this !== undefined && this !== null && this !== globalThis) {
-        throw new TypeError(`Illegal invocation: ${name} was called as a method of another object; call ${name}(…), or keep ${name}.bind(globalThis)`);
+        throw new TypeError(
+          `Illegal invocation: ${name} was called as a method of another object; call ${name}(…), or keep ${name}.bind(globalThis)`,
+        );
       }
       return apply(run, globalThis, arguments);
     },
@@ -74,7 +76,8 @@ export function dictionary(value, what) {
 
 /** The items of what Web IDL takes for a sequence, each converted as it comes. */
 export function sequence(value, what, convert = (item) => item) {
-  const iterate = typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;
+  const iterate =
+    typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;
   if (typeof iterate !== "function") throw new TypeError(`${what} is not a sequence`);
   const list = [];
   for (const item of { [Symbol.iterator]: () => apply(iterate, value, []) }) list.push(convert(item));
@@ -115,10 +118,12 @@ export function iterable(cls, name, pairs) {
     }
     next() {
       if (typeof this !== "object" || this === null || !(#at in this)) throw illegal(`${name} Iterator`);
-      const list = pairs(this.#of), at = this.#at;
+      const list = pairs(this.#of),
+        at = this.#at;
       if (at >= list.length) return { value: undefined, done: true };
       this.#at = at + 2;
-      const key = list[at], value = list[at + 1];
+      const key = list[at],
+        value = list[at + 1];
       return { value: this.#kind === 0 ? key : this.#kind === 1 ? value : [key, value], done: false };
     }
   }
@@ -127,9 +132,15 @@ export function iterable(cls, name, pairs) {
   Object.defineProperty(Cursor.prototype, "next", { enumerable: true });
   Object.defineProperty(Cursor.prototype, Symbol.toStringTag, { value: `${name} Iterator`, configurable: true });
   const members = {
-    entries() { return new Cursor(this, 2); },
-    keys() { return new Cursor(this, 0); },
-    values() { return new Cursor(this, 1); },
+    entries() {
+      return new Cursor(this, 2);
+    },
+    keys() {
+      return new Cursor(this, 0);
+    },
+    values() {
+      return new Cursor(this, 1);
+    },
     forEach(callback, thisArg = undefined) {
       need(arguments.length, 1, `${name}.forEach`);
       if (typeof callback !== "function") throw new TypeError(`${name}.forEach: the callback is not a function`);
@@ -140,7 +151,12 @@ export function iterable(cls, name, pairs) {
     },
   };
   for (const key of Object.keys(members)) {
-    Object.defineProperty(cls.prototype, key, { value: members[key], writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(cls.prototype, key, {
+      value: members[key],
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
   Object.defineProperty(cls.prototype, Symbol.iterator, { value: members.entries, writable: true, configurable: true });
 }

@@ -35,14 +35,55 @@ import * as websocket from "./websocket.js";
 import * as worker from "./worker.js";
 
 for (const part of [
-  language, json, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, websocket, formdata, request, response, htmlrewriter, fetch, cache, eventsource, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
-]) part.install();
+  language,
+  json,
+  event,
+  events,
+  abort,
+  timers,
+  console,
+  encoding,
+  url,
+  urlpattern,
+  headers,
+  streams,
+  blob,
+  websocket,
+  formdata,
+  request,
+  response,
+  htmlrewriter,
+  fetch,
+  cache,
+  eventsource,
+  quota,
+  cryptokey,
+  crypto,
+  compression,
+  clone,
+  message,
+  performance,
+  scope,
+  webassembly,
+  intl,
+  atomics,
+  weakref,
+  worker,
+])
+  part.install();
 
 export { handled, rejected } from "./scope.js";
 export { noteMatches } from "./regexp.js";
 export { letGo } from "./weakref.js";
 export { socket } from "./websocket.js";
-export { called as wasmCall, caught as wasmCaught, error as wasmError, grown as wasmGrown, lost as wasmLost, slot as wasmSlot, thrown as wasmThrown } from "./webassembly.js";
+export {
+  called as wasmCall,
+  caught as wasmCaught,
+  error as wasmError,
+  grown as wasmGrown,
+  lost as wasmLost,
+  slot as wasmSlot,
+  thrown as wasmThrown,
+} from "./webassembly.js";
 export { blank } from "./encoding.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -8,8 +8,18 @@ const NativeError = Error; // the author may put another in its place
 export const custom = Symbol.for("nodejs.util.inspect.custom");
 
 export const defaults = {
-  showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
-  breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false,
+  showHidden: false,
+  depth: 2,
+  colors: false,
+  customInspect: true,
+  showProxy: false,
+  maxArrayLength: 100,
+  maxStringLength: 10000,
+  breakLength: 80,
+  compact: 3,
+  sorted: false,
+  getters: false,
+  numericSeparator: false,
 };
 
 /** The text of a value. options may be the older arguments showHidden, depth, colors. */
@@ -29,12 +39,15 @@ export function inspect(value, options, depth, colors) {
   return show(c, value, 0);
 }
 
-function plain(text) { return text; }
+function plain(text) {
+  return text;
+}
 
 /** text without escape sequences of terminals. */
 export function withoutStyles(text) {
   // Titles and links end with BEL or ST, all else with a letter.
-  return text.replace(/[\u001b\u009b]\][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g, "")
+  return text
+    .replace(/[\u001b\u009b]\][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g, "")
     .replace(/[\u001b\u009b][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]/g, "");
 }
 
@@ -46,15 +59,29 @@ function coloured(text, style) {
 const escapes = { 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 92: "\\\\" };
 
 function quoted(text) {
-  const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"' : !text.includes("`") && !text.includes("${") ? "`" : "'";
-  const body = text.replace(/[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, (c) => {
-    const code = c.charCodeAt(0);
-    return escapes[code] ?? (code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16)}`);
-  });
+  const quote = !text.includes("'")
+    ? "'"
+    : !text.includes('"')
+      ? '"'
+      : !text.includes("`") && !text.includes("${")
+        ? "`"
+        : "'";
+  const body = text.replace(
+    /[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    (c) => {
+      const code = c.charCodeAt(0);
+      return (
+        escapes[code] ??
+        (code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16)}`)
+      );
+    },
+  );
   return quote + (quote === "'" ? body.replaceAll("'", "\\'") : body) + quote;
 }
 
-function separated(digits) { return digits.replace(/\B(?=(\d{3})+$)/g, "_"); }
+function separated(digits) {
+  return digits.replace(/\B(?=(\d{3})+$)/g, "_");
+}
 
 function numberText(value, separate) {
   if (Object.is(value, -0)) return "-0";
@@ -76,15 +103,28 @@ function primitive(c, value) {
         rest = `... ${more} more character${more > 1 ? "s" : ""}`;
       }
       if (c.compact !== true && value.length > 16 && value.length > c.breakLength - c.indent - 4) {
-        return value.split(/(?<=\n)/).map((line) => c.stylize(quoted(line), "string")).join(` +\n${" ".repeat(c.indent + 2)}`) + rest;
+        return (
+          value
+            .split(/(?<=\n)/)
+            .map((line) => c.stylize(quoted(line), "string"))
+            .join(` +\n${" ".repeat(c.indent + 2)}`) + rest
+        );
       }
       return c.stylize(quoted(value), "string") + rest;
     }
-    case "number": return c.stylize(numberText(value, c.numericSeparator), "number");
-    case "bigint": return c.stylize(`${c.numericSeparator ? `${value < 0n ? "-" : ""}${separated(`${value < 0n ? -value : value}`)}` : value}n`, "bigint");
-    case "boolean": return c.stylize(`${value}`, "boolean");
-    case "undefined": return c.stylize("undefined", "undefined");
-    default: return c.stylize(Symbol.prototype.toString.call(value), "symbol");
+    case "number":
+      return c.stylize(numberText(value, c.numericSeparator), "number");
+    case "bigint":
+      return c.stylize(
+        `${c.numericSeparator ? `${value < 0n ? "-" : ""}${separated(`${value < 0n ? -value : value}`)}` : value}n`,
+        "bigint",
+      );
+    case "boolean":
+      return c.stylize(`${value}`, "boolean");
+    case "undefined":
+      return c.stylize("undefined", "undefined");
+    default:
+      return c.stylize(Symbol.prototype.toString.call(value), "symbol");
   }
 }
 
@@ -99,7 +139,10 @@ function show(c, value, level, typed) {
     if (typeof own === "function" && own !== inspect && !(value.constructor && value.constructor.prototype === value)) {
       const depth = c.depth === null ? null : c.depth - level;
       const result = own.call(whole, depth, { ...publicOptions(c), depth: depth === null ? null : depth }, inspect);
-      if (result !== whole) return typeof result !== "object" ? `${result}` : show(c, result, level).replaceAll("\n", `\n${" ".repeat(c.indent)}`);
+      if (result !== whole)
+        return typeof result !== "object"
+          ? `${result}`
+          : show(c, result, level).replaceAll("\n", `\n${" ".repeat(c.indent)}`);
     }
   }
   if (c.seen.includes(value)) {
@@ -127,7 +170,7 @@ function publicOptions(c) {
 }
 
 // The name of the class of an object; null when it has none.
-function className(value, c, level) {
+function className(value, c) {
   const holder = namesClass(value);
   if (holder !== undefined) return constructorOf(holder).name;
   if (Object.getPrototypeOf(value) === null) return null;
@@ -180,7 +223,8 @@ function inherited(c, value, level) {
     const keys = Reflect.ownKeys(holder);
     for (const key of keys) {
       if (above.has(key) || Object.hasOwn(value, key)) continue;
-      if (typeof Object.getOwnPropertyDescriptor(holder, key).value !== "function") found.push(new Inherited(holder, key));
+      if (typeof Object.getOwnPropertyDescriptor(holder, key).value !== "function")
+        found.push(new Inherited(holder, key));
     }
     for (const key of keys) above.add(key);
   }
@@ -201,14 +245,20 @@ function builtin(value) {
 }
 
 function prefixOf(name, tag, fallback, size = "") {
-  if (name === null) return tag !== "" && fallback !== tag ? `[${fallback}${size}: null prototype] [${tag}] ` : `[${fallback}${size}: null prototype] `;
+  if (name === null)
+    return tag !== "" && fallback !== tag
+      ? `[${fallback}${size}: null prototype] [${tag}] `
+      : `[${fallback}${size}: null prototype] `;
   return tag !== "" && name !== tag ? `${name}${size} [${tag}] ` : `${name}${size} `;
 }
 
 function tagOf(c, value, name) {
   let tag = value[Symbol.toStringTag];
   // One that is shown among the properties is not shown twice.
-  const shown = () => (c.showHidden ? Object.hasOwn(value, Symbol.toStringTag) : Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag));
+  const shown = () =>
+    c.showHidden
+      ? Object.hasOwn(value, Symbol.toStringTag)
+      : Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag);
   if (typeof tag !== "string" || name === tag || shown()) tag = "";
   return tag;
 }
@@ -219,10 +269,13 @@ function keysOf(c, value) {
   let keys;
   try {
     keys = Object.keys(value);
-  } catch { // a module namespace whose bindings are not set yet
+  } catch {
+    // a module namespace whose bindings are not set yet
     keys = Object.getOwnPropertyNames(value);
   }
-  return symbols.length === 0 ? keys : [...keys, ...symbols.filter((key) => Object.prototype.propertyIsEnumerable.call(value, key))];
+  return symbols.length === 0
+    ? keys
+    : [...keys, ...symbols.filter((key) => Object.prototype.propertyIsEnumerable.call(value, key))];
 }
 
 // Elements beside which no other properties are looked for: the engine lists all together.
@@ -239,20 +292,49 @@ const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) &
 
 // What is shown of a value: brackets, entries before the properties, the keys.
 function shape(c, value, level, typed) {
-  const name = className(value, c, level), tag = tagOf(c, value, name);
-  const more = inherited(c, value, level), keys = () => [...keysOf(c, value), ...more];
-  if (types.isOrdinary(value)) return ordinaryShape(value, name, tag, keys());
+  const name = className(value, c),
+    tag = tagOf(c, value, name);
+  const more = inherited(c, value, level),
+    keys = () => [...keysOf(c, value), ...more];
+  if (types.isOrdinary(value)) return ordinaryShape(name, tag, keys());
   const rest = () => [...namedKeys(c, value), ...more];
   if (Array.isArray(value)) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
-    return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined };
+    return {
+      braces: [`${prefix}[`, "]"],
+      keys: rest(),
+      entries: () => arrayEntries(c, value, level),
+      array: true,
+      bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined,
+    };
   }
-  if (types.isSet(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Set", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Set", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => setEntries(c, value, level) };
-  if (types.isMap(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Map", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => mapEntries(c, value, level) };
+  if (types.isSet(value))
+    return {
+      bare: value.size === 0 ? `${prefixOf(name, tag, "Set", "(0)")}{}` : undefined,
+      braces: [`${prefixOf(name, tag, "Set", `(${value.size})`)}{`, "}"],
+      keys: keys(),
+      entries: () => setEntries(c, value, level),
+    };
+  if (types.isMap(value))
+    return {
+      bare: value.size === 0 ? `${prefixOf(name, tag, "Map", "(0)")}{}` : undefined,
+      braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"],
+      keys: keys(),
+      entries: () => mapEntries(c, value, level),
+    };
   if (types.isTypedArray(value)) {
-    const kind = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value);
+    const kind = Object.getOwnPropertyDescriptor(
+      Object.getPrototypeOf(Uint8Array.prototype),
+      Symbol.toStringTag,
+    ).get.call(value);
     const prefix = prefixOf(name, tag, kind, `(${value.length})`);
-    return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => typedEntries(c, value, level), array: true, bare: value.length === 0 ? `${prefix}[]` : undefined };
+    return {
+      braces: [`${prefix}[`, "]"],
+      keys: rest(),
+      entries: () => typedEntries(c, value, level),
+      array: true,
+      bare: value.length === 0 ? `${prefix}[]` : undefined,
+    };
   }
   if (types.isMapIterator(value) || types.isSetIterator(value)) {
     const kind = types.isMapIterator(value) ? "Map" : "Set";
@@ -264,7 +346,8 @@ function shape(c, value, level, typed) {
 
 function objectShape(c, value, level, name, tag, keys, typed) {
   const braces = ["{", "}"];
-  let base = "", entries = () => [];
+  let base = "",
+    entries = () => [];
   if (types.isArgumentsObject(value)) {
     braces[0] = "[Arguments] {";
     if (keys.length === 0) return { bare: "[Arguments] {}" };
@@ -277,7 +360,9 @@ function objectShape(c, value, level, name, tag, keys, typed) {
     if (prefix !== "RegExp ") base = `${prefix}${base}`;
     if (keys.length === 0 || (level > c.depth && c.depth !== null)) return { bare: c.stylize(base, "regexp") };
   } else if (types.isDate(value)) {
-    base = Number.isNaN(Date.prototype.getTime.call(value)) ? Date.prototype.toString.call(value) : Date.prototype.toISOString.call(value);
+    base = Number.isNaN(Date.prototype.getTime.call(value))
+      ? Date.prototype.toString.call(value)
+      : Date.prototype.toISOString.call(value);
     const prefix = prefixOf(name, tag, "Date");
     if (prefix !== "Date ") base = `${prefix}${base}`;
     if (keys.length === 0) return { bare: c.stylize(base, "date") };
@@ -307,12 +392,12 @@ function objectShape(c, value, level, name, tag, keys, typed) {
     entries = () => fieldsOf(value).map(([key, field, sign]) => `${key}${sign} ${nested(c, field, level)}`);
     if (fieldsOf(value).length === 0) return { bare: `${braces[0]}}` };
   } else {
-    return ordinaryShape(value, name, tag, keys);
+    return ordinaryShape(name, tag, keys);
   }
   return { braces, base, keys, entries };
 }
 
-function ordinaryShape(value, name, tag, keys) {
+function ordinaryShape(name, tag, keys) {
   const open = name === "Object" && tag === "" ? "{" : `${prefixOf(name, tag, "Object")}{`;
   return keys.length === 0 ? { bare: `${open}}` } : { braces: [open, "}"], base: "", keys, entries: () => [] };
 }
@@ -320,22 +405,59 @@ function ordinaryShape(value, name, tag, keys) {
 // What objects of the web platform are shown by, since their state is private:
 // a key, its value and what stands between them; undefined for other objects.
 function fieldsOf(value) {
-  const g = globalThis, of = (...keys) => keys.map((key) => [key, value[key], ":"]);
+  const g = globalThis,
+    of = (...keys) => keys.map((key) => [key, value[key], ":"]);
   switch (value[Symbol.toStringTag]) {
-    case "URL": return value instanceof g.URL ? of("href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "searchParams", "hash") : undefined;
-    case "Headers": return value instanceof g.Headers ? [...value].map(([key, text]) => [isName(key) ? key : quoted(key), text, ":"]) : undefined;
-    case "URLSearchParams": return value instanceof g.URLSearchParams ? [...value].map(([key, text]) => [quoted(key), text, " =>"]) : undefined;
-    case "FormData": return value instanceof g.FormData ? [...value].map(([key, entry]) => [quoted(key), entry, " =>"]) : undefined;
-    case "Request": return value instanceof g.Request ? of("method", "url", "headers", "redirect", "bodyUsed", "cf") : undefined;
-    case "Response": return value instanceof g.Response ? of("status", "statusText", "ok", "redirected", "headers", "type", "url", "bodyUsed") : undefined;
-    case "File": return value instanceof g.File ? of("size", "type", "name", "lastModified") : undefined;
-    case "Blob": return value instanceof g.Blob ? of("size", "type") : undefined;
-    case "AbortSignal": return value instanceof g.AbortSignal ? of("aborted") : undefined;
-    case "AbortController": return value instanceof g.AbortController ? of("signal") : undefined;
-    case "ReadableStream": case "WritableStream": return value instanceof g[value[Symbol.toStringTag]] ? of("locked") : undefined;
-    case "CryptoKey": return value instanceof g.CryptoKey ? of("type", "extractable", "algorithm", "usages") : undefined;
-    case "WebSocket": return value instanceof g.WebSocket ? of("url", "readyState") : undefined;
-    default: return undefined;
+    case "URL":
+      return value instanceof g.URL
+        ? of(
+            "href",
+            "origin",
+            "protocol",
+            "username",
+            "password",
+            "host",
+            "hostname",
+            "port",
+            "pathname",
+            "search",
+            "searchParams",
+            "hash",
+          )
+        : undefined;
+    case "Headers":
+      return value instanceof g.Headers
+        ? [...value].map(([key, text]) => [isName(key) ? key : quoted(key), text, ":"])
+        : undefined;
+    case "URLSearchParams":
+      return value instanceof g.URLSearchParams
+        ? [...value].map(([key, text]) => [quoted(key), text, " =>"])
+        : undefined;
+    case "FormData":
+      return value instanceof g.FormData ? [...value].map(([key, entry]) => [quoted(key), entry, " =>"]) : undefined;
+    case "Request":
+      return value instanceof g.Request ? of("method", "url", "headers", "redirect", "bodyUsed", "cf") : undefined;
+    case "Response":
+      return value instanceof g.Response
+        ? of("status", "statusText", "ok", "redirected", "headers", "type", "url", "bodyUsed")
+        : undefined;
+    case "File":
+      return value instanceof g.File ? of("size", "type", "name", "lastModified") : undefined;
+    case "Blob":
+      return value instanceof g.Blob ? of("size", "type") : undefined;
+    case "AbortSignal":
+      return value instanceof g.AbortSignal ? of("aborted") : undefined;
+    case "AbortController":
+      return value instanceof g.AbortController ? of("signal") : undefined;
+    case "ReadableStream":
+    case "WritableStream":
+      return value instanceof g[value[Symbol.toStringTag]] ? of("locked") : undefined;
+    case "CryptoKey":
+      return value instanceof g.CryptoKey ? of("type", "extractable", "algorithm", "usages") : undefined;
+    case "WebSocket":
+      return value instanceof g.WebSocket ? of("url", "readyState") : undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -343,14 +465,23 @@ const isName = (key) => /^[A-Za-z_]\w*$/.test(key);
 
 function boxedShape(c, value, name, tag, keys) {
   let kind, inner;
-  if (types.isNumberObject(value)) kind = "Number", inner = Number.prototype.valueOf.call(value);
-  else if (types.isStringObject(value)) {
+  if (types.isNumberObject(value)) {
+    kind = "Number";
+    inner = Number.prototype.valueOf.call(value);
+  } else if (types.isStringObject(value)) {
     kind = "String";
     inner = String.prototype.valueOf.call(value);
     keys = keys.filter((key) => !isIndex(key));
-  } else if (types.isBooleanObject(value)) kind = "Boolean", inner = Boolean.prototype.valueOf.call(value);
-  else if (types.isBigIntObject(value)) kind = "BigInt", inner = BigInt.prototype.valueOf.call(value);
-  else kind = "Symbol", inner = Symbol.prototype.valueOf.call(value);
+  } else if (types.isBooleanObject(value)) {
+    kind = "Boolean";
+    inner = Boolean.prototype.valueOf.call(value);
+  } else if (types.isBigIntObject(value)) {
+    kind = "BigInt";
+    inner = BigInt.prototype.valueOf.call(value);
+  } else {
+    kind = "Symbol";
+    inner = Symbol.prototype.valueOf.call(value);
+  }
   let base = `[${kind}`;
   if (kind !== name) base += name === null ? " (null prototype)" : ` (${name})`;
   base += `: ${primitive({ ...c, stylize: plain }, inner)}]`;
@@ -389,7 +520,8 @@ function errorText(c, error, name, tag, keys) {
   }
   keys = keys.filter((key) => !hidden.has(key));
   for (const key of ["cause", "errors"]) {
-    if (Object.hasOwn(error, key) && (key === "cause" || Array.isArray(error.errors)) && !keys.includes(key)) keys.push(key);
+    if (Object.hasOwn(error, key) && (key === "cause" || Array.isArray(error.errors)) && !keys.includes(key))
+      keys.push(key);
   }
   text = named(text, heading, name, tag);
   const stackAt = error.message ? text.indexOf(`${error.message}`) + `${error.message}`.length : 0;
@@ -401,12 +533,18 @@ function errorText(c, error, name, tag, keys) {
 // An error's text with its class before its name, where the name does not tell
 // of it: Error [CustomError], DOMException [AbortError]; as Node.js has it.
 function named(text, heading, name, tag) {
-  let length = heading.length, fallback = "Error";
+  let length = heading.length,
+    fallback = "Error";
   if (name === null) {
-    fallback = (/^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n\s+at)/.exec(text) ?? /^([a-z_A-Z0-9-]*Error)$/.exec(text))?.[1] ?? "";
+    fallback =
+      (/^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n\s+at)/.exec(text) ?? /^([a-z_A-Z0-9-]*Error)$/.exec(text))?.[1] ?? "";
     length = fallback.length;
     fallback ||= "Error";
-  } else if (!heading.endsWith("Error") || !text.startsWith(heading) || !(text.length === length || text[length] === ":" || text[length] === "\n")) {
+  } else if (
+    !heading.endsWith("Error") ||
+    !text.startsWith(heading) ||
+    !(text.length === length || text[length] === ":" || text[length] === "\n")
+  ) {
     return text;
   }
   const prefix = prefixOf(name, tag, fallback).slice(0, -1);
@@ -423,7 +561,7 @@ function raw(c, value, level, typed) {
   if (c.depth !== null && level > c.depth) {
     const orphan = /^\[([^(:]+).*?: null prototype\](?: \[(.*)\])?/.exec(braces[0]);
     if (orphan !== null) return c.stylize(`[${orphan[2] ?? orphan[1]}: null prototype]`, "special");
-    const name = className(value, c, level);
+    const name = className(value, c);
     return c.stylize(`[${prefixOf(name, tagOf(c, value, name), "").slice(0, -1)}]`, "special");
   }
   c.seen.push(value);
@@ -433,7 +571,8 @@ function raw(c, value, level, typed) {
   output = s.entries();
   for (const key of keys) output.push(property(c, value, level, key, s.array));
   c.seen.pop();
-  let text0 = base, open = braces[0];
+  let text0 = base,
+    open = braces[0];
   if (c.circular?.has(value)) {
     const mark = c.stylize(`<ref *${c.circular.get(value)}>`, "special");
     if (c.compact !== true) text0 = text0 === "" ? mark : `${mark} ${text0}`;
@@ -442,7 +581,11 @@ function raw(c, value, level, typed) {
   if (c.sorted) {
     const compare = c.sorted === true ? undefined : c.sorted;
     if (!s.array) output.sort(compare);
-    else output = [...output.slice(0, output.length - keys.length), ...output.slice(output.length - keys.length).sort(compare)];
+    else
+      output = [
+        ...output.slice(0, output.length - keys.length),
+        ...output.slice(output.length - keys.length).sort(compare),
+      ];
   }
   return combine(c, output, text0, [open, braces[1]], s.array, level, value);
 }
@@ -485,8 +628,32 @@ function width(c, text) {
   let n = 0;
   for (const char of text.normalize("NFC")) {
     const code = char.codePointAt(0);
-    if (code >= 0x1100 && (code <= 0x115f || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff01 && code <= 0xff60) || (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x1f300 && code <= 0x1f64f) || (code >= 0x1f900 && code <= 0x1f9ff) || (code >= 0x20000 && code <= 0x3fffd))) n += 2;
-    else if (!(code <= 0x1f || (code >= 0x7f && code <= 0x9f) || (code >= 0x300 && code <= 0x36f) || (code >= 0x200b && code <= 0x200f) || (code >= 0x20d0 && code <= 0x20ff) || (code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xfe20 && code <= 0xfe2f))) n++;
+    if (
+      code >= 0x1100 &&
+      (code <= 0x115f ||
+        (code >= 0x2e80 && code <= 0xa4cf) ||
+        (code >= 0xac00 && code <= 0xd7a3) ||
+        (code >= 0xf900 && code <= 0xfaff) ||
+        (code >= 0xfe30 && code <= 0xfe6f) ||
+        (code >= 0xff01 && code <= 0xff60) ||
+        (code >= 0xffe0 && code <= 0xffe6) ||
+        (code >= 0x1f300 && code <= 0x1f64f) ||
+        (code >= 0x1f900 && code <= 0x1f9ff) ||
+        (code >= 0x20000 && code <= 0x3fffd))
+    )
+      n += 2;
+    else if (
+      !(
+        code <= 0x1f ||
+        (code >= 0x7f && code <= 0x9f) ||
+        (code >= 0x300 && code <= 0x36f) ||
+        (code >= 0x200b && code <= 0x200f) ||
+        (code >= 0x20d0 && code <= 0x20ff) ||
+        (code >= 0xfe00 && code <= 0xfe0f) ||
+        (code >= 0xfe20 && code <= 0xfe2f)
+      )
+    )
+      n++;
   }
   return n;
 }
@@ -496,14 +663,24 @@ function grouped(c, output, value) {
   const count = c.maxArrayLength < output.length ? output.length - 1 : output.length;
   const between = 2;
   const lengths = output.slice(0, count).map((text) => width(c, text));
-  const total = lengths.reduce((sum, n) => sum + n + between, 0), longest = Math.max(...lengths);
+  const total = lengths.reduce((sum, n) => sum + n + between, 0),
+    longest = Math.max(...lengths);
   const widest = longest + between;
   if (widest * 3 + c.indent >= c.breakLength || !(total / widest > 5 || longest <= 6)) return output;
   const biased = Math.max(widest - 3 - Math.sqrt(widest - total / output.length), 1);
-  const columns = Math.min(Math.round(Math.sqrt(2.5 * biased * count) / biased), Math.floor((c.breakLength - c.indent) / widest), c.compact * 4, 15);
+  const columns = Math.min(
+    Math.round(Math.sqrt(2.5 * biased * count) / biased),
+    Math.floor((c.breakLength - c.indent) / widest),
+    c.compact * 4,
+    15,
+  );
   if (columns <= 1) return output;
-  const widths = Array.from({ length: columns }, (_, i) => Math.max(...lengths.filter((_, at) => at % columns === i), 0) + between);
-  const right = value === undefined || output.every((_, i) => typeof value[i] === "number" || typeof value[i] === "bigint");
+  const widths = Array.from(
+    { length: columns },
+    (_, i) => Math.max(...lengths.filter((_, at) => at % columns === i), 0) + between,
+  );
+  const right =
+    value === undefined || output.every((_, i) => typeof value[i] === "number" || typeof value[i] === "bigint");
   const rows = [];
   for (let at = 0; at < count; at += columns) {
     const end = Math.min(at + columns, count);
@@ -527,10 +704,13 @@ function nested(c, value, level, by = 2, typed = false) {
   return text;
 }
 
-function more(n) { return `... ${n} more item${n > 1 ? "s" : ""}`; }
+function more(n) {
+  return `... ${n} more item${n > 1 ? "s" : ""}`;
+}
 
 function arrayEntries(c, value, level) {
-  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.length);
+  const output = [],
+    most = Math.min(Math.max(0, c.maxArrayLength), value.length);
   for (let i = 0; i < value.length; i++) {
     if (output.length >= most) {
       output.push(more(value.length - i));
@@ -562,13 +742,15 @@ function typedEntries(c, value, level) {
   for (let i = 0; i < most; i++) output.push(primitive(c, value[i]));
   if (value.length > most) output.push(more(value.length - most));
   if (c.showHidden) {
-    for (const key of ["BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset", "buffer"]) output.push(`[${key}]: ${nested(c, value[key], level, 2, true)}`);
+    for (const key of ["BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset", "buffer"])
+      output.push(`[${key}]: ${nested(c, value[key], level, 2, true)}`);
   }
   return output;
 }
 
 function setEntries(c, value, level) {
-  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.size);
+  const output = [],
+    most = Math.min(Math.max(0, c.maxArrayLength), value.size);
   for (const item of Set.prototype.values.call(value)) {
     if (output.length >= most) break;
     output.push(nested(c, item, level));
@@ -578,7 +760,8 @@ function setEntries(c, value, level) {
 }
 
 function mapEntries(c, value, level) {
-  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.size);
+  const output = [],
+    most = Math.min(Math.max(0, c.maxArrayLength), value.size);
   for (const [key, item] of Map.prototype.entries.call(value)) {
     if (output.length >= most) break;
     output.push(`${nested(c, key, level)} => ${nested(c, item, level)}`);
@@ -598,7 +781,8 @@ function promiseEntries(c, value, level) {
 function bufferEntries(c, value, typed) {
   if (value.detached) return ["(detached)", `[byteLength]: ${primitive(c, 0)}`];
   if (typed) return [`[byteLength]: ${primitive(c, value.byteLength)}`];
-  const bytes = new Uint8Array(value), most = Math.min(50, c.maxArrayLength, bytes.length);
+  const bytes = new Uint8Array(value),
+    most = Math.min(50, c.maxArrayLength, bytes.length);
   let text = Array.from(bytes.subarray(0, most), (b) => b.toString(16).padStart(2, "0")).join(" ");
   if (bytes.length > most) text += ` ... ${bytes.length - most} more byte${bytes.length - most > 1 ? "s" : ""}`;
   return [`${c.stylize("[Uint8Contents]", "special")}: <${text}>`, `[byteLength]: ${primitive(c, value.byteLength)}`];
@@ -610,7 +794,8 @@ function property(c, value, level, key, array, item = false, holder = value) {
     return c.colors ? `\u001b[2m${text}\u001b[22m` : text;
   }
   const own = Object.getOwnPropertyDescriptor(holder, key) ?? { value: value[key], enumerable: true };
-  let text, extra = " ";
+  let text,
+    extra = " ";
   if (own.value !== undefined || !(own.get || own.set)) {
     const by = c.compact !== true || !array ? 2 : 3;
     c.indent += by;
@@ -624,22 +809,29 @@ function property(c, value, level, key, array, item = false, holder = value) {
   }
   if (item) return text;
   let name;
-  if (typeof key === "symbol") name = c.stylize(`[${Symbol.prototype.toString.call(key)}]`, "symbol").replace(/^(\[?)\[Symbol/, "$1[Symbol");
+  if (typeof key === "symbol")
+    name = c.stylize(`[${Symbol.prototype.toString.call(key)}]`, "symbol").replace(/^(\[?)\[Symbol/, "$1[Symbol");
   else if (key === "__proto__") name = "['__proto__']";
   else if (own.enumerable === false) name = `[${key}]`;
   else if (isName(key)) name = c.stylize(key, "name");
   else name = c.stylize(quoted(key), "string");
-  if (own.enumerable === false && typeof key === "symbol") name = `[${c.stylize(Symbol.prototype.toString.call(key), "symbol")}]`;
+  if (own.enumerable === false && typeof key === "symbol")
+    name = `[${c.stylize(Symbol.prototype.toString.call(key), "symbol")}]`;
   return `${name}:${extra}${text}`;
 }
 
 function getterText(c, value, level, own) {
   const label = own.set !== undefined ? "Getter/Setter" : "Getter";
-  const wanted = c.getters && (c.getters === true || (c.getters === "get" && own.set === undefined) || (c.getters === "set" && own.set !== undefined));
+  const wanted =
+    c.getters &&
+    (c.getters === true ||
+      (c.getters === "get" && own.set === undefined) ||
+      (c.getters === "set" && own.set !== undefined));
   if (!wanted) return c.stylize(`[${label}]`, "special");
   try {
     const got = own.get.call(value);
-    if (got === null || typeof got !== "object") return `${c.stylize(`[${label}:`, "special")} ${show(c, got, level + 1)}${c.stylize("]", "special")}`;
+    if (got === null || typeof got !== "object")
+      return `${c.stylize(`[${label}:`, "special")} ${show(c, got, level + 1)}${c.stylize("]", "special")}`;
     return `${c.stylize(`[${label}]`, "special")} ${nested(c, got, level)}`;
   } catch (error) {
     return c.stylize(`[${label}: <Inspection threw (${error.message})>]`, "special");
@@ -647,11 +839,14 @@ function getterText(c, value, level, own) {
 }
 
 /** Text with %s, %d, %i, %f, %j, %o, %O, %c filled in; the rest joined. */
-export function format(...args) { return formatWithOptions({}, ...args); }
+export function format(...args) {
+  return formatWithOptions({}, ...args);
+}
 
 export function formatWithOptions(options, ...args) {
   if (args.length === 1 && typeof args[0] === "string") return args[0];
-  let next = 0, text = "";
+  let next = 0,
+    text = "";
   if (typeof args[0] === "string" && args.length > 1) {
     next = 1;
     text = args[0].replace(/%[sdifjoOc%]/g, (spec) => {
@@ -662,7 +857,10 @@ export function formatWithOptions(options, ...args) {
   }
   for (let i = next; i < args.length; i++) {
     if (i > 0) text += " ";
-    text += typeof args[i] === "string" ? args[i] : inspect(args[i], { ...options, compact: 3, colors: options.colors ?? false, depth: options.depth ?? 2 });
+    text +=
+      typeof args[i] === "string"
+        ? args[i]
+        : inspect(args[i], { ...options, compact: 3, colors: options.colors ?? false, depth: options.depth ?? 2 });
   }
   return text;
 }
@@ -681,12 +879,27 @@ function filled(spec, value, options) {
         if (/circular/i.test(error.message)) return "[Circular]";
         throw error;
       }
-    case "d": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : numberText(Number(value), options.numericSeparator);
-    case "i": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : numberText(Number.parseInt(value), options.numericSeparator);
-    case "f": return typeof value === "symbol" ? "NaN" : numberText(Number.parseFloat(value), options.numericSeparator);
-    case "O": return inspect(value, options);
-    case "o": return inspect(value, { ...options, showHidden: true, showProxy: true, depth: 4 });
-    default: return "";
+    case "d":
+      return typeof value === "bigint"
+        ? `${value}n`
+        : typeof value === "symbol"
+          ? "NaN"
+          : numberText(Number(value), options.numericSeparator);
+    case "i":
+      return typeof value === "bigint"
+        ? `${value}n`
+        : typeof value === "symbol"
+          ? "NaN"
+          : // biome-ignore lint/correctness/useParseIntRadix: "0x10" is 16, as in Node.js
+            numberText(Number.parseInt(value), options.numericSeparator);
+    case "f":
+      return typeof value === "symbol" ? "NaN" : numberText(Number.parseFloat(value), options.numericSeparator);
+    case "O":
+      return inspect(value, options);
+    case "o":
+      return inspect(value, { ...options, showHidden: true, showProxy: true, depth: 4 });
+    default:
+      return "";
   }
 }
 
@@ -695,10 +908,41 @@ function hasOwnText(value) {
   value = behind(value);
   if (value === undefined) return false;
   if (types.isNativeError(value)) return Object.hasOwn(value, "toString") || userClass(value, "toString");
-  return Object.hasOwn(value, "toString") || Object.hasOwn(value, Symbol.toPrimitive) || userClass(value, "toString") || userClass(value, Symbol.toPrimitive);
+  return (
+    Object.hasOwn(value, "toString") ||
+    Object.hasOwn(value, Symbol.toPrimitive) ||
+    userClass(value, "toString") ||
+    userClass(value, Symbol.toPrimitive)
+  );
 }
 
-const natives = new Set(["Object", "Array", "Error", "TypeError", "RangeError", "SyntaxError", "Map", "Set", "RegExp", "Promise", "Function", "Date", "Boolean", "Number", "String", "Symbol", "BigInt", "EvalError", "ReferenceError", "URIError", "AggregateError", "ArrayBuffer", "DataView", "WeakMap", "WeakSet"]);
+const natives = new Set([
+  "Object",
+  "Array",
+  "Error",
+  "TypeError",
+  "RangeError",
+  "SyntaxError",
+  "Map",
+  "Set",
+  "RegExp",
+  "Promise",
+  "Function",
+  "Date",
+  "Boolean",
+  "Number",
+  "String",
+  "Symbol",
+  "BigInt",
+  "EvalError",
+  "ReferenceError",
+  "URIError",
+  "AggregateError",
+  "ArrayBuffer",
+  "DataView",
+  "WeakMap",
+  "WeakSet",
+]);
 
 function userClass(value, key) {
   for (let p = Object.getPrototypeOf(value); p !== null; p = Object.getPrototypeOf(p)) {

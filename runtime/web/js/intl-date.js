@@ -1,7 +1,21 @@
 // Intl.DateTimeFormat.
 import { host } from "./host.js";
 import { guarded } from "./idl.js";
-import { callable, coerced, install, joined, matcher, number, parts, rangeParts, shown, tagsOf, text, truth, type } from "./intl-options.js";
+import {
+  callable,
+  coerced,
+  install,
+  joined,
+  matcher,
+  number,
+  parts,
+  rangeParts,
+  shown,
+  tagsOf,
+  text,
+  truth,
+  type,
+} from "./intl-options.js";
 
 const WORDS = ["narrow", "short", "long"];
 const NUMBERS = ["2-digit", "numeric"];
@@ -18,9 +32,17 @@ function read(options) {
   o.timeZone = text(options, "timeZone");
   if (o.timeZone === "") throw new RangeError("Invalid time zone specified: ");
   for (const [name, values] of [
-    ["weekday", WORDS], ["era", WORDS], ["year", NUMBERS], ["month", [...NUMBERS, ...WORDS]], ["day", NUMBERS],
-    ["dayPeriod", WORDS], ["hour", NUMBERS], ["minute", NUMBERS], ["second", NUMBERS],
-  ]) o[name] = text(options, name, values);
+    ["weekday", WORDS],
+    ["era", WORDS],
+    ["year", NUMBERS],
+    ["month", [...NUMBERS, ...WORDS]],
+    ["day", NUMBERS],
+    ["dayPeriod", WORDS],
+    ["hour", NUMBERS],
+    ["minute", NUMBERS],
+    ["second", NUMBERS],
+  ])
+    o[name] = text(options, name, values);
   o.fractionalSecondDigits = number(options, "fractionalSecondDigits", 1, 3);
   o.timeZoneName = text(options, "timeZoneName", ZONES);
   text(options, "formatMatcher", ["basic", "best fit"], "best fit");
@@ -31,7 +53,8 @@ function read(options) {
 
 /** The specification of a DateTimeFormat that shows what is required, else the defaults. */
 export function dateSpec(locales, options, required, defaults) {
-  const tags = tagsOf(locales), o = read(coerced(options));
+  const tags = tagsOf(locales),
+    o = read(coerced(options));
   return host.intl_date(tags, JSON.stringify(Object.assign(o, { required, defaults })));
 }
 
@@ -47,9 +70,11 @@ class DateTimeFormat {
   #format;
   static {
     specOf = guarded("Intl.DateTimeFormat", (format) => format.#spec);
-    boundOf = (format, make) => format.#format ??= make();
+    boundOf = (format, make) => (format.#format ??= make());
   }
-  constructor(locales, options) { this.#spec = dateSpec(locales, options, "any", "date"); }
+  constructor(locales, options) {
+    this.#spec = dateSpec(locales, options, "any", "date");
+  }
   get format() {
     const spec = specOf(this);
     return boundOf(this, () => {
@@ -58,9 +83,15 @@ class DateTimeFormat {
       return format;
     });
   }
-  formatToParts(date) { return parts(host.intl_date_parts(specOf(this), instant(date))); }
-  formatRange(start, end) { return joined(range(specOf(this), start, end), 3); }
-  formatRangeToParts(start, end) { return rangeParts(range(specOf(this), start, end)); }
+  formatToParts(date) {
+    return parts(host.intl_date_parts(specOf(this), instant(date)));
+  }
+  formatRange(start, end) {
+    return joined(range(specOf(this), start, end), 3);
+  }
+  formatRangeToParts(start, end) {
+    return rangeParts(range(specOf(this), start, end));
+  }
   resolvedOptions() {
     const options = shown(specOf(this));
     delete options.pattern;
@@ -71,7 +102,8 @@ class DateTimeFormat {
 
 function range(spec, start, end) {
   if (start === undefined || end === undefined) throw new TypeError("startDate or endDate cannot be undefined");
-  const from = +start, to = +end;
+  const from = +start,
+    to = +end;
   return host.intl_date_range(spec, from, to);
 }
 

@@ -1,7 +1,21 @@
 // Intl.NumberFormat and Intl.PluralRules.
 import { host } from "./host.js";
 import { guarded } from "./idl.js";
-import { callable, coerced, digits, install, joined, matcher, numeric, parts, rangeParts, shown, tagsOf, text, type } from "./intl-options.js";
+import {
+  callable,
+  coerced,
+  digits,
+  install,
+  joined,
+  matcher,
+  numeric,
+  parts,
+  rangeParts,
+  shown,
+  tagsOf,
+  text,
+  type,
+} from "./intl-options.js";
 
 const STYLES = ["decimal", "percent", "currency", "unit"];
 const GROUPINGS = ["min2", "auto", "always", "true", "false"];
@@ -44,7 +58,8 @@ function grouping(value, fallback) {
   if (value === true) return "always";
   if (!value) return false;
   const string = `${value}`;
-  if (!GROUPINGS.includes(string)) throw new RangeError(`Value ${string} out of range for Intl.NumberFormat options property useGrouping`);
+  if (!GROUPINGS.includes(string))
+    throw new RangeError(`Value ${string} out of range for Intl.NumberFormat options property useGrouping`);
   return string === "true" || string === "false" ? fallback : string;
 }
 
@@ -61,9 +76,11 @@ class NumberFormat {
   #format;
   static {
     specOf = guarded("Intl.NumberFormat", (format) => format.#spec);
-    boundOf = (format, make) => format.#format ??= make();
+    boundOf = (format, make) => (format.#format ??= make());
   }
-  constructor(locales, options) { this.#spec = numberSpec(locales, options); }
+  constructor(locales, options) {
+    this.#spec = numberSpec(locales, options);
+  }
   get format() {
     const spec = specOf(this);
     return boundOf(this, () => {
@@ -72,15 +89,24 @@ class NumberFormat {
       return format;
     });
   }
-  formatToParts(value) { return parts(host.intl_number_parts(specOf(this), numeric(value))); }
-  formatRange(start, end) { return joined(range(specOf(this), start, end), 3); }
-  formatRangeToParts(start, end) { return rangeParts(range(specOf(this), start, end)); }
-  resolvedOptions() { return shown(specOf(this)); }
+  formatToParts(value) {
+    return parts(host.intl_number_parts(specOf(this), numeric(value)));
+  }
+  formatRange(start, end) {
+    return joined(range(specOf(this), start, end), 3);
+  }
+  formatRangeToParts(start, end) {
+    return rangeParts(range(specOf(this), start, end));
+  }
+  resolvedOptions() {
+    return shown(specOf(this));
+  }
 }
 
 function range(spec, start, end) {
   if (start === undefined || end === undefined) throw new TypeError("startRange or endRange cannot be undefined");
-  const from = numeric(start), to = numeric(end);
+  const from = numeric(start),
+    to = numeric(end);
   return host.intl_number_range(spec, from, to);
 }
 
@@ -88,10 +114,14 @@ let rulesOf;
 
 class PluralRules {
   #spec;
-  static { rulesOf = guarded("Intl.PluralRules", (rules) => rules.#spec); }
+  static {
+    rulesOf = guarded("Intl.PluralRules", (rules) => rules.#spec);
+  }
   constructor() {
     const [locales, options] = arguments;
-    const tags = tagsOf(locales), given = coerced(options), o = Object.create(null);
+    const tags = tagsOf(locales),
+      given = coerced(options),
+      o = Object.create(null);
     matcher(given);
     o.type = text(given, "type", ["cardinal", "ordinal"], "cardinal");
     o.notation = text(given, "notation", ["standard", "compact", "scientific", "engineering"], "standard");
@@ -99,14 +129,19 @@ class PluralRules {
     digits(given, o);
     this.#spec = host.intl_plural(tags, JSON.stringify(o));
   }
-  select(value) { return host.intl_plural_select(rulesOf(this), +value); }
+  select(value) {
+    return host.intl_plural_select(rulesOf(this), +value);
+  }
   selectRange(start, end) {
     const spec = rulesOf(this);
     if (start === undefined || end === undefined) throw new TypeError("startRange or endRange cannot be undefined");
-    const from = +start, to = +end;
+    const from = +start,
+      to = +end;
     return host.intl_plural_range(spec, from, to);
   }
-  resolvedOptions() { return shown(rulesOf(this)); }
+  resolvedOptions() {
+    return shown(rulesOf(this));
+  }
 }
 
 export function installNumbers(Intl) {

@@ -8,7 +8,9 @@ export function tagsOf(locales) {
   if (locales === undefined) return [];
   if (typeof locales === "string" || isLocale(locales)) return [tagOf(locales)];
   if (locales === null) throw new TypeError("Incorrect locale information provided: null");
-  const list = Object(locales), length = toLength(list.length), tags = [];
+  const list = Object(locales),
+    length = toLength(list.length),
+    tags = [];
   for (let i = 0; i < length; i++) {
     if (!(i in list)) continue;
     const tag = tagOf(list[i]);
@@ -22,7 +24,8 @@ function toLength(value) {
   return n > 0 ? Math.min(n, Number.MAX_SAFE_INTEGER) : 0;
 }
 
-let isLocale = () => false, tagOfLocale = String;
+let isLocale = () => false,
+  tagOfLocale = String;
 
 /** Tells this file of Intl.Locale, which is read without its methods. */
 export function knowLocale(is, tag) {
@@ -40,7 +43,8 @@ function tagOf(value) {
 /** The options of a constructor that takes undefined or an object (GetOptionsObject). */
 export function optionsObject(options) {
   if (options === undefined) return Object.create(null);
-  if (typeof options !== "object" && typeof options !== "function" || options === null) throw new TypeError("Incorrect options: not an object");
+  if ((typeof options !== "object" && typeof options !== "function") || options === null)
+    throw new TypeError("Incorrect options: not an object");
   return options;
 }
 
@@ -56,7 +60,8 @@ export function text(options, name, values, fallback) {
   const value = options[name];
   if (value === undefined) return fallback;
   const string = `${value}`;
-  if (values !== undefined && !values.includes(string)) throw new RangeError(`Value ${string} out of range for Intl options property ${name}`);
+  if (values !== undefined && !values.includes(string))
+    throw new RangeError(`Value ${string} out of range for Intl options property ${name}`);
   return string;
 }
 
@@ -81,13 +86,16 @@ function inRange(value, name, low, high, fallback) {
 /** An option that is a type of a -u- extension: words of 3 to 8 letters and digits. */
 export function type(options, name) {
   const value = text(options, name);
-  if (value !== undefined && !/^[0-9A-Za-z]{3,8}(-[0-9A-Za-z]{3,8})*$/.test(value)) throw new RangeError(`Invalid ${name} : ${value}`);
+  if (value !== undefined && !/^[0-9A-Za-z]{3,8}(-[0-9A-Za-z]{3,8})*$/.test(value))
+    throw new RangeError(`Invalid ${name} : ${value}`);
   return value;
 }
 
 const MATCHERS = ["lookup", "best fit"];
 
-export function matcher(options) { text(options, "localeMatcher", MATCHERS, "best fit"); }
+export function matcher(options) {
+  text(options, "localeMatcher", MATCHERS, "best fit");
+}
 
 const MODES = ["ceil", "floor", "expand", "trunc", "halfCeil", "halfFloor", "halfExpand", "halfTrunc", "halfEven"];
 const INCREMENTS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000];
@@ -95,8 +103,10 @@ const INCREMENTS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 250
 /** The options of SetNumberFormatDigitOptions, in its order. */
 export function digits(options, into) {
   into.minimumIntegerDigits = number(options, "minimumIntegerDigits", 1, 21, 1);
-  const least = options.minimumFractionDigits, most = options.maximumFractionDigits;
-  const fewest = options.minimumSignificantDigits, greatest = options.maximumSignificantDigits;
+  const least = options.minimumFractionDigits,
+    most = options.maximumFractionDigits;
+  const fewest = options.minimumSignificantDigits,
+    greatest = options.maximumSignificantDigits;
   into.roundingIncrement = number(options, "roundingIncrement", 1, 5000, 1);
   if (!INCREMENTS.includes(into.roundingIncrement)) throw new RangeError("roundingIncrement value is out of range.");
   into.roundingMode = text(options, "roundingMode", MODES, "halfExpand");
@@ -105,7 +115,12 @@ export function digits(options, into) {
   const plain = into.roundingPriority === "auto";
   if (fewest !== undefined || greatest !== undefined) {
     into.minimumSignificantDigits = inRange(fewest, "minimumSignificantDigits", 1, 21);
-    into.maximumSignificantDigits = inRange(greatest, "maximumSignificantDigits", into.minimumSignificantDigits ?? 1, 21);
+    into.maximumSignificantDigits = inRange(
+      greatest,
+      "maximumSignificantDigits",
+      into.minimumSignificantDigits ?? 1,
+      21,
+    );
     if (plain) return;
   }
   into.minimumFractionDigits = inRange(least, "minimumFractionDigits", 0, 100);
@@ -136,7 +151,8 @@ export function joined(flat, size) {
 /** A number for Go: exact, also when it is a bigint or the text of a number. */
 export function numeric(value) {
   if (typeof value === "number") return value;
-  const primitive = typeof value === "object" && value !== null || typeof value === "function" ? primitiveOf(value) : value;
+  const primitive =
+    (typeof value === "object" && value !== null) || typeof value === "function" ? primitiveOf(value) : value;
   if (typeof primitive === "bigint") return `${primitive}`;
   return typeof primitive === "string" ? primitive : Number(primitive);
 }
@@ -146,19 +162,21 @@ function primitiveOf(value) {
   const exotic = value[Symbol.toPrimitive];
   if (exotic !== undefined && exotic !== null) {
     const result = exotic.call(value, "number");
-    if (typeof result !== "object" && typeof result !== "function" || result === null) return result;
+    if ((typeof result !== "object" && typeof result !== "function") || result === null) return result;
     throw new TypeError("Cannot convert object to primitive value");
   }
   for (const name of ["valueOf", "toString"]) {
     const method = value[name];
     const result = typeof method === "function" ? method.call(value) : value;
-    if (typeof result !== "object" && typeof result !== "function" || result === null) return result;
+    if ((typeof result !== "object" && typeof result !== "function") || result === null) return result;
   }
   throw new TypeError("Cannot convert object to primitive value");
 }
 
 /** resolvedOptions of a specification. */
-export function shown(spec) { return JSON.parse(spec); }
+export function shown(spec) {
+  return JSON.parse(spec);
+}
 
 /** Makes cls look as ECMA-402 says: nothing enumerable, a tag, supportedLocalesOf. */
 export function install(Intl, name, cls) {
@@ -167,7 +185,9 @@ export function install(Intl, name, cls) {
   Object.defineProperty(cls, "prototype", { writable: false });
   if (name !== "Locale") {
     const { supportedLocalesOf } = {
-      supportedLocalesOf(locales) { return supported(locales, arguments[1]); },
+      supportedLocalesOf(locales) {
+        return supported(locales, arguments[1]);
+      },
     };
     Object.defineProperty(cls, "supportedLocalesOf", { value: supportedLocalesOf, writable: true, configurable: true });
   }
@@ -182,8 +202,14 @@ function supported(locales, options) {
 
 /** Makes a class callable without new, as the oldest formatters are. */
 export function callable(cls, name) {
-  const constructor = function (...args) { return Reflect.construct(cls, args, new.target ?? constructor); };
-  Object.defineProperties(constructor, { name: { value: name }, length: { value: 0 }, prototype: { value: cls.prototype } });
+  const constructor = function (...args) {
+    return Reflect.construct(cls, args, new.target ?? constructor);
+  };
+  Object.defineProperties(constructor, {
+    name: { value: name },
+    length: { value: 0 },
+    prototype: { value: cls.prototype },
+  });
   Object.defineProperty(cls.prototype, "constructor", { value: constructor, writable: true, configurable: true });
   return constructor;
 }

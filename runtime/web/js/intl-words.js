@@ -1,7 +1,20 @@
 // Intl.RelativeTimeFormat, ListFormat, DisplayNames, Collator and Segmenter.
 import { host } from "./host.js";
 import { guarded } from "./idl.js";
-import { callable, coerced, install, joined, matcher, optionsObject, parts, shown, tagsOf, text, truth, type } from "./intl-options.js";
+import {
+  callable,
+  coerced,
+  install,
+  joined,
+  matcher,
+  optionsObject,
+  parts,
+  shown,
+  tagsOf,
+  text,
+  truth,
+  type,
+} from "./intl-options.js";
 
 const WIDTHS = ["long", "short", "narrow"];
 const UNITS = ["second", "minute", "hour", "day", "week", "month", "quarter", "year"];
@@ -10,10 +23,13 @@ let relativeOf;
 
 class RelativeTimeFormat {
   #o;
-  static { relativeOf = guarded("Intl.RelativeTimeFormat", (format) => format.#o); }
+  static {
+    relativeOf = guarded("Intl.RelativeTimeFormat", (format) => format.#o);
+  }
   constructor() {
     const [locales, options] = arguments;
-    const tags = tagsOf(locales), given = coerced(options);
+    const tags = tagsOf(locales),
+      given = coerced(options);
     matcher(given);
     const system = type(given, "numberingSystem") ?? "";
     const style = text(given, "style", WIDTHS, "long");
@@ -21,16 +37,21 @@ class RelativeTimeFormat {
     const [locale, numberingSystem] = host.intl_resolve(tags, true, system);
     this.#o = { locale, style, numeric, numberingSystem };
   }
-  format(value, unit) { return joined(relative(relativeOf(this), value, unit).flat, 2); }
+  format(value, unit) {
+    return joined(relative(relativeOf(this), value, unit).flat, 2);
+  }
   formatToParts(value, unit) {
     const { flat, single } = relative(relativeOf(this), value, unit);
-    return parts(flat, (kind) => kind === "literal" ? undefined : { unit: single });
+    return parts(flat, (kind) => (kind === "literal" ? undefined : { unit: single }));
   }
-  resolvedOptions() { return { ...relativeOf(this) }; }
+  resolvedOptions() {
+    return { ...relativeOf(this) };
+  }
 }
 
 function relative(o, value, unit) {
-  const n = +value, name = `${unit}`;
+  const n = +value,
+    name = `${unit}`;
   const single = name.endsWith("s") ? name.slice(0, -1) : name;
   if (!UNITS.includes(single)) throw new RangeError(`Invalid unit argument for format() '${name}'`);
   if (!Number.isFinite(n)) throw new RangeError("The number value is not finite");
@@ -41,10 +62,13 @@ let listOf;
 
 class ListFormat {
   #o;
-  static { listOf = guarded("Intl.ListFormat", (format) => format.#o); }
+  static {
+    listOf = guarded("Intl.ListFormat", (format) => format.#o);
+  }
   constructor() {
     const [locales, options] = arguments;
-    const tags = tagsOf(locales), given = optionsObject(options);
+    const tags = tagsOf(locales),
+      given = optionsObject(options);
     matcher(given);
     const kind = text(given, "type", ["conjunction", "disjunction", "unit"], "conjunction");
     const style = text(given, "style", WIDTHS, "long");
@@ -58,7 +82,9 @@ class ListFormat {
     const o = listOf(this);
     return parts(host.intl_list(o.locale, o.type, o.style, strings(list)));
   }
-  resolvedOptions() { return { ...listOf(this) }; }
+  resolvedOptions() {
+    return { ...listOf(this) };
+  }
 }
 
 function strings(list) {
@@ -75,7 +101,9 @@ let namesOf;
 
 class DisplayNames {
   #o;
-  static { namesOf = guarded("Intl.DisplayNames", (names) => names.#o); }
+  static {
+    namesOf = guarded("Intl.DisplayNames", (names) => names.#o);
+  }
   constructor(locales, options) {
     const tags = tagsOf(locales);
     if (options === undefined) throw new TypeError("Intl.DisplayNames: the options must name a type");
@@ -94,14 +122,18 @@ class DisplayNames {
     const [canonical, name] = host.intl_name(o.locale, o.type, o.style, o.languageDisplay ?? "", `${code}`);
     return name ?? (o.fallback === "code" ? canonical : undefined);
   }
-  resolvedOptions() { return { ...namesOf(this) }; }
+  resolvedOptions() {
+    return { ...namesOf(this) };
+  }
 }
 
 const CASES = ["upper", "lower", "false"];
 
 /** The specification of a Collator. */
 export function collatorSpec(locales, options) {
-  const tags = tagsOf(locales), given = coerced(options), o = Object.create(null);
+  const tags = tagsOf(locales),
+    given = coerced(options),
+    o = Object.create(null);
   o.usage = text(given, "usage", ["sort", "search"], "sort");
   matcher(given);
   o.collation = type(given, "collation");
@@ -119,31 +151,39 @@ class Collator {
   #compare;
   static {
     collatorOf = guarded("Intl.Collator", (collator) => collator.#spec);
-    comparerOf = (collator, make) => collator.#compare ??= make();
+    comparerOf = (collator, make) => (collator.#compare ??= make());
   }
-  constructor(locales, options) { this.#spec = collatorSpec(locales, options); }
+  constructor(locales, options) {
+    this.#spec = collatorSpec(locales, options);
+  }
   get compare() {
     const spec = collatorOf(this);
     return comparerOf(this, () => {
       const compare = (x, y) => {
-        const a = typeof x === "string" ? x : `${x}`, b = typeof y === "string" ? y : `${y}`; // a template is a call
+        const a = typeof x === "string" ? x : `${x}`,
+          b = typeof y === "string" ? y : `${y}`; // a template is a call
         return host.intl_compare(spec, a, b);
       };
       Object.defineProperty(compare, "name", { value: "" });
       return compare;
     });
   }
-  resolvedOptions() { return shown(collatorOf(this)); }
+  resolvedOptions() {
+    return shown(collatorOf(this));
+  }
 }
 
 let segmenterOf, segmentsOf, cursorOf;
 
 class Segmenter {
   #o;
-  static { segmenterOf = guarded("Intl.Segmenter", (segmenter) => segmenter.#o); }
+  static {
+    segmenterOf = guarded("Intl.Segmenter", (segmenter) => segmenter.#o);
+  }
   constructor() {
     const [locales, options] = arguments;
-    const tags = tagsOf(locales), given = optionsObject(options);
+    const tags = tagsOf(locales),
+      given = optionsObject(options);
     matcher(given);
     const granularity = text(given, "granularity", ["grapheme", "word", "sentence"], "grapheme");
     this.#o = { locale: host.intl_resolve(tags)[0], granularity };
@@ -152,22 +192,31 @@ class Segmenter {
     const { granularity } = segmenterOf(this);
     return new Segments(granularity, `${value}`);
   }
-  resolvedOptions() { return { ...segmenterOf(this) }; }
+  resolvedOptions() {
+    return { ...segmenterOf(this) };
+  }
 }
 
 // Each number of ends is twice the index at which a segment ends, plus one if
 // the segment is like a word.
 class Segments {
   #o;
-  static { segmentsOf = guarded("%Segments%", (segments) => segments.#o); }
+  static {
+    segmentsOf = guarded("%Segments%", (segments) => segments.#o);
+  }
   constructor(granularity, input) {
-    this.#o = { granularity, input, ends: new Uint32Array(host.intl_segments(granularity, input.toWellFormed()).buffer) };
+    this.#o = {
+      granularity,
+      input,
+      ends: new Uint32Array(host.intl_segments(granularity, input.toWellFormed()).buffer),
+    };
   }
   containing(index) {
     const o = segmentsOf(this);
     const n = Math.trunc(+index) || 0;
     if (n < 0 || n >= o.input.length) return undefined;
-    let low = 0, high = o.ends.length - 1; // the first segment that ends behind n
+    let low = 0,
+      high = o.ends.length - 1; // the first segment that ends behind n
     while (low < high) {
       const mid = (low + high) >> 1;
       if (o.ends[mid] >>> 1 > n) high = mid;
@@ -175,12 +224,15 @@ class Segments {
     }
     return segmentAt(o, low);
   }
-  [Symbol.iterator]() { return new SegmentIterator(segmentsOf(this)); }
+  [Symbol.iterator]() {
+    return new SegmentIterator(segmentsOf(this));
+  }
 }
 delete Segments.prototype.constructor;
 
 function segmentAt(o, at) {
-  const index = at === 0 ? 0 : o.ends[at - 1] >>> 1, end = o.ends[at];
+  const index = at === 0 ? 0 : o.ends[at - 1] >>> 1,
+    end = o.ends[at];
   const data = { segment: o.input.slice(index, end >>> 1), index, input: o.input };
   if (o.granularity === "word") data.isWordLike = (end & 1) === 1;
   return data;
@@ -189,8 +241,12 @@ function segmentAt(o, at) {
 class SegmentIterator {
   #o;
   #at = 0;
-  static { cursorOf = guarded("%SegmentIterator%", (iterator) => [iterator.#o, iterator.#at++]); }
-  constructor(o) { this.#o = o; }
+  static {
+    cursorOf = guarded("%SegmentIterator%", (iterator) => [iterator.#o, iterator.#at++]);
+  }
+  constructor(o) {
+    this.#o = o;
+  }
   next() {
     const [o, at] = cursorOf(this);
     if (at >= o.ends.length) return { value: undefined, done: true };
@@ -206,5 +262,8 @@ export function installWords(Intl) {
   install(Intl, "Segmenter", Segmenter);
   delete SegmentIterator.prototype.constructor;
   Object.setPrototypeOf(SegmentIterator.prototype, Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())));
-  Object.defineProperty(SegmentIterator.prototype, Symbol.toStringTag, { value: "Segmenter String Iterator", configurable: true });
+  Object.defineProperty(SegmentIterator.prototype, Symbol.toStringTag, {
+    value: "Segmenter String Iterator",
+    configurable: true,
+  });
 }

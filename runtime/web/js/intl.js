@@ -12,15 +12,19 @@ import { collatorSpec, installWords } from "./intl-words.js";
 // The members are written as those of classes, whose code is strict: there, this
 // is what the caller made it.
 class Functions {
-  getCanonicalLocales(locales) { return tagsOf(locales); }
-  supportedValuesOf(key) { return host.intl_values(`${key}`); }
+  getCanonicalLocales(locales) {
+    return tagsOf(locales);
+  }
+  supportedValuesOf(key) {
+    return host.intl_values(`${key}`);
+  }
 }
 
 // The specifications of calls without options, which are most: made once.
 const plain = new Map();
 
 function cached(kind, locales, options, make) {
-  if (options !== undefined || locales !== undefined && typeof locales !== "string") return make();
+  if (options !== undefined || (locales !== undefined && typeof locales !== "string")) return make();
   const key = `${kind} ${locales}`;
   let spec = plain.get(key);
   if (spec === undefined) {
@@ -30,19 +34,28 @@ function cached(kind, locales, options, make) {
   return spec;
 }
 
-const numberOf = Number.prototype.valueOf, bigintOf = BigInt.prototype.valueOf, timeOf = Date.prototype.getTime;
+const numberOf = Number.prototype.valueOf,
+  bigintOf = BigInt.prototype.valueOf,
+  timeOf = Date.prototype.getTime;
 
 function formatNumber(value, locales, options) {
-  return host.intl_number_format(cached("number", locales, options, () => numberSpec(locales, options)), numeric(value));
+  return host.intl_number_format(
+    cached("number", locales, options, () => numberSpec(locales, options)),
+    numeric(value),
+  );
 }
 
 function formatDate(time, locales, options, required, defaults) {
   if (Number.isNaN(time)) return "Invalid Date";
-  return host.intl_date_format(cached(`${required} ${defaults}`, locales, options, () => dateSpec(locales, options, required, defaults)), time);
+  return host.intl_date_format(
+    cached(`${required} ${defaults}`, locales, options, () => dateSpec(locales, options, required, defaults)),
+    time,
+  );
 }
 
 function coercible(value, name) {
-  if (value === undefined || value === null) throw new TypeError(`String.prototype.${name} called on null or undefined`);
+  if (value === undefined || value === null)
+    throw new TypeError(`String.prototype.${name} called on null or undefined`);
   return `${value}`;
 }
 
@@ -55,26 +68,58 @@ function changeCase(value, locales, upper) {
 let usual; // what texts are compared by where nothing is said. Sorts do so often: no template, which is a call, is made of a text
 
 const methods = [
-  [Number.prototype, class {
-    toLocaleString() { return formatNumber(numberOf.call(this), arguments[0], arguments[1]); }
-  }],
-  [BigInt.prototype, class {
-    toLocaleString() { return formatNumber(bigintOf.call(this), arguments[0], arguments[1]); }
-  }],
-  [Date.prototype, class {
-    toLocaleString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "any", "all"); }
-    toLocaleDateString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "date", "date"); }
-    toLocaleTimeString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "time", "time"); }
-  }],
-  [String.prototype, class {
-    localeCompare(that, locales = undefined, options = undefined) {
-      const text = typeof this === "string" ? this : coercible(this, "localeCompare"), other = typeof that === "string" ? that : `${that}`;
-      if (locales !== undefined || options !== undefined) return host.intl_compare(cached("compare", locales, options, () => collatorSpec(locales, options)), text, other);
-      return text === other ? 0 : host.intl_compare(usual ??= collatorSpec(), text, other);
-    }
-    toLocaleUpperCase() { return changeCase(coercible(this, "toLocaleUpperCase"), arguments[0], true); }
-    toLocaleLowerCase() { return changeCase(coercible(this, "toLocaleLowerCase"), arguments[0], false); }
-  }],
+  [
+    Number.prototype,
+    class {
+      toLocaleString() {
+        return formatNumber(numberOf.call(this), arguments[0], arguments[1]);
+      }
+    },
+  ],
+  [
+    BigInt.prototype,
+    class {
+      toLocaleString() {
+        return formatNumber(bigintOf.call(this), arguments[0], arguments[1]);
+      }
+    },
+  ],
+  [
+    Date.prototype,
+    class {
+      toLocaleString() {
+        return formatDate(timeOf.call(this), arguments[0], arguments[1], "any", "all");
+      }
+      toLocaleDateString() {
+        return formatDate(timeOf.call(this), arguments[0], arguments[1], "date", "date");
+      }
+      toLocaleTimeString() {
+        return formatDate(timeOf.call(this), arguments[0], arguments[1], "time", "time");
+      }
+    },
+  ],
+  [
+    String.prototype,
+    class {
+      localeCompare(that, locales = undefined, options = undefined) {
+        const text = typeof this === "string" ? this : coercible(this, "localeCompare"),
+          other = typeof that === "string" ? that : `${that}`;
+        if (locales !== undefined || options !== undefined)
+          return host.intl_compare(
+            cached("compare", locales, options, () => collatorSpec(locales, options)),
+            text,
+            other,
+          );
+        return text === other ? 0 : host.intl_compare((usual ??= collatorSpec()), text, other);
+      }
+      toLocaleUpperCase() {
+        return changeCase(coercible(this, "toLocaleUpperCase"), arguments[0], true);
+      }
+      toLocaleLowerCase() {
+        return changeCase(coercible(this, "toLocaleLowerCase"), arguments[0], false);
+      }
+    },
+  ],
 ];
 
 // Arrays hand locales and options on to their elements (ECMA-402, 20.5).
@@ -97,7 +142,11 @@ class Arrays {
     if (under.has(list)) return "";
     under.add(list);
     try {
-      return listed(list, Math.min(Math.max(Math.trunc(Number(list.length)) || 0, 0), Number.MAX_SAFE_INTEGER), arguments);
+      return listed(
+        list,
+        Math.min(Math.max(Math.trunc(Number(list.length)) || 0, 0), Number.MAX_SAFE_INTEGER),
+        arguments,
+      );
     } finally {
       under.delete(list);
     }
@@ -118,7 +167,12 @@ class Typed {
 export function install() {
   const Intl = {};
   Object.defineProperty(Intl, Symbol.toStringTag, { value: "Intl", configurable: true });
-  for (const [target, members] of [[Intl, Functions], ...methods, [Array.prototype, Arrays], [TypedArray.prototype, Typed]]) {
+  for (const [target, members] of [
+    [Intl, Functions],
+    ...methods,
+    [Array.prototype, Arrays],
+    [TypedArray.prototype, Typed],
+  ]) {
     const { constructor, ...descriptors } = Object.getOwnPropertyDescriptors(members.prototype);
     Object.defineProperties(target, descriptors);
   }

@@ -5,7 +5,8 @@ import { writing } from "./circle.js";
 import { host } from "./host.js";
 import { parsed } from "./wording.js";
 
-const { parse, stringify } = JSON, { apply } = Reflect;
+const { parse, stringify } = JSON,
+  { apply } = Reflect;
 const { slice, isWellFormed, repeat } = String.prototype;
 const { min, trunc } = Math;
 
@@ -15,13 +16,16 @@ const widest = 10; // ECMA-262, 25.5.2, step 6
 // What each level is indented by; undefined when that is not plain.
 function gapOf(space) {
   switch (typeof space) {
-  case "undefined": return "";
-  case "number": return space >= 1 ? apply(repeat, " ", [min(widest, trunc(space))]) : "";
-  case "string": {
-    const gap = apply(slice, space, [0, widest]);
-    return apply(isWellFormed, gap, []) ? gap : undefined;
-  }
-  default: return space === null ? "" : undefined;
+    case "undefined":
+      return "";
+    case "number":
+      return space >= 1 ? apply(repeat, " ", [min(widest, trunc(space))]) : "";
+    case "string": {
+      const gap = apply(slice, space, [0, widest]);
+      return apply(isWellFormed, gap, []) ? gap : undefined;
+    }
+    default:
+      return space === null ? "" : undefined;
   }
 }
 
@@ -32,13 +36,19 @@ export function install() {
     },
     stringify(value, replacer, space) {
       const kind = typeof value;
-      if ((kind === "object" && value !== null || kind === "string" && value.length >= longText) &&
-        (replacer === undefined || replacer === null || typeof replacer !== "function" && typeof replacer !== "object")) {
-        const gap = space === undefined ? "" : gapOf(space), text = gap === undefined ? undefined : host.json_text(value, gap);
+      if (
+        ((kind === "object" && value !== null) || (kind === "string" && value.length >= longText)) &&
+        (replacer === undefined ||
+          replacer === null ||
+          (typeof replacer !== "function" && typeof replacer !== "object"))
+      ) {
+        const gap = space === undefined ? "" : gapOf(space),
+          text = gap === undefined ? undefined : host.json_text(value, gap);
         if (text !== undefined) return text;
       }
       return writing(stringify, value, replacer, space);
     },
   };
-  for (const [name, value] of Object.entries(methods)) Object.defineProperty(JSON, name, { value, writable: true, enumerable: false, configurable: true });
+  for (const [name, value] of Object.entries(methods))
+    Object.defineProperty(JSON, name, { value, writable: true, enumerable: false, configurable: true });
 }

@@ -19,16 +19,21 @@ export function webKey(value) {
 
 function convert(member, value) {
   switch (member) {
-    case "ext": return !!value;
-    case "key_ops": return sequence(value, member).map((item) => `${item}`);
-    case "oth": return sequence(value, member);
-    default: return `${value}`;
+    case "ext":
+      return !!value;
+    case "key_ops":
+      return sequence(value, member).map((item) => `${item}`);
+    case "oth":
+      return sequence(value, member);
+    default:
+      return `${value}`;
   }
 }
 
 /** The items of a sequence. */
 export function sequence(value, what) {
-  if (typeof value !== "object" || value === null || typeof value[Symbol.iterator] !== "function") throw new TypeError(`${what} is not a sequence`);
+  if (typeof value !== "object" || value === null || typeof value[Symbol.iterator] !== "function")
+    throw new TypeError(`${what} is not a sequence`);
   return [...value];
 }
 

@@ -24,7 +24,10 @@ const tagOf = (value) => Object.prototype.toString.call(value);
 const typed = (name) => (value) => ArrayBuffer.isView(value) && typedName(value) === name;
 const source = (value) => Function.prototype.toString.call(value);
 const kindOf = (f) => Object.getPrototypeOf(f);
-const generator = kindOf(function* () {}), asyncGenerator = kindOf(async function* () {}), asyncFunction = kindOf(async function () {});
+const generator = kindOf(function* () {}),
+  asyncGenerator = kindOf(async function* () {}),
+  // biome-ignore lint/complexity/useArrowFunction: one of each kind of function
+  asyncFunction = kindOf(async function () {});
 const hidden = Symbol();
 
 /**
@@ -34,11 +37,18 @@ const hidden = Symbol();
  */
 export function isOrdinary(value) {
   const proto = Object.getPrototypeOf(value);
-  return typeof value === "object" && proto !== null && !(Symbol.toStringTag in value) && tagOf(value) === "[object Object]" && !Array.isArray(value);
+  return (
+    typeof value === "object" &&
+    proto !== null &&
+    !(Symbol.toStringTag in value) &&
+    tagOf(value) === "[object Object]" &&
+    !Array.isArray(value)
+  );
 }
 
 export const isArrayBuffer = branded(getter(ArrayBuffer.prototype, "byteLength"));
-export const isSharedArrayBuffer = typeof SharedArrayBuffer === "function" ? branded(getter(SharedArrayBuffer.prototype, "byteLength")) : () => false;
+export const isSharedArrayBuffer =
+  typeof SharedArrayBuffer === "function" ? branded(getter(SharedArrayBuffer.prototype, "byteLength")) : () => false;
 export const isAnyArrayBuffer = (value) => isArrayBuffer(value) || isSharedArrayBuffer(value);
 export const isDataView = branded(getter(DataView.prototype, "byteLength"));
 export const isDate = branded((value) => Date.prototype.getTime.call(value));
@@ -52,16 +62,34 @@ export const isStringObject = branded((value) => String.prototype.valueOf.call(v
 export const isBooleanObject = branded((value) => Boolean.prototype.valueOf.call(value));
 export const isBigIntObject = branded((value) => BigInt.prototype.valueOf.call(value));
 export const isSymbolObject = branded((value) => Symbol.prototype.valueOf.call(value));
-export const isBoxedPrimitive = (value) => isNumberObject(value) || isStringObject(value) || isBooleanObject(value) || isBigIntObject(value) || isSymbolObject(value);
+export const isBoxedPrimitive = (value) =>
+  isNumberObject(value) ||
+  isStringObject(value) ||
+  isBooleanObject(value) ||
+  isBigIntObject(value) ||
+  isSymbolObject(value);
 export const isPromise = (value) => value instanceof Promise && tagOf(value) === "[object Promise]";
 export const isNativeError = Error.isError;
 export const isMapIterator = (value) => tagOf(value) === "[object Map Iterator]" && typeof value.next === "function";
 export const isSetIterator = (value) => tagOf(value) === "[object Set Iterator]" && typeof value.next === "function";
 export const isGeneratorObject = (value) => /^\[object (Async)?Generator\]$/.test(tagOf(value));
-export const isArgumentsObject = (value) => value !== null && typeof value === "object" && !(Symbol.toStringTag in value) && tagOf(value) === "[object Arguments]";
-export const isModuleNamespaceObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === null && value[Symbol.toStringTag] === "Module" && !Object.isExtensible(value);
-export const isAsyncFunction = (value) => typeof value === "function" && (kindOf(value) === asyncFunction || kindOf(value) === asyncGenerator || /^async\b/.test(source(value)));
-export const isGeneratorFunction = (value) => typeof value === "function" && (kindOf(value) === generator || kindOf(value) === asyncGenerator || /^(async\s+)?function\s*\*/.test(source(value)));
+export const isArgumentsObject = (value) =>
+  value !== null &&
+  typeof value === "object" &&
+  !(Symbol.toStringTag in value) &&
+  tagOf(value) === "[object Arguments]";
+export const isModuleNamespaceObject = (value) =>
+  value !== null &&
+  typeof value === "object" &&
+  Object.getPrototypeOf(value) === null &&
+  value[Symbol.toStringTag] === "Module" &&
+  !Object.isExtensible(value);
+export const isAsyncFunction = (value) =>
+  typeof value === "function" &&
+  (kindOf(value) === asyncFunction || kindOf(value) === asyncGenerator || /^async\b/.test(source(value)));
+export const isGeneratorFunction = (value) =>
+  typeof value === "function" &&
+  (kindOf(value) === generator || kindOf(value) === asyncGenerator || /^(async\s+)?function\s*\*/.test(source(value)));
 export const isProxy = (value) => host.is_proxy(value);
 export const isArrayBufferView = ArrayBuffer.isView;
 export const isTypedArray = (value) => ArrayBuffer.isView(value) && typedName(value) !== undefined;

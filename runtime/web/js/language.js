@@ -17,20 +17,29 @@ function refuseCode() {
 }
 
 function refuseStrings() {
+  // biome-ignore lint/security/noGlobalEval: guarded here
   const evaluate = globalThis.eval;
-  expose("eval", { eval(code) {
-    if (typeof code !== "string") return code;
-    refuseCode();
-    return evaluate(code);
-  } }.eval);
+  expose(
+    "eval",
+    {
+      eval(code) {
+        if (typeof code !== "string") return code;
+        refuseCode();
+        return evaluate(code);
+      },
+    }.eval,
+  );
+  // biome-ignore lint/complexity/useArrowFunction: the kinds of functions that have a constructor
   const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
   for (const f of kinds) {
     const proto = Object.getPrototypeOf(f);
     const original = proto.constructor;
-    const guarding = { [original.name]: function (...args) {
-      refuseCode();
-      return Reflect.construct(original, args, new.target ?? guarding);
-    } }[original.name];
+    const guarding = {
+      [original.name]: function (...args) {
+        refuseCode();
+        return Reflect.construct(original, args, new.target ?? guarding);
+      },
+    }[original.name];
     Object.defineProperty(guarding, "length", { value: 1, configurable: true });
     Object.defineProperty(guarding, "prototype", { value: proto, writable: false });
     Object.defineProperty(proto, "constructor", { value: guarding }); // as writable as it is: that of Function alone is
@@ -47,23 +56,43 @@ let file;
 // method was called of is not kept: each function counts as called by itself.
 function completeFrames() {
   Error.prepareStackTrace = (error, frames) => frames[0];
-  const { stack: here } = new Error(), proto = Object.getPrototypeOf(here);
+  const { stack: here } = new Error(),
+    proto = Object.getPrototypeOf(here);
   file = here.getFileName();
   const methods = {
     getEvalOrigin() {},
     getFunction() {},
-    getMethodName() { return null; },
-    getPromiseIndex() { return null; },
-    getScriptNameOrSourceURL() { return this.getFileName(); },
+    getMethodName() {
+      return null;
+    },
+    getPromiseIndex() {
+      return null;
+    },
+    getScriptNameOrSourceURL() {
+      return this.getFileName();
+    },
     getThis() {},
-    getTypeName() { return null; },
-    isAsync() { return false; },
-    isEval() { return false; },
-    isPromiseAll() { return false; },
-    isToplevel() { return !this.isConstructor(); },
-    toString() { return `${this.isConstructor() ? "new " : ""}${position(this)}`; },
+    getTypeName() {
+      return null;
+    },
+    isAsync() {
+      return false;
+    },
+    isEval() {
+      return false;
+    },
+    isPromiseAll() {
+      return false;
+    },
+    isToplevel() {
+      return !this.isConstructor();
+    },
+    toString() {
+      return `${this.isConstructor() ? "new " : ""}${position(this)}`;
+    },
   };
-  for (const [name, value] of Object.entries(methods)) Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
+  for (const [name, value] of Object.entries(methods))
+    Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
 // The object that a stack is captured for, and whether a frame is of what captures it.
@@ -73,7 +102,8 @@ let capturing, isCapture;
 let heading;
 
 function headStacks() {
-  const { apply } = Reflect, { toString } = Error.prototype;
+  const { apply } = Reflect,
+    { toString } = Error.prototype;
   prepareBy((error, frames) => {
     let out = "";
     if (error !== capturing) {
@@ -97,21 +127,25 @@ function headStacks() {
 // of the author, and none is there at first: libraries set one for a single stack,
 // and then put back undefined or delete it.
 function prepareBy(head) {
-  const { apply } = Reflect, Own = Error, { isError } = Own;
+  const { apply } = Reflect,
+    Own = Error,
+    { isError } = Own;
   delete Own.prepareStackTrace;
-  apply(preparing.set, Own, [(error, frames) => {
-    if (error !== capturing && (!isError(error) || hasStack(error))) return undefined; // the author took it away
-    const { prepareStackTrace: prepare } = Own;
-    if (error === capturing && isCapture(frames[0])) frames = []; // the function to begin above did not call
-    if (error !== capturing) frames = withoutMakers(error, frames);
-    let stack = null;
-    heading = undefined;
-    try {
-      stack = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
-    } catch {}
-    keepStack(error, stack, heading);
-    return stack;
-  }]);
+  apply(preparing.set, Own, [
+    (error, frames) => {
+      if (error !== capturing && (!isError(error) || hasStack(error))) return undefined; // the author took it away
+      const { prepareStackTrace: prepare } = Own;
+      if (error === capturing && isCapture(frames[0])) frames = []; // the function to begin above did not call
+      if (error !== capturing) frames = withoutMakers(error, frames);
+      let stack = null;
+      heading = undefined;
+      try {
+        stack = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
+      } catch {}
+      keepStack(error, stack, heading);
+      return stack;
+    },
+  ]);
 }
 
 // The frames without those of the constructors that made the error, if its class is one
@@ -129,13 +163,17 @@ function withoutMakers(error, frames) {
 
 // Where calls are too deep to make one of prepareStackTrace, the engine leaves no
 // stack at all; V8's is never null but by the author's doing.
-function isOverflow(error) { return error instanceof RangeError && error.message === "Maximum call stack size exceeded"; }
+function isOverflow(error) {
+  return error instanceof RangeError && error.message === "Maximum call stack size exceeded";
+}
 
 // V8 has no stack on Error.prototype, where libraries that compare errors by all
 // their properties would find one. The engine's is left to the errors of such a
 // place and to those of a budget that ends, which have none of their own.
 function freeStacks() {
-  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect, { toString } = Error.prototype;
+  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"),
+    { apply } = Reflect,
+    { toString } = Error.prototype;
   const free = {
     get stack() {
       const stack = apply(get, this, []);
@@ -145,7 +183,13 @@ function freeStacks() {
     },
     set stack(value) {
       if (Object(this) !== this) apply(set, this, [value]);
-      else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: apply(get, this, []) !== null, configurable: true });
+      else
+        Reflect.defineProperty(this, "stack", {
+          value,
+          writable: true,
+          enumerable: apply(get, this, []) !== null,
+          configurable: true,
+        });
     },
   };
   delete Error.prototype.stack;
@@ -157,18 +201,21 @@ function freeStacks() {
 // What is captured for an object is its own, and headed as late, as an error's is.
 function nameCaptures() {
   const { captureStackTrace: capture } = Error;
-  const { value } = Object.getOwnPropertyDescriptor({
-    captureStackTrace(object, above) {
-      const outer = capturing;
-      capturing = object;
-      try {
-        capture(object, typeof above === "function" ? above : value);
-      } finally {
-        capturing = outer;
-      }
-      if (hasStack(object)) showStack(object); // the engine put the text in its place
+  const { value } = Object.getOwnPropertyDescriptor(
+    {
+      captureStackTrace(object, above) {
+        const outer = capturing;
+        capturing = object;
+        try {
+          capture(object, typeof above === "function" ? above : value);
+        } finally {
+          capturing = outer;
+        }
+        if (hasStack(object)) showStack(object); // the engine put the text in its place
+      },
     },
-  }, "captureStackTrace");
+    "captureStackTrace",
+  );
   isCapture = (frame) => frame !== undefined && frame.getFunctionName() === value.name && frame.getFileName() === file;
   Object.defineProperty(Error, "captureStackTrace", { value, writable: true, enumerable: false, configurable: true });
 }
@@ -177,15 +224,18 @@ function nameCaptures() {
 // was: it becomes an invalid one (ECMA-262, 21.4.4.20 and on), unless it was that
 // before: then what the conversion of a field sets stays.
 function invalidateDates() {
-  const { apply } = Reflect, { getTime, setTime } = Date.prototype;
+  const { apply } = Reflect,
+    { getTime, setTime } = Date.prototype;
   for (const name of Object.getOwnPropertyNames(Date.prototype)) {
     const original = Date.prototype[name];
     if (!name.startsWith("set") || name === "setTime") continue;
     const ofNone = name.endsWith("Year"); // begins anew with what was no date
     const { [name]: value } = {
       [name](...fields) {
-        const before = apply(getTime, this, []), time = apply(original, this, fields);
-        return time === time || before !== before && !ofNone ? time : apply(setTime, this, [NaN]);
+        const before = apply(getTime, this, []),
+          time = apply(original, this, fields);
+        // biome-ignore lint/suspicious/noSelfCompare: NaN, whatever the Worker made of Number.isNaN
+        return time === time || (before !== before && !ofNone) ? time : apply(setTime, this, [NaN]);
       },
     };
     Object.defineProperty(value, "length", { value: original.length, configurable: true });
@@ -217,10 +267,12 @@ function position(frame) {
 
 // https://webidl.spec.whatwg.org/#js-DOMException-specialness
 function countExceptions() {
-  const { isError } = Error, { get: code } = Object.getOwnPropertyDescriptor(DOMException.prototype, "code");
+  const { isError } = Error,
+    { get: code } = Object.getOwnPropertyDescriptor(DOMException.prototype, "code");
   const { isError: either } = {
     isError(value) {
-      if (isError(value) || value === null || typeof value !== "object" || !(value instanceof DOMException)) return isError(value);
+      if (isError(value) || value === null || typeof value !== "object" || !(value instanceof DOMException))
+        return isError(value);
       try {
         code.call(value);
         return true;
@@ -235,13 +287,18 @@ function countExceptions() {
 // What the engine has from drafts of ECMA-262: RegExp.escape (22.2.5.1) leaves pairs of
 // surrogates as they are, and Promise.try (27.2.4.8) gives back a promise of its kind.
 function amend() {
-  const { escape } = RegExp, { resolve, withResolvers } = Promise, { apply } = Reflect;
-  const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g, probe = escape("-").length;
+  const { escape } = RegExp,
+    { resolve, withResolvers } = Promise,
+    { apply } = Reflect;
+  const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g,
+    probe = escape("-").length;
   const methods = {
     escape(text) {
       if (typeof text !== "string" || text.search(pair) < 0) return escape(text);
-      let out = "", from = 0;
-      const rest = (to) => (from === 0 ? escape(text.slice(0, to)) : escape(`-${text.slice(from, to)}`).slice(probe)); // only the first letter is special
+      let out = "",
+        from = 0;
+      // Only the first letter is special.
+      const rest = (to) => (from === 0 ? escape(text.slice(0, to)) : escape(`-${text.slice(from, to)}`).slice(probe));
       for (const { 0: found, index } of text.matchAll(pair)) {
         if (index > from || from === 0) out += rest(index);
         out += found;
@@ -262,7 +319,12 @@ function amend() {
       return apply(resolve, this, [value]);
     },
   };
-  Object.defineProperty(RegExp, "escape", { value: methods.escape, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(RegExp, "escape", {
+    value: methods.escape,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
   Object.defineProperty(Promise, "try", { value: methods.try, writable: true, enumerable: false, configurable: true });
 }
 
@@ -277,7 +339,11 @@ export function install() {
   nameZone();
   splitByMatches();
   amend();
-  Math.random = { random() { return host.random_float(); } }.random;
+  Math.random = {
+    random() {
+      return host.random_float();
+    },
+  }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   attribute("self", globalThis);
 }

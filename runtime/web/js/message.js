@@ -14,7 +14,9 @@ export class MessagePort extends EventTarget {
   #state;
   static {
     stateOf = guarded("MessagePort", (port) => port.#state);
-    setState = (port, state) => { port.#state = state; };
+    setState = (port, state) => {
+      port.#state = state;
+    };
     isPort = (value) => typeof value === "object" && value !== null && #state in value;
   }
   constructor() {
@@ -23,8 +25,10 @@ export class MessagePort extends EventTarget {
   }
   postMessage(message, options = undefined) {
     need(arguments.length, 1, "MessagePort.postMessage");
-    const state = stateOf(this), transfer = transferOf(options);
-    if (transfer.includes(this)) throw new DOMException("A MessagePort cannot be sent through itself.", "DataCloneError");
+    const state = stateOf(this),
+      transfer = transferOf(options);
+    if (transfer.includes(this))
+      throw new DOMException("A MessagePort cannot be sent through itself.", "DataCloneError");
     const [data, moved] = cloneWith(message, transfer);
     const { peer } = state;
     if (peer === null) return;
@@ -37,20 +41,25 @@ export class MessagePort extends EventTarget {
     deliver(state);
   }
   close() {
-    const state = stateOf(this), { peer } = state;
+    const state = stateOf(this),
+      { peer } = state;
     state.queue.length = 0;
     state.peer = null;
     state.detached = true;
     if (peer === null) return;
     peer.peer = null;
-    task(() => { fire(peer.port, new Event("close")); });
+    task(() => {
+      fire(peer.port, new Event("close"));
+    });
   }
 }
 
 function transferOf(options) {
   if (options === undefined || options === null) return [];
-  if (typeof options !== "object" && typeof options !== "function") throw new TypeError("MessagePort.postMessage: the second argument is neither a sequence nor an object");
-  if (typeof options[Symbol.iterator] === "function") return sequence(options, "MessagePort.postMessage: the second argument");
+  if (typeof options !== "object" && typeof options !== "function")
+    throw new TypeError("MessagePort.postMessage: the second argument is neither a sequence nor an object");
+  if (typeof options[Symbol.iterator] === "function")
+    return sequence(options, "MessagePort.postMessage: the second argument");
   return options.transfer === undefined ? [] : sequence(options.transfer, "MessagePort.postMessage: transfer");
 }
 
@@ -99,8 +108,12 @@ export class MessageChannel {
     const one = entangle(this.#port1, null);
     one.peer = entangle(this.#port2, one);
   }
-  get port1() { return this.#port1; }
-  get port2() { return this.#port2; }
+  get port1() {
+    return this.#port1;
+  }
+  get port2() {
+    return this.#port2;
+  }
 }
 
 export function install() {

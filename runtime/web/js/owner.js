@@ -9,10 +9,14 @@ let newest = 0; // the request that began last
 let oldest = 0; // the request that began first, of those under way
 
 /** Says that the module is evaluated: from now on the code runs for requests. */
-export function serve() { serving = true; }
+export function serve() {
+  serving = true;
+}
 
 /** Reports whether the code runs for requests. */
-export function isServing() { return serving; }
+export function isServing() {
+  return serving;
+}
 
 /** Counts a request that begins; leave takes the number. */
 export function arrive() {
@@ -30,8 +34,10 @@ export function leave(number) {
 /** Refuses an object of requests while there is none. */
 export function inRequest() {
   if (!serving) {
-    throw new Error("Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and " +
-      "generating random values are not allowed within global scope. To fix this error, perform this operation within a handler.");
+    throw new Error(
+      "Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and " +
+        "generating random values are not allowed within global scope. To fix this error, perform this operation within a handler.",
+    );
   }
 }
 
@@ -45,9 +51,13 @@ export function mark() {
 export const FREE = Infinity;
 
 /** Why an object with this mark cannot be used; undefined while its owner may be under way. */
-export function foreign(made) { return made < oldest ? foreignError() : undefined; }
+export function foreign(made) {
+  return made < oldest ? foreignError() : undefined;
+}
 
 export function foreignError() {
-  return new Error("Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) " +
-    "created in the context of one request handler cannot be accessed from a different request's handler.");
+  return new Error(
+    "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) " +
+      "created in the context of one request handler cannot be accessed from a different request's handler.",
+  );
 }

@@ -24,10 +24,18 @@ class PerformanceEntry {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#state = arguments[1];
   }
-  get name() { return stateOf(this).name; }
-  get entryType() { return stateOf(this).type; }
-  get startTime() { return stateOf(this).start; }
-  get duration() { return stateOf(this).duration; }
+  get name() {
+    return stateOf(this).name;
+  }
+  get entryType() {
+    return stateOf(this).type;
+  }
+  get startTime() {
+    return stateOf(this).start;
+  }
+  get duration() {
+    return stateOf(this).duration;
+  }
   toJSON() {
     const { name, type, start, duration, detail } = stateOf(this);
     const json = { name, entryType: type, startTime: start, duration };
@@ -44,22 +52,48 @@ class PerformanceMark extends PerformanceEntry {
     if (start < 0) throw new TypeError("PerformanceMark constructor: the start time is negative");
     super(token, { name: `${name}`, type: "mark", start, duration: 0, detail: copied(options?.detail) });
   }
-  get detail() { return stateOf(this).detail; }
+  get detail() {
+    return stateOf(this).detail;
+  }
 }
 
 class PerformanceMeasure extends PerformanceEntry {
-  constructor() { super(...arguments); }
-  get detail() { return stateOf(this).detail; }
+  constructor() {
+    super(...arguments);
+  }
+  get detail() {
+    return stateOf(this).detail;
+  }
 }
 
 // No entry is one: the platform has the class alone, too.
 class PerformanceResourceTiming extends PerformanceEntry {}
 
 for (const name of [
-  "initiatorType", "nextHopProtocol", "workerStart", "redirectStart", "redirectEnd", "fetchStart", "domainLookupStart", "domainLookupEnd", "connectStart", "connectEnd",
-  "secureConnectionStart", "requestStart", "responseStart", "responseEnd", "transferSize", "encodedBodySize", "decodedBodySize", "responseStatus",
+  "initiatorType",
+  "nextHopProtocol",
+  "workerStart",
+  "redirectStart",
+  "redirectEnd",
+  "fetchStart",
+  "domainLookupStart",
+  "domainLookupEnd",
+  "connectStart",
+  "connectEnd",
+  "secureConnectionStart",
+  "requestStart",
+  "responseStart",
+  "responseEnd",
+  "transferSize",
+  "encodedBodySize",
+  "decodedBodySize",
+  "responseStatus",
 ]) {
-  const { [name]: getter } = Object.getOwnPropertyDescriptors({ get [name]() { throw illegal("PerformanceResourceTiming"); } });
+  const { [name]: getter } = Object.getOwnPropertyDescriptors({
+    get [name]() {
+      throw illegal("PerformanceResourceTiming");
+    },
+  });
   Object.defineProperty(PerformanceResourceTiming.prototype, name, getter);
 }
 
@@ -69,16 +103,27 @@ function time(value) {
   return ms;
 }
 
-function copied(detail) { return detail === undefined || detail === null ? null : cloneWith(detail, [])[0]; }
+function copied(detail) {
+  return detail === undefined || detail === null ? null : cloneWith(detail, [])[0];
+}
 
 class Performance extends EventTarget {
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();
   }
-  get timeOrigin() { own(this); return host.clock_origin(); }
-  now() { own(this); return host.clock_now(); }
-  toJSON() { own(this); return { timeOrigin: this.timeOrigin }; }
+  get timeOrigin() {
+    own(this);
+    return host.clock_origin();
+  }
+  now() {
+    own(this);
+    return host.clock_now();
+  }
+  toJSON() {
+    own(this);
+    return { timeOrigin: this.timeOrigin };
+  }
   mark(name, options = undefined) {
     own(this);
     const mark = new PerformanceMark(...arguments);
@@ -92,11 +137,25 @@ class Performance extends EventTarget {
     record(measure);
     return measure;
   }
-  clearMarks(name = undefined) { own(this); clear("mark", name); }
-  clearMeasures(name = undefined) { own(this); clear("measure", name); }
-  clearResourceTimings() { own(this); }
-  setResourceTimingBufferSize(size) { own(this); need(arguments.length, 1, "Performance.setResourceTimingBufferSize"); }
-  getEntries() { own(this); return sorted(entries); }
+  clearMarks(name = undefined) {
+    own(this);
+    clear("mark", name);
+  }
+  clearMeasures(name = undefined) {
+    own(this);
+    clear("measure", name);
+  }
+  clearResourceTimings() {
+    own(this);
+  }
+  setResourceTimingBufferSize(size) {
+    own(this);
+    need(arguments.length, 1, "Performance.setResourceTimingBufferSize");
+  }
+  getEntries() {
+    own(this);
+    return sorted(entries);
+  }
   getEntriesByType(type) {
     own(this);
     need(arguments.length, 1, "Performance.getEntriesByType");
@@ -115,13 +174,17 @@ function own(object) {
 
 // https://w3c.github.io/user-timing/#measure-method
 function span(name, from, to) {
-  let detail, start = from, end = to;
+  let detail,
+    start = from,
+    end = to;
   if (from !== null && typeof from === "object") {
     const { detail: given, start: begins, duration, end: ends } = from;
     if (begins !== undefined || ends !== undefined || duration !== undefined || given !== undefined) {
       if (to !== undefined) throw new TypeError("Performance.measure: an end mark is given beside options");
-      if (begins === undefined && ends === undefined) throw new TypeError("Performance.measure: the options have neither start nor end");
-      if (begins !== undefined && ends !== undefined && duration !== undefined) throw new TypeError("Performance.measure: the options have start, end and duration");
+      if (begins === undefined && ends === undefined)
+        throw new TypeError("Performance.measure: the options have neither start nor end");
+      if (begins !== undefined && ends !== undefined && duration !== undefined)
+        throw new TypeError("Performance.measure: the options have start, end and duration");
     }
     detail = copied(given);
     end = ends ?? (begins !== undefined && duration !== undefined ? point(begins) + time(duration) : to);
@@ -146,7 +209,9 @@ function point(mark) {
 
 function clear(type, name) {
   const only = name === undefined ? undefined : `${name}`;
-  entries = entries.filter((entry) => stateOf(entry).type !== type || (only !== undefined && stateOf(entry).name !== only));
+  entries = entries.filter(
+    (entry) => stateOf(entry).type !== type || (only !== undefined && stateOf(entry).name !== only),
+  );
 }
 
 function record(entry) {
@@ -166,7 +231,9 @@ function announce() {
       const queue = observer.queue.splice(0);
       if (queue.length === 0) continue;
       try {
-        observer.callback.call(observer.object, new PerformanceObserverEntryList(token, queue), observer.object, { droppedEntriesCount: 0 });
+        observer.callback.call(observer.object, new PerformanceObserverEntryList(token, queue), observer.object, {
+          droppedEntriesCount: 0,
+        });
       } catch (error) {
         report(error);
       }
@@ -174,11 +241,20 @@ function announce() {
   });
 }
 
-function sorted(list) { return list.toSorted((a, b) => stateOf(a).start - stateOf(b).start); }
+function sorted(list) {
+  return list.toSorted((a, b) => stateOf(a).start - stateOf(b).start);
+}
 
 function filtered(list, name, type) {
-  const byName = name === undefined ? undefined : `${name}`, byType = type === undefined ? undefined : `${type}`;
-  return sorted(list.filter((entry) => (byName === undefined || stateOf(entry).name === byName) && (byType === undefined || stateOf(entry).type === byType)));
+  const byName = name === undefined ? undefined : `${name}`,
+    byType = type === undefined ? undefined : `${type}`;
+  return sorted(
+    list.filter(
+      (entry) =>
+        (byName === undefined || stateOf(entry).name === byName) &&
+        (byType === undefined || stateOf(entry).type === byType),
+    ),
+  );
 }
 
 let listOf;
@@ -192,7 +268,9 @@ class PerformanceObserverEntryList {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#list = arguments[1];
   }
-  getEntries() { return sorted(listOf(this)); }
+  getEntries() {
+    return sorted(listOf(this));
+  }
   getEntriesByType(type) {
     need(arguments.length, 1, "PerformanceObserverEntryList.getEntriesByType");
     return filtered(listOf(this), undefined, type);
@@ -214,21 +292,26 @@ class PerformanceObserver {
   }
   constructor(callback) {
     need(arguments.length, 1, "PerformanceObserver constructor");
-    if (typeof callback !== "function") throw new TypeError("PerformanceObserver constructor: the callback is not a function");
+    if (typeof callback !== "function")
+      throw new TypeError("PerformanceObserver constructor: the callback is not a function");
     this.#state = { object: this, callback, types: new Set(), queue: [], many: undefined };
   }
   observe(options = undefined) {
     const state = observerOf(this);
     dictionary(options, "PerformanceObserver.observe: the argument");
     const { entryTypes, type, buffered } = options ?? {};
-    if (entryTypes === undefined && type === undefined) throw new TypeError("PerformanceObserver.observe: the options have neither entryTypes nor type");
+    if (entryTypes === undefined && type === undefined)
+      throw new TypeError("PerformanceObserver.observe: the options have neither entryTypes nor type");
     // The standard refuses buffered here as well; browsers and production pass over it.
-    if (entryTypes !== undefined && type !== undefined) throw new TypeError("PerformanceObserver.observe: the options have both entryTypes and type");
+    if (entryTypes !== undefined && type !== undefined)
+      throw new TypeError("PerformanceObserver.observe: the options have both entryTypes and type");
     const many = entryTypes !== undefined;
-    if (state.many !== undefined && state.many !== many) throw new DOMException("This observer observes either entryTypes or a type.", "InvalidModificationError");
+    if (state.many !== undefined && state.many !== many)
+      throw new DOMException("This observer observes either entryTypes or a type.", "InvalidModificationError");
     state.many = many;
     if (many) {
-      if (typeof entryTypes !== "object" || entryTypes === null) throw new TypeError("PerformanceObserver.observe: entryTypes is not a sequence");
+      if (typeof entryTypes !== "object" || entryTypes === null)
+        throw new TypeError("PerformanceObserver.observe: entryTypes is not a sequence");
       const known = [...entryTypes].map(String).filter((name) => TYPES.includes(name));
       if (known.length === 0) return;
       state.types = new Set(known);
@@ -247,14 +330,25 @@ class PerformanceObserver {
     state.queue.length = 0;
     state.many = undefined;
   }
-  takeRecords() { return observerOf(this).queue.splice(0); }
-  static get supportedEntryTypes() { return TYPES; }
+  takeRecords() {
+    return observerOf(this).queue.splice(0);
+  }
+  static get supportedEntryTypes() {
+    return TYPES;
+  }
 }
 
 export function install() {
   for (const [name, cls] of Object.entries({
-    Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver, PerformanceObserverEntryList, PerformanceResourceTiming,
-  })) define(name, cls);
+    Performance,
+    PerformanceEntry,
+    PerformanceMark,
+    PerformanceMeasure,
+    PerformanceObserver,
+    PerformanceObserverEntryList,
+    PerformanceResourceTiming,
+  }))
+    define(name, cls);
   Object.defineProperty(PerformanceObserver, "supportedEntryTypes", { enumerable: true });
   attribute("performance", new Performance(token));
 }

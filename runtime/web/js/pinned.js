@@ -12,14 +12,19 @@ export function pin(buffer) {
   for (const name of ["transfer", "transferToFixedLength", "transferToImmutable"]) keep(name);
 }
 
-export function isPinned(buffer) { return pinned.has(buffer); }
+export function isPinned(buffer) {
+  return pinned.has(buffer);
+}
 
 // Most Workers have no Memory, and the engine's own method.
 function keep(name) {
   const original = ArrayBuffer.prototype[name];
   const { [name]: method } = {
     [name]() {
-      if (isPinned(this)) throw new TypeError(`ArrayBuffer.prototype.${name}: the buffer of a WebAssembly.Memory cannot be detached; copy it with slice()`);
+      if (isPinned(this))
+        throw new TypeError(
+          `ArrayBuffer.prototype.${name}: the buffer of a WebAssembly.Memory cannot be detached; copy it with slice()`,
+        );
       return apply(original, this, arguments);
     },
   };

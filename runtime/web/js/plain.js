@@ -23,11 +23,18 @@ export function plainArguments(args) {
 
 function plain(value, state) {
   switch (typeof value) {
-    case "string": return value.length > MAX_STRING ? `${value.slice(0, MAX_STRING)}… ${value.length - MAX_STRING} more characters` : value;
-    case "boolean": return value;
-    case "number": return Number.isFinite(value) && !Object.is(value, -0) ? value : inspect(value);
-    case "object": return value === null ? null : object(value, state);
-    default: return inspect(value);
+    case "string":
+      return value.length > MAX_STRING
+        ? `${value.slice(0, MAX_STRING)}… ${value.length - MAX_STRING} more characters`
+        : value;
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) && !Object.is(value, -0) ? value : inspect(value);
+    case "object":
+      return value === null ? null : object(value, state);
+    default:
+      return inspect(value);
   }
 }
 
@@ -48,12 +55,20 @@ function shape(value, state) {
   if (types.isOrdinary(value)) return properties(value, {}, state);
   if (types.isNativeError(value)) return error(value, state);
   if (Array.isArray(value) || types.isTypedArray(value)) return list(value, value.length, state);
-  if (types.isDate(value)) return Number.isNaN(Date.prototype.getTime.call(value)) ? "Invalid Date" : Date.prototype.toISOString.call(value);
+  if (types.isDate(value))
+    return Number.isNaN(Date.prototype.getTime.call(value)) ? "Invalid Date" : Date.prototype.toISOString.call(value);
   if (types.isMap(value)) return list([...Map.prototype.entries.call(value)], value.size, state);
   if (types.isSet(value)) return list([...Set.prototype.values.call(value)], value.size, state);
   if (value instanceof URL) return value.href;
-  if (value instanceof Headers || value instanceof URLSearchParams || value instanceof FormData) return list([...value], Infinity, state);
-  if (types.isRegExp(value) || types.isBoxedPrimitive(value) || types.isPromise(value) || types.isAnyArrayBuffer(value) || typeof value[Symbol.toStringTag] === "string") {
+  if (value instanceof Headers || value instanceof URLSearchParams || value instanceof FormData)
+    return list([...value], Infinity, state);
+  if (
+    types.isRegExp(value) ||
+    types.isBoxedPrimitive(value) ||
+    types.isPromise(value) ||
+    types.isAnyArrayBuffer(value) ||
+    typeof value[Symbol.toStringTag] === "string"
+  ) {
     return inspect(value, { depth: 1, customInspect: false });
   }
   return properties(value, {}, state);
@@ -86,7 +101,12 @@ function properties(value, out, state) {
     if (Object.hasOwn(out, key) || key === "stack") continue;
     if (++count > MAX_ITEMS || state.left-- < 0) break;
     const own = Object.getOwnPropertyDescriptor(value, key);
-    const shown = own === undefined ? undefined : own.get !== undefined || own.set !== undefined ? "[Getter]" : plain(own.value, state);
+    const shown =
+      own === undefined
+        ? undefined
+        : own.get !== undefined || own.set !== undefined
+          ? "[Getter]"
+          : plain(own.value, state);
     Object.defineProperty(out, key, { value: shown, enumerable: true, configurable: true, writable: true });
   }
   return out;

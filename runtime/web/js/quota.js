@@ -12,8 +12,12 @@ export class QuotaExceededError extends DOMException {
       throw new RangeError("QuotaExceededError: requested is less than the quota");
     }
   }
-  get quota() { return this.#quota; }
-  get requested() { return this.#requested; }
+  get quota() {
+    return this.#quota;
+  }
+  get requested() {
+    return this.#requested;
+  }
 }
 
 function amount(value, name) {
@@ -24,4 +28,6 @@ function amount(value, name) {
   return number;
 }
 
-export function install() { define("QuotaExceededError", QuotaExceededError); }
+export function install() {
+  define("QuotaExceededError", QuotaExceededError);
+}

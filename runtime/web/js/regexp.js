@@ -13,7 +13,8 @@ const values = {
 
 /** Has RegExp note its matches from now on. */
 export function noteMatches() {
-  const { apply } = Reflect, { exec } = RegExp.prototype;
+  const { apply } = Reflect,
+    { exec } = RegExp.prototype;
   let last = Object.assign([""], { input: "", index: 0 });
   const noting = {
     exec(string) {
@@ -23,8 +24,14 @@ export function noteMatches() {
       return match;
     },
   };
-  Object.defineProperty(RegExp.prototype, "exec", { value: noting.exec, writable: true, enumerable: false, configurable: true });
-  const tell = (name, value) => Object.defineProperty(RegExp, name, { get: () => value(last), set() {}, enumerable: false, configurable: true });
+  Object.defineProperty(RegExp.prototype, "exec", {
+    value: noting.exec,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
+  const tell = (name, value) =>
+    Object.defineProperty(RegExp, name, { get: () => value(last), set() {}, enumerable: false, configurable: true });
   for (let n = 1; n <= 9; n++) tell(`$${n}`, () => last[n] ?? "");
   for (const [name, short] of Object.entries(names)) {
     tell(name, values[name]);

@@ -7,7 +7,9 @@ const NativeError = Error; // the author may put another in its place
 let announce = () => false;
 
 /** Sets who hears first of what report is told; true is that nobody else need. */
-export function reportTo(hear) { announce = hear; }
+export function reportTo(hear) {
+  announce = hear;
+}
 
 let announcing = false; // what listeners throw of it is not announced again
 
@@ -23,16 +25,20 @@ export function report(error, where = "Uncaught") {
   }
   const e = describe(error);
   let text = `${where} ${headline(e.name, e.message)}`;
-  for (let i = 0; i < e.causes.length; i += FIELDS) text += `\n  ${e.causes[i] === PART ? "one of" : "caused by"} ${headline(e.causes[i + 1], e.causes[i + 2])}`;
+  for (let i = 0; i < e.causes.length; i += FIELDS)
+    text += `\n  ${e.causes[i] === PART ? "one of" : "caused by"} ${headline(e.causes[i + 1], e.causes[i + 2])}`;
   host.console_log("error", text, e.stack);
 }
 
-function headline(name, message) { return name === "" ? message : message === "" ? name : `${name}: ${message}`; }
+function headline(name, message) {
+  return name === "" ? message : message === "" ? name : `${name}: ${message}`;
+}
 
 const MAX_CAUSES = 5;
 const MAX_PARTS = 10;
 const FIELDS = 4; // of each cause: its role, name, message, stack
-const CAUSE = "cause", PART = "errors";
+const CAUSE = "cause",
+  PART = "errors";
 
 /**
  * What is thrown, as Go is told: name, message, stack, and its causes: for each
@@ -42,10 +48,15 @@ const CAUSE = "cause", PART = "errors";
 export function describe(thrown) {
   const error = behind(thrown) ?? thrown; // of a proxy that was revoked there is nothing else
   if (!isError(error)) return { name: "", message: safely(error), stack: "", causes: [] };
-  const causes = [], parts = read(error, "errors");
+  const causes = [],
+    parts = read(error, "errors");
   if (Array.isArray(parts)) for (const part of parts.slice(0, MAX_PARTS)) causes.push(PART, ...fieldsOf(part));
   let count = 0;
-  for (let e = read(error, "cause"); e !== undefined && e !== null && count < MAX_CAUSES; e = isError(e) ? read(e, "cause") : null, count++) {
+  for (
+    let e = read(error, "cause");
+    e !== undefined && e !== null && count < MAX_CAUSES;
+    e = isError(e) ? read(e, "cause") : null, count++
+  ) {
     causes.push(CAUSE, ...fieldsOf(e));
   }
   const [name, message, stack] = fieldsOf(error);
@@ -54,7 +65,9 @@ export function describe(thrown) {
 
 function fieldsOf(thrown) {
   const error = behind(thrown) ?? thrown;
-  return isError(error) ? [text(error, "name") || "Error", text(error, "message"), text(error, "stack")] : ["", safely(error), ""];
+  return isError(error)
+    ? [text(error, "name") || "Error", text(error, "message"), text(error, "stack")]
+    : ["", safely(error), ""];
 }
 
 // What inspect runs of the author's may throw; a report must not.

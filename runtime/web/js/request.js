@@ -44,30 +44,60 @@ export class Request {
       takeOver(state, from);
     }
   }
-  get method() { return stateOf(this).method; }
-  get url() { return stateOf(this).url; }
+  get method() {
+    return stateOf(this).method;
+  }
+  get url() {
+    return stateOf(this).url;
+  }
   get headers() {
     const state = stateOf(this);
     return (state.headers ??= headersOver(state.list, state.immutable));
   }
-  get redirect() { return stateOf(this).redirect; }
-  get signal() { return signalOf(stateOf(this)); }
+  get redirect() {
+    return stateOf(this).redirect;
+  }
+  get signal() {
+    return signalOf(stateOf(this));
+  }
   get cf() {
     const state = stateOf(this);
     if (state.cf === VISITOR) state.cf = visitorCf();
     return state.cf;
   }
-  get destination() { return stateOf(this) && ""; }
-  get referrer() { return asked(this, "referrer"); }
-  get referrerPolicy() { return asked(this, "referrerPolicy"); }
-  get mode() { return asked(this, "mode"); }
-  get credentials() { return asked(this, "credentials"); }
-  get cache() { return asked(this, "cache"); }
-  get integrity() { return asked(this, "integrity"); }
-  get keepalive() { return asked(this, "keepalive"); }
-  get isReloadNavigation() { return stateOf(this) === null; }
-  get isHistoryNavigation() { return stateOf(this) === null; }
-  get duplex() { return stateOf(this) && "half"; }
+  get destination() {
+    return stateOf(this) && "";
+  }
+  get referrer() {
+    return asked(this, "referrer");
+  }
+  get referrerPolicy() {
+    return asked(this, "referrerPolicy");
+  }
+  get mode() {
+    return asked(this, "mode");
+  }
+  get credentials() {
+    return asked(this, "credentials");
+  }
+  get cache() {
+    return asked(this, "cache");
+  }
+  get integrity() {
+    return asked(this, "integrity");
+  }
+  get keepalive() {
+    return asked(this, "keepalive");
+  }
+  get isReloadNavigation() {
+    return stateOf(this) === null;
+  }
+  get isHistoryNavigation() {
+    return stateOf(this) === null;
+  }
+  get duplex() {
+    return stateOf(this) && "half";
+  }
   clone() {
     const state = stateOf(this);
     const error = foreignBody(state);
@@ -83,14 +113,36 @@ export class Request {
 // What a request says of itself beside what is sent, when its init is silent.
 // There is no page that asks: a referrer is the Worker itself or none, and mode
 // and credentials change nothing of what goes out.
-const ASKED = { cache: "default", credentials: "same-origin", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
+const ASKED = {
+  cache: "default",
+  credentials: "same-origin",
+  integrity: "",
+  keepalive: false,
+  mode: "cors",
+  referrer: "about:client",
+  referrerPolicy: "",
+};
 
-function asked(request, name) { return (stateOf(request).asked ?? ASKED)[name]; }
+function asked(request, name) {
+  return (stateOf(request).asked ?? ASKED)[name];
+}
 
 function blank(method, url, list) {
   return {
-    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false, asked: null, manual: false,
-    source: null, stream: null, used: false,
+    method,
+    url,
+    list,
+    headers: null,
+    signal: null,
+    redirect: "follow",
+    cf: undefined,
+    immutable: false,
+    cancelled: false,
+    asked: null,
+    manual: false,
+    source: null,
+    stream: null,
+    used: false,
   };
 }
 
@@ -104,17 +156,29 @@ function copyOf(from) {
   return state;
 }
 
-function signalOf(state) { return (state.signal ??= state.cancelled ? AbortSignal.abort(clientGone()) : newSignal()); }
+function signalOf(state) {
+  return (state.signal ??= state.cancelled ? AbortSignal.abort(clientGone()) : newSignal());
+}
 
 function parse(input) {
   const href = host.url_href(`${input}`.toWellFormed());
-  if (/^[^/]*\/\/[^/?#]*@/.test(href)) throw new TypeError(`Request constructor: the URL ${JSON.stringify(href)} holds a user name or password; send them in the Authorization header`);
+  if (/^[^/]*\/\/[^/?#]*@/.test(href))
+    throw new TypeError(
+      `Request constructor: the URL ${JSON.stringify(href)} holds a user name or password; send them in the Authorization header`,
+    );
   return href;
 }
 
 const POLICIES = [
-  "", "no-referrer", "no-referrer-when-downgrade", "same-origin", "origin", "strict-origin", "origin-when-cross-origin",
-  "strict-origin-when-cross-origin", "unsafe-url",
+  "",
+  "no-referrer",
+  "no-referrer-when-downgrade",
+  "same-origin",
+  "origin",
+  "strict-origin",
+  "origin-when-cross-origin",
+  "strict-origin-when-cross-origin",
+  "unsafe-url",
 ];
 
 // Which values a member of RequestInit may have.
@@ -129,16 +193,36 @@ const CHOICES = {
 };
 
 function choose(member, value) {
-  const text = `${value}`, choices = CHOICES[member];
+  const text = `${value}`,
+    choices = CHOICES[member];
   if (choices.includes(text)) return text;
   if (member === "cache") throw new TypeError(`Unsupported cache mode: ${text}`);
-  const quoted = choices.filter((choice) => choice !== "").map((choice) => `"${choice}"`), last = quoted.pop();
-  throw new TypeError(`Invalid ${member} value: "${text}" is not ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}`);
+  const quoted = choices.filter((choice) => choice !== "").map((choice) => `"${choice}"`),
+    last = quoted.pop();
+  throw new TypeError(
+    `Invalid ${member} value: "${text}" is not ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}`,
+  );
 }
 
 function apply(request, init, from) {
   const {
-    body, cache, cf, credentials, duplex, encodeResponseBody, headers, integrity, keepalive, method, mode, priority, redirect, referrer, referrerPolicy, signal, window,
+    body,
+    cache,
+    cf,
+    credentials,
+    duplex,
+    encodeResponseBody,
+    headers,
+    integrity,
+    keepalive,
+    method,
+    mode,
+    priority,
+    redirect,
+    referrer,
+    referrerPolicy,
+    signal,
+    window,
   } = init; // in the order in which Web IDL reads a dictionary
   const ask = (name, value) => {
     const known = request.asked ?? ASKED;
@@ -148,12 +232,14 @@ function apply(request, init, from) {
   if (cache !== undefined) {
     ask("cache", choose("cache", cache));
     const chosen = cache !== "default" || !isRequest(init); // new Request(url, request) is no choice of a mode
-    if (chosen && cache !== "no-store" && cache !== "no-cache") caution("Request", "cache", `cache: "${cache}"; leave it out`);
+    if (chosen && cache !== "no-store" && cache !== "no-cache")
+      caution("Request", "cache", `cache: "${cache}"; leave it out`);
   }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
   if (encodeResponseBody !== undefined) {
-    if (encodeResponseBody !== "automatic" && encodeResponseBody !== "manual") throw new TypeError(`encodeResponseBody: unexpected value: ${encodeResponseBody}`);
+    if (encodeResponseBody !== "automatic" && encodeResponseBody !== "manual")
+      throw new TypeError(`encodeResponseBody: unexpected value: ${encodeResponseBody}`);
     request.manual = encodeResponseBody === "manual";
   }
   if (integrity !== undefined) {
@@ -163,16 +249,18 @@ function apply(request, init, from) {
   if (keepalive !== undefined) ask("keepalive", !!keepalive);
   if (method !== undefined) request.method = normalise(`${method}`);
   if (mode !== undefined) ask("mode", choose("mode", mode));
-  if (mode === "navigate") throw new TypeError("Request constructor: the mode of a request cannot be \"navigate\"");
+  if (mode === "navigate") throw new TypeError('Request constructor: the mode of a request cannot be "navigate"');
   if (priority !== undefined) choose("priority", priority);
   if (redirect !== undefined) request.redirect = choose("redirect", redirect);
-  if (request.redirect === "error") caution("Request", "redirect", 'redirect: "error"; write "manual" and look at the status');
+  if (request.redirect === "error")
+    caution("Request", "redirect", 'redirect: "error"; write "manual" and look at the status');
   if (referrer !== undefined) ask("referrer", referrerOf(`${referrer}`));
   if (referrerPolicy !== undefined) ask("referrerPolicy", choose("referrerPolicy", referrerPolicy));
   if (headers !== undefined) request.list = listFrom(headers);
   if (cf !== undefined) request.cf = cf;
   if (signal !== undefined) {
-    if (signal !== null && !isSignal(signal)) throw new TypeError("Request constructor: the signal is not an AbortSignal");
+    if (signal !== null && !isSignal(signal))
+      throw new TypeError("Request constructor: the signal is not an AbortSignal");
     request.signal = signal === null ? null : follow(signal);
   }
   const bodiless = request.method === "GET" || request.method === "HEAD";
@@ -188,8 +276,25 @@ function apply(request, init, from) {
 
 // What production takes besides the methods of the standard.
 const METHODS = new Set([
-  "ACL", "BAN", "CHECKOUT", "COPY", "LOCK", "MERGE", "MKACTIVITY", "MKCOL", "MOVE", "NOTIFY", "PROPFIND", "PROPPATCH", "PURGE", "QUERY", "REPORT", "SEARCH", "SUBSCRIBE",
-  "UNLOCK", "UNSUBSCRIBE",
+  "ACL",
+  "BAN",
+  "CHECKOUT",
+  "COPY",
+  "LOCK",
+  "MERGE",
+  "MKACTIVITY",
+  "MKCOL",
+  "MOVE",
+  "NOTIFY",
+  "PROPFIND",
+  "PROPPATCH",
+  "PURGE",
+  "QUERY",
+  "REPORT",
+  "SEARCH",
+  "SUBSCRIBE",
+  "UNLOCK",
+  "UNSUBSCRIBE",
 ]);
 
 // https://fetch.spec.whatwg.org/#concept-method-normalize
@@ -197,9 +302,19 @@ function normalise(method) {
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method)) throw new TypeError(`Invalid HTTP method string: ${method}`);
   const upper = method.toUpperCase();
   switch (upper) {
-    case "DELETE": case "GET": case "HEAD": case "OPTIONS": case "POST": case "PUT": return upper;
-    case "PATCH": return upper; // as the platform; the standard keeps its case, which servers then refuse
-    case "CONNECT": case "TRACE": case "TRACK": throw new TypeError(`Invalid HTTP method string: ${method}`);
+    case "DELETE":
+    case "GET":
+    case "HEAD":
+    case "OPTIONS":
+    case "POST":
+    case "PUT":
+      return upper;
+    case "PATCH":
+      return upper; // as the platform; the standard keeps its case, which servers then refuse
+    case "CONNECT":
+    case "TRACE":
+    case "TRACK":
+      throw new TypeError(`Invalid HTTP method string: ${method}`);
     default:
       if (!METHODS.has(method)) caution("Request", "method", `the method ${method}`);
       return method;
@@ -215,7 +330,8 @@ function referrerOf(referrer) {
 
 // The new request takes the body of the one it was made from, which is used then.
 function takeOver(to, from) {
-  if (unusable(from)) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
+  if (unusable(from))
+    throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
   from.used = true;
   if (from.stream === null) to.source = from.source;
   // Somebody may hold the stream: it stays the old request's, locked from now on.
@@ -235,13 +351,28 @@ export function incoming(method, url, list, handle) {
 // The same for everybody: on one machine nobody comes from anywhere.
 function visitorCf() {
   return Object.freeze({
-    asOrganization: "Example Network", asn: 64496, colo: "SFO", continent: "NA", country: "US", region: "California", regionCode: "CA",
-    city: "San Francisco", postalCode: "94107", latitude: "37.77490", longitude: "-122.41940", timezone: "America/Los_Angeles",
-    httpProtocol: "HTTP/1.1", tlsVersion: "TLSv1.3", tlsCipher: "AEAD-AES128-GCM-SHA256", clientTcpRtt: 1,
+    asOrganization: "Example Network",
+    asn: 64496,
+    colo: "SFO",
+    continent: "NA",
+    country: "US",
+    region: "California",
+    regionCode: "CA",
+    city: "San Francisco",
+    postalCode: "94107",
+    latitude: "37.77490",
+    longitude: "-122.41940",
+    timezone: "America/Los_Angeles",
+    httpProtocol: "HTTP/1.1",
+    tlsVersion: "TLSv1.3",
+    tlsCipher: "AEAD-AES128-GCM-SHA256",
+    clientTcpRtt: 1,
   });
 }
 
-function clientGone() { return abortError("The client disconnected"); }
+function clientGone() {
+  return abortError("The client disconnected");
+}
 
 /** Tells a visitor's request that nobody waits for its answer. */
 export function disconnect(request) {
@@ -251,7 +382,9 @@ export function disconnect(request) {
 }
 
 /** The state of a request: what fetch needs of it. */
-export function target(request) { return stateOf(request); }
+export function target(request) {
+  return stateOf(request);
+}
 
 export function install() {
   mixBody(Request, stateOf);

@@ -22,11 +22,21 @@ export class Response {
     isResponse = (value) => typeof value === "object" && value !== null && #state in value;
   }
   constructor(body = null, init = undefined) {
-    const state = { status: 200, text: "", list: null, headers: null, extra: null, source: null, stream: null, used: false };
+    const state = {
+      status: 200,
+      text: "",
+      list: null,
+      headers: null,
+      extra: null,
+      source: null,
+      stream: null,
+      used: false,
+    };
     this.#state = state;
     const list = (state.list = init === undefined || init === null ? [] : apply(state, init));
     if (body === null || (body === "" && isNullStatus(state.status))) return; // the platform takes "" for no body there
-    if (typeof body === "string") { // by far the most frequent, so without the detours below
+    if (typeof body === "string") {
+      // by far the most frequent, so without the detours below
       state.source = body.toWellFormed();
       state.made = mark();
       if (list.length === 0 || get(list, "content-type") === null) list.push("content-type", TEXT_TYPE);
@@ -35,17 +45,28 @@ export class Response {
       initBody(state, source);
       if (type !== null && get(list, "content-type") === null) list.push("content-type", type);
     }
-    if (state.status !== 200 && isNullStatus(state.status)) throw new TypeError("Response with null body status (101, 204, 205, or 304) cannot have a body.");
+    if (state.status !== 200 && isNullStatus(state.status))
+      throw new TypeError("Response with null body status (101, 204, 205, or 304) cannot have a body.");
   }
-  get type() { return stateOf(this).extra?.type ?? "default"; }
-  get url() { return stateOf(this).extra?.url ?? ""; }
-  get redirected() { return stateOf(this).extra?.redirected ?? false; }
-  get status() { return stateOf(this).status; }
+  get type() {
+    return stateOf(this).extra?.type ?? "default";
+  }
+  get url() {
+    return stateOf(this).extra?.url ?? "";
+  }
+  get redirected() {
+    return stateOf(this).extra?.redirected ?? false;
+  }
+  get status() {
+    return stateOf(this).status;
+  }
   get ok() {
     const { status } = stateOf(this);
     return status >= 200 && status <= 299;
   }
-  get statusText() { return stateOf(this).text; }
+  get statusText() {
+    return stateOf(this).text;
+  }
   get headers() {
     const state = stateOf(this);
     return (state.headers ??= headersOver(state.list, state.extra?.immutable ?? false));
@@ -56,7 +77,8 @@ export class Response {
     const error = foreignBody(state);
     if (error !== undefined) throw error;
     if (unusable(state)) throw new TypeError("Response.clone: the body has already been used or is locked");
-    const response = new Response(), copy = stateOf(response);
+    const response = new Response(),
+      copy = stateOf(response);
     copy.status = state.status;
     copy.text = state.text;
     copy.list = state.list.slice();
@@ -75,7 +97,8 @@ export class Response {
     inRequest();
     const href = host.url_href(`${url}`.toWellFormed());
     const code = unsignedShort(status);
-    if (![301, 302, 303, 307, 308].includes(code)) throw new RangeError(`Response.redirect: ${code} is not a redirect status (301, 302, 303, 307 or 308)`);
+    if (![301, 302, 303, 307, 308].includes(code))
+      throw new RangeError(`Response.redirect: ${code} is not a redirect status (301, 302, 303, 307 or 308)`);
     const response = new Response(null, { status: code });
     response.#state.list.push("location", href);
     response.#state.extra = { immutable: true };
@@ -98,7 +121,8 @@ function namesContentType(init) {
 
 // Reads a ResponseInit into the state and returns its header list.
 function apply(state, init) {
-  if (typeof init !== "object" && typeof init !== "function") throw new TypeError("Response constructor: the second argument is not an object");
+  if (typeof init !== "object" && typeof init !== "function")
+    throw new TypeError("Response constructor: the second argument is not an object");
   const { cf, encodeBody, headers, status, statusText, webSocket } = init;
   if (webSocket !== undefined && webSocket !== null) {
     if (!isSocket(webSocket)) throw new TypeError("Response constructor: the webSocket is not a WebSocket");
@@ -107,7 +131,10 @@ function apply(state, init) {
     state.extra = { webSocket };
   } else if (status !== undefined && status !== 200) {
     const code = unsignedShort(status);
-    if (code < 200 || code > 599) throw new RangeError(`Responses may only be constructed with status codes in the range 200 to 599, inclusive; got ${code}.`);
+    if (code < 200 || code > 599)
+      throw new RangeError(
+        `Responses may only be constructed with status codes in the range 200 to 599, inclusive; got ${code}.`,
+      );
     state.status = code;
   }
   if (statusText !== undefined) {
@@ -135,7 +162,8 @@ function isNullStatus(status) {
 
 /** A Response for what fetch got; handle is the body's, or -1 for none, manual whether it is as it was encoded. */
 export function fetched(status, statusText, list, handle, url, redirected, signal, manual) {
-  const response = new Response(), state = stateOf(response);
+  const response = new Response(),
+    state = stateOf(response);
   state.status = status;
   state.text = statusText;
   state.list = list;
@@ -153,7 +181,8 @@ export function answered(response, url, redirected) {
 
 /** A Response to the handshake of a connection. */
 export function upgraded(status, statusText, list, webSocket, url) {
-  const response = new Response(), state = stateOf(response);
+  const response = new Response(),
+    state = stateOf(response);
   state.status = status;
   state.text = statusText;
   state.list = list;
@@ -163,7 +192,8 @@ export function upgraded(status, statusText, list, webSocket, url) {
 
 /** A Response for what a cache kept; handle is the body's, or -1 for none. */
 export function kept(status, list, handle) {
-  const response = new Response(), state = stateOf(response);
+  const response = new Response(),
+    state = stateOf(response);
   state.status = status;
   state.text = TEXTS[status] ?? "";
   state.list = list;
@@ -173,14 +203,28 @@ export function kept(status, list, handle) {
 }
 
 const TEXTS = {
-  200: "OK", 203: "Non-Authoritative Information", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
-  304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone",
-  414: "URI Too Long", 416: "Range Not Satisfiable", 501: "Not Implemented",
+  200: "OK",
+  203: "Non-Authoritative Information",
+  206: "Partial Content",
+  300: "Multiple Choices",
+  301: "Moved Permanently",
+  302: "Found",
+  304: "Not Modified",
+  307: "Temporary Redirect",
+  308: "Permanent Redirect",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  410: "Gone",
+  414: "URI Too Long",
+  416: "Range Not Satisfiable",
+  501: "Not Implemented",
 };
 
 /** A Response like another one, with a stream for a body whose length nobody knows. */
 export function rebodied(response, stream) {
-  const made = new Response(), from = stateOf(response), state = stateOf(made);
+  const made = new Response(),
+    from = stateOf(response),
+    state = stateOf(made);
   state.status = from.status;
   state.text = from.text;
   state.list = from.list.slice();
@@ -191,11 +235,23 @@ export function rebodied(response, stream) {
 }
 
 /** The state of a response: what the host's respond needs of it. */
-export function head(response) { return stateOf(response); }
+export function head(response) {
+  return stateOf(response);
+}
 
 export function install() {
   mixBody(Response, stateOf);
-  Object.defineProperty(Response.prototype, "cf", { get() { return stateOf(this).extra?.cf; }, configurable: true });
-  Object.defineProperty(Response.prototype, "webSocket", { get() { return stateOf(this).extra?.webSocket ?? null; }, configurable: true });
+  Object.defineProperty(Response.prototype, "cf", {
+    get() {
+      return stateOf(this).extra?.cf;
+    },
+    configurable: true,
+  });
+  Object.defineProperty(Response.prototype, "webSocket", {
+    get() {
+      return stateOf(this).extra?.webSocket ?? null;
+    },
+    configurable: true,
+  });
   define("Response", Response);
 }

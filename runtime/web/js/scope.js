@@ -8,21 +8,31 @@ import { attribute, define, dress, guarded, need, operation } from "./idl.js";
 import { describe, report, reportTo } from "./report.js";
 
 class WorkerGlobalScope extends EventTarget {
-  constructor() { throw new TypeError("Illegal constructor"); }
+  constructor() {
+    throw new TypeError("Illegal constructor");
+  }
 }
 
 class ServiceWorkerGlobalScope extends WorkerGlobalScope {
-  constructor() { throw new TypeError("Illegal constructor"); }
+  constructor() {
+    throw new TypeError("Illegal constructor");
+  }
 }
 
 // https://html.spec.whatwg.org/#report-an-exception True is that somebody has
 // dealt with it.
 function announce(error) {
   if (!heard(globalThis, "error")) return false;
-  const { name, message, stack } = typeof error === "string" ? { name: "", message: error, stack: "" } : describe(error);
+  const { name, message, stack } =
+    typeof error === "string" ? { name: "", message: error, stack: "" } : describe(error);
   const [, filename = "", line = "0", column = "0"] = /\(?([^\s()]+):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
   const event = new ErrorEvent("error", {
-    cancelable: true, message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, filename, lineno: Number(line), colno: Number(column), error,
+    cancelable: true,
+    message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`,
+    filename,
+    lineno: Number(line),
+    colno: Number(column),
+    error,
   });
   fire(globalThis, event);
   return event.defaultPrevented;
@@ -39,7 +49,9 @@ export function rejected(promise, reason) {
 /** Tells of a promise that rejected was told of and that somebody handles now. */
 export function handled(promise, reason) {
   if (!heard(globalThis, "rejectionhandled")) return;
-  enqueue(() => { fire(globalThis, new PromiseRejectionEvent("rejectionhandled", { promise, reason })); });
+  enqueue(() => {
+    fire(globalThis, new PromiseRejectionEvent("rejectionhandled", { promise, reason }));
+  });
 }
 
 /** Workers' scheduler. */
@@ -49,11 +61,21 @@ class Scheduler {
       need(arguments.length, 1, "Scheduler.wait");
       if (!(this instanceof Scheduler)) throw new TypeError("Illegal invocation: this is not a Scheduler");
       const signal = options?.signal;
-      if (signal !== undefined && !isSignal(signal)) throw new TypeError("Scheduler.wait: the signal is not an AbortSignal");
+      if (signal !== undefined && !isSignal(signal))
+        throw new TypeError("Scheduler.wait: the signal is not an AbortSignal");
       if (signal?.aborted) return Promise.reject(signal.reason);
       return new Promise((resolve, reject) => {
-        const id = setTimeout(() => { forget?.(); resolve(); }, delay);
-        const forget = signal === undefined ? undefined : onAbort(signal, (reason) => { clearTimeout(id); reject(reason); });
+        const id = setTimeout(() => {
+          forget?.();
+          resolve();
+        }, delay);
+        const forget =
+          signal === undefined
+            ? undefined
+            : onAbort(signal, (reason) => {
+                clearTimeout(id);
+                reject(reason);
+              });
       });
     } catch (error) {
       return Promise.reject(error);
@@ -70,11 +92,26 @@ class Navigator {
   static {
     known = guarded("Navigator", (navigator) => navigator.#known);
   }
-  get userAgent() { known(this); return "Cloudflare-Workers"; }
-  get language() { known(this); return "en"; }
-  get languages() { known(this); return LANGUAGES; }
-  get hardwareConcurrency() { known(this); return 1; }
-  get platform() { known(this); return ""; }
+  get userAgent() {
+    known(this);
+    return "Cloudflare-Workers";
+  }
+  get language() {
+    known(this);
+    return "en";
+  }
+  get languages() {
+    known(this);
+    return LANGUAGES;
+  }
+  get hardwareConcurrency() {
+    known(this);
+    return 1;
+  }
+  get platform() {
+    known(this);
+    return "";
+  }
   sendBeacon(url, data = undefined) {
     known(this);
     need(arguments.length, 1, "Navigator.sendBeacon");
@@ -138,7 +175,8 @@ export function install() {
   define("Navigator", Navigator);
   attribute("navigator", new Navigator());
   dress("Cloudflare", Cloudflare);
-  const cloudflare = new Cloudflare(), get = Object.getOwnPropertyDescriptor(Cloudflare.prototype, "compatibilityFlags").get;
+  const cloudflare = new Cloudflare(),
+    get = Object.getOwnPropertyDescriptor(Cloudflare.prototype, "compatibilityFlags").get;
   Object.defineProperty(cloudflare, "compatibilityFlags", { get, enumerable: true, configurable: true });
   attribute("Cloudflare", cloudflare);
 }

@@ -8,12 +8,21 @@ const { RegExp } = globalThis;
 const { prototype } = RegExp;
 const { exec, [Symbol.split]: original } = prototype;
 const { slice, charCodeAt, includes } = String.prototype;
-const { species } = Symbol, { hasOwn } = Object;
+const { species } = Symbol,
+  { hasOwn } = Object;
 
-const longText = 256, fewParts = 8, longPart = 12; // characters, parts, characters of each on average
+const longText = 256,
+  fewParts = 8,
+  longPart = 12; // characters, parts, characters of each on average
 
-const isOwn = (expression) => typeof expression === "object" && expression !== null && getPrototypeOf(expression) === prototype &&
-  expression.exec === exec && prototype.exec === exec && expression.constructor === RegExp && RegExp[species] === RegExp &&
+const isOwn = (expression) =>
+  typeof expression === "object" &&
+  expression !== null &&
+  getPrototypeOf(expression) === prototype &&
+  expression.exec === exec &&
+  prototype.exec === exec &&
+  expression.constructor === RegExp &&
+  RegExp[species] === RegExp &&
   !hasOwn(expression, "flags");
 
 // The position after the character at a position.
@@ -31,13 +40,17 @@ function looking(flags) {
 
 // The parts of a text, at most so many; null when there are many short ones.
 function parted(text, finder, unicode, most) {
-  const parts = [], args = [text];
-  let count = 0, begin = 0, matches = 0;
-  for (let from = 0; from < text.length;) {
+  const parts = [],
+    args = [text];
+  let count = 0,
+    begin = 0,
+    matches = 0;
+  for (let from = 0; from < text.length; ) {
     finder.lastIndex = from;
     const match = apply(exec, finder, args);
     if (match === null) break;
-    const { index, length } = match, end = finder.lastIndex;
+    const { index, length } = match,
+      end = finder.lastIndex;
     if (index >= text.length) break;
     if (end === begin) {
       from = after(text, begin, unicode); // nothing, where the last part ended
@@ -61,7 +74,8 @@ const { [Symbol.split]: split } = class {
   [Symbol.split](string, limit) {
     const most = limit === undefined ? 2 ** 32 - 1 : typeof limit === "number" ? limit >>> 0 : 0;
     if (typeof string === "string" && string.length >= longText && most > 0 && isOwn(this)) {
-      const flags = looking(this.flags), unicode = apply(includes, flags, ["u"]) || apply(includes, flags, ["v"]);
+      const flags = looking(this.flags),
+        unicode = apply(includes, flags, ["u"]) || apply(includes, flags, ["v"]);
       const parts = parted(string, new RegExp(this, flags), unicode, most);
       if (parts !== null) return parts;
     }

@@ -1,7 +1,9 @@
 // The stacks of errors, as the errors keep them and as they are read.
 import { host } from "./host.js";
 
-export function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }
+export function nameOf({ name }) {
+  return name === undefined ? "Error" : `${name}`;
+}
 
 // The stack that is to be kept, and the name at its head.
 let making, heading;
@@ -18,7 +20,9 @@ export let showStack;
 let readStack, writeStack;
 
 // An error's stack in the error itself, and the name at its head until somebody reads it.
-class Stack extends function (error) { return error; } {
+class Stack extends function (error) {
+  return error;
+} {
   #stack = making;
   #name = heading;
   static {
@@ -27,14 +31,23 @@ class Stack extends function (error) { return error; } {
       while (of !== null && !(#stack in of)) of = getPrototypeOf(of);
       return of;
     };
-    const { get, set } = Object.getOwnPropertyDescriptor({
-      get stack() { return Object(this) === this ? readStack(this) : undefined; },
-      set stack(value) { if (Object(this) === this) writeStack(this, value); },
-    }, "stack");
+    const { get, set } = Object.getOwnPropertyDescriptor(
+      {
+        get stack() {
+          return Object(this) === this ? readStack(this) : undefined;
+        },
+        set stack(value) {
+          if (Object(this) === this) writeStack(this, value);
+        },
+      },
+      "stack",
+    );
     // What all of them share as V8's do, which has no such property on the prototype.
     const own = { __proto__: null, get, set, enumerable: false, configurable: true };
     hasStack = (error) => #stack in error;
-    showStack = (error) => { defineProperty(error, "stack", own); };
+    showStack = (error) => {
+      defineProperty(error, "stack", own);
+    };
     keepStack = (error, stack, name) => {
       if (#stack in error) {
         error.#stack = stack;
@@ -71,11 +84,14 @@ class Stack extends function (error) { return error; } {
 function named(error, stack, before) {
   try {
     const name = nameOf(error);
-    if (name !== before && stack.startsWith(before)) return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
+    if (name !== before && stack.startsWith(before))
+      return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
   } catch {} // the author's getter, or a stack that is no text
   return stack;
 }
 
 // The same with positions in the author's files, where the host is to give them. It is asked when
 // the stack is read: most never are, and making one is to cost no more.
-function told(stack) { return host.authored_stack(stack) ?? stack; }
+function told(stack) {
+  return host.authored_stack(stack) ?? stack;
+}

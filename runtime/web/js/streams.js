@@ -1,9 +1,19 @@
 // The WHATWG streams are the package web-streams-polyfill; this file adds what
 // the package leaves to the platform and what bodies need to know of a stream.
 import {
-  ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
-  ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
-  TransformStream, TransformStreamDefaultController, WritableStream, WritableStreamDefaultController, WritableStreamDefaultWriter,
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
 } from "web-streams-polyfill";
 import { onAbort } from "./abort.js";
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
@@ -14,15 +24,23 @@ import { inRequest } from "./owner.js";
 export { ReadableStream, TransformStream, WritableStream };
 
 /** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
-export function wanted(transform) { return transform._backpressure ? transform._backpressureChangePromise : undefined; }
+export function wanted(transform) {
+  return transform._backpressure ? transform._backpressureChangePromise : undefined;
+}
 
 /** Reports whether any of the stream was read or cancelled. */
-export function disturbed(stream) { return stream._disturbed === true; }
+export function disturbed(stream) {
+  return stream._disturbed === true;
+}
 
-export function isStream(value) { return value instanceof ReadableStream; }
+export function isStream(value) {
+  return value instanceof ReadableStream;
+}
 
 /** Reports whether a stream is one of bytes. */
-export function isBytes(stream) { return stream[CONTROLLER] instanceof ReadableByteStreamController; }
+export function isBytes(stream) {
+  return stream[CONTROLLER] instanceof ReadableByteStreamController;
+}
 
 const lengths = new WeakMap();
 
@@ -44,18 +62,23 @@ export function through(stream) {
 }
 
 /** How many bytes a stream will give; null when nobody knows. */
-export function lengthOf(stream) { return lengths.get(stream) ?? null; }
+export function lengthOf(stream) {
+  return lengths.get(stream) ?? null;
+}
 
 /** A stream of one piece of bytes, or of none. */
 export function streamOfBytes(bytes) {
-  return measured(lazy({
-    type: "bytes",
-    pull(controller) {
-      if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
-      controller.close();
-      controller.byobRequest?.respond(0);
-    },
-  }), bytes.byteLength);
+  return measured(
+    lazy({
+      type: "bytes",
+      pull(controller) {
+        if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+    }),
+    bytes.byteLength,
+  );
 }
 
 /** A stream that asks next() for each piece; null ends it. */
@@ -74,10 +97,12 @@ export function streamOf(next, cancel) {
 }
 
 const CONTROLLER = "_readableStreamController";
-const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find((key) => key.description === "[[PullSteps]]");
+const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find(
+  (key) => key.description === "[[PullSteps]]",
+);
 
 const own = new WeakSet(); // the controllers of sources that ask for no buffer
-const LENT = 4096;         // bytes, as on the platform
+const LENT = 4096; // bytes, as on the platform
 
 // A stream of bytes finds a buffer to fill in its byobRequest, as on the
 // platform, where the standard has none for a reader without buffers.
@@ -104,7 +129,14 @@ function lazy(source) {
 
 /** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
 export function spentStream() {
-  const stream = new ReadableStream({ start(controller) { controller.close(); } }, PLAIN);
+  const stream = new ReadableStream(
+    {
+      start(controller) {
+        controller.close();
+      },
+    },
+    PLAIN,
+  );
   spend(stream);
   return stream;
 }
@@ -116,7 +148,9 @@ export function spend(stream) {
 }
 
 /** What pump makes of a piece that is text, where the platform takes text. */
-export function asText(value) { return typeof value === "string" ? encode(value) : piece(value); }
+export function asText(value) {
+  return typeof value === "string" ? encode(value) : piece(value);
+}
 
 /**
  * Gives each piece of the stream to put, in turn, and returns how many bytes
@@ -126,15 +160,23 @@ export function asText(value) { return typeof value === "string" ? encode(value)
 export async function pump(stream, put, signal = null, bytesIn = piece) {
   const reader = stream.getReader();
   lend(stream);
-  const forget = signal === null ? () => {} : onAbort(signal, (reason) => { reader.cancel(reason).catch(() => {}); });
-  let size = 0, value;
+  const forget =
+    signal === null
+      ? () => {}
+      : onAbort(signal, (reason) => {
+          reader.cancel(reason).catch(() => {});
+        });
+  let size = 0,
+    value;
   const next = (resolve, reject) => {
     step(stream, {
       _chunkSteps(chunk) {
         value = chunk;
         resolve(true);
       },
-      _closeSteps() { resolve(false); },
+      _closeSteps() {
+        resolve(false);
+      },
       _errorSteps: reject,
     });
   };
@@ -167,13 +209,19 @@ function step(stream, request) {
 function piece(value) {
   const bytes = bytesOf(value);
   if (bytes !== undefined) return bytes;
-  throw new TypeError(`This ReadableStream did not return bytes.${typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""}`);
+  throw new TypeError(
+    `This ReadableStream did not return bytes.${
+      typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""
+    }`,
+  );
 }
 
 /** The whole of a stream, or what convert makes of it. */
 export async function readAll(stream, convert = (bytes) => bytes) {
   const pieces = [];
-  await pump(stream, (bytes) => { pieces.push(bytes); });
+  await pump(stream, (bytes) => {
+    pieces.push(bytes);
+  });
   return convert(concat(pieces));
 }
 
@@ -182,20 +230,35 @@ class TextEncoderStream {
   #transform;
   constructor() {
     let high = "";
-    this.#transform = new TransformStream({
-      transform(chunk, controller) {
-        let text = high + `${chunk}`;
-        high = "";
-        const last = text.charCodeAt(text.length - 1);
-        if (last >= 0xd800 && last <= 0xdbff) high = text.slice(-1), text = text.slice(0, -1);
-        if (text !== "") controller.enqueue(encode(text));
+    this.#transform = new TransformStream(
+      {
+        transform(chunk, controller) {
+          let text = `${high}${chunk}`;
+          high = "";
+          const last = text.charCodeAt(text.length - 1);
+          if (last >= 0xd800 && last <= 0xdbff) {
+            high = text.slice(-1);
+            text = text.slice(0, -1);
+          }
+          if (text !== "") controller.enqueue(encode(text));
+        },
+        flush(controller) {
+          if (high !== "") controller.enqueue(encode(high));
+        },
       },
-      flush(controller) { if (high !== "") controller.enqueue(encode(high)); },
-    }, PLAIN, PLAIN);
+      PLAIN,
+      PLAIN,
+    );
   }
-  get encoding() { return this.#transform && "utf-8"; }
-  get readable() { return this.#transform.readable; }
-  get writable() { return this.#transform.writable; }
+  get encoding() {
+    return this.#transform && "utf-8";
+  }
+  get readable() {
+    return this.#transform.readable;
+  }
+  get writable() {
+    return this.#transform.writable;
+  }
 }
 
 // https://encoding.spec.whatwg.org/#interface-textdecoderstream
@@ -204,23 +267,38 @@ class TextDecoderStream {
   #decoder;
   constructor(label = "utf-8", options = undefined) {
     const decoder = (this.#decoder = new TextDecoder(label, options));
-    this.#transform = new TransformStream({
-      transform(chunk, controller) {
-        if (bytesOf(chunk) === undefined) throw new TypeError("TextDecoderStream: a chunk is neither an ArrayBuffer nor a view");
-        const text = decoder.decode(chunk, { stream: true });
-        if (text !== "") controller.enqueue(text);
+    this.#transform = new TransformStream(
+      {
+        transform(chunk, controller) {
+          if (bytesOf(chunk) === undefined)
+            throw new TypeError("TextDecoderStream: a chunk is neither an ArrayBuffer nor a view");
+          const text = decoder.decode(chunk, { stream: true });
+          if (text !== "") controller.enqueue(text);
+        },
+        flush(controller) {
+          const text = decoder.decode();
+          if (text !== "") controller.enqueue(text);
+        },
       },
-      flush(controller) {
-        const text = decoder.decode();
-        if (text !== "") controller.enqueue(text);
-      },
-    }, PLAIN, PLAIN);
+      PLAIN,
+      PLAIN,
+    );
   }
-  get encoding() { return this.#decoder.encoding; }
-  get fatal() { return this.#decoder.fatal; }
-  get ignoreBOM() { return this.#decoder.ignoreBOM; }
-  get readable() { return this.#transform.readable; }
-  get writable() { return this.#transform.writable; }
+  get encoding() {
+    return this.#decoder.encoding;
+  }
+  get fatal() {
+    return this.#decoder.fatal;
+  }
+  get ignoreBOM() {
+    return this.#decoder.ignoreBOM;
+  }
+  get readable() {
+    return this.#transform.readable;
+  }
+  get writable() {
+    return this.#transform.writable;
+  }
 }
 
 const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
@@ -233,7 +311,8 @@ const filling = new WeakMap(); // by reader: the last of its calls of readAtLeas
  * for the one before it.
  */
 async function readAtLeast(least, view) {
-  const before = filling.get(this), { promise, resolve } = Promise.withResolvers();
+  const before = filling.get(this),
+    { promise, resolve } = Promise.withResolvers();
   filling.set(this, promise);
   try {
     if (before !== undefined) await before;
@@ -247,13 +326,16 @@ async function readAtLeast(least, view) {
 async function fill(reader, least, view) {
   const { buffer, byteOffset: start, byteLength, BYTES_PER_ELEMENT: size, constructor: View } = view;
   const wanted = +least * size;
-  if (!(wanted > 0 && wanted <= byteLength)) throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
-  let rest = new Uint8Array(buffer, start, byteLength), filled = 0;
+  if (!(wanted > 0 && wanted <= byteLength))
+    throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
+  let rest = new Uint8Array(buffer, start, byteLength),
+    filled = 0;
   for (;;) {
     const { done, value } = await reader.read(rest);
     if (value === undefined) return { done, value };
     filled += value.byteLength;
-    if (done || filled >= wanted) return { done: done && filled === 0, value: new View(value.buffer, start, Math.floor(filled / size)) };
+    if (done || filled >= wanted)
+      return { done: done && filled === 0, value: new View(value.buffer, start, Math.floor(filled / size)) };
     rest = new Uint8Array(value.buffer, start + filled, byteLength - filled);
   }
 }
@@ -264,26 +346,43 @@ class IdentityTransformStream extends TransformStream {
   constructor() {
     inRequest();
     const [key, transform, flush] = arguments;
-    super(key === fixedLength ? { transform, flush } : { transform(chunk, controller) { controller.enqueue(passed(chunk)); } }, PLAIN, PLAIN);
+    super(
+      key === fixedLength
+        ? { transform, flush }
+        : {
+            transform(chunk, controller) {
+              controller.enqueue(passed(chunk));
+            },
+          },
+      PLAIN,
+      PLAIN,
+    );
     this.#readable = bytesFrom(super.readable.getReader());
   }
-  get readable() { return this.#readable; }
+  get readable() {
+    return this.#readable;
+  }
 }
 
 /** Workers' transform that passes on exactly so many bytes. */
 class FixedLengthStream extends IdentityTransformStream {
   constructor(length) {
     const expected = Number(length);
-    if (!Number.isSafeInteger(expected) || expected < 0) throw new TypeError("FixedLengthStream: the length is not a whole number of bytes");
+    if (!Number.isSafeInteger(expected) || expected < 0)
+      throw new TypeError("FixedLengthStream: the length is not a whole number of bytes");
     let left = expected;
-    super(fixedLength, (chunk, controller) => {
-      const bytes = passed(chunk);
-      left -= bytes.byteLength;
-      if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
-      controller.enqueue(bytes);
-    }, () => {
-      if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
-    });
+    super(
+      fixedLength,
+      (chunk, controller) => {
+        const bytes = passed(chunk);
+        left -= bytes.byteLength;
+        if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
+        controller.enqueue(bytes);
+      },
+      () => {
+        if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
+      },
+    );
     measured(this.readable, expected);
   }
 }
@@ -291,29 +390,44 @@ class FixedLengthStream extends IdentityTransformStream {
 // A stream of bytes of what a reader gives.
 function bytesFrom(reader) {
   let failed = () => {};
-  reader.closed.catch((error) => { failed(error); });
-  return new ReadableStream({
-    type: "bytes",
-    start(controller) { failed = (error) => { controller.error(error); }; },
-    async pull(controller) {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) {
-          controller.close();
-          controller.byobRequest?.respond(0);
-          return;
+  reader.closed.catch((error) => {
+    failed(error);
+  });
+  return new ReadableStream(
+    {
+      type: "bytes",
+      start(controller) {
+        failed = (error) => {
+          controller.error(error);
+        };
+      },
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            controller.byobRequest?.respond(0);
+            return;
+          }
+          if (value.byteLength > 0) return controller.enqueue(value.slice());
         }
-        if (value.byteLength > 0) return controller.enqueue(value.slice());
-      }
+      },
+      cancel(reason) {
+        return reader.cancel(reason);
+      },
     },
-    cancel(reason) { return reader.cancel(reason); },
-  }, UNBUFFERED);
+    UNBUFFERED,
+  );
 }
 
 // As the platform: text is taken, as UTF-8.
 function passed(chunk) {
   const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
-  if (bytes === undefined) throw new TypeError("This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side");
+  if (bytes === undefined)
+    throw new TypeError(
+      "This TransformStream is being used as a byte stream, " +
+        "but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side",
+    );
   return bytes;
 }
 
@@ -322,8 +436,10 @@ function passed(chunk) {
 // JSON shows.
 const FIELDS = {
   ReadableStream: "state reader storedError disturbed readableStreamController",
-  ReadableStreamDefaultReader: "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readRequests",
-  ReadableStreamBYOBReader: "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readIntoRequests",
+  ReadableStreamDefaultReader:
+    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readRequests",
+  ReadableStreamBYOBReader:
+    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readIntoRequests",
   ReadableStreamDefaultController: `controlledReadableStream queue queueTotalSize started closeRequested pullAgain pulling
     strategySizeAlgorithm strategyHWM pullAlgorithm cancelAlgorithm`,
   ReadableByteStreamController: `controlledReadableByteStream queue queueTotalSize started closeRequested pullAgain pulling
@@ -368,8 +484,13 @@ function hideFields(cls, names) {
 // in the call of enqueue() that gives it a chunk; the package's does. A pipe
 // has a class of its own for its reads, which the first of them shows.
 function writeLater() {
-  const pulls = [ReadableStreamDefaultController, ReadableByteStreamController].map(({ prototype }) => [prototype, prototype[pullSteps]]);
-  const restore = () => { for (const [prototype, pull] of pulls) prototype[pullSteps] = pull; };
+  const pulls = [ReadableStreamDefaultController, ReadableByteStreamController].map(({ prototype }) => [
+    prototype,
+    prototype[pullSteps],
+  ]);
+  const restore = () => {
+    for (const [prototype, pull] of pulls) prototype[pullSteps] = pull;
+  };
   for (const [prototype, pull] of pulls) {
     prototype[pullSteps] = function (request) {
       if (request._state !== undefined && request._promise !== undefined) {
@@ -385,7 +506,11 @@ function deferChunks(reads) {
   const write = reads._chunkSteps;
   reads._chunkSteps = function (chunk) {
     const pipe = this._state;
-    pipe._currentWrite = apply(then, settled, [() => { if (pipe._writer._ownerWritableStream !== undefined) apply(write, this, [chunk]); }]);
+    pipe._currentWrite = apply(then, settled, [
+      () => {
+        if (pipe._writer._ownerWritableStream !== undefined) apply(write, this, [chunk]);
+      },
+    ]);
   };
 }
 
@@ -394,7 +519,8 @@ function measureBranches() {
   const { tee: split } = ReadableStream.prototype;
   const { tee } = {
     tee() {
-      const length = lengthOf(this), whole = length !== null && !disturbed(this);
+      const length = lengthOf(this),
+        whole = length !== null && !disturbed(this);
       const branches = apply(split, this, []);
       if (whole) for (const branch of branches) measured(branch, length);
       return branches;
@@ -406,7 +532,11 @@ function measureBranches() {
 // The package rejects with a text where there is nothing to pipe to, and with a TypeError for null.
 function refuseNothing() {
   const { pipeTo: pipe } = ReadableStream.prototype;
-  const { pipeTo } = { pipeTo(destination, options = {}) { return apply(pipe, this, [destination ?? null, options]); } };
+  const { pipeTo } = {
+    pipeTo(destination, options = {}) {
+      return apply(pipe, this, [destination ?? null, options]);
+    },
+  };
   ReadableStream.prototype.pipeTo = pipeTo;
 }
 
@@ -419,9 +549,19 @@ const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async
 export function install() {
   Object.setPrototypeOf(Object.getPrototypeOf(new ReadableStream().values()), AsyncIteratorPrototype);
   const classes = {
-    ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
-    ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
-    TransformStream, TransformStreamDefaultController, WritableStream, WritableStreamDefaultController, WritableStreamDefaultWriter,
+    ByteLengthQueuingStrategy,
+    CountQueuingStrategy,
+    ReadableByteStreamController,
+    ReadableStream,
+    ReadableStreamBYOBReader,
+    ReadableStreamBYOBRequest,
+    ReadableStreamDefaultController,
+    ReadableStreamDefaultReader,
+    TransformStream,
+    TransformStreamDefaultController,
+    WritableStream,
+    WritableStreamDefaultController,
+    WritableStreamDefaultWriter,
   };
   for (const [name, cls] of Object.entries(classes)) {
     expose(name, cls);
@@ -433,7 +573,12 @@ export function install() {
   refuseNothing();
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
-  Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", { value: readAtLeast, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", {
+    value: readAtLeast,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
   define("IdentityTransformStream", IdentityTransformStream);
   define("FixedLengthStream", FixedLengthStream);
 }

@@ -7,14 +7,29 @@ import { PLAIN, ReadableStream, isBytes } from "./streams.js";
 /** Splits a stream in two; the chunks of the second branch are clones. */
 export function teeCloned(stream) {
   if (isBytes(stream)) return stream.tee(); // copies by itself
-  const reader = stream.getReader(), controllers = [], cancelled = [false, false], reasons = [];
-  let reading = false, again = false, finish;
-  const finished = new Promise((resolve) => { finish = resolve; });
-  const open = (act) => { for (const at of [0, 1]) if (!cancelled[at]) act(controllers[at], at); };
-  const fail = (error) => { open((controller) => { controller.error(error); }); };
+  const reader = stream.getReader(),
+    controllers = [],
+    cancelled = [false, false],
+    reasons = [];
+  let reading = false,
+    again = false,
+    finish;
+  const finished = new Promise((resolve) => {
+    finish = resolve;
+  });
+  const open = (act) => {
+    for (const at of [0, 1]) if (!cancelled[at]) act(controllers[at], at);
+  };
+  const fail = (error) => {
+    open((controller) => {
+      controller.error(error);
+    });
+  };
   const take = ({ done, value }) => {
     if (done) {
-      open((controller) => { controller.close(); });
+      open((controller) => {
+        controller.close();
+      });
       return finish();
     }
     let copy;
@@ -24,7 +39,9 @@ export function teeCloned(stream) {
       fail(error);
       return finish(reader.cancel(error));
     }
-    open((controller, at) => { controller.enqueue(at === 0 ? value : copy); });
+    open((controller, at) => {
+      controller.enqueue(at === 0 ? value : copy);
+    });
     reading = false;
     if (again) pull();
   };
@@ -38,15 +55,21 @@ export function teeCloned(stream) {
     fail(error);
     finish();
   });
-  const branch = (at) => new ReadableStream({
-    start(controller) { controllers[at] = controller; },
-    pull,
-    cancel(reason) {
-      cancelled[at] = true;
-      reasons[at] = reason;
-      if (cancelled[1 - at]) finish(reader.cancel(reasons));
-      return finished;
-    },
-  }, PLAIN);
+  const branch = (at) =>
+    new ReadableStream(
+      {
+        start(controller) {
+          controllers[at] = controller;
+        },
+        pull,
+        cancel(reason) {
+          cancelled[at] = true;
+          reasons[at] = reason;
+          if (cancelled[1 - at]) finish(reader.cancel(reasons));
+          return finished;
+        },
+      },
+      PLAIN,
+    );
   return [branch(0), branch(1)];
 }

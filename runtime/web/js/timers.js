@@ -22,7 +22,9 @@ function start(name, callback, delay, args, repeat) {
 
 // A delay beyond 32 bits, such as Infinity, is one and not none at all, as on the
 // platform: up to a hundred years.
-function milliseconds(delay) { return Math.min(Math.max(0, Math.trunc(delay) || 0), 3_153_600_000_000); }
+function milliseconds(delay) {
+  return Math.min(Math.max(0, Math.trunc(delay) || 0), 3_153_600_000_000);
+}
 
 function pump(due) {
   if (due) due.then(run);
@@ -49,10 +51,14 @@ function clear(id) {
 }
 
 /** Calls back in a task of its own, as setTimeout does; returns its number. */
-export function task(callback) { return start("task", callback, 0, [], false); }
+export function task(callback) {
+  return start("task", callback, 0, [], false);
+}
 
 /** Reports whether a timer is still to come. */
-export function isWaiting(id) { return tasks.has(id); }
+export function isWaiting(id) {
+  return tasks.has(id);
+}
 
 /** Drops the callbacks of timers that Go gave up with their request. */
 export function forgetTimers(ids) {
@@ -60,8 +66,16 @@ export function forgetTimers(ids) {
 }
 
 export function install() {
-  attribute("setTimeout", function setTimeout(callback, delay = 0, ...args) { return start("setTimeout", callback, delay, args, false); });
-  attribute("setInterval", function setInterval(callback, delay = 0, ...args) { return start("setInterval", callback, delay, args, true); });
-  attribute("clearTimeout", function clearTimeout(id = 0) { clear(id); });
-  attribute("clearInterval", function clearInterval(id = 0) { clear(id); });
+  attribute("setTimeout", function setTimeout(callback, delay = 0, ...args) {
+    return start("setTimeout", callback, delay, args, false);
+  });
+  attribute("setInterval", function setInterval(callback, delay = 0, ...args) {
+    return start("setInterval", callback, delay, args, true);
+  });
+  attribute("clearTimeout", function clearTimeout(id = 0) {
+    clear(id);
+  });
+  attribute("clearInterval", function clearInterval(id = 0) {
+    clear(id);
+  });
 }

@@ -8,17 +8,23 @@ export const preparing = Object.getOwnPropertyDescriptor(Error, "prepareStackTra
 
 const { apply } = Reflect;
 const { get: stackOf } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"); // which language.js takes away
-function preparer() { return apply(preparing.get, Trace, []); }
-function prepareBy(f) { apply(preparing.set, Trace, [f]); }
+function preparer() {
+  return apply(preparing.get, Trace, []);
+}
+function prepareBy(f) {
+  apply(preparing.set, Trace, [f]);
+}
 
 /** The stack, innermost first, of at most so many frames; "" when it cannot be had. */
 export function trace(frames) {
-  const { stackTraceLimit } = Trace, prepare = preparer();
+  const { stackTraceLimit } = Trace,
+    prepare = preparer();
   try {
     Trace.stackTraceLimit = frames;
     if (prepare !== undefined) prepareBy(undefined);
     return apply(stackOf, new Trace(), []);
-  } catch { // the author froze Error
+  } catch {
+    // the author froze Error
     return "";
   } finally {
     restore(stackTraceLimit, prepare);
@@ -33,11 +39,15 @@ const FRAMES = 10; // of which the first are ours
  */
 export function located(answer) {
   const here = trace(FRAMES);
-  return answer.then(undefined, (error) => { throw placed(error, here); });
+  return answer.then(undefined, (error) => {
+    throw placed(error, here);
+  });
 }
 
 /** Where the code is, for placed. */
-export function position() { return trace(FRAMES); }
+export function position() {
+  return trace(FRAMES);
+}
 
 /** The error with the stack of a call, unless it knows a line itself. */
 export function placed(error, here) {
@@ -54,6 +64,7 @@ export function called(error, here) {
 
 // What prepared stacks up to the last one: let go of, it would be taken apart with all that
 // it alone refers to, at the end of a budget.
+// biome-ignore lint/correctness/noUnusedVariables: never read, only held
 let last;
 
 /** The same where nothing comes after it but the engine's own last exception, which is to be as long. */

@@ -5,11 +5,23 @@ import { define, guarded, iterable, need } from "./idl.js";
 import { find, put, remove, valuesOf } from "./pairs.js";
 
 // Where the two positions of a member stand in the string, when they are short.
-const HREF = 1, PROTOCOL = 5, USERNAME = 9, PASSWORD = 13, HOST = 17, HOSTNAME = 21, PORT = 25, PATHNAME = 29, SEARCH = 33, HASH = 37, ORIGIN = 41;
+const HREF = 1,
+  PROTOCOL = 5,
+  USERNAME = 9,
+  PASSWORD = 13,
+  HOST = 17,
+  HOSTNAME = 21,
+  PORT = 25,
+  PATHNAME = 29,
+  SEARCH = 33,
+  HASH = 37,
+  ORIGIN = 41;
 const SHORT = 2;
 
 // A scalar value string; the host makes one of a string by itself.
-function text(value) { return typeof value === "string" ? value : `${value}`; }
+function text(value) {
+  return typeof value === "string" ? value : `${value}`;
+}
 
 let part, set;
 
@@ -22,9 +34,14 @@ export class URL {
     part = (url, at) => {
       const packed = url.#packed;
       if (packed.charCodeAt(0) !== SHORT) return long(packed, at);
-      return packed.slice(packed.charCodeAt(at) << 7 | packed.charCodeAt(at + 1), packed.charCodeAt(at + 2) << 7 | packed.charCodeAt(at + 3));
+      return packed.slice(
+        (packed.charCodeAt(at) << 7) | packed.charCodeAt(at + 1),
+        (packed.charCodeAt(at + 2) << 7) | packed.charCodeAt(at + 3),
+      );
     };
-    set = (url, packed) => { url.#packed = packed; };
+    set = (url, packed) => {
+      url.#packed = packed;
+    };
   }
   constructor(url, base) {
     need(arguments.length, 1, "URL constructor");
@@ -51,27 +68,61 @@ export class URL {
       throw error;
     }
   }
-  get href() { return part(this, HREF); }
+  get href() {
+    return part(this, HREF);
+  }
   set href(value) {
     set(this, host.url_parse(text(value)));
     this.#refresh();
   }
-  get origin() { return part(this, ORIGIN); }
-  get protocol() { return part(this, PROTOCOL); }
-  set protocol(value) { set(this, changed(this, "protocol", value)); }
-  get username() { return part(this, USERNAME); }
-  set username(value) { set(this, changed(this, "username", value)); }
-  get password() { return part(this, PASSWORD); }
-  set password(value) { set(this, changed(this, "password", value)); }
-  get host() { return part(this, HOST); }
-  set host(value) { set(this, changed(this, "host", value)); }
-  get hostname() { return part(this, HOSTNAME); }
-  set hostname(value) { set(this, changed(this, "hostname", value)); }
-  get port() { return part(this, PORT); }
-  set port(value) { set(this, changed(this, "port", value)); }
-  get pathname() { return part(this, PATHNAME); }
-  set pathname(value) { set(this, changed(this, "pathname", value)); }
-  get search() { return part(this, SEARCH); }
+  get origin() {
+    return part(this, ORIGIN);
+  }
+  get protocol() {
+    return part(this, PROTOCOL);
+  }
+  set protocol(value) {
+    set(this, changed(this, "protocol", value));
+  }
+  get username() {
+    return part(this, USERNAME);
+  }
+  set username(value) {
+    set(this, changed(this, "username", value));
+  }
+  get password() {
+    return part(this, PASSWORD);
+  }
+  set password(value) {
+    set(this, changed(this, "password", value));
+  }
+  get host() {
+    return part(this, HOST);
+  }
+  set host(value) {
+    set(this, changed(this, "host", value));
+  }
+  get hostname() {
+    return part(this, HOSTNAME);
+  }
+  set hostname(value) {
+    set(this, changed(this, "hostname", value));
+  }
+  get port() {
+    return part(this, PORT);
+  }
+  set port(value) {
+    set(this, changed(this, "port", value));
+  }
+  get pathname() {
+    return part(this, PATHNAME);
+  }
+  set pathname(value) {
+    set(this, changed(this, "pathname", value));
+  }
+  get search() {
+    return part(this, SEARCH);
+  }
   set search(value) {
     set(this, changed(this, "search", value));
     this.#refresh();
@@ -84,10 +135,18 @@ export class URL {
     }
     return this.#params;
   }
-  get hash() { return part(this, HASH); }
-  set hash(value) { set(this, changed(this, "hash", value)); }
-  toString() { return part(this, HREF); }
-  toJSON() { return part(this, HREF); }
+  get hash() {
+    return part(this, HASH);
+  }
+  set hash(value) {
+    set(this, changed(this, "hash", value));
+  }
+  toString() {
+    return part(this, HREF);
+  }
+  toJSON() {
+    return part(this, HREF);
+  }
   // Puts the new query into the searchParams that somebody has.
   #refresh() {
     if (this.#params !== undefined) setList(this.#params, host.form_decode(part(this, SEARCH).slice(1)));
@@ -98,7 +157,7 @@ export class URL {
 function long(packed, at) {
   const position = (i) => {
     let n = 0;
-    for (const end = i + 4; i < end; i++) n = n << 7 | packed.charCodeAt(i);
+    for (const end = i + 4; i < end; i++) n = (n << 7) | packed.charCodeAt(i);
     return n;
   };
   const first = 2 * at - 1;
@@ -106,7 +165,9 @@ function long(packed, at) {
 }
 
 // The string of a URL with one of its parts changed.
-function changed(url, name, value) { return host.url_set(part(url, HREF), name, text(value)); }
+function changed(url, name, value) {
+  return host.url_set(part(url, HREF), name, text(value));
+}
 
 let listOf, setList, setOwner;
 
@@ -115,11 +176,15 @@ export class URLSearchParams {
   #owner = null; // told of each change
   static {
     listOf = guarded("URLSearchParams", (params) => params.#list);
-    setList = (params, list) => { params.#list = list; };
-    setOwner = (params, owner) => { params.#owner = owner; };
+    setList = (params, list) => {
+      params.#list = list;
+    };
+    setOwner = (params, owner) => {
+      params.#owner = owner;
+    };
   }
   constructor(init = "") {
-    if (typeof init === "object" && init !== null || typeof init === "function") {
+    if ((typeof init === "object" && init !== null) || typeof init === "function") {
       this.#list = pairsOf(init);
     } else if (init === "") {
       this.#list = [];
@@ -128,7 +193,9 @@ export class URLSearchParams {
       this.#list = host.form_decode(text.startsWith("?") ? text.slice(1) : text);
     }
   }
-  get size() { return this.#list.length / 2; }
+  get size() {
+    return this.#list.length / 2;
+  }
   append(name, value) {
     need(arguments.length, 2, "URLSearchParams.append");
     this.#list.push(usv(name), usv(value));
@@ -159,26 +226,32 @@ export class URLSearchParams {
     this.#changed();
   }
   sort() {
-    const list = this.#list, pairs = [];
+    const list = this.#list,
+      pairs = [];
     for (let i = 0; i < list.length; i += 2) pairs.push([list[i], list[i + 1]]);
     pairs.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
     this.#list = pairs.flat();
     this.#changed();
   }
-  toString() { return host.form_encode(this.#list); }
+  toString() {
+    return host.form_encode(this.#list);
+  }
   #changed() {
     if (this.#owner !== null) this.#owner(host.form_encode(this.#list));
   }
 }
 
-function usv(value) { return `${value}`.toWellFormed(); }
+function usv(value) {
+  return `${value}`.toWellFormed();
+}
 
 function pairsOf(init) {
   const out = [];
   if (init[Symbol.iterator] !== undefined && init[Symbol.iterator] !== null) {
     for (const pair of init) {
       const items = typeof pair === "object" && pair !== null ? [...pair] : undefined;
-      if (items?.length !== 2) throw new TypeError("URLSearchParams constructor: each item must be a pair of a name and a value");
+      if (items?.length !== 2)
+        throw new TypeError("URLSearchParams constructor: each item must be a pair of a name and a value");
       out.push(usv(items[0]), usv(items[1]));
     }
     return out;

@@ -29,35 +29,56 @@ export class URLPattern {
     const parts = host.pattern_compile(given, base, special, !!options?.ignoreCase);
     const ignoreCase = parts.pop();
     for (let at = 0; at < PARTS.length; at++) {
-      const source = parts[FIELDS * at + 1], flags = ignoreCase && at > 4 ? "vi" : "v";
+      const source = parts[FIELDS * at + 1],
+        flags = ignoreCase && at > 4 ? "vi" : "v";
       parts[FIELDS * at + 1] = source === "^(.*)$" ? any : expression(source, flags);
     }
     this.#state = parts;
   }
-  get protocol() { return patternOf(this, 0); }
-  get username() { return patternOf(this, 1); }
-  get password() { return patternOf(this, 2); }
-  get hostname() { return patternOf(this, 3); }
-  get port() { return patternOf(this, 4); }
-  get pathname() { return patternOf(this, 5); }
-  get search() { return patternOf(this, 6); }
-  get hash() { return patternOf(this, 7); }
+  get protocol() {
+    return patternOf(this, 0);
+  }
+  get username() {
+    return patternOf(this, 1);
+  }
+  get password() {
+    return patternOf(this, 2);
+  }
+  get hostname() {
+    return patternOf(this, 3);
+  }
+  get port() {
+    return patternOf(this, 4);
+  }
+  get pathname() {
+    return patternOf(this, 5);
+  }
+  get search() {
+    return patternOf(this, 6);
+  }
+  get hash() {
+    return patternOf(this, 7);
+  }
   get hasRegExpGroups() {
     const parts = stateOf(this);
     return PARTS.some((_, at) => parts[FIELDS * at + 3]);
   }
   test() {
-    const parts = stateOf(this), values = valuesOf(convert(arguments[0]), baseOf(arguments[1]));
+    const parts = stateOf(this),
+      values = valuesOf(convert(arguments[0]), baseOf(arguments[1]));
     return values !== null && values.every((value, at) => exec.call(parts[FIELDS * at + 1], value) !== null);
   }
   exec() {
-    const parts = stateOf(this), input = convert(arguments[0]), base = baseOf(arguments[1]);
+    const parts = stateOf(this),
+      input = convert(arguments[0]),
+      base = baseOf(arguments[1]);
     const values = valuesOf(input, base);
     if (values === null) return null;
     const result = { inputs: [shown(input)] };
     if (base !== null) result.inputs.push(base);
     for (let at = 0; at < PARTS.length; at++) {
-      const match = exec.call(parts[FIELDS * at + 1], values[at]), names = parts[FIELDS * at + 2];
+      const match = exec.call(parts[FIELDS * at + 1], values[at]),
+        names = parts[FIELDS * at + 2];
       if (match === null) return null;
       const groups = {};
       for (let i = 0; i < names.length; i++) groups[names[i]] = match[i + 1];
@@ -67,7 +88,9 @@ export class URLPattern {
   }
 }
 
-function patternOf(pattern, at) { return stateOf(pattern)[FIELDS * at]; }
+function patternOf(pattern, at) {
+  return stateOf(pattern)[FIELDS * at];
+}
 
 function expression(source, flags) {
   try {
@@ -79,13 +102,17 @@ function expression(source, flags) {
 
 // (input, baseURL, options) or (input, options)
 function overload([input, second, third]) {
-  const isOptions = second === undefined || second === null || typeof second === "object" || typeof second === "function";
+  const isOptions =
+    second === undefined || second === null || typeof second === "object" || typeof second === "function";
   if (!isOptions) return [input, baseOf(second), dictionary(third, "URLPattern constructor: the third argument")];
-  if (third !== undefined) return [input, baseOf(`${second}`), dictionary(third, "URLPattern constructor: the third argument")];
+  if (third !== undefined)
+    return [input, baseOf(`${second}`), dictionary(third, "URLPattern constructor: the third argument")];
   return [input, null, dictionary(second, "URLPattern constructor: the second argument")];
 }
 
-function baseOf(base) { return base === undefined ? null : `${base}`.toWellFormed(); }
+function baseOf(base) {
+  return base === undefined ? null : `${base}`.toWellFormed();
+}
 
 // A URLPatternInit as the list of its members, anything else as text.
 function convert(input) {
@@ -99,7 +126,9 @@ function convert(input) {
   return list;
 }
 
-function valuesOf(input, base) { return host.pattern_input(input, base); }
+function valuesOf(input, base) {
+  return host.pattern_input(input, base);
+}
 
 function shown(input) {
   if (typeof input === "string") return input;
@@ -108,4 +137,6 @@ function shown(input) {
   return init;
 }
 
-export function install() { define("URLPattern", URLPattern); }
+export function install() {
+  define("URLPattern", URLPattern);
+}

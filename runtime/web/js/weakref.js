@@ -4,7 +4,8 @@
 import { host } from "./host.js";
 import { expose } from "./idl.js";
 
-const Native = WeakRef, native = Native.prototype.deref;
+const Native = WeakRef,
+  native = Native.prototype.deref;
 const kept = new Set();
 
 function keep(target) {
@@ -13,7 +14,9 @@ function keep(target) {
 }
 
 /** Lets go of what the job kept alive. */
-export function letGo() { kept.clear(); }
+export function letGo() {
+  kept.clear();
+}
 
 export function install() {
   const made = function WeakRef(target) {

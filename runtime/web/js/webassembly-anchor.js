@@ -52,10 +52,14 @@ function remember(anchor) {
 }
 
 /** The anchor of the instance that a code is of. */
-export function ownerOf(code) { return anchorOf(Math.floor(code / CODES)); }
+export function ownerOf(code) {
+  return anchorOf(Math.floor(code / CODES));
+}
 
 /** The code of the only thing in an instance. */
-export function firstOf(anchor) { return anchor.id * CODES; }
+export function firstOf(anchor) {
+  return anchor.id * CODES;
+}
 
 /** Ties the lives of two instances together. */
 export function link(a, b) {
@@ -65,11 +69,15 @@ export function link(a, b) {
 }
 
 class Same {
-  constructor(object) { return object; }
+  constructor(object) {
+    // biome-ignore lint/correctness/noConstructorReturn: private fields are put on a given object so
+    return object;
+  }
 }
 
 /** A mark on objects that are not made by a class: what they belong to, and a code. */
 class Mark extends Same {
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: never read, only held
   #anchor;
   #code;
   constructor(object, anchor, code) {
@@ -77,11 +85,17 @@ class Mark extends Same {
     this.#anchor = anchor;
     this.#code = code;
   }
-  static code(object) { return #code in object ? object.#code : null; }
+  static code(object) {
+    return #code in object ? object.#code : null;
+  }
 }
 
 /** Makes object hold anchor. */
-export function mark(object, anchor, code = null) { new Mark(object, anchor, code); }
+export function mark(object, anchor, code = null) {
+  new Mark(object, anchor, code);
+}
 
 /** The code of an exported function; null for any other value. */
-export function codeOf(value) { return typeof value === "function" ? Mark.code(value) : null; }
+export function codeOf(value) {
+  return typeof value === "function" ? Mark.code(value) : null;
+}

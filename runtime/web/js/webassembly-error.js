@@ -2,11 +2,19 @@
 // not only constructible.
 
 function errorClass(name) {
-  const cls = { [name]: function (message) { return Reflect.construct(Error, arguments, new.target ?? cls); } }[name];
+  const cls = {
+    [name]: function (message) {
+      return Reflect.construct(Error, arguments, new.target ?? cls);
+    },
+  }[name];
   Object.setPrototypeOf(cls, Error);
   cls.prototype = Object.create(Error.prototype);
   Object.defineProperty(cls, "prototype", { writable: false, enumerable: false });
-  for (const [key, value] of [["constructor", cls], ["name", name], ["message", ""]]) {
+  for (const [key, value] of [
+    ["constructor", cls],
+    ["name", name],
+    ["message", ""],
+  ]) {
     Object.defineProperty(cls.prototype, key, { value, writable: true, configurable: true });
   }
   return cls;
@@ -19,7 +27,9 @@ export const RuntimeError = errorClass("RuntimeError");
 const traps = new WeakSet();
 
 /** Reports whether value is a trap, or an exhausted stack: no instance catches those. */
-export function isTrap(value) { return traps.has(value) || value instanceof RangeError && value.message === "Maximum call stack size exceeded"; }
+export function isTrap(value) {
+  return traps.has(value) || (value instanceof RangeError && value.message === "Maximum call stack size exceeded");
+}
 
 /** Called by Go: its error, of the class that it names. */
 export function error(name, message) {

@@ -7,10 +7,22 @@ import { inward, outward, slotOf } from "./webassembly-value.js";
 
 const EXISTING = Symbol("existing");
 const MOST = 1000; // values of an exception
-const TYPES = { __proto__: null, i32: "i", i64: "I", f32: "f", f64: "d", v128: "v", anyfunc: "F", externref: "x", exnref: "e" };
+const TYPES = {
+  __proto__: null,
+  i32: "i",
+  i64: "I",
+  f32: "f",
+  f64: "d",
+  v128: "v",
+  anyfunc: "F",
+  externref: "x",
+  exnref: "e",
+};
 const JS_TAG = 1; // the number of JSTag
 
-function isObject(value) { return typeof value === "object" && value !== null || typeof value === "function"; }
+function isObject(value) {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
 
 /** The fields of a Tag, null of any other value; the same of an Exception. */
 export let tagFields;
@@ -21,7 +33,8 @@ export class Tag {
   #number;
   #types;
   static {
-    tagFields = (value) => isObject(value) && #types in value ? { anchor: value.#anchor, number: value.#number, types: value.#types } : null;
+    tagFields = (value) =>
+      isObject(value) && #types in value ? { anchor: value.#anchor, number: value.#number, types: value.#types } : null;
   }
   constructor(type) {
     if (type === EXISTING) {
@@ -47,7 +60,8 @@ function typesOf(type) {
   let types = "";
   for (let i = 0; i < count; i++) {
     const letter = TYPES[`${parameters[i]}`];
-    if (letter === undefined) throw new TypeError(`WebAssembly.Tag(): Argument 0 parameter type at index #${i} must be a value type`);
+    if (letter === undefined)
+      throw new TypeError(`WebAssembly.Tag(): Argument 0 parameter type at index #${i} must be a value type`);
     types += letter;
   }
   return types;
@@ -80,7 +94,10 @@ export class Exception {
   #types;
   #values; // as JavaScript sees them
   static {
-    exceptionFields = (value) => isObject(value) && #values in value ? { anchor: value.#anchor, number: value.#number, types: value.#types, values: value.#values } : null;
+    exceptionFields = (value) =>
+      isObject(value) && #values in value
+        ? { anchor: value.#anchor, number: value.#number, types: value.#types, values: value.#values }
+        : null;
   }
   constructor(tag, payload) {
     if (tag === EXISTING) {
@@ -89,7 +106,8 @@ export class Exception {
     }
     const fields = tagFields(tag);
     if (fields === null) throw new TypeError("WebAssembly.Exception(): Argument 0 must be a WebAssembly tag");
-    if (fields.number === JS_TAG) throw new TypeError("WebAssembly.Exception(): Argument 0 cannot be WebAssembly.JSTag");
+    if (fields.number === JS_TAG)
+      throw new TypeError("WebAssembly.Exception(): Argument 0 cannot be WebAssembly.JSTag");
     const options = arguments[2];
     const trace = options === undefined || options === null ? false : Boolean(optionsOf(options).traceStack);
     ({ anchor: this.#anchor, number: this.#number, types: this.#types } = fields);
@@ -103,7 +121,8 @@ export class Exception {
     const at = indexOf(index, what);
     if (fields.number !== number) throw new TypeError(`${what}: First argument does not match the exception tag`);
     if (at >= types.length) throw new RangeError(`${what}: Index out of range`);
-    if (types[at] === "v" || types[at] === "e") throw new TypeError(`${what}: Invalid type ${types[at] === "v" ? "v128" : "exnref"}`);
+    if (types[at] === "v" || types[at] === "e")
+      throw new TypeError(`${what}: Invalid type ${types[at] === "v" ? "v128" : "exnref"}`);
     return values[at];
   }
   is(tag) {
@@ -142,7 +161,8 @@ function valuesOf(types, payload) {
   if (!isObject(payload)) throw new TypeError("WebAssembly.Exception(): Exception values must be an iterable object");
   const { length } = payload;
   if (length === undefined) throw new TypeError("WebAssembly.Exception(): Exception values argument has no length");
-  if (length >>> 0 !== types.length) throw new TypeError("WebAssembly.Exception(): Number of exception values does not match signature length");
+  if (length >>> 0 !== types.length)
+    throw new TypeError("WebAssembly.Exception(): Number of exception values does not match signature length");
   const values = [];
   for (let i = 0; i < types.length; i++) values.push(convert[types[i]](payload[i]));
   return values;
@@ -156,10 +176,17 @@ const convert = {
   f: (value) => Math.fround(value),
   d: (value) => +value,
   x: (value) => value,
-  v() { throw new TypeError("WebAssembly.Exception(): Invalid type v128"); },
-  e() { throw new TypeError("WebAssembly.Exception(): Invalid type exnref"); },
+  v() {
+    throw new TypeError("WebAssembly.Exception(): Invalid type v128");
+  },
+  e() {
+    throw new TypeError("WebAssembly.Exception(): Invalid type exnref");
+  },
   F(value) {
-    if (value !== null && codeOf(value) === null) throw new TypeError("WebAssembly.Exception(): function-typed object must be null (if nullable) or a Wasm function object");
+    if (value !== null && codeOf(value) === null)
+      throw new TypeError(
+        "WebAssembly.Exception(): function-typed object must be null (if nullable) or a Wasm function object",
+      );
     return value;
   },
 };
@@ -167,7 +194,8 @@ const convert = {
 /** Called by Go: what an instance threw, of the tag of a number. */
 export function thrown(number, signature, instance, ...held) {
   if (number === JS_TAG) return inward("x", held[0]);
-  const types = signature.slice(0, -1), values = [];
+  const types = signature.slice(0, -1),
+    values = [];
   for (let i = 0, at = 0; i < types.length; i++) {
     if (types[i] === "v") values.push([held[at++], held[at++]]);
     else values.push(inward(types[i], held[at++]));
@@ -181,7 +209,8 @@ export function caught(value) {
   if (isTrap(value)) return null;
   const fields = exceptionFields(value);
   if (fields === null) return [];
-  const { anchor, number, types, values } = fields, list = [number];
+  const { anchor, number, types, values } = fields,
+    list = [number];
   for (let i = 0; i < types.length; i++) {
     if (types[i] === "v") list.push(...values[i]);
     else list.push(types[i] === "F" || types[i] === "x" ? outward(anchor, types[i], values[i]) : values[i]);

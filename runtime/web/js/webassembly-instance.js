@@ -3,19 +3,32 @@ import { host } from "./host.js";
 import { Anchor, anchorOf, codeOf, firstOf, link, ownerOf } from "./webassembly-anchor.js";
 import { tagFields, tagOf } from "./webassembly-exception.js";
 import { LinkError } from "./webassembly-error.js";
-import { globalCode, globalOf, memoryId, memoryOf, newGlobal, refresh, tableCode, tableOf } from "./webassembly-objects.js";
+import {
+  globalCode,
+  globalOf,
+  memoryId,
+  memoryOf,
+  newGlobal,
+  refresh,
+  tableCode,
+  tableOf,
+} from "./webassembly-objects.js";
 import { callImport, functionOf, isPlain } from "./webassembly-value.js";
 
 /** The exports of a new instance of a module, whose parts are as Go describes them. */
 export function instantiate(module, [imports], importObject) {
-  if (importObject !== undefined && !isObject(importObject) || importObject === undefined && imports.length > 0) {
+  if ((importObject !== undefined && !isObject(importObject)) || (importObject === undefined && imports.length > 0)) {
     throw new TypeError("WebAssembly.Instance(): Imports argument must be present and must be an object");
   }
-  const links = [], functions = [], types = [], owners = [];
+  const links = [],
+    functions = [],
+    types = [],
+    owners = [];
   for (let n = 0; n < imports.length; n++) {
     const { module, name, kind, type } = imports[n];
     const from = importObject[module];
-    if (!isObject(from)) throw new TypeError(`WebAssembly.Instance(): Import #${n} "${module}": module is not an object or function`);
+    if (!isObject(from))
+      throw new TypeError(`WebAssembly.Instance(): Import #${n} "${module}": module is not an object or function`);
     const value = from[name];
     const what = `WebAssembly.Instance(): Import #${n} "${module}" "${name}"`;
     if (kind === "function") {
@@ -31,7 +44,9 @@ export function instantiate(module, [imports], importObject) {
   return start(host.wasm_instantiate(module, links), functions, types, owners);
 }
 
-function isObject(value) { return typeof value === "object" && value !== null || typeof value === "function"; }
+function isObject(value) {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
 
 // By kind: what an import comes from, as Go takes it, or why it cannot.
 const find = {
@@ -56,8 +71,12 @@ const find = {
     switch (type) {
       case "I":
         return typeof value === "bigint" ? made() : "global import must be a BigInt";
-      case "i": case "f": case "d":
-        return typeof value === "number" ? made() : "global import must be a number, valid Wasm reference, or WebAssembly.Global object";
+      case "i":
+      case "f":
+      case "d":
+        return typeof value === "number"
+          ? made()
+          : "global import must be a number, valid Wasm reference, or WebAssembly.Global object";
       default:
         return "global import must be a WebAssembly.Global object of the same type";
     }
@@ -86,11 +105,15 @@ const KINDS = [
   ({ code, type, instance }) => tagOf(code, type, instance),
 ];
 
-function exported(x) { return KINDS[x.kind](x); }
+function exported(x) {
+  return KINDS[x.kind](x);
+}
 
 /** Called by Go: an instance calls an imported function of JavaScript's. */
 export function called(id, index, ...args) {
-  const anchor = anchorOf(id), f = anchor.imports[index], type = anchor.types[index];
+  const anchor = anchorOf(id),
+    f = anchor.imports[index],
+    type = anchor.types[index];
   return type === null ? f(...args) : callImport(anchor, f, type, args);
 }
 

@@ -7,16 +7,21 @@ import { Anchor, anchorOf, firstOf, mark, ownerOf } from "./webassembly-anchor.j
 import { initial, inward, outward, settle } from "./webassembly-value.js";
 
 const EXISTING = Symbol("existing");
-const U32 = 2 ** 32 - 1, PAGES = 65536, ELEMENTS = 10_000_000;
+const U32 = 2 ** 32 - 1,
+  PAGES = 65536,
+  ELEMENTS = 10_000_000;
 
 // https://webidl.spec.whatwg.org/#EnforceRange for an unsigned long.
 function enforce(value, what) {
   const n = Math.trunc(+value);
-  if (!(n >= 0 && n <= U32)) throw new TypeError(`${what}: value ${String(value)} is ${n < 0 ? "below the lower" : n > U32 ? "above the upper" : "not within the"} bound${n < 0 || n > U32 ? "" : "s"}`);
+  const side = n < 0 ? "below the lower bound" : n > U32 ? "above the upper bound" : "not within the bounds";
+  if (!(n >= 0 && n <= U32)) throw new TypeError(`${what}: value ${String(value)} is ${side}`);
   return n + 0;
 }
 
-function isObject(value) { return typeof value === "object" && value !== null || typeof value === "function"; }
+function isObject(value) {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
 
 // The limits of a descriptor: [initial, maximum or null].
 function limits(descriptor, what, most) {
@@ -26,7 +31,8 @@ function limits(descriptor, what, most) {
   const top = descriptor.maximum;
   const high = top === undefined ? null : enforce(top, `${what}: Property 'maximum'`);
   if (low > most) throw new RangeError(`${what}: Property 'initial': value ${low} is above the upper bound ${most}`);
-  if (high !== null && high < low) throw new RangeError(`${what}: Property 'maximum': value ${high} is below the lower bound ${low}`);
+  if (high !== null && high < low)
+    throw new RangeError(`${what}: Property 'maximum': value ${high} is below the lower bound ${low}`);
   return [low, high];
 }
 
@@ -52,8 +58,12 @@ export class Memory {
     } else {
       if (!isObject(descriptor)) throw new TypeError("WebAssembly.Memory(): Argument 0 must be a memory descriptor");
       const [low, high] = limits(descriptor, "WebAssembly.Memory()", PAGES);
-      if (high !== null && high > PAGES) throw new RangeError(`WebAssembly.Memory(): Property 'maximum': value ${high} is above the upper bound ${PAGES}`);
-      if (descriptor.shared) throw new TypeError("WebAssembly.Memory(): shared memory is not supported: a Worker has one thread");
+      if (high !== null && high > PAGES)
+        throw new RangeError(
+          `WebAssembly.Memory(): Property 'maximum': value ${high} is above the upper bound ${PAGES}`,
+        );
+      if (descriptor.shared)
+        throw new TypeError("WebAssembly.Memory(): shared memory is not supported: a Worker has one thread");
       this.#anchor = new Anchor(host.wasm_memory(low, high));
     }
     this.#anchor.memory = this;
@@ -77,7 +87,9 @@ export class Memory {
 }
 
 /** The number of the instance whose memory value is; null when it is no Memory. */
-export function memoryId(value) { return attempt(() => anchorOfMemory(value).id); }
+export function memoryId(value) {
+  return attempt(() => anchorOfMemory(value).id);
+}
 
 /** The Memory of an instance: always the same object. */
 export function memoryOf(id) {
@@ -90,7 +102,11 @@ export class Table {
   #code;
   #type;
   static {
-    fieldsOfTable = guarded("WebAssembly.Table", (table) => ({ anchor: table.#anchor, code: table.#code, type: table.#type }));
+    fieldsOfTable = guarded("WebAssembly.Table", (table) => ({
+      anchor: table.#anchor,
+      code: table.#code,
+      type: table.#type,
+    }));
   }
   constructor(descriptor) {
     if (descriptor === EXISTING) {
@@ -99,7 +115,8 @@ export class Table {
     }
     if (!isObject(descriptor)) throw new TypeError("WebAssembly.Table(): Argument 0 must be a table descriptor");
     const element = `${descriptor.element}`;
-    if (element !== "anyfunc" && element !== "externref") throw new TypeError("WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type");
+    if (element !== "anyfunc" && element !== "externref")
+      throw new TypeError("WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type");
     const [low, high] = limits(descriptor, "WebAssembly.Table()", ELEMENTS);
     this.#type = element === "anyfunc" ? "F" : "x";
     const value = arguments[1];
@@ -108,15 +125,27 @@ export class Table {
     this.#anchor.tables.set(this.#code, this);
     if (low > 0) grow(this, low, value, value !== undefined, "WebAssembly.Table(): Argument 1");
   }
-  get length() { return host.wasm_table_size(fieldsOfTable(this).code); }
+  get length() {
+    return host.wasm_table_size(fieldsOfTable(this).code);
+  }
   grow(delta, value) {
     fieldsOfTable(this);
-    return grow(this, enforce(delta, "WebAssembly.Table.grow(): Argument 0"), value, arguments.length > 1, "WebAssembly.Table.grow(): Argument 1");
+    return grow(
+      this,
+      enforce(delta, "WebAssembly.Table.grow(): Argument 0"),
+      value,
+      arguments.length > 1,
+      "WebAssembly.Table.grow(): Argument 1",
+    );
   }
   set(index, value) {
     const { anchor, code, type } = fieldsOfTable(this);
     const at = place(code, index, "WebAssembly.Table.set()", type);
-    host.wasm_table_set(code, at, reference(anchor, type, value, arguments.length > 1, "WebAssembly.Table.set(): Argument 1"));
+    host.wasm_table_set(
+      code,
+      at,
+      reference(anchor, type, value, arguments.length > 1, "WebAssembly.Table.set(): Argument 1"),
+    );
   }
   get(index) {
     const { code, type } = fieldsOfTable(this);
@@ -127,8 +156,12 @@ export class Table {
 for (const name of ["grow", "set"]) Object.defineProperty(Table.prototype[name], "length", { value: 1 });
 
 function place(code, index, what, type) {
-  const at = enforce(index, `${what}: Argument 0`), size = host.wasm_table_size(code);
-  if (at >= size) throw new RangeError(`${what}: invalid address ${at} in ${type === "F" ? "funcref" : "externref"} table of size ${size}`);
+  const at = enforce(index, `${what}: Argument 0`),
+    size = host.wasm_table_size(code);
+  if (at >= size)
+    throw new RangeError(
+      `${what}: invalid address ${at} in ${type === "F" ? "funcref" : "externref"} table of size ${size}`,
+    );
   return at;
 }
 
@@ -150,10 +183,14 @@ function grow(table, delta, value, given, what) {
 }
 
 /** The code of a Table; null for any other value. */
-export function tableCode(value) { return attempt(() => fieldsOfTable(value).code); }
+export function tableCode(value) {
+  return attempt(() => fieldsOfTable(value).code);
+}
 
 /** The Table of a code: always the same object. */
-export function tableOf(code, type) { return thing("tables", code, (anchor) => new Table(EXISTING, anchor, code, type)); }
+export function tableOf(code, type) {
+  return thing("tables", code, (anchor) => new Table(EXISTING, anchor, code, type));
+}
 
 const TYPES = { __proto__: null, i32: "i", i64: "I", f32: "f", f64: "d", v128: "v", anyfunc: "F", externref: "x" };
 
@@ -163,7 +200,12 @@ export class Global {
   #type;
   #mutable;
   static {
-    fieldsOfGlobal = guarded("WebAssembly.Global", (global) => ({ anchor: global.#anchor, code: global.#code, type: global.#type, mutable: global.#mutable }));
+    fieldsOfGlobal = guarded("WebAssembly.Global", (global) => ({
+      anchor: global.#anchor,
+      code: global.#code,
+      type: global.#type,
+      mutable: global.#mutable,
+    }));
   }
   constructor(descriptor, value) {
     if (descriptor === EXISTING) {
@@ -173,22 +215,35 @@ export class Global {
     if (!isObject(descriptor)) throw new TypeError("WebAssembly.Global(): Argument 0 must be a global descriptor");
     this.#mutable = Boolean(descriptor.mutable);
     this.#type = TYPES[`${descriptor.value}`];
-    if (this.#type === undefined) throw new TypeError("WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type");
+    if (this.#type === undefined)
+      throw new TypeError("WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type");
     if (this.#type === "v") throw new TypeError("WebAssembly.Global(): a v128 has no value in JavaScript");
     this.#anchor = newGlobal(this.#type, this.#mutable, value);
     this.#code = firstOf(this.#anchor);
     this.#anchor.globals.set(this.#code, this);
     if (this.#type === "F" || this.#type === "x") {
-      host.wasm_global_set(this.#code, reference(this.#anchor, this.#type, value, arguments.length > 1, "WebAssembly.Global(): Argument 1"));
+      host.wasm_global_set(
+        this.#code,
+        reference(this.#anchor, this.#type, value, arguments.length > 1, "WebAssembly.Global(): Argument 1"),
+      );
     }
   }
-  valueOf() { return valueOf(this); }
-  get value() { return valueOf(this); }
+  valueOf() {
+    return valueOf(this);
+  }
+  get value() {
+    return valueOf(this);
+  }
   set value(value) {
     const { anchor, code, type, mutable } = fieldsOfGlobal(this);
     if (!mutable) throw new TypeError("set WebAssembly.Global.value: Can't set the value of an immutable global.");
     settle();
-    host.wasm_global_set(code, type === "F" || type === "x" ? reference(anchor, type, value, true, "set WebAssembly.Global.value: Argument 0") : value);
+    host.wasm_global_set(
+      code,
+      type === "F" || type === "x"
+        ? reference(anchor, type, value, true, "set WebAssembly.Global.value: Argument 0")
+        : value,
+    );
   }
 }
 
@@ -207,10 +262,14 @@ export function newGlobal(type, mutable, value) {
 }
 
 /** The code of a Global; null for any other value. */
-export function globalCode(value) { return attempt(() => fieldsOfGlobal(value).code); }
+export function globalCode(value) {
+  return attempt(() => fieldsOfGlobal(value).code);
+}
 
 /** The Global of a code: always the same object. */
-export function globalOf(code, type, mutable) { return thing("globals", code, (anchor) => new Global(EXISTING, anchor, code, type, mutable)); }
+export function globalOf(code, type, mutable) {
+  return thing("globals", code, (anchor) => new Global(EXISTING, anchor, code, type, mutable));
+}
 
 function thing(kind, code, make) {
   const anchor = ownerOf(code);

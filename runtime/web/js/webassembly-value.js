@@ -6,10 +6,10 @@ import { codeOf, link, mark, ownerOf } from "./webassembly-anchor.js";
 const { apply } = Reflect;
 
 const ZERO = Symbol("-0"); // a Map takes -0 for 0
-const slots = new Map();   // of values that instances may hold
-const values = [null];     // by slot
+const slots = new Map(); // of values that instances may hold
+const values = [null]; // by slot
 const free = [];
-let limit = 256;           // of slots, before those that nothing holds are looked for
+let limit = 256; // of slots, before those that nothing holds are looked for
 
 /** value as an externref. */
 export function slotOf(value) {
@@ -46,7 +46,8 @@ export function outward(anchor, type, value) {
   if (type !== "F") return value;
   if (value === null) return 0;
   const code = codeOf(value);
-  if (code === null) throw new TypeError("type incompatibility when transforming from/to JS: function-typed object expected");
+  if (code === null)
+    throw new TypeError("type incompatibility when transforming from/to JS: function-typed object expected");
   link(anchor, ownerOf(code));
   return code;
 }
@@ -59,7 +60,9 @@ export function inward(type, value) {
 }
 
 /** What a reference is when none is given. */
-export function initial(type) { return type === "F" ? null : undefined; }
+export function initial(type) {
+  return type === "F" ? null : undefined;
+}
 
 /** Makes room for references, before the first is converted for a call. */
 export const settle = sweep;
@@ -88,12 +91,18 @@ function makeFunction(anchor, code, type) {
 function plain(code, count) {
   const call = host.wasm_call;
   switch (count) {
-    case 0: return () => call(code);
-    case 1: return (a) => call(code, a);
-    case 2: return (a, b) => call(code, a, b);
-    case 3: return (a, b, c) => call(code, a, b, c);
-    case 4: return (a, b, c, d) => call(code, a, b, c, d);
-    default: return (...args) => call(code, ...args);
+    case 0:
+      return () => call(code);
+    case 1:
+      return (a) => call(code, a);
+    case 2:
+      return (a, b) => call(code, a, b);
+    case 3:
+      return (a, b, c) => call(code, a, b, c);
+    case 4:
+      return (a, b, c, d) => call(code, a, b, c, d);
+    default:
+      return (...args) => call(code, ...args);
   }
 }
 
@@ -115,7 +124,9 @@ function received(types, result) {
 }
 
 /** Reports whether a signature is of numbers alone, and of one result at most. */
-export function isPlain(type) { return /^\w*:\w?$/.test(type) && !/[Fx]/.test(type); }
+export function isPlain(type) {
+  return /^\w*:\w?$/.test(type) && !/[Fx]/.test(type);
+}
 
 /** Calls an imported function f of a signature; the result is as Go takes it. */
 export function callImport(anchor, f, type, args) {

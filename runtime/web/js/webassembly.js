@@ -12,7 +12,8 @@ export { error } from "./webassembly-error.js";
 export { caught, slot, thrown } from "./webassembly-exception.js";
 export { called, grown, lost } from "./webassembly-instance.js";
 
-const DISALLOWED = "Wasm code generation disallowed by embedder; import the file instead: import module from \"./file.wasm\"";
+const DISALLOWED =
+  'Wasm code generation disallowed by embedder; import the file instead: import module from "./file.wasm"';
 const LOADED = Symbol("loaded");
 
 let isModule, idOf, partsOf, exportsOf;
@@ -23,14 +24,18 @@ class Module {
   static {
     isModule = (value) => typeof value === "object" && value !== null && #id in value;
     idOf = (module) => module.#id;
-    partsOf = (module) => module.#parts ??= host.wasm_describe(module.#id);
+    partsOf = (module) => (module.#parts ??= host.wasm_describe(module.#id));
   }
   constructor(bytes) {
     if (arguments[0] !== LOADED) refuse("WebAssembly.Module()", bytes);
     this.#id = arguments[1];
   }
-  static imports(module) { return parts(module, "imports")[0].map(({ module, name, kind }) => ({ module, name, kind })); }
-  static exports(module) { return parts(module, "exports")[1].map(({ name, kind }) => ({ name, kind })); }
+  static imports(module) {
+    return parts(module, "imports")[0].map(({ module, name, kind }) => ({ module, name, kind }));
+  }
+  static exports(module) {
+    return parts(module, "exports")[1].map(({ name, kind }) => ({ name, kind }));
+  }
   static customSections(module, name) {
     parts(module, "customSections");
     if (name === undefined) throw new TypeError("WebAssembly.Module.customSections(): Argument 1 is required");
@@ -59,7 +64,9 @@ class Instance {
     if (!isModule(module)) throw new TypeError("WebAssembly.Instance(): Argument 0 must be a WebAssembly.Module");
     this.#exports = instantiate(idOf(module), partsOf(module), arguments[1]);
   }
-  get exports() { return exportsOf(this); }
+  get exports() {
+    return exportsOf(this);
+  }
 }
 
 async function streamed(what, source) {
@@ -80,12 +87,17 @@ const namespace = {
     const imports = arguments[1];
     return new Promise((resolve) => {
       if (isModule(source)) resolve(new Instance(source, imports));
-      else if (bytesOf(source) === undefined) throw new TypeError("WebAssembly.instantiate(): Argument 0 must be a buffer source or a WebAssembly.Module");
+      else if (bytesOf(source) === undefined)
+        throw new TypeError("WebAssembly.instantiate(): Argument 0 must be a buffer source or a WebAssembly.Module");
       else refuse("WebAssembly.instantiate()", source);
     });
   },
-  compileStreaming(source) { return streamed("WebAssembly.compileStreaming()", source); },
-  instantiateStreaming(source) { return streamed("WebAssembly.instantiateStreaming()", source); },
+  compileStreaming(source) {
+    return streamed("WebAssembly.compileStreaming()", source);
+  },
+  instantiateStreaming(source) {
+    return streamed("WebAssembly.instantiateStreaming()", source);
+  },
 };
 
 export function install() {

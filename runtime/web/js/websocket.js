@@ -11,11 +11,18 @@ import { foreignError, inRequest } from "./owner.js";
 import { describe, report } from "./report.js";
 import { task } from "./timers.js";
 
-const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
-const TEXT = 0, BINARY = 1, CLOSE = 2; // as in Go
-const NO_STATUS = 1005, ABNORMAL = 1006;
+const CONNECTING = 0,
+  OPEN = 1,
+  CLOSING = 2,
+  CLOSED = 3;
+const TEXT = 0,
+  BINARY = 1,
+  CLOSE = 2; // as in Go
+const NO_STATUS = 1005,
+  ABNORMAL = 1006;
 const VANISHED = "WebSocket disconnected without sending Close frame.";
-const MAX_ATTACHMENT = 16384, MAX_REASON = 123;
+const MAX_ATTACHMENT = 16384,
+  MAX_REASON = 123;
 
 const token = {};
 const { queueMicrotask } = globalThis;
@@ -52,23 +59,35 @@ export class WebSocket extends EventTarget {
       this.#state = endOf(this, OPEN, null);
       return;
     }
-    if (arguments.length === 0) throw new TypeError("Failed to construct 'WebSocket': constructor parameter 1 is not of type 'string'.");
+    if (arguments.length === 0)
+      throw new TypeError("Failed to construct 'WebSocket': constructor parameter 1 is not of type 'string'.");
     inRequest();
-    const href = target(`${url}`.toWellFormed()), list = protocolsOf(protocols);
+    const href = target(`${url}`.toWellFormed()),
+      list = protocolsOf(protocols);
     super();
     const state = (this.#state = endOf(this, CONNECTING, href));
     state.accepted = true; // a client waits for no accept()
     connect(state, href, list);
   }
-  get readyState() { return stateOf(this).ready; }
-  get url() { return stateOf(this).url; }
-  get protocol() { return stateOf(this).protocol; }
-  get extensions() { return stateOf(this).extensions; }
+  get readyState() {
+    return stateOf(this).ready;
+  }
+  get url() {
+    return stateOf(this).url;
+  }
+  get protocol() {
+    return stateOf(this).protocol;
+  }
+  get extensions() {
+    return stateOf(this).extensions;
+  }
   get bufferedAmount() {
     const state = stateOf(this);
     return (state.sent ?? state.peer?.unsent?.() ?? 0) + state.late;
   }
-  get binaryType() { return stateOf(this).binaryType; }
+  get binaryType() {
+    return stateOf(this).binaryType;
+  }
   set binaryType(value) {
     const state = stateOf(this);
     if (`${value}` === "blob" || `${value}` === "arraybuffer") state.binaryType = `${value}`;
@@ -81,15 +100,22 @@ export class WebSocket extends EventTarget {
     state.accepted = true;
     state.half = Boolean(options?.allowHalfOpen);
     state.peer?.accept?.();
-    for (const event of state.queue.splice(0)) task(() => { take(state, event); });
+    for (const event of state.queue.splice(0))
+      task(() => {
+        take(state, event);
+      });
   }
   send(message) {
     const state = stateOf(this);
-    if (arguments.length === 0) throw new TypeError("Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.");
+    if (arguments.length === 0)
+      throw new TypeError(
+        "Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.",
+      );
     if (state.ready === CONNECTING) throw new DOMException("The WebSocket is not open yet.", "InvalidStateError");
     usable(state);
-    if (state.closed && state.url !== null) { // as the standard has it for clients
-      state.late += (isBlob(message) ? blobBytes(message) : bytesOf(message) ?? encode(`${message}`)).byteLength;
+    if (state.closed && state.url !== null) {
+      // as the standard has it for clients
+      state.late += (isBlob(message) ? blobBytes(message) : (bytesOf(message) ?? encode(`${message}`))).byteLength;
       return;
     }
     if (state.closed) {
@@ -98,15 +124,19 @@ export class WebSocket extends EventTarget {
     const { peer } = state;
     if (state.sent === null && peer?.unsent !== undefined) {
       state.sent = peer.unsent();
-      queueMicrotask(() => { state.sent = null; });
+      queueMicrotask(() => {
+        state.sent = null;
+      });
     }
     const bytes = isBlob(message) ? blobBytes(message) : bytesOf(message);
-    const size = bytes === undefined ? peer?.send(TEXT, `${message}`.toWellFormed()) : peer?.send(BINARY, bytes.slice());
+    const size =
+      bytes === undefined ? peer?.send(TEXT, `${message}`.toWellFormed()) : peer?.send(BINARY, bytes.slice());
     if (state.sent !== null) state.sent += size;
   }
   close(code = undefined, reason = undefined) {
     const state = stateOf(this);
-    const status = closing(code, reason), text = reason === undefined ? "" : `${reason}`.toWellFormed();
+    const status = closing(code, reason),
+      text = reason === undefined ? "" : `${reason}`.toWellFormed();
     if (state.ready === CONNECTING) {
       state.closed = true;
       state.ready = CLOSING;
@@ -121,9 +151,13 @@ export class WebSocket extends EventTarget {
   }
   serializeAttachment(value) {
     need(arguments.length, 1, "WebSocket.serializeAttachment");
-    const state = stateOf(this), [copy] = cloneWith(value, []);
+    const state = stateOf(this),
+      [copy] = cloneWith(value, []);
     const size = sizeOf(copy);
-    if (size > MAX_ATTACHMENT) throw new Error(`A WebSocket 'attachment' cannot be larger than ${MAX_ATTACHMENT} bytes.'attachment' was ${size} bytes.`);
+    if (size > MAX_ATTACHMENT)
+      throw new Error(
+        `A WebSocket 'attachment' cannot be larger than ${MAX_ATTACHMENT} bytes.'attachment' was ${size} bytes.`,
+      );
     state.attachment = copy;
   }
   deserializeAttachment() {
@@ -134,8 +168,24 @@ export class WebSocket extends EventTarget {
 
 function endOf(socket, ready, url) {
   return {
-    socket, ready, url, peer: null, accepted: false, closed: false, ended: false, coupled: false, half: false, owner: host.current(), queue: [], protocol: "", extensions: "",
-    binaryType: "blob", attachment: null, release: null, sent: null, late: 0,
+    socket,
+    ready,
+    url,
+    peer: null,
+    accepted: false,
+    closed: false,
+    ended: false,
+    coupled: false,
+    half: false,
+    owner: host.current(),
+    queue: [],
+    protocol: "",
+    extensions: "",
+    binaryType: "blob",
+    attachment: null,
+    release: null,
+    sent: null,
+    late: 0,
   };
 }
 
@@ -146,19 +196,34 @@ function owned(state) {
 function usable(state) {
   owned(state);
   if (state.coupled) throw new TypeError("Can't use a WebSocket that was given away in a Response.");
-  if (!state.accepted) throw new TypeError("You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.");
+  if (!state.accepted)
+    throw new TypeError(
+      "You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.",
+    );
 }
 
 // About what an attachment takes.
 function sizeOf(value) {
-  const text = JSON.stringify(value, (_, item) => (item instanceof Map || item instanceof Set ? [...item] : typeof item === "bigint" ? `${item}` : ArrayBuffer.isView(item) || item instanceof ArrayBuffer ? "x".repeat(item.byteLength) : item));
+  const text = JSON.stringify(value, (_, item) =>
+    item instanceof Map || item instanceof Set
+      ? [...item]
+      : typeof item === "bigint"
+        ? `${item}`
+        : ArrayBuffer.isView(item) || item instanceof ArrayBuffer
+          ? "x".repeat(item.byteLength)
+          : item,
+  );
   return text === undefined ? 0 : encode(text).byteLength;
 }
 
 // https://websockets.spec.whatwg.org/#dom-websocket-close with the codes that Workers may use.
 function closing(code, reason) {
   if (code === undefined) {
-    if (reason !== undefined) throw new DOMException("If you specify a WebSocket close reason, you must also specify a code.", "InvalidAccessError");
+    if (reason !== undefined)
+      throw new DOMException(
+        "If you specify a WebSocket close reason, you must also specify a code.",
+        "InvalidAccessError",
+      );
     return NO_STATUS;
   }
   const status = Math.trunc(+code) || 0;
@@ -166,7 +231,10 @@ function closing(code, reason) {
     throw new DOMException(`Invalid WebSocket close code: ${status}.`, "InvalidAccessError");
   }
   if (reason !== undefined && encode(`${reason}`).byteLength > MAX_REASON) {
-    throw new DOMException(`WebSocket close reason must not be longer than ${MAX_REASON} bytes when UTF-8 encoded.`, "SyntaxError");
+    throw new DOMException(
+      `WebSocket close reason must not be longer than ${MAX_REASON} bytes when UTF-8 encoded.`,
+      "SyntaxError",
+    );
   }
   return status;
 }
@@ -193,7 +261,14 @@ function take(state, [kind, data, reason, clean]) {
     }
     end(state);
   }
-  if (!clean) fire(state.socket, new ErrorEvent("error", { message: "Uncaught Error: Network connection lost.", error: new Error("Network connection lost.") }));
+  if (!clean)
+    fire(
+      state.socket,
+      new ErrorEvent("error", {
+        message: "Uncaught Error: Network connection lost.",
+        error: new Error("Network connection lost."),
+      }),
+    );
   fire(state.socket, new CloseEvent("close", { code: data, reason, wasClean: clean }));
 }
 
@@ -205,10 +280,15 @@ function deliver(state, data) {
     thrown.push(error);
   });
   if (thrown.length === 0 || state.ready === CLOSED) return;
-  const [error] = thrown, { peer } = state, { name, message } = describe(error);
+  const [error] = thrown,
+    { peer } = state,
+    { name, message } = describe(error);
   state.closed = true;
   end(state);
-  fire(state.socket, new ErrorEvent("error", { message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, error }));
+  fire(
+    state.socket,
+    new ErrorEvent("error", { message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, error }),
+  );
   peer?.fail();
 }
 
@@ -217,25 +297,50 @@ function end(state) {
   state.peer = null;
 }
 
-function binary(state, bytes) { return state.binaryType === "blob" ? blobOf(bytes) : bytes.buffer; }
+function binary(state, bytes) {
+  return state.binaryType === "blob" ? blobOf(bytes) : bytes.buffer;
+}
 
 // The other end of a pair. One that waits to be accepted has its events at
 // once: it may be given away in a Response together with them.
 function localPeer(to) {
   const give = (event) => {
-    if (to.accepted) task(() => { take(to, event); });
+    if (to.accepted)
+      task(() => {
+        take(to, event);
+      });
     else to.queue.push(event);
   };
-  return { send(kind, data) { give([kind, data]); }, close(code, reason) { give([CLOSE, code, reason, true]); }, fail() { give([CLOSE, ABNORMAL, VANISHED, false]); } };
+  return {
+    send(kind, data) {
+      give([kind, data]);
+    },
+    close(code, reason) {
+      give([CLOSE, code, reason, true]);
+    },
+    fail() {
+      give([CLOSE, ABNORMAL, VANISHED, false]);
+    },
+  };
 }
 
 function hostPeer(handle) {
   return {
-    send(kind, data) { return host.socket_send(handle, data); },
-    unsent() { return host.socket_unsent(handle); },
-    accept() { host.socket_accept(handle); },
-    close(code, reason) { host.socket_close(handle, code, reason); },
-    fail() { host.socket_close(handle, ABNORMAL, ""); },
+    send(kind, data) {
+      return host.socket_send(handle, data);
+    },
+    unsent() {
+      return host.socket_unsent(handle);
+    },
+    accept() {
+      host.socket_accept(handle);
+    },
+    close(code, reason) {
+      host.socket_close(handle, code, reason);
+    },
+    fail() {
+      host.socket_close(handle, ABNORMAL, "");
+    },
   };
 }
 
@@ -257,12 +362,24 @@ export function couple(given, handle, release) {
   state.coupled = true;
   const { peer, queue } = state;
   const visitor = hostPeer(handle);
-  const forward = ([kind, data, reason]) => { if (kind !== CLOSE) visitor.send(kind, data); else if (data === ABNORMAL) visitor.fail(); else visitor.close(data, reason); };
-  if (state.link !== undefined) { // a connection that the Worker opened: through and through
+  const forward = ([kind, data, reason]) => {
+    if (kind !== CLOSE) visitor.send(kind, data);
+    else if (data === ABNORMAL) visitor.fail();
+    else visitor.close(data, reason);
+  };
+  if (state.link !== undefined) {
+    // a connection that the Worker opened: through and through
     for (const event of queue.splice(0)) forward(event);
     host.socket_join(state.link, handle);
     ends.set(state.link, { receive: forward, release: null });
-    ends.set(handle, { receive: ([kind, data, reason]) => { if (kind !== CLOSE) peer.send(kind, data); else if (data === ABNORMAL) peer.fail(); else peer.close(data, reason); }, release });
+    ends.set(handle, {
+      receive: ([kind, data, reason]) => {
+        if (kind !== CLOSE) peer.send(kind, data);
+        else if (data === ABNORMAL) peer.fail();
+        else peer.close(data, reason);
+      },
+      release,
+    });
     return;
   }
   const other = state.other;
@@ -297,7 +414,8 @@ function attach(state, handle, list) {
  * gives, and the WebSocket, or null where the answer is another one.
  */
 export async function dial(key, url, list, protocols, redirect) {
-  const answer = await host.socket_dial(key, url, list, protocols, redirect), handle = answer.pop();
+  const answer = await host.socket_dial(key, url, list, protocols, redirect),
+    handle = answer.pop();
   if (handle < 0) return [...answer, null];
   const made = new WebSocket(token);
   attach(stateOf(made), handle, answer[4]);
@@ -305,7 +423,9 @@ export async function dial(key, url, list, protocols, redirect) {
 }
 
 async function connect(state, href, protocols) {
-  let handle = -1, headers = [], body = -1;
+  let handle = -1,
+    headers = [],
+    body = -1;
   try {
     [, , , , headers, body, handle] = await host.socket_dial(null, href, [], protocols, "manual");
     if (body >= 0) host.body_cancel(body);
@@ -316,8 +436,17 @@ async function connect(state, href, protocols) {
     if (handle >= 0) host.socket_close(handle, 1001, "");
     state.closed = true;
     state.ready = CLOSED;
-    fire(state.socket, new ErrorEvent("error", { message: `Uncaught Error: ${state.failure?.message ?? "Network connection lost."}`, error: state.failure }));
-    fire(state.socket, new CloseEvent("close", { code: 1006, reason: "Failed to establish websocket connection", wasClean: false }));
+    fire(
+      state.socket,
+      new ErrorEvent("error", {
+        message: `Uncaught Error: ${state.failure?.message ?? "Network connection lost."}`,
+        error: state.failure,
+      }),
+    );
+    fire(
+      state.socket,
+      new CloseEvent("close", { code: 1006, reason: "Failed to establish websocket connection", wasClean: false }),
+    );
     return;
   }
   attach(state, handle, headers);
@@ -334,8 +463,10 @@ function target(url) {
     throw new DOMException("WebSocket Constructor: The url is invalid.", "SyntaxError");
   }
   href = href.replace(/^http(s?):/, "ws$1:");
-  if (!/^wss?:/.test(href)) throw new DOMException("WebSocket Constructor: The url scheme must be ws or wss.", "SyntaxError");
-  if (href.includes("#")) throw new DOMException("WebSocket Constructor: The url fragment must be empty.", "SyntaxError");
+  if (!/^wss?:/.test(href))
+    throw new DOMException("WebSocket Constructor: The url scheme must be ws or wss.", "SyntaxError");
+  if (href.includes("#"))
+    throw new DOMException("WebSocket Constructor: The url fragment must be empty.", "SyntaxError");
   return href;
 }
 
@@ -343,7 +474,8 @@ function protocolsOf(protocols) {
   if (protocols === undefined) return [];
   const list = typeof protocols === "object" && protocols !== null ? [...protocols].map(String) : [`${protocols}`];
   for (const name of list) {
-    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw new DOMException("WebSocket Constructor: The protocol header token is invalid.", "SyntaxError");
+    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
+      throw new DOMException("WebSocket Constructor: The protocol header token is invalid.", "SyntaxError");
   }
   if (new Set(list.map((name) => name.toLowerCase())).size !== list.length) {
     throw new DOMException("WebSocket Constructor: The protocols header cannot have repeating values.", "SyntaxError");
@@ -354,7 +486,10 @@ function protocolsOf(protocols) {
 export class WebSocketPair {
   constructor() {
     inRequest();
-    const one = new WebSocket(token), two = new WebSocket(token), a = stateOf(one), b = stateOf(two);
+    const one = new WebSocket(token),
+      two = new WebSocket(token),
+      a = stateOf(one),
+      b = stateOf(two);
     a.peer = localPeer(b);
     b.peer = localPeer(a);
     a.other = b;

@@ -17,8 +17,8 @@ import * as classes from "./workers.js";
 
 const env = {};
 const requests = new Map(); // by id, until all work of the request is done
-let handler = null;         // (request, ctx) => Response or a promise of one
-let environment = null;     // the specification that env was filled from
+let handler = null; // (request, ctx) => Response or a promise of one
+let environment = null; // the specification that env was filled from
 
 let idOf;
 
@@ -37,7 +37,9 @@ class ExecutionContext {
     need(arguments.length, 1, "ExecutionContext.waitUntil");
     wait(id, promise);
   }
-  passThroughOnException() { host.pass_through(idOf(this)); }
+  passThroughOnException() {
+    host.pass_through(idOf(this));
+  }
 }
 
 /** Fills env. It may be called before the module is evaluated, for code that reads it at the top level. */
@@ -63,35 +65,50 @@ const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
 /** The handlers that nothing calls, as "scheduled and queue"; "" for none. */
 function uncalledOf(worker) {
   const members = typeof worker === "function" ? worker.prototype : worker;
-  return UNCALLED.filter((name) => typeof members[name] === "function").join(", ").replace(/, (\w+)$/, " and $1");
+  return UNCALLED.filter((name) => typeof members[name] === "function")
+    .join(", ")
+    .replace(/, (\w+)$/, " and $1");
 }
 
 function warnOfOthers(worker) {
   const list = uncalledOf(worker);
   if (list === "") return;
   const [handlers, are] = list.includes(" ") ? ["the handlers", "are"] : ["a handler", "is"];
-  host.console_log("warn", `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`, "");
+  host.console_log(
+    "warn",
+    `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`,
+    "",
+  );
 }
 
 function handlerOf(namespace) {
   if (!("default" in namespace)) {
-    throw new TypeError("the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }");
+    throw new TypeError(
+      "the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }",
+    );
   }
   const worker = namespace.default;
   if (typeof worker === "function") {
     if (!(worker.prototype instanceof classes.WorkerEntrypoint)) {
-      throw new TypeError("the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint");
+      throw new TypeError(
+        "the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint",
+      );
     }
-    if (typeof worker.prototype.fetch !== "function") throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
+    if (typeof worker.prototype.fetch !== "function")
+      throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
     subject = `the method fetch of the default export's class ${worker.name}`;
     return (request, ctx) => new worker(ctx, env).fetch(request);
   }
   if (typeof worker !== "object" || worker === null) {
-    throw new TypeError(`the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`);
+    throw new TypeError(
+      `the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`,
+    );
   }
   if (typeof worker.fetch !== "function") {
     const list = uncalledOf(worker);
-    throw new TypeError(`the default export has no fetch handler${list === "" ? "" : `, only ${list}: the platform has no triggers`}`);
+    throw new TypeError(
+      `the default export has no fetch handler${list === "" ? "" : `, only ${list}: the platform has no triggers`}`,
+    );
   }
   return (request, ctx) => worker.fetch(request, env, ctx);
 }
@@ -109,20 +126,24 @@ export function dispatch(id, method, url, headers, body, member) {
     return fail(id, error);
   }
   if (isResponse(result)) return answer(id, result);
-  Promise.resolve(result).then((response) => {
-    try {
-      answer(id, response);
-    } catch (error) {
-      fail(id, error);
-    }
-  }, (error) => fail(id, error));
+  Promise.resolve(result).then(
+    (response) => {
+      try {
+        answer(id, response);
+      } catch (error) {
+        fail(id, error);
+      }
+    },
+    (error) => fail(id, error),
+  );
 }
 
 function fail(id, error) {
   try {
     const { name, message, stack, causes } = describe(error);
     host.respond_fail(id, "exception", name, message, stack, causes);
-  } catch { // the heap has no room to tell more
+  } catch {
+    // the heap has no room to tell more
     host.respond_fail(id, "exception", "InternalError", "out of memory", "", NO_CAUSES);
   }
   close(id);
@@ -130,17 +151,27 @@ function fail(id, error) {
 
 const NO_CAUSES = [];
 
-const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4, SOCKET = 8;
+const COMPLETE = 0,
+  STREAMED = 1,
+  HANDLE = 2,
+  MANUAL = 4,
+  SOCKET = 8;
 
 function answer(id, response) {
   if (!isResponse(response)) {
     host.respond_fail(id, "not-response", "TypeError", `${subject} returned ${kind(response)}, not a Response`, "", []);
     return close(id);
   }
-  const state = head(response), refused = foreignBody(state);
+  const state = head(response),
+    refused = foreignBody(state);
   if (refused !== undefined) return fail(id, refused);
   if (unusable(state)) {
-    return fail(id, new TypeError("The Response's body has already been used or is locked to a reader; clone() the Response before reading it"));
+    return fail(
+      id,
+      new TypeError(
+        "The Response's body has already been used or is locked to a reader; clone() the Response before reading it",
+      ),
+    );
   }
   const { status, text, list } = state;
   if (status === 0) return fail(id, new TypeError("The handler answered with Response.error()"));
@@ -156,10 +187,13 @@ function answer(id, response) {
     return close(id);
   }
   host.respond(id, status, text, withLength(list, lengthOf(body)), null, STREAMED | flag);
-  pump(body, (bytes) => host.respond_chunk(id, bytes), null, asText).then(() => {
-    host.respond_end(id);
-    close(id);
-  }, (error) => fail(id, error));
+  pump(body, (bytes) => host.respond_chunk(id, bytes), null, asText).then(
+    () => {
+      host.respond_end(id);
+      close(id);
+    },
+    (error) => fail(id, error),
+  );
 }
 
 // Answers with a WebSocket: the request lasts as long as the connection does.
@@ -190,10 +224,13 @@ function wait(id, promise) {
   if (state === undefined) throw new Error("waitUntil was called after its request had ended");
   state.open++;
   host.wait_for(id, 1);
-  Promise.resolve(promise).then(() => kept(id), (error) => {
-    report(error, "waitUntil:");
-    kept(id);
-  });
+  Promise.resolve(promise).then(
+    () => kept(id),
+    (error) => {
+      report(error, "waitUntil:");
+      kept(id);
+    },
+  );
 }
 
 function kept(id) {
@@ -223,13 +260,16 @@ export function cancel(id) {
 }
 
 /** Where the code is now that it is ended. */
-export function backtrace() { return lastTrace(64); } // the author's own frame may lie below many of ours
+export function backtrace() {
+  return lastTrace(64);
+} // the author's own frame may lie below many of ours
 
 export function install() {
   // The sources of the modules cloudflare:workers and cloudflare:sockets read this.
   Object.defineProperty(globalThis, Symbol.for("pages.workers"), {
     value: Object.freeze({
-      env, ...classes,
+      env,
+      ...classes,
       waitUntil(promise) {
         need(arguments.length, 1, "waitUntil");
         wait(host.current(), promise);

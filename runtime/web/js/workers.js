@@ -14,7 +14,9 @@ export class RpcTarget {}
 function absent(name, product) {
   return {
     [name]: class {
-      constructor() { throw new TypeError(`Failed to construct '${name}': this platform has no ${product}`); }
+      constructor() {
+        throw new TypeError(`Failed to construct '${name}': this platform has no ${product}`);
+      }
     },
   }[name];
 }
@@ -27,4 +29,8 @@ export const RpcProperty = absent("RpcProperty", "remote procedure calls");
 export const ServiceStub = absent("ServiceStub", "service bindings");
 
 // That of the module cloudflare:sockets, which clients of databases import.
-export function connect() { throw new TypeError("connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database"); }
+export function connect() {
+  throw new TypeError(
+    "connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database",
+  );
+}

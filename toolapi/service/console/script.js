@@ -8,7 +8,10 @@ function tick() {
   for (const counter of counters) {
     const seconds = Math.ceil((Date.parse(counter.dataset.expires) - Date.now()) / 1000);
     if (seconds > 0) {
-      counter.textContent = seconds >= 60 ? `in ${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s` : `in ${seconds} s`;
+      counter.textContent =
+        seconds >= 60
+          ? `in ${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`
+          : `in ${seconds} s`;
       continue;
     }
     counter.textContent = "which is over";

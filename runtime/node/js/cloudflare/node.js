@@ -12,7 +12,12 @@ function needPort(port) {
 export async function handleAsNodeRequest(target, request, env, ctx) {
   const port = needPort(typeof target === "number" ? target : target?.port);
   const server = serverAt(port);
-  if (server === undefined) throw NodeError(Error, "ERR_INVALID_ARG_VALUE", `no server of node:http listens at port ${port}; call server.listen(${port}) while the module is evaluated`);
+  if (server === undefined)
+    throw NodeError(
+      Error,
+      "ERR_INVALID_ARG_VALUE",
+      `no server of node:http listens at port ${port}; call server.listen(${port}) while the module is evaluated`,
+    );
   return answer(server, request, env, ctx);
 }
 
@@ -25,5 +30,9 @@ export function httpServerHandler(target) {
     port = target.address()?.port;
   }
   needPort(port);
-  return { async fetch(request, env, ctx) { return handleAsNodeRequest(port, request, env, ctx); } };
+  return {
+    async fetch(request, env, ctx) {
+      return handleAsNodeRequest(port, request, env, ctx);
+    },
+  };
 }

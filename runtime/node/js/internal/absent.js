@@ -32,19 +32,31 @@ export function createNotImplementedError(name) {
   const full = name.replace(/^node:/, "");
   const module = full.split(/[./]/)[0];
   const hint = instead[module];
-  return NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", `${full} of Node.js is not available in a Worker${hint ? `: ${hint}` : ""}`);
+  return NodeError(
+    Error,
+    "ERR_METHOD_NOT_IMPLEMENTED",
+    `${full} of Node.js is not available in a Worker${hint ? `: ${hint}` : ""}`,
+  );
 }
 
 /** The error of an option, "module option", that asks for what a Worker has not. */
 export function absentOption(name) {
   const [module, option] = name.split(" ");
-  return NodeError(Error, "ERR_OPTION_NOT_IMPLEMENTED", `the option ${option} of node:${module} cannot be given in a Worker: ${instead[module]}; leave it out`);
+  return NodeError(
+    Error,
+    "ERR_OPTION_NOT_IMPLEMENTED",
+    `the option ${option} of node:${module} cannot be given in a Worker: ${instead[module]}; leave it out`,
+  );
 }
 
 /** A function that throws when it is called. */
 export function notImplemented(name) {
   const base = name.slice(name.lastIndexOf(".") + 1);
-  return { [base]() { throw createNotImplementedError(name); } }[base];
+  return {
+    [base]() {
+      throw createNotImplementedError(name);
+    },
+  }[base];
 }
 
 /** notImplemented for functions that have a variant of promises. */
@@ -58,16 +70,26 @@ export function notImplementedAsync(name) {
 /** A class that throws when an object of it is made. */
 export function notImplementedClass(name) {
   const base = name.slice(name.lastIndexOf(".") + 1);
-  const cls = { [base]: class { constructor() { throw createNotImplementedError(name); } } }[base];
+  const cls = {
+    [base]: class {
+      constructor() {
+        throw createNotImplementedError(name);
+      }
+    },
+  }[base];
   return cls;
 }
 
 /** A flat list of names and values, as http gives headers. */
 export function rawHeaders(headers) {
-  return Object.entries(headers).flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).flatMap((v) => [key, v]));
+  return Object.entries(headers).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((v) => [key, v]),
+  );
 }
 
 /** One function that calls all. */
 export function mergeFns(...functions) {
-  return (...args) => { for (const f of functions) f(...args); };
+  return (...args) => {
+    for (const f of functions) f(...args);
+  };
 }

@@ -6,8 +6,16 @@ import { needBytes, output } from "node:internal/cryptobytes";
 import { secretFrom } from "node:internal/keys";
 import { makeLazyStream } from "node:internal/lazystream";
 
-const badDecrypt = () => Object.assign(NodeError(Error, "ERR_OSSL_BAD_DECRYPT", "error:1C800064:Provider routines::bad decrypt"), { library: "Provider routines", reason: "bad decrypt" });
-const wrongLength = () => Object.assign(NodeError(Error, "ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH", "error:1C80006B:Provider routines::wrong final block length"), { library: "Provider routines", reason: "wrong final block length" });
+const badDecrypt = () =>
+  Object.assign(NodeError(Error, "ERR_OSSL_BAD_DECRYPT", "error:1C800064:Provider routines::bad decrypt"), {
+    library: "Provider routines",
+    reason: "bad decrypt",
+  });
+const wrongLength = () =>
+  Object.assign(
+    NodeError(Error, "ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH", "error:1C80006B:Provider routines::wrong final block length"),
+    { library: "Provider routines", reason: "wrong final block length" },
+  );
 
 function begin(name, key, iv, encrypt, options = {}) {
   needString(name, "cipher");
@@ -16,21 +24,44 @@ function begin(name, key, iv, encrypt, options = {}) {
   const [mode, keyLength, ivLength, block] = info;
   const keyBytes = secretFrom(key);
   if (keyBytes.length !== keyLength) throw NodeError(RangeError, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
-  if (iv === null ? ivLength !== 0 : undefined) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector");
+  if (iv === null ? ivLength !== 0 : undefined)
+    throw NodeError(TypeError, "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector");
   const ivBytes = iv === null ? new Uint8Array(0) : Uint8Array.from(needBytes(iv, "iv"));
-  if (mode === "gcm" ? ivBytes.length === 0 : ivBytes.length !== ivLength) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector");
+  if (mode === "gcm" ? ivBytes.length === 0 : ivBytes.length !== ivLength)
+    throw NodeError(TypeError, "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector");
   const tagLength = options?.authTagLength;
   const aead = mode === "gcm" || mode === "poly1305";
-  if (tagLength !== undefined && aead && (mode === "gcm" ? ![4, 8, 12, 13, 14, 15, 16].includes(tagLength) : !(tagLength >= 1 && tagLength <= 16))) {
+  if (
+    tagLength !== undefined &&
+    aead &&
+    (mode === "gcm" ? ![4, 8, 12, 13, 14, 15, 16].includes(tagLength) : !(tagLength >= 1 && tagLength <= 16))
+  ) {
     throw NodeError(TypeError, "ERR_CRYPTO_INVALID_AUTH_TAG", `Invalid authentication tag length: ${tagLength}`);
   }
   return {
-    name, mode, block, encrypt, aead, key: Uint8Array.from(keyBytes), iv: ivBytes, tagLength: tagLength ?? 16, chosen: tagLength !== undefined,
-    rest: new Uint8Array(0), position: 0, text: [], additional: [], tag: null, padding: true, done: false, encoding: undefined,
+    name,
+    mode,
+    block,
+    encrypt,
+    aead,
+    key: Uint8Array.from(keyBytes),
+    iv: ivBytes,
+    tagLength: tagLength ?? 16,
+    chosen: tagLength !== undefined,
+    rest: new Uint8Array(0),
+    position: 0,
+    text: [],
+    additional: [],
+    tag: null,
+    padding: true,
+    done: false,
+    encoding: undefined,
   };
 }
 
-function join(a, b) { return a.length === 0 ? b : Buffer.concat([a, b]); }
+function join(a, b) {
+  return a.length === 0 ? b : Buffer.concat([a, b]);
+}
 
 // What blocks of CBC or ECB come of more data; to decrypt, the last block waits
 // for the end, since it may be padding.
@@ -66,9 +97,13 @@ function stream(s, data) {
 
 function finish(s) {
   if (s.aead) {
-    const tag = call("cipher_tag", s.name, s.key, s.iv, Buffer.concat(s.additional), Buffer.concat(s.text)).subarray(0, s.tagLength);
+    const tag = call("cipher_tag", s.name, s.key, s.iv, Buffer.concat(s.additional), Buffer.concat(s.text)).subarray(
+      0,
+      s.tagLength,
+    );
     if (s.encrypt) s.tag = tag;
-    else if (s.tag === null || !call("equal", tag.subarray(0, s.tag.length), s.tag)) throw new Error("Unsupported state or unable to authenticate data");
+    else if (s.tag === null || !call("equal", tag.subarray(0, s.tag.length), s.tag))
+      throw new Error("Unsupported state or unable to authenticate data");
     return new Uint8Array(0);
   }
   if (s.mode === "ctr") return new Uint8Array(0);
@@ -113,14 +148,16 @@ class Base {
     return output(finish(s), outputEncoding);
   }
   setAutoPadding(on = true) {
-    if (this.#state.done) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAutoPadding");
+    if (this.#state.done)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAutoPadding");
     this.#state.padding = !!on;
     return this;
   }
   setAAD(data, options) {
     const s = this.#state;
     const bytes = needBytes(data, "buffer", options?.encoding);
-    if (!s.aead || s.done || s.position > 0) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAAD");
+    if (!s.aead || s.done || s.position > 0)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAAD");
     s.additional.push(Buffer.from(bytes));
     return this;
   }
@@ -139,7 +176,9 @@ class Base {
 }
 
 export class Cipheriv extends Base {
-  constructor(name, key, iv, options) { super(name, key, iv, options, true); }
+  constructor(name, key, iv, options) {
+    super(name, key, iv, options, true);
+  }
   getAuthTag() {
     const { tag } = stateOf(this);
     if (tag === null) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation getAuthTag");
@@ -148,13 +187,17 @@ export class Cipheriv extends Base {
 }
 
 export class Decipheriv extends Base {
-  constructor(name, key, iv, options) { super(name, key, iv, options, false); }
+  constructor(name, key, iv, options) {
+    super(name, key, iv, options, false);
+  }
   setAuthTag(tag, encoding) {
     const s = stateOf(this);
     const bytes = needBytes(tag, "buffer", encoding);
-    if (!s.aead || s.tag !== null || s.done) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAuthTag");
+    if (!s.aead || s.tag !== null || s.done)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAuthTag");
     const lengths = s.mode === "gcm" ? [4, 8, 12, 13, 14, 15, 16] : Array.from({ length: 16 }, (_, i) => i + 1);
-    if (s.chosen ? bytes.length !== s.tagLength : !lengths.includes(bytes.length)) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_AUTH_TAG", `Invalid authentication tag length: ${bytes.length}`);
+    if (s.chosen ? bytes.length !== s.tagLength : !lengths.includes(bytes.length))
+      throw NodeError(TypeError, "ERR_CRYPTO_INVALID_AUTH_TAG", `Invalid authentication tag length: ${bytes.length}`);
     s.tag = Uint8Array.from(bytes);
     return this;
   }
@@ -164,11 +207,17 @@ makeLazyStream(Base, (cipher) => cipher.options);
 
 const modes = { cbc: "cbc", ctr: "ctr", ecb: "ecb", gcm: "gcm", poly1305: "stream" };
 
-export function getCiphers() { return call("cipher_names"); }
+export function getCiphers() {
+  return call("cipher_names");
+}
 
 export function getCipherInfo(nameOrNid, options = {}) {
-  if (typeof nameOrNid !== "string" && typeof nameOrNid !== "number") throw invalidType("nameOrNid", ["string", "number"], nameOrNid);
-  const name = typeof nameOrNid === "string" ? nameOrNid : getCiphers().find((known) => call("cipher_info", known)[4] === nameOrNid);
+  if (typeof nameOrNid !== "string" && typeof nameOrNid !== "number")
+    throw invalidType("nameOrNid", ["string", "number"], nameOrNid);
+  const name =
+    typeof nameOrNid === "string"
+      ? nameOrNid
+      : getCiphers().find((known) => call("cipher_info", known)[4] === nameOrNid);
   const info = name === undefined ? null : call("cipher_info", name);
   if (info === null) return undefined;
   const [mode, keyLength, ivLength, blockSize, nid, fullName] = info;

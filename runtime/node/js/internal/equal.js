@@ -3,12 +3,13 @@
 import types from "node:util/types";
 
 /** Whether a and b are deeply equal: strict by Object.is and prototypes, else by ==. partial asks for b's part of a only. */
-export function deepEqual(a, b, strict, partial = false) { return equal({ strict, partial, left: [], right: [] }, a, b); }
+export function deepEqual(a, b, strict, partial = false) {
+  return equal({ strict, partial, left: [], right: [] }, a, b);
+}
 
 function equal(c, a, b) {
-  if (c.strict ? Object.is(a, b) : a === b || a == b || (a !== a && b !== b)) {
-    return !(typeof a === "object" && a !== null && typeof b !== "object") || true;
-  }
+  // biome-ignore lint/suspicious/noDoubleEquals: loose equality is ==
+  if (c.strict ? Object.is(a, b) : a == b || bothNaN(a, b)) return true;
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
     return false;
   }
@@ -17,16 +18,33 @@ function equal(c, a, b) {
   return sameKind(c, a, b) && cycle(c, a, b);
 }
 
+const bothNaN = (a, b) => Number.isNaN(a) && Number.isNaN(b);
+
 function sameKind(c, a, b) {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   if (Array.isArray(a)) return c.partial ? a.length >= b.length : a.length === b.length;
-  if (types.isDate(a) || types.isDate(b)) return types.isDate(a) && types.isDate(b) && Object.is(Date.prototype.getTime.call(a), Date.prototype.getTime.call(b));
-  if (types.isRegExp(a) || types.isRegExp(b)) return types.isRegExp(a) && types.isRegExp(b) && a.source === b.source && a.flags === b.flags && a.lastIndex === b.lastIndex;
-  if (Error.isError(a) || Error.isError(b)) return Error.isError(a) && Error.isError(b) && a.message === b.message && a.name === b.name;
-  if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b)) return ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && sameBytes(c, a, b);
-  if (types.isAnyArrayBuffer(a) || types.isAnyArrayBuffer(b)) return types.isAnyArrayBuffer(a) && types.isAnyArrayBuffer(b) && sameBytes(c, new Uint8Array(a), new Uint8Array(b));
-  if (types.isSet(a) || types.isSet(b)) return types.isSet(a) && types.isSet(b) && (c.partial ? a.size >= b.size : a.size === b.size);
-  if (types.isMap(a) || types.isMap(b)) return types.isMap(a) && types.isMap(b) && (c.partial ? a.size >= b.size : a.size === b.size);
+  if (types.isDate(a) || types.isDate(b))
+    return (
+      types.isDate(a) && types.isDate(b) && Object.is(Date.prototype.getTime.call(a), Date.prototype.getTime.call(b))
+    );
+  if (types.isRegExp(a) || types.isRegExp(b))
+    return (
+      types.isRegExp(a) &&
+      types.isRegExp(b) &&
+      a.source === b.source &&
+      a.flags === b.flags &&
+      a.lastIndex === b.lastIndex
+    );
+  if (Error.isError(a) || Error.isError(b))
+    return Error.isError(a) && Error.isError(b) && a.message === b.message && a.name === b.name;
+  if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b))
+    return ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && sameBytes(c, a, b);
+  if (types.isAnyArrayBuffer(a) || types.isAnyArrayBuffer(b))
+    return types.isAnyArrayBuffer(a) && types.isAnyArrayBuffer(b) && sameBytes(c, new Uint8Array(a), new Uint8Array(b));
+  if (types.isSet(a) || types.isSet(b))
+    return types.isSet(a) && types.isSet(b) && (c.partial ? a.size >= b.size : a.size === b.size);
+  if (types.isMap(a) || types.isMap(b))
+    return types.isMap(a) && types.isMap(b) && (c.partial ? a.size >= b.size : a.size === b.size);
   if (types.isBoxedPrimitive(a) || types.isBoxedPrimitive(b)) return sameBox(a, b);
   if (types.isWeakMap(a) || types.isWeakSet(a) || types.isPromise(a)) return false;
   if (a instanceof URL && b instanceof URL) return a.href === b.href;
@@ -34,7 +52,11 @@ function sameKind(c, a, b) {
 }
 
 const boxes = [
-  [types.isNumberObject, Number], [types.isStringObject, String], [types.isBooleanObject, Boolean], [types.isBigIntObject, BigInt], [types.isSymbolObject, Symbol],
+  [types.isNumberObject, Number],
+  [types.isStringObject, String],
+  [types.isBooleanObject, Boolean],
+  [types.isBigIntObject, BigInt],
+  [types.isSymbolObject, Symbol],
 ].map(([is, { prototype }]) => [is, prototype.valueOf]);
 
 // A primitive in an object, whatever prototype that has.
@@ -46,7 +68,7 @@ function sameBox(a, b) {
 function sameBytes(c, a, b) {
   if (a.byteLength !== b.byteLength || a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) {
-    if (c.strict ? !Object.is(a[i], b[i]) : a[i] !== b[i] && !(a[i] !== a[i] && b[i] !== b[i])) return false;
+    if (c.strict ? !Object.is(a[i], b[i]) : a[i] !== b[i] && !bothNaN(a[i], b[i])) return false;
   }
   return true;
 }
@@ -69,13 +91,15 @@ function keysOf(value) {
 }
 
 function sameProperties(c, a, b) {
-  const keysA = keysOf(a), keysB = keysOf(b);
+  const keysA = keysOf(a),
+    keysB = keysOf(b);
   if (!c.partial && keysA.length !== keysB.length) return false;
   for (const key of keysB) {
     if (!Object.prototype.propertyIsEnumerable.call(a, key) || !equal(c, a[key], b[key])) return false;
   }
   if (!c.strict) return true;
-  const symbols = (value) => Object.getOwnPropertySymbols(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key));
+  const symbols = (value) =>
+    Object.getOwnPropertySymbols(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key));
   const symbolsB = symbols(b);
   if (!c.partial && symbols(a).length !== symbolsB.length) return false;
   return symbolsB.every((key) => Object.prototype.propertyIsEnumerable.call(a, key) && equal(c, a[key], b[key]));

@@ -7,9 +7,19 @@ export function NodeError(Class, code, message) {
   Object.defineProperty(error, "code", { value: code, writable: true, enumerable: true, configurable: true });
   const stack = error.stack;
   if (typeof stack === "string" && stack.startsWith(error.name)) {
-    Object.defineProperty(error, "stack", { value: stack.replace(error.name, `${error.name} [${code}]`), writable: true, configurable: true });
+    Object.defineProperty(error, "stack", {
+      value: stack.replace(error.name, `${error.name} [${code}]`),
+      writable: true,
+      configurable: true,
+    });
   }
-  Object.defineProperty(error, "toString", { value() { return `${this.name} [${code}]: ${this.message}`; }, writable: true, configurable: true });
+  Object.defineProperty(error, "toString", {
+    value() {
+      return `${this.name} [${code}]: ${this.message}`;
+    },
+    writable: true,
+    configurable: true,
+  });
   return error;
 }
 
@@ -34,7 +44,9 @@ function list(words) {
 
 /** "of type string", "an instance of Buffer", "one of type …", as Node.js sorts them. */
 function kinds(expected) {
-  const types = [], classes = [], others = [];
+  const types = [],
+    classes = [],
+    others = [];
   for (const e of [expected].flat()) {
     if (/^(string|function|number|object|boolean|bigint|symbol|Function|Object)$/.test(e)) types.push(e.toLowerCase());
     else if (/^[A-Z][A-Za-z0-9]*$/.test(e)) classes.push(e);
@@ -48,7 +60,9 @@ function kinds(expected) {
 }
 
 export function invalidType(name, expected, value) {
-  const what = name.endsWith(" argument") ? `The ${name}` : `The "${name}" ${name.includes(".") ? "property" : "argument"}`;
+  const what = name.endsWith(" argument")
+    ? `The ${name}`
+    : `The "${name}" ${name.includes(".") ? "property" : "argument"}`;
   return NodeError(TypeError, "ERR_INVALID_ARG_TYPE", `${what} must be ${kinds(expected)}.${received(value)}`);
 }
 
@@ -69,7 +83,11 @@ function grouped(value) {
 }
 
 export function outOfRange(name, range, value) {
-  return NodeError(RangeError, "ERR_OUT_OF_RANGE", `The value of "${name}" is out of range. It must be ${range}. Received ${grouped(value)}`);
+  return NodeError(
+    RangeError,
+    "ERR_OUT_OF_RANGE",
+    `The value of "${name}" is out of range. It must be ${range}. Received ${grouped(value)}`,
+  );
 }
 
 export function needString(value, name) {
@@ -98,13 +116,16 @@ export function needInteger(value, name, min = Number.MIN_SAFE_INTEGER, max = Nu
 export function needNumber(value, name, min, max) {
   if (typeof value !== "number") throw invalidType(name, "number", value);
   if ((min !== undefined && value < min) || (max !== undefined && value > max) || Number.isNaN(value)) {
-    const range = [min !== undefined ? `>= ${min}` : "", max !== undefined ? `<= ${max}` : ""].filter(Boolean).join(" && ");
+    const range = [min !== undefined ? `>= ${min}` : "", max !== undefined ? `<= ${max}` : ""]
+      .filter(Boolean)
+      .join(" && ");
     throw outOfRange(name, range || "a number", value);
   }
 }
 
 export function needSignal(signal, name = "options.signal") {
-  if (signal !== undefined && (signal === null || typeof signal !== "object" || !("aborted" in signal))) throw invalidType(name, "AbortSignal", signal);
+  if (signal !== undefined && (signal === null || typeof signal !== "object" || !("aborted" in signal)))
+    throw invalidType(name, "AbortSignal", signal);
 }
 
 /** The error of work that a signal ended. */

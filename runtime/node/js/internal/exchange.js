@@ -22,14 +22,24 @@ export class ECDH {
     return this.getPublicKey(encoding, format);
   }
   computeSecret(other, inputEncoding, outputEncoding) {
-    return output(call("ec_secret", this.#curve, this.#private ?? new Uint8Array(0), needBytes(other, "otherPublicKey", inputEncoding)), outputEncoding);
+    return output(
+      call(
+        "ec_secret",
+        this.#curve,
+        this.#private ?? new Uint8Array(0),
+        needBytes(other, "otherPublicKey", inputEncoding),
+      ),
+      outputEncoding,
+    );
   }
   getPrivateKey(encoding) {
-    if (this.#private === null) throw NodeError(Error, "ERR_CRYPTO_ECDH_INVALID_PRIVATE_KEY", "Failed to get ECDH private key");
+    if (this.#private === null)
+      throw NodeError(Error, "ERR_CRYPTO_ECDH_INVALID_PRIVATE_KEY", "Failed to get ECDH private key");
     return output(this.#private, encoding);
   }
   getPublicKey(encoding, format = "uncompressed") {
-    if (this.#public === null) throw NodeError(Error, "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Failed to get ECDH public key");
+    if (this.#public === null)
+      throw NodeError(Error, "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Failed to get ECDH public key");
     return output(call("ec_point", this.#curve, this.#public, format), encoding);
   }
   setPrivateKey(key, encoding) {
@@ -53,11 +63,15 @@ export class DiffieHellman {
       if (typeof primeEncoding === "number") generator = primeEncoding;
       this.#prime = call("prime", sizeOrPrime, true);
     } else {
-      if (typeof primeEncoding !== "string") [generatorEncoding, generator, primeEncoding] = [generator, primeEncoding, undefined];
+      if (typeof primeEncoding !== "string")
+        [generatorEncoding, generator, primeEncoding] = [generator, primeEncoding, undefined];
       this.#prime = Uint8Array.from(needBytes(sizeOrPrime, "sizeOrKey", primeEncoding));
     }
     generator ??= 2;
-    this.#generator = typeof generator === "number" ? Uint8Array.of(generator) : Uint8Array.from(needBytes(generator, "generator", generatorEncoding));
+    this.#generator =
+      typeof generator === "number"
+        ? Uint8Array.of(generator)
+        : Uint8Array.from(needBytes(generator, "generator", generatorEncoding));
     this.verifyError = 0;
   }
   generateKeys(encoding) {
@@ -66,17 +80,27 @@ export class DiffieHellman {
     return output(this.#public, encoding);
   }
   computeSecret(other, inputEncoding, outputEncoding) {
-    if (this.#private === null) throw NodeError(Error, "ERR_CRYPTO_INVALID_KEYTYPE", "The private key is not set: call generateKeys() first");
-    return output(call("dh_power", this.#prime, needBytes(other, "otherPublicKey", inputEncoding), this.#private), outputEncoding);
+    if (this.#private === null)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_KEYTYPE", "The private key is not set: call generateKeys() first");
+    return output(
+      call("dh_power", this.#prime, needBytes(other, "otherPublicKey", inputEncoding), this.#private),
+      outputEncoding,
+    );
   }
-  getPrime(encoding) { return output(this.#prime, encoding); }
-  getGenerator(encoding) { return output(this.#generator, encoding); }
+  getPrime(encoding) {
+    return output(this.#prime, encoding);
+  }
+  getGenerator(encoding) {
+    return output(this.#generator, encoding);
+  }
   getPublicKey(encoding) {
-    if (this.#public === null) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "No public key - did you forget to generate one?");
+    if (this.#public === null)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "No public key - did you forget to generate one?");
     return output(this.#public, encoding);
   }
   getPrivateKey(encoding) {
-    if (this.#private === null) throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "No private key - did you forget to generate one?");
+    if (this.#private === null)
+      throw NodeError(Error, "ERR_CRYPTO_INVALID_STATE", "No private key - did you forget to generate one?");
     return output(this.#private, encoding);
   }
   setPublicKey(key, encoding) {

@@ -8,9 +8,13 @@ delete globalThis[door];
 export const call = internals.call;
 
 /** The namespace of a module, evaluated now if it has not been. */
-export function load(specifier) { return call("load", specifier); }
+export function load(specifier) {
+  return call("load", specifier);
+}
 
 /** A module as require gives it. */
-export function required(specifier) { return load(specifier).default; }
+export function required(specifier) {
+  return load(specifier).default;
+}
 
 export default internals;

@@ -3,10 +3,13 @@
 // is in the first alone, -1 in the second) and the value.
 
 export function shortest(a, b) {
-  const steps = furthest(a, b), out = [];
+  const steps = furthest(a, b),
+    out = [];
   for (let x = a.length, y = b.length, d = steps.length - 1; d >= 0; d--) {
-    const k = x - y, from = k + (down(steps[d], d, k) ? 1 : -1);
-    const startX = at(steps[d], from), startY = startX - from;
+    const k = x - y,
+      from = k + (down(steps[d], d, k) ? 1 : -1);
+    const startX = at(steps[d], from),
+      startY = startX - from;
     while (x > startX && y > startY) {
       x--;
       y--;
@@ -33,6 +36,10 @@ function furthest(a, b) {
   }
 }
 
-function down(reached, d, k) { return k === -d || (k !== d && at(reached, k - 1) < at(reached, k + 1)); }
+function down(reached, d, k) {
+  return k === -d || (k !== d && at(reached, k - 1) < at(reached, k + 1));
+}
 
-function at(reached, k) { return reached.get(k) ?? 0; }
+function at(reached, k) {
+  return reached.get(k) ?? 0;
+}

@@ -33,7 +33,9 @@ const reserved = /^(?:CON|PRN|AUX|NUL|(?:COM|LPT)[1-9\u00b9\u00b2\u00b3]):/i;
 
 // Whether Windows could take a relative path, or what became of it, for one of a
 // drive or a device (CVE-2024-36139).
-function isDangerous(path, tail) { return /:(?:[\\/]|$)/.test(path) || (path.includes(":") && /^[A-Za-z]:/.test(tail)); }
+function isDangerous(path, tail) {
+  return /:(?:[\\/]|$)/.test(path) || (path.includes(":") && /^[A-Za-z]:/.test(tail));
+}
 
 /** Makes the module of one system. */
 export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
@@ -44,7 +46,8 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     if (path.length === 0) return ".";
     const device = windows ? reserved.exec(path)?.[0] : undefined;
     if (device !== undefined) {
-      const after = path.slice(device.length), tail = reduce(after, isSeparator, false).join(sep) || ".";
+      const after = path.slice(device.length),
+        tail = reduce(after, isSeparator, false).join(sep) || ".";
       return `.${sep}${device}${tail}${after !== "" && isSeparator(after.at(-1)) ? sep : ""}`;
     }
     const root = rootOf(path);
@@ -73,12 +76,15 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     let joined = filled.join(sep);
     // Two separators at the start name a share only if the first part says so.
     if (windows && !/^[\\/]{2}[^\\/]/.test(filled[0])) joined = joined.replace(/^[\\/]{2,}/, sep);
-    if (windows && split(joined, isSeparator).some((segment) => reserved.test(segment))) return joined.replaceAll("/", sep);
+    if (windows && split(joined, isSeparator).some((segment) => reserved.test(segment)))
+      return joined.replaceAll("/", sep);
     return normalize(joined);
   }
 
   function resolve(...parts) {
-    let device = "", tail = "", absolute = false;
+    let device = "",
+      tail = "",
+      absolute = false;
     for (let i = parts.length - 1; i >= -1; i--) {
       let path;
       if (i >= 0) {
@@ -107,11 +113,14 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     needString(from, "from");
     needString(to, "to");
     if (from === to) return "";
-    const a = resolve(from), b = resolve(to);
+    const a = resolve(from),
+      b = resolve(to);
     if (same(a) === same(b)) return "";
-    const rootA = rootOf(a), rootB = rootOf(b);
+    const rootA = rootOf(a),
+      rootB = rootOf(b);
     if (same(rootA.device) !== same(rootB.device)) return b;
-    const listA = reduce(a.slice(rootA.length), isSeparator, true), listB = reduce(b.slice(rootB.length), isSeparator, true);
+    const listA = reduce(a.slice(rootA.length), isSeparator, true),
+      listB = reduce(b.slice(rootB.length), isSeparator, true);
     let common = 0;
     while (common < listA.length && common < listB.length && same(listA[common]) === same(listB[common])) common++;
     return [...listA.slice(common).map(() => ".."), ...listB.slice(common)].join(sep);
@@ -189,17 +198,40 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     return /^[A-Za-z]:\\/.test(full) ? `\\\\?\\${full}` : path;
   }
 
-  function matchesGlob() { throw createNotImplementedError("path.matchesGlob"); }
+  function matchesGlob() {
+    throw createNotImplementedError("path.matchesGlob");
+  }
 
-  return { resolve, normalize, isAbsolute, join, relative, toNamespacedPath, dirname, basename, extname, format, parse, matchesGlob, sep, delimiter, _makeLong: toNamespacedPath };
+  return {
+    resolve,
+    normalize,
+    isAbsolute,
+    join,
+    relative,
+    toNamespacedPath,
+    dirname,
+    basename,
+    extname,
+    format,
+    parse,
+    matchesGlob,
+    sep,
+    delimiter,
+    _makeLong: toNamespacedPath,
+  };
 }
 
 const slash = (c) => c === "/";
 const either = (c) => c === "/" || c === "\\";
 
 export const posix = makePath({
-  sep: "/", delimiter: ":", isSeparator: slash, cwd: () => globalThis.process.cwd(), same: (text) => text,
-  rootOf: (path) => (path[0] === "/" ? { device: "", absolute: true, length: 1 } : { device: "", absolute: false, length: 0 }),
+  sep: "/",
+  delimiter: ":",
+  isSeparator: slash,
+  cwd: () => globalThis.process.cwd(),
+  same: (text) => text,
+  rootOf: (path) =>
+    path[0] === "/" ? { device: "", absolute: true, length: 1 } : { device: "", absolute: false, length: 0 },
 });
 
 // "C:\", "C:", "\\server\share\" or "\".
@@ -212,11 +244,20 @@ function windowsRoot(path) {
   const share = /^[\\/]{2}([^\\/]+)[\\/]+([^\\/]+)/.exec(path);
   if (share === null) return { device: "", absolute: true, length: 1 };
   const more = share[0].length < path.length;
-  return { device: `\\\\${share[1]}\\${share[2]}`, absolute: true, length: share[0].length + (more ? 1 : 0), share: true };
+  return {
+    device: `\\\\${share[1]}\\${share[2]}`,
+    absolute: true,
+    length: share[0].length + (more ? 1 : 0),
+    share: true,
+  };
 }
 
 export const win32 = makePath({
-  sep: "\\", delimiter: ";", isSeparator: either, same: (text) => text.toLowerCase(), rootOf: windowsRoot,
+  sep: "\\",
+  delimiter: ";",
+  isSeparator: either,
+  same: (text) => text.toLowerCase(),
+  rootOf: windowsRoot,
   cwd: (device) => (device === "" ? globalThis.process.cwd() : `${device}\\`),
 });
 

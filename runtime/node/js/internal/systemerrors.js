@@ -87,7 +87,12 @@ const table = `
 -8 ENOEXEC exec format error
 `;
 
-export default new Map(table.trim().split("\n").map((line) => {
-  const [number, name, ...text] = line.split(" ");
-  return [Number(number), [name, text.join(" ")]];
-}));
+export default new Map(
+  table
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [number, name, ...text] = line.split(" ");
+      return [Number(number), [name, text.join(" ")]];
+    }),
+);

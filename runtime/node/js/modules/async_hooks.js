@@ -23,7 +23,9 @@ function within(context, f, self, args) {
 
 internals.follow = (f) => {
   const made = current;
-  return function (...args) { return within(made, f, this, args); };
+  return function (...args) {
+    return within(made, f, this, args);
+  };
 };
 internals.leave = () => enter(undefined);
 // For the callbacks of timers, which run in a job of whoever set the first one.
@@ -37,19 +39,31 @@ export class AsyncLocalStorage {
     this.#default = options?.defaultValue;
     this.#name = options?.name === undefined ? "" : `${options.name}`;
   }
-  get name() { return this.#name; }
+  get name() {
+    return this.#name;
+  }
   static bind(f) {
     needFunction(f, "fn");
     const made = current;
-    return function (...args) { return within(made, f, this, args); };
+    return function (...args) {
+      return within(made, f, this, args);
+    };
   }
   static snapshot() {
     const made = current;
-    return function (f, ...args) { return within(made, f, this, args); };
+    return function (f, ...args) {
+      return within(made, f, this, args);
+    };
   }
-  getStore() { return current?.has(this) ? current.get(this) : this.#default; }
-  enterWith(store) { enter(new Map(current).set(this, store)); }
-  run(store, f, ...args) { return within(new Map(current).set(this, store), f, undefined, args); }
+  getStore() {
+    return current?.has(this) ? current.get(this) : this.#default;
+  }
+  enterWith(store) {
+    enter(new Map(current).set(this, store));
+  }
+  run(store, f, ...args) {
+    return within(new Map(current).set(this, store), f, undefined, args);
+  }
   exit(f, ...args) {
     const context = new Map(current);
     context.delete(this);
@@ -69,27 +83,62 @@ let ids = 1;
 export class AsyncResource {
   #context = current;
   #id = ++ids;
-  constructor(type) { needString(type, "type"); }
-  runInAsyncScope(f, self, ...args) { return within(this.#context, f, self, args); }
-  asyncId() { return this.#id; }
-  triggerAsyncId() { return 0; }
-  emitDestroy() { return this; }
+  constructor(type) {
+    needString(type, "type");
+  }
+  runInAsyncScope(f, self, ...args) {
+    return within(this.#context, f, self, args);
+  }
+  asyncId() {
+    return this.#id;
+  }
+  triggerAsyncId() {
+    return 0;
+  }
+  emitDestroy() {
+    return this;
+  }
   bind(f, self) {
     needFunction(f, "fn");
     const resource = this;
-    return function (...args) { return resource.runInAsyncScope(f, self ?? this, ...args); };
+    return function (...args) {
+      return resource.runInAsyncScope(f, self ?? this, ...args);
+    };
   }
-  static bind(f, type, self) { return new AsyncResource(type || f.name || "bound-anonymous-fn").bind(f, self); }
+  static bind(f, type, self) {
+    return new AsyncResource(type || f.name || "bound-anonymous-fn").bind(f, self);
+  }
 }
 
 /** Hooks that hear of nothing, as on the platform. */
 export function createHook() {
-  return { enable() { return this; }, disable() { return this; } };
+  return {
+    enable() {
+      return this;
+    },
+    disable() {
+      return this;
+    },
+  };
 }
 
-export function executionAsyncId() { return 0; }
-export function triggerAsyncId() { return 0; }
-export function executionAsyncResource() { return {}; }
+export function executionAsyncId() {
+  return 0;
+}
+export function triggerAsyncId() {
+  return 0;
+}
+export function executionAsyncResource() {
+  return {};
+}
 export const asyncWrapProviders = {};
 
-export default { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId, triggerAsyncId, executionAsyncResource, asyncWrapProviders };
+export default {
+  AsyncLocalStorage,
+  AsyncResource,
+  createHook,
+  executionAsyncId,
+  triggerAsyncId,
+  executionAsyncResource,
+  asyncWrapProviders,
+};

@@ -1,10 +1,19 @@
 // https://nodejs.org/api/buffer.html. What goes over many bytes is Go's or the
 // engine's own.
 import { call, internals, required } from "node:internal/host";
-import { invalidType, invalidValue, needInteger, needNumber, needString, NodeError, outOfRange } from "node:internal/errors";
+import {
+  invalidType,
+  invalidValue,
+  needInteger,
+  needNumber,
+  needString,
+  NodeError,
+  outOfRange,
+} from "node:internal/errors";
 import numbers from "node:internal/numbers";
 
-export const kMaxLength = 2 ** 31 - 1, kStringMaxLength = 536870888;
+export const kMaxLength = 2 ** 31 - 1,
+  kStringMaxLength = 536870888;
 export const constants = { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: kStringMaxLength };
 export let INSPECT_MAX_BYTES = 50;
 
@@ -12,13 +21,25 @@ const KEEP_BOM = 2; // of the web's decoder
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const lengthOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "length").get;
 const names = {
-  utf8: "utf8", "utf-8": "utf8", ucs2: "utf16le", "ucs-2": "utf16le", utf16le: "utf16le", "utf-16le": "utf16le",
-  latin1: "latin1", binary: "latin1", base64: "base64", base64url: "base64url", hex: "hex", ascii: "ascii",
+  utf8: "utf8",
+  "utf-8": "utf8",
+  ucs2: "utf16le",
+  "ucs-2": "utf16le",
+  utf16le: "utf16le",
+  "utf-16le": "utf16le",
+  latin1: "latin1",
+  binary: "latin1",
+  base64: "base64",
+  base64url: "base64url",
+  hex: "hex",
+  ascii: "ascii",
 };
 
 // The canonical name of an encoding; undefined when there is none.
 function known(encoding) {
-  return encoding === undefined || encoding === null || encoding === "" ? "utf8" : names[encoding] ?? names[`${encoding}`.toLowerCase()];
+  return encoding === undefined || encoding === null || encoding === ""
+    ? "utf8"
+    : (names[encoding] ?? names[`${encoding}`.toLowerCase()]);
 }
 
 function encodingOf(encoding) {
@@ -27,7 +48,9 @@ function encodingOf(encoding) {
   return name;
 }
 
-function unknownEncoding(encoding) { return NodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`); }
+function unknownEncoding(encoding) {
+  return NodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`);
+}
 
 class FastBuffer extends Uint8Array {}
 
@@ -42,15 +65,28 @@ export function Buffer(value, encodingOrOffset, length) {
 Object.setPrototypeOf(Buffer, Uint8Array);
 Buffer.prototype = FastBuffer.prototype;
 Object.defineProperty(FastBuffer.prototype, "constructor", { value: Buffer, writable: true, configurable: true });
-Object.defineProperty(Buffer, Symbol.species, { get() { return FastBuffer; }, configurable: true });
+Object.defineProperty(Buffer, Symbol.species, {
+  get() {
+    return FastBuffer;
+  },
+  configurable: true,
+});
 
-function view(bytes) { return new FastBuffer(bytes.buffer, bytes.byteOffset, bytes.byteLength); }
+function view(bytes) {
+  return new FastBuffer(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 // The bytes of text in an encoding.
 function encode(text, encoding) {
   if (text === "") return new FastBuffer(0);
   if (encoding === "utf16le") return utf16(text);
-  return view(call("encode", encoding, encoding === "utf8" || encoding === "latin1" || encoding === "ascii" ? text.toWellFormed() : text));
+  return view(
+    call(
+      "encode",
+      encoding,
+      encoding === "utf8" || encoding === "latin1" || encoding === "ascii" ? text.toWellFormed() : text,
+    ),
+  );
 }
 
 function utf16(text) {
@@ -73,15 +109,28 @@ function decode(bytes, encoding) {
   return encoding === "utf16le" ? utf16Text(bytes) : call("decode", encoding, bytes);
 }
 
-function isBytes(value) { return value instanceof Uint8Array; }
+function isBytes(value) {
+  return value instanceof Uint8Array;
+}
 function isAnyBuffer(value) {
-  return value instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer) ||
-    (typeof value === "object" && value !== null && /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value)) && typeof value.byteLength === "number");
+  return (
+    value instanceof ArrayBuffer ||
+    (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer) ||
+    (typeof value === "object" &&
+      value !== null &&
+      /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value)) &&
+      typeof value.byteLength === "number")
+  );
 }
 
 function sized(size) {
   needNumber(size, "size", 0, Number.MAX_SAFE_INTEGER);
-  if (size > kMaxLength) throw NodeError(RangeError, "ERR_OUT_OF_RANGE", `Array buffer allocation failed: ${size} bytes are more than a buffer holds`);
+  if (size > kMaxLength)
+    throw NodeError(
+      RangeError,
+      "ERR_OUT_OF_RANGE",
+      `Array buffer allocation failed: ${size} bytes are more than a buffer holds`,
+    );
   return size;
 }
 
@@ -98,7 +147,8 @@ function fromBuffer(buffer, offset, length) {
   if (length !== undefined) {
     length = +length;
     if (!(length > 0)) length = 0;
-    else if (length > most) throw NodeError(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", '"length" is outside of buffer bounds');
+    else if (length > most)
+      throw NodeError(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", '"length" is outside of buffer bounds');
   } else {
     length = most;
   }
@@ -114,92 +164,126 @@ function fromObject(value) {
 }
 
 // As in Node.js, these are functions that `new` may stand before, and packages do write `new Buffer.from(text)`.
-Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
-  poolSize: 8192,
-  from: function from(value, encodingOrOffset, length) {
-    const encoding = typeof encodingOrOffset === "string" ? encodingOrOffset : undefined;
-    if (typeof value === "string") return encode(value, encodingOf(encoding));
-    if (typeof value === "object" && value !== null) {
-      if (isAnyBuffer(value)) return fromBuffer(value, encodingOrOffset, length);
-      if (isBytes(value)) return new FastBuffer(value);
-      const primitive = value.valueOf?.();
-      if (primitive !== undefined && primitive !== null && primitive !== value && (typeof primitive === "string" || typeof primitive === "object")) {
-        return Buffer.from(primitive, encodingOrOffset, length);
+Object.defineProperties(
+  Buffer,
+  Object.getOwnPropertyDescriptors({
+    poolSize: 8192,
+    from: function from(value, encodingOrOffset, length) {
+      const encoding = typeof encodingOrOffset === "string" ? encodingOrOffset : undefined;
+      if (typeof value === "string") return encode(value, encodingOf(encoding));
+      if (typeof value === "object" && value !== null) {
+        if (isAnyBuffer(value)) return fromBuffer(value, encodingOrOffset, length);
+        if (isBytes(value)) return new FastBuffer(value);
+        const primitive = value.valueOf?.();
+        if (
+          primitive !== undefined &&
+          primitive !== null &&
+          primitive !== value &&
+          (typeof primitive === "string" || typeof primitive === "object")
+        ) {
+          return Buffer.from(primitive, encodingOrOffset, length);
+        }
+        const made = fromObject(value);
+        if (made !== undefined) return made;
+        if (typeof value[Symbol.toPrimitive] === "function") {
+          const text = value[Symbol.toPrimitive]("string");
+          if (typeof text === "string") return encode(text, encodingOf(encoding));
+        }
       }
-      const made = fromObject(value);
-      if (made !== undefined) return made;
-      if (typeof value[Symbol.toPrimitive] === "function") {
-        const text = value[Symbol.toPrimitive]("string");
-        if (typeof text === "string") return encode(text, encodingOf(encoding));
+      throw NodeError(
+        TypeError,
+        "ERR_INVALID_ARG_TYPE",
+        invalidType(
+          "first argument",
+          ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"],
+          value,
+        ).message.replace(
+          /must be .*? Received/,
+          "must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received",
+        ),
+      );
+    },
+    of: function of(...items) {
+      return fromArrayLike(items);
+    },
+    alloc: function alloc(size, fill, encoding) {
+      const buffer = new FastBuffer(sized(size));
+      return fill === undefined || fill === 0 || size === 0 ? buffer : buffer.fill(fill, encoding);
+    },
+    allocUnsafe: function allocUnsafe(size) {
+      return new FastBuffer(sized(size));
+    },
+    allocUnsafeSlow: function allocUnsafeSlow(size) {
+      return new FastBuffer(sized(size));
+    },
+    isBuffer: function isBuffer(value) {
+      return value instanceof Buffer;
+    },
+    isEncoding: function isEncoding(encoding) {
+      return typeof encoding === "string" && encoding.length > 0 && known(encoding) !== undefined;
+    },
+    byteLength: function byteLength(value, encoding) {
+      if (typeof value !== "string") {
+        if (ArrayBuffer.isView(value) || isAnyBuffer(value)) return value.byteLength;
+        throw invalidType("string", ["string", "Buffer", "ArrayBuffer"], value);
       }
-    }
-    throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", invalidType("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"], value).message
-      .replace(/must be .*? Received/, "must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received"));
-  },
-  of: function of(...items) { return fromArrayLike(items); },
-  alloc: function alloc(size, fill, encoding) {
-    const buffer = new FastBuffer(sized(size));
-    return fill === undefined || fill === 0 || size === 0 ? buffer : buffer.fill(fill, encoding);
-  },
-  allocUnsafe: function allocUnsafe(size) { return new FastBuffer(sized(size)); },
-  allocUnsafeSlow: function allocUnsafeSlow(size) { return new FastBuffer(sized(size)); },
-  isBuffer: function isBuffer(value) { return value instanceof Buffer; },
-  isEncoding: function isEncoding(encoding) { return typeof encoding === "string" && encoding.length > 0 && known(encoding) !== undefined; },
-  byteLength: function byteLength(value, encoding) {
-    if (typeof value !== "string") {
-      if (ArrayBuffer.isView(value) || isAnyBuffer(value)) return value.byteLength;
-      throw invalidType("string", ["string", "Buffer", "ArrayBuffer"], value);
-    }
-    switch (known(encoding) ?? "utf8") {
-      case "latin1": case "ascii": return value.length;
-      case "utf16le": return value.length * 2;
-      case "hex": return value.length >>> 1;
-      case "base64": case "base64url": {
-        let n = value.length;
-        while (n > 0 && n > value.length - 2 && value.charCodeAt(n - 1) === 61) n--;
-        return (n * 3) >>> 2;
+      switch (known(encoding) ?? "utf8") {
+        case "latin1":
+        case "ascii":
+          return value.length;
+        case "utf16le":
+          return value.length * 2;
+        case "hex":
+          return value.length >>> 1;
+        case "base64":
+        case "base64url": {
+          let n = value.length;
+          while (n > 0 && n > value.length - 2 && value.charCodeAt(n - 1) === 61) n--;
+          return (n * 3) >>> 2;
+        }
+        default:
+          return call("utf8_length", value.toWellFormed());
       }
-      default: return call("utf8_length", value.toWellFormed());
-    }
-  },
-  compare: function compare(a, b) {
-    if (!isBytes(a)) throw invalidType("buf1", ["Buffer", "Uint8Array"], a);
-    if (!isBytes(b)) throw invalidType("buf2", ["Buffer", "Uint8Array"], b);
-    return a === b ? 0 : call("compare", a, b);
-  },
-  concat: function concat(list, total) {
-    if (!Array.isArray(list)) throw invalidType("list", "Array", list);
-    for (let i = 0; i < list.length; i++) {
-      if (!isBytes(list[i])) throw invalidType(`list[${i}]`, ["Buffer", "Uint8Array"], list[i]);
-    }
-    if (list.length === 0) return new FastBuffer(0); // whatever the length
-    if (total === undefined) total = list.reduce((sum, item) => sum + item.length, 0);
-    else needInteger(total, "length", 0);
-    const out = new FastBuffer(total);
-    let at = 0;
-    for (const item of list) {
-      if (at >= total) break;
-      const piece = item.length > total - at ? item.subarray(0, total - at) : item;
-      out.set(piece, at);
-      at += piece.length;
-    }
-    return out;
-  },
-  copyBytesFrom: function copyBytesFrom(source, offset = 0, length) {
-    if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidType("view", "TypedArray", source);
-    needInteger(offset, "offset", 0);
-    if (length !== undefined) needInteger(length, "length", 0);
-    const part = source.subarray(offset, length === undefined ? undefined : offset + length);
-    return new FastBuffer(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
-  },
-}));
+    },
+    compare: function compare(a, b) {
+      if (!isBytes(a)) throw invalidType("buf1", ["Buffer", "Uint8Array"], a);
+      if (!isBytes(b)) throw invalidType("buf2", ["Buffer", "Uint8Array"], b);
+      return a === b ? 0 : call("compare", a, b);
+    },
+    concat: function concat(list, total) {
+      if (!Array.isArray(list)) throw invalidType("list", "Array", list);
+      for (let i = 0; i < list.length; i++) {
+        if (!isBytes(list[i])) throw invalidType(`list[${i}]`, ["Buffer", "Uint8Array"], list[i]);
+      }
+      if (list.length === 0) return new FastBuffer(0); // whatever the length
+      if (total === undefined) total = list.reduce((sum, item) => sum + item.length, 0);
+      else needInteger(total, "length", 0);
+      const out = new FastBuffer(total);
+      let at = 0;
+      for (const item of list) {
+        if (at >= total) break;
+        const piece = item.length > total - at ? item.subarray(0, total - at) : item;
+        out.set(piece, at);
+        at += piece.length;
+      }
+      return out;
+    },
+    copyBytesFrom: function copyBytesFrom(source, offset = 0, length) {
+      if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidType("view", "TypedArray", source);
+      needInteger(offset, "offset", 0);
+      if (length !== undefined) needInteger(length, "length", 0);
+      const part = source.subarray(offset, length === undefined ? undefined : offset + length);
+      return new FastBuffer(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
+    },
+  }),
+);
 for (const key of Object.keys(Buffer)) if (key === "of") Object.defineProperty(Buffer, key, { enumerable: false });
 
 // A range of bytes as toString and others take it, held to the buffer.
 function clamp(value, fallback, length) {
   if (value === undefined) return fallback;
   value = Math.trunc(+value) || 0;
-  return value < 0 ? 0 : value > length ? length : value;
+  return Math.max(0, Math.min(value, length));
 }
 
 function needRange(buffer, start, end) {
@@ -209,7 +293,8 @@ function needRange(buffer, start, end) {
 
 // Writes text at offset, as much of it as fits in whole characters.
 function write(buffer, text, offset, length, encoding) {
-  if (encoding === "utf8") return text === "" ? 0 : call("write_utf8", text.toWellFormed(), buffer.subarray(offset, offset + length));
+  if (encoding === "utf8")
+    return text === "" ? 0 : call("write_utf8", text.toWellFormed(), buffer.subarray(offset, offset + length));
   const bytes = encode(text, encoding);
   let n = Math.min(bytes.length, length);
   if (encoding === "utf16le") n &= ~1;
@@ -218,14 +303,22 @@ function write(buffer, text, offset, length, encoding) {
 }
 
 function search(buffer, value, offset, encoding, forward) {
-  if (typeof offset === "string") encoding = offset, offset = undefined;
+  if (typeof offset === "string") {
+    encoding = offset;
+    offset = undefined;
+  }
   offset = +offset;
   if (Number.isNaN(offset)) offset = forward ? 0 : buffer.length;
   offset = Math.trunc(Math.max(-0x80000000, Math.min(0x7fffffff, offset)));
   if (offset < 0) offset += buffer.length;
   if (typeof value === "number") {
-    if (offset < 0) { if (!forward) return -1; offset = 0; }
-    return forward ? TypedArray.prototype.indexOf.call(buffer, value & 255, offset) : TypedArray.prototype.lastIndexOf.call(buffer, value & 255, offset);
+    if (offset < 0) {
+      if (!forward) return -1;
+      offset = 0;
+    }
+    return forward
+      ? TypedArray.prototype.indexOf.call(buffer, value & 255, offset)
+      : TypedArray.prototype.lastIndexOf.call(buffer, value & 255, offset);
   }
   let wide = false;
   if (typeof value === "string") {
@@ -242,11 +335,14 @@ function search(buffer, value, offset, encoding, forward) {
 
 function swap(size) {
   const name = `swap${8 * size}`;
-  return { [name]() {
-    if (this.length % size !== 0) throw NodeError(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${8 * size}-bits`);
-    call("swap", this, size);
-    return this;
-  } }[name];
+  return {
+    [name]() {
+      if (this.length % size !== 0)
+        throw NodeError(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${8 * size}-bits`);
+      call("swap", this, size);
+      return this;
+    },
+  }[name];
 }
 
 const prototype = {
@@ -260,25 +356,40 @@ const prototype = {
     const name = encodingOf(encoding);
     return decode(start === 0 && end === length ? this : this.subarray(start, end), name);
   },
-  toLocaleString(encoding, start, end) { return this.toString(encoding, start, end); },
-  toJSON() { return { type: "Buffer", data: Array.from(this) }; },
+  toLocaleString(encoding, start, end) {
+    return this.toString(encoding, start, end);
+  },
+  toJSON() {
+    return { type: "Buffer", data: Array.from(this) };
+  },
   equals(other) {
     if (!isBytes(other)) throw invalidType("otherBuffer", ["Buffer", "Uint8Array"], other);
     return this === other || (this.length === other.length && call("compare", this, other) === 0);
   },
   compare(target, targetStart, targetEnd, start, end) {
     if (!isBytes(target)) throw invalidType("target", ["Buffer", "Uint8Array"], target);
-    for (const [name, value, most] of [["targetStart", targetStart], ["targetEnd", targetEnd, target.length], ["sourceStart", start], ["sourceEnd", end, this.length]]) {
+    for (const [name, value, most] of [
+      ["targetStart", targetStart],
+      ["targetEnd", targetEnd, target.length],
+      ["sourceStart", start],
+      ["sourceEnd", end, this.length],
+    ]) {
       if (value !== undefined) needInteger(value, name, 0, most);
     }
     return call("compare", this.subarray(start ?? 0, end), target.subarray(targetStart ?? 0, targetEnd));
   },
-  indexOf(value, offset, encoding) { return search(this, value, offset, encoding, true); },
-  lastIndexOf(value, offset, encoding) { return search(this, value, offset, encoding, false); },
-  includes(value, offset, encoding) { return search(this, value, offset, encoding, true) !== -1; },
+  indexOf(value, offset, encoding) {
+    return search(this, value, offset, encoding, true);
+  },
+  lastIndexOf(value, offset, encoding) {
+    return search(this, value, offset, encoding, false);
+  },
+  includes(value, offset, encoding) {
+    return search(this, value, offset, encoding, true) !== -1;
+  },
   fill(value, offset, end, encoding) {
-    if (typeof offset === "string") encoding = offset, offset = undefined, end = undefined;
-    else if (typeof end === "string") encoding = end, end = undefined;
+    if (typeof offset === "string") [encoding, offset, end] = [offset];
+    else if (typeof end === "string") [encoding, end] = [end];
     needRange(this, offset, end);
     offset ??= 0;
     end ??= this.length;
@@ -302,8 +413,8 @@ const prototype = {
   },
   write(text, offset, length, encoding) {
     if (typeof text !== "string") throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", "argument must be a string");
-    if (typeof offset === "string") encoding = offset, offset = undefined, length = undefined;
-    else if (typeof length === "string") encoding = length, length = undefined;
+    if (typeof offset === "string") [encoding, offset, length] = [offset];
+    else if (typeof length === "string") [encoding, length] = [length];
     if (offset !== undefined) needInteger(offset, "offset", 0, this.length);
     offset ??= 0;
     if (length !== undefined) needInteger(length, "length", 0, this.length);
@@ -313,7 +424,8 @@ const prototype = {
   copy(target, targetStart, start, end) {
     if (!isBytes(this)) throw invalidType("source", ["Buffer", "Uint8Array"], this);
     if (!ArrayBuffer.isView(target)) throw invalidType("target", ["Buffer", "Uint8Array"], target);
-    const to = Math.trunc(+targetStart) || 0, from = Math.trunc(+start) || 0;
+    const to = Math.trunc(+targetStart) || 0,
+      from = Math.trunc(+start) || 0;
     if (to < 0) throw outOfRange("targetStart", ">= 0", to);
     if (from < 0 || from > this.length) throw outOfRange("sourceStart", `>= 0 && <= ${this.length}`, from);
     let until = end === undefined ? this.length : Math.trunc(+end) || 0;
@@ -330,22 +442,36 @@ const prototype = {
     end = index(end, length, length);
     return new FastBuffer(this.buffer, this.byteOffset + start, Math.max(0, end - start));
   },
-  slice(start, end) { return this.subarray(start, end); },
-  swap16: swap(2), swap32: swap(4), swap64: swap(8),
-  inspect(depth, options) { return this[Symbol.for("nodejs.util.inspect.custom")](depth, options); },
+  slice(start, end) {
+    return this.subarray(start, end);
+  },
+  swap16: swap(2),
+  swap32: swap(4),
+  swap64: swap(8),
+  inspect(depth, options) {
+    return this[Symbol.for("nodejs.util.inspect.custom")](depth, options);
+  },
   [Symbol.for("nodejs.util.inspect.custom")](depth, options) {
     let text = call("decode", "hex", this.subarray(0, INSPECT_MAX_BYTES)).replace(/(.{2})(?=.)/g, "$1 ");
     const more = this.length - INSPECT_MAX_BYTES;
     if (more > 0) text += ` ... ${more} more byte${more > 1 ? "s" : ""}`;
     const extra = Object.keys(this).filter((key) => !/^\d+$/.test(key));
     if (options && extra.length > 0) {
-      const shown = required("node:util").inspect(Object.fromEntries(extra.map((key) => [key, this[key]])), { ...options, breakLength: Infinity, compact: true });
+      const shown = required("node:util").inspect(Object.fromEntries(extra.map((key) => [key, this[key]])), {
+        ...options,
+        breakLength: Infinity,
+        compact: true,
+      });
       text += `${this.length > 0 ? ", " : ""}${shown.replace(/^\[Object: null prototype\] /, "").slice(2, -2)}`;
     }
     return `<${this.constructor.name} ${text}>`;
   },
-  get parent() { return this instanceof Buffer ? this.buffer : undefined; },
-  get offset() { return this instanceof Buffer ? this.byteOffset : undefined; },
+  get parent() {
+    return this instanceof Buffer ? this.buffer : undefined;
+  },
+  get offset() {
+    return this instanceof Buffer ? this.byteOffset : undefined;
+  },
 };
 
 // An index as slice takes it: from the end when it is negative.
@@ -357,27 +483,53 @@ function index(value, fallback, length) {
 
 for (const name of ["utf8", "ucs2", "utf16le", "latin1", "ascii", "base64", "base64url", "hex"]) {
   const encoding = names[name];
-  prototype[`${name}Slice`] = { [`${name}Slice`](start, end) { return decode(this.subarray(start, end), encoding); } }[`${name}Slice`];
-  prototype[`${name}Write`] = { [`${name}Write`](text, offset = 0, length = this.length - offset) { return write(this, text, offset, Math.min(length, this.length - offset), encoding); } }[`${name}Write`];
+  prototype[`${name}Slice`] = {
+    [`${name}Slice`](start, end) {
+      return decode(this.subarray(start, end), encoding);
+    },
+  }[`${name}Slice`];
+  prototype[`${name}Write`] = {
+    [`${name}Write`](text, offset = 0, length = this.length - offset) {
+      return write(this, text, offset, Math.min(length, this.length - offset), encoding);
+    },
+  }[`${name}Write`];
 }
 
 for (const from of [prototype, numbers]) {
-  for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(from))) Object.defineProperty(Buffer.prototype, key, property);
+  for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(from)))
+    Object.defineProperty(Buffer.prototype, key, property);
 }
-Object.defineProperty(Buffer.prototype, Symbol.for("nodejs.util.inspect.custom"), { value: prototype[Symbol.for("nodejs.util.inspect.custom")], writable: true, enumerable: false, configurable: true });
-Object.defineProperty(Buffer.prototype, "toLocaleString", { value: Buffer.prototype.toString, writable: true, enumerable: true, configurable: true });
+Object.defineProperty(Buffer.prototype, Symbol.for("nodejs.util.inspect.custom"), {
+  value: prototype[Symbol.for("nodejs.util.inspect.custom")],
+  writable: true,
+  enumerable: false,
+  configurable: true,
+});
+Object.defineProperty(Buffer.prototype, "toLocaleString", {
+  value: Buffer.prototype.toString,
+  writable: true,
+  enumerable: true,
+  configurable: true,
+});
 
 /** A Buffer that is not zeroed in Node.js; here it is. */
-export function SlowBuffer(length) { return Buffer.allocUnsafeSlow(length); }
+export function SlowBuffer(length) {
+  return Buffer.allocUnsafeSlow(length);
+}
 Object.setPrototypeOf(SlowBuffer, Uint8Array);
-SlowBuffer.prototype = Object.create(Buffer.prototype, { constructor: { value: SlowBuffer, writable: true, configurable: true } });
+SlowBuffer.prototype = Object.create(Buffer.prototype, {
+  constructor: { value: SlowBuffer, writable: true, configurable: true },
+});
 
 export function transcode(source, from, to) {
   if (!isBytes(source)) throw invalidType("source", ["Buffer", "Uint8Array"], source);
   const [a, b] = [known(from), known(to)];
   for (const name of [a, b]) {
     if (!["utf8", "utf16le", "latin1", "ascii"].includes(name)) {
-      throw Object.assign(NodeError(Error, "U_ILLEGAL_ARGUMENT_ERROR", "Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]"), { errno: 1 });
+      throw Object.assign(
+        NodeError(Error, "U_ILLEGAL_ARGUMENT_ERROR", "Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]"),
+        { errno: 1 },
+      );
     }
   }
   const text = decode(view(source), a);
@@ -391,14 +543,34 @@ function needBytes(input) {
   throw invalidType("input", ["ArrayBuffer", "Buffer", "TypedArray"], input);
 }
 
-export function isUtf8(input) { return call("is_utf8", needBytes(input)); }
-export function isAscii(input) { return call("is_ascii", needBytes(input)); }
-export function resolveObjectURL() { return undefined; }
+export function isUtf8(input) {
+  return call("is_utf8", needBytes(input));
+}
+export function isAscii(input) {
+  return call("is_ascii", needBytes(input));
+}
+export function resolveObjectURL() {
+  return undefined;
+}
 export const { atob, btoa, Blob, File } = globalThis;
 
 const all = {
-  Buffer, SlowBuffer, transcode, isUtf8, isAscii, kMaxLength, kStringMaxLength, btoa, atob, constants, Blob, File, resolveObjectURL,
-  get INSPECT_MAX_BYTES() { return INSPECT_MAX_BYTES; },
+  Buffer,
+  SlowBuffer,
+  transcode,
+  isUtf8,
+  isAscii,
+  kMaxLength,
+  kStringMaxLength,
+  btoa,
+  atob,
+  constants,
+  Blob,
+  File,
+  resolveObjectURL,
+  get INSPECT_MAX_BYTES() {
+    return INSPECT_MAX_BYTES;
+  },
   set INSPECT_MAX_BYTES(value) {
     needNumber(value, "INSPECT_MAX_BYTES", 0);
     INSPECT_MAX_BYTES = value;

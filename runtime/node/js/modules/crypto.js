@@ -5,8 +5,30 @@ import { notImplemented } from "node:internal/absent";
 import { call } from "node:internal/host";
 import { Cipheriv, Decipheriv, getCipherInfo, getCiphers } from "node:internal/cipher";
 import { bytesFrom, isBytes, needBytes, output } from "node:internal/cryptobytes";
-import { invalidType, invalidValue, needFunction, needInteger, needNumber, needObject, needString, NodeError, outOfRange } from "node:internal/errors";
-import { keyBytes, KeyObject, PrivateKeyObject, privateFrom, privateObject, PublicKeyObject, publicFrom, publicObject, secret, secretFrom, SecretKeyObject } from "node:internal/keys";
+import {
+  invalidType,
+  invalidValue,
+  needFunction,
+  needInteger,
+  needNumber,
+  needObject,
+  needString,
+  NodeError,
+  outOfRange,
+} from "node:internal/errors";
+import {
+  keyBytes,
+  KeyObject,
+  PrivateKeyObject,
+  privateFrom,
+  privateObject,
+  PublicKeyObject,
+  publicFrom,
+  publicObject,
+  secret,
+  secretFrom,
+  SecretKeyObject,
+} from "node:internal/keys";
 import { makeLazyStream } from "node:internal/lazystream";
 import { DiffieHellman, DiffieHellmanGroup, ECDH } from "node:internal/exchange";
 
@@ -18,7 +40,9 @@ const empty = new Uint8Array(0);
 
 // The pieces given to a digest, hashed when they are many.
 class Gathered {
-  constructor(name, state = null) { Object.assign(this, { name, state, pieces: [], size: 0 }); }
+  constructor(name, state = null) {
+    Object.assign(this, { name, state, pieces: [], size: 0 });
+  }
   add(bytes) {
     this.pieces.push(Buffer.from(bytes));
     this.size += bytes.length;
@@ -55,7 +79,8 @@ export function Hash(algorithm, options) {
 Object.assign(Hash.prototype, {
   update(data, encoding) {
     if (this.gathered === null) throw finalized();
-    if (typeof data !== "string" && !ArrayBuffer.isView(data)) throw invalidType("data", ["string", "Buffer", "TypedArray", "DataView"], data);
+    if (typeof data !== "string" && !ArrayBuffer.isView(data))
+      throw invalidType("data", ["string", "Buffer", "TypedArray", "DataView"], data);
     this.gathered.add(bytesFrom(data, encoding));
     return this;
   },
@@ -63,7 +88,10 @@ Object.assign(Hash.prototype, {
     if (this.gathered === null) throw finalized();
     const { gathered } = this;
     this.gathered = null;
-    return output(call("hash_final", gathered.name, gathered.state, gathered.take(), this.options?.outputLength ?? -1), encoding);
+    return output(
+      call("hash_final", gathered.name, gathered.state, gathered.take(), this.options?.outputLength ?? -1),
+      encoding,
+    );
   },
   copy(options) {
     if (this.gathered === null) throw finalized();
@@ -89,7 +117,8 @@ export function Hmac(algorithm, key, options) {
   if (!new.target) return new Hmac(algorithm, key, options);
   needString(algorithm, "hmac");
   const bytes = Uint8Array.from(secretFrom(key, "key", options?.encoding));
-  if (!call("hash_known", algorithm)) throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+  if (!call("hash_known", algorithm))
+    throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
   hidden(this, "key", bytes);
   hidden(this, "gathered", new Gathered(algorithm, call("hmac_begin", algorithm, bytes)));
   hidden(this, "options", options);
@@ -99,7 +128,10 @@ Object.assign(Hmac.prototype, {
   digest(encoding) {
     const { gathered } = this;
     this.gathered = null;
-    return output(gathered === null ? empty : call("hmac_final", gathered.name, this.key, gathered.state, gathered.take()), encoding);
+    return output(
+      gathered === null ? empty : call("hmac_final", gathered.name, this.key, gathered.state, gathered.take()),
+      encoding,
+    );
   },
   _transform: Hash.prototype._transform,
   _flush(callback) {
@@ -109,8 +141,12 @@ Object.assign(Hmac.prototype, {
 });
 makeLazyStream(Hmac, (hmac) => hmac.options);
 
-export function createHash(algorithm, options) { return new Hash(algorithm, options); }
-export function createHmac(algorithm, key, options) { return new Hmac(algorithm, key, options); }
+export function createHash(algorithm, options) {
+  return new Hash(algorithm, options);
+}
+export function createHmac(algorithm, key, options) {
+  return new Hmac(algorithm, key, options);
+}
 
 /** The digest of data at once. */
 export function hash(algorithm, data, encoding = "hex") {
@@ -121,17 +157,52 @@ export function hash(algorithm, data, encoding = "hex") {
 }
 
 export function getHashes() {
-  return ["RSA-MD5", "RSA-SHA1", "RSA-SHA224", "RSA-SHA256", "RSA-SHA3-224", "RSA-SHA3-256", "RSA-SHA3-384", "RSA-SHA3-512", "RSA-SHA384", "RSA-SHA512", "RSA-SHA512/224", "RSA-SHA512/256", "blake2b512", "blake2s256", "md5", "sha1", "sha224", "sha256", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "sha384", "sha512", "sha512-224", "sha512-256", "shake128", "shake256"];
+  return [
+    "RSA-MD5",
+    "RSA-SHA1",
+    "RSA-SHA224",
+    "RSA-SHA256",
+    "RSA-SHA3-224",
+    "RSA-SHA3-256",
+    "RSA-SHA3-384",
+    "RSA-SHA3-512",
+    "RSA-SHA384",
+    "RSA-SHA512",
+    "RSA-SHA512/224",
+    "RSA-SHA512/256",
+    "blake2b512",
+    "blake2s256",
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "sha384",
+    "sha512",
+    "sha512-224",
+    "sha512-256",
+    "shake128",
+    "shake256",
+  ];
 }
 
 // Settles a callback with what work returns or throws.
 function settle(work, callback) {
-  Promise.resolve().then(work).then((value) => process.nextTick(callback, null, value), (error) => process.nextTick(callback, error));
+  Promise.resolve()
+    .then(work)
+    .then(
+      (value) => process.nextTick(callback, null, value),
+      (error) => process.nextTick(callback, error),
+    );
 }
 
 export function randomFillSync(buffer, offset = 0, size) {
   if (!isBytes(buffer)) throw invalidType("buf", ["ArrayBuffer", "ArrayBufferView"], buffer);
-  const bytes = bytesFrom(buffer), unit = buffer.BYTES_PER_ELEMENT ?? 1;
+  const bytes = bytesFrom(buffer),
+    unit = buffer.BYTES_PER_ELEMENT ?? 1;
   needNumber(offset, "offset", 0, bytes.length / unit);
   if (size !== undefined) needNumber(size, "size", 0, bytes.length / unit - offset);
   call("random", bytes.subarray(offset * unit, size === undefined ? undefined : (offset + size) * unit));
@@ -165,7 +236,8 @@ export function randomInt(min, max, callback) {
   if (!(range < 2 ** 48)) throw outOfRange("max - min", "<= 281474976710655", range);
   const limit = 2 ** 48 - (2 ** 48 % range);
   let value;
-  do value = randomFillSync(Buffer.alloc(6)).readUIntBE(0, 6); while (value >= limit);
+  do value = randomFillSync(Buffer.alloc(6)).readUIntBE(0, 6);
+  while (value >= limit);
   value = min + (value % range);
   if (callback === undefined) return value;
   process.nextTick(callback, null, value);
@@ -176,12 +248,15 @@ export function randomUUID(options) {
   if (options !== undefined) needObject(options, "options");
   return web.randomUUID();
 }
-export function getRandomValues(array) { return web.getRandomValues(array); }
+export function getRandomValues(array) {
+  return web.getRandomValues(array);
+}
 
 export function timingSafeEqual(a, b) {
   if (!isBytes(a)) throw invalidType("buf1", ["ArrayBuffer", "Buffer", "TypedArray", "DataView"], a);
   if (!isBytes(b)) throw invalidType("buf2", ["ArrayBuffer", "Buffer", "TypedArray", "DataView"], b);
-  if (a.byteLength !== b.byteLength) throw NodeError(RangeError, "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH", "Input buffers must have the same byte length");
+  if (a.byteLength !== b.byteLength)
+    throw NodeError(RangeError, "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH", "Input buffers must have the same byte length");
   return call("equal", bytesFrom(a), bytesFrom(b));
 }
 
@@ -209,18 +284,27 @@ function scryptArguments(password, salt, length, options) {
   const arguments_ = [needBytes(password, "password"), needBytes(salt, "salt")];
   needInteger(length, "keylen", 0, MAX);
   const pick = (a, b, usual) => {
-    if (options?.[a] !== undefined && options?.[b] !== undefined) throw NodeError(Error, "ERR_INCOMPATIBLE_OPTION_PAIR", `Option "${a}" cannot be used in combination with option "${b}"`);
+    if (options?.[a] !== undefined && options?.[b] !== undefined)
+      throw NodeError(
+        Error,
+        "ERR_INCOMPATIBLE_OPTION_PAIR",
+        `Option "${a}" cannot be used in combination with option "${b}"`,
+      );
     const value = options?.[a] ?? options?.[b] ?? usual;
     needInteger(value, a, 0, 2 ** 32 - 1);
     return value || usual;
   };
-  const N = pick("N", "cost", 16384), r = pick("r", "blockSize", 8), p = pick("p", "parallelization", 1);
+  const N = pick("N", "cost", 16384),
+    r = pick("r", "blockSize", 8),
+    p = pick("p", "parallelization", 1);
   const most = options?.maxmem ?? 32 * 2 ** 20;
   needInteger(most, "maxmem", 0);
   return [...arguments_, length, N, r, p, most || 32 * 2 ** 20];
 }
 
-export function scryptSync(password, salt, length, options) { return output(call("scrypt", ...scryptArguments(password, salt, length, options), false)); }
+export function scryptSync(password, salt, length, options) {
+  return output(call("scrypt", ...scryptArguments(password, salt, length, options), false));
+}
 
 export function scrypt(password, salt, length, options, callback = options) {
   const arguments_ = scryptArguments(password, salt, length, typeof options === "function" ? undefined : options);
@@ -238,22 +322,32 @@ function hkdfKey(digest, key, salt, info, length) {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
 }
 
-export function hkdfSync(digest, key, salt, info, length) { return hkdfKey(digest, key, salt, info, length); }
+export function hkdfSync(digest, key, salt, info, length) {
+  return hkdfKey(digest, key, salt, info, length);
+}
 export function hkdf(digest, key, salt, info, length, callback) {
   needFunction(callback, "callback");
   const bytes = hkdfKey(digest, key, salt, info, length);
   process.nextTick(callback, null, bytes);
 }
 
-export function createCipheriv(name, key, iv, options) { return new Cipheriv(name, key, iv, options); }
-export function createDecipheriv(name, key, iv, options) { return new Decipheriv(name, key, iv, options); }
+export function createCipheriv(name, key, iv, options) {
+  return new Cipheriv(name, key, iv, options);
+}
+export function createDecipheriv(name, key, iv, options) {
+  return new Decipheriv(name, key, iv, options);
+}
 
 export function createSecretKey(key, encoding) {
   const bytes = needBytes(key, "key", encoding);
   return secret(Uint8Array.from(bytes));
 }
-export function createPrivateKey(key) { return privateFrom(key); }
-export function createPublicKey(key) { return publicFrom(key); }
+export function createPrivateKey(key) {
+  return privateFrom(key);
+}
+export function createPublicKey(key) {
+  return publicFrom(key);
+}
 
 function secretLength(type, { length }) {
   needString(type, "type");
@@ -278,41 +372,48 @@ export function generateKey(type, options, callback) {
 
 function pairArguments(type, options = {}) {
   needString(type, "type");
-  if (!["rsa", "rsa-pss", "ec", "ed25519", "x25519"].includes(type)) throw invalidValue("type", type, "must be a supported key type (rsa, rsa-pss, ec, ed25519 or x25519 in a Worker)");
+  if (!["rsa", "rsa-pss", "ec", "ed25519", "x25519"].includes(type))
+    throw invalidValue("type", type, "must be a supported key type (rsa, rsa-pss, ec, ed25519 or x25519 in a Worker)");
   if (type.startsWith("rsa")) {
     needObject(options, "options");
     needInteger(options.modulusLength, "options.modulusLength", 0, 2 ** 32 - 1);
   }
   if (type === "ec") needString(options.namedCurve, "options.namedCurve");
-  return [type, type === "ec" ? options.namedCurve : options.modulusLength ?? 0, options.publicExponent ?? 65537];
+  return [type, type === "ec" ? options.namedCurve : (options.modulusLength ?? 0), options.publicExponent ?? 65537];
 }
 
 function pair([privateParts, publicParts], { privateKeyEncoding, publicKeyEncoding } = {}) {
-  const privateKey = privateObject(privateParts), publicKey = publicObject(publicParts);
+  const privateKey = privateObject(privateParts),
+    publicKey = publicObject(publicParts);
   return {
     publicKey: publicKeyEncoding ? publicKey.export(publicKeyEncoding) : publicKey,
     privateKey: privateKeyEncoding ? privateKey.export(privateKeyEncoding) : privateKey,
   };
 }
 
-export function generateKeyPairSync(type, options) { return pair(call("key_generate", ...pairArguments(type, options), false), options); }
+export function generateKeyPairSync(type, options) {
+  return pair(call("key_generate", ...pairArguments(type, options), false), options);
+}
 
 export function generateKeyPair(type, options, callback) {
   if (typeof options === "function") [callback, options] = [options, undefined];
   needFunction(callback, "callback");
   const arguments_ = pairArguments(type, options);
-  call("key_generate", ...arguments_, true).then((parts) => pair(parts, options)).then(
-    ({ publicKey, privateKey }) => process.nextTick(callback, null, publicKey, privateKey),
-    (error) => process.nextTick(callback, error),
-  );
+  call("key_generate", ...arguments_, true)
+    .then((parts) => pair(parts, options))
+    .then(
+      ({ publicKey, privateKey }) => process.nextTick(callback, null, publicKey, privateKey),
+      (error) => process.nextTick(callback, error),
+    );
 }
 Object.defineProperty(generateKeyPair, Symbol.for("nodejs.util.promisify.custom"), {
-  value: (type, options) => new Promise((resolve, reject) => {
-    generateKeyPair(type, options, (error, publicKey, privateKey) => (error ? reject(error) : resolve({ publicKey, privateKey })));
-  }),
+  value: (type, options) =>
+    new Promise((resolve, reject) => {
+      generateKeyPair(type, options, (error, publicKey, privateKey) =>
+        error ? reject(error) : resolve({ publicKey, privateKey }),
+      );
+    }),
 });
-
-const { RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PADDING } = constants;
 
 function signOptions(key) {
   const options = key !== null && typeof key === "object" && !(key instanceof KeyObject) && !isBytes(key) ? key : {};
@@ -348,39 +449,47 @@ export function sign(digest, data, key, callback) {
 export function verify(digest, data, key, signature, callback) {
   if (digest !== null && digest !== undefined) needString(digest, "algorithm");
   const bytes = needBytes(data, "data");
-  if (!isBytes(signature)) throw invalidType("signature", ["ArrayBuffer", "Buffer", "TypedArray", "DataView"], signature);
+  if (!isBytes(signature))
+    throw invalidType("signature", ["ArrayBuffer", "Buffer", "TypedArray", "DataView"], signature);
   return later(() => verified(digest, bytes, key, bytesFrom(signature)), callback);
 }
 
 // Sign and Verify gather what is signed.
 function signer(name, finish) {
-  const cls = { [name]: function (algorithm, options) {
-    if (!new.target) return new cls(algorithm, options);
-    needString(algorithm, "algorithm");
-    if (!call("hash_known", algorithm)) throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
-    hidden(this, "algorithm", algorithm);
-    hidden(this, "pieces", []);
-  } }[name];
-  Object.assign(cls.prototype, {
-    update(data, encoding) {
-      this.pieces.push(Buffer.from(needBytes(data, "data", encoding)));
-      return this;
+  const cls = {
+    [name]: function (algorithm, options) {
+      if (!new.target) return new cls(algorithm, options);
+      needString(algorithm, "algorithm");
+      if (!call("hash_known", algorithm))
+        throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+      hidden(this, "algorithm", algorithm);
+      hidden(this, "pieces", []);
     },
-    _write(chunk, encoding, callback) {
-      this.update(chunk, encoding);
-      callback();
+  }[name];
+  Object.assign(
+    cls.prototype,
+    {
+      update(data, encoding) {
+        this.pieces.push(Buffer.from(needBytes(data, "data", encoding)));
+        return this;
+      },
+      _write(chunk, encoding, callback) {
+        this.update(chunk, encoding);
+        callback();
+      },
+      write(chunk, encoding, callback) {
+        this.update(chunk, encoding);
+        const done = typeof encoding === "function" ? encoding : callback;
+        if (done) process.nextTick(done);
+        return true;
+      },
+      end(chunk, encoding) {
+        if (chunk !== undefined) this.update(chunk, encoding);
+        return this;
+      },
     },
-    write(chunk, encoding, callback) {
-      this.update(chunk, encoding);
-      const done = typeof encoding === "function" ? encoding : callback;
-      if (done) process.nextTick(done);
-      return true;
-    },
-    end(chunk, encoding) {
-      if (chunk !== undefined) this.update(chunk, encoding);
-      return this;
-    },
-  }, finish);
+    finish,
+  );
   return cls;
 }
 
@@ -391,21 +500,29 @@ export const Sign = signer("Sign", {
   },
 });
 export const Verify = signer("Verify", {
-  verify(key, signature, encoding) { return verified(this.algorithm, Buffer.concat(this.pieces), key, needBytes(signature, "signature", encoding)); },
+  verify(key, signature, encoding) {
+    return verified(this.algorithm, Buffer.concat(this.pieces), key, needBytes(signature, "signature", encoding));
+  },
 });
-export function createSign(algorithm, options) { return new Sign(algorithm, options); }
-export function createVerify(algorithm, options) { return new Verify(algorithm, options); }
+export function createSign(algorithm, options) {
+  return new Sign(algorithm, options);
+}
+export function createVerify(algorithm, options) {
+  return new Verify(algorithm, options);
+}
 
 function rsa(operation, keyOf, usual) {
   return (key, data) => {
     const options = key !== null && typeof key === "object" && !(key instanceof KeyObject) && !isBytes(key) ? key : {};
     const bytes = needBytes(data, "buffer", options.encoding);
     const label = options.oaepLabel === undefined ? empty : needBytes(options.oaepLabel, "key.oaepLabel");
-    return output(call(operation, keyBytes(keyOf(key)), bytes, options.padding ?? usual, options.oaepHash ?? "sha1", label));
+    return output(
+      call(operation, keyBytes(keyOf(key)), bytes, options.padding ?? usual, options.oaepHash ?? "sha1", label),
+    );
   };
 }
-export const publicEncrypt = rsa("rsa_encrypt", publicFrom, RSA_PKCS1_OAEP_PADDING);
-export const privateDecrypt = rsa("rsa_decrypt", privateFrom, RSA_PKCS1_OAEP_PADDING);
+export const publicEncrypt = rsa("rsa_encrypt", publicFrom, constants.RSA_PKCS1_OAEP_PADDING);
+export const privateDecrypt = rsa("rsa_decrypt", privateFrom, constants.RSA_PKCS1_OAEP_PADDING);
 export const privateEncrypt = notImplemented("crypto.privateEncrypt");
 export const publicDecrypt = notImplemented("crypto.publicDecrypt");
 
@@ -413,19 +530,35 @@ export const publicDecrypt = notImplemented("crypto.publicDecrypt");
 export function diffieHellman({ privateKey, publicKey }, callback) {
   if (!(privateKey instanceof KeyObject)) throw invalidValue("options.privateKey", privateKey);
   if (!(publicKey instanceof KeyObject)) throw invalidValue("options.publicKey", publicKey);
-  return later(() => output(call("key_agree", keyBytes(privateFrom(privateKey)), keyBytes(publicFrom(publicKey)))), callback);
+  return later(
+    () => output(call("key_agree", keyBytes(privateFrom(privateKey)), keyBytes(publicFrom(publicKey)))),
+    callback,
+  );
 }
 
-export function createECDH(curve) { return new ECDH(curve); }
-export function createDiffieHellman(...args) { return new DiffieHellman(...args); }
-export function createDiffieHellmanGroup(name) { return new DiffieHellmanGroup(name); }
+export function createECDH(curve) {
+  return new ECDH(curve);
+}
+export function createDiffieHellman(...args) {
+  return new DiffieHellman(...args);
+}
+export function createDiffieHellmanGroup(name) {
+  return new DiffieHellmanGroup(name);
+}
 export const getDiffieHellman = createDiffieHellmanGroup;
-export function getCurves() { return ["prime256v1", "secp224r1", "secp384r1", "secp521r1"]; }
+export function getCurves() {
+  return ["prime256v1", "secp224r1", "secp384r1", "secp521r1"];
+}
 
 export function generatePrimeSync(size, options = {}) {
   needInteger(size, "size", 1, MAX);
   needObject(options, "options");
-  if (options.add !== undefined || options.rem !== undefined) throw NodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", "crypto.generatePrime: the options add and rem are not available in a Worker");
+  if (options.add !== undefined || options.rem !== undefined)
+    throw NodeError(
+      Error,
+      "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
+      "crypto.generatePrime: the options add and rem are not available in a Worker",
+    );
   const bytes = call("prime", size, !!options.safe);
   return options.bigint ? BigInt(`0x${Buffer.from(bytes).toString("hex")}`) : bytes.buffer;
 }
@@ -442,7 +575,8 @@ export function checkPrimeSync(candidate, options) {
     const text = candidate.toString(16);
     candidate = Buffer.from(text.length % 2 ? `0${text}` : text, "hex");
   }
-  if (!isBytes(candidate)) throw invalidType("candidate", ["ArrayBuffer", "TypedArray", "Buffer", "DataView", "bigint"], candidate);
+  if (!isBytes(candidate))
+    throw invalidType("candidate", ["ArrayBuffer", "TypedArray", "Buffer", "DataView", "bigint"], candidate);
   return call("is_prime", bytesFrom(candidate));
 }
 export function checkPrime(candidate, options, callback = options) {
@@ -450,29 +584,127 @@ export function checkPrime(candidate, options, callback = options) {
   settle(() => checkPrimeSync(candidate, typeof options === "function" ? undefined : options), callback);
 }
 
-export function getFips() { return 0; }
-export function setFips(on) { if (on) throw NodeError(Error, "ERR_CRYPTO_FIPS_UNAVAILABLE", "Cannot set FIPS mode in a Worker."); }
-export function setEngine() { return true; }
-export function secureHeapUsed() { return { total: 0, used: 0, utilization: 0, min: 0 }; }
+export function getFips() {
+  return 0;
+}
+export function setFips(on) {
+  if (on) throw NodeError(Error, "ERR_CRYPTO_FIPS_UNAVAILABLE", "Cannot set FIPS mode in a Worker.");
+}
+export function setEngine() {
+  return true;
+}
+export function secureHeapUsed() {
+  return { total: 0, used: 0, utilization: 0, min: 0 };
+}
 export const fips = false;
 export const createCipher = notImplemented("crypto.createCipher");
 export const createDecipher = notImplemented("crypto.createDecipher");
-export function Cipher() { createCipher(); }
-export function Decipher() { createDecipher(); }
-export class X509Certificate { constructor() { notImplemented("crypto.X509Certificate")(); } }
+export function Cipher() {
+  createCipher();
+}
+export function Decipher() {
+  createDecipher();
+}
+export class X509Certificate {
+  constructor() {
+    notImplemented("crypto.X509Certificate")();
+  }
+}
 export class Certificate {}
-for (const name of ["exportChallenge", "exportPublicKey", "verifySpkac"]) Certificate[name] = Certificate.prototype[name] = notImplemented(`crypto.Certificate.${name}`);
+for (const name of ["exportChallenge", "exportPublicKey", "verifySpkac"])
+  Certificate[name] = Certificate.prototype[name] = notImplemented(`crypto.Certificate.${name}`);
 
 export const { subtle } = web;
 export const webcrypto = web;
 export const { CryptoKey } = globalThis;
-export { Cipheriv, Decipheriv, DiffieHellman, DiffieHellmanGroup, ECDH, getCipherInfo, getCiphers, KeyObject, PrivateKeyObject, PublicKeyObject, SecretKeyObject };
+export {
+  Cipheriv,
+  Decipheriv,
+  DiffieHellman,
+  DiffieHellmanGroup,
+  ECDH,
+  getCipherInfo,
+  getCiphers,
+  KeyObject,
+  PrivateKeyObject,
+  PublicKeyObject,
+  SecretKeyObject,
+};
 
 export default {
-  Certificate, Cipher, Cipheriv, CryptoKey, Decipher, Decipheriv, DiffieHellman, DiffieHellmanGroup, ECDH, Hash, Hmac, KeyObject, PrivateKeyObject, PublicKeyObject, SecretKeyObject, Sign, Verify, X509Certificate,
-  checkPrime, checkPrimeSync, constants, createCipher, createCipheriv, createDecipher, createDecipheriv, createDiffieHellman, createDiffieHellmanGroup, createECDH,
-  createHash, createHmac, createPrivateKey, createPublicKey, createSecretKey, createSign, createVerify, diffieHellman, fips, generateKey, generateKeyPair,
-  generateKeyPairSync, generateKeySync, generatePrime, generatePrimeSync, getCipherInfo, getCiphers, getCurves, getDiffieHellman, getFips, getHashes,
-  getRandomValues, hash, hkdf, hkdfSync, pbkdf2, pbkdf2Sync, privateDecrypt, privateEncrypt, pseudoRandomBytes, publicDecrypt, publicEncrypt, randomBytes,
-  randomFill, randomFillSync, randomInt, randomUUID, scrypt, scryptSync, secureHeapUsed, setEngine, setFips, sign, subtle, timingSafeEqual, verify, webcrypto,
+  Certificate,
+  Cipher,
+  Cipheriv,
+  CryptoKey,
+  Decipher,
+  Decipheriv,
+  DiffieHellman,
+  DiffieHellmanGroup,
+  ECDH,
+  Hash,
+  Hmac,
+  KeyObject,
+  PrivateKeyObject,
+  PublicKeyObject,
+  SecretKeyObject,
+  Sign,
+  Verify,
+  X509Certificate,
+  checkPrime,
+  checkPrimeSync,
+  constants,
+  createCipher,
+  createCipheriv,
+  createDecipher,
+  createDecipheriv,
+  createDiffieHellman,
+  createDiffieHellmanGroup,
+  createECDH,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  createSign,
+  createVerify,
+  diffieHellman,
+  fips,
+  generateKey,
+  generateKeyPair,
+  generateKeyPairSync,
+  generateKeySync,
+  generatePrime,
+  generatePrimeSync,
+  getCipherInfo,
+  getCiphers,
+  getCurves,
+  getDiffieHellman,
+  getFips,
+  getHashes,
+  getRandomValues,
+  hash,
+  hkdf,
+  hkdfSync,
+  pbkdf2,
+  pbkdf2Sync,
+  privateDecrypt,
+  privateEncrypt,
+  pseudoRandomBytes,
+  publicDecrypt,
+  publicEncrypt,
+  randomBytes,
+  randomFill,
+  randomFillSync,
+  randomInt,
+  randomUUID,
+  scrypt,
+  scryptSync,
+  secureHeapUsed,
+  setEngine,
+  setFips,
+  sign,
+  subtle,
+  timingSafeEqual,
+  verify,
+  webcrypto,
 };

@@ -12,7 +12,9 @@ export class Channel {
     this.name = name;
     channels.set(name, this);
   }
-  get hasSubscribers() { return this.#subscribers.length > 0 || this.#stores.size > 0; }
+  get hasSubscribers() {
+    return this.#subscribers.length > 0 || this.#stores.size > 0;
+  }
   subscribe(subscription) {
     needFunction(subscription, "subscription");
     this.#subscribers = [...this.#subscribers, subscription];
@@ -23,8 +25,12 @@ export class Channel {
     this.#subscribers = this.#subscribers.toSpliced(at, 1);
     return true;
   }
-  bindStore(store, transform) { this.#stores.set(store, transform); }
-  unbindStore(store) { return this.#stores.delete(store); }
+  bindStore(store, transform) {
+    this.#stores.set(store, transform);
+  }
+  unbindStore(store) {
+    return this.#stores.delete(store);
+  }
   publish(message) {
     for (const subscriber of this.#subscribers) {
       try {
@@ -53,13 +59,18 @@ const events = ["start", "end", "asyncStart", "asyncEnd", "error"];
 export class TracingChannel {
   constructor(nameOrChannels) {
     for (const event of events) {
-      const own = typeof nameOrChannels === "string" ? channel(`tracing:${nameOrChannels}:${event}`) : nameOrChannels?.[event];
+      const own =
+        typeof nameOrChannels === "string" ? channel(`tracing:${nameOrChannels}:${event}`) : nameOrChannels?.[event];
       if (!(own instanceof Channel)) throw invalidType(`nameOrChannels.${event}`, "Channel", own);
       Object.defineProperty(this, event, { value: own, enumerable: true });
     }
   }
-  get hasSubscribers() { return events.some((event) => this[event].hasSubscribers); }
-  subscribe(handlers) { for (const event of events) if (handlers[event]) this[event].subscribe(handlers[event]); }
+  get hasSubscribers() {
+    return events.some((event) => this[event].hasSubscribers);
+  }
+  subscribe(handlers) {
+    for (const event of events) if (handlers[event]) this[event].subscribe(handlers[event]);
+  }
   unsubscribe(handlers) {
     let all = true;
     for (const event of events) if (handlers[event] && !this[event].unsubscribe(handlers[event])) all = false;
@@ -103,7 +114,8 @@ export class TracingChannel {
   }
   traceCallback(f, position = -1, context = {}, self, ...args) {
     if (!this.hasSubscribers) return f.apply(self, args);
-    const { asyncStart, asyncEnd, error: failed } = this, callback = args.at(position);
+    const { asyncStart, asyncEnd, error: failed } = this,
+      callback = args.at(position);
     needFunction(callback, "callback");
     args.splice(position, 1, function (error, result) {
       if (error) {
@@ -141,9 +153,17 @@ export function channel(name) {
   return new Channel(name);
 }
 
-export function hasSubscribers(name) { return channels.get(name)?.hasSubscribers ?? false; }
-export function subscribe(name, subscription) { channel(name).subscribe(subscription); }
-export function unsubscribe(name, subscription) { return channel(name).unsubscribe(subscription); }
-export function tracingChannel(nameOrChannels) { return new TracingChannel(nameOrChannels); }
+export function hasSubscribers(name) {
+  return channels.get(name)?.hasSubscribers ?? false;
+}
+export function subscribe(name, subscription) {
+  channel(name).subscribe(subscription);
+}
+export function unsubscribe(name, subscription) {
+  return channel(name).unsubscribe(subscription);
+}
+export function tracingChannel(nameOrChannels) {
+  return new TracingChannel(nameOrChannels);
+}
 
 export default { channel, hasSubscribers, subscribe, tracingChannel, unsubscribe, Channel, TracingChannel };

@@ -1,6 +1,14 @@
 // https://nodejs.org/api/events.html
 import { internals, load, required } from "node:internal/host";
-import { AbortError, invalidType, needFunction, needNumber, needObject, needSignal, NodeError } from "node:internal/errors";
+import {
+  AbortError,
+  invalidType,
+  needFunction,
+  needNumber,
+  needObject,
+  needSignal,
+  NodeError,
+} from "node:internal/errors";
 
 export const captureRejectionSymbol = Symbol.for("nodejs.rejection");
 export const errorMonitor = Symbol("events.errorMonitor");
@@ -9,7 +17,9 @@ export let defaultMaxListeners = 10;
 export const usingDomains = false;
 
 /** EventEmitter, which older code calls without new. */
-export function EventEmitter(options) { EventEmitter.init.call(this, options); }
+export function EventEmitter(options) {
+  EventEmitter.init.call(this, options);
+}
 
 EventEmitter.prototype._events = undefined;
 EventEmitter.prototype._eventsCount = 0;
@@ -23,14 +33,17 @@ EventEmitter.init = function init(options) {
   }
   this._maxListeners ||= undefined;
   if (options?.captureRejections) {
-    if (typeof options.captureRejections !== "boolean") throw invalidType("options.captureRejections", "boolean", options.captureRejections);
+    if (typeof options.captureRejections !== "boolean")
+      throw invalidType("options.captureRejections", "boolean", options.captureRejections);
     this[kCapture] = true;
   } else if (captureAll) {
     this[kCapture] = true;
   }
 };
 
-function maxOf(emitter) { return emitter._maxListeners === undefined ? defaultMaxListeners : emitter._maxListeners; }
+function maxOf(emitter) {
+  return emitter._maxListeners === undefined ? defaultMaxListeners : emitter._maxListeners;
+}
 
 function add(emitter, type, listener, prepend) {
   needFunction(listener, "listener");
@@ -55,12 +68,20 @@ function add(emitter, type, listener, prepend) {
   const most = maxOf(emitter);
   if (most > 0 && list.length > most && !list.warned) {
     list.warned = true;
-    internals.log("warn", `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to ${name(emitter)}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`, "");
+    internals.log(
+      "warn",
+      `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ` +
+        `${list.length} ${String(type)} listeners added to ${name(emitter)}. MaxListeners is ${most}. ` +
+        `Use emitter.setMaxListeners() to increase limit`,
+      "",
+    );
   }
   return emitter;
 }
 
-function name(emitter) { return `[${emitter.constructor?.name ?? "EventEmitter"}]`; }
+function name(emitter) {
+  return `[${emitter.constructor?.name ?? "EventEmitter"}]`;
+}
 
 function onceOf(emitter, type, listener) {
   needFunction(listener, "listener");
@@ -77,19 +98,22 @@ function onceOf(emitter, type, listener) {
 
 function settle(emitter, promise, type, args) {
   if (typeof promise?.then !== "function") return;
-  promise.then(undefined, (error) => queueMicrotask(() => {
-    if (typeof emitter[captureRejectionSymbol] === "function") return emitter[captureRejectionSymbol](error, type, ...args);
-    const before = emitter[kCapture];
-    try {
-      emitter[kCapture] = false;
-      emitter.emit("error", error);
-    } finally {
-      emitter[kCapture] = before;
-    }
-  }));
+  promise.then(undefined, (error) =>
+    queueMicrotask(() => {
+      if (typeof emitter[captureRejectionSymbol] === "function")
+        return emitter[captureRejectionSymbol](error, type, ...args);
+      const before = emitter[kCapture];
+      try {
+        emitter[kCapture] = false;
+        emitter.emit("error", error);
+      } finally {
+        emitter[kCapture] = before;
+      }
+    }),
+  );
 }
 
-function unhandled(emitter, error) {
+function unhandled(error) {
   if (error instanceof Error) throw error;
   let text;
   try {
@@ -108,12 +132,14 @@ const methods = {
     this._maxListeners = n;
     return this;
   },
-  getMaxListeners() { return maxOf(this); },
+  getMaxListeners() {
+    return maxOf(this);
+  },
   emit(type, ...args) {
     const events = this._events;
     if (type === "error") {
       if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
-      if (events?.error === undefined) return unhandled(this, args[0]);
+      if (events?.error === undefined) return unhandled(args[0]);
     }
     const handler = events?.[type];
     if (handler === undefined) return false;
@@ -128,13 +154,22 @@ const methods = {
     }
     return true;
   },
-  addListener(type, listener) { return add(this, type, listener, false); },
-  prependListener(type, listener) { return add(this, type, listener, true); },
-  once(type, listener) { return this.on(type, onceOf(this, type, listener)); },
-  prependOnceListener(type, listener) { return this.prependListener(type, onceOf(this, type, listener)); },
+  addListener(type, listener) {
+    return add(this, type, listener, false);
+  },
+  prependListener(type, listener) {
+    return add(this, type, listener, true);
+  },
+  once(type, listener) {
+    return this.on(type, onceOf(this, type, listener));
+  },
+  prependOnceListener(type, listener) {
+    return this.prependListener(type, onceOf(this, type, listener));
+  },
   removeListener(type, listener) {
     needFunction(listener, "listener");
-    const events = this._events, list = events?.[type];
+    const events = this._events,
+      list = events?.[type];
     if (list === undefined) return this;
     if (list === listener || list.listener === listener) {
       drop(this, type);
@@ -174,13 +209,21 @@ const methods = {
     else for (const listener of list?.slice().reverse() ?? []) this.removeListener(type, listener);
     return this;
   },
-  listeners(type) { return listOf(this, type).map((f) => f.listener ?? f); },
-  rawListeners(type) { return listOf(this, type); },
+  listeners(type) {
+    return listOf(this, type).map((f) => f.listener ?? f);
+  },
+  rawListeners(type) {
+    return listOf(this, type);
+  },
   listenerCount(type, listener) {
     const list = listOf(this, type);
-    return listener === undefined || listener === null ? list.length : list.filter((f) => f === listener || f.listener === listener).length;
+    return listener === undefined || listener === null
+      ? list.length
+      : list.filter((f) => f === listener || f.listener === listener).length;
   },
-  eventNames() { return this._eventsCount > 0 ? Reflect.ownKeys(this._events) : []; },
+  eventNames() {
+    return this._eventsCount > 0 ? Reflect.ownKeys(this._events) : [];
+  },
 };
 
 function drop(emitter, type) {
@@ -198,7 +241,9 @@ methods.on = methods.addListener;
 methods.off = methods.removeListener;
 Object.assign(EventEmitter.prototype, methods);
 
-function isTarget(emitter) { return typeof emitter?.addEventListener === "function"; }
+function isTarget(emitter) {
+  return typeof emitter?.addEventListener === "function";
+}
 
 /** A promise of the arguments of the next event. */
 export async function once(emitter, type, options = {}) {
@@ -212,9 +257,18 @@ export async function once(emitter, type, options = {}) {
       unlisten(emitter, "error", failed);
       signal?.removeEventListener("abort", aborted);
     };
-    const resolved = (...args) => { cleanup(); resolve(args); };
-    const failed = (error) => { cleanup(); reject(error); };
-    const aborted = () => { cleanup(); reject(new AbortError(undefined, { cause: signal.reason })); };
+    const resolved = (...args) => {
+      cleanup();
+      resolve(args);
+    };
+    const failed = (error) => {
+      cleanup();
+      reject(error);
+    };
+    const aborted = () => {
+      cleanup();
+      reject(new AbortError(undefined, { cause: signal.reason }));
+    };
     listen(emitter, type, resolved, { once: true });
     if (type !== "error" && typeof emitter.once === "function") emitter.once("error", failed);
     signal?.addEventListener("abort", aborted, { once: true });
@@ -238,8 +292,10 @@ export function on(emitter, type, options = {}) {
   const { signal, close = [] } = options;
   needSignal(signal);
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
-  const values = [], waiting = [];
-  let error = null, finished = false;
+  const values = [],
+    waiting = [];
+  let error = null,
+    finished = false;
   const push = (...args) => {
     const next = waiting.shift();
     if (next) next.resolve({ value: args, done: false });
@@ -253,32 +309,37 @@ export function on(emitter, type, options = {}) {
   };
   const aborted = () => fail(new AbortError(undefined, { cause: signal.reason }));
   const closed = () => iterator.return();
-  const iterator = Object.setPrototypeOf({
-    next() {
-      if (values.length > 0) return Promise.resolve({ value: values.shift(), done: false });
-      if (error !== null) {
-        const reason = error;
-        error = null;
-        return Promise.reject(reason);
-      }
-      if (finished) return Promise.resolve({ value: undefined, done: true });
-      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  const iterator = Object.setPrototypeOf(
+    {
+      next() {
+        if (values.length > 0) return Promise.resolve({ value: values.shift(), done: false });
+        if (error !== null) {
+          const reason = error;
+          error = null;
+          return Promise.reject(reason);
+        }
+        if (finished) return Promise.resolve({ value: undefined, done: true });
+        return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+      },
+      return() {
+        unlisten(emitter, type, push);
+        unlisten(emitter, "error", fail);
+        for (const end of close) unlisten(emitter, end, closed);
+        signal?.removeEventListener("abort", aborted);
+        finished = true;
+        for (const next of waiting.splice(0)) next.resolve({ value: undefined, done: true });
+        return Promise.resolve({ value: undefined, done: true });
+      },
+      throw(reason) {
+        if (!(reason instanceof Error)) throw invalidType("EventEmitter.AsyncIterator", "Error", reason);
+        fail(reason);
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
     },
-    return() {
-      unlisten(emitter, type, push);
-      unlisten(emitter, "error", fail);
-      for (const end of close) unlisten(emitter, end, closed);
-      signal?.removeEventListener("abort", aborted);
-      finished = true;
-      for (const next of waiting.splice(0)) next.resolve({ value: undefined, done: true });
-      return Promise.resolve({ value: undefined, done: true });
-    },
-    throw(reason) {
-      if (!(reason instanceof Error)) throw invalidType("EventEmitter.AsyncIterator", "Error", reason);
-      fail(reason);
-    },
-    [Symbol.asyncIterator]() { return this; },
-  }, Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype));
+    Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype),
+  );
   listen(emitter, type, push);
   if (type !== "error" && typeof emitter.on === "function") emitter.on("error", fail);
   for (const end of close) listen(emitter, end, closed);
@@ -325,7 +386,11 @@ export function addAbortListener(signal, listener) {
     return { [Symbol.dispose]() {} };
   }
   signal.addEventListener("abort", listener, { once: true });
-  return { [Symbol.dispose]() { signal.removeEventListener("abort", listener); } };
+  return {
+    [Symbol.dispose]() {
+      signal.removeEventListener("abort", listener);
+    },
+  };
 }
 
 /** An EventEmitter whose listeners run in the context it was made in. */
@@ -334,35 +399,64 @@ export class EventEmitterAsyncResource extends EventEmitter {
   constructor(options = {}) {
     super(options);
     const { AsyncResource } = load("node:async_hooks");
-    this.#resource = new AsyncResource(typeof options === "string" ? options : options.name ?? new.target.name, options);
+    this.#resource = new AsyncResource(
+      typeof options === "string" ? options : (options.name ?? new.target.name),
+      options,
+    );
   }
-  emit(type, ...args) { return this.#resource.runInAsyncScope(super.emit, this, type, ...args); }
-  emitDestroy() { this.#resource.emitDestroy(); }
-  get asyncId() { return this.#resource.asyncId(); }
-  get triggerAsyncId() { return this.#resource.triggerAsyncId(); }
-  get asyncResource() { return this.#resource; }
+  emit(type, ...args) {
+    return this.#resource.runInAsyncScope(super.emit, this, type, ...args);
+  }
+  emitDestroy() {
+    this.#resource.emitDestroy();
+  }
+  get asyncId() {
+    return this.#resource.asyncId();
+  }
+  get triggerAsyncId() {
+    return this.#resource.triggerAsyncId();
+  }
+  get asyncResource() {
+    return this.#resource;
+  }
 }
 
 Object.assign(EventEmitter, {
-  once, on, getEventListeners, getMaxListeners, setMaxListeners, listenerCount, addAbortListener,
-  EventEmitter, EventEmitterAsyncResource, usingDomains, captureRejectionSymbol, errorMonitor,
+  once,
+  on,
+  getEventListeners,
+  getMaxListeners,
+  setMaxListeners,
+  listenerCount,
+  addAbortListener,
+  EventEmitter,
+  EventEmitterAsyncResource,
+  usingDomains,
+  captureRejectionSymbol,
+  errorMonitor,
 });
 Object.defineProperties(EventEmitter, {
   defaultMaxListeners: {
-    get() { return defaultMaxListeners; },
+    get() {
+      return defaultMaxListeners;
+    },
     set(n) {
       needNumber(n, "defaultMaxListeners", 0);
       defaultMaxListeners = n;
     },
-    enumerable: true, configurable: true,
+    enumerable: true,
+    configurable: true,
   },
   captureRejections: {
-    get() { return captureAll; },
+    get() {
+      return captureAll;
+    },
     set(on) {
       if (typeof on !== "boolean") throw invalidType("EventEmitter.captureRejections", "boolean", on);
       captureAll = on;
     },
-    enumerable: true, configurable: true,
+    enumerable: true,
+    configurable: true,
   },
 });
 

@@ -6,13 +6,23 @@ import { Server as Plain } from "node:internal/http/server";
 
 /** A server of visitors who come by TLS, which ends before the Worker: nothing can be set of it. */
 export class Server extends Plain {
-  addContext() { throw createNotImplementedError("https.Server.addContext"); }
-  getTicketKeys() { throw createNotImplementedError("https.Server.getTicketKeys"); }
-  setSecureContext() { throw createNotImplementedError("https.Server.setSecureContext"); }
-  setTicketKeys() { throw createNotImplementedError("https.Server.setTicketKeys"); }
+  addContext() {
+    throw createNotImplementedError("https.Server.addContext");
+  }
+  getTicketKeys() {
+    throw createNotImplementedError("https.Server.getTicketKeys");
+  }
+  setSecureContext() {
+    throw createNotImplementedError("https.Server.setSecureContext");
+  }
+  setTicketKeys() {
+    throw createNotImplementedError("https.Server.setTicketKeys");
+  }
 }
 
-export function createServer(options, listener) { return new Server(options, listener); }
+export function createServer(options, listener) {
+  return new Server(options, listener);
+}
 
 export function request(...given) {
   const [options, listener] = optionsOf(...given);
@@ -20,7 +30,9 @@ export function request(...given) {
 }
 
 /** A request that is sent at once. */
-export function get(...given) { return request(...given).end(); }
+export function get(...given) {
+  return request(...given).end();
+}
 
 export { Agent, globalAgent };
 export default { Agent, Server, createServer, get, globalAgent, request };

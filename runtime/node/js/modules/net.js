@@ -4,7 +4,8 @@ import all from "unenv/node/net";
 
 export * from "unenv/node/net";
 
-const part = /^(?:0|[1-9]\d{0,2})$/, group = /^[\dA-Fa-f]{1,4}$/;
+const part = /^(?:0|[1-9]\d{0,2})$/,
+  group = /^[\dA-Fa-f]{1,4}$/;
 
 export function isIPv4(input) {
   const parts = `${input}`.split(".");
@@ -14,7 +15,7 @@ export function isIPv4(input) {
 // RFC 4291, 2.2: eight groups, of which one :: leaves out some, and the last two may be IPv4; RFC 4007, 11: then a zone.
 export function isIPv6(input) {
   const [address, ...zone] = `${input}`.split("%");
-  if (zone.length > 1 || zone.length === 1 && !/^[\dA-Za-z.:-]+$/.test(zone[0])) return false;
+  if (zone.length > 1 || (zone.length === 1 && !/^[\dA-Za-z.:-]+$/.test(zone[0]))) return false;
   const halves = address.split("::");
   if (halves.length > 2) return false;
   let groups = 0;
@@ -27,7 +28,9 @@ export function isIPv6(input) {
   return halves.length === 2 ? groups < 8 : groups === 8;
 }
 
-export function isIP(input) { return isIPv4(input) ? 4 : isIPv6(input) ? 6 : 0; }
+export function isIP(input) {
+  return isIPv4(input) ? 4 : isIPv6(input) ? 6 : 0;
+}
 
 export const BoundSocket = notImplementedClass("net.BoundSocket");
 export default { ...all, isIP, isIPv4, isIPv6 };

@@ -5,13 +5,32 @@ export * from "unenv/node/perf_hooks";
 
 // What tells of a process tells nothing of a Worker: zeros, as in production.
 const timing = {
-  name: "node", entryType: "node", startTime: 0, duration: 0, nodeStart: 0, v8Start: 0, bootstrapComplete: 0, environment: 0, loopStart: 0, loopExit: 0,
-  idleTime: 0, uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 },
+  name: "node",
+  entryType: "node",
+  startTime: 0,
+  duration: 0,
+  nodeStart: 0,
+  v8Start: 0,
+  bootstrapComplete: 0,
+  environment: 0,
+  loopStart: 0,
+  loopExit: 0,
+  idleTime: 0,
+  uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 },
 };
-export function eventLoopUtilization() { return { idle: 0, active: 0, utilization: 0 }; }
-export function timerify(fn) { return fn; }
+export function eventLoopUtilization() {
+  return { idle: 0, active: 0, utilization: 0 };
+}
+export function timerify(fn) {
+  return fn;
+}
 function markResourceTiming() {} // nobody reads such entries
-for (const [name, value] of Object.entries({ eventLoopUtilization, timerify, markResourceTiming, nodeTiming: { ...timing, toJSON: () => structuredClone(timing) } })) {
+for (const [name, value] of Object.entries({
+  eventLoopUtilization,
+  timerify,
+  markResourceTiming,
+  nodeTiming: { ...timing, toJSON: () => structuredClone(timing) },
+})) {
   Object.defineProperty(Performance.prototype, name, { value, writable: true, enumerable: true, configurable: true });
 }
 

@@ -15,13 +15,24 @@ Object.defineProperty(process, Symbol.toStringTag, { value: "process", configura
 // Text that a name is given, as in an environment: all values are strings.
 const env = new Proxy(initial(), {
   set(target, key, value) {
-    if (typeof key === "symbol" || typeof value === "symbol") throw new TypeError("Cannot convert a Symbol value to a string");
+    if (typeof key === "symbol" || typeof value === "symbol")
+      throw new TypeError("Cannot convert a Symbol value to a string");
     target[key] = `${value}`;
     return true;
   },
   defineProperty(target, key, property) {
-    if (!("value" in property)) throw NodeError(TypeError, "ERR_INVALID_OBJECT_DEFINE_PROPERTY", "'process.env' does not accept an accessor(getter/setter) descriptor");
-    return Reflect.defineProperty(target, key, { value: `${property.value}`, writable: true, enumerable: true, configurable: true });
+    if (!("value" in property))
+      throw NodeError(
+        TypeError,
+        "ERR_INVALID_OBJECT_DEFINE_PROPERTY",
+        "'process.env' does not accept an accessor(getter/setter) descriptor",
+      );
+    return Reflect.defineProperty(target, key, {
+      value: `${property.value}`,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   },
 });
 
@@ -35,13 +46,17 @@ function initial() {
 }
 
 function hrtime(previous) {
-  const now = clock(), seconds = Math.floor(now / 1000), nanos = Math.floor((now % 1000) * 1e6);
+  const now = clock(),
+    seconds = Math.floor(now / 1000),
+    nanos = Math.floor((now % 1000) * 1e6);
   if (previous === undefined) return [seconds, nanos];
   if (!Array.isArray(previous)) throw invalidType("time", "Array", previous);
   const borrow = nanos < previous[1] ? 1 : 0;
   return [seconds - previous[0] - borrow, nanos - previous[1] + borrow * 1e9];
 }
-hrtime.bigint = function bigint() { return BigInt(Math.floor(clock() * 1e6)); };
+hrtime.bigint = function bigint() {
+  return BigInt(Math.floor(clock() * 1e6));
+};
 
 // Ticks run before other microtasks that are queued later, in one job.
 let ticks = null;
@@ -89,32 +104,120 @@ function emitWarning(warning, type, code) {
   }
   if (warning.name === "DeprecationWarning" && process.noDeprecation) return;
   nextTick(() => {
-    log("warn", `${warning.code ? `[${warning.code}] ` : ""}${warning.name}: ${warning.message}${warning.detail ? `\n${warning.detail}` : ""}`, "");
+    log(
+      "warn",
+      `${warning.code ? `[${warning.code}] ` : ""}${warning.name}: ${warning.message}${warning.detail ? `\n${warning.detail}` : ""}`,
+      "",
+    );
     process.emit("warning", warning);
   });
 }
 
 function absent(name) {
-  return { [name]() { throw createNotImplementedError(`process.${name}`); } }[name];
+  return {
+    [name]() {
+      throw createNotImplementedError(`process.${name}`);
+    },
+  }[name];
 }
 
-let directory = "/bundle", mask = 0o22;
+let directory = "/bundle",
+  mask = 0o22;
 const memory = () => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 });
 memory.rss = () => 0;
 
 const own = {
   version: `v${VERSION}`,
-  versions: Object.fromEntries(["node", "v8", "modules", "zlib", "brotli", "zstd", "ares", "napi", "llhttp", "nghttp2", "acorn", "ada", "simdutf", "nbytes", "ncrypto", "uvwasi", "uv", "openssl", "sqlite", "icu", "undici", "simdjson", "unicode", "cldr", "tz", "cjs_module_lexer", "amaro", "merve"].map((name) => [name, name === "node" ? VERSION : ""])),
-  title: "workerd", argv: ["workerd"], argv0: "workerd", execArgv: [], execPath: "", arch: "x64", platform: "linux",
+  versions: Object.fromEntries(
+    [
+      "node",
+      "v8",
+      "modules",
+      "zlib",
+      "brotli",
+      "zstd",
+      "ares",
+      "napi",
+      "llhttp",
+      "nghttp2",
+      "acorn",
+      "ada",
+      "simdutf",
+      "nbytes",
+      "ncrypto",
+      "uvwasi",
+      "uv",
+      "openssl",
+      "sqlite",
+      "icu",
+      "undici",
+      "simdjson",
+      "unicode",
+      "cldr",
+      "tz",
+      "cjs_module_lexer",
+      "amaro",
+      "merve",
+    ].map((name) => [name, name === "node" ? VERSION : ""]),
+  ),
+  title: "workerd",
+  argv: ["workerd"],
+  argv0: "workerd",
+  execArgv: [],
+  execPath: "",
+  arch: "x64",
+  platform: "linux",
   config: { target_defaults: { default_configuration: "Release" }, variables: {} },
   release: { name: "node", lts: true, sourceUrl: "", headersUrl: "" },
-  pid: 1, ppid: 0, exitCode: undefined, debugPort: 0, connected: false, channel: null, domain: null, noDeprecation: false, throwDeprecation: false,
-  traceDeprecation: false, sourceMapsEnabled: false, moduleLoadList: [], _preload_modules: [], _exiting: false, allowedNodeEnvironmentFlags: new Set(),
-  features: { cached_builtins: true, debug: false, inspector: false, ipv6: true, openssl_is_boringssl: true, require_module: false, tls: true, tls_alpn: true, tls_ocsp: true, tls_sni: true, typescript: false, uv: true },
-  report: { compact: false, directory: "", filename: "", reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false, excludeNetwork: false, excludeEnv: false, signal: "SIGUSR2" },
-  permission: { has: () => true }, finalization: { register() {}, registerBeforeExit() {}, unregister() {} },
-  env, hrtime, nextTick, emitWarning,
-  cwd() { return directory; },
+  pid: 1,
+  ppid: 0,
+  exitCode: undefined,
+  debugPort: 0,
+  connected: false,
+  channel: null,
+  domain: null,
+  noDeprecation: false,
+  throwDeprecation: false,
+  traceDeprecation: false,
+  sourceMapsEnabled: false,
+  moduleLoadList: [],
+  _preload_modules: [],
+  _exiting: false,
+  allowedNodeEnvironmentFlags: new Set(),
+  features: {
+    cached_builtins: true,
+    debug: false,
+    inspector: false,
+    ipv6: true,
+    openssl_is_boringssl: true,
+    require_module: false,
+    tls: true,
+    tls_alpn: true,
+    tls_ocsp: true,
+    tls_sni: true,
+    typescript: false,
+    uv: true,
+  },
+  report: {
+    compact: false,
+    directory: "",
+    filename: "",
+    reportOnFatalError: false,
+    reportOnSignal: false,
+    reportOnUncaughtException: false,
+    excludeNetwork: false,
+    excludeEnv: false,
+    signal: "SIGUSR2",
+  },
+  permission: { has: () => true },
+  finalization: { register() {}, registerBeforeExit() {}, unregister() {} },
+  env,
+  hrtime,
+  nextTick,
+  emitWarning,
+  cwd() {
+    return directory;
+  },
   chdir(path) {
     needString(path, "directory");
     directory = load("node:path").resolve(directory, path);
@@ -122,32 +225,112 @@ const own = {
   umask(next) {
     const before = mask;
     if (next !== undefined) {
-      if (typeof next === "string" && !/^[0-7]+$/.test(next)) throw invalidValue("mask", next, "must be a 32-bit unsigned integer or an octal string");
+      if (typeof next === "string" && !/^[0-7]+$/.test(next))
+        throw invalidValue("mask", next, "must be a 32-bit unsigned integer or an octal string");
       mask = (typeof next === "string" ? Number.parseInt(next, 8) : next) & 0o777;
     }
     return before;
   },
-  uptime() { return clock() / 1000; },
+  uptime() {
+    return clock() / 1000;
+  },
   memoryUsage: memory,
-  cpuUsage() { return { user: 0, system: 0 }; },
-  threadCpuUsage() { return { user: 0, system: 0 }; },
-  resourceUsage() { return { userCPUTime: 0, systemCPUTime: 0, maxRSS: 0, sharedMemorySize: 0, unsharedDataSize: 0, unsharedStackSize: 0, minorPageFault: 0, majorPageFault: 0, swappedOut: 0, fsRead: 0, fsWrite: 0, ipcSent: 0, ipcReceived: 0, signalsCount: 0, voluntaryContextSwitches: 0, involuntaryContextSwitches: 0 }; },
-  constrainedMemory() { return 128 * 2 ** 20; },
-  availableMemory() { return 128 * 2 ** 20; },
+  cpuUsage() {
+    return { user: 0, system: 0 };
+  },
+  threadCpuUsage() {
+    return { user: 0, system: 0 };
+  },
+  resourceUsage() {
+    return {
+      userCPUTime: 0,
+      systemCPUTime: 0,
+      maxRSS: 0,
+      sharedMemorySize: 0,
+      unsharedDataSize: 0,
+      unsharedStackSize: 0,
+      minorPageFault: 0,
+      majorPageFault: 0,
+      swappedOut: 0,
+      fsRead: 0,
+      fsWrite: 0,
+      ipcSent: 0,
+      ipcReceived: 0,
+      signalsCount: 0,
+      voluntaryContextSwitches: 0,
+      involuntaryContextSwitches: 0,
+    };
+  },
+  constrainedMemory() {
+    return 128 * 2 ** 20;
+  },
+  availableMemory() {
+    return 128 * 2 ** 20;
+  },
   getBuiltinModule(id) {
     const name = `${id}`.replace(/^node:/, "");
     return load("node:module").builtinModules.includes(name) ? load(`node:${name}`).default : undefined;
   },
-  exit(code) { throw NodeError(Error, "ERR_WORKER_UNSUPPORTED_OPERATION", `process.exit(${code ?? ""}) was called, and a Worker cannot end its process: return a Response`); },
-  abort() { throw NodeError(Error, "ERR_WORKER_UNSUPPORTED_OPERATION", "process.abort() was called, and a Worker cannot end its process: throw an error"); },
-  getuid: () => 0, geteuid: () => 0, getgid: () => 0, getegid: () => 0, getgroups: () => [0],
-  assert(value, message) { if (!value) throw NodeError(Error, "ERR_ASSERTION", message || "assertion error"); },
-  ref() {}, unref() {}, setSourceMapsEnabled() {}, setUncaughtExceptionCaptureCallback() {}, getActiveResourcesInfo: () => [],
-  hasUncaughtExceptionCaptureCallback: () => false, getSourceMapsSupport: () => ({ enabled: false, nodeModules: false, generatedCode: false }),
-  _getActiveRequests: () => [], _getActiveHandles: () => [], _tickCallback() {}, _debugProcess() {}, _debugEnd() {},
-  _startProfilerIdleNotifier() {}, _stopProfilerIdleNotifier() {}, _rawDebug(...args) { log("error", load("node:util").format(...args), ""); },
+  exit(code) {
+    throw NodeError(
+      Error,
+      "ERR_WORKER_UNSUPPORTED_OPERATION",
+      `process.exit(${code ?? ""}) was called, and a Worker cannot end its process: return a Response`,
+    );
+  },
+  abort() {
+    throw NodeError(
+      Error,
+      "ERR_WORKER_UNSUPPORTED_OPERATION",
+      "process.abort() was called, and a Worker cannot end its process: throw an error",
+    );
+  },
+  getuid: () => 0,
+  geteuid: () => 0,
+  getgid: () => 0,
+  getegid: () => 0,
+  getgroups: () => [0],
+  assert(value, message) {
+    if (!value) throw NodeError(Error, "ERR_ASSERTION", message || "assertion error");
+  },
+  ref() {},
+  unref() {},
+  setSourceMapsEnabled() {},
+  setUncaughtExceptionCaptureCallback() {},
+  getActiveResourcesInfo: () => [],
+  hasUncaughtExceptionCaptureCallback: () => false,
+  getSourceMapsSupport: () => ({ enabled: false, nodeModules: false, generatedCode: false }),
+  _getActiveRequests: () => [],
+  _getActiveHandles: () => [],
+  _tickCallback() {},
+  _debugProcess() {},
+  _debugEnd() {},
+  _startProfilerIdleNotifier() {},
+  _stopProfilerIdleNotifier() {},
+  _rawDebug(...args) {
+    log("error", load("node:util").format(...args), "");
+  },
 };
-for (const name of ["binding", "dlopen", "execve", "initgroups", "kill", "loadEnvFile", "openStdin", "reallyExit", "send", "setegid", "seteuid", "setgid", "setgroups", "setuid", "_fatalException", "_kill", "_linkedBinding"]) own[name] = absent(name);
+for (const name of [
+  "binding",
+  "dlopen",
+  "execve",
+  "initgroups",
+  "kill",
+  "loadEnvFile",
+  "openStdin",
+  "reallyExit",
+  "send",
+  "setegid",
+  "seteuid",
+  "setgid",
+  "setgroups",
+  "setuid",
+  "_fatalException",
+  "_kill",
+  "_linkedBinding",
+])
+  own[name] = absent(name);
 Object.assign(process, own);
 
 // Standard output is the console. It takes what a Writable takes, without the
@@ -155,11 +338,21 @@ Object.assign(process, own);
 class Output extends EventEmitter {
   constructor(fd, level) {
     super();
-    Object.assign(this, { fd, isTTY: false, writable: true, destroyed: false, writableLength: 0, writableHighWaterMark: 16384, _type: "fs", _isStdio: true });
+    Object.assign(this, {
+      fd,
+      isTTY: false,
+      writable: true,
+      destroyed: false,
+      writableLength: 0,
+      writableHighWaterMark: 16384,
+      _type: "fs",
+      _isStdio: true,
+    });
     Object.defineProperty(this, "level", { value: level });
   }
   write(chunk, encoding, callback) {
-    if (typeof chunk !== "string" && !ArrayBuffer.isView(chunk)) throw invalidType("chunk", ["string", "Buffer", "TypedArray", "DataView"], chunk);
+    if (typeof chunk !== "string" && !ArrayBuffer.isView(chunk))
+      throw invalidType("chunk", ["string", "Buffer", "TypedArray", "DataView"], chunk);
     const text = typeof chunk === "string" ? chunk : internals.decode("utf-8", chunk, 0);
     log(this.level, text.replace(/\n$/, ""), "");
     const done = typeof encoding === "function" ? encoding : callback;
@@ -174,9 +367,15 @@ class Output extends EventEmitter {
   }
   cork() {}
   uncork() {}
-  destroy() { return this; }
-  hasColors() { return false; }
-  getColorDepth() { return 1; }
+  destroy() {
+    return this;
+  }
+  hasColors() {
+    return false;
+  }
+  getColorDepth() {
+    return 1;
+  }
 }
 
 // Standard input is at its end.
@@ -185,10 +384,18 @@ class Input extends EventEmitter {
     super();
     Object.assign(this, { fd: 0, isTTY: false, readable: false, destroyed: false });
   }
-  read() { return null; }
-  resume() { return this; }
-  pause() { return this; }
-  setEncoding() { return this; }
+  read() {
+    return null;
+  }
+  resume() {
+    return this;
+  }
+  pause() {
+    return this;
+  }
+  setEncoding() {
+    return this;
+  }
   pipe(destination) {
     destination.end();
     return destination;
@@ -204,25 +411,134 @@ Object.assign(process, { stdin: new Input(), stdout: new Output(1, "log"), stder
 
 // What becomes of promises is told by the global scope, which listens from when the
 // first listener asks here. Who listens deals with it, as in Node.js.
-const tells = new Map([["unhandledRejection", (event) => [event.reason, event.promise]], ["rejectionHandled", (event) => [event.promise]]]);
+const tells = new Map([
+  ["unhandledRejection", (event) => [event.reason, event.promise]],
+  ["rejectionHandled", (event) => [event.promise]],
+]);
 process.on("newListener", (name) => {
   const told = tells.get(name);
   if (!tells.delete(name)) return;
-  addEventListener(name.toLowerCase(), (event) => { if (process.emit(name, ...told(event))) event.preventDefault(); });
+  addEventListener(name.toLowerCase(), (event) => {
+    if (process.emit(name, ...told(event))) event.preventDefault();
+  });
 });
 
 export const {
-  version, versions, title, argv, argv0, execArgv, execPath, arch, platform, config, release, pid, ppid, debugPort, connected, channel, domain,
-  noDeprecation, throwDeprecation, traceDeprecation, sourceMapsEnabled, moduleLoadList, _preload_modules, _exiting, allowedNodeEnvironmentFlags,
-  features, report, permission, finalization, cwd, chdir, umask, uptime, memoryUsage, cpuUsage, threadCpuUsage, resourceUsage, constrainedMemory,
-  availableMemory, getBuiltinModule, exit, abort, getuid, geteuid, getgid, getegid, getgroups, assert, ref, unref, setSourceMapsEnabled,
-  setUncaughtExceptionCaptureCallback, getActiveResourcesInfo, hasUncaughtExceptionCaptureCallback, getSourceMapsSupport, _getActiveRequests,
-  _getActiveHandles, _tickCallback, _debugProcess, _debugEnd, _startProfilerIdleNotifier, _stopProfilerIdleNotifier, _rawDebug, binding, dlopen,
-  execve, initgroups, kill, loadEnvFile, openStdin, reallyExit, send, setegid, seteuid, setgid, setgroups, setuid, _fatalException, _kill, _linkedBinding,
+  version,
+  versions,
+  title,
+  argv,
+  argv0,
+  execArgv,
+  execPath,
+  arch,
+  platform,
+  config,
+  release,
+  pid,
+  ppid,
+  debugPort,
+  connected,
+  channel,
+  domain,
+  noDeprecation,
+  throwDeprecation,
+  traceDeprecation,
+  sourceMapsEnabled,
+  moduleLoadList,
+  _preload_modules,
+  _exiting,
+  allowedNodeEnvironmentFlags,
+  features,
+  report,
+  permission,
+  finalization,
+  cwd,
+  chdir,
+  umask,
+  uptime,
+  memoryUsage,
+  cpuUsage,
+  threadCpuUsage,
+  resourceUsage,
+  constrainedMemory,
+  availableMemory,
+  getBuiltinModule,
+  exit,
+  abort,
+  getuid,
+  geteuid,
+  getgid,
+  getegid,
+  getgroups,
+  assert,
+  ref,
+  unref,
+  setSourceMapsEnabled,
+  setUncaughtExceptionCaptureCallback,
+  getActiveResourcesInfo,
+  hasUncaughtExceptionCaptureCallback,
+  getSourceMapsSupport,
+  _getActiveRequests,
+  _getActiveHandles,
+  _tickCallback,
+  _debugProcess,
+  _debugEnd,
+  _startProfilerIdleNotifier,
+  _stopProfilerIdleNotifier,
+  _rawDebug,
+  binding,
+  dlopen,
+  execve,
+  initgroups,
+  kill,
+  loadEnvFile,
+  openStdin,
+  reallyExit,
+  send,
+  setegid,
+  seteuid,
+  setgid,
+  setgroups,
+  setuid,
+  _fatalException,
+  _kill,
+  _linkedBinding,
 } = process;
 const bound = (name) => process[name].bind(process);
-export const [on, off, once, emit, addListener, removeListener, removeAllListeners, listeners, rawListeners, listenerCount, eventNames, prependListener, prependOnceListener, setMaxListeners, getMaxListeners] =
-  ["on", "off", "once", "emit", "addListener", "removeListener", "removeAllListeners", "listeners", "rawListeners", "listenerCount", "eventNames", "prependListener", "prependOnceListener", "setMaxListeners", "getMaxListeners"].map(bound);
+export const [
+  on,
+  off,
+  once,
+  emit,
+  addListener,
+  removeListener,
+  removeAllListeners,
+  listeners,
+  rawListeners,
+  listenerCount,
+  eventNames,
+  prependListener,
+  prependOnceListener,
+  setMaxListeners,
+  getMaxListeners,
+] = [
+  "on",
+  "off",
+  "once",
+  "emit",
+  "addListener",
+  "removeListener",
+  "removeAllListeners",
+  "listeners",
+  "rawListeners",
+  "listenerCount",
+  "eventNames",
+  "prependListener",
+  "prependOnceListener",
+  "setMaxListeners",
+  "getMaxListeners",
+].map(bound);
 export { emitWarning, env, hrtime, nextTick };
 export const { _events, _eventsCount } = process;
 export const { stdin, stdout, stderr } = process;

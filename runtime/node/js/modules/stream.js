@@ -48,7 +48,25 @@ Object.assign(all, { duplexPair, getDefaultHighWaterMark, setDefaultHighWaterMar
 addWeb(all);
 
 export const {
-  Duplex, PassThrough, Readable, Stream, Transform, Writable, _isArrayBufferView, _isUint8Array, _uint8ArrayToBuffer, addAbortSignal, compose, destroy,
-  finished, isDestroyed, isDisturbed, isErrored, isReadable, isWritable, pipeline, promises,
+  Duplex,
+  PassThrough,
+  Readable,
+  Stream,
+  Transform,
+  Writable,
+  _isArrayBufferView,
+  _isUint8Array,
+  _uint8ArrayToBuffer,
+  addAbortSignal,
+  compose,
+  destroy,
+  finished,
+  isDestroyed,
+  isDisturbed,
+  isErrored,
+  isReadable,
+  isWritable,
+  pipeline,
+  promises,
 } = all;
 export default all;

@@ -2,20 +2,37 @@
 import { Buffer } from "node:buffer";
 import { invalidType, NodeError } from "node:internal/errors";
 
-const encodings = { utf8: "utf8", "utf-8": "utf8", ucs2: "utf16le", "ucs-2": "utf16le", utf16le: "utf16le", "utf-16le": "utf16le", latin1: "latin1", binary: "latin1", base64: "base64", base64url: "base64url", hex: "hex", ascii: "ascii" };
+const encodings = {
+  utf8: "utf8",
+  "utf-8": "utf8",
+  ucs2: "utf16le",
+  "ucs-2": "utf16le",
+  utf16le: "utf16le",
+  "utf-16le": "utf16le",
+  latin1: "latin1",
+  binary: "latin1",
+  base64: "base64",
+  base64url: "base64url",
+  hex: "hex",
+  ascii: "ascii",
+};
 
 // How many bytes at the end of bytes wait for more: an unfinished character of
 // UTF-8 or UTF-16, or of a group of three for base64.
 function unfinished(bytes, encoding) {
   const n = bytes.length;
   switch (encoding) {
-    case "utf8": return unfinishedUTF8(bytes);
+    case "utf8":
+      return unfinishedUTF8(bytes);
     case "utf16le": {
       const odd = n & 1;
       return odd === 0 && n >= 2 && (bytes[n - 1] & 0xfc) === 0xd8 ? 2 : odd;
     }
-    case "base64": case "base64url": return n % 3;
-    default: return 0;
+    case "base64":
+    case "base64url":
+      return n % 3;
+    default:
+      return 0;
   }
 }
 
@@ -32,7 +49,8 @@ function unfinishedUTF8(bytes) {
 
 /** StringDecoder, which older code calls without new. */
 export function StringDecoder(encoding) {
-  const name = encoding === undefined || encoding === null || encoding === "" ? "utf8" : encodings[`${encoding}`.toLowerCase()];
+  const name =
+    encoding === undefined || encoding === null || encoding === "" ? "utf8" : encodings[`${encoding}`.toLowerCase()];
   if (name === undefined) throw NodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`);
   this.encoding = name;
   Object.defineProperty(this, "rest", { value: Buffer.alloc(0), writable: true });
@@ -62,9 +80,27 @@ Object.assign(StringDecoder.prototype, {
   },
 });
 Object.defineProperties(StringDecoder.prototype, {
-  lastChar: { get() { return this.rest; }, enumerable: true, configurable: true },
-  lastNeed: { get() { return this.rest.length > 0 ? Math.max(1, unitSize(this) - this.rest.length) : 0; }, enumerable: true, configurable: true },
-  lastTotal: { get() { return this.rest.length > 0 ? unitSize(this) : 0; }, enumerable: true, configurable: true },
+  lastChar: {
+    get() {
+      return this.rest;
+    },
+    enumerable: true,
+    configurable: true,
+  },
+  lastNeed: {
+    get() {
+      return this.rest.length > 0 ? Math.max(1, unitSize(this) - this.rest.length) : 0;
+    },
+    enumerable: true,
+    configurable: true,
+  },
+  lastTotal: {
+    get() {
+      return this.rest.length > 0 ? unitSize(this) : 0;
+    },
+    enumerable: true,
+    configurable: true,
+  },
 });
 
 function unitSize({ encoding, rest }) {

@@ -12,21 +12,39 @@ export class Timeout {
     this._onTimeout = callback;
     this._repeat = repeat ? this._idleTimeout : null;
     this._destroyed = false;
-    Object.defineProperty(this, "state", { value: { args, run: internals.bind?.(callback) ?? callback, id: 0, referenced: true }, writable: true });
+    Object.defineProperty(this, "state", {
+      value: { args, run: internals.bind?.(callback) ?? callback, id: 0, referenced: true },
+      writable: true,
+    });
     start(this);
   }
-  ref() { this.state.referenced = true; return this; }
-  unref() { this.state.referenced = false; return this; }
-  hasRef() { return this.state.referenced; }
+  ref() {
+    this.state.referenced = true;
+    return this;
+  }
+  unref() {
+    this.state.referenced = false;
+    return this;
+  }
+  hasRef() {
+    return this.state.referenced;
+  }
   refresh() {
     if (this._destroyed && this._onTimeout === null) return this;
     stop(this);
     start(this);
     return this;
   }
-  close() { clear(this); return this; }
-  [Symbol.toPrimitive]() { return this.state.id; }
-  [Symbol.dispose]() { clear(this); }
+  close() {
+    clear(this);
+    return this;
+  }
+  [Symbol.toPrimitive]() {
+    return this.state.id;
+  }
+  [Symbol.dispose]() {
+    clear(this);
+  }
 }
 
 function start(timer) {
@@ -72,10 +90,20 @@ export class Immediate {
       run.apply(undefined, args);
     }, 0);
   }
-  ref() { this.state.referenced = true; return this; }
-  unref() { this.state.referenced = false; return this; }
-  hasRef() { return this.state.referenced; }
-  [Symbol.dispose]() { clearImmediate(this); }
+  ref() {
+    this.state.referenced = true;
+    return this;
+  }
+  unref() {
+    this.state.referenced = false;
+    return this;
+  }
+  hasRef() {
+    return this.state.referenced;
+  }
+  [Symbol.dispose]() {
+    clearImmediate(this);
+  }
 }
 
 export function setTimeout(callback, delay, ...args) {
@@ -93,8 +121,12 @@ export function setImmediate(callback, ...args) {
   return new Immediate(callback, args);
 }
 
-export function clearTimeout(timer) { clear(timer); }
-export function clearInterval(timer) { clear(timer); }
+export function clearTimeout(timer) {
+  clear(timer);
+}
+export function clearInterval(timer) {
+  clear(timer);
+}
 
 export function clearImmediate(immediate) {
   if (!(immediate instanceof Immediate) || immediate._destroyed) return;
@@ -104,22 +136,57 @@ export function clearImmediate(immediate) {
 }
 
 // The lists of idle timers that older code keeps itself.
-export function enroll(item, delay) { item._idleTimeout = delay; }
-export function unenroll(item) { if (item._idle) clear(item._idle); item._idle = undefined; }
+export function enroll(item, delay) {
+  item._idleTimeout = delay;
+}
+export function unenroll(item) {
+  if (item._idle) clear(item._idle);
+  item._idle = undefined;
+}
 export function active(item) {
   unenroll(item);
   if (item._idleTimeout >= 0) item._idle = setTimeout(() => item._onTimeout?.(), item._idleTimeout);
 }
 export const _unrefActive = active;
 
-Object.defineProperty(setTimeout, Symbol.for("nodejs.util.promisify.custom"), { get() { return load("node:timers/promises").setTimeout; }, enumerable: true });
-Object.defineProperty(setImmediate, Symbol.for("nodejs.util.promisify.custom"), { get() { return load("node:timers/promises").setImmediate; }, enumerable: true });
+Object.defineProperty(setTimeout, Symbol.for("nodejs.util.promisify.custom"), {
+  get() {
+    return load("node:timers/promises").setTimeout;
+  },
+  enumerable: true,
+});
+Object.defineProperty(setImmediate, Symbol.for("nodejs.util.promisify.custom"), {
+  get() {
+    return load("node:timers/promises").setImmediate;
+  },
+  enumerable: true,
+});
 
 export const promises = {
-  get setTimeout() { return load("node:timers/promises").setTimeout; },
-  get setImmediate() { return load("node:timers/promises").setImmediate; },
-  get setInterval() { return load("node:timers/promises").setInterval; },
-  get scheduler() { return load("node:timers/promises").scheduler; },
+  get setTimeout() {
+    return load("node:timers/promises").setTimeout;
+  },
+  get setImmediate() {
+    return load("node:timers/promises").setImmediate;
+  },
+  get setInterval() {
+    return load("node:timers/promises").setInterval;
+  },
+  get scheduler() {
+    return load("node:timers/promises").scheduler;
+  },
 };
 
-export default { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, promises, enroll, unenroll, active, _unrefActive };
+export default {
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+  setImmediate,
+  clearImmediate,
+  promises,
+  enroll,
+  unenroll,
+  active,
+  _unrefActive,
+};

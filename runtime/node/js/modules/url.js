@@ -33,9 +33,13 @@ export function domainToASCII(domain) {
 }
 
 /** A host as people read it; "" for what is none. */
-export function domainToUnicode(domain) { return toUnicode(domainToASCII(...arguments)); }
+export function domainToUnicode(domain) {
+  return toUnicode(domainToASCII(...arguments));
+}
 
 /** The path of a file URL; anything else as it is. */
-export function toPathIfFileURL(value) { return value instanceof URL ? all.fileURLToPath(value) : value; }
+export function toPathIfFileURL(value) {
+  return value instanceof URL ? all.fileURLToPath(value) : value;
+}
 
 export default Object.assign(all, { format, domainToASCII, domainToUnicode });

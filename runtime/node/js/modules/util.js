@@ -1,6 +1,16 @@
 // https://nodejs.org/api/util.html
 import { internals, load } from "node:internal/host";
-import { invalidType, invalidValue, needBoolean, needFunction, needInteger, needObject, needSignal, needString, NodeError } from "node:internal/errors";
+import {
+  invalidType,
+  invalidValue,
+  needBoolean,
+  needFunction,
+  needInteger,
+  needObject,
+  needSignal,
+  needString,
+  NodeError,
+} from "node:internal/errors";
 import { deepEqual } from "node:internal/equal";
 import { format, formatWithOptions, inspect, stripVTControlCharacters } from "node:internal/inspect";
 import { MIMEParams, MIMEType } from "node:internal/mime";
@@ -13,7 +23,8 @@ export { format, formatWithOptions, inspect, MIMEParams, MIMEType, stripVTContro
 export const { TextEncoder, TextDecoder } = globalThis;
 export const parseArgs = parseArguments;
 
-const custom = Symbol.for("nodejs.util.promisify.custom"), argumentNames = Symbol("customPromisifyArgs");
+const custom = Symbol.for("nodejs.util.promisify.custom"),
+  argumentNames = Symbol("customPromisifyArgs");
 
 /** A function that returns a promise, of one that takes a callback. */
 export function promisify(original) {
@@ -28,7 +39,8 @@ export function promisify(original) {
     return new Promise((resolve, reject) => {
       original.call(this, ...args, (error, ...values) => {
         if (error) return reject(error);
-        if (names !== undefined && values.length > 1) return resolve(Object.fromEntries(names.map((name, i) => [name, values[i]])));
+        if (names !== undefined && values.length > 1)
+          return resolve(Object.fromEntries(names.map((name, i) => [name, values[i]])));
         resolve(values[0]);
       });
     });
@@ -47,7 +59,14 @@ export function callbackify(original) {
     needFunction(callback, "last argument");
     original.apply(this, args).then(
       (value) => process.nextTick(callback, null, value),
-      (reason) => process.nextTick(callback, reason || Object.assign(NodeError(Error, "ERR_FALSY_VALUE_REJECTION", "Promise was rejected with falsy value"), { reason })),
+      (reason) =>
+        process.nextTick(
+          callback,
+          reason ||
+            Object.assign(NodeError(Error, "ERR_FALSY_VALUE_REJECTION", "Promise was rejected with falsy value"), {
+              reason,
+            }),
+        ),
     );
   }
   const own = Object.getOwnPropertyDescriptors(original);
@@ -82,18 +101,31 @@ export function deprecate(f, message, code) {
 }
 
 export function debuglog(section, callback) {
-  const on = () => new RegExp(`(^|,)(${section.replace(/[|\\{}()[\]^$+?.]/g, "\\$&").replaceAll("*", ".*")})(,|$)`, "i").test(process.env.NODE_DEBUG ?? "");
-  const logger = (...args) => { if (on()) internals.log("debug", `${section.toUpperCase()} ${process.pid}: ${format(...args)}`, ""); };
+  const on = () =>
+    new RegExp(`(^|,)(${section.replace(/[|\\{}()[\]^$+?.]/g, "\\$&").replaceAll("*", ".*")})(,|$)`, "i").test(
+      process.env.NODE_DEBUG ?? "",
+    );
+  const logger = (...args) => {
+    if (on()) internals.log("debug", `${section.toUpperCase()} ${process.pid}: ${format(...args)}`, "");
+  };
   Object.defineProperty(logger, "enabled", { get: on, configurable: true, enumerable: true });
   callback?.(logger);
   return logger;
 }
 export const debug = debuglog;
 
-export function log(...args) { internals.log("log", format(...args), ""); }
-export function toUSVString(text) { return `${text}`.toWellFormed(); }
-export function isDeepStrictEqual(a, b) { return deepEqual(a, b, true); }
-export function isArray(value) { return Array.isArray(value); }
+export function log(...args) {
+  internals.log("log", format(...args), "");
+}
+export function toUSVString(text) {
+  return `${text}`.toWellFormed();
+}
+export function isDeepStrictEqual(a, b) {
+  return deepEqual(a, b, true);
+}
+export function isArray(value) {
+  return Array.isArray(value);
+}
 
 export function _extend(target, source) {
   return source === null || typeof source !== "object" ? target : Object.assign(target, source);
@@ -108,7 +140,9 @@ export async function aborted(signal, resource) {
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
-export function transferableAbortController() { return new AbortController(); }
+export function transferableAbortController() {
+  return new AbortController();
+}
 export function transferableAbortSignal(signal) {
   needSignal(signal, "signal");
   return signal;
@@ -118,12 +152,20 @@ export function getSystemErrorName(number) {
   needInteger(number, "err");
   return systemErrors.get(number)?.[0];
 }
-export function getSystemErrorMessage(number) { return systemErrors.get(number)?.[1]; }
-export function getSystemErrorMap() { return new Map(systemErrors); }
+export function getSystemErrorMessage(number) {
+  return systemErrors.get(number)?.[1];
+}
+export function getSystemErrorMap() {
+  return new Map(systemErrors);
+}
 
 export function _errnoException(number, syscall, original) {
   const code = getSystemErrorName(number) ?? `${number}`;
-  return Object.assign(new Error(`${syscall} ${code}${original ? ` ${original}` : ""}`), { errno: number, code, syscall });
+  return Object.assign(new Error(`${syscall} ${code}${original ? ` ${original}` : ""}`), {
+    errno: number,
+    code,
+    syscall,
+  });
 }
 export function _exceptionWithHostPort(number, syscall, address, port) {
   const details = port > 0 ? `${address}:${port}` : address;
@@ -133,10 +175,20 @@ export function _exceptionWithHostPort(number, syscall, address, port) {
 /** Where the caller is, frame by frame. */
 export function getCallSites(count = 10) {
   const depth = typeof count === "number" ? count : 10;
-  return new Error().stack.split("\n").slice(2, 2 + depth).map((line) => {
-    const at = /^ {4}at (?:(.*) \()?(.*?)(?::(\d+):(\d+))?\)?$/.exec(line);
-    return { functionName: at?.[1] ?? "", scriptId: "0", scriptName: at?.[2] ?? "", lineNumber: +(at?.[3] ?? 0), columnNumber: +(at?.[4] ?? 0), column: +(at?.[4] ?? 0) };
-  });
+  return new Error().stack
+    .split("\n")
+    .slice(2, 2 + depth)
+    .map((line) => {
+      const at = /^ {4}at (?:(.*) \()?(.*?)(?::(\d+):(\d+))?\)?$/.exec(line);
+      return {
+        functionName: at?.[1] ?? "",
+        scriptId: "0",
+        scriptName: at?.[2] ?? "",
+        lineNumber: +(at?.[3] ?? 0),
+        columnNumber: +(at?.[4] ?? 0),
+        column: +(at?.[4] ?? 0),
+      };
+    });
 }
 export const getCallSite = getCallSites;
 
@@ -144,11 +196,19 @@ export const getCallSite = getCallSites;
 export function styleText(style, text, { validateStream = true, stream = load("node:process").stdout } = {}) {
   needString(text, "text");
   needBoolean(validateStream, "options.validateStream");
-  let before = "", after = "";
+  let before = "",
+    after = "";
   for (const key of Array.isArray(style) ? style : [style]) {
     if (key === "none") continue;
     const codes = inspect.colors[key];
-    if (codes === undefined) throw invalidValue("format", key, `must be one of: ${Object.keys(inspect.colors).map((name) => `'${name}'`).join(", ")}`);
+    if (codes === undefined)
+      throw invalidValue(
+        "format",
+        key,
+        `must be one of: ${Object.keys(inspect.colors)
+          .map((name) => `'${name}'`)
+          .join(", ")}`,
+      );
     before += `\u001b[${codes[0]}m`;
     after = `\u001b[${codes[1]}m${after}`;
   }
@@ -159,7 +219,8 @@ export function styleText(style, text, { validateStream = true, stream = load("n
 export function parseEnv(content) {
   needString(content, "content");
   const out = {};
-  const line = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*('[^']*'|"(?:\\"|[^"])*"|`[^`]*`|[^\n#]*)?[ \t]*(?:#.*)?$/gm;
+  const line =
+    /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*('[^']*'|"(?:\\"|[^"])*"|`[^`]*`|[^\n#]*)?[ \t]*(?:#.*)?$/gm;
   for (const [, key, raw = ""] of content.replace(/\r\n?/g, "\n").matchAll(line)) {
     let value = raw.trim();
     const quote = /^(['"`])([\s\S]*)\1$/.exec(value);
@@ -181,17 +242,49 @@ export function setTraceSigInt() {}
 export function diff(actual, expected) {
   if (actual === expected) return [];
   for (const [name, value] of Object.entries({ actual, expected })) {
-    if (Array.isArray(value)) value.forEach((item, i) => needString(item, `${name}[${i}]`));
+    if (Array.isArray(value)) for (const [i, item] of value.entries()) needString(item, `${name}[${i}]`);
     else needString(value, name);
   }
   return shortest(actual, expected);
 }
 
 const all = {
-  _errnoException, _exceptionWithHostPort, _extend, aborted, callbackify, convertProcessSignalToExitCode, debug, debuglog, deprecate, diff, format, formatWithOptions,
-  getCallSite, getCallSites, getSystemErrorMap, getSystemErrorMessage, getSystemErrorName, inherits, inspect, isArray, isDeepStrictEqual, log,
-  MIMEParams, MIMEType, parseArgs, parseEnv, promisify, setTraceSigInt, stripVTControlCharacters, styleText, TextDecoder, TextEncoder, toUSVString,
-  transferableAbortController, transferableAbortSignal, types,
+  _errnoException,
+  _exceptionWithHostPort,
+  _extend,
+  aborted,
+  callbackify,
+  convertProcessSignalToExitCode,
+  debug,
+  debuglog,
+  deprecate,
+  diff,
+  format,
+  formatWithOptions,
+  getCallSite,
+  getCallSites,
+  getSystemErrorMap,
+  getSystemErrorMessage,
+  getSystemErrorName,
+  inherits,
+  inspect,
+  isArray,
+  isDeepStrictEqual,
+  log,
+  MIMEParams,
+  MIMEType,
+  parseArgs,
+  parseEnv,
+  promisify,
+  setTraceSigInt,
+  stripVTControlCharacters,
+  styleText,
+  TextDecoder,
+  TextEncoder,
+  toUSVString,
+  transferableAbortController,
+  transferableAbortSignal,
+  types,
 };
 export const isBoolean = (value) => typeof value === "boolean";
 export const isBuffer = (value) => load("node:buffer").Buffer.isBuffer(value);
@@ -207,5 +300,20 @@ export const isRegExp = types.isRegExp;
 export const isString = (value) => typeof value === "string";
 export const isSymbol = (value) => typeof value === "symbol";
 export const isUndefined = (value) => value === undefined;
-Object.assign(all, { isBoolean, isBuffer, isDate, isError, isFunction, isNull, isNullOrUndefined, isNumber, isObject, isPrimitive, isRegExp, isString, isSymbol, isUndefined });
+Object.assign(all, {
+  isBoolean,
+  isBuffer,
+  isDate,
+  isError,
+  isFunction,
+  isNull,
+  isNullOrUndefined,
+  isNumber,
+  isObject,
+  isPrimitive,
+  isRegExp,
+  isString,
+  isSymbol,
+  isUndefined,
+});
 export default all;

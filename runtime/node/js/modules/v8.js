@@ -5,5 +5,7 @@ import { notImplemented } from "node:internal/absent";
 export * from "unenv/node/v8";
 export const getCppHeapStatistics = notImplemented("v8.getCppHeapStatistics");
 /** Whether text has no character over 255. */
-export function isStringOneByteRepresentation(text) { return !/[^\x00-\xff]/.test(text); }
+export function isStringOneByteRepresentation(text) {
+  return !/[^\x00-\xff]/.test(text);
+}
 export default { ...all, getCppHeapStatistics, isStringOneByteRepresentation };

@@ -15,9 +15,19 @@ export { codes };
 const MOST = 64 * 2 ** 20; // bytes that a stream gives at most
 const CHUNK = 16 * 1024;
 const PIECE = 64 * 1024; // bytes that Go is given at a time: it can be stopped between two
-const { coder } = internals, MORE = 0, LAST = 1, FLUSH = 2; // kinds of steps
+const { coder } = internals,
+  MORE = 0,
+  LAST = 1,
+  FLUSH = 2; // kinds of steps
 const packing = { Gzip: "gzip", Deflate: "deflate", DeflateRaw: "raw", BrotliCompress: "brotli", ZstdCompress: "zstd" };
-const unpacking = { Gunzip: "gzip", Inflate: "deflate", InflateRaw: "raw", Unzip: "unzip", BrotliDecompress: "brotli", ZstdDecompress: "zstd" };
+const unpacking = {
+  Gunzip: "gzip",
+  Inflate: "deflate",
+  InflateRaw: "raw",
+  Unzip: "unzip",
+  BrotliDecompress: "brotli",
+  ZstdDecompress: "zstd",
+};
 
 function check(value, label, min, max) {
   if (value === undefined || Number.isNaN(value)) return;
@@ -35,20 +45,28 @@ function settings(name, options = {}) {
   check(strategy, "options.strategy", 0, 4);
   if (chunkSize !== undefined && !(chunkSize >= 64)) throw outOfRange("options.chunkSize", ">= 64", chunkSize);
   check(maxOutputLength, "options.maxOutputLength", 1, 2 ** 31);
-  if (dictionary !== undefined && !isBytes(dictionary)) throw invalidType("options.dictionary", ["Buffer", "TypedArray", "DataView", "ArrayBuffer"], dictionary);
-  const brotli = name.startsWith("Brotli"), zstandard = name.startsWith("Zstd");
+  if (dictionary !== undefined && !isBytes(dictionary))
+    throw invalidType("options.dictionary", ["Buffer", "TypedArray", "DataView", "ArrayBuffer"], dictionary);
+  const brotli = name.startsWith("Brotli"),
+    zstandard = name.startsWith("Zstd");
   if (zstandard) checkParameters(name, params);
   return {
     strategy: strategy ?? 0,
-    level: brotli ? params?.[numbers.BROTLI_PARAM_QUALITY] ?? 11 : zstandard ? params?.[zstd.ZSTD_c_compressionLevel] ?? 3 : level ?? -1,
-    window: brotli ? params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22 : 0,
+    level: brotli
+      ? (params?.[numbers.BROTLI_PARAM_QUALITY] ?? 11)
+      : zstandard
+        ? (params?.[zstd.ZSTD_c_compressionLevel] ?? 3)
+        : (level ?? -1),
+    window: brotli ? (params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22) : 0,
     dictionary: dictionary === undefined ? null : bytesFrom(dictionary),
     most: maxOutputLength ?? 2 * MOST,
     chunk: chunkSize ?? CHUNK,
     flush: options.flush ?? 0,
-    finish: options.finishFlush ?? (operations(name)?.finish ?? numbers.Z_FINISH),
+    finish: options.finishFlush ?? operations(name)?.finish ?? numbers.Z_FINISH,
     checksum: zstandard && Boolean(params?.[zstd.ZSTD_c_checksumFlag]),
-    whole: !zstandard && ((options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined)),
+    whole:
+      !zstandard &&
+      ((options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined)),
   };
 }
 
@@ -57,26 +75,33 @@ const coded = ({ level, strategy }) => (strategy === numbers.Z_HUFFMAN_ONLY && l
 
 // What flushes and what ends, of those that have numbers of their own.
 function operations(name) {
-  if (name.startsWith("Brotli")) return { flush: numbers.BROTLI_OPERATION_FLUSH, finish: numbers.BROTLI_OPERATION_FINISH };
+  if (name.startsWith("Brotli"))
+    return { flush: numbers.BROTLI_OPERATION_FLUSH, finish: numbers.BROTLI_OPERATION_FINISH };
   return name.startsWith("Zstd") ? { flush: zstd.ZSTD_e_flush, finish: zstd.ZSTD_e_end } : undefined;
 }
 
 // Level and checksum are what the coder here can be told; the others are hints.
 function checkParameters(name, params = {}) {
-  const known = Object.entries(zstdNumbers).filter(([key]) => key.startsWith(packing[name] ? "ZSTD_c_" : "ZSTD_d_")).map(([, value]) => value);
+  const known = Object.entries(zstdNumbers)
+    .filter(([key]) => key.startsWith(packing[name] ? "ZSTD_c_" : "ZSTD_d_"))
+    .map(([, value]) => value);
   for (const key of Object.keys(params)) {
-    if (!known.includes(Number(key))) throw NodeError(RangeError, "ERR_ZSTD_INVALID_PARAM", `${key} is not a valid zstd parameter`);
-    if (typeof params[key] !== "number" && typeof params[key] !== "boolean") throw invalidType("options.params[key]", "number", params[key]);
+    if (!known.includes(Number(key)))
+      throw NodeError(RangeError, "ERR_ZSTD_INVALID_PARAM", `${key} is not a valid zstd parameter`);
+    if (typeof params[key] !== "number" && typeof params[key] !== "boolean")
+      throw invalidType("options.params[key]", "number", params[key]);
   }
 }
 
 function work(name, bytes, s, async) {
-  if (packing[name]) return call("zlib_compress", packing[name], bytes, coded(s), s.window, s.dictionary, async, s.checksum);
+  if (packing[name])
+    return call("zlib_compress", packing[name], bytes, coded(s), s.window, s.dictionary, async, s.checksum);
   return call("zlib_expand", unpacking[name], bytes, s.most, s.dictionary, s.whole, async);
 }
 
 function needInput(data) {
-  if (typeof data !== "string" && !isBytes(data)) throw invalidType("buffer", ["string", "Buffer", "TypedArray", "DataView", "ArrayBuffer"], data);
+  if (typeof data !== "string" && !isBytes(data))
+    throw invalidType("buffer", ["string", "Buffer", "TypedArray", "DataView", "ArrayBuffer"], data);
   return bytesFrom(data);
 }
 
@@ -85,8 +110,12 @@ function functions(name) {
   const sync = (data, options) => output(work(name, needInput(data), settings(name, options), false));
   const async = (data, options, callback = options) => {
     needFunction(callback, "callback");
-    const bytes = needInput(data), s = settings(name, typeof options === "function" ? undefined : options);
-    work(name, bytes, s, true).then((result) => process.nextTick(callback, null, output(result)), (error) => process.nextTick(callback, error));
+    const bytes = needInput(data),
+      s = settings(name, typeof options === "function" ? undefined : options);
+    work(name, bytes, s, true).then(
+      (result) => process.nextTick(callback, null, output(result)),
+      (error) => process.nextTick(callback, error),
+    );
   };
   return [sync, async];
 }
@@ -110,7 +139,8 @@ class Handle {
     if (size > 0) this.#held.push(...this.#made(this.#stream, bytesFrom(input).subarray(from, from + size), MORE));
     let free = room;
     while (free > 0 && this.#held.length > 0) {
-      const piece = this.#held[0], n = Math.min(free, piece.length);
+      const piece = this.#held[0],
+        n = Math.min(free, piece.length);
       out.set(piece.subarray(0, n), at + room - free);
       free -= n;
       if (n < piece.length) this.#held[0] = piece.subarray(n);
@@ -132,25 +162,32 @@ class Handle {
 
 // The stream that does the same, as its input comes and its output is read.
 function streamClass(name) {
-  const packs = packing[name] !== undefined, { flush: flushes, finish: ends } = operations(name) ?? { flush: numbers.Z_FULL_FLUSH, finish: numbers.Z_FINISH };
-  const cls = { [name]: function (options) {
-    if (!(this instanceof cls)) return new cls(options);
-    Object.defineProperty(this, "settings", { value: settings(name, options) });
-    Object.defineProperty(this, "options", { value: options });
-    Object.defineProperty(this, "coder", { value: 0, writable: true }); // its id, from the first piece on
-    Object.defineProperty(this, "over", { value: false, writable: true }); // whether the data has ended
-    Object.defineProperty(this, "_handle", { value: new Handle(this, made), writable: true });
-    this.bytesWritten = 0;
-  } }[name];
+  const packs = packing[name] !== undefined,
+    { flush: flushes, finish: ends } = operations(name) ?? { flush: numbers.Z_FULL_FLUSH, finish: numbers.Z_FINISH };
+  const cls = {
+    [name]: function (options) {
+      if (!(this instanceof cls)) return new cls(options);
+      Object.defineProperty(this, "settings", { value: settings(name, options) });
+      Object.defineProperty(this, "options", { value: options });
+      Object.defineProperty(this, "coder", { value: 0, writable: true }); // its id, from the first piece on
+      Object.defineProperty(this, "over", { value: false, writable: true }); // whether the data has ended
+      Object.defineProperty(this, "_handle", { value: new Handle(this, made), writable: true });
+      this.bytesWritten = 0;
+    },
+  }[name];
   const changes = packing[name] === "deflate" || packing[name] === "raw"; // gzip keeps its level, in Node.js too
-  const open = (s) => (packs ? call("zlib_compressor", packing[name], coded(s), s.window, s.dictionary, s.checksum) : call("zlib_expander", unpacking[name], s.dictionary, s.whole));
+  const open = (s) =>
+    packs
+      ? call("zlib_compressor", packing[name], coded(s), s.window, s.dictionary, s.checksum)
+      : call("zlib_expander", unpacking[name], s.dictionary, s.whole);
   const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
 
   // What comes of bytes, piece by piece.
   function* made(stream, bytes, how) {
     for (let at = 0; at === 0 || at < bytes.byteLength; at += PIECE) {
-      const step = at + PIECE < bytes.byteLength ? MORE : how, piece = bytes.subarray(at, at + PIECE);
-      const id = stream.coder ||= open(stream.settings);
+      const step = at + PIECE < bytes.byteLength ? MORE : how,
+        piece = bytes.subarray(at, at + PIECE);
+      const id = (stream.coder ||= open(stream.settings));
       let out = coder.step(id, piece, step);
       stream.bytesWritten += piece.byteLength;
       while (out !== null) {
@@ -163,9 +200,10 @@ function streamClass(name) {
 
   // Pushes it, no faster than it is read.
   function run(stream, bytes, how, callback) {
-    const pieces = made(stream, bytes, how), { chunk } = stream.settings;
+    const pieces = made(stream, bytes, how),
+      { chunk } = stream.settings;
     const go = () => {
-      for (let wanted = true; wanted;) {
+      for (let wanted = true; wanted; ) {
         if (stream.destroyed) return callback();
         let next;
         try {
@@ -195,76 +233,108 @@ function streamClass(name) {
     process.nextTick(go);
   }
 
-  Object.defineProperties(cls.prototype, Object.getOwnPropertyDescriptors({
-    _transform(chunk, encoding, callback) {
-      if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
-      run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
-    },
-    _flush(callback) {
-      if (this.over) return callback();
-      run(this, Buffer.alloc(0), packs ? kind(this.settings.finish) : LAST, callback);
-    },
-    _final(callback) { callback(); },
-    _destroy(error, callback) {
-      this._handle?.close();
-      this._handle = null;
-      callback(error);
-    },
-    flush(kind, callback) {
-      if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
-      kind ??= flushes;
-      if (this.writableFinished) {
-        if (callback) process.nextTick(callback);
-      } else if (this.writableEnded) {
-        if (callback) this.once("end", callback);
-      } else {
-        const mark = Buffer.alloc(0);
-        marks.set(mark, kind);
-        this.write(mark, "", callback);
-      }
-    },
-    close(callback) {
-      if (callback) load("node:stream").finished(this, callback);
-      this.destroy();
-    },
-    // Without a callback, what comes of a chunk at once; packages ask for it.
-    _processChunk(chunk, flush, callback) {
-      if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
-      const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];
-      this.close();
-      return Buffer.concat(pieces);
-    },
-    get _chunkSize() { return this.settings.chunk; },
-    get _outOffset() { return 0; },
-    get _outBuffer() { return Buffer.allocUnsafe(this.settings.chunk); },
-    reset() { this._handle?.reset(); },
-    params(level, strategy, callback) {
-      check(level, "level", -1, 9);
-      check(strategy, "strategy", 0, 4);
-      const { settings } = this;
-      if (settings.level === level && settings.strategy === strategy) return process.nextTick(callback);
-      this.flush(numbers.Z_SYNC_FLUSH, (error) => {
-        if (!error && changes) {
-          settings.level = level | 0;
-          settings.strategy = strategy | 0;
-          if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+  Object.defineProperties(
+    cls.prototype,
+    Object.getOwnPropertyDescriptors({
+      _transform(chunk, encoding, callback) {
+        if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
+        run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
+      },
+      _flush(callback) {
+        if (this.over) return callback();
+        run(this, Buffer.alloc(0), packs ? kind(this.settings.finish) : LAST, callback);
+      },
+      _final(callback) {
+        callback();
+      },
+      _destroy(error, callback) {
+        this._handle?.close();
+        this._handle = null;
+        callback(error);
+      },
+      flush(kind, callback) {
+        if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
+        kind ??= flushes;
+        if (this.writableFinished) {
+          if (callback) process.nextTick(callback);
+        } else if (this.writableEnded) {
+          if (callback) this.once("end", callback);
+        } else {
+          const mark = Buffer.alloc(0);
+          marks.set(mark, kind);
+          this.write(mark, "", callback);
         }
-        callback?.(error);
-      });
-    },
-  }));
+      },
+      close(callback) {
+        if (callback) load("node:stream").finished(this, callback);
+        this.destroy();
+      },
+      // Without a callback, what comes of a chunk at once; packages ask for it.
+      _processChunk(chunk, flush, callback) {
+        if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
+        const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];
+        this.close();
+        return Buffer.concat(pieces);
+      },
+      get _chunkSize() {
+        return this.settings.chunk;
+      },
+      get _outOffset() {
+        return 0;
+      },
+      get _outBuffer() {
+        return Buffer.allocUnsafe(this.settings.chunk);
+      },
+      reset() {
+        this._handle?.reset();
+      },
+      params(level, strategy, callback) {
+        check(level, "level", -1, 9);
+        check(strategy, "strategy", 0, 4);
+        const { settings } = this;
+        if (settings.level === level && settings.strategy === strategy) return process.nextTick(callback);
+        this.flush(numbers.Z_SYNC_FLUSH, (error) => {
+          if (!error && changes) {
+            settings.level = level | 0;
+            settings.strategy = strategy | 0;
+            if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+          }
+          callback?.(error);
+        });
+      },
+    }),
+  );
   makeLazyStream(cls, (object) => object.options);
   return cls;
 }
 
-export const Gzip = streamClass("Gzip"), Deflate = streamClass("Deflate"), DeflateRaw = streamClass("DeflateRaw"), BrotliCompress = streamClass("BrotliCompress");
-export const Gunzip = streamClass("Gunzip"), Inflate = streamClass("Inflate"), InflateRaw = streamClass("InflateRaw"), Unzip = streamClass("Unzip"), BrotliDecompress = streamClass("BrotliDecompress");
-export const createGzip = (options) => new Gzip(options), createDeflate = (options) => new Deflate(options), createDeflateRaw = (options) => new DeflateRaw(options);
-export const createBrotliCompress = (options) => new BrotliCompress(options), createBrotliDecompress = (options) => new BrotliDecompress(options);
-export const createGunzip = (options) => new Gunzip(options), createInflate = (options) => new Inflate(options), createInflateRaw = (options) => new InflateRaw(options), createUnzip = (options) => new Unzip(options);
-export const [gzipSync, gzip] = functions("Gzip"), [deflateSync, deflate] = functions("Deflate"), [deflateRawSync, deflateRaw] = functions("DeflateRaw");
-export const [brotliCompressSync, brotliCompress] = functions("BrotliCompress"), [brotliDecompressSync, brotliDecompress] = functions("BrotliDecompress");
-export const [gunzipSync, gunzip] = functions("Gunzip"), [inflateSync, inflate] = functions("Inflate"), [inflateRawSync, inflateRaw] = functions("InflateRaw"), [unzipSync, unzip] = functions("Unzip");
+export const Gzip = streamClass("Gzip"),
+  Deflate = streamClass("Deflate"),
+  DeflateRaw = streamClass("DeflateRaw"),
+  BrotliCompress = streamClass("BrotliCompress");
+export const Gunzip = streamClass("Gunzip"),
+  Inflate = streamClass("Inflate"),
+  InflateRaw = streamClass("InflateRaw"),
+  Unzip = streamClass("Unzip"),
+  BrotliDecompress = streamClass("BrotliDecompress");
+export const createGzip = (options) => new Gzip(options),
+  createDeflate = (options) => new Deflate(options),
+  createDeflateRaw = (options) => new DeflateRaw(options);
+export const createBrotliCompress = (options) => new BrotliCompress(options),
+  createBrotliDecompress = (options) => new BrotliDecompress(options);
+export const createGunzip = (options) => new Gunzip(options),
+  createInflate = (options) => new Inflate(options),
+  createInflateRaw = (options) => new InflateRaw(options),
+  createUnzip = (options) => new Unzip(options);
+export const [gzipSync, gzip] = functions("Gzip"),
+  [deflateSync, deflate] = functions("Deflate"),
+  [deflateRawSync, deflateRaw] = functions("DeflateRaw");
+export const [brotliCompressSync, brotliCompress] = functions("BrotliCompress"),
+  [brotliDecompressSync, brotliDecompress] = functions("BrotliDecompress");
+export const [gunzipSync, gunzip] = functions("Gunzip"),
+  [inflateSync, inflate] = functions("Inflate"),
+  [inflateRawSync, inflateRaw] = functions("InflateRaw"),
+  [unzipSync, unzip] = functions("Unzip");
 
 export function crc32(data, value = 0) {
   const bytes = needInput(data);
@@ -272,17 +342,64 @@ export function crc32(data, value = 0) {
   return call("crc32", bytes, value);
 }
 
-export const ZstdCompress = streamClass("ZstdCompress"), ZstdDecompress = streamClass("ZstdDecompress");
-export const createZstdCompress = (options) => new ZstdCompress(options), createZstdDecompress = (options) => new ZstdDecompress(options);
-export const [zstdCompressSync, zstdCompress] = functions("ZstdCompress"), [zstdDecompressSync, zstdDecompress] = functions("ZstdDecompress");
+export const ZstdCompress = streamClass("ZstdCompress"),
+  ZstdDecompress = streamClass("ZstdDecompress");
+export const createZstdCompress = (options) => new ZstdCompress(options),
+  createZstdDecompress = (options) => new ZstdDecompress(options);
+export const [zstdCompressSync, zstdCompress] = functions("ZstdCompress"),
+  [zstdDecompressSync, zstdDecompress] = functions("ZstdDecompress");
 
 const all = {
-  BrotliCompress, BrotliDecompress, Deflate, DeflateRaw, Gunzip, Gzip, Inflate, InflateRaw, Unzip, ZstdCompress, ZstdDecompress, brotliCompress, brotliCompressSync,
-  brotliDecompress, brotliDecompressSync, codes, constants, crc32, createBrotliCompress, createBrotliDecompress, createDeflate, createDeflateRaw, createGunzip,
-  createGzip, createInflate, createInflateRaw, createUnzip, createZstdCompress, createZstdDecompress, deflate, deflateRaw, deflateRawSync, deflateSync, gunzip,
-  gunzipSync, gzip, gzipSync, inflate, inflateRaw, inflateRawSync, inflateSync, unzip, unzipSync, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync,
+  BrotliCompress,
+  BrotliDecompress,
+  Deflate,
+  DeflateRaw,
+  Gunzip,
+  Gzip,
+  Inflate,
+  InflateRaw,
+  Unzip,
+  ZstdCompress,
+  ZstdDecompress,
+  brotliCompress,
+  brotliCompressSync,
+  brotliDecompress,
+  brotliDecompressSync,
+  codes,
+  constants,
+  crc32,
+  createBrotliCompress,
+  createBrotliDecompress,
+  createDeflate,
+  createDeflateRaw,
+  createGunzip,
+  createGzip,
+  createInflate,
+  createInflateRaw,
+  createUnzip,
+  createZstdCompress,
+  createZstdDecompress,
+  deflate,
+  deflateRaw,
+  deflateRawSync,
+  deflateSync,
+  gunzip,
+  gunzipSync,
+  gzip,
+  gzipSync,
+  inflate,
+  inflateRaw,
+  inflateRawSync,
+  inflateSync,
+  unzip,
+  unzipSync,
+  zstdCompress,
+  zstdCompressSync,
+  zstdDecompress,
+  zstdDecompressSync,
 };
-for (const [name, value] of Object.entries(constants)) if (!(name in all)) Object.defineProperty(all, name, { value, enumerable: false });
+for (const [name, value] of Object.entries(constants))
+  if (!(name in all)) Object.defineProperty(all, name, { value, enumerable: false });
 export * from "unenv/node/internal/zlib/constants";
 export * from "node:internal/zstd";
 export default all;

@@ -9,8 +9,18 @@ export class Agent extends EventEmitter {
 
   constructor(options) {
     super();
-    const { defaultPort, protocol, keepAlive, keepAliveMsecs, maxFreeSockets, maxSockets, maxTotalSockets = Infinity, scheduling = "lifo" } = options ?? {};
-    if (scheduling !== "fifo" && scheduling !== "lifo") throw invalidValue("scheduling", scheduling, "must be one of: 'fifo', 'lifo'");
+    const {
+      defaultPort,
+      protocol,
+      keepAlive,
+      keepAliveMsecs,
+      maxFreeSockets,
+      maxSockets,
+      maxTotalSockets = Infinity,
+      scheduling = "lifo",
+    } = options ?? {};
+    if (scheduling !== "fifo" && scheduling !== "lifo")
+      throw invalidValue("scheduling", scheduling, "must be one of: 'fifo', 'lifo'");
     needNumber(maxTotalSockets, "maxTotalSockets", 1);
     this.options = { __proto__: null, noDelay: true, path: null, ...options };
     this.defaultPort = defaultPort || 80;
@@ -33,19 +43,41 @@ export class Agent extends EventEmitter {
     return socketPath ? `${name}:${socketPath}` : name;
   }
 
-  createConnection() { throw createNotImplementedError("http.Agent.createConnection"); }
+  createConnection() {
+    throw createNotImplementedError("http.Agent.createConnection");
+  }
   addRequest() {}
   createSocket() {}
   removeSocket() {}
-  keepSocketAlive() { return false; }
+  keepSocketAlive() {
+    return false;
+  }
   reuseSocket() {}
   destroy() {}
 }
 
 // What the connections of TLS are told apart by, in the order of their name.
 const SECURE = [
-  "ca", "cert", "clientCertEngine", "ciphers", "key", "pfx", "rejectUnauthorized", "servername", "minVersion", "maxVersion", "secureProtocol", "crl",
-  "honorCipherOrder", "ecdhCurve", "dhparam", "secureOptions", "sessionIdContext", "sigalgs", "privateKeyIdentifier", "privateKeyEngine",
+  "ca",
+  "cert",
+  "clientCertEngine",
+  "ciphers",
+  "key",
+  "pfx",
+  "rejectUnauthorized",
+  "servername",
+  "minVersion",
+  "maxVersion",
+  "secureProtocol",
+  "crl",
+  "honorCipherOrder",
+  "ecdhCurve",
+  "dhparam",
+  "secureOptions",
+  "sessionIdContext",
+  "sigalgs",
+  "privateKeyIdentifier",
+  "privateKeyEngine",
 ];
 
 /** The Agent of https. */
@@ -60,7 +92,7 @@ export class SecureAgent extends Agent {
       const value = options[key];
       if (key === "servername" && value === options.host) return "";
       if (key === "sigalgs" && value) return JSON.stringify(value);
-      return value || value === false && key === "rejectUnauthorized" ? `${value}` : "";
+      return value || (value === false && key === "rejectUnauthorized") ? `${value}` : "";
     });
     return [super.getName(options), ...told].join(":");
   }

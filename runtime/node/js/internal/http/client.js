@@ -4,7 +4,18 @@ import { Buffer } from "node:buffer";
 import { urlToHttpOptions } from "node:url";
 import { absentOption } from "node:internal/absent";
 import { globalAgent } from "node:internal/http/agent";
-import { AbortError, invalidType, invalidValue, needBoolean, needFunction, needInteger, needSignal, needString, NodeError, outOfRange } from "node:internal/errors";
+import {
+  AbortError,
+  invalidType,
+  invalidValue,
+  needBoolean,
+  needFunction,
+  needInteger,
+  needSignal,
+  needString,
+  NodeError,
+  outOfRange,
+} from "node:internal/errors";
 import { validateHeaderName } from "node:internal/http/headers";
 import { aborted, IncomingMessage, receiveResponse } from "node:internal/http/incoming";
 import { hangUp, lost, notFound } from "node:internal/http/lost";
@@ -48,13 +59,15 @@ export function optionsOf(input, options, listener) {
 function agentOf({ agent, _defaultAgent = globalAgent }) {
   if (agent === false) return new _defaultAgent.constructor();
   if (agent === undefined || agent === null) return _defaultAgent;
-  if (typeof agent.addRequest !== "function") throw invalidType("options.agent", ["Agent-like Object", "undefined", "false"], agent);
+  if (typeof agent.addRequest !== "function")
+    throw invalidType("options.agent", ["Agent-like Object", "undefined", "false"], agent);
   return agent;
 }
 
 function hostOf({ hostname, host }) {
   for (const [name, value] of Object.entries({ hostname, host })) {
-    if (value !== undefined && value !== null && typeof value !== "string") throw invalidType(`options.${name}`, ["string", "undefined", "null"], value);
+    if (value !== undefined && value !== null && typeof value !== "string")
+      throw invalidType(`options.${name}`, ["string", "undefined", "null"], value);
   }
   return hostname || host || "localhost";
 }
@@ -69,13 +82,20 @@ function methodOf({ method }) {
 // The path must be one: a whole URL would name another host than the options.
 function pathOf({ path }) {
   if (!path) return "/";
-  if (/[^\u0021-\u00ff]/.test(path)) throw NodeError(TypeError, "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(path)) throw invalidValue("options.path", path, "must be a path-only request target");
+  if (/[^\u0021-\u00ff]/.test(path))
+    throw NodeError(TypeError, "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(path))
+    throw invalidValue("options.path", path, "must be a path-only request target");
   return `${path}`;
 }
 
 // What fetch cannot do, and code that asks for it would not notice.
-const ABSENT = { maxHeaderSize: needInteger, createConnection: needFunction, lookup: needFunction, socketPath: needString };
+const ABSENT = {
+  maxHeaderSize: needInteger,
+  createConnection: needFunction,
+  lookup: needFunction,
+  socketPath: needString,
+};
 
 function needPossible(options) {
   for (const [name, need] of Object.entries(ABSENT)) {
@@ -96,10 +116,16 @@ function duration(value, name) {
 
 // Node.js sends a body with every method; what fetch would leave out is told.
 function needless(method) {
-  return NodeError(Error, "ERR_HTTP_BODY_NOT_ALLOWED", `a ${method} request of a Worker has no body, since fetch sends it; use POST, or put it into the URL`);
+  return NodeError(
+    Error,
+    "ERR_HTTP_BODY_NOT_ALLOWED",
+    `a ${method} request of a Worker has no body, since fetch sends it; use POST, or put it into the URL`,
+  );
 }
 
-function bracketed(host) { return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host; }
+function bracketed(host) {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
 
 export class ClientRequest extends OutgoingMessage {
   #port;
@@ -112,7 +138,8 @@ export class ClientRequest extends OutgoingMessage {
     [options, listener] = optionsOf(input, options, listener);
     super({ highWaterMark: options.highWaterMark });
     this._writableState.autoDestroy = false; // it closes after its answer
-    const agent = this.agent = agentOf(options), { _defaultAgent = globalAgent } = options;
+    const agent = (this.agent = agentOf(options)),
+      { _defaultAgent = globalAgent } = options;
     this.#aim(options, agent, _defaultAgent);
     needPossible(options);
     const timeout = options.timeout ?? (agent === _defaultAgent ? undefined : agent.options?.timeout);
@@ -129,8 +156,14 @@ export class ClientRequest extends OutgoingMessage {
 
   #aim(options, agent, fallback) {
     this.path = pathOf(options);
-    const protocol = options.protocol || fallback.protocol, expected = agent.protocol || fallback.protocol;
-    if (protocol !== expected) throw NodeError(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${protocol}" not supported. Expected "${expected}"`);
+    const protocol = options.protocol || fallback.protocol,
+      expected = agent.protocol || fallback.protocol;
+    if (protocol !== expected)
+      throw NodeError(
+        TypeError,
+        "ERR_INVALID_PROTOCOL",
+        `Protocol "${protocol}" not supported. Expected "${expected}"`,
+      );
     this.protocol = protocol;
     this.#port = options.port || options.defaultPort || agent.defaultPort || 80;
     this.host = hostOf(options);
@@ -142,13 +175,15 @@ export class ClientRequest extends OutgoingMessage {
     mergeHeaders(this, headers);
     if (Array.isArray(headers)) return;
     const usual = Number(this.#port) === Number(defaultPort || agent.defaultPort || 80);
-    if (setHost && !this.hasHeader("host")) this.setHeader("Host", `${bracketed(this.host)}${usual ? "" : `:${this.#port}`}`);
-    if (auth && !this.hasHeader("authorization")) this.setHeader("Authorization", `Basic ${Buffer.from(auth).toString("base64")}`);
+    if (setHost && !this.hasHeader("host"))
+      this.setHeader("Host", `${bracketed(this.host)}${usual ? "" : `:${this.#port}`}`);
+    if (auth && !this.hasHeader("authorization"))
+      this.setHeader("Authorization", `Basic ${Buffer.from(auth).toString("base64")}`);
   }
 
   #connect() {
     const facts = { remoteAddress: this.host, remotePort: Number(this.#port), encrypted: this.protocol === "https:" };
-    const socket = this.socket = new Connection(facts, (error) => this.#closed(error));
+    const socket = (this.socket = new Connection(facts, (error) => this.#closed(error)));
     socket.on("timeout", () => {
       this.emit("timeout");
       this.res?.emit("timeout");
@@ -184,14 +219,24 @@ export class ClientRequest extends OutgoingMessage {
     const url = `${this.protocol}//${bracketed(this.host)}:${this.#port}${this.path.startsWith("/") ? "" : "/"}${this.path}`;
     // Node.js asks for no encoding; fetch would by itself.
     const headers = this.hasHeader("accept-encoding") ? this[kHead] : [...this[kHead], ["Accept-Encoding", "identity"]];
-    fetch(url, { method: this.method, headers, body, encodeResponseBody: "manual", redirect: "manual", signal: this.#fetching.signal })
-      .then((response) => this.#answered(response), (error) => this.destroy(lost(error, this.host)));
+    fetch(url, {
+      method: this.method,
+      headers,
+      body,
+      encodeResponseBody: "manual",
+      redirect: "manual",
+      signal: this.#fetching.signal,
+    }).then(
+      (response) => this.#answered(response),
+      (error) => this.destroy(lost(error, this.host)),
+    );
   }
 
   // Sends the head, and the body as it is written.
   #stream() {
     if (this.#sent) return;
-    const { readable, writable } = this._contentLength === null ? new IdentityTransformStream() : new FixedLengthStream(this._contentLength);
+    const { readable, writable } =
+      this._contentLength === null ? new IdentityTransformStream() : new FixedLengthStream(this._contentLength);
     this.#body = writable.getWriter();
     this.#body.closed.catch(() => {}); // fetch tells
     this.#send(readable);
@@ -200,7 +245,7 @@ export class ClientRequest extends OutgoingMessage {
   #answered(response) {
     if (this.destroyed) return response.body?.cancel().catch(() => {});
     this.socket.moved();
-    const res = this.res = new IncomingMessage(this.socket);
+    const res = (this.res = new IncomingMessage(this.socket));
     res.req = this;
     res.joinDuplicateHeaders = this.joinDuplicateHeaders ?? false;
     receiveResponse(res, response);
@@ -212,7 +257,8 @@ export class ClientRequest extends OutgoingMessage {
   }
 
   _implicitHeader() {
-    if (this._header !== null) throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot render headers after they are sent to the client");
+    if (this._header !== null)
+      throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot render headers after they are sent to the client");
     fixHead(this, `${this.method} ${this.path} HTTP/1.1`);
   }
 
@@ -230,15 +276,24 @@ export class ClientRequest extends OutgoingMessage {
       return callback();
     }
     this.#stream();
-    this.#body.write(bytes).then(() => callback(), () => callback()); // what fails, fetch tells
+    this.#body.write(bytes).then(
+      () => callback(),
+      () => callback(),
+    ); // what fails, fetch tells
   }
 
-  _writev(chunks, callback) { this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", callback); }
+  _writev(chunks, callback) {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", callback);
+  }
 
   _final(callback) {
     if (!this.#sent) this.#send(null);
     if (this.#body === null) callback();
-    else this.#body.close().then(() => callback(), () => callback());
+    else
+      this.#body.close().then(
+        () => callback(),
+        () => callback(),
+      );
   }
 
   _destroy(error, callback) {
@@ -267,7 +322,9 @@ export class ClientRequest extends OutgoingMessage {
     return this;
   }
 
-  clearTimeout(callback) { return this.setTimeout(0, callback); }
+  clearTimeout(callback) {
+    return this.setTimeout(0, callback);
+  }
   onSocket() {}
   setNoDelay() {}
   setSocketKeepAlive() {}

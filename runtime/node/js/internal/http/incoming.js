@@ -5,7 +5,7 @@ import { getDefaultHighWaterMark, Readable } from "node:stream";
 import { NodeError } from "node:internal/errors";
 import { addJoined } from "node:internal/http/headers";
 
-const kBody = Symbol("kBody");     // the ReadableStream of what is left, null when there is none
+const kBody = Symbol("kBody"); // the ReadableStream of what is left, null when there is none
 const kReader = Symbol("kReader"); // its reader, once it is read
 const kJoined = Symbol("kJoined");
 const kDistinct = Symbol("kDistinct");
@@ -45,7 +45,8 @@ export function receive(message, request, env, ctx) {
   message.method = request.method;
   message.url = pathname + search;
   // What a server of Node.js knows a body of unknown length by.
-  if (request.body !== null && !request.headers.has("content-length")) message.rawHeaders.push("transfer-encoding", "chunked");
+  if (request.body !== null && !request.headers.has("content-length"))
+    message.rawHeaders.push("transfer-encoding", "chunked");
   message.cloudflare = { env, ctx, cf: request.cf };
 }
 
@@ -78,15 +79,18 @@ IncomingMessage.prototype._read = function _read() {
     return;
   }
   this[kReader] ??= this[kBody].getReader();
-  this[kReader].read().then(({ value, done }) => {
-    if (this.destroyed) return;
-    this.socket?.moved?.();
-    if (done) {
-      this.complete = true;
-      value = null;
-    }
-    this.push(value);
-  }, (error) => this.destroy(aborted(error)));
+  this[kReader].read().then(
+    ({ value, done }) => {
+      if (this.destroyed) return;
+      this.socket?.moved?.();
+      if (done) {
+        this.complete = true;
+        value = null;
+      }
+      this.push(value);
+    },
+    (error) => this.destroy(aborted(error)),
+  );
 };
 
 IncomingMessage.prototype._destroy = function _destroy(error, callback) {
@@ -128,32 +132,64 @@ IncomingMessage.prototype._addHeaderLines = function _addHeaderLines(headers, co
   this[kJoined] = this[kDistinct] = null;
 };
 
-IncomingMessage.prototype._addHeaderLine = function _addHeaderLine(name, value, headers) { addJoined(headers, name, value, this.joinDuplicateHeaders); };
+IncomingMessage.prototype._addHeaderLine = function _addHeaderLine(name, value, headers) {
+  addJoined(headers, name, value, this.joinDuplicateHeaders);
+};
 
-function property(name, get, set) { Object.defineProperty(IncomingMessage.prototype, name, { get, set, enumerable: true, configurable: true }); }
+function property(name, get, set) {
+  Object.defineProperty(IncomingMessage.prototype, name, { get, set, enumerable: true, configurable: true });
+}
 
 function each(list, add) {
   for (let i = 0; i < list.length; i += 2) add(list[i], list[i + 1]);
 }
 
-property("headers", function headers() {
-  if (this[kJoined] === null) {
-    this[kJoined] = {};
-    each(this.rawHeaders, (name, value) => addJoined(this[kJoined], name, value, this.joinDuplicateHeaders));
-  }
-  return this[kJoined];
-}, function headers(value) { this[kJoined] = value; });
+property(
+  "headers",
+  function headers() {
+    if (this[kJoined] === null) {
+      this[kJoined] = {};
+      each(this.rawHeaders, (name, value) => addJoined(this[kJoined], name, value, this.joinDuplicateHeaders));
+    }
+    return this[kJoined];
+  },
+  function headers(value) {
+    this[kJoined] = value;
+  },
+);
 
-property("headersDistinct", function headersDistinct() {
-  if (this[kDistinct] === null) {
-    this[kDistinct] = { __proto__: null };
-    each(this.rawHeaders, (name, value) => (this[kDistinct][name.toLowerCase()] ??= []).push(value));
-  }
-  return this[kDistinct];
-}, function headersDistinct(value) { this[kDistinct] = value; });
+property(
+  "headersDistinct",
+  function headersDistinct() {
+    if (this[kDistinct] === null) {
+      this[kDistinct] = { __proto__: null };
+      each(this.rawHeaders, (name, value) => (this[kDistinct][name.toLowerCase()] ??= []).push(value));
+    }
+    return this[kDistinct];
+  },
+  function headersDistinct(value) {
+    this[kDistinct] = value;
+  },
+);
 
-property("trailers", () => ({}), () => {});
-property("trailersDistinct", () => ({ __proto__: null }), () => {});
-property("connection", function connection() { return this.socket; }, function connection(value) { this.socket = value; });
+property(
+  "trailers",
+  () => ({}),
+  () => {},
+);
+property(
+  "trailersDistinct",
+  () => ({ __proto__: null }),
+  () => {},
+);
+property(
+  "connection",
+  function connection() {
+    return this.socket;
+  },
+  function connection(value) {
+    this.socket = value;
+  },
+);
 
 export default IncomingMessage;

@@ -15,7 +15,9 @@ const causes = [
 const numbers = new Map([...systemErrors].map(([number, [name]]) => [name, number]));
 
 /** The error of a connection that ended before the answer came. */
-export function hangUp(cause) { return withCause(NodeError(Error, "ECONNRESET", "socket hang up"), cause); }
+export function hangUp(cause) {
+  return withCause(NodeError(Error, "ECONNRESET", "socket hang up"), cause);
+}
 
 /** The error of a name that nobody knows. */
 export function notFound(hostname, cause) {

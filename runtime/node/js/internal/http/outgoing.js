@@ -6,9 +6,9 @@ import { getDefaultHighWaterMark, Writable } from "node:stream";
 import { invalidType, invalidValue, needString, NodeError } from "node:internal/errors";
 import { validateHeaderName, validateHeaderValue } from "node:internal/http/headers";
 
-const kHeaders = Symbol("kHeaders");   // name in lower case -> [name, value]
+const kHeaders = Symbol("kHeaders"); // name in lower case -> [name, value]
 const kOptions = Symbol("kOptions");
-const kWritten = Symbol("kWritten");   // bytes of the body so far
+const kWritten = Symbol("kWritten"); // bytes of the body so far
 const kTogether = Symbol("kTogether"); // whether pieces are kept back until the code that writes them is done
 
 /** The fixed head of a message: pairs of names and values. */
@@ -40,13 +40,33 @@ export function OutgoingMessage(options) {
 Object.setPrototypeOf(OutgoingMessage.prototype, Writable.prototype);
 Object.setPrototypeOf(OutgoingMessage, Writable);
 
-function property(name, get, set) { Object.defineProperty(OutgoingMessage.prototype, name, { get, set, enumerable: true, configurable: true }); }
+function property(name, get, set) {
+  Object.defineProperty(OutgoingMessage.prototype, name, { get, set, enumerable: true, configurable: true });
+}
 
-property("headersSent", function headersSent() { return this._header !== null; });
-property("finished", function finished() { return this.writableEnded; }, () => {});
-property("connection", function connection() { return this.socket; }, function connection(value) { this.socket = value; });
+property("headersSent", function headersSent() {
+  return this._header !== null;
+});
+property(
+  "finished",
+  function finished() {
+    return this.writableEnded;
+  },
+  () => {},
+);
+property(
+  "connection",
+  function connection() {
+    return this.socket;
+  },
+  function connection(value) {
+    this.socket = value;
+  },
+);
 
-function tooLate(what) { return NodeError(Error, "ERR_HTTP_HEADERS_SENT", `Cannot ${what} headers after they are sent to the client`); }
+function tooLate(what) {
+  return NodeError(Error, "ERR_HTTP_HEADERS_SENT", `Cannot ${what} headers after they are sent to the client`);
+}
 
 const methods = {
   setHeader(name, value) {
@@ -59,7 +79,8 @@ const methods = {
 
   setHeaders(headers) {
     if (this._header !== null) throw tooLate("set");
-    if (!(headers instanceof Headers) && !(headers instanceof Map)) throw invalidType("headers", ["Headers", "Map"], headers);
+    if (!(headers instanceof Headers) && !(headers instanceof Map))
+      throw invalidType("headers", ["Headers", "Map"], headers);
     const cookies = [];
     for (const [name, value] of headers) {
       if (name === "set-cookie") cookies.push(value);
@@ -95,9 +116,18 @@ const methods = {
     delete this[kHeaders][name.toLowerCase()];
   },
 
-  getHeaders() { return Object.assign({ __proto__: null }, Object.fromEntries(Object.entries(this[kHeaders]).map(([key, [, value]]) => [key, value]))); },
-  getHeaderNames() { return Object.keys(this[kHeaders]); },
-  getRawHeaderNames() { return Object.values(this[kHeaders]).map(([name]) => name); },
+  getHeaders() {
+    return Object.assign(
+      { __proto__: null },
+      Object.fromEntries(Object.entries(this[kHeaders]).map(([key, [, value]]) => [key, value])),
+    );
+  },
+  getHeaderNames() {
+    return Object.keys(this[kHeaders]);
+  },
+  getRawHeaderNames() {
+    return Object.values(this[kHeaders]).map(([name]) => name);
+  },
 
   flushHeaders() {
     if (this._header === null) this._implicitHeader();
@@ -109,7 +139,8 @@ const methods = {
     if (this.writableEnded) return afterEnd(this, typeof encoding === "function" ? encoding : callback);
     if (this.destroyed) return Writable.prototype.write.call(this, chunk, encoding, callback);
     const size = sizeOf(chunk, encoding);
-    if (this.strictContentLength && this._contentLength !== null && this[kWritten] + size > this._contentLength) throw mismatch(this, size);
+    if (this.strictContentLength && this._contentLength !== null && this[kWritten] + size > this._contentLength)
+      throw mismatch(this, size);
     if (this._header === null) this._implicitHeader();
     take(this, size);
     together(this);
@@ -124,8 +155,11 @@ const methods = {
       return this;
     }
     if (this.writableEnded || this.destroyed) return Writable.prototype.end.call(this, null, null, callback);
-    const size = chunk === undefined || chunk === null ? 0 : (needChunk(chunk), sizeOf(chunk, encoding));
-    if (this.strictContentLength && this._contentLength !== null && this[kWritten] + size !== this._contentLength) throw mismatch(this, size);
+    const empty = chunk === undefined || chunk === null;
+    if (!empty) needChunk(chunk);
+    const size = empty ? 0 : sizeOf(chunk, encoding);
+    if (this.strictContentLength && this._contentLength !== null && this[kWritten] + size !== this._contentLength)
+      throw mismatch(this, size);
     if (this._header === null) {
       this._contentLength = size;
       this._implicitHeader();
@@ -137,7 +171,9 @@ const methods = {
     return Writable.prototype.end.call(this, chunk, encoding);
   },
 
-  pipe() { this.emit("error", NodeError(Error, "ERR_STREAM_CANNOT_PIPE", "Cannot pipe, not readable")); },
+  pipe() {
+    this.emit("error", NodeError(Error, "ERR_STREAM_CANNOT_PIPE", "Cannot pipe, not readable"));
+  },
   addTrailers() {}, // an answer of the platform has none
 
   setTimeout(milliseconds, callback) {
@@ -146,15 +182,26 @@ const methods = {
   },
 
   // Abstract, in the words of Node.js: a class of messages says here how its own begin.
-  _implicitHeader() { throw NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); },
+  _implicitHeader() {
+    throw NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented");
+  },
   _flush() {},
-  _write(chunk, encoding, callback) { callback(); },
+  _write(chunk, encoding, callback) {
+    callback();
+  },
 };
-for (const [name, value] of Object.entries(methods)) Object.defineProperty(OutgoingMessage.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+for (const [name, value] of Object.entries(methods))
+  Object.defineProperty(OutgoingMessage.prototype, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 
 function needChunk(chunk) {
   if (chunk === null) throw NodeError(TypeError, "ERR_STREAM_NULL_VALUES", "May not write null values to stream");
-  if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) throw invalidType("chunk", ["string", "Buffer", "Uint8Array"], chunk);
+  if (typeof chunk !== "string" && !(chunk instanceof Uint8Array))
+    throw invalidType("chunk", ["string", "Buffer", "Uint8Array"], chunk);
 }
 
 // A mistake, but what was written before it is sent.
@@ -167,15 +214,28 @@ function afterEnd(message, callback) {
   return false;
 }
 
-function sizeOf(chunk, encoding) { return typeof chunk === "string" ? Buffer.byteLength(chunk, typeof encoding === "string" ? encoding : "utf8") : chunk.byteLength; }
+function sizeOf(chunk, encoding) {
+  return typeof chunk === "string"
+    ? Buffer.byteLength(chunk, typeof encoding === "string" ? encoding : "utf8")
+    : chunk.byteLength;
+}
 
 function mismatch(message, size) {
-  return NodeError(Error, "ERR_HTTP_CONTENT_LENGTH_MISMATCH", `Response body's content-length of ${message[kWritten] + size} byte(s) does not match the content-length of ${message._contentLength} byte(s) set in header`);
+  return NodeError(
+    Error,
+    "ERR_HTTP_CONTENT_LENGTH_MISMATCH",
+    `Response body's content-length of ${message[kWritten] + size} byte(s) does not match ` +
+      `the content-length of ${message._contentLength} byte(s) set in header`,
+  );
 }
 
 function take(message, size) {
   if (size > 0 && !message._hasBody && message[kOptions]?.rejectNonStandardBodyWrites) {
-    throw NodeError(Error, "ERR_HTTP_BODY_NOT_ALLOWED", "Adding content for this request method or response status is not allowed.");
+    throw NodeError(
+      Error,
+      "ERR_HTTP_BODY_NOT_ALLOWED",
+      "Adding content for this request method or response status is not allowed.",
+    );
   }
   message[kWritten] += size;
 }
@@ -219,6 +279,8 @@ function pairsOf(list) {
 }
 
 /** The usual words for a status. */
-export function reasonOf(status) { return STATUS_CODES[status] ?? "unknown"; }
+export function reasonOf(status) {
+  return STATUS_CODES[status] ?? "unknown";
+}
 
 export default OutgoingMessage;

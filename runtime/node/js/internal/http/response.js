@@ -19,10 +19,16 @@ class Answer {
   #left;
 
   /** left() is called when the reader goes away. */
-  constructor(left) { this.#left = left; }
+  constructor(left) {
+    this.#left = left;
+  }
 
-  get response() { return this.#asked.promise; }
-  get begun() { return this.#controller !== null; }
+  get response() {
+    return this.#asked.promise;
+  }
+  get begun() {
+    return this.#controller !== null;
+  }
 
   /** Answers at once; a second time counts for nothing. */
   whole(body, response) {
@@ -32,11 +38,16 @@ class Answer {
   }
 
   begin(response) {
-    const body = new ReadableStream({
-      start: (controller) => { this.#controller = controller; },
-      pull: () => this.#pulled(),
-      cancel: () => this.#left(),
-    }, { highWaterMark: 0 });
+    const body = new ReadableStream(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#pulled(),
+        cancel: () => this.#left(),
+      },
+      { highWaterMark: 0 },
+    );
     this.#asked.resolve(new Response(body, init(response)));
   }
 
@@ -51,7 +62,9 @@ class Answer {
     this.#controller.enqueue(new Uint8Array(bytes)); // a copy: the writer may use its buffer again
   }
 
-  close() { this.#controller.close(); }
+  close() {
+    this.#controller.close();
+  }
 
   fail(error) {
     this.#asked.reject(error);
@@ -82,16 +95,20 @@ export function answerOf(response, socket) {
 
 /** Ends a response that cannot be finished; without an error nobody is there to read it. */
 export function breakOff(response, error) {
-  response[kAnswer].fail(error ?? NodeError(Error, "ECONNRESET", "the connection was closed before the response was complete"));
+  response[kAnswer].fail(
+    error ?? NodeError(Error, "ECONNRESET", "the connection was closed before the response was complete"),
+  );
   response.destroy();
 }
 
 const methods = {
   writeHead(wanted, reason, headers) {
-    if (this._header !== null) throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
+    if (this._header !== null)
+      throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
     if (typeof reason !== "string") [reason, headers] = [this.statusMessage || reasonOf(wanted), headers ?? reason];
     const status = wanted | 0;
-    if (status < 200 || status > 599) throw NodeError(RangeError, "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${wanted}`);
+    if (status < 200 || status > 599)
+      throw NodeError(RangeError, "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${wanted}`);
     if (!isText(reason)) throw NodeError(TypeError, "ERR_INVALID_CHAR", "Invalid character in statusMessage");
     mergeHeaders(this, headers);
     fixHead(this, `HTTP/1.1 ${status} ${reason}`);
@@ -101,7 +118,9 @@ const methods = {
     return this;
   },
 
-  _implicitHeader() { this.writeHead(this.statusCode); },
+  _implicitHeader() {
+    this.writeHead(this.statusCode);
+  },
 
   _flush() {
     const answer = this[kAnswer];
@@ -123,7 +142,9 @@ const methods = {
     answer.put(chunk, callback);
   },
 
-  _writev(chunks, callback) { this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", callback); },
+  _writev(chunks, callback) {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", callback);
+  },
 
   _final(callback) {
     const answer = this[kAnswer];
@@ -137,15 +158,33 @@ const methods = {
     callback();
   },
 
-  assignSocket(socket) { this.socket = socket; },
-  detachSocket() { this.socket = null; },
-  writeContinue() { throw createNotImplementedError("http.ServerResponse.writeContinue"); },
-  writeProcessing() { throw createNotImplementedError("http.ServerResponse.writeProcessing"); },
-  writeEarlyHints() { throw createNotImplementedError("http.ServerResponse.writeEarlyHints"); },
+  assignSocket(socket) {
+    this.socket = socket;
+  },
+  detachSocket() {
+    this.socket = null;
+  },
+  writeContinue() {
+    throw createNotImplementedError("http.ServerResponse.writeContinue");
+  },
+  writeProcessing() {
+    throw createNotImplementedError("http.ServerResponse.writeProcessing");
+  },
+  writeEarlyHints() {
+    throw createNotImplementedError("http.ServerResponse.writeEarlyHints");
+  },
 };
 methods.writeHeader = methods.writeHead;
-for (const [name, value] of Object.entries(methods)) Object.defineProperty(ServerResponse.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+for (const [name, value] of Object.entries(methods))
+  Object.defineProperty(ServerResponse.prototype, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 
-function init(response) { return { status: response.statusCode, statusText: response.statusMessage, headers: response[kHead] }; }
+function init(response) {
+  return { status: response.statusCode, statusText: response.statusMessage, headers: response[kHead] };
+}
 
 export default ServerResponse;

@@ -2,7 +2,15 @@
 // of the Worker's own; cloudflare:node brings it the requests of the platform.
 import { EventEmitter } from "node:events";
 import { absentOption } from "node:internal/absent";
-import { needBoolean, needFunction, needInteger, needNumber, needObject, NodeError, outOfRange } from "node:internal/errors";
+import {
+  needBoolean,
+  needFunction,
+  needInteger,
+  needNumber,
+  needObject,
+  NodeError,
+  outOfRange,
+} from "node:internal/errors";
 import { aborted, IncomingMessage, receive } from "node:internal/http/incoming";
 import { answerOf, breakOff, ServerResponse } from "node:internal/http/response";
 import { Socket } from "node:internal/http/socket";
@@ -12,7 +20,9 @@ const kPort = Symbol("kPort");
 const kOptions = Symbol("kOptions");
 
 /** The server that listens at a port. */
-export function serverAt(port) { return listening.get(port); }
+export function serverAt(port) {
+  return listening.get(port);
+}
 
 /** Server, which older code calls without new. */
 export function Server(options, listener) {
@@ -44,7 +54,12 @@ function configure(server, options) {
     needInteger(options[name], name, 0);
     throw absentOption(`http ${name}`);
   }
-  for (const name of ["insecureHTTPParser", "requireHostHeader", "joinDuplicateHeaders", "rejectNonStandardBodyWrites"]) {
+  for (const name of [
+    "insecureHTTPParser",
+    "requireHostHeader",
+    "joinDuplicateHeaders",
+    "rejectNonStandardBodyWrites",
+  ]) {
     if (options[name] !== undefined) needBoolean(options[name], `options.${name}`);
   }
   for (const name of ["requestTimeout", "headersTimeout"]) {
@@ -53,7 +68,8 @@ function configure(server, options) {
   if (options.highWaterMark !== undefined) needNumber(options.highWaterMark, "options.highWaterMark");
   server.requestTimeout = options.requestTimeout ?? 300_000;
   server.headersTimeout = options.headersTimeout ?? Math.min(60_000, server.requestTimeout);
-  if (server.requestTimeout > 0 && server.headersTimeout > server.requestTimeout) throw outOfRange("headersTimeout", "<= requestTimeout", server.headersTimeout);
+  if (server.requestTimeout > 0 && server.headersTimeout > server.requestTimeout)
+    throw outOfRange("headersTimeout", "<= requestTimeout", server.headersTimeout);
   server.requireHostHeader = options.requireHostHeader ?? true;
   server.joinDuplicateHeaders = options.joinDuplicateHeaders ?? false;
   server.rejectNonStandardBodyWrites = options.rejectNonStandardBodyWrites ?? false;
@@ -71,7 +87,11 @@ function visitorOf({ headers, url }, localPort) {
 
 /** Promises the answer of the server's listeners to a request, or rejects with what they throw before its head is sent. */
 export async function answer(server, request, env, ctx) {
-  const { IncomingMessage: Incoming = IncomingMessage, ServerResponse: Outgoing = ServerResponse, highWaterMark } = server[kOptions];
+  const {
+    IncomingMessage: Incoming = IncomingMessage,
+    ServerResponse: Outgoing = ServerResponse,
+    highWaterMark,
+  } = server[kOptions];
   const socket = new Socket(visitorOf(request, server[kPort]), (error) => {
     incoming.destroy(error ?? aborted());
     if (!response.writableFinished) breakOff(response, error);
@@ -79,11 +99,16 @@ export async function answer(server, request, env, ctx) {
   const incoming = new Incoming(socket);
   incoming.joinDuplicateHeaders = server.joinDuplicateHeaders;
   receive(incoming, request, env, ctx);
-  const response = new Outgoing(incoming, { highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites });
+  const response = new Outgoing(incoming, {
+    highWaterMark,
+    rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites,
+  });
   const promise = answerOf(response, socket);
   request.signal.addEventListener("abort", () => socket.destroy());
   // A request that nobody reads ends with its answer, if anybody wants to know.
-  response.once("finish", () => { if (!incoming._consuming && incoming.eventNames().length > 0) incoming._dump(); });
+  response.once("finish", () => {
+    if (!incoming._consuming && incoming.eventNames().length > 0) incoming._dump();
+  });
   try {
     server.emit("connection", socket);
     server.emit("request", incoming, response);
@@ -100,7 +125,11 @@ function portOf(given) {
   if (typeof value !== "number" && !(typeof value === "string" && /^\d+$/.test(value))) return 0;
   const port = Number(value);
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
-    throw NodeError(RangeError, "ERR_SOCKET_BAD_PORT", `options.port should be >= 0 and < 65536. Received type ${typeof value} (${value}).`);
+    throw NodeError(
+      RangeError,
+      "ERR_SOCKET_BAD_PORT",
+      `options.port should be >= 0 and < 65536. Received type ${typeof value} (${value}).`,
+    );
   }
   return port;
 }
@@ -111,13 +140,22 @@ function freePort() {
   return port;
 }
 
-function then(server, event) { process.nextTick(() => server.emit(event)); }
+function then(server, event) {
+  process.nextTick(() => server.emit(event));
+}
 
 const methods = {
   listen(...given) {
-    const wanted = portOf(given[0]), listener = given.findLast((value) => typeof value === "function");
-    if (this[kPort] !== null) throw NodeError(Error, "ERR_SERVER_ALREADY_LISTEN", "Listen method has been called more than once without closing.");
-    if (listening.has(wanted)) throw NodeError(Error, "EADDRINUSE", `listen EADDRINUSE: address already in use 127.0.0.1:${wanted}`);
+    const wanted = portOf(given[0]),
+      listener = given.findLast((value) => typeof value === "function");
+    if (this[kPort] !== null)
+      throw NodeError(
+        Error,
+        "ERR_SERVER_ALREADY_LISTEN",
+        "Listen method has been called more than once without closing.",
+      );
+    if (listening.has(wanted))
+      throw NodeError(Error, "EADDRINUSE", `listen EADDRINUSE: address already in use 127.0.0.1:${wanted}`);
     if (listener !== undefined) this.once("listening", listener);
     this[kPort] = wanted || freePort();
     listening.set(this[kPort], this);
@@ -133,7 +171,9 @@ const methods = {
     return this;
   },
 
-  address() { return this[kPort] === null ? null : { port: this[kPort], family: "IPv4", address: "127.0.0.1" }; },
+  address() {
+    return this[kPort] === null ? null : { port: this[kPort], family: "IPv4", address: "127.0.0.1" };
+  },
 
   getConnections(callback) {
     if (callback !== undefined) {
@@ -152,23 +192,46 @@ const methods = {
 
   closeAllConnections() {},
   closeIdleConnections() {},
-  ref() { return this; },
-  unref() { return this; },
-  [Symbol.asyncDispose]() { return new Promise((resolve) => { this.close(resolve); }); },
+  ref() {
+    return this;
+  },
+  unref() {
+    return this;
+  },
+  [Symbol.asyncDispose]() {
+    return new Promise((resolve) => {
+      this.close(resolve);
+    });
+  },
 
   [Symbol.for("nodejs.rejection")](error, event, incoming, response) {
     if (event !== "request") this.emit("error", error);
-    else if (response.writableEnded) Promise.reject(error); // nothing is left to break off
+    else if (response.writableEnded)
+      Promise.reject(error); // nothing is left to break off
     else response.destroy(error);
   },
 };
-for (const name of Reflect.ownKeys(methods)) Object.defineProperty(Server.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
+for (const name of Reflect.ownKeys(methods))
+  Object.defineProperty(Server.prototype, name, {
+    value: methods[name],
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 Object.defineProperties(Server.prototype, {
-  listening: { get() { return this[kPort] !== null; }, enumerable: true, configurable: true },
+  listening: {
+    get() {
+      return this[kPort] !== null;
+    },
+    enumerable: true,
+    configurable: true,
+  },
   maxConnections: { value: Infinity, writable: true, configurable: true },
   connections: { get: () => 0, configurable: true },
 });
 
-export function createServer(options, listener) { return new Server(options, listener); }
+export function createServer(options, listener) {
+  return new Server(options, listener);
+}
 
 export default Server;

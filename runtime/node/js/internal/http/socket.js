@@ -19,9 +19,15 @@ export class Socket extends EventEmitter {
     this.writable = true;
   }
 
-  get remoteAddress() { return this.destroyed ? undefined : this.#from; }
-  get remoteFamily() { return this.destroyed ? undefined : isIPv6(this.#from) ? "IPv6" : "IPv4"; }
-  address() { return { address: this.localAddress, family: "IPv4", port: this.localPort }; }
+  get remoteAddress() {
+    return this.destroyed ? undefined : this.#from;
+  }
+  get remoteFamily() {
+    return this.destroyed ? undefined : isIPv6(this.#from) ? "IPv6" : "IPv4";
+  }
+  address() {
+    return { address: this.localAddress, family: "IPv4", port: this.localPort };
+  }
 
   destroy(error) {
     if (this.destroyed) return this;
@@ -41,10 +47,18 @@ export class Socket extends EventEmitter {
   moved() {}
 
   // Settings of a connection that the platform keeps.
-  setNoDelay() { return this; }
-  setKeepAlive() { return this; }
-  ref() { return this; }
-  unref() { return this; }
+  setNoDelay() {
+    return this;
+  }
+  setKeepAlive() {
+    return this;
+  }
+  ref() {
+    return this;
+  }
+  unref() {
+    return this;
+  }
   cork() {}
   uncork() {}
 }

@@ -3,8 +3,27 @@ import assert from "node:assert";
 
 const { strict } = assert;
 export const {
-  Assert, AssertionError, deepEqual, deepStrictEqual, doesNotMatch, doesNotReject, doesNotThrow, equal, fail, ifError, match, notDeepEqual,
-  notDeepStrictEqual, notEqual, notStrictEqual, ok, partialDeepStrictEqual, rejects, strictEqual, throws, CallTracker,
+  Assert,
+  AssertionError,
+  deepEqual,
+  deepStrictEqual,
+  doesNotMatch,
+  doesNotReject,
+  doesNotThrow,
+  equal,
+  fail,
+  ifError,
+  match,
+  notDeepEqual,
+  notDeepStrictEqual,
+  notEqual,
+  notStrictEqual,
+  ok,
+  partialDeepStrictEqual,
+  rejects,
+  strictEqual,
+  throws,
+  CallTracker,
 } = strict;
 export { strict };
 export default strict;

@@ -1,6 +1,22 @@
 // The paths of Windows.
 import { posix, win32 } from "node:internal/path";
 
-export const { resolve, normalize, isAbsolute, join, relative, toNamespacedPath, dirname, basename, extname, format, parse, matchesGlob, sep, delimiter, _makeLong } = win32;
+export const {
+  resolve,
+  normalize,
+  isAbsolute,
+  join,
+  relative,
+  toNamespacedPath,
+  dirname,
+  basename,
+  extname,
+  format,
+  parse,
+  matchesGlob,
+  sep,
+  delimiter,
+  _makeLong,
+} = win32;
 export { posix, win32 };
 export default win32;

@@ -1,6 +1,13 @@
 // https://nodejs.org/api/timers.html#timers-promises-api
 import { AbortError, needBoolean, needNumber, needObject, needSignal, NodeError } from "node:internal/errors";
-import { clearImmediate, clearInterval, clearTimeout, setImmediate as immediate, setInterval as interval, setTimeout as timeout } from "node:timers";
+import {
+  clearImmediate,
+  clearInterval,
+  clearTimeout,
+  setImmediate as immediate,
+  setInterval as interval,
+  setTimeout as timeout,
+} from "node:timers";
 
 function check(options) {
   needObject(options, "options");
@@ -40,13 +47,23 @@ export async function* setInterval(delay, value, options = {}) {
   check(options);
   const { signal } = options;
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
-  let due = 0, wake;
-  const notify = () => { wake?.(); wake = undefined; };
-  const timer = interval(() => { due++; notify(); }, delay);
+  let due = 0,
+    wake;
+  const notify = () => {
+    wake?.();
+    wake = undefined;
+  };
+  const timer = interval(() => {
+    due++;
+    notify();
+  }, delay);
   signal?.addEventListener("abort", notify, { once: true });
   try {
     while (!signal?.aborted) {
-      if (due === 0) await new Promise((resolve) => { wake = resolve; });
+      if (due === 0)
+        await new Promise((resolve) => {
+          wake = resolve;
+        });
       for (; due > 0; due--) yield value;
     }
     throw new AbortError(undefined, { cause: signal.reason });
@@ -57,9 +74,15 @@ export async function* setInterval(delay, value, options = {}) {
 }
 
 class Scheduler {
-  constructor() { throw NodeError(TypeError, "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
-  wait(delay, options) { return setTimeout(delay, undefined, options); }
-  yield() { return setImmediate(); }
+  constructor() {
+    throw NodeError(TypeError, "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor");
+  }
+  wait(delay, options) {
+    return setTimeout(delay, undefined, options);
+  }
+  yield() {
+    return setImmediate();
+  }
 }
 
 export const scheduler = Object.create(Scheduler.prototype);

@@ -1,0 +1,87 @@
+package localsecrets
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/joho/godotenv"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+)
+
+const (
+	// MaxFile is how many bytes of a file of secrets are read.
+	MaxFile = 4 << 20
+	// pipeWait is how long the writer of a named pipe may take.
+	pipeWait = 10 * time.Second
+
+	byteOrderMark = "\ufeff"
+)
+
+// readFile reads a file of secrets, which may be a named pipe, and nothing else that is no regular file.
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeNamedPipe == 0 {
+		return userfile.ReadRegular(path)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pipeWait, fmt.Errorf("it is a pipe, and nothing was written to it in %v", pipeWait))
+	defer cancel()
+	text, err := userfile.Read(ctx, path, MaxFile)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return text, err
+}
+
+// Parse reads a file of secrets, which may begin with a byte order mark. No error shows its content.
+func Parse(name string, text []byte) (map[string]string, error) {
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
+	values, err := godotenv.UnmarshalBytes(text)
+	if err == nil {
+		return values, nil
+	}
+	msg := name + " is not a file of secrets"
+	if line := malformedLine(text, err); line > 0 {
+		msg += fmt.Sprintf(": line %d is no NAME=value", line)
+	} else if line := unclosedQuoteLine(text, err); line > 0 {
+		msg += fmt.Sprintf(": the quote of line %d never ends", line)
+	}
+	return nil, &failure.Error{
+		Exit: failure.ExitRefused, Code: "secrets-file", Message: msg, Fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes",
+	}
+}
+
+// malformedLine returns the line at which the parser stopped, from the rest of the text in its error; 0 for none.
+func malformedLine(text []byte, err error) int {
+	_, quoted, found := strings.Cut(err.Error(), " in variable name near ")
+	rest, failed := strconv.Unquote(quoted)
+	if !found || failed != nil || !bytes.HasSuffix(text, []byte(rest)) {
+		return 0
+	}
+	return 1 + bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
+}
+
+// unclosedQuoteLine returns the line that ends in the unterminated value of a parser's error; 0 for none.
+func unclosedQuoteLine(text []byte, err error) int {
+	_, rest, found := strings.Cut(err.Error(), "unterminated quoted value ")
+	if !found {
+		return 0
+	}
+	at := 0
+	for line := range strings.Lines(string(text)) {
+		if at++; strings.HasSuffix(strings.TrimSuffix(line, "\n"), rest) {
+			return at
+		}
+	}
+	return 0
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// oneLine gives a line at a time, as a terminal does.
+type oneLine struct{ rest []string }
+
+func (o *oneLine) Read(p []byte) (int, error) {
+	if len(o.rest) == 0 {
+		return 0, errors.New("gone")
+	}
+	n := copy(p, o.rest[0]+"\n")
+	o.rest = o.rest[1:]
+	return n, nil
+}
+
+// TestChoose: a number, a word, the beginning of just one word, or nothing for the usual one.
+func TestChoose(t *testing.T) {
+	list := []string{"static   pages alone", "members  and pages", "worker   code", "Westend"}
+	for _, c := range []struct {
+		answers string
+		usual   int
+		want    int
+		failed  bool
+	}{
+		{"1", noUsual, 0, false},
+		{"4", noUsual, 3, false},
+		{"worker", noUsual, 2, false},
+		{"M", noUsual, 1, false},
+		{"we", noUsual, 3, false},
+		{"w|0|5|-1|w x|worker", noUsual, 2, false},
+		{"", 1, 1, false},
+		{"", noUsual, 0, true},
+		{"none", noUsual, 0, true},
+	} {
+		var said bytes.Buffer
+		k := &cli{env: env{stdin: &oneLine{strings.Split(c.answers, "|")}, stderr: &said}}
+		got, err := k.choose(t.Context(), "Which?", list, c.usual)
+		if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
+			t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
+		}
+		if n := strings.Count(said.String(), "is none of them"); n != strings.Count(c.answers, "|") && !c.failed {
+			t.Errorf("%q: %d answers were refused\n%s", c.answers, n, &said)
+		}
+	}
+}
+
+// TestAgree: only yes is yes.
+func TestAgree(t *testing.T) {
+	for answer, want := range map[string]bool{"y": true, "YES": true, "": false, "n": false, "yeah": false} {
+		k := &cli{env: env{stdin: &oneLine{[]string{answer}}, stderr: &bytes.Buffer{}}}
+		if got, err := k.agree(t.Context(), "Go ahead?"); got != want || err != nil {
+			t.Errorf("%q: %v, %v", answer, got, err)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package main
+
+import "fmt"
+
+// printList prints doc as JSON, or a line for each item. It returns err, which may have kept the list from being read.
+func printList[T any](c *cli, err error, doc any, items []T, line func(T) string) error {
+	switch {
+	case err != nil:
+		return err
+	case c.json:
+		c.printJSON(doc)
+		return nil
+	}
+	for _, item := range items {
+		fmt.Fprintln(c.stdout, line(item))
+	}
+	return nil
+}
+
+// changed says in JSON that a command with nothing to show is done.
+func (c *cli) changed(err error) error {
+	if err == nil && c.json {
+		c.printJSON(doneDoc{true})
+	}
+	return err
+}

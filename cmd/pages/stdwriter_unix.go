@@ -1,0 +1,26 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// awaitRoom waits until a file takes more, or fails.
+func awaitRoom(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		_, failed = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
+	})
+	if errors.Is(failed, unix.EINTR) { // the next write says what there is
+		failed = nil
+	}
+	return errors.Join(err, failed)
+}

@@ -1,0 +1,29 @@
+// Command artifacts makes the files that the binary embeds and the repository
+// does not hold:
+//
+//	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
+//	runtime/artifact/prelude.js            the web globals and bindings, as one script
+//	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
+//
+// It installs the npm packages they come from as their lock files say, and
+// leaves alone what is up to date: beside every artifact's folder lies a stamp,
+// in the format of sha256sum, of the artifact and of everything it was made
+// from. Needs the go command, and npm when a package is missing. Progress and
+// errors go to standard error. Two runs at once wait for each other.
+//
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [node]
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// artifact is one file to make. Its paths are relative to the repository, with
+// forward slashes.
+type artifact struct {
+	name  string // as given on the command line
+	out   string
+	stamp string
+	// packages is the folder whose npm packages build reads.
+	packages string
+	// entries match the files that build begins with, where it looks for them: another one makes
+	// the artifact stale.
+	entries []string
+	// build returns the artifact's bytes and the files they were made from.
+	build func(ctx context.Context, root string) (code []byte, inputs []string, err error)
+}
+
+var artifacts = []artifact{
+	{
+		name:     "quickjs",
+		out:      "runtime/engine/artifact/quickjs.wasm",
+		stamp:    "runtime/engine/quickjs.wasm.stamp",
+		packages: "runtime/engine",
+		build:    buildQuickJS,
+	},
+	{
+		name:     "prelude",
+		out:      "runtime/artifact/prelude.js",
+		stamp:    "runtime/prelude.js.stamp",
+		packages: "runtime/web",
+		build:    buildPrelude,
+	},
+	{
+		name:     "node",
+		out:      "runtime/node/artifact/modules.zip",
+		stamp:    "runtime/node/modules.zip.stamp",
+		packages: "runtime/node",
+		entries:  []string{nodePublic + "/*.js", nodePublic + "/*/*.js", nodeInternal + "/*.js", nodePlatform + "/*.js"},
+		build:    buildNodeModules,
+	},
+}
+
+// recipe are the files that say how artifacts are made: all artifacts are stale
+// when one of them changes. go.mod stands for the version of esbuild.
+var recipe = []string{"go.mod", "cmd/tools/artifacts/*.go", "bundler/names/*.go", "runtime/engine/quickjspatch/*.go", "runtime/wasmbinary/*.go", "runtime/wasmbinary/op/*.go"}
+
+// run is the command: 0 when all artifacts asked for are there and fresh, 1
+// when one could not be made, 2 for wrong usage.
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("artifacts", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	root := flags.String("C", ".", "the repository's `folder`")
+	force := flags.Bool("f", false, "make artifacts that are up to date, too")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	wanted, err := choose(flags.Args())
+	if err != nil {
+		fmt.Fprintln(stderr, "artifacts:", err)
+		return 2
+	}
+	if err := makeAll(ctx, *root, wanted, *force, stderr); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintln(stderr, "artifacts:", line)
+		}
+		return 1
+	}
+	return 0
+}
+
+// choose returns the artifacts of the names, all of them for no name.
+func choose(names []string) ([]artifact, error) {
+	if len(names) == 0 {
+		return artifacts, nil
+	}
+	var chosen []artifact
+	for _, name := range names {
+		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, node or nothing for all", name)
+		}
+		chosen = append(chosen, artifacts[i])
+	}
+	return chosen, nil
+}
+
+// makeAll makes what is stale. One artifact's failure does not keep the others
+// from being made.
+func makeAll(ctx context.Context, root string, wanted []artifact, force bool, progress io.Writer) error {
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return fmt.Errorf("%s is not the repository (no go.mod): run it there, or give -C", root)
+	}
+	unlock, err := lock(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var errs []error
+	for _, a := range wanted {
+		if err := a.make(ctx, root, force, progress); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", a.out, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a artifact) make(ctx context.Context, root string, force bool, progress io.Writer) error {
+	if !force && fresh(root, a.stamp, a.out, a.entries) {
+		fmt.Fprintf(progress, "%s is up to date\n", a.out)
+		return nil
+	}
+	if err := install(ctx, filepath.Join(root, a.packages), progress); err != nil {
+		return err
+	}
+	code, inputs, err := a.build(ctx, root)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(root, a.out), code); err != nil {
+		return err
+	}
+	if err := writeStamp(root, a.stamp, a.out, inputs); err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s is made: %d bytes from %d files\n", a.out, len(code), len(inputs))
+	return nil
+}
+
+// lock keeps two runs from installing into one folder at once.
+func lock(ctx context.Context, root string) (unlock func(), err error) {
+	dir := filepath.Join(root, "bin") // git ignores it
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(dir, ".artifacts.lock"))
+	if _, err := l.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("waiting for another run: %w", err)
+	}
+	return func() { _ = l.Unlock() }, nil // the process's end would unlock it, too
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// This file measures the JavaScript engine as its package has it, in wazero: without the
+// counter, the hooks and the shorter ways that runtime/engine/quickjspatch puts into it. Ratios to
+// Node.js depend on the machine and on how much of a function its compiler does away with;
+// the engine that the runtime was designed around is the fixed point of those.
+
+// untouchedModule is where npm puts it, from the repository.
+var untouchedModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
+
+// untouched is one virtual machine of it.
+type untouched struct {
+	runtime wazero.Runtime
+	module  api.Module
+	text    uint32 // where code is written
+	spare   uint32 // a few words, the first a name
+}
+
+const (
+	untouchedText  = 64 << 10
+	untouchedStack = 512 << 10
+	exceptionTag   = 6
+)
+
+// openUntouched starts it with the functions of pure.mjs.
+func openUntouched(ctx context.Context) (u *untouched, err error) {
+	code, err := os.ReadFile(untouchedModule)
+	if err != nil {
+		return nil, err
+	}
+	u = &untouched{runtime: wazero.NewRuntime(ctx)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, u.runtime.Close(ctx))
+		}
+	}()
+	if err := u.link(ctx); err != nil {
+		return nil, err
+	}
+	if u.module, err = u.runtime.InstantiateWithConfig(ctx, code, wazero.NewModuleConfig().WithStartFunctions("_initialize")); err != nil {
+		return nil, err
+	}
+	for _, call := range []struct {
+		name string
+		arg  []uint64
+		into *uint32
+	}{{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{untouchedStack}, nil}, {"malloc", []uint64{untouchedText}, &u.text}, {"malloc", []uint64{16}, &u.spare}} {
+		result, err := u.call(ctx, call.name, call.arg...)
+		if err != nil {
+			return nil, err
+		}
+		if call.into != nil {
+			*call.into = uint32(result) //nolint:gosec // an address of 32 bits
+		}
+	}
+	functions, err := runtimeFiles.ReadFile("pure.mjs")
+	if err != nil {
+		return nil, err
+	}
+	_, err = u.eval(ctx, strings.Replace(string(functions), "export const pures", "globalThis.pures", 1))
+	return u, err
+}
+
+// link gives it what it imports: a clock, and nothing behind all else.
+func (u *untouched) link(ctx context.Context) error {
+	const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
+	nothing := func(_ context.Context, _ api.Module, stack []uint64) {
+		if len(stack) > 0 {
+			stack[0] = 0
+		}
+	}
+	clock := func(_ context.Context, mod api.Module, stack []uint64) {
+		mod.Memory().WriteUint64Le(uint32(stack[2]), uint64(time.Now().UnixNano())) //nolint:gosec // at an address of 32 bits
+		stack[0] = 0
+	}
+	for module, functions := range map[string]map[string][]api.ValueType{
+		"env": {
+			"host_call": {i32, i32, i32, i32, i32}, "host_interrupt": {}, "host_module_normalize": {i32, i32}, "host_module_load": {i32, i32},
+			"host_promise_rejection": {i32, i32, i32}, "host_get_timezone_offset": {i32, i32},
+		},
+		"wasi_snapshot_preview1": {
+			"clock_time_get": {i32, i64, i32}, "random_get": {i32, i32}, "fd_write": {i32, i32, i32, i32}, "fd_close": {i32}, "fd_seek": {i32, i64, i32, i32}, "fd_fdstat_get": {i32, i32},
+		},
+	} {
+		b := u.runtime.NewHostModuleBuilder(module)
+		for name, params := range functions {
+			results, call := []api.ValueType{i32}, api.GoModuleFunc(nothing)
+			switch name {
+			case "clock_time_get":
+				call = clock
+			case "host_promise_rejection":
+				results = nil
+			}
+			b.NewFunctionBuilder().WithGoModuleFunction(call, params, results).Export(name)
+		}
+		if _, err := b.Instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *untouched) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
+	f := u.module.ExportedFunction(name)
+	if f == nil {
+		return 0, fmt.Errorf("%s exports no %s", untouchedModule, name)
+	}
+	results, err := f.Call(ctx, args...)
+	if err != nil || len(results) == 0 {
+		return 0, err
+	}
+	return results[0], nil
+}
+
+// eval runs a script. Its value counts where it is an integer.
+func (u *untouched) eval(ctx context.Context, code string) (int32, error) {
+	memory := u.module.Memory()
+	if len(code) >= untouchedText || !memory.Write(u.text, append([]byte(code), 0)) || !memory.Write(u.spare, []byte("a\x00")) {
+		return 0, fmt.Errorf("%d bytes of code are too many", len(code))
+	}
+	box, err := u.call(ctx, "qjs_eval", uint64(u.text), uint64(len(code)), uint64(u.spare), 0)
+	if err != nil {
+		return 0, err
+	}
+	value, ok := memory.ReadUint64Le(uint32(box)) //nolint:gosec // an address of 32 bits
+	if !ok || value>>32 == exceptionTag {
+		return 0, fmt.Errorf("the script threw: %.60s…", code)
+	}
+	_, err = u.call(ctx, "qjs_free_value", box)
+	return int32(value), err //nolint:gosec // the half that an integer is in
+}
+
+// took is how many milliseconds a function of pure.mjs takes, once it ran.
+func (u *untouched) took(ctx context.Context, name string, now func() time.Time) (float64, error) {
+	code := fmt.Sprintf("(([times, f]) => { for (let i = 0; i < times; i++) f(); return times; })(pures[%q])", name)
+	var values []float64
+	for n := range samples + 1 {
+		used, began := processorTime(os.Getpid()), now()
+		times, err := u.eval(ctx, code)
+		if err != nil {
+			return 0, err
+		}
+		ms := milliseconds(now().Sub(began))
+		if used = processorTime(os.Getpid()) - used; used > 0 && used < ms {
+			ms = used
+		}
+		if n > 0 { // the first warms up
+			values = append(values, ms/float64(times))
+		}
+	}
+	return median(values), nil
+}
+
+// untouched measures the functions of pure.mjs.
+func (r *runtimePart) asItComes(ctx context.Context) (err error) {
+	u, err := openUntouched(ctx)
+	if errors.Is(err, os.ErrNotExist) {
+		r.missing(asItComes, "%v: make artifacts brings it", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, u.runtime.Close(ctx)) }()
+	for _, p := range pures {
+		ms, err := u.took(ctx, p.name, r.now)
+		if err != nil {
+			return err
+		}
+		r.results.add(asItComes, measure(p.name), ms)
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// Starts the program of the package for this platform, and ends as it ends.
+"use strict";
+const { spawn } = require("node:child_process");
+
+const name = `@pages-toolchain/${process.platform}-${process.arch}`;
+const program = process.platform === "win32" ? "pages.exe" : "pages";
+
+let path;
+try {
+  path = require.resolve(`${name}/${program}`);
+} catch {
+  console.error(`pages: the package ${name} is not installed`);
+  console.error(
+    "fix: install again without --omit=optional; where there is no such package, this platform is not built for",
+  );
+  process.exit(9);
+}
+
+const child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
+// A terminal's Ctrl-C reaches the program by itself; what is sent to this process alone is passed on.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("error", (error) => {
+  console.error(`pages: ${path} cannot be run: ${error.message}`);
+  process.exit(9);
+});
+child.on("exit", (code, signal) => {
+  if (!signal) process.exit(code);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+});

@@ -1,0 +1,91 @@
+// Package limits is the one table of the platform's ceilings: those of a request of the Worker, which a manifest sets in
+// "limits", and those of uploads and names.
+//
+// It holds figures and words alone. The schema, the checks, the help topics, the translation of wrangler's
+// configuration, the plan of a deploy and the runtime read them here and repeat none. A new limit of a request is a field of
+// [Requests] with a row below, and the code that enforces it.
+//
+// Nothing here fails, holds state, reads a file, or decides what happens at a limit. All functions are safe for
+// concurrent use.
+package limits
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Requests bound one request of the Worker. In a manifest that was read, each has its default where none was given.
+type Requests struct {
+	CPUMs       int `json:"cpuMs,omitempty"`
+	SubRequests int `json:"subRequests,omitempty"`
+}
+
+// Limit is a row of the table.
+type Limit struct {
+	// Key is its name in "limits" of the manifest.
+	Key string
+	// Title names it to people.
+	Title string
+	// Default counts where the manifest has none; Ceiling is the most that a manifest may ask for; the least is 1.
+	Default, Ceiling int
+	// Unit follows an amount: " ms". Empty for counts.
+	Unit string
+	// Schema is what the schema says of it.
+	Schema string
+	// Help are the lines of `pages help runtime`, the first with the figures behind it.
+	Help [2]string
+	// Wrangler is its name in "limits" of a wrangler configuration; empty for none.
+	Wrangler string
+
+	field func(*Requests) *int
+}
+
+// The limits of a request.
+//
+//nolint:gochecknoglobals // a constant table
+var (
+	CPUMs = Limit{
+		Key: "cpuMs", Title: "CPU time", Default: 10_000, Ceiling: 30_000, Unit: " ms",
+		Schema:   "CPU time in milliseconds.",
+		Help:     [2]string{"time that code runs, not that it waits", "Over it a request ends with 503 and the line that was running"},
+		Wrangler: "cpu_ms",
+		field:    func(r *Requests) *int { return &r.CPUMs },
+	}
+	SubRequests = Limit{
+		Key: "subRequests", Title: "Subrequests", Default: 20, Ceiling: 50,
+		Schema:   "Outbound requests.",
+		Help:     [2]string{"fetches, redirects among them"},
+		Wrangler: "subrequests",
+		field:    func(r *Requests) *int { return &r.SubRequests },
+	}
+)
+
+// All returns the limits of a request in the order in which they are shown.
+func All() []Limit { return []Limit{CPUMs, SubRequests} }
+
+// Of returns the limit as r sets it, 0 for not at all.
+func (l Limit) Of(r Requests) int { return *l.field(&r) }
+
+// Set sets the limit in r.
+func (l Limit) Set(r *Requests, n int) { *l.field(r) = n }
+
+// Amount writes a number with its unit: "500 ms a request".
+func (l Limit) Amount(n int) string { return strconv.Itoa(n) + l.Unit + " a request" }
+
+// Raise is the advice to raise the limit: "raise limits.cpuMs (at most 30000) in pages.deploy.json".
+func (l Limit) Raise() string {
+	return fmt.Sprintf("raise limits.%s (at most %d) in pages.deploy.json", l.Key, l.Ceiling)
+}
+
+// What an upload takes of files, the manifest not counted.
+const (
+	MaxFileBytes    = 25 << 20 // of one file
+	MaxFiles        = 20_000
+	MaxBundleBytes  = 500 << 20 // of all files together
+	MaxPathBytes    = 1024
+	MaxPathSegments = 32
+	MaxSegmentBytes = 255
+)
+
+// MaxName is how many characters the name of a secret, a binding or a form has at most.
+const MaxName = 64

@@ -1,0 +1,29 @@
+// A body that the host handed over: all of its bytes, or the handle of a stream
+// that it holds until the end of the request. And bodies on their way to it.
+import { bytesOf as viewOf } from "../../../web/js/encoding.js";
+import { host } from "../../../web/js/host.js";
+import { disturbed, lengthOf, measured, pump, readAll, streamOf as streamOfPieces } from "../../../web/js/streams.js";
+
+export { disturbed, lengthOf, pump, readAll as drain, viewOf };
+
+/** The stream of a body of length bytes (null: unknown); used is called when it is first read or cancelled. */
+export function streamOf(body, length, used = () => {}) {
+  let rest = body;
+  const next = async () => {
+    used();
+    if (typeof rest === "number") return host.binding_read(rest);
+    const piece = rest;
+    rest = null;
+    return piece !== null && piece.byteLength > 0 ? piece : null;
+  };
+  const cancel = () => {
+    used();
+    if (typeof body === "number") host.binding_close(body);
+  };
+  return measured(streamOfPieces(next, cancel), length);
+}
+
+/** All bytes of a body. */
+export async function bytesOf(body) {
+  return typeof body === "number" ? host.binding_read_all(body) : body;
+}

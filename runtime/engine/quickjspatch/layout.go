@@ -1,0 +1,129 @@
+package quickjspatch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+)
+
+// layout is what the passes need to know of a module before they rewrite it.
+type layout struct {
+	imports importSection
+	types   [][]byte // as they are encoded
+	funcs   []uint32 // types of the module's own functions
+	exports map[string]uint32
+	code    [][]byte
+	globals uint32 // the module's own
+	data    []segment
+}
+
+// segment is what is laid out in the memory at first.
+type segment struct {
+	address uint32
+	bytes   []byte
+}
+
+// initialMemory is what n bytes of the memory are at first; nil when no segment holds all of them.
+func (l layout) initialMemory(address uint32, n int) []byte {
+	for _, s := range l.data {
+		if at := uint64(address) - uint64(s.address); address >= s.address && at+uint64(n) <= uint64(len(s.bytes)) {
+			return s.bytes[at:][:n]
+		}
+	}
+	return nil
+}
+
+// Types of values, as instructions hold them.
+const (
+	typeI32  = byte(wasmbinary.I32)
+	typeI64  = byte(wasmbinary.I64)
+	typeV128 = byte(wasmbinary.V128)
+)
+
+// importSection is what is imported: indices of functions, -1 for none, and how
+// many functions and globals there are.
+type importSection struct {
+	interrupt, hostCall int64
+	funcs, globals      uint32
+	types               []uint32
+}
+
+// typeOf is the type of function f, imported or not.
+func (l layout) typeOf(f uint32) uint32 {
+	if f < l.imports.funcs {
+		return l.imports.types[f]
+	}
+	if own := f - l.imports.funcs; own < uint32(len(l.funcs)) {
+		return l.funcs[own]
+	}
+	return ^uint32(0)
+}
+
+// hasType reports whether function i of the module's own is of a type, as it is encoded.
+func (l layout) hasType(i int, encoded string) bool {
+	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == encoded
+}
+
+// uniqueFunction is the one function of the module's own, of a type as it is encoded, that has
+// the instructions times over.
+func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (int, error) {
+	found, n := 0, 0
+	for i, code := range l.code {
+		if l.hasType(i, encoded) && bytes.Count(code, instructions) == times {
+			found, n = i, n+1
+		}
+	}
+	if n != 1 {
+		return 0, fmt.Errorf("the module has %d functions of the type %x with the instructions %x, not one", n, encoded, instructions)
+	}
+	return found, nil
+}
+
+// readLayout reads what matters here of a module.
+func readLayout(module []byte) (layout, error) {
+	m, err := wasmbinary.Parse(module)
+	if err != nil {
+		return layout{}, err
+	}
+	l := layout{
+		imports: importSection{interrupt: -1, hostCall: -1, funcs: uint32(m.ImportedFuncs), globals: uint32(m.ImportedGlobals), types: m.Funcs[:m.ImportedFuncs]},
+		funcs:   m.OwnFuncs,
+		exports: map[string]uint32{},
+		globals: uint32(len(m.OwnGlobals)),
+	}
+	for _, t := range m.Types {
+		l.types = append(l.types, t.Encode())
+	}
+	for _, in := range m.Imports {
+		switch {
+		case in.Kind != wasmbinary.Func || in.Module != "env":
+		case in.Name == "host_interrupt":
+			l.imports.interrupt = int64(in.Index)
+		case in.Name == "host_call":
+			l.imports.hostCall = int64(in.Index)
+		}
+	}
+	for _, e := range m.Exports {
+		if e.Kind == wasmbinary.Func && e.Index >= l.imports.funcs {
+			l.exports[e.Name] = e.Index
+		}
+	}
+	for _, body := range m.Bodies {
+		l.code = append(l.code, body.Bytes)
+	}
+	for _, d := range m.Data {
+		if address := d.Offset.Constant(); d.Active && address >= 0 {
+			l.data = append(l.data, segment{uint32(address), d.Bytes})
+		}
+	}
+	var faults []error
+	if l.imports.interrupt < 0 {
+		faults = append(faults, errors.New("the module does not import env.host_interrupt"))
+	}
+	if len(l.code) == 0 {
+		faults = append(faults, errors.New("the module has no code"))
+	}
+	return l, errors.Join(faults...)
+}

@@ -1,0 +1,187 @@
+package quickjspatch
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
+
+// This file makes texts fast that are looked for in a text. QuickJS compares at one
+// position after the other, and asks for each character where the text lies. Three new
+// functions come in between:
+//
+//   - String.prototype.indexOf and includes step to the next position that has the first
+//     character (skipBody).
+//   - string_indexof_char (text, unit, from) -> index or -1, by which replaceAll and
+//     split look as well, compares sixteen bytes at once (unitBody).
+//   - The comparison of two parts (text, other, from, other's from, length) -> difference
+//     takes texts of one byte a unit as they lie (partBody).
+//
+// None of these is exported. The first two are the functions of their type with the
+// loops below; the others are what those call, and what has its instructions.
+
+const (
+	methodType = "\x60\x05\x7f\x7e\x7f\x7f\x7f\x01\x7e" // of what a program calls
+	partType   = "\x60\x05\x7f\x7f\x7f\x7f\x7f\x01\x7f"
+	unitType   = "\x60\x03\x7f\x7f\x7f\x01\x7f"
+	skipType   = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
+
+	// textLength are the bits of the first word of a text that are its length; the sign
+	// says that a unit has two bytes.
+	textLength = 1<<31 - 1
+	// lanes are the bytes that are compared at once.
+	lanes = 16
+
+	vectorLoad   = 0
+	vectorSplat8 = 15
+	vectorEqual8 = 35
+	vectorMask   = 100
+)
+
+var (
+	// indexOfLoop is: loop, block, compare(text 10, other 9, from 3, 0, length 6).
+	indexOfLoop = []byte{op.Loop, op.BlockEmpty, op.Block, op.BlockEmpty, op.LocalGet, 10, op.LocalGet, 9, op.LocalGet, 3, op.I32Const, 0, op.LocalGet, 6, op.Call}
+	// includesLoop is: loop, compare(text 8, other 9, from 5, 0, length 3).
+	includesLoop = []byte{op.Loop, op.BlockEmpty, op.LocalGet, 8, op.LocalGet, 9, op.LocalGet, 5, op.I32Const, 0, op.LocalGet, 3, op.Call}
+)
+
+// stringSearcher is where the calls of this file go. indexOf and includes are of the module's own functions.
+type stringSearcher struct {
+	indexOf, includes            int
+	part, unit, get, data        uint32 // get (text, index) -> unit; data (text) -> address
+	partType, unitType, skipType uint32
+}
+
+func (l layout) stringSearcher() (x stringSearcher, err error) {
+	part, unit, skip := l.typeIndex(partType), l.typeIndex(unitType), l.typeIndex(skipType)
+	if part < 0 || unit < 0 || skip < 0 {
+		return x, errors.New("the module has no functions of the types that look for a text")
+	}
+	x.partType, x.unitType, x.skipType = uint32(part), uint32(unit), uint32(skip)
+	if x.indexOf, err = l.uniqueFunction(methodType, indexOfLoop, 1); err != nil {
+		return x, err
+	}
+	if x.includes, err = l.uniqueFunction(methodType, includesLoop, 1); err != nil {
+		return x, err
+	}
+	code := l.code[x.indexOf]
+	r := &wasmbinary.Reader{Bytes: code, At: bytes.Index(code, indexOfLoop) + len(indexOfLoop)}
+	x.part = r.U32()
+	callee := x.part
+	for _, first := range []*uint32{&x.get, &x.data} {
+		if callee < l.imports.funcs || callee-l.imports.funcs >= uint32(len(l.code)) {
+			return x, errors.New("the comparison of texts is not one of the module's own functions")
+		}
+		calls, err := callsOf(l.code[callee-l.imports.funcs])
+		if err != nil || len(calls) == 0 {
+			return x, errors.New("the comparison of texts does not ask where they lie")
+		}
+		*first, callee = calls[0], calls[0]
+	}
+	equal := op.AppendU32([]byte{op.LocalGet, 1, op.LocalGet, 0, op.Call}, x.data)
+	n, err := l.uniqueFunction(unitType, append(equal, op.LocalGet, 3, op.I32Add, op.I32Load16U, 1, 0, op.I32Eq), 1)
+	x.unit = l.imports.funcs + uint32(n)
+	return x, err
+}
+
+// The functions of this file come after those of arraymove.go.
+func (f *patcher) skipFunction() uint32 { return f.first + 11 }
+func (f *patcher) unitFunction() uint32 { return f.first + 12 }
+func (f *patcher) partFunction() uint32 { return f.first + 13 }
+
+// insertSkip returns the code of indexOf or includes with, in its loop, forwards only:
+//
+//	from = skip(text, other, from, the last position)
+func (f *patcher) insertSkip(code []byte, includes bool) []byte {
+	loop, at, out := indexOfLoop, 2, []byte{op.LocalGet, 8, op.I32Const, 1, op.I32Eq, op.If, op.BlockEmpty} // 8 is the step
+	skip := append(op.AppendU32(append(appendGets(nil, 10, 9, 3, 4), op.Call), f.skipFunction()), op.LocalSet, 3, op.End)
+	if includes {
+		loop, out = includesLoop, nil
+		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is behind the last position
+		skip = append(op.AppendU32(skip, f.skipFunction()), op.LocalSet, 5)
+	}
+	out = append(append(bytes.Clone(loop[:at]), out...), skip...)
+	return bytes.Replace(code, loop, append(out, loop[at:]...), 1)
+}
+
+// skipBody is
+//
+//	if from >= last or other is empty { return from }
+//	at = unit(text, other[0], from) // -1 is the greatest
+//	at > last ? last : at
+func (f *patcher) skipBody() []byte {
+	const text, other, from, last, at = 0, 1, 2, 3, 4
+	out := append(appendGets([]byte{1, 1, typeI32}, from, last), op.I32GeS)
+	out = op.AppendS32(append(appendGet(out, other), op.I32Load, 2, 0, op.I32Const), textLength)
+	out = append(append(out, op.I32And, op.I32Eqz, op.I32Or, op.If, op.BlockEmpty), op.LocalGet, from, op.Return, op.End)
+	out = append(appendGets(out, last, text, other), op.I32Const, 0, op.Call)
+	out = append(appendGet(op.AppendU32(out, f.texter.get), from), op.Call)
+	out = append(op.AppendU32(out, f.unitFunction()), op.LocalTee, at)
+	return append(appendGets(out, at, last), op.I32GtU, op.Select, op.End)
+}
+
+// unitBody is, with the bytes and the lanes of one unit,
+//
+//	if unit does not fit into the bytes { return -1 }
+//	for at = data+from*bytes; at+16 <= end; at += 16 {
+//		if mask = bytes of 16 at once that are equal; mask != 0 { return index of its first }
+//	}
+//	for ; at < end; at += bytes { if text[at] == unit { return its index } }
+//	-1
+func (f *patcher) unitBody(p probe) []byte {
+	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
+	out := []byte{2, 4, typeI32, 1, typeV128}
+	out = append(op.AppendU32(append(out, op.LocalGet, text, op.Call), f.texter.data), op.LocalSet, data)
+	each := func(shift, load byte) []byte {
+		out := append(op.AppendS32([]byte{op.LocalGet, unit, op.I32Const}, 1<<(8<<shift)-1), op.I32GtU, op.BrIf, 1)
+		scaled := func(out []byte) []byte {
+			return append(out, op.I32Const, shift, op.I32Shl, op.LocalGet, data, op.I32Add)
+		}
+		found := func(out []byte) []byte {
+			return append(out, op.LocalGet, data, op.I32Sub, op.I32Const, shift, op.I32ShrU, op.Return)
+		}
+		out = append(scaled(append(out, op.LocalGet, from)), op.LocalSet, at)
+		out = append(op.AppendS32(append(out, op.LocalGet, text, op.I32Load, 2, 0, op.I32Const), textLength), op.I32And)
+		out = append(scaled(out), op.LocalSet, end)
+		out = append(out, op.LocalGet, unit, op.SIMD, vectorSplat8+shift, op.LocalSet, all)
+		out = p.appendProbe(append(out, op.Block, op.BlockEmpty, op.Loop, op.BlockEmpty))
+		out = append(out, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalGet, end, op.I32GtU, op.BrIf, 1)
+		out = append(out, op.LocalGet, at, op.SIMD, vectorLoad, 0, 0, op.LocalGet, all, op.SIMD, vectorEqual8+10*shift)
+		out = append(out, op.SIMD, vectorMask, op.LocalTee, mask, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask, op.I32Ctz, op.I32Add)
+		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalSet, at, op.Br, 0, op.End, op.End)
+		out = append(out, op.Loop, op.BlockEmpty, op.LocalGet, at, op.LocalGet, end, op.I32GeU, op.BrIf, 2)
+		out = append(out, op.LocalGet, at, load, shift, 0, op.LocalGet, unit, op.I32Eq, op.If, op.BlockEmpty, op.LocalGet, at)
+		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, 1<<shift, op.I32Add, op.LocalSet, at, op.Br, 0, op.End)
+		return out
+	}
+	out = append(out, op.Block, op.BlockEmpty, op.LocalGet, text, op.I32Load, 2, 0, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(append(out, each(1, op.I32Load16U)...), op.Else)
+	out = append(append(out, each(0, op.I32Load8U)...), op.End, op.End)
+	return append(out, op.I32Const, 0x7f, op.End)
+}
+
+// partBody is
+//
+//	if a unit of either has two bytes { return the comparison by the units }
+//	for ; length > 0; length-- { if difference of the two bytes is not 0 { return it }; to the next ones }
+//	0
+func (f *patcher) partBody(p probe) []byte {
+	const text, other, at, otherAt, length, difference = 0, 1, 2, 3, 4, 5
+	out := []byte{1, 1, typeI32, op.LocalGet, text, op.I32Load, 2, 0, op.LocalGet, other, op.I32Load, 2, 0, op.I32Or}
+	out = append(out, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(op.AppendU32(append(appendGets(out, 0, 1, 2, 3, 4), op.Call), f.texter.part), op.Return, op.End)
+	for _, of := range [][2]byte{{text, at}, {other, otherAt}} {
+		out = append(op.AppendU32(append(appendGet(out, of[0]), op.Call), f.texter.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
+	}
+	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
+	out = append(out, op.LocalGet, length, op.If, op.BlockEmpty)
+	out = append(out, op.LocalGet, at, op.I32Load8U, 0, 0, op.LocalGet, otherAt, op.I32Load8U, 0, 0, op.I32Sub, op.LocalTee, difference)
+	out = append(out, op.If, op.BlockEmpty, op.LocalGet, difference, op.Return, op.End)
+	for _, local := range []byte{at, otherAt} {
+		out = append(out, op.LocalGet, local, op.I32Const, 1, op.I32Add, op.LocalSet, local)
+	}
+	out = append(out, op.LocalGet, length, op.I32Const, 1, op.I32Sub, op.LocalSet, length, op.Br, 1, op.End, op.End)
+	return append(out, op.I32Const, 0, op.End)
+}

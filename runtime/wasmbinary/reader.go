@@ -1,0 +1,118 @@
+package wasmbinary
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Reader steps over a module's bytes. The first fault stays in Err, and reads
+// after it return zeros.
+type Reader struct {
+	Bytes []byte
+	At    int // the next byte
+	From  int // where Bytes begins in the module
+	Err   error
+}
+
+// More reports whether there are bytes left, and no fault.
+func (r *Reader) More() bool { return r.Err == nil && r.At < len(r.Bytes) }
+
+// Fail notes a fault at the next byte, unless there is one.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.Err == nil {
+		r.Err = fmt.Errorf("%s @+%d", fmt.Sprintf(format, args...), r.From+r.At)
+	}
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if !r.More() {
+		r.Fail("unexpected end")
+		return 0
+	}
+	r.At++
+	return r.Bytes[r.At-1]
+}
+
+func (r *Reader) take(n uint32) []byte {
+	if r.Err != nil || uint64(n) > uint64(len(r.Bytes)-r.At) {
+		r.Fail("unexpected end")
+		return nil
+	}
+	r.At += int(n)
+	return r.Bytes[r.At-int(n) : r.At]
+}
+
+// sub is a reader of the next n bytes.
+func (r *Reader) sub(n uint32) *Reader {
+	from := r.From + r.At
+	return &Reader{Bytes: r.take(n), From: from, Err: r.Err}
+}
+
+// Finish takes over the fault of a reader of a part, which must be at its end.
+func (r *Reader) Finish(part *Reader) {
+	if part.Err == nil && part.At != len(part.Bytes) {
+		part.Fail("%d bytes too many", len(part.Bytes)-part.At)
+	}
+	r.Err = errors.Join(r.Err, part.Err)
+}
+
+// Vector reads a length and that many bytes.
+func (r *Reader) Vector() []byte { return r.take(r.U32()) }
+
+func (r *Reader) name() string {
+	s := string(r.Vector())
+	if !utf8.ValidString(s) {
+		r.Fail("a name is not UTF-8")
+	}
+	return s
+}
+
+// U32 reads an unsigned LEB128 number of at most 32 bits.
+func (r *Reader) U32() uint32 {
+	var v uint64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.Byte()
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if v > 1<<32-1 {
+				break
+			}
+			return uint32(v)
+		}
+	}
+	r.Fail("a number of more than 32 bits")
+	return 0
+}
+
+// Signed reads a signed LEB128 number of at most so many bits.
+func (r *Reader) Signed(bits int) int64 {
+	var v int64
+	for shift := 0; shift < bits; shift += 7 {
+		b := r.Byte()
+		v |= int64(b&0x7f) << shift
+		if b >= 0x80 {
+			continue
+		}
+		if shift += 7; shift < 64 && b&0x40 != 0 {
+			v |= -1 << shift
+		}
+		if limit := int64(1) << (bits - 1); bits < 64 && (v >= limit || v < -limit) {
+			break
+		}
+		return v
+	}
+	r.Fail("a number of more than %d bits", bits)
+	return 0
+}
+
+// Index reads an index that must be less than n.
+func (r *Reader) Index(n int, what string) uint32 {
+	i := r.U32()
+	if int64(i) >= int64(n) {
+		r.Fail("%s %d does not exist", what, i)
+		return 0
+	}
+	return i
+}

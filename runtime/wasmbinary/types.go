@@ -1,0 +1,163 @@
+package wasmbinary
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
+
+// ValType is a type of values, as the binary format encodes it.
+type ValType byte
+
+// The types of values.
+const (
+	I32       ValType = 0x7f
+	I64       ValType = 0x7e
+	F32       ValType = 0x7d
+	F64       ValType = 0x7c
+	V128      ValType = 0x7b
+	Funcref   ValType = 0x70
+	Externref ValType = 0x6f
+	Exnref    ValType = 0x69 // in the rewritten module an Externref of the host's
+)
+
+// String is the type as the text format writes it.
+func (t ValType) String() string {
+	switch t {
+	case I32:
+		return "i32"
+	case I64:
+		return "i64"
+	case F32:
+		return "f32"
+	case F64:
+		return "f64"
+	case V128:
+		return "v128"
+	case Funcref:
+		return "funcref"
+	case Externref:
+		return "externref"
+	case Exnref:
+		return "exnref"
+	}
+	return fmt.Sprintf("type %#x", byte(t))
+}
+
+// FuncType is a function's signature.
+type FuncType struct{ Params, Results []ValType }
+
+// Key is the signature as a short text: "if:d" takes an i32 and an f32 and
+// returns an f64.
+func (t FuncType) Key() string { return letters(t.Params) + ":" + letters(t.Results) }
+
+// Letters are one for each type: i, I (i64), f, d, v, F (funcref), x, e (exnref).
+func letters(list []ValType) string {
+	b := make([]byte, len(list))
+	for i, t := range list {
+		b[i] = map[ValType]byte{I32: 'i', I64: 'I', F32: 'f', F64: 'd', V128: 'v', Funcref: 'F', Externref: 'x', Exnref: 'e'}[t]
+	}
+	return string(b)
+}
+
+// Encode is the type in the binary format.
+func (t FuncType) Encode() []byte {
+	out := []byte{0x60}
+	for _, list := range [][]ValType{t.Params, t.Results} {
+		out = op.AppendU32(out, uint32(len(list)))
+		for _, v := range list {
+			out = append(out, byte(v))
+		}
+	}
+	return out
+}
+
+// Has reports whether one of the types is among the parameters or results.
+func (t FuncType) Has(types ...ValType) bool {
+	for _, list := range [][]ValType{t.Params, t.Results} {
+		for _, x := range list {
+			if slices.Contains(types, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Kind is what an import or export is.
+type Kind byte
+
+// The kinds.
+const (
+	Func Kind = iota
+	Table
+	Memory
+	Global
+	Tag // what an exception holds
+)
+
+// String is the kind as WebAssembly.Module.exports names it.
+func (k Kind) String() string { return [...]string{"function", "table", "memory", "global", "tag"}[k] }
+
+// Limits are in pages of 64 KiB, or in elements.
+type Limits struct {
+	Min, Max uint32
+	HasMax   bool
+}
+
+// TableType is a table's.
+type TableType struct {
+	Elem ValType
+	Limits
+}
+
+// GlobalType is a global's. Ref is the function that it starts with, or NoRef.
+type GlobalType struct {
+	Type    ValType
+	Mutable bool
+	Ref     int
+}
+
+// NoRef stands for null, or for what is not known before the module runs.
+const NoRef = -1
+
+// Import is one import. Index is its number in the index space of its kind.
+type Import struct {
+	Module, Name string
+	Kind         Kind
+	Index        uint32
+}
+
+// Export is one export.
+type Export struct {
+	Name  string
+	Kind  Kind
+	Index uint32
+}
+
+// Custom is a custom section.
+type Custom struct {
+	Name string
+	Data []byte
+}
+
+// Declarations are what a module declares: what it imports, exports and has of each kind.
+type Declarations struct {
+	Types   []FuncType
+	Imports []Import
+	Exports []Export
+	Customs []Custom
+	Funcs   []uint32 // the type of each function, imported ones first
+	Tables  []TableType
+	Memory  *Limits // nil for none
+	Globals []GlobalType
+	Tags    []uint32 // the type of each tag, imported ones first
+	Start   int      // a function, or NoRef
+
+	ImportedFuncs, ImportedTables, ImportedGlobals, ImportedTags int
+	ImportsMemory                                                bool
+}
+
+// FuncType is the signature of function i.
+func (m *Declarations) FuncType(i uint32) FuncType { return m.Types[m.Funcs[i]] }
