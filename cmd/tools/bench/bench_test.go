@@ -282,7 +282,7 @@ func TestRuntimeTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		var there []string
-		for _, hit := range regexp.MustCompile(`(?m)^  "([^"]+)": \[\d+, `).FindAllStringSubmatch(string(text), -1) {
+		for _, hit := range regexp.MustCompile(`(?m)^  "?([^":\n]+|[^"\n]+)"?: \[\s*\d+,\s`).FindAllStringSubmatch(string(text), -1) {
 			there = append(there, hit[1])
 		}
 		if !slices.Equal(there, names) {

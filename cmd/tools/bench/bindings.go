@@ -43,10 +43,7 @@ const (
 )
 
 // bindingRates are loaded with requests; the Worker has a route for each.
-var bindingRates = []struct {
-	measure measure
-	path    string
-}{
+var bindingRates = []loadedPath{
 	{selectRate, "/api/select"},
 	{insertRate, "/api/insert"},
 	{batchRate, "/api/batch"},
@@ -92,17 +89,18 @@ func (b *bench) measureBindings(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for round := range b.turns() {
-		for turn := range sides {
-			s := sides[(round+turn)%len(sides)]
-			b.say("round %d of %d: the bindings of %s", round+1, b.rounds, s.name)
-			if err := b.turnBindings(ctx, s); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+	rounds := 0
+	err = b.rotate(sides, "the bindings of ", func(s *side) error {
+		if s.name == us {
+			rounds++
+			if err := b.loopInGo(ctx, filepath.Join(dir, "loop-"+strconv.Itoa(rounds)+".db")); err != nil {
+				return err
 			}
 		}
-		if err := b.loopInGo(ctx, filepath.Join(dir, "loop-"+strconv.Itoa(round)+".db")); err != nil {
-			return err
-		}
+		return b.turnBindings(ctx, s)
+	})
+	if err != nil {
+		return err
 	}
 	return b.lists(ctx, sides[0])
 }
@@ -127,24 +125,27 @@ func (b *bench) turnBindings(ctx context.Context, s *side) error {
 		return err
 	}
 	for _, r := range bindingRates {
-		if _, err := b.load.rate(ctx, srv.url+r.path, time.Second); err != nil { // warms up
-			return fmt.Errorf("loading %s: %w", r.path, err)
+		if err := b.rate(ctx, s.name, r.measure, srv.url+r.path, time.Second); err != nil {
+			return err
 		}
-		rate, err := b.load.rate(ctx, srv.url+r.path, b.duration)
-		if err != nil {
-			return fmt.Errorf("loading %s: %w", r.path, err)
-		}
-		b.results.add(s.name, r.measure, rate)
 	}
+	return b.sample(s.name, selectLoop, func() error {
+		_, err := fetch(ctx, srv.url+"/api/loop")
+		return err
+	})
+}
+
+// sample adds the median of the times that something takes.
+func (b *bench) sample(side string, m measure, what func() error) error {
 	var took []float64
 	for range samples {
 		began := b.now()
-		if _, err := fetch(ctx, srv.url+"/api/loop"); err != nil {
+		if err := what(); err != nil {
 			return err
 		}
 		took = append(took, milliseconds(b.now().Sub(began)))
 	}
-	b.results.add(s.name, selectLoop, median(took))
+	b.results.add(side, m, median(took))
 	return nil
 }
 
@@ -161,9 +162,7 @@ func (b *bench) loopInGo(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	var took []float64
-	for range samples {
-		began := b.now()
+	return b.sample(databaseSQL, selectLoop, func() error {
 		for at := range loopedRows {
 			var id, n float64
 			var name string
@@ -171,10 +170,8 @@ func (b *bench) loopInGo(ctx context.Context, file string) error {
 				return err
 			}
 		}
-		took = append(took, milliseconds(b.now().Sub(began)))
-	}
-	b.results.add(databaseSQL, selectLoop, median(took))
-	return nil
+		return nil
+	})
 }
 
 // lists measures ours alone: what its memory grows by over a list of many pages.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"iter"
 	"time"
 )
@@ -62,4 +63,18 @@ func (b *bench) turns() iter.Seq[int] {
 			longest = max(longest, b.now().Sub(began))
 		}
 	}
+}
+
+// rotate measures all sides in each round, another one first each time.
+func (b *bench) rotate(sides []*side, what string, measure func(*side) error) error {
+	for round := range b.turns() {
+		for turn := range sides {
+			s := sides[(round+turn)%len(sides)]
+			b.say("round %d of %d: %s%s", round+1, b.rounds, what, s.name)
+			if err := measure(s); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
 }

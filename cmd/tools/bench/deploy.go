@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -15,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -106,70 +106,58 @@ type deploying struct {
 	second     string // another key, with calls of its own
 }
 
-// serve starts a service with an empty data folder.
+// serve starts a service with a data folder, which it makes where there is none.
 func (d *deploying) serve(ctx context.Context, data string) error {
 	port, err := freePort(ctx)
 	if err != nil {
 		return err
 	}
-	reader, writer, err := os.Pipe()
-	if err != nil {
+	command := []string{d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data", data}
+	if d.service, err = startProcess(command, "", append(slices.Clone(d.environ), "HOME="+d.dir)); err != nil {
 		return err
-	}
-	cmd := exec.Command(d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data", data) //nolint:noctx // stop ends it
-	cmd.Env, cmd.Stdout = append(d.environ, "HOME="+d.dir), writer
-	d.service = &process{cmd: cmd, ended: make(chan struct{}), said: &tail{}}
-	cmd.Stderr = d.service.said
-	group(cmd)
-	if err := cmd.Start(); err != nil {
-		return errors.Join(err, reader.Close(), writer.Close())
-	}
-	go func(p *process) {
-		_ = p.cmd.Wait() // how it ended is of no interest
-		close(p.ended)
-	}(d.service)
-	line, err := bufio.NewReader(reader).ReadBytes('\n')
-	if err = errors.Join(err, reader.Close(), writer.Close()); err != nil {
-		d.service.stop()
-		return fmt.Errorf("the service did not start: %w; it said:\n%s", err, d.service.output())
 	}
 	var ready struct {
 		URL  string            `json:"url"`
 		Keys map[string]string `json:"keys"`
 	}
-	if err := json.Unmarshal(line, &ready); err != nil {
+	line, err := d.service.line(ctx, "{")
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &ready)
+	}
+	if err != nil {
 		d.service.stop()
-		return err
+		return fmt.Errorf("pages platform: %w", err)
 	}
 	d.url, d.key, d.second = ready.URL, ready.Keys["member"], ready.Keys["stored"]
 	return nil
 }
 
-// command is one of ours on a site.
-func (d *deploying) command(ctx context.Context, site string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, d.pages, args...)
-	cmd.Dir = site
-	cmd.Env = append(d.environ, "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "PAGES_BASE_URL="+d.url, "PAGES_API_KEY="+d.key, "PAGES_SITE=Open studio", "NO_COLOR=1")
-	return cmd
+// ran is how one of our commands went.
+type ran struct {
+	took time.Duration
+	peak int64 // the most memory it had, in bytes
+	out  string
 }
 
-// run runs one to its end, with the exit code that is due, and returns how long it took
-// and the most memory it had.
-func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) (took time.Duration, peak int64, out string, err error) {
-	cmd := d.command(ctx, site, args...)
+// run runs one of our commands on a site to its end, with the exit code that is due and a text that it has to print.
+func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) (ran, error) {
+	cmd := exec.CommandContext(ctx, d.pages, args...)
+	cmd.Dir = site
+	cmd.Env = append(slices.Clone(d.environ), "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "PAGES_BASE_URL="+d.url, "PAGES_API_KEY="+d.key,
+		"PAGES_SITE=Open studio", "NO_COLOR=1")
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	began := d.now()
 	if err := cmd.Start(); err != nil {
-		return 0, 0, "", err
+		return ran{}, err
 	}
 	memory := watchMemory(cmd.Process.Pid)
 	_ = cmd.Wait() // the exit code says it
-	took, peak = d.now().Sub(began), memory.end()
-	if cmd.ProcessState.ExitCode() != due || !strings.Contains(text.String(), want) {
-		return took, peak, text.String(), fmt.Errorf("pages %s: exit code %d: %s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), text.String())
+	r := ran{d.now().Sub(began), memory.end(), text.String()}
+	if code := cmd.ProcessState.ExitCode(); code != due || !strings.Contains(r.out, want) {
+		return r, fmt.Errorf("pages %s: exit code %d: %s", strings.Join(args, " "), code, r.out)
 	}
-	return took, peak, text.String(), nil
+	return r, nil
 }
 
 // waits is the exit code of a deploy that waits for its confirmation.
@@ -182,20 +170,19 @@ func (d *deploying) first(ctx context.Context, site string, round int) (err erro
 		return err
 	}
 	defer d.service.stop()
-	took, _, _, err := d.run(ctx, site, waits, fmt.Sprintf("sent %d files", deployFiles+round), "deploy", "--propose-only")
+	r, err := d.run(ctx, site, waits, fmt.Sprintf("sent %d files", deployFiles+round), "deploy", "--propose-only")
 	if err != nil {
 		return err
 	}
-	d.results.add(us, deployFirst, milliseconds(took))
-	d.results.add(firstDeploy, deployFirst, milliseconds(took))
+	d.results.add(us, deployFirst, milliseconds(r.took))
+	d.results.add(firstDeploy, deployFirst, milliseconds(r.took))
 	if err := os.WriteFile(filepath.Join(site, "public", fmt.Sprintf("changed-%d.txt", round)), fmt.Append(nil, "only in round ", round), 0o600); err != nil {
 		return err
 	}
-	took, _, _, err = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only")
-	if err != nil {
+	if r, err = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only"); err != nil {
 		return err
 	}
-	d.results.add(us, deployAgain, milliseconds(took))
+	d.results.add(us, deployAgain, milliseconds(r.took))
 	began := d.now()
 	if err := copyIntoStore(filepath.Join(site, "public"), filepath.Join(d.dir, fmt.Sprint("store-", round))); err != nil {
 		return err
@@ -213,40 +200,33 @@ func (d *deploying) plan(ctx context.Context, site string, round int) error {
 	}
 	defer d.service.stop()
 	memory := watchMemory(d.service.cmd.Process.Pid)
-	_, peak, out, err := d.run(ctx, site, waits, "", "deploy", "--propose-only", "--force")
+	r, err := d.run(ctx, site, waits, "", "deploy", "--propose-only", "--force")
 	served := memory.end()
 	if err != nil {
 		return err
 	}
-	d.results.add(us, deployClient, float64(peak)/mebibyte)
+	d.results.add(us, deployClient, float64(r.peak)/mebibyte)
 	d.results.add(us, deployPlatform, float64(served)/mebibyte)
 	for _, m := range []measure{deployClient, deployPlatform} {
 		d.results.add(theBound, m, boundBytes/mebibyte)
 	}
-	id := confirmation.FindStringSubmatch(out)
+	id := confirmation.FindStringSubmatch(r.out)
 	if id == nil {
 		return errors.New("a deploy printed no line that confirms")
 	}
-	if _, _, _, err := d.run(ctx, site, 0, "is live", "confirm", id[1]); err != nil {
+	if _, err := d.run(ctx, site, 0, "is live", "confirm", id[1]); err != nil {
 		return err
 	}
-	took, _, _, err := d.run(ctx, site, 0, "no changes", "deploy", "--plan")
-	if err != nil {
+	if r, err = d.run(ctx, site, 0, "no changes", "deploy", "--plan"); err != nil {
 		return err
 	}
-	d.results.add(us, deployPlan, milliseconds(took))
+	d.results.add(us, deployPlan, milliseconds(r.took))
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		d.missing(sha256Sums, "there is none in PATH")
 		return nil
 	}
-	hash := exec.CommandContext(ctx, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
-	hash.Dir = site
-	began := d.now()
-	if err := hash.Run(); err != nil {
-		return err
-	}
-	d.results.add(sha256Sums, deployPlan, milliseconds(d.now().Sub(began)))
-	return nil
+	_, err = d.timed(ctx, sha256Sums, deployPlan, 1, site, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
+	return err
 }
 
 // copyIntoStore copies files under their hashes, each synced before it has its name, and

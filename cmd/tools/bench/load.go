@@ -36,17 +36,39 @@ func (b *bench) chooseLoader() loader {
 	return wrk{path: path}
 }
 
+// rate adds the rate of a side under load, after a load that warms it up.
+func (b *bench) rate(ctx context.Context, side string, m measure, address string, warmUp time.Duration) error {
+	if _, err := b.load.rate(ctx, address, warmUp); err != nil {
+		return fmt.Errorf("warming up %s: %w", address, err)
+	}
+	rate, err := b.load.rate(ctx, address, b.duration)
+	if err != nil {
+		return fmt.Errorf("loading %s: %w", address, err)
+	}
+	b.results.add(side, m, rate)
+	return nil
+}
+
 // wrk is https://github.com/wg/wrk.
 type wrk struct{ path string }
 
 func (wrk) name() string { return fmt.Sprintf("wrk -t1 -c%d", connections) }
 
 func (w wrk) rate(ctx context.Context, url string, d time.Duration) (float64, error) {
-	out, err := exec.CommandContext(ctx, w.path, "-t1", fmt.Sprintf("-c%d", connections), fmt.Sprintf("-d%ds", int(d.Seconds())), url).CombinedOutput()
+	out, err := w.run(ctx, d, url)
 	if err != nil {
-		return 0, fmt.Errorf("wrk: %w: %s", err, out)
+		return 0, err
 	}
-	return parseWrk(string(out))
+	return parseWrk(out)
+}
+
+func (w wrk) run(ctx context.Context, d time.Duration, args ...string) (string, error) {
+	args = append([]string{"-t1", fmt.Sprintf("-c%d", connections), fmt.Sprintf("-d%ds", int(d.Seconds()))}, args...)
+	out, err := exec.CommandContext(ctx, w.path, args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("wrk: %w: %s", err, out)
+	}
+	return string(out), nil
 }
 
 var (
@@ -59,11 +81,11 @@ var (
 
 // tail is the time in milliseconds in which 99 of 100 answers came.
 func (w wrk) tail(ctx context.Context, url string, d time.Duration) (float64, error) {
-	out, err := exec.CommandContext(ctx, w.path, "-t1", fmt.Sprintf("-c%d", connections), fmt.Sprintf("-d%ds", int(d.Seconds())), "--latency", url).CombinedOutput()
+	out, err := w.run(ctx, d, "--latency", url)
 	if err != nil {
-		return 0, fmt.Errorf("wrk: %w: %s", err, out)
+		return 0, err
 	}
-	return parseTail(string(out))
+	return parseTail(out)
 }
 
 var wrkTail = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+)(us|ms|s) *$`)
@@ -118,34 +140,53 @@ func (o ownLoad) rate(ctx context.Context, address string, d time.Duration) (flo
 
 // connection sends one request after the other until the deadline.
 func (o ownLoad) connection(ctx context.Context, u *url.URL, deadline time.Time) (count int, err error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	c, err := connect(ctx, u.Host)
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
-	if err := conn.SetDeadline(deadline.Add(patience)); err != nil {
+	defer c.Close()
+	if err := c.SetDeadline(deadline.Add(patience)); err != nil {
 		return 0, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends the reading
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the reading
 	defer stop()
 	request := "GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n"
-	answers := bufio.NewReader(conn)
 	for o.now().Before(deadline) {
-		if _, err := io.WriteString(conn, request); err != nil {
+		if err := c.exchange(request, io.Discard); err != nil {
 			return count, err
-		}
-		res, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			return count, err
-		}
-		_, err = io.Copy(io.Discard, res.Body)
-		if err = errors.Join(err, res.Body.Close()); err != nil {
-			return count, err
-		}
-		if res.StatusCode/100 != 2 {
-			return count, fmt.Errorf("status %d", res.StatusCode)
 		}
 		count++
 	}
 	return count, nil
+}
+
+// requester sends requests over one connection, with little work of its own.
+type requester struct {
+	net.Conn
+
+	answers *bufio.Reader
+}
+
+func connect(ctx context.Context, host string) (*requester, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	return &requester{conn, bufio.NewReader(conn)}, nil
+}
+
+// exchange sends a request and copies the body of the response, which has to be a 2xx.
+func (c *requester) exchange(request string, body io.Writer) error {
+	if _, err := io.WriteString(c, request); err != nil {
+		return err
+	}
+	res, err := http.ReadResponse(c.answers, nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(body, res.Body)
+	if err = errors.Join(err, res.Body.Close()); err == nil && res.StatusCode/100 != 2 {
+		err = fmt.Errorf("status %d", res.StatusCode)
+	}
+	return err
 }

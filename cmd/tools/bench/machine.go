@@ -60,8 +60,7 @@ func (b *bench) firstLine(ctx context.Context, program string, args ...string) s
 	if err != nil {
 		return absentTool
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line
+	return firstLine(strings.TrimSpace(string(out)))
 }
 
 // packageVersion is the version of an npm package in its folder.
@@ -79,11 +78,11 @@ func processor() string { return procField("/proc/cpuinfo", "model name", runtim
 
 // memory is how much the machine has.
 func memory() string {
-	var kb float64
-	if _, err := fmt.Sscan(procField("/proc/meminfo", "MemTotal", ""), &kb); err != nil {
+	size := kibibytes(procField("/proc/meminfo", "MemTotal", ""))
+	if size == 0 {
 		return "memory unknown"
 	}
-	return fmt.Sprintf("%.1f GB of memory", kb*1024/1e9)
+	return fmt.Sprintf("%.1f GB of memory", float64(size)/1e9)
 }
 
 // procField is the value of the first "name: value" of a file.

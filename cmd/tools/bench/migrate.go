@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -92,11 +93,12 @@ func writeMigrations(dir string, n int) error {
 // findPeers says which of them there are, and writes the script of sqlite3: each file in a transaction, as durable as
 // ours.
 func (m *migration) findPeers(ctx context.Context) error {
-	var missing error
-	if m.wrangler, missing = m.wranglerCommand(ctx); missing != nil {
-		m.missing(wrangler, "%v", missing)
+	command, err := m.wranglerCommand(ctx)
+	if err != nil {
+		m.missing(wrangler, "%v", err)
 	}
-	if m.sqlite3, missing = exec.LookPath("sqlite3"); missing != nil {
+	m.wrangler = command
+	if m.sqlite3, err = exec.LookPath("sqlite3"); err != nil {
 		m.missing(sqlite3, "there is none in PATH")
 		return nil //nolint:nilerr // a peer may be missing
 	}
@@ -111,45 +113,45 @@ func (m *migration) findPeers(ctx context.Context) error {
 
 // turn measures every side once, and what takes less than a second some times more.
 func (m *migration) turn(ctx context.Context) error {
+	ours := []string{m.pages, "migrate", "--quiet"}
 	for range applies {
-		if err := m.turnMany(ctx); err != nil {
+		if err := m.apply(ctx, us, migrateMany, m.many, ours...); err != nil {
+			return err
+		}
+		if m.script == "" {
+			continue
+		}
+		if err := m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+m.script); err != nil {
 			return err
 		}
 	}
-	if err := m.apply(ctx, m.some, migrateSome); err != nil {
+	if err := m.apply(ctx, us, migrateSome, m.some, ours...); err != nil {
 		return err
 	}
 	if m.wrangler != nil {
-		if err := os.RemoveAll(filepath.Join(m.theirs, ".wrangler")); err != nil {
-			return err
-		}
-		if err := m.timed(ctx, wrangler, migrateSome, m.theirs, append(m.wrangler, "d1", "migrations", "apply", "bench", "--local")...); err != nil {
+		command := append(slices.Clone(m.wrangler), "d1", "migrations", "apply", "bench", "--local")
+		if err := m.apply(ctx, wrangler, migrateSome, m.theirs, command...); err != nil {
 			return err
 		}
 	}
 	return m.turnStatus(ctx)
 }
 
-// turnMany applies the thousand files, ours and as a script of sqlite3.
-func (m *migration) turnMany(ctx context.Context) error {
-	if err := m.apply(ctx, m.many, migrateMany); err != nil || m.script == "" {
-		return err
+// peerDatabase is the database of sqlite3, in the folder of the site.
+const peerDatabase = "peer.db"
+
+// apply applies a site's files to the side's empty database.
+func (m *migration) apply(ctx context.Context, side string, name measure, site string, command ...string) error {
+	databases := map[string][]string{
+		us: {".pages"}, wrangler: {".wrangler"}, sqlite3: {peerDatabase, peerDatabase + "-wal", peerDatabase + "-shm"},
 	}
-	base := filepath.Join(m.many, "peer.db")
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.RemoveAll(base + suffix); err != nil {
+	for _, left := range databases[side] {
+		if err := os.RemoveAll(filepath.Join(site, left)); err != nil {
 			return err
 		}
 	}
-	return m.timed(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", base, ".read "+m.script)
-}
-
-// apply applies a site's files to an empty database.
-func (m *migration) apply(ctx context.Context, site string, name measure) error {
-	if err := os.RemoveAll(filepath.Join(site, ".pages")); err != nil {
-		return err
-	}
-	return m.timed(ctx, us, name, site, m.pages, "migrate", "--quiet")
+	_, err := m.timed(ctx, side, name, 1, site, command...)
+	return err
 }
 
 // turnStatus asks for the status in this process, as the dev server and the service do, and reads the files.
@@ -183,18 +185,4 @@ func readFolder(dir string) error {
 		err = errors.Join(err, read)
 	}
 	return err
-}
-
-// timed runs a process in a folder to its end and adds its time.
-func (m *migration) timed(ctx context.Context, side string, name measure, dir string, args ...string) error {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(m.environ, "CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false")
-	began := m.now()
-	out, err := cmd.CombinedOutput()
-	m.results.add(side, name, milliseconds(m.now().Sub(began)))
-	if err != nil {
-		return fmt.Errorf("%s: %w: %.500s", side, err, out)
-	}
-	return nil
 }

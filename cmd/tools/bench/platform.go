@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -111,15 +106,15 @@ func (d *deploying) starts(ctx context.Context, empty, full string) error {
 		return err
 	}
 	d.service.stop()
-	for data, into := range map[string]func(float64){
-		empty: func(ms float64) { d.results.add(emptyData, startEmpty, ms) },
-		full:  func(ms float64) { d.results.add(us, startFilled, ms) },
-	} {
+	for _, start := range []struct {
+		data, side string
+		measure    measure
+	}{{empty, emptyData, startEmpty}, {full, us, startFilled}} {
 		began := d.now()
-		if err := d.serve(ctx, data); err != nil {
+		if err := d.serve(ctx, start.data); err != nil {
 			return err
 		}
-		into(milliseconds(d.now().Sub(began)))
+		d.results.add(start.side, start.measure, milliseconds(d.now().Sub(began)))
 		d.service.stop()
 	}
 	return nil
@@ -249,12 +244,12 @@ func (d *deploying) hammer(ctx context.Context, n int) ([]time.Duration, error) 
 	return slices.Concat(all...), errors.Join(errs...)
 }
 
-// caller calls tools on one connection, with little work of its own.
+// caller calls tools on one connection.
 type caller struct {
-	net.Conn
+	*requester
 
-	read *bufio.Reader
 	head string
+	body bytes.Buffer
 }
 
 func (d *deploying) connect(ctx context.Context, key string) (*caller, error) {
@@ -262,41 +257,16 @@ func (d *deploying) connect(ctx context.Context, key string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+	r, err := connect(ctx, u.Host)
 	if err != nil {
 		return nil, err
 	}
-	return &caller{conn, bufio.NewReader(conn), " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\n"}, nil
+	return &caller{requester: r, head: " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\n"}, nil
 }
 
-// call calls a tool and returns the body of its answer.
+// call calls a tool and returns the body of the response, which is good until the next call.
 func (c *caller) call(tool, body string) ([]byte, error) {
-	if _, err := fmt.Fprintf(c, "POST /api/v1/tools/%s%sContent-Length: %d\r\n\r\n%s", tool, c.head, len(body), body); err != nil {
-		return nil, err
-	}
-	length := -1
-	for first := true; ; first = false {
-		line, err := c.read.ReadString('\n')
-		if err != nil {
-			return nil, err
-		}
-		line = strings.TrimRight(line, "\r\n")
-		if first && !strings.HasPrefix(line, fmt.Sprint("HTTP/1.1 ", http.StatusOK)) {
-			return nil, errors.New(line)
-		}
-		if value, ok := strings.CutPrefix(line, "Content-Length: "); ok {
-			if _, err := fmt.Sscan(value, &length); err != nil {
-				return nil, err
-			}
-		}
-		if line == "" {
-			break
-		}
-	}
-	if length < 0 {
-		return nil, errors.New("an answer without its length")
-	}
-	text := make([]byte, length)
-	_, err := io.ReadFull(c.read, text)
-	return text, err
+	c.body.Reset()
+	err := c.exchange(fmt.Sprintf("POST /api/v1/tools/%s%sContent-Length: %d\r\n\r\n%s", tool, c.head, len(body), body), &c.body)
+	return c.body.Bytes(), err
 }

@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
 )
 
 // process is a program that was started here, with all it starts itself.
@@ -22,7 +27,7 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 	p.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // stop ends it, with its children
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, environ, p.said, p.said
 	p.cmd.WaitDelay = time.Second // for children that keep the output open
-	group(p.cmd)
+	processgroup.Own(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -36,17 +41,70 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 // stop interrupts the program, as Ctrl-C does, and kills what is left of it
 // after ten seconds.
 func (p *process) stop() {
-	_ = interrupt(p.cmd.Process) // it may be gone
+	_ = processgroup.Interrupt(p.cmd) // it may be gone
 	select {
 	case <-p.ended:
 	case <-time.After(10 * time.Second):
 	}
-	killGroup(p.cmd.Process) // its children may have been left
+	processgroup.Kill(p.cmd) // its children may have been left
 	<-p.ended
 }
 
+// line waits for a line that begins with a prefix among the first that the program writes.
+func (p *process) line(ctx context.Context, prefix string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		for line := range strings.Lines(p.said.text()) {
+			if strings.HasPrefix(line, prefix) && strings.HasSuffix(line, "\n") {
+				return line, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("it did not start: %w; it said:\n%s", ctx.Err(), p.output())
+		case <-p.ended:
+			return "", fmt.Errorf("it ended by itself; it said:\n%s", p.output())
+		case <-tick.C:
+		}
+	}
+}
+
 // output is the end of what the program wrote.
-func (p *process) output() string { return p.said.String() }
+func (p *process) output() string { return strings.TrimSpace(p.said.text()) }
+
+// timed runs a program in a folder to its end, adds its time to a side's, so many times over, and returns what it
+// printed.
+func (b *bench) timed(ctx context.Context, side string, m measure, times float64, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(slices.Clone(b.environ), quietTools...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	began := b.now()
+	out, err := cmd.Output()
+	b.results.add(side, m, times*milliseconds(b.now().Sub(began)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %.500s%.500s", args[0], err, stderr.Bytes(), out)
+	}
+	return out, nil
+}
+
+// quietTools keep programs from asking, and from the network.
+var quietTools = []string{"CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false"}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// find returns the path of a peer's program, "" when there is none: its rows say so then.
+func (b *bench) find(peer, given, name string) string {
+	path, err := exec.LookPath(orElse(given, name))
+	if err != nil {
+		b.missing(peer, "there is no %s: give --%s", name, name)
+	}
+	return path
+}
 
 // tail keeps the last bytes written to it. It is safe for concurrent use.
 type tail struct {
@@ -66,8 +124,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tail) String() string {
+func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.TrimSpace(t.buf.String())
+	return t.buf.String()
 }

@@ -221,25 +221,12 @@ func (b *bench) measureDev(ctx context.Context, dir string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	for round := range b.turns() {
-		for turn := range sides {
-			s := sides[(round+turn)%len(sides)]
-			b.say("round %d of %d: %s", round+1, b.rounds, s.name)
-			if err := b.turn(ctx, s); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-		}
+	err = b.rotate(sides, "", func(s *side) error { return b.turn(ctx, s) })
+	if err != nil {
+		return err
 	}
-	return b.measureIdle(ctx, sides)
-}
-
-// measureIdle leaves each side alone, once.
-func (b *bench) measureIdle(ctx context.Context, sides []*side) error {
 	b.results.add(idleBound, idleLoad, idleMost)
-	for _, s := range sides {
-		if s.filesOnly {
-			continue
-		}
+	for _, s := range slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }) {
 		b.say("leaving %s alone", s.name)
 		if err := b.idle(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -287,9 +274,7 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	ours.coldStart = true
 
 	sides := []*side{ours}
-	if caddy, err := exec.LookPath(orElse(b.caddy, "caddy")); err != nil {
-		b.missing(caddyServer, "there is no caddy: give --caddy")
-	} else {
+	if caddy := b.find(caddyServer, b.caddy, "caddy"); caddy != "" {
 		files, err := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
 		if err != nil {
 			return nil, err

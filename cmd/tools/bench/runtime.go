@@ -133,29 +133,15 @@ func (b *bench) measureRuntime(ctx context.Context, dir string) error {
 	ours := *sides[0]
 	r.pristine = &ours
 	r.pristine.command = func(port string) []string { return append(sides[0].command(port), "--isolation", "request") }
-	if r.node, err = exec.LookPath(orElse(b.node, "node")); err != nil {
-		b.missing(nodeJS, "there is none: give --node")
-	}
+	r.node = b.find(nodeJS, b.node, "node")
 	if len(sides) == 1 {
 		b.missing(workerd, "it comes with wrangler: %s", b.absent[wranglerDev])
+	} else if raw, err := b.workerdSide(ctx, sides[1]); err != nil {
+		b.missing(workerd, "%v", err)
 	} else {
-		raw, err := b.workerdSide(ctx, sides[1])
-		if err != nil {
-			b.missing(workerd, "%v", err)
-		} else {
-			r.sides = append(r.sides, raw)
-		}
+		r.sides = append(r.sides, raw)
 	}
-	for round := range b.turns() {
-		for turn := range r.sides {
-			s := r.sides[(round+turn)%len(r.sides)]
-			b.say("round %d of %d: the runtime of %s", round+1, b.rounds, s.name)
-			if err := r.turn(ctx, s); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-		}
-	}
-	return nil
+	return b.rotate(r.sides, "the runtime of ", func(s *side) error { return r.turn(ctx, s) })
 }
 
 // writeRuntime puts the Worker that is measured into a site.
@@ -201,14 +187,9 @@ func (r *runtimePart) served(ctx context.Context, srv *server, s *side) error {
 
 // hello loads the JSON route.
 func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m measure) error {
-	if _, err := r.load.rate(ctx, srv.url+jsonPath, r.duration); err != nil { // warms up
+	if err := r.rate(ctx, name, m, srv.url+jsonPath, r.duration); err != nil {
 		return err
 	}
-	rate, err := r.load.rate(ctx, srv.url+jsonPath, r.duration)
-	if err != nil {
-		return err
-	}
-	r.results.add(name, m, rate)
 	w, ok := r.load.(wrk)
 	if !ok {
 		r.absent[string(helloTail)] = "it takes wrk: give --wrk"

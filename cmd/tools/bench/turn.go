@@ -53,7 +53,7 @@ func (b *bench) cold(ctx context.Context, s *side) error {
 	return nil
 }
 
-// loadedPath is a path that is asked for as often as possible.
+// loadedPath is a path that is loaded for a row.
 type loadedPath struct {
 	measure measure
 	path    string
@@ -66,14 +66,9 @@ func (b *bench) loaded(ctx context.Context, s *side, srv *server) error {
 		paths = append([]loadedPath{{jsonRate, jsonPath}, {chainRate, chainPath}}, paths...)
 	}
 	for _, c := range paths {
-		if _, err := b.load.rate(ctx, srv.url+c.path, time.Second); err != nil { // warms up
+		if err := b.rate(ctx, s.name, c.measure, srv.url+c.path, time.Second); err != nil {
 			return err
 		}
-		rate, err := b.load.rate(ctx, srv.url+c.path, b.duration)
-		if err != nil {
-			return fmt.Errorf("loading %s: %w", c.path, err)
-		}
-		b.results.add(s.name, c.measure, rate)
 	}
 	if s.filesOnly {
 		return nil

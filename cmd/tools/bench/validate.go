@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -118,39 +115,33 @@ func benchManifest(n int) []byte {
 
 // findPeers says which of them there are.
 func (v *validation) findPeers() {
-	var err error
-	if v.jq, err = exec.LookPath(orElse(v.bench.jq, "jq")); err != nil {
-		v.missing(jq, "there is none: give --jq")
-	}
-	if _, err = os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
-		v.withoutAjv("give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
+	v.jq = v.find(jq, v.bench.jq, "jq")
+	if _, err := os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
+		for _, peer := range []string{ajv, ajvCLI} {
+			v.missing(peer, "give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
+		}
 		return
 	}
-	if v.node, err = exec.LookPath(orElse(v.bench.node, "node")); err != nil {
-		v.withoutAjv("there is no node: give --node")
+	if v.node = v.find(ajv, v.bench.node, "node"); v.node == "" {
+		v.absent[ajvCLI] = v.absent[ajv]
 	}
-}
-
-func (v *validation) withoutAjv(why string) {
-	v.missing(ajv, "%s", why)
-	v.missing(ajvCLI, "%s", why)
 }
 
 // turn measures every side once.
 func (v *validation) turn(ctx context.Context) error {
 	for range starts {
-		if err := v.timed(ctx, us, oneManifest, 1, v.pages, "validate", "--manifest-only", v.files[0]); err != nil {
+		if _, err := v.timed(ctx, us, oneManifest, 1, v.dir, v.pages, "validate", "--manifest-only", v.files[0]); err != nil {
 			return err
 		}
 		if v.jq == "" {
 			continue
 		}
-		if err := v.timed(ctx, jq, oneManifest, 1, v.jq, ".", v.files[0]); err != nil {
+		if _, err := v.timed(ctx, jq, oneManifest, 1, v.dir, v.jq, ".", v.files[0]); err != nil {
 			return err
 		}
 	}
 	many := append([]string{v.pages, "validate", "--manifest-only"}, v.files...)
-	if err := v.timed(ctx, us, manyAtOnce, 1, many...); err != nil {
+	if _, err := v.timed(ctx, us, manyAtOnce, 1, v.dir, many...); err != nil {
 		return err
 	}
 	all, one := v.results[us][manyAtOnce], median(v.results[us][oneManifest])
@@ -166,19 +157,17 @@ func (v *validation) turnAjv(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	began := v.now()
-	out, err := v.output(ctx, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
+	out, err := v.timed(ctx, ajv, manyAtOnce, 1, v.dir, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
 	if err != nil {
 		return err
 	}
-	v.results.add(ajv, manyAtOnce, milliseconds(v.now().Sub(began)))
 	var spent float64
 	if err := json.Unmarshal(out, &spent); err != nil {
 		return fmt.Errorf("validate.cjs printed %.100q: %w", out, err)
 	}
 	v.results.add(ajv, perManifest, spent/manifests)
 	for _, file := range v.files[:sampled] {
-		err := v.timed(ctx, ajvCLI, manyManifests, manifests, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
+		_, err := v.timed(ctx, ajvCLI, manyManifests, manifests, v.dir, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
 			"validate", "--strict=false", "-c", filepath.Join(modules, "ajv-formats"), "-s", "schema.json", "-d", file)
 		if err != nil {
 			return err
@@ -186,25 +175,3 @@ func (v *validation) turnAjv(ctx context.Context) error {
 	}
 	return nil
 }
-
-// timed runs a process to its end and adds its time, so many times over.
-func (v *validation) timed(ctx context.Context, side string, m measure, times float64, args ...string) error {
-	began := v.now()
-	_, err := v.output(ctx, args...)
-	v.results.add(side, m, times*milliseconds(v.now().Sub(began)))
-	return err
-}
-
-func (v *validation) output(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env = v.dir, v.environ
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %.500s%.500s", args[0], err, stderr.Bytes(), out)
-	}
-	return out, nil
-}
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

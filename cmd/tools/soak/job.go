@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
 )
 
 // job is one run of go test.
@@ -66,11 +68,11 @@ func (j job) run(ctx context.Context, file string) result {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, "go", append(append([]string{"test", "-json", "-timeout", longest.String()}, j.args...), j.path)...)
 	cmd.Env = append(os.Environ(), j.environ...)
-	group(cmd)
-	cmd.Cancel = func() error { return interrupt(cmd.Process) }
+	processgroup.Own(cmd)
+	cmd.Cancel = func() error { return processgroup.Interrupt(cmd) }
 	cmd.WaitDelay = endTime
 	out, err := cmd.CombinedOutput()
-	killGroup(cmd) // what it left behind
+	processgroup.Kill(cmd) // what it left behind
 	r.took = time.Since(began)
 	text := r.read(out)
 	switch {

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package processgroup
+
+import "os/exec"
+
+// Own does nothing: there are no groups here.
+func Own(*exec.Cmd) {}
+
+// Interrupt ends the program alone, for want of a signal.
+func Interrupt(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+
+// Kill ends the program alone. It may be gone.
+func Kill(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = cmd.Process.Kill()
+	}
+}
