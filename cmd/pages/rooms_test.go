@@ -100,8 +100,9 @@ var mayImport = map[string][]string{
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},
 	"cmd/tools/release":             nil,
-	"cmd/tools/soak":                nil,
-	"cmd/tools/bench":               {"manifest", "migrate"},
+	"cmd/tools/processgroup":        nil,
+	"cmd/tools/soak":                {"cmd/tools/processgroup"},
+	"cmd/tools/bench":               {"cmd/tools/processgroup", "manifest", "migrate"},
 
 	"runtime/binding": {
 		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/engine",
