@@ -15,6 +15,7 @@ export class AbortSignal extends EventTarget {
     stateOf = guarded("AbortSignal", (signal) => signal.#state);
     isSignal = (value) => typeof value === "object" && value !== null && #state in value;
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();

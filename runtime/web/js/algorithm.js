@@ -68,7 +68,10 @@ export function supports(operation, name) {
   return OPERATIONS[operation][name] !== undefined;
 }
 
-/** The name and, in the table's order, the parameters of an algorithm. */
+/**
+ * The name and, in the table's order, the parameters of an algorithm.
+ * @returns {{ name: string, params: any[] }}
+ */
 export function normalize(operation, algorithm) {
   const name = nameOf(algorithm);
   return lookUp(operation, algorithm, name) ?? refuse(operation, name);
@@ -86,6 +89,7 @@ function nameOf({ name }) {
   return `${name}`;
 }
 
+/** @returns {never} */
 function refuse(operation, name) {
   throw new DOMException(
     `Unrecognized or unimplemented ${operation.startsWith("digest") ? "digest " : ""}algorithm requested ("${name}").`,

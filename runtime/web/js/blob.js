@@ -24,6 +24,7 @@ export class Blob {
     };
     isBlob = (value) => typeof value === "object" && value !== null && #bytes in value;
   }
+  /** @overload @param {...any} given */
   constructor() {
     const parts = arguments[0],
       options = arguments[1]; // both optional: the length is 0

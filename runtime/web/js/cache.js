@@ -19,6 +19,7 @@ class Cache {
   static {
     nameOf = guarded("Cache", (cache) => cache.#name);
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#name = arguments[1];
@@ -117,6 +118,7 @@ function allows(method, options) {
 
 class CacheStorage {
   #default = new Cache(token, "default:");
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
   }

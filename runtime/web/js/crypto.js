@@ -40,6 +40,7 @@ const token = {};
 
 class SubtleCrypto {
   #brand = true;
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
   }
@@ -285,6 +286,7 @@ class Crypto {
   static {
     isCrypto = guarded("Crypto", (object) => object.#brand);
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
   }

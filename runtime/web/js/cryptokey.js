@@ -24,6 +24,7 @@ export class CryptoKey {
     slotsOf = guarded("CryptoKey", (key) => key.#slots);
     isKey = (value) => typeof value === "object" && value !== null && #slots in value;
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#slots = arguments[1];

@@ -14,7 +14,7 @@ export class DigestStream extends WritableStream {
     const { promise, resolve, reject } = Promise.withResolvers();
     promise.catch(() => {}); // nobody has to ask for it
     let state = host.crypto_hash(name); // the hash at rest: bytes, so that no snapshot loses it
-    let count = () => {};
+    let count = (_size) => {};
     let dispose;
     super({
       start(controller) {

@@ -6,6 +6,8 @@ import { define, guarded, need } from "./idl.js";
 /**
  * Makes a subclass of Event with attributes that its init may give. Each of
  * fields is [name, conversion, default].
+ * @param {(init: any) => void} [check]
+ * @returns {[any, (event: any) => any]}
  */
 function eventClass(name, fields, check) {
   let stateOf;

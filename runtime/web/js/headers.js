@@ -127,8 +127,9 @@ export function listFrom(init) {
   if (init === null || (typeof init !== "object" && typeof init !== "function")) {
     throw new TypeError("Headers constructor: the argument is neither an object nor a sequence");
   }
-  const iterator = init[Symbol.iterator];
-  if (iterator === Headers.prototype.entries && isHeaders(init)) return listOf(init).slice();
+  const iterator = init[Symbol.iterator],
+    { entries } = /** @type {any} */ (Headers.prototype);
+  if (iterator === entries && isHeaders(init)) return listOf(init).slice();
   const list = [];
   if (iterator !== undefined && iterator !== null) {
     for (const pair of init) {

@@ -24,6 +24,7 @@ export const defaults = {
 
 /** The text of a value. options may be the older arguments showHidden, depth, colors. */
 export function inspect(value, options, depth, colors) {
+  /** @type {any} */
   const c = { ...defaults, seen: [], indent: 0, level: 0, circular: undefined, stylize: plain };
   if (typeof options === "boolean") {
     c.showHidden = options;
@@ -52,7 +53,8 @@ export function withoutStyles(text) {
 }
 
 function coloured(text, style) {
-  const codes = inspect.colors?.[inspect.styles[style]];
+  const { colors, styles } = /** @type {any} */ (inspect);
+  const codes = colors?.[styles[style]];
   return codes === undefined ? text : `\u001b[${codes[0]}m${text}\u001b[${codes[1]}m`;
 }
 
@@ -216,7 +218,7 @@ function inherited(c, value, level) {
   const named = namesClass(value);
   let holder = Object.getPrototypeOf(value);
   if (named === undefined || (holder === named && isBuiltin(constructorOf(named)))) return found;
-  const above = new Set(["constructor"]);
+  const above = /** @type {Set<string | symbol>} */ (new Set(["constructor"]));
   for (let layer = 0; layer < LAYERS && holder !== null; layer++, holder = Object.getPrototypeOf(holder)) {
     const cls = constructorOf(holder);
     if ((layer > 0 || named === value) && cls !== undefined && isBuiltin(cls)) break;

@@ -31,7 +31,7 @@ function read(options) {
   o.hourCycle = text(options, "hourCycle", ["h11", "h12", "h23", "h24"]);
   o.timeZone = text(options, "timeZone");
   if (o.timeZone === "") throw new RangeError("Invalid time zone specified: ");
-  for (const [name, values] of [
+  for (const [name, values] of /** @type {[string, string[]][]} */ ([
     ["weekday", WORDS],
     ["era", WORDS],
     ["year", NUMBERS],
@@ -41,7 +41,7 @@ function read(options) {
     ["hour", NUMBERS],
     ["minute", NUMBERS],
     ["second", NUMBERS],
-  ])
+  ]))
     o[name] = text(options, name, values);
   o.fractionalSecondDigits = number(options, "fractionalSecondDigits", 1, 3);
   o.timeZoneName = text(options, "timeZoneName", ZONES);

@@ -111,6 +111,7 @@ class DurationFormat {
   }
 }
 
+/** @type {any[]} */
 const SORTED = [...NAMES].sort();
 const MOST = 2 ** 32,
   NANOSECONDS = 10n ** 9n * 2n ** 53n;

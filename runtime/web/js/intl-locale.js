@@ -6,6 +6,7 @@ import { coerced, install, knowLocale, text, truth } from "./intl-options.js";
 let partsOf, isLocale;
 
 // Options that are keywords of -u-: their names, keys and values.
+/** @type {[string, string, string[]?][]} */
 const KEYWORDS = [
   ["calendar", "ca"],
   ["collation", "co"],

@@ -24,7 +24,7 @@ function toLength(value) {
   return n > 0 ? Math.min(n, Number.MAX_SAFE_INTEGER) : 0;
 }
 
-let isLocale = () => false,
+let isLocale = (_value) => false,
   tagOfLocale = String;
 
 /** Tells this file of Intl.Locale, which is read without its methods. */

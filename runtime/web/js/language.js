@@ -56,7 +56,7 @@ let file;
 // method was called of is not kept: each function counts as called by itself.
 function completeFrames() {
   Error.prepareStackTrace = (error, frames) => frames[0];
-  const { stack: here } = new Error(),
+  const { stack: here } = /** @type {any} */ (new Error()),
     proto = Object.getPrototypeOf(here);
   file = here.getFileName();
   const methods = {

@@ -19,6 +19,7 @@ export class MessagePort extends EventTarget {
     };
     isPort = (value) => typeof value === "object" && value !== null && #state in value;
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();
@@ -122,7 +123,7 @@ export function install() {
   const { onmessage: starts } = Object.getOwnPropertyDescriptors({
     set onmessage(value) {
       set.call(this, value);
-      this.start();
+      /** @type {any} */ (this).start();
     },
   });
   Object.defineProperty(MessagePort.prototype, "onmessage", { get, set: starts.set });

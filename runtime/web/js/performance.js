@@ -20,6 +20,7 @@ class PerformanceEntry {
   static {
     stateOf = guarded("PerformanceEntry", (entry) => entry.#state);
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#state = arguments[1];
@@ -58,6 +59,7 @@ class PerformanceMark extends PerformanceEntry {
 }
 
 class PerformanceMeasure extends PerformanceEntry {
+  /** @overload @param {...any} given */
   constructor() {
     super(...arguments);
   }
@@ -108,6 +110,7 @@ function copied(detail) {
 }
 
 class Performance extends EventTarget {
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();
@@ -264,6 +267,7 @@ class PerformanceObserverEntryList {
   static {
     listOf = guarded("PerformanceObserverEntryList", (entryList) => entryList.#list);
   }
+  /** @overload @param {...any} given */
   constructor() {
     if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     this.#list = arguments[1];

@@ -4,7 +4,7 @@ import { isNativeError } from "./kinds.js";
 
 const NativeError = Error; // the author may put another in its place
 
-let announce = () => false;
+let announce = (_error) => false;
 
 /** Sets who hears first of what report is told; true is that nobody else need. */
 export function reportTo(hear) {

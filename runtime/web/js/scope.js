@@ -8,12 +8,14 @@ import { attribute, define, dress, guarded, need, operation } from "./idl.js";
 import { describe, report, reportTo } from "./report.js";
 
 class WorkerGlobalScope extends EventTarget {
+  // @ts-expect-error: nothing constructs it
   constructor() {
     throw new TypeError("Illegal constructor");
   }
 }
 
 class ServiceWorkerGlobalScope extends WorkerGlobalScope {
+  // @ts-expect-error: nothing constructs it
   constructor() {
     throw new TypeError("Illegal constructor");
   }
@@ -64,7 +66,7 @@ class Scheduler {
       if (signal !== undefined && !isSignal(signal))
         throw new TypeError("Scheduler.wait: the signal is not an AbortSignal");
       if (signal?.aborted) return Promise.reject(signal.reason);
-      return new Promise((resolve, reject) => {
+      return new Promise((/** @type {(value?: any) => void} */ resolve, reject) => {
         const id = setTimeout(() => {
           forget?.();
           resolve();

@@ -74,9 +74,9 @@ const { [Symbol.split]: split } = class {
   [Symbol.split](string, limit) {
     const most = limit === undefined ? 2 ** 32 - 1 : typeof limit === "number" ? limit >>> 0 : 0;
     if (typeof string === "string" && string.length >= longText && most > 0 && isOwn(this)) {
-      const flags = looking(this.flags),
+      const flags = looking(/** @type {any} */ (this).flags),
         unicode = apply(includes, flags, ["u"]) || apply(includes, flags, ["v"]);
-      const parts = parted(string, new RegExp(this, flags), unicode, most);
+      const parts = parted(string, new RegExp(/** @type {any} */ (this), flags), unicode, most);
       if (parts !== null) return parts;
     }
     return apply(original, this, [string, limit]);

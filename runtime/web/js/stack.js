@@ -20,9 +20,11 @@ export let showStack;
 let readStack, writeStack;
 
 // An error's stack in the error itself, and the name at its head until somebody reads it.
-class Stack extends function (error) {
-  return error;
-} {
+class Stack extends /** @type {any} */ (
+  function (error) {
+    return error;
+  }
+) {
   #stack = making;
   #name = heading;
   static {
@@ -55,7 +57,7 @@ class Stack extends function (error) {
       } else {
         making = stack;
         heading = name;
-        new Stack(error);
+        new /** @type {any} */ (Stack)(error);
         making = heading = undefined;
       }
       showStack(error);

@@ -48,6 +48,7 @@ const lengths = new WeakMap();
 const UNBUFFERED = { __proto__: null, highWaterMark: 0 };
 
 /** The strategy of a stream that has the standard's. */
+/** @type {any} */
 export const PLAIN = { __proto__: null };
 
 /** Notes how many bytes a stream will give; null when nobody knows. */
@@ -312,7 +313,7 @@ const filling = new WeakMap(); // by reader: the last of its calls of readAtLeas
  */
 async function readAtLeast(least, view) {
   const before = filling.get(this),
-    { promise, resolve } = Promise.withResolvers();
+    { promise, resolve } = /** @type {PromiseWithResolvers<void>} */ (Promise.withResolvers());
   filling.set(this, promise);
   try {
     if (before !== undefined) await before;
@@ -343,6 +344,7 @@ async function fill(reader, least, view) {
 /** Workers' transform that passes bytes on as they are; its readable side can fill buffers of its reader. */
 class IdentityTransformStream extends TransformStream {
   #readable;
+  /** @overload @param {...any} given */
   constructor() {
     inRequest();
     const [key, transform, flush] = arguments;
@@ -389,7 +391,7 @@ class FixedLengthStream extends IdentityTransformStream {
 
 // A stream of bytes of what a reader gives.
 function bytesFrom(reader) {
-  let failed = () => {};
+  let failed = (_error) => {};
   reader.closed.catch((error) => {
     failed(error);
   });

@@ -100,7 +100,10 @@ function expression(source, flags) {
   }
 }
 
-// (input, baseURL, options) or (input, options)
+/**
+ * (input, baseURL, options) or (input, options)
+ * @param {any} given
+ */
 function overload([input, second, third]) {
   const isOptions =
     second === undefined || second === null || typeof second === "object" || typeof second === "function";

@@ -3,6 +3,7 @@
 
 function errorClass(name) {
   const cls = {
+    /** @returns {void} */
     [name]: function (message) {
       return Reflect.construct(Error, arguments, new.target ?? cls);
     },

@@ -36,6 +36,7 @@ export class Tag {
     tagFields = (value) =>
       isObject(value) && #types in value ? { anchor: value.#anchor, number: value.#number, types: value.#types } : null;
   }
+  /** @overload @param {...any} given */
   constructor(type) {
     if (type === EXISTING) {
       [, this.#anchor, this.#number, this.#types] = arguments;
@@ -99,6 +100,7 @@ export class Exception {
         ? { anchor: value.#anchor, number: value.#number, types: value.#types, values: value.#values }
         : null;
   }
+  /** @overload @param {...any} given */
   constructor(tag, payload) {
     if (tag === EXISTING) {
       [, this.#anchor, this.#number, this.#types, this.#values] = arguments;

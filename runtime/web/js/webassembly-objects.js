@@ -52,6 +52,7 @@ export class Memory {
       memory.#buffer = null;
     };
   }
+  /** @overload @param {...any} given */
   constructor(descriptor) {
     if (descriptor === EXISTING) {
       this.#anchor = arguments[1];
@@ -108,6 +109,7 @@ export class Table {
       type: table.#type,
     }));
   }
+  /** @overload @param {...any} given */
   constructor(descriptor) {
     if (descriptor === EXISTING) {
       [, this.#anchor, this.#code, this.#type] = arguments;
@@ -207,6 +209,7 @@ export class Global {
       mutable: global.#mutable,
     }));
   }
+  /** @overload @param {...any} given */
   constructor(descriptor, value) {
     if (descriptor === EXISTING) {
       [, this.#anchor, this.#code, this.#type, this.#mutable] = arguments;

@@ -26,6 +26,7 @@ class Module {
     idOf = (module) => module.#id;
     partsOf = (module) => (module.#parts ??= host.wasm_describe(module.#id));
   }
+  /** @overload @param {...any} given */
   constructor(bytes) {
     if (arguments[0] !== LOADED) refuse("WebAssembly.Module()", bytes);
     this.#id = arguments[1];
@@ -60,6 +61,7 @@ class Instance {
   static {
     exportsOf = guarded("WebAssembly.Instance", (instance) => instance.#exports);
   }
+  /** @overload @param {...any} given */
   constructor(module) {
     if (!isModule(module)) throw new TypeError("WebAssembly.Instance(): Argument 0 must be a WebAssembly.Module");
     this.#exports = instantiate(idOf(module), partsOf(module), arguments[1]);

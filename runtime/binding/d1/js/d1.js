@@ -212,7 +212,7 @@ function bindable(value) {
       if (value === null) return null;
       // Production takes the elements of a view for bytes, and finds none in a DataView.
       if (value instanceof DataView) throw caused("D1_TYPE_ERROR", "Type 'DataView' not supported: bind a Uint8Array");
-      if (ArrayBuffer.isView(value) && !isBigInts(value)) return Uint8Array.from(value);
+      if (ArrayBuffer.isView(value) && !isBigInts(value)) return Uint8Array.from(/** @type {any} */ (value));
       if (!ArrayBuffer.isView(value) && viewOf(value) !== undefined) return viewOf(value).slice();
       if (Array.isArray(value) && value.every(isByte)) return new Uint8Array(value);
     }

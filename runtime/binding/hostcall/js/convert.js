@@ -102,7 +102,10 @@ export function struct(value, what, fields) {
   return found;
 }
 
-/** The fields of an argument that is a dictionary. */
+/**
+ * The fields of an argument that is a dictionary.
+ * @returns {any}
+ */
 export function options(value, method, of, position, what, fields) {
   if (value !== undefined && value !== null && !isObject(value)) throw mistaken(method, of, position, what);
   return struct(value, what, fields);

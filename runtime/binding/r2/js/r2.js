@@ -340,6 +340,7 @@ function digest(given, name, length) {
   return given.toLowerCase();
 }
 
+/** @returns {any} */
 function metadata({ httpMetadata, customMetadata, storageClass }) {
   return {
     httpMetadata: httpMetadata instanceof Headers ? httpFields(httpMetadata) : httpMetadata,

@@ -61,7 +61,7 @@ export function notImplemented(name) {
 
 /** notImplemented for functions that have a variant of promises. */
 export function notImplementedAsync(name) {
-  const f = notImplemented(name);
+  const f = /** @type {any} */ (notImplemented(name));
   f.__promisify__ = notImplemented(`${name}.__promisify__`);
   f.native = f;
   return f;

@@ -161,10 +161,12 @@ class Base {
     s.additional.push(Buffer.from(bytes));
     return this;
   }
+  /** @this {any} */
   _transform(chunk, encoding, callback) {
     this.push(this.update(chunk, encoding));
     callback();
   }
+  /** @this {any} */
   _flush(callback) {
     try {
       this.push(this.final());

@@ -119,7 +119,7 @@ function needTwo(args) {
 
 /** assert(value), which is ok(value) too. */
 export function ok(...args) {
-  truth(args, "==");
+  truth(args);
 }
 
 function truth(args) {

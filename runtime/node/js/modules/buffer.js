@@ -54,14 +54,19 @@ function unknownEncoding(encoding) {
 
 class FastBuffer extends Uint8Array {}
 
-/** The class Buffer, which can also be called. */
+/**
+ * The class Buffer, which can also be called.
+ * @this {any}
+ * @returns {void}
+ */
 export function Buffer(value, encodingOrOffset, length) {
   if (typeof value === "number") {
     if (typeof encodingOrOffset === "string") throw invalidType("string", "string", value);
-    return Buffer.alloc(value);
+    return statics.alloc(value);
   }
-  return Buffer.from(value, encodingOrOffset, length);
+  return statics.from(value, encodingOrOffset, length);
 }
+const statics = /** @type {any} */ (Buffer);
 Object.setPrototypeOf(Buffer, Uint8Array);
 Buffer.prototype = FastBuffer.prototype;
 Object.defineProperty(FastBuffer.prototype, "constructor", { value: Buffer, writable: true, configurable: true });
@@ -181,7 +186,7 @@ Object.defineProperties(
           primitive !== value &&
           (typeof primitive === "string" || typeof primitive === "object")
         ) {
-          return Buffer.from(primitive, encodingOrOffset, length);
+          return statics.from(primitive, encodingOrOffset, length);
         }
         const made = fromObject(value);
         if (made !== undefined) return made;
@@ -272,7 +277,7 @@ Object.defineProperties(
       if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidType("view", "TypedArray", source);
       needInteger(offset, "offset", 0);
       if (length !== undefined) needInteger(length, "length", 0);
-      const part = source.subarray(offset, length === undefined ? undefined : offset + length);
+      const part = /** @type {any} */ (source).subarray(offset, length === undefined ? undefined : offset + length);
       return new FastBuffer(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
     },
   }),
@@ -336,6 +341,7 @@ function search(buffer, value, offset, encoding, forward) {
 function swap(size) {
   const name = `swap${8 * size}`;
   return {
+    /** @this {any} */
     [name]() {
       if (this.length % size !== 0)
         throw NodeError(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${8 * size}-bits`);
@@ -345,6 +351,7 @@ function swap(size) {
   }[name];
 }
 
+/** @type {ThisType<any> & Record<string | symbol, any>} */
 const prototype = {
   toString(encoding, start, end) {
     if (arguments.length === 0) return decode(this, "utf8");
@@ -388,8 +395,8 @@ const prototype = {
     return search(this, value, offset, encoding, true) !== -1;
   },
   fill(value, offset, end, encoding) {
-    if (typeof offset === "string") [encoding, offset, end] = [offset];
-    else if (typeof end === "string") [encoding, end] = [end];
+    if (typeof offset === "string") [encoding, offset, end] = [offset, undefined, undefined];
+    else if (typeof end === "string") [encoding, end] = [end, undefined];
     needRange(this, offset, end);
     offset ??= 0;
     end ??= this.length;
@@ -413,8 +420,8 @@ const prototype = {
   },
   write(text, offset, length, encoding) {
     if (typeof text !== "string") throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", "argument must be a string");
-    if (typeof offset === "string") [encoding, offset, length] = [offset];
-    else if (typeof length === "string") [encoding, length] = [length];
+    if (typeof offset === "string") [encoding, offset, length] = [offset, undefined, undefined];
+    else if (typeof length === "string") [encoding, length] = [length, undefined];
     if (offset !== undefined) needInteger(offset, "offset", 0, this.length);
     offset ??= 0;
     if (length !== undefined) needInteger(length, "length", 0, this.length);
@@ -489,6 +496,7 @@ for (const name of ["utf8", "ucs2", "utf16le", "latin1", "ascii", "base64", "bas
     },
   }[`${name}Slice`];
   prototype[`${name}Write`] = {
+    /** @this {any} */
     [`${name}Write`](text, offset = 0, length = this.length - offset) {
       return write(this, text, offset, Math.min(length, this.length - offset), encoding);
     },
@@ -514,7 +522,7 @@ Object.defineProperty(Buffer.prototype, "toLocaleString", {
 
 /** A Buffer that is not zeroed in Node.js; here it is. */
 export function SlowBuffer(length) {
-  return Buffer.allocUnsafeSlow(length);
+  return statics.allocUnsafeSlow(length);
 }
 Object.setPrototypeOf(SlowBuffer, Uint8Array);
 SlowBuffer.prototype = Object.create(Buffer.prototype, {

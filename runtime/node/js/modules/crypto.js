@@ -41,7 +41,10 @@ const empty = new Uint8Array(0);
 // The pieces given to a digest, hashed when they are many.
 class Gathered {
   constructor(name, state = null) {
-    Object.assign(this, { name, state, pieces: [], size: 0 });
+    this.name = name;
+    this.state = state;
+    this.pieces = [];
+    this.size = 0;
   }
   add(bytes) {
     this.pieces.push(Buffer.from(bytes));
@@ -66,7 +69,11 @@ class Gathered {
 const finalized = () => NodeError(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
 const hidden = (object, name, value) => Object.defineProperty(object, name, { value, writable: true });
 
-/** crypto.createHash */
+/**
+ * crypto.createHash
+ * @this {any}
+ * @returns {void}
+ */
 export function Hash(algorithm, options) {
   if (!new.target) return new Hash(algorithm, options);
   needString(algorithm, "algorithm");
@@ -76,7 +83,8 @@ export function Hash(algorithm, options) {
   hidden(this, "gathered", new Gathered(algorithm));
   hidden(this, "options", options);
 }
-Object.assign(Hash.prototype, {
+/** @type {any} */
+const hashing = {
   update(data, encoding) {
     if (this.gathered === null) throw finalized();
     if (typeof data !== "string" && !ArrayBuffer.isView(data))
@@ -109,10 +117,15 @@ Object.assign(Hash.prototype, {
     this.gathered = again; // what was piped here can still be asked for by digest()
     callback();
   },
-});
+};
+Object.assign(Hash.prototype, hashing);
 makeLazyStream(Hash, (hash) => hash.options);
 
-/** crypto.createHmac */
+/**
+ * crypto.createHmac
+ * @this {any}
+ * @returns {void}
+ */
 export function Hmac(algorithm, key, options) {
   if (!new.target) return new Hmac(algorithm, key, options);
   needString(algorithm, "hmac");
@@ -123,8 +136,9 @@ export function Hmac(algorithm, key, options) {
   hidden(this, "gathered", new Gathered(algorithm, call("hmac_begin", algorithm, bytes)));
   hidden(this, "options", options);
 }
-Object.assign(Hmac.prototype, {
-  update: Hash.prototype.update,
+/** @type {ThisType<any>} */
+const authenticating = {
+  update: hashing.update,
   digest(encoding) {
     const { gathered } = this;
     this.gathered = null;
@@ -133,12 +147,13 @@ Object.assign(Hmac.prototype, {
       encoding,
     );
   },
-  _transform: Hash.prototype._transform,
+  _transform: hashing._transform,
   _flush(callback) {
     this.push(this.digest());
     callback();
   },
-});
+};
+Object.assign(Hmac.prototype, authenticating);
 makeLazyStream(Hmac, (hmac) => hmac.options);
 
 export function createHash(algorithm, options) {
@@ -382,7 +397,9 @@ function pairArguments(type, options = {}) {
   return [type, type === "ec" ? options.namedCurve : (options.modulusLength ?? 0), options.publicExponent ?? 65537];
 }
 
-function pair([privateParts, publicParts], { privateKeyEncoding, publicKeyEncoding } = {}) {
+/** @param {any} encodings */
+function pair([privateParts, publicParts], encodings = {}) {
+  const { privateKeyEncoding, publicKeyEncoding } = encodings;
   const privateKey = privateObject(privateParts),
     publicKey = publicObject(publicParts);
   return {
@@ -456,6 +473,7 @@ export function verify(digest, data, key, signature, callback) {
 
 // Sign and Verify gather what is signed.
 function signer(name, finish) {
+  /** @type {any} */
   const cls = {
     [name]: function (algorithm, options) {
       if (!new.target) return new cls(algorithm, options);
@@ -468,7 +486,7 @@ function signer(name, finish) {
   }[name];
   Object.assign(
     cls.prototype,
-    {
+    /** @type {ThisType<any>} */ ({
       update(data, encoding) {
         this.pieces.push(Buffer.from(needBytes(data, "data", encoding)));
         return this;
@@ -487,7 +505,7 @@ function signer(name, finish) {
         if (chunk !== undefined) this.update(chunk, encoding);
         return this;
       },
-    },
+    }),
     finish,
   );
   return cls;

@@ -76,6 +76,7 @@ export class TracingChannel {
     for (const event of events) if (handlers[event] && !this[event].unsubscribe(handlers[event])) all = false;
     return all;
   }
+  /** @this {any} */
   traceSync(f, context = {}, self, ...args) {
     if (!this.hasSubscribers) return f.apply(self, args);
     return this.start.runStores(context, () => {
@@ -90,6 +91,7 @@ export class TracingChannel {
       }
     });
   }
+  /** @this {any} */
   tracePromise(f, context = {}, self, ...args) {
     if (!this.hasSubscribers) return f.apply(self, args);
     const settled = (key) => (value) => {
@@ -112,6 +114,7 @@ export class TracingChannel {
       }
     });
   }
+  /** @this {any} */
   traceCallback(f, position = -1, context = {}, self, ...args) {
     if (!this.hasSubscribers) return f.apply(self, args);
     const { asyncStart, asyncEnd, error: failed } = this,

@@ -16,7 +16,11 @@ const kCapture = Symbol("kCapture");
 export let defaultMaxListeners = 10;
 export const usingDomains = false;
 
-/** EventEmitter, which older code calls without new. */
+/**
+ * EventEmitter, which older code calls without new.
+ * @this {any}
+ * @returns {void}
+ */
 export function EventEmitter(options) {
   EventEmitter.init.call(this, options);
 }
@@ -26,6 +30,7 @@ EventEmitter.prototype._eventsCount = 0;
 EventEmitter.prototype._maxListeners = undefined;
 let captureAll = false;
 
+/** @this {any} */
 EventEmitter.init = function init(options) {
   if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
     this._events = { __proto__: null };
@@ -394,7 +399,7 @@ export function addAbortListener(signal, listener) {
 }
 
 /** An EventEmitter whose listeners run in the context it was made in. */
-export class EventEmitterAsyncResource extends EventEmitter {
+export class EventEmitterAsyncResource extends /** @type {any} */ (EventEmitter) {
   #resource;
   constructor(options = {}) {
     super(options);

@@ -21,7 +21,7 @@ export class Server extends Plain {
 }
 
 export function createServer(options, listener) {
-  return new Server(options, listener);
+  return new /** @type {any} */ (Server)(options, listener);
 }
 
 export function request(...given) {

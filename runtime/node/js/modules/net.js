@@ -9,7 +9,7 @@ const part = /^(?:0|[1-9]\d{0,2})$/,
 
 export function isIPv4(input) {
   const parts = `${input}`.split(".");
-  return parts.length === 4 && parts.every((text) => part.test(text) && text <= 255);
+  return parts.length === 4 && parts.every((text) => part.test(text) && Number(text) <= 255);
 }
 
 // RFC 4291, 2.2: eight groups, of which one :: leaves out some, and the last two may be IPv4; RFC 4007, 11: then a zone.

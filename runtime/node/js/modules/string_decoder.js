@@ -47,7 +47,11 @@ function unfinishedUTF8(bytes) {
   return 0;
 }
 
-/** StringDecoder, which older code calls without new. */
+/**
+ * StringDecoder, which older code calls without new.
+ * @this {any}
+ * @returns {void}
+ */
 export function StringDecoder(encoding) {
   const name =
     encoding === undefined || encoding === null || encoding === "" ? "utf8" : encodings[`${encoding}`.toLowerCase()];
@@ -56,7 +60,8 @@ export function StringDecoder(encoding) {
   Object.defineProperty(this, "rest", { value: Buffer.alloc(0), writable: true });
 }
 
-Object.assign(StringDecoder.prototype, {
+/** @type {ThisType<any>} */
+const methods = {
   write(chunk) {
     if (typeof chunk === "string") return chunk;
     if (!ArrayBuffer.isView(chunk)) throw invalidType("buf", ["Buffer", "TypedArray", "DataView"], chunk);
@@ -78,7 +83,8 @@ Object.assign(StringDecoder.prototype, {
     this.rest = Buffer.alloc(0);
     return this.write(chunk.subarray(offset));
   },
-});
+};
+Object.assign(StringDecoder.prototype, methods);
 Object.defineProperties(StringDecoder.prototype, {
   lastChar: {
     get() {

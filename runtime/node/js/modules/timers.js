@@ -3,6 +3,7 @@ import { internals, load } from "node:internal/host";
 import { needFunction } from "node:internal/errors";
 
 const web = internals.timers;
+const stateOf = (timer) => timer.state;
 const open = new Map(); // timers by the web's id
 
 /** What setTimeout and setInterval of Node.js return. */
@@ -19,15 +20,15 @@ export class Timeout {
     start(this);
   }
   ref() {
-    this.state.referenced = true;
+    stateOf(this).referenced = true;
     return this;
   }
   unref() {
-    this.state.referenced = false;
+    stateOf(this).referenced = false;
     return this;
   }
   hasRef() {
-    return this.state.referenced;
+    return stateOf(this).referenced;
   }
   refresh() {
     if (this._destroyed && this._onTimeout === null) return this;
@@ -40,7 +41,7 @@ export class Timeout {
     return this;
   }
   [Symbol.toPrimitive]() {
-    return this.state.id;
+    return stateOf(this).id;
   }
   [Symbol.dispose]() {
     clear(this);
@@ -83,7 +84,7 @@ export class Immediate {
     this._destroyed = false;
     const run = internals.bind?.(callback) ?? callback;
     Object.defineProperty(this, "state", { value: { referenced: true, id: 0 } });
-    this.state.id = web.setTimeout(() => {
+    stateOf(this).id = web.setTimeout(() => {
       if (this._destroyed) return;
       this._destroyed = true;
       this._onImmediate = null;
@@ -91,15 +92,15 @@ export class Immediate {
     }, 0);
   }
   ref() {
-    this.state.referenced = true;
+    stateOf(this).referenced = true;
     return this;
   }
   unref() {
-    this.state.referenced = false;
+    stateOf(this).referenced = false;
     return this;
   }
   hasRef() {
-    return this.state.referenced;
+    return stateOf(this).referenced;
   }
   [Symbol.dispose]() {
     clearImmediate(this);
@@ -132,7 +133,7 @@ export function clearImmediate(immediate) {
   if (!(immediate instanceof Immediate) || immediate._destroyed) return;
   immediate._destroyed = true;
   immediate._onImmediate = null;
-  web.clearTimeout(immediate.state.id);
+  web.clearTimeout(stateOf(immediate).id);
 }
 
 // The lists of idle timers that older code keeps itself.

@@ -1,10 +1,14 @@
 // As the package unenv has it, and what it lacks of Node.js and the platform.
-import all from "unenv/node/url";
+import legacy from "unenv/node/url";
 import { NodeError, needObject } from "node:internal/errors";
-import { toUnicode } from "node:punycode";
+import * as punycode from "node:punycode";
 
 export * from "unenv/node/url";
+/** @type {any} */
+const all = legacy;
 const { format: formatParts } = all;
+/** @type {any} */
+const { toUnicode } = punycode;
 
 /** The text of a URL or of an object of its parts. Of a URL, options leave parts out, and write its host as people read it. */
 export function format(url, options) {

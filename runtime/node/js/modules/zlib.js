@@ -35,7 +35,10 @@ function check(value, label, min, max) {
   if (value < min || value > max) throw outOfRange(label, `>= ${min} and <= ${max}`, value);
 }
 
-// What the options of a class come down to.
+/**
+ * What the options of a class come down to.
+ * @param {any} [options]
+ */
 function settings(name, options = {}) {
   if (options === null || typeof options !== "object") throw invalidType("options", "object", options);
   const { level, maxOutputLength, dictionary, windowBits, memLevel, strategy, chunkSize, params } = options;
@@ -86,7 +89,7 @@ function checkParameters(name, params = {}) {
     .filter(([key]) => key.startsWith(packing[name] ? "ZSTD_c_" : "ZSTD_d_"))
     .map(([, value]) => value);
   for (const key of Object.keys(params)) {
-    if (!known.includes(Number(key)))
+    if (!known.some((value) => value === Number(key)))
       throw NodeError(RangeError, "ERR_ZSTD_INVALID_PARAM", `${key} is not a valid zstd parameter`);
     if (typeof params[key] !== "number" && typeof params[key] !== "boolean")
       throw invalidType("options.params[key]", "number", params[key]);
@@ -160,10 +163,14 @@ class Handle {
   }
 }
 
-// The stream that does the same, as its input comes and its output is read.
+/**
+ * The stream that does the same, as its input comes and its output is read.
+ * @returns {any}
+ */
 function streamClass(name) {
   const packs = packing[name] !== undefined,
     { flush: flushes, finish: ends } = operations(name) ?? { flush: numbers.Z_FULL_FLUSH, finish: numbers.Z_FINISH };
+  /** @type {any} */
   const cls = {
     [name]: function (options) {
       if (!(this instanceof cls)) return new cls(options);
@@ -235,74 +242,76 @@ function streamClass(name) {
 
   Object.defineProperties(
     cls.prototype,
-    Object.getOwnPropertyDescriptors({
-      _transform(chunk, encoding, callback) {
-        if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
-        run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
-      },
-      _flush(callback) {
-        if (this.over) return callback();
-        run(this, Buffer.alloc(0), packs ? kind(this.settings.finish) : LAST, callback);
-      },
-      _final(callback) {
-        callback();
-      },
-      _destroy(error, callback) {
-        this._handle?.close();
-        this._handle = null;
-        callback(error);
-      },
-      flush(kind, callback) {
-        if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
-        kind ??= flushes;
-        if (this.writableFinished) {
-          if (callback) process.nextTick(callback);
-        } else if (this.writableEnded) {
-          if (callback) this.once("end", callback);
-        } else {
-          const mark = Buffer.alloc(0);
-          marks.set(mark, kind);
-          this.write(mark, "", callback);
-        }
-      },
-      close(callback) {
-        if (callback) load("node:stream").finished(this, callback);
-        this.destroy();
-      },
-      // Without a callback, what comes of a chunk at once; packages ask for it.
-      _processChunk(chunk, flush, callback) {
-        if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
-        const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];
-        this.close();
-        return Buffer.concat(pieces);
-      },
-      get _chunkSize() {
-        return this.settings.chunk;
-      },
-      get _outOffset() {
-        return 0;
-      },
-      get _outBuffer() {
-        return Buffer.allocUnsafe(this.settings.chunk);
-      },
-      reset() {
-        this._handle?.reset();
-      },
-      params(level, strategy, callback) {
-        check(level, "level", -1, 9);
-        check(strategy, "strategy", 0, 4);
-        const { settings } = this;
-        if (settings.level === level && settings.strategy === strategy) return process.nextTick(callback);
-        this.flush(numbers.Z_SYNC_FLUSH, (error) => {
-          if (!error && changes) {
-            settings.level = level | 0;
-            settings.strategy = strategy | 0;
-            if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+    Object.getOwnPropertyDescriptors(
+      /** @type {ThisType<any>} */ ({
+        _transform(chunk, encoding, callback) {
+          if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
+          run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
+        },
+        _flush(callback) {
+          if (this.over) return callback();
+          run(this, Buffer.alloc(0), packs ? kind(this.settings.finish) : LAST, callback);
+        },
+        _final(callback) {
+          callback();
+        },
+        _destroy(error, callback) {
+          this._handle?.close();
+          this._handle = null;
+          callback(error);
+        },
+        flush(kind, callback) {
+          if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
+          kind ??= flushes;
+          if (this.writableFinished) {
+            if (callback) process.nextTick(callback);
+          } else if (this.writableEnded) {
+            if (callback) this.once("end", callback);
+          } else {
+            const mark = Buffer.alloc(0);
+            marks.set(mark, kind);
+            this.write(mark, "", callback);
           }
-          callback?.(error);
-        });
-      },
-    }),
+        },
+        close(callback) {
+          if (callback) load("node:stream").finished(this, callback);
+          this.destroy();
+        },
+        // Without a callback, what comes of a chunk at once; packages ask for it.
+        _processChunk(chunk, flush, callback) {
+          if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
+          const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];
+          this.close();
+          return Buffer.concat(pieces);
+        },
+        get _chunkSize() {
+          return this.settings.chunk;
+        },
+        get _outOffset() {
+          return 0;
+        },
+        get _outBuffer() {
+          return Buffer.allocUnsafe(this.settings.chunk);
+        },
+        reset() {
+          this._handle?.reset();
+        },
+        params(level, strategy, callback) {
+          check(level, "level", -1, 9);
+          check(strategy, "strategy", 0, 4);
+          const { settings } = this;
+          if (settings.level === level && settings.strategy === strategy) return process.nextTick(callback);
+          this.flush(numbers.Z_SYNC_FLUSH, (error) => {
+            if (!error && changes) {
+              settings.level = level | 0;
+              settings.strategy = strategy | 0;
+              if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+            }
+            callback?.(error);
+          });
+        },
+      }),
+    ),
   );
   makeLazyStream(cls, (object) => object.options);
   return cls;

@@ -37,7 +37,10 @@ export class Agent extends EventEmitter {
     this.totalSocketCount = 0;
   }
 
-  /** The name of the connections that requests with these options may share. */
+  /**
+   * The name of the connections that requests with these options may share.
+   * @param {any} [options]
+   */
   getName({ host, port, localAddress, family, socketPath } = {}) {
     const name = `${host || "localhost"}:${port || ""}:${localAddress || ""}${family === 4 || family === 6 ? `:${family}` : ""}`;
     return socketPath ? `${name}:${socketPath}` : name;

@@ -57,7 +57,7 @@ export function optionsOf(input, options, listener) {
 }
 
 function agentOf({ agent, _defaultAgent = globalAgent }) {
-  if (agent === false) return new _defaultAgent.constructor();
+  if (agent === false) return new /** @type {any} */ (_defaultAgent.constructor)();
   if (agent === undefined || agent === null) return _defaultAgent;
   if (typeof agent.addRequest !== "function")
     throw invalidType("options.agent", ["Agent-like Object", "undefined", "false"], agent);
@@ -219,14 +219,16 @@ export class ClientRequest extends OutgoingMessage {
     const url = `${this.protocol}//${bracketed(this.host)}:${this.#port}${this.path.startsWith("/") ? "" : "/"}${this.path}`;
     // Node.js asks for no encoding; fetch would by itself.
     const headers = this.hasHeader("accept-encoding") ? this[kHead] : [...this[kHead], ["Accept-Encoding", "identity"]];
-    fetch(url, {
+    /** @type {any} encodeResponseBody is the platform's own */
+    const init = {
       method: this.method,
       headers,
       body,
       encodeResponseBody: "manual",
       redirect: "manual",
       signal: this.#fetching.signal,
-    }).then(
+    };
+    fetch(url, init).then(
       (response) => this.#answered(response),
       (error) => this.destroy(lost(error, this.host)),
     );

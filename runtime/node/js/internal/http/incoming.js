@@ -10,9 +10,13 @@ const kReader = Symbol("kReader"); // its reader, once it is read
 const kJoined = Symbol("kJoined");
 const kDistinct = Symbol("kDistinct");
 
-/** IncomingMessage, which older code calls without new. */
+/**
+ * IncomingMessage, which older code calls without new.
+ * @this {any}
+ * @returns {void}
+ */
 export function IncomingMessage(socket) {
-  if (!(this instanceof IncomingMessage)) return new IncomingMessage(socket);
+  if (!(this instanceof /** @type {any} */ (IncomingMessage))) return new IncomingMessage(socket);
   Readable.call(this, { highWaterMark: socket?.readableHighWaterMark ?? getDefaultHighWaterMark() });
   this.socket = socket;
   this.httpVersionMajor = null;

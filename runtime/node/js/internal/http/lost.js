@@ -2,6 +2,7 @@
 import { NodeError } from "node:internal/errors";
 import systemErrors from "node:internal/systemerrors";
 
+/** @type {[RegExp, string, string][]} */
 const causes = [
   [/connection refused|actively refused/, "ECONNREFUSED", "connect"],
   [/no name server knows/, "ENOTFOUND", "getaddrinfo"],

@@ -16,9 +16,13 @@ export const kHead = Symbol("kHead");
 /** Whether the end is known: what comes now is all there is. */
 export const kEnding = Symbol("kEnding");
 
-/** OutgoingMessage, which older code calls without new. */
+/**
+ * OutgoingMessage, which older code calls without new.
+ * @this {any}
+ * @returns {void}
+ */
 export function OutgoingMessage(options) {
-  if (!(this instanceof OutgoingMessage)) return new OutgoingMessage(options);
+  if (!(this instanceof /** @type {any} */ (OutgoingMessage))) return new OutgoingMessage(options);
   Writable.call(this, { highWaterMark: options?.highWaterMark ?? getDefaultHighWaterMark() });
   this[kHeaders] = { __proto__: null };
   this[kOptions] = options;

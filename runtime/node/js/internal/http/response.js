@@ -72,9 +72,13 @@ class Answer {
   }
 }
 
-/** ServerResponse, which older code calls without new. One that no server made is written to nobody. */
+/**
+ * ServerResponse, which older code calls without new. One that no server made is written to nobody.
+ * @this {any}
+ * @returns {void}
+ */
 export function ServerResponse(request, options) {
-  if (!(this instanceof ServerResponse)) return new ServerResponse(request, options);
+  if (!(this instanceof /** @type {any} */ (ServerResponse))) return new ServerResponse(request, options);
   OutgoingMessage.call(this, options);
   this.req = request;
   this.statusCode = 200;

@@ -24,9 +24,13 @@ export function serverAt(port) {
   return listening.get(port);
 }
 
-/** Server, which older code calls without new. */
+/**
+ * Server, which older code calls without new.
+ * @this {any}
+ * @returns {void}
+ */
 export function Server(options, listener) {
-  if (!(this instanceof Server)) return new Server(options, listener);
+  if (!(this instanceof /** @type {any} */ (Server))) return new Server(options, listener);
   if (typeof options === "function") [options, listener] = [{}, options];
   options ??= {};
   needObject(options, "options");
@@ -144,6 +148,7 @@ function then(server, event) {
   process.nextTick(() => server.emit(event));
 }
 
+/** @type {ThisType<any> & Record<string | symbol, any>} */
 const methods = {
   listen(...given) {
     const wanted = portOf(given[0]),

@@ -1,7 +1,7 @@
 // The strict mode of node:assert.
 import assert from "node:assert";
 
-const { strict } = assert;
+const { strict } = /** @type {any} */ (assert);
 export const {
   Assert,
   AssertionError,

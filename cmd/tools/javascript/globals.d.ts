@@ -1,0 +1,26 @@
+// What the JavaScript of the runtime finds in the global scope beside the language and the web platform.
+
+interface ErrorConstructor {
+  captureStackTrace(error: object, above?: Function): void;
+  prepareStackTrace?: (error: any, frames: any[]) => any;
+  stackTraceLimit: number;
+}
+
+declare var InternalError: ErrorConstructor;
+declare var FixedLengthStream: any;
+declare var IdentityTransformStream: any;
+declare var process: any;
+declare var __host: any;
+
+// Functions that construct with new and without, which a JavaScript file cannot say of its exports.
+declare module "node:buffer";
+declare module "node:events";
+declare module "node:stream";
+declare module "node:internal/http/outgoing";
+declare module "node:internal/http/incoming";
+declare module "node:internal/http/server";
+declare module "node:internal/http/response";
+
+interface SharedArrayBuffer {
+  readonly detached?: undefined;
+}
