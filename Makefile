@@ -77,9 +77,12 @@ $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTV)
 	mv bin/golangci-lint $@
 
-# All JavaScript of ours: as `make format` writes it, and without the mistakes that style.jsonc names.
-javascript: $(SCRIPTS)/node_modules/.package-lock.json
+# All JavaScript of ours: as `make format` writes it, without the mistakes that style.jsonc names, and with types that
+# fit. The types of npm packages that the runtime builds on come with the artifacts.
+javascript: artifacts $(SCRIPTS)/node_modules/.package-lock.json
 	$(BIOME) check $(STYLE) --error-on-warnings .
+	$(SCRIPTS)/node_modules/.bin/tsc --project $(SCRIPTS)
+	$(SCRIPTS)/node_modules/.bin/tsc --project $(SCRIPTS)/tsconfig.pages.json
 
 format: $(SCRIPTS)/node_modules/.package-lock.json
 	$(BIOME) format --write $(STYLE) .

@@ -4,6 +4,7 @@
 
 const MOST_ROWS = 300;
 const MOST_ITEMS = 100; // leads, and events
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 let records = [];
 let paused = false;
@@ -271,7 +272,7 @@ function drawState(s) {
   const info = s.info;
   document.title = `${s.ok ? "" : "✗ "}${info.name || "site"} · pages dev`;
   $("name").textContent = info.name || "pages dev";
-  status(s.ok ? "serving" : "build failed", s.ok ? "ok" : "bad");
+  showStatus(s.ok ? "serving" : "build failed", s.ok ? "ok" : "bad");
   describe("build", [
     ["result", s.ok ? "good" : "failed"],
     ["number", `${s.build}`],
@@ -348,7 +349,7 @@ function drawProblems(s) {
   );
 }
 
-function status(text, kind) {
+function showStatus(text, kind) {
   if ($("status").textContent === text) return;
   $("status").textContent = text;
   $("status").className = `pill ${kind}`;
@@ -395,7 +396,8 @@ $("pause").addEventListener("click", () => {
   if (!paused) drawRequests();
 });
 addEventListener("keydown", (e) => {
-  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.target.closest("input, textarea, select")) return;
+  if (e.key !== "/" || e.ctrlKey || e.metaKey || /** @type {Element} */ (e.target).closest("input, textarea, select"))
+    return;
   e.preventDefault();
   $("filter").focus();
 });
@@ -408,7 +410,7 @@ function open(path, handlers) {
   const source = new EventSource(path);
   for (const [name, handle] of Object.entries(handlers)) source.addEventListener(name, handle);
   source.addEventListener("error", () => {
-    status("not reachable", "bad");
+    showStatus("not reachable", "bad");
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
   });
   return source;

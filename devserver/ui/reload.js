@@ -4,8 +4,8 @@
   "use strict";
   const TOKEN = "%TOKEN%";
   const STREAM = "%STREAM%";
-  const script = document.currentScript;
-  if (!script || window.__pagesReload) return;
+  const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+  if (!script || "__pagesReload" in window) return;
   Object.defineProperty(window, "__pagesReload", { value: true });
 
   let version = new URL(script.src).searchParams.get("v") || "0";
@@ -83,12 +83,12 @@
   // old one goes, so that the page is never without. A sheet that no link names
   // is imported by another: then all are fetched anew.
   function swapStyles(paths, to) {
-    const links = [...document.querySelectorAll('link[rel~="stylesheet"][href]')].filter(
-      (link) => new URL(link.href).origin === location.origin,
-    );
+    /** @type {NodeListOf<HTMLLinkElement>} */
+    const sheets = document.querySelectorAll('link[rel~="stylesheet"][href]');
+    const links = [...sheets].filter((link) => new URL(link.href).origin === location.origin);
     const named = links.filter((link) => paths.includes(sitePath(link.href)));
     for (const link of named.length > 0 ? named : links) {
-      const fresh = link.cloneNode();
+      const fresh = /** @type {HTMLLinkElement} */ (link.cloneNode());
       const url = new URL(link.href);
       url.searchParams.set("__pages", to);
       fresh.href = url.href;

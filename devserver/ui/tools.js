@@ -2,12 +2,12 @@
 // do, with the token of this run, and put every answer on the page as text.
 "use strict";
 
-const TOKEN = document.querySelector('meta[name="pages-token"]').content;
+const TOKEN = document.querySelector('meta[name="pages-token"]').getAttribute("content");
 const API = "/__pages/api/";
 
 // An integer that a JavaScript number would round stays as it was written.
 const parse = (text) =>
-  JSON.parse(text, (_, value, context) =>
+  JSON.parse(text, (_, value, /** @type {any} */ context = undefined) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "")
       ? context.source
       : value,
@@ -27,8 +27,7 @@ async function ask(method, path, body, type) {
       (doc.diagnostics || []).map((d) => `${d.line}:${d.column}: ${d.message}`).join("\n") ||
       `status ${answer.status}`,
   );
-  wrong.doc = doc;
-  throw wrong;
+  throw Object.assign(wrong, { doc });
 }
 
 const post = (path, doc) => ask("POST", path, JSON.stringify(doc), "application/json");
@@ -133,6 +132,7 @@ async function sendRequest() {
   const where = $("send-answer");
   await attempt(where, async () => {
     const method = $("send-method").value;
+    /** @type {RequestInit} */
     const options = { method, cache: "no-store", redirect: "manual" };
     if (!$("send-with").hidden)
       Object.assign(options, { headers: { "Content-Type": $("send-type").value }, body: $("send-body").value });

@@ -57,6 +57,18 @@ type Coders interface {
 
 // Funcs returns the host functions by name.
 func Funcs(coders Coders) map[string]engine.Func {
+	all := operations(coders)
+	return map[string]engine.Func{hostName: func(c *engine.Call) (any, error) {
+		f, ok := all[c.String(0)]
+		if !ok {
+			return nil, fmt.Errorf("the runtime has no operation %q", c.String(0))
+		}
+		return f(c)
+	}}
+}
+
+// operations returns all operations by name.
+func operations(coders Coders) map[string]operation {
 	all := map[string]operation{
 		// load(specifier) -> the namespace of a module
 		"load": func(c *engine.Call) (any, error) { return engine.Loaded(c.String(1)), nil },
@@ -72,11 +84,5 @@ func Funcs(coders Coders) map[string]engine.Func {
 	} {
 		maps.Copy(all, part)
 	}
-	return map[string]engine.Func{hostName: func(c *engine.Call) (any, error) {
-		f, ok := all[c.String(0)]
-		if !ok {
-			return nil, fmt.Errorf("the runtime has no operation %q", c.String(0))
-		}
-		return f(c)
-	}}
+	return all
 }

@@ -57,6 +57,7 @@ async function read(request) {
   }
   const most = kind === "multipart/form-data" ? 2 * MOST.text + MOST.files * MOST.file : MOST.text;
   const body = await readAll(request, most);
+  /** @type {any} */
   const collected = { answers: [], control: {}, text: 0, files: 0 };
   if (kind === "application/json") fromJSON(collected, await body.text());
   else await fromForm(collected, body, request.headers.get("content-type"));

@@ -39,7 +39,7 @@ function reservedName(path) {
 async function platform(request, url, name, env) {
   if (name === "forms" || name.startsWith("forms/")) {
     const form = name.slice("forms/".length);
-    if (form === "thanks" && isReading(request)) return thanks(url);
+    if (form === "thanks" && isReading(request)) return thanks();
     if (request.method !== "POST")
       return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
         allow: "POST",

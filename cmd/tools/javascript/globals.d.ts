@@ -10,7 +10,7 @@ declare var InternalError: ErrorConstructor;
 declare var FixedLengthStream: any;
 declare var IdentityTransformStream: any;
 declare var process: any;
-declare var __host: any;
+declare var __host: Host;
 
 // Functions that construct with new and without, which a JavaScript file cannot say of its exports.
 declare module "node:buffer";
@@ -24,3 +24,8 @@ declare module "node:internal/http/response";
 interface SharedArrayBuffer {
   readonly detached?: undefined;
 }
+
+// What a site and its Worker put beside the front on Cloudflare.
+declare module "cloudflare:workers";
+declare module "*/config.js";
+declare module "*/site.js";

@@ -2,7 +2,8 @@
 // says when something new waits. It never moves anything under a pointer by itself.
 "use strict";
 
-const counters = [...document.querySelectorAll("[data-expires]")];
+/** @type {NodeListOf<HTMLElement>} */
+const counters = document.querySelectorAll("[data-expires]");
 
 function tick() {
   for (const counter of counters) {
@@ -21,6 +22,7 @@ function tick() {
   }
 }
 
+/** @type {HTMLElement} */
 const fresh = document.querySelector("[data-pending]");
 
 async function look() {

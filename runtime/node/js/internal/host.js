@@ -4,7 +4,10 @@ const door = Symbol.for("pages.node");
 export const internals = globalThis[door];
 delete globalThis[door];
 
-/** Asks Go for an operation, by name. */
+/**
+ * Asks Go for an operation, by name.
+ * @type {(operation: NodeOperation, ...args: any[]) => any}
+ */
 export const call = internals.call;
 
 /** The namespace of a module, evaluated now if it has not been. */
