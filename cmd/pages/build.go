@@ -13,6 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler/cloudflare"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -50,7 +51,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if !ok {
 		return failure.Usage("--target is %q; it is one of pages, cloudflare", f.target)
 	}
-	if err := notStdout("a bundle", f.out); err != nil {
+	if err := terminal.NotStdout("a bundle", f.out); err != nil {
 		return err
 	}
 	dir, m, err := c.loadToBuild(args)
@@ -59,7 +60,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	}
 	folder, err := localstate.InPagesFolder(dir, write.folder)
 	if f.out != "" {
-		folder, err = c.path(f.out), nil
+		folder, err = c.term.Path(f.out), nil
 	}
 	if err != nil {
 		return err
@@ -79,10 +80,10 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		return c.refuse(dir, diags)
 	}
 	if len(diags) > 0 {
-		c.printDiagnostics(c.report(dir, diags), nil)
+		c.term.PrintDiagnostics(c.report(dir, diags), nil)
 	}
 	if err := write.to(c, dir, m, bundle, folder); err != nil {
-		return failure.Resource("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.shown(folder))),
+		return failure.Resource("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.term.Shown(folder))),
 			"give an empty folder, or a new one, that you may write to, with --outdir", err)
 	}
 	c.printBundle(bundle, folder)
@@ -116,7 +117,7 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 	}
 	left, err := cloudflare.Write(b, m, folder, o)
 	for _, what := range left {
-		c.progress("%s %s", c.paint("33", "note:"), what)
+		c.term.Progress("%s %s", c.term.Paint("33", "note:"), what)
 	}
 	return err
 }
@@ -133,7 +134,7 @@ func (c *cli) refuse(dir string, diags manifest.Diagnostics) error {
 // report is diagnostics of the site in dir, with files as the user would name
 // them.
 func (c *cli) report(dir string, diags manifest.Diagnostics) manifest.Report {
-	return manifest.NewReport(c.shown(filepath.Join(dir, manifest.FileName)), diags)
+	return manifest.NewReport(c.term.Shown(filepath.Join(dir, manifest.FileName)), diags)
 }
 
 // buildDoc is what `pages build --json` prints.
@@ -158,15 +159,15 @@ func (c *cli) printBundle(b *bundler.Bundle, target string) {
 	for _, m := range b.Migrations {
 		sum.Migrations = append(sum.Migrations, m.Name)
 	}
-	if c.json {
-		c.printJSON(sum)
+	if c.term.JSON {
+		c.term.PrintJSON(sum)
 		return
 	}
-	fmt.Fprintln(c.stdout, c.shown(target))
+	fmt.Fprintln(c.term.Stdout, c.term.Shown(target))
 	worker := "no worker"
 	if b.Worker != nil {
 		worker = "worker " + wording.Size(int64(sum.Worker))
 	}
-	c.progress("built %s: %s, %s (%s), %s", b.Digest[:12], worker,
+	c.term.Progress("built %s: %s, %s (%s), %s", b.Digest[:12], worker,
 		wording.Count(sum.Assets, "asset"), wording.Size(sum.AssetBytes), wording.Count(len(sum.Migrations), "migration"))
 }

@@ -19,16 +19,16 @@ func allowImportFlag(flags *pflag.FlagSet, folders *[]string) {
 
 // bundlerOptions are those of every build. allowImport are folders as the user named them.
 func (c *cli) bundlerOptions(allowImport []string) bundler.Options {
-	o := bundler.Options{Provided: provided(), Home: c.homeDir, Now: c.now}
+	o := bundler.Options{Provided: provided(), Home: c.term.HomeDir, Now: c.term.Now}
 	for _, folder := range allowImport {
-		o.AllowImport = append(o.AllowImport, c.path(folder))
+		o.AllowImport = append(o.AllowImport, c.term.Path(folder))
 	}
 	return o
 }
 
 // localSecrets is where the secrets of the site in dir come from.
 func (c *cli) localSecrets(dir string) localsecrets.Source {
-	return localsecrets.Source{Dir: dir, Lookup: c.lookup}
+	return localsecrets.Source{Dir: dir, Lookup: c.term.Lookup}
 }
 
 // newBundler returns a builder of a site whose output holds none of its secrets.

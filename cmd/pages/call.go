@@ -70,11 +70,11 @@ func (j *jsonOrBody) Type() string { return "BODY" }
 func (j *jsonOrBody) Set(text string) error {
 	switch text {
 	case "true", "1":
-		j.c.json = true
+		j.c.term.JSON = true
 	case "false", "0":
-		j.c.json = false
+		j.c.term.JSON = false
 	default:
-		j.c.json, j.f.body = true, text
+		j.c.term.JSON, j.f.body = true, text
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (r *remote) call(ctx context.Context, f *callFlags, tool string, args []str
 		r.printAnswer(a.Body)
 		return nil
 	}
-	p, err := deploy.ProposalOf(r.client, tool, arguments, a, r.now())
+	p, err := deploy.ProposalOf(r.client, tool, arguments, a, r.term.Now())
 	switch {
 	case err != nil:
 		return remoteError(err)
@@ -116,7 +116,7 @@ func (r *remote) call(ctx context.Context, f *callFlags, tool string, args []str
 	if err != nil {
 		if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == idOutstanding {
 			r.printAnswer(a.Body)
-			if r.json {
+			if r.term.JSON {
 				return failure.StatusError(f.Exit) // the answer is the document
 			}
 		}
@@ -171,5 +171,5 @@ func (c *cli) printAnswer(body json.RawMessage) {
 		out.Write(body)
 	}
 	out.WriteByte('\n')
-	_, _ = c.stdout.Write(wording.EscapeJSON(out.Bytes())) // fails only when its reader is gone
+	_, _ = c.term.Stdout.Write(wording.EscapeJSON(out.Bytes())) // fails only when its reader is gone
 }

@@ -24,10 +24,10 @@ func (r *remote) arguments(ctx context.Context, body string, args []string, info
 	case body != "" && len(args) > 0:
 		return nil, givenTwice(body, args, info)
 	case body == "-":
-		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.stdin), toolapi.MaxBody+1))
+		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.term.Stdin), toolapi.MaxBody+1))
 		return text, err
 	case strings.HasPrefix(body, "@"):
-		text, err := userfile.Read(ctx, r.path(body[1:]), toolapi.MaxBody+1)
+		text, err := userfile.Read(ctx, r.term.Path(body[1:]), toolapi.MaxBody+1)
 		if err != nil {
 			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(body[1:]), failure.Reason(err)), Err: err}
 		}

@@ -96,9 +96,9 @@ func (k checker) parse(name string, src []byte) checked {
 // whatever it is called.
 func (k checker) named(ctx context.Context, arg string) (checked, error) {
 	if arg == "-" {
-		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.stdin, nil })
+		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.term.Stdin, nil })
 	}
-	path := k.path(arg)
+	path := k.term.Path(arg)
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -114,7 +114,7 @@ func (k checker) file(ctx context.Context, path string) checked {
 	if k.alone {
 		src, err := userfile.ReadSource(path)
 		if err == nil {
-			r := k.parse(k.shown(path), src)
+			r := k.parse(k.term.Shown(path), src)
 			r.looked = []string{path}
 			return r
 		}
@@ -149,7 +149,7 @@ func (k checker) published(ctx context.Context, path string, m *manifest.Manifes
 		found = manifest.Diagnostics{secretsFault(err)}
 		manifest.Locate(r.src, found)
 	case secrets != nil:
-		b := bundler.New(dir, bundler.Options{Provided: provided(), Now: k.now, Secrets: func() *secretscan.Set { return secrets }})
+		b := bundler.New(dir, bundler.Options{Provided: provided(), Now: k.term.Now, Secrets: func() *secretscan.Set { return secrets }})
 		defer b.Close()
 		_, found = b.Build(ctx, m)
 		r.looked = append(r.looked, b.Inputs()...)
@@ -157,7 +157,7 @@ func (k checker) published(ctx context.Context, path string, m *manifest.Manifes
 	}
 	if len(found) > 0 {
 		r.diags = append(r.diags, found...)
-		r.report = manifest.NewReport(k.shown(path), r.diags)
+		r.report = manifest.NewReport(k.term.Shown(path), r.diags)
 	}
 }
 

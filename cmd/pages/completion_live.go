@@ -22,9 +22,9 @@ const completionTime = 500 * time.Millisecond
 // the environment.
 func (c *cli) asked(values func(*cobra.Command) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		wasQuiet := c.quiet
-		c.quiet = true
-		defer func() { c.quiet = wasQuiet }()
+		wasQuiet := c.term.Quiet
+		c.term.Quiet = true
+		defer func() { c.term.Quiet = wasQuiet }()
 		c.typed = map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
 		if c.fromEnvironment(cmd.Flags()) != nil {
@@ -126,7 +126,7 @@ func (r *remote) isTrusted() bool {
 
 // asksKeyring reports whether the key is where a person may be asked to unlock it.
 func (r *remote) asksKeyring(store *credentials) bool {
-	if key, _ := r.lookup(envKey); key != "" || r.keyFile != "" {
+	if key, _ := r.term.Lookup(envKey); key != "" || r.keyFile != "" {
 		return false
 	}
 	base, _, err := r.address(store)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 // TestCompletionAsks: the tools are those of the service that the user named; one that
@@ -27,7 +29,7 @@ func TestCompletionAsks(t *testing.T) {
 	put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url": "https://elsewhere.example", "workspace": "linked"}`)
 	complete := func(args ...string) []string {
 		var out, errs strings.Builder
-		e := env{stdout: &out, stderr: &errs, stdin: strings.NewReader(""), dir: dir, now: time.Now}
+		e := terminal.Terminal{Stdout: &out, Stderr: &errs, Stdin: strings.NewReader(""), Dir: dir, Now: time.Now}
 		if code := run(t.Context(), append([]string{"__complete"}, args...), e); code != 0 {
 			t.Errorf("%q: exit code %d: %s", args, code, errs.String())
 		}

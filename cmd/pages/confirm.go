@@ -67,7 +67,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 		return &failure.Error{Exit: failure.ExitRefused, Code: "other-service", Message: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), Fix: "confirm it there: PAGES_BASE_URL=" + wording.ShellWord(p.BaseURL)}
 	}
 	if p.Summary != "" {
-		r.progress("%s", wording.Printable(p.Summary))
+		r.term.Progress("%s", wording.Printable(p.Summary))
 	}
 	r.showChanges(ctx, p)
 	a, err := r.perform(ctx, p)
@@ -83,7 +83,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 // kept finds a kept proposal; nil when there is none.
 func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
 	if from != "" {
-		p, err := deploy.ReadProposal(r.path(from))
+		p, err := deploy.ReadProposal(r.term.Path(from))
 		if err == nil && !strings.EqualFold(p.ID, id) {
 			err = fmt.Errorf("%s holds the proposal %s", from, p.ID)
 		}

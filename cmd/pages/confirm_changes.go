@@ -16,16 +16,16 @@ import (
 // showChanges shows what a revision that is to go live changes. It is only told: what
 // cannot be read now keeps nobody from going ahead.
 func (r *remote) showChanges(ctx context.Context, p *deploy.Proposal) {
-	if r.json || r.quiet {
+	if r.term.JSON || r.term.Quiet {
 		return
 	}
 	plan, err := r.changes(ctx, p)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		r.progress("%s what it changes cannot be shown: %s", r.paint("33", "note:"), wording.Printable(failure.Reason(err)))
+		r.term.Progress("%s what it changes cannot be shown: %s", r.term.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
 	case plan != nil:
-		r.printPlan(r.stderr, plan)
+		r.printPlan(r.term.Stderr, plan)
 	}
 }
 
@@ -46,12 +46,12 @@ func (r *remote) changes(ctx context.Context, p *deploy.Proposal) (*deploy.Plan,
 		return nil, err
 	}
 	revision := cmp.Or(p.Revision, args.Revision)
-	if revision == "" || !p.Expires.IsZero() && p.Expires.Before(r.now()) {
+	if revision == "" || !p.Expires.IsZero() && p.Expires.Before(r.term.Now()) {
 		return nil, nil //nolint:nilnil // as was said
 	}
 	ctx, cancel := context.WithTimeout(ctx, sinceTime)
 	defer cancel()
-	d := &deploy.Deployer{Client: r.client, Contract: r.contract, Workspace: cmp.Or(args.Workspace, p.Workspace), Site: args.SiteID, Version: version, Now: r.now}
+	d := &deploy.Deployer{Client: r.client, Contract: r.contract, Workspace: cmp.Or(args.Workspace, p.Workspace), Site: args.SiteID, Version: version, Now: r.term.Now}
 	live, err := d.Look(ctx)
 	if err != nil || live.Revision == revision {
 		return nil, err

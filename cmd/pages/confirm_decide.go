@@ -20,11 +20,11 @@ import (
 // is lost can be repeated, which performs it once.
 func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly bool) (client.Answer, error) {
 	r.keepProposal(p)
-	if proposeOnly || !r.interactive() {
+	if proposeOnly || !r.term.Interactive() {
 		return client.Answer{}, r.outstanding(p, "nothing has changed yet")
 	}
-	fmt.Fprintf(r.stderr, "%s\n", wording.Printable(p.Summary))
-	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
+	fmt.Fprintf(r.term.Stderr, "%s\n", wording.Printable(p.Summary))
+	yes, err := r.term.Agree(ctx, r.term.Paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
 		r.stopped("\nnothing has changed; until %s this confirms it: %s", p.Expires.UTC().Format(time.RFC3339), r.confirmHere(p))
@@ -50,15 +50,15 @@ func (r *remote) keepProposal(p *deploy.Proposal) {
 		return
 	}
 	other := err
-	if r.configDir != "" {
+	if r.term.ConfigDir != "" {
 		other = p.Keep(r.ownProposals())
 	}
 	if other == nil {
-		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), failure.Reason(err))
+		r.term.Progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.term.Paint("33", "note:"), failure.Reason(err))
 		return
 	}
 	r.unkept = p.ID
-	r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), failure.Reason(err))
+	r.term.Progress("%s the proposal cannot be kept: %s", r.term.Paint("33", "note:"), failure.Reason(err))
 }
 
 // perform makes the second call. Where its answer is missing, nobody knows whether it
@@ -83,7 +83,7 @@ func (r *remote) perform(ctx context.Context, p *deploy.Proposal) (client.Answer
 // stopped says what stands after a signal, once.
 func (r *remote) stopped(format string, args ...any) {
 	if !r.stopTold {
-		fmt.Fprintf(r.stderr, format+"\n", args...)
+		fmt.Fprintf(r.term.Stderr, format+"\n", args...)
 	}
 	r.stopTold = true
 }
@@ -108,7 +108,7 @@ func (r *remote) confirmHere(p *deploy.Proposal) string {
 		line = confirmAnywhere(p)
 	}
 	if near, err := r.nearest(); r.dir != "" && (err != nil || near != r.dir) {
-		line += " -C " + wording.ShellWord(r.shown(r.dir))
+		line += " -C " + wording.ShellWord(r.term.Shown(r.dir))
 	}
 	return line
 }
@@ -132,7 +132,7 @@ func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
 
 // printConfirm prints the line that confirms on stdout, for scripts.
 func (c *cli) printConfirm(err error) {
-	if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == idOutstanding && !c.json {
-		fmt.Fprintln(c.stdout, f.Detail.Confirm)
+	if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == idOutstanding && !c.term.JSON {
+		fmt.Fprintln(c.term.Stdout, f.Detail.Confirm)
 	}
 }

@@ -57,10 +57,10 @@ type login struct {
 // a file that cannot be read are still somebody's.
 func (c *cli) loadCredentials() (*credentials, error) {
 	store := &credentials{Logins: map[string]login{}}
-	if c.configDir == "" {
+	if c.term.ConfigDir == "" {
 		return store, nil
 	}
-	store.path = filepath.Join(c.configDir, "pages", "credentials.json")
+	store.path = filepath.Join(c.term.ConfigDir, "pages", "credentials.json")
 	text, err := userfile.ReadRegular(store.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store, nil
@@ -83,7 +83,7 @@ func (c *cli) loadCredentials() (*credentials, error) {
 func (c *cli) credentials() *credentials {
 	store, err := c.loadCredentials()
 	if failed, ok := errors.AsType[*failure.Error](err); ok {
-		c.progress("%s nobody is logged in: %s; %s", c.paint("33", "note:"), failed.Message, failed.Fix)
+		c.term.Progress("%s nobody is logged in: %s; %s", c.term.Paint("33", "note:"), failed.Message, failed.Fix)
 		return &credentials{}
 	}
 	return store
@@ -117,14 +117,14 @@ func (s *credentials) save() error {
 func (c *cli) warnReadable(path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
-		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, wording.ShellWord(path))
+		c.term.Progress("%s others on this machine may read the key in %s: chmod 600 %s", c.term.Paint("33", "note:"), path, wording.ShellWord(path))
 	}
 }
 
 // key finds the key for an address; what is typed counts before the environment, and
 // that before a login.
 func (r *remote) key(ctx context.Context, store *credentials, base string) (string, error) {
-	fromEnv, _ := r.lookup(envKey)
+	fromEnv, _ := r.term.Lookup(envKey)
 	switch {
 	case r.typed["api-key-file"], fromEnv == "" && r.keyFile != "":
 		r.keyFrom = r.keyFile
@@ -173,13 +173,13 @@ func fromKeyring(ctx context.Context, ask func() (string, error)) (string, error
 // readKey reads the key of --api-key-file.
 func (r *remote) readKey(ctx context.Context) (string, error) {
 	if r.keyFile == "-" {
-		text, err := r.line(ctx)
+		text, err := r.term.ReadLine(ctx)
 		if err != nil {
 			return "", err
 		}
 		return checkKey(text, "stdin")
 	}
-	path := r.path(r.keyFile)
+	path := r.term.Path(r.keyFile)
 	f, err := userfile.Open(ctx, path)
 	if err != nil {
 		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-key-file", Message: fmt.Sprintf("the key file %s cannot be read: %s", wording.QuotePath(r.keyFile), failure.Reason(err)), Fix: "name a file that holds the API key and nothing else", Err: err}

@@ -69,7 +69,7 @@ func (c *cli) findDatabase(f *dbFlags) (d *sqlshell.Database, name string, err e
 	case f.project:
 		name = statefolder.ProjectFile
 		if f.projectState != "" {
-			if d.State, err = c.states().At(dir, c.path(f.projectState), "--project-state"); err != nil {
+			if d.State, err = c.states().At(dir, c.term.Path(f.projectState), "--project-state"); err != nil {
 				return nil, "", err
 			}
 		}

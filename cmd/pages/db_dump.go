@@ -30,7 +30,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 		Example: "  pages db dump > site.sql\n  pages db dump --no-data\n  pages db dump --table crews --table seats -o crews.sql",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if c.json {
+			if c.term.JSON {
 				return failure.Usage("a dump is SQL: --json has no meaning here")
 			}
 			if err := c.siteArgument(args); err != nil {
@@ -43,9 +43,9 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			write := func(w io.Writer) error { return transfer.Dump(cmd.Context(), db, w, o) }
 			if out == "" || out == "-" {
-				return sqlshell.Failure(c.exactly(write), "the dump is not complete")
+				return sqlshell.Failure(c.term.WriteRaw(write), "the dump is not complete")
 			}
-			return sqlshell.Failure(c.writeWhole(cmd.Context(), c.path(out), write), "no dump was written")
+			return sqlshell.Failure(c.writeWhole(cmd.Context(), c.term.Path(out), write), "no dump was written")
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write to (default: stdout)")
@@ -63,7 +63,7 @@ func (c *cli) writeWhole(ctx context.Context, path string, write func(io.Writer)
 		return ctx.Err()
 	})
 	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
-		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(c.shown(path))), "name a file that you may write to, on a disk with room", err)
+		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(c.term.Shown(path))), "name a file that you may write to, on a disk with room", err)
 	}
 	return err
 }

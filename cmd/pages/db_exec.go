@@ -61,9 +61,9 @@ type ranDoc struct {
 // printRan prints what was run on a database, and tells pages dev of it.
 func (c *cli) printRan(db *sqlshell.Database, ran transfer.Ran) {
 	db.Wrote()
-	if c.json {
-		c.printJSON(ranDoc{true, db.Path, ran})
+	if c.term.JSON {
+		c.term.PrintJSON(ranDoc{true, db.Path, ran})
 		return
 	}
-	c.progress("ran %s, wrote %s in %s", wording.Count(ran.Statements, "statement"), wording.Count(int(ran.Changes), "row"), c.shown(filepath.Clean(db.Path)))
+	c.term.Progress("ran %s, wrote %s in %s", wording.Count(ran.Statements, "statement"), wording.Count(int(ran.Changes), "row"), c.term.Shown(filepath.Clean(db.Path)))
 }

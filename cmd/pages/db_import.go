@@ -81,7 +81,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 	name := "stdin"
 	var in io.Reader
 	if file == "-" {
-		in = userfile.Interruptible(ctx, c.stdin)
+		in = userfile.Interruptible(ctx, c.term.Stdin)
 	} else {
 		opened, err := c.openInput(ctx, file)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -29,15 +30,15 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	case file != "" && file != "-":
 		f, err := c.openInput(ctx, file)
 		return file, f, err
-	case len(args) == 0 && file == "" && isTerminalReader(c.stdin):
+	case len(args) == 0 && file == "" && terminal.IsTerminalReader(c.term.Stdin):
 		return "", nil, failure.Usage("there is no SQL: give it as an argument, with --file or on stdin")
 	}
-	return "stdin", io.NopCloser(userfile.Interruptible(ctx, c.stdin)), nil
+	return "stdin", io.NopCloser(userfile.Interruptible(ctx, c.term.Stdin)), nil
 }
 
 // openInput opens a file of SQL or rows, or a database.
 func (c *cli) openInput(ctx context.Context, file string) (io.ReadCloser, error) {
-	f, err := userfile.Open(ctx, c.path(file))
+	f, err := userfile.Open(ctx, c.term.Path(file))
 	if err != nil && ctx.Err() == nil {
 		err = &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(file), failure.Reason(err)), Err: err}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -97,16 +98,16 @@ type rowsDoc struct {
 
 // newRows returns the writer of rows on stdout: a table at a terminal, else tsv, unless a format is asked for.
 func (c *cli) newRows(format string) (*sqlshell.RowWriter, error) {
-	terminal := isTerminal(c.stdout)
+	interactive := terminal.IsTerminal(c.term.Stdout)
 	switch {
-	case c.json && format != "" && format != "json":
+	case c.term.JSON && format != "" && format != "json":
 		return nil, failure.Usage("--json and --format %s ask for two things", format)
-	case c.json:
+	case c.term.JSON:
 		format = "json"
-	case format == "" && terminal:
+	case format == "" && interactive:
 		format = "table"
 	case format == "":
 		format = "tsv"
 	}
-	return sqlshell.NewRowWriter(c.stdout, terminal, format)
+	return sqlshell.NewRowWriter(c.term.Stdout, interactive, format)
 }

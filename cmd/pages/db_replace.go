@@ -37,7 +37,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if !yes && len(db.Tables(ctx).Names) > 0 {
-		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))); err != nil {
+		if err := c.term.Confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))); err != nil {
 			return err
 		}
 	}
@@ -46,15 +46,15 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 		return db.State.OpenError(filepath.Base(db.Path), err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.path(file), "mode=ro")); err != nil {
+	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.term.Path(file), "mode=ro")); err != nil {
 		return failure.Resource("database-unusable", fmt.Sprintf("%s cannot be read into the database", wording.QuotePath(file)), "end what writes to the database, or free some disk; "+sqlshell.NothingChanged, err)
 	}
 	db.Wrote()
-	if c.json {
-		c.printJSON(ranDoc{OK: true, Database: db.Path})
+	if c.term.JSON {
+		c.term.PrintJSON(ranDoc{OK: true, Database: db.Path})
 		return nil
 	}
-	c.progress("%s is now what %s was", c.shown(db.Path), file)
+	c.term.Progress("%s is now what %s was", c.term.Shown(db.Path), file)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 	refuse := func(why, fix string) error {
 		return &failure.Error{Exit: failure.ExitRefused, Code: "database-refused", Message: fmt.Sprintf("%s cannot become the database: %s", wording.QuotePath(file), why), Fix: fix}
 	}
-	db, err := sql.Open("sqlite", dbfile.URI(c.path(file), "mode=ro"))
+	db, err := sql.Open("sqlite", dbfile.URI(c.term.Path(file), "mode=ro"))
 	if err != nil {
 		return err
 	}

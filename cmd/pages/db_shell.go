@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
@@ -26,23 +27,18 @@ func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			s := sqlshell.New(db, sqlshell.Options{Stdin: c.stdin, Stdout: c.stdout, Stderr: c.stderr, Terminal: isTerminal(c.stdout), Progress: c.progress, Warn: c.warnOf, Failed: c.print})
-			switch piped := !isTerminalReader(c.stdin); {
-			case c.json:
+			s := sqlshell.New(db, sqlshell.Options{Stdin: c.term.Stdin, Stdout: c.term.Stdout, Stderr: c.term.Stderr, Terminal: terminal.IsTerminal(c.term.Stdout), Progress: c.term.Progress, Warn: c.term.ProgressWarning, Failed: c.print})
+			switch piped := !terminal.IsTerminalReader(c.term.Stdin); {
+			case c.term.JSON:
 				s.Mode = "json"
-			case piped && !isTerminal(c.stdout):
+			case piped && !terminal.IsTerminal(c.term.Stdout):
 				s.Mode = "tsv"
 			}
-			if !isTerminalReader(c.stdin) {
+			if !terminal.IsTerminalReader(c.term.Stdin) {
 				return s.Pipe(cmd.Context())
 			}
-			c.progress("%s; .help lists the commands", c.shown(db.Path))
+			c.term.Progress("%s; .help lists the commands", c.term.Shown(db.Path))
 			return s.Interact(cmd.Context())
 		},
 	}
-}
-
-// warnOf prints a warning for people.
-func (c *cli) warnOf(format string, args ...any) {
-	c.progress("%s "+format, append([]any{c.paint("33", "warning:")}, args...)...)
 }

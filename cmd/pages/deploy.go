@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -51,7 +52,7 @@ func (c *cli) newDeploy() *cobra.Command {
 		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(r.now()); err != nil {
+			if err := f.check(r.term.Now()); err != nil {
 				return err
 			}
 			switch {
@@ -60,7 +61,7 @@ func (c *cli) newDeploy() *cobra.Command {
 			case r.typed["at"] && f.at == "":
 				return failure.Usage("--at is empty; without it the page is published at once")
 			}
-			if err := errors.Join(notStdout("the plan", f.planOut), notStdout("the proposal", f.proposalOut)); err != nil {
+			if err := errors.Join(terminal.NotStdout("the plan", f.planOut), terminal.NotStdout("the proposal", f.proposalOut)); err != nil {
 				return err
 			}
 			debug.SetGCPercent(sendGCPercent)
@@ -161,8 +162,8 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 		return err
 	}
 	d.page = page
-	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), d.client.BaseURL())
-	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.now}
+	d.term.Progress("%s %s (%s) in the workspace %s at %s", d.term.Paint("1", "to"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), d.client.BaseURL())
+	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.term.Now}
 	live, err := d.to.Look(ctx)
 	if err != nil {
 		return remoteError(err)
@@ -175,7 +176,7 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 	if d.plan {
 		return d.finishPlan()
 	}
-	d.printPlan(d.stderr, d.planned)
+	d.printPlan(d.term.Stderr, d.planned)
 	if plan.Opens() && !d.allowPublic {
 		return &failure.Error{Exit: failure.ExitRefused, Code: "opens-members-paths", Message: "paths that only members may see now would become public", Fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
 	}
@@ -202,7 +203,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.progress("made the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
+		d.term.Progress("made the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
 		d.workspace, d.site = made.Workspace, made.SiteID
 		return d.saveLink()
 	})
@@ -222,7 +223,7 @@ func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live
 		return remoteError(err)
 	}
 	d.revision = done.Revision
-	d.progress("sent %s: revision %s is ready", d.sent(p), wording.Printable(done.Revision))
+	d.term.Progress("sent %s: revision %s is ready", d.sent(p), wording.Printable(done.Revision))
 	if d.link == (link{}) {
 		if err := d.saveLink(); err != nil {
 			return err

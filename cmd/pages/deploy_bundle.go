@@ -58,8 +58,8 @@ func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, o
 	if bundle == nil || diags.HasErrors() {
 		return nil, c.refuse(dir, diags)
 	}
-	if len(diags) > 0 && !c.quiet && !c.json {
-		c.printDiagnostics(c.report(dir, diags), nil)
+	if len(diags) > 0 && !c.term.Quiet && !c.term.JSON {
+		c.term.PrintDiagnostics(c.report(dir, diags), nil)
 	}
 	folder, err := filepath.EvalSymlinks(dir) // as the bundler names files
 	if err != nil {

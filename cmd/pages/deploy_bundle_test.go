@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -151,7 +152,7 @@ func sent(t *testing.T, files map[string]string) *builtSite {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c := &cli{env: env{now: time.Now}}
+	c := &cli{term: terminal.Terminal{Now: time.Now}}
 	site, err := c.buildSite(t.Context(), dir, m, c.bundlerOptions(nil), false)
 	if err != nil {
 		t.Fatal(err)

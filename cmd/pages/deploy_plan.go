@@ -32,16 +32,16 @@ func (d *deployment) finishPlan() error {
 	if d.planOut != "" {
 		text, err := json.MarshalIndent(doc, "", "  ")
 		if err == nil {
-			err = os.WriteFile(d.path(d.planOut), append(text, '\n'), 0o644)
+			err = os.WriteFile(d.term.Path(d.planOut), append(text, '\n'), 0o644)
 		}
 		if err != nil {
 			return failure.Resource("plan-unwritable", d.planOut+" cannot be written", "give a file that you may write to", err)
 		}
 	}
-	if d.json {
-		d.printJSON(doc)
+	if d.term.JSON {
+		d.term.PrintJSON(doc)
 	} else {
-		d.printPlan(d.stdout, d.planned)
+		d.printPlan(d.term.Stdout, d.planned)
 	}
 	d.outcome = "this is a plan: nothing was sent"
 	if d.exitCode && d.planned.Changes {
@@ -55,12 +55,12 @@ const shownFiles = 10
 
 // printPlan prints the plan for people.
 func (c *cli) printPlan(w io.Writer, p *deploy.Plan) {
-	if c.json || c.quiet && w == c.stderr {
+	if c.term.JSON || c.term.Quiet && w == c.term.Stderr {
 		return
 	}
-	for _, line := range planLines(p, c.verbose) {
+	for _, line := range planLines(p, c.term.Verbose) {
 		text := line.text
-		if c.colored(w) && line.style != "" {
+		if c.term.Colored(w) && line.style != "" {
 			text = "\x1b[" + line.style + "m" + text + "\x1b[0m"
 		}
 		fmt.Fprintln(w, text)

@@ -29,13 +29,13 @@ type finished struct {
 
 // finish prints the result: stdout is the address.
 func (d *deployment) finish(doc finished) error {
-	d.progress("%s", wording.Printable(d.outcome))
-	if !d.json {
-		fmt.Fprintln(d.stdout, wording.Printable(d.url))
+	d.term.Progress("%s", wording.Printable(d.outcome))
+	if !d.term.JSON {
+		fmt.Fprintln(d.term.Stdout, wording.Printable(d.url))
 		return nil
 	}
 	doc.OK, doc.URL, doc.SiteID, doc.Workspace = true, d.url, d.site, d.workspace
-	d.printJSON(doc)
+	d.term.PrintJSON(doc)
 	return nil
 }
 

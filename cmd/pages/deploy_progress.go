@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -17,10 +18,10 @@ const (
 // watchSending shows how far the sending is: on a terminal in one line that changes,
 // elsewhere in lines. stop ends it.
 func (c *cli) watchSending(p *deploy.Progress) (stop func()) {
-	if c.quiet || c.json {
+	if c.term.Quiet || c.term.JSON {
 		return func() {}
 	}
-	w := &sendingWatch{cli: c, p: p, began: c.now(), line: c.now(), terminal: isTerminal(c.stderr)}
+	w := &sendingWatch{cli: c, p: p, began: c.term.Now(), line: c.term.Now(), terminal: terminal.IsTerminal(c.term.Stderr)}
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -52,7 +53,7 @@ type sendingWatch struct {
 
 func (w *sendingWatch) clear() {
 	if w.shown && w.terminal {
-		fmt.Fprint(w.stderr, "\r\x1b[K")
+		fmt.Fprint(w.term.Stderr, "\r\x1b[K")
 	}
 }
 
@@ -61,15 +62,15 @@ func (w *sendingWatch) show() {
 	if w.p.Blobs.Load() == 0 || total == 0 {
 		return
 	}
-	now := w.now()
+	now := w.term.Now()
 	if w.terminal {
 		w.shown = true
-		fmt.Fprintf(w.stderr, "\r%s\x1b[K", w.text(now, sent, total))
+		fmt.Fprintf(w.term.Stderr, "\r%s\x1b[K", w.text(now, sent, total))
 		return
 	}
 	if tenth := sent * 10 / total; tenth > w.tenth && tenth < 10 || now.Sub(w.line) >= sendingLine {
 		w.tenth, w.line = tenth, now
-		fmt.Fprintln(w.stderr, w.text(now, sent, total))
+		fmt.Fprintln(w.term.Stderr, w.text(now, sent, total))
 	}
 }
 

@@ -43,7 +43,7 @@ func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Ans
 	if d.proposalOut != "" {
 		text, err := json.MarshalIndent(p, "", "  ")
 		if err == nil {
-			err = writePrivate(d.path(d.proposalOut), append(text, '\n'))
+			err = writePrivate(d.term.Path(d.proposalOut), append(text, '\n'))
 		}
 		if err != nil {
 			return client.Answer{}, failure.Resource("proposal-unwritable", d.proposalOut+" cannot be written", "give a file that you may write to", err)

@@ -14,7 +14,7 @@ import (
 // reportCall prints what a confirmed call did. Only what the service says is served now is
 // called live; what is scheduled is what the answer says is.
 func (r *remote) reportCall(tool string, a client.Answer) error {
-	if r.json {
+	if r.term.JSON {
 		r.printAnswer(a.Body)
 		return nil
 	}
@@ -37,15 +37,15 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 			return err
 		}
 		url := r.client.SiteURL(p.Hostname)
-		r.progress("%s points at %s", wording.Printable(p.Hostname), wording.Printable(p.SiteName))
+		r.term.Progress("%s points at %s", wording.Printable(p.Hostname), wording.Printable(p.SiteName))
 		for _, record := range p.Records {
-			r.progress("set in DNS: %s", recordText(record))
+			r.term.Progress("set in DNS: %s", recordText(record))
 		}
 		if slices.ContainsFunc(p.Records, func(d toolapi.DNSRecord) bool { return d.Type == "TXT" }) {
-			r.progress("then prove that the domain is yours: pages domains verify %s", wording.Printable(p.Hostname))
+			r.term.Progress("then prove that the domain is yours: pages domains verify %s", wording.Printable(p.Hostname))
 		}
-		r.progress("%s", wording.Printable(deploy.Serving(url, p.Revision, p.ServingNow)))
-		fmt.Fprintln(r.stdout, url)
+		r.term.Progress("%s", wording.Printable(deploy.Serving(url, p.Revision, p.ServingNow)))
+		fmt.Fprintln(r.term.Stdout, url)
 	default:
 		r.printAnswer(a.Body)
 	}
@@ -55,28 +55,28 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 // reportRepeated prints what a call did that was confirmed before, where something else
 // is so now.
 func (r *remote) reportRepeated(a client.Answer, now string) error {
-	r.progress("%s this was confirmed before, and was done once: %s", r.paint("33", "note:"), wording.Printable(now))
+	r.term.Progress("%s this was confirmed before, and was done once: %s", r.term.Paint("33", "note:"), wording.Printable(now))
 	var said struct {
 		Hostname string `json:"hostname"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil {
 		return err
 	}
-	if r.json {
+	if r.term.JSON {
 		r.printAnswer(a.Body)
 	} else {
-		fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(said.Hostname)))
+		fmt.Fprintln(r.term.Stdout, wording.Printable(r.client.SiteURL(said.Hostname)))
 	}
 	return nil
 }
 
 func (r *remote) reportPublish(p toolapi.Publish) {
 	url := r.client.SiteURL(p.Hostname)
-	r.progress("%s", wording.Printable(deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow)))
-	fmt.Fprintln(r.stdout, url)
+	r.term.Progress("%s", wording.Printable(deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow)))
+	fmt.Fprintln(r.term.Stdout, url)
 }
 
 func (r *remote) reportSchedule(p toolapi.SchedulePublish) {
-	r.progress("%s", scheduled(p))
-	fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(p.Hostname)))
+	r.term.Progress("%s", scheduled(p))
+	fmt.Fprintln(r.term.Stdout, wording.Printable(r.client.SiteURL(p.Hostname)))
 }

@@ -15,7 +15,7 @@ const maxSummary = 256 << 10
 
 // summarize adds the plan and the result to the summary of a step of GitHub Actions.
 func (d *deployment) summarize(err error) {
-	file, _ := d.lookup("GITHUB_STEP_SUMMARY")
+	file, _ := d.term.Lookup("GITHUB_STEP_SUMMARY")
 	if file == "" || d.planned == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (d *deployment) summarize(err error) {
 		err = errors.Join(err, out.Close())
 	}
 	if err != nil {
-		d.progress("%s the step's summary cannot be written: %s", d.paint("33", "note:"), failure.Reason(err))
+		d.term.Progress("%s the step's summary cannot be written: %s", d.term.Paint("33", "note:"), failure.Reason(err))
 	}
 }
 

@@ -59,8 +59,8 @@ func (c *cli) newDev() *cobra.Command {
 				return err
 			}
 			err := c.dev(cmd.Context(), args, f)
-			if peak := peakMemory(); c.verbose && peak > 0 {
-				c.progress("memory: %s at most", wording.Size(peak))
+			if peak := peakMemory(); c.term.Verbose && peak > 0 {
+				c.term.Progress("memory: %s at most", wording.Size(peak))
 			}
 			return untilInterrupt(cmd.Context(), err)
 		},
@@ -163,10 +163,10 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	// megabytes of garbage in a tenth of a second: collecting it would cost a
 	// fifth of that time.
 	usual := debug.SetGCPercent(startGCPercent)
-	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
+	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.term.Now, Memory: c.memory})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
 	if f.projectState != "" {
-		shared, err := c.states().At(dir, c.path(f.projectState), "--project-state")
+		shared, err := c.states().At(dir, c.term.Path(f.projectState), "--project-state")
 		if err != nil {
 			return err
 		}
@@ -207,8 +207,8 @@ func (c *cli) portError(err error) error {
 
 // compileCache is where machine code is kept between starts.
 func (c *cli) compileCache() string {
-	if c.cacheDir == "" {
+	if c.term.CacheDir == "" {
 		return ""
 	}
-	return filepath.Join(c.cacheDir, "pages", "engine")
+	return filepath.Join(c.term.CacheDir, "pages", "engine")
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -85,8 +86,7 @@ func startBeyond(t *testing.T) *beyond {
 		put(t, filepath.Join(dir, name), text)
 	}
 	var said lockedBuffer
-	out := &output{Writer: io.Discard}
-	c := &cli{env: env{stdin: strings.NewReader(""), stdout: out, stderr: &said, dir: dir, now: time.Now}, out: out}
+	c := &cli{term: terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now}}
 	m, found := c.load(dir)
 	if m == nil {
 		t.Fatalf("%+v", found.report)

@@ -200,7 +200,7 @@ func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest,
 func (b *siteBuilder) warnOnce(told *string, warnings []string) {
 	if text := fmt.Sprint(warnings); text != *told {
 		*told = text
-		b.warnAll(warnings)
+		b.term.ProgressWarnings(warnings)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -18,7 +19,7 @@ func building(t *testing.T, dir string) *siteBuilder {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c := &cli{env: env{now: time.Now, stderr: &bytes.Buffer{}, stdout: &bytes.Buffer{}}}
+	c := &cli{term: terminal.Terminal{Now: time.Now, Stderr: &bytes.Buffer{}, Stdout: &bytes.Buffer{}}}
 	s, err := c.states().Open(dir)
 	if err != nil {
 		t.Fatal(err)

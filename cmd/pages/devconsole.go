@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -47,7 +48,7 @@ func (k *console) wait(what string) (done func()) {
 // logger takes what rooms have to say that nobody asked for.
 func (k *console) logger() *slog.Logger {
 	level := slog.LevelWarn
-	if k.cli.verbose {
+	if k.cli.term.Verbose {
 		level = slog.LevelDebug
 	}
 	return slog.New(notices{console: k, level: level})
@@ -57,27 +58,27 @@ func (k *console) logger() *slog.Logger {
 func (k *console) event(v any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.cli.printJSONLine(v)
+	k.cli.term.PrintJSONLine(v)
 }
 
 // line prints a line for people.
 func (k *console) line(format string, args ...any) {
-	if k.cli.quiet {
+	if k.cli.term.Quiet {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintf(k.cli.stderr, format+"\n", args...)
+	fmt.Fprintf(k.cli.term.Stderr, format+"\n", args...)
 }
 
 // ready is the first line on stdout: the contract with scripts.
 func (k *console) ready(r *devRun) {
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(readyEvent{"ready", r.sockets.URL})
 		return
 	}
 	k.mu.Lock()
-	fmt.Fprintf(k.cli.stdout, "ready %s\n", r.sockets.URL)
+	fmt.Fprintf(k.cli.term.Stdout, "ready %s\n", r.sockets.URL)
 	k.mu.Unlock()
 	for _, l := range devserver.Describe(r.manifest).Bindings {
 		k.line("  %-12s %s", l.Name, l.Kind)
@@ -92,7 +93,7 @@ func (k *console) ready(r *devRun) {
 
 // build tells of one build.
 func (k *console) build(b devserver.Build) {
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(buildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
@@ -118,17 +119,17 @@ func (k *console) problems(b devserver.Build) {
 		k.warned = said
 	}
 	if !b.OK {
-		k.line("%s %s", k.cli.paint("31;1", "error:"), k.text(b.Problems...))
+		k.line("%s %s", k.cli.term.Paint("31;1", "error:"), k.text(b.Problems...))
 		return
 	}
 	for _, p := range b.Problems {
-		k.line("%s %s: %s", k.cli.paint("33", "warning:"), p.Place(), p.Message)
+		k.line("%s %s: %s", k.cli.term.Paint("33", "warning:"), p.Place(), p.Message)
 	}
 }
 
 // text is problems as the terminal has room for them.
 func (k *console) text(problems ...devserver.Problem) string {
-	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(columns(k.cli.stderr), problems)))
+	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(terminal.Columns(k.cli.term.Stderr), problems)))
 }
 
 // request tells of one request, and keeps it. The dashboard asks often: what it
@@ -137,20 +138,20 @@ func (k *console) request(rec site.RequestRecord) {
 	if k.history != nil && rec.Source != site.FromControl {
 		k.history.Add(rec)
 	}
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(typedRequest{"request", rec})
 		return
 	}
-	if rec.Source == site.FromControl && !k.cli.verbose {
+	if rec.Source == site.FromControl && !k.cli.term.Verbose {
 		return
 	}
-	k.line("%s", devserver.FormatRequest(rec, k.cli.colored(k.cli.stderr)))
+	k.line("%s", devserver.FormatRequest(rec, k.cli.term.Colored(k.cli.term.Stderr)))
 }
 
 // delivery tells of one attempt to deliver an event to the webhook.
 func (k *console) delivery(e site.Event) {
 	d := e.Delivery
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(typedEvent{"delivery", e})
 		return
 	}
@@ -158,9 +159,9 @@ func (k *console) delivery(e site.Event) {
 	case site.DeliveryDelivered:
 		k.line("webhook %s %s delivered", e.Name, e.ID)
 	case site.DeliveryPending:
-		k.line("%s %s %s: %s; again in %s", k.cli.paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
+		k.line("%s %s %s: %s; again in %s", k.cli.term.Paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
 	case site.DeliveryDead:
-		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
+		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.term.Paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
 	}
 }
 
@@ -170,20 +171,20 @@ func (k *console) log(l pagesruntime.Line) {
 	if k.history != nil {
 		k.history.AddLine(line)
 	}
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(typedLine{"log", line})
 		return
 	}
-	k.line("%s", devserver.FormatLine(line, k.cli.colored(k.cli.stderr)))
+	k.line("%s", devserver.FormatLine(line, k.cli.term.Colored(k.cli.term.Stderr)))
 }
 
 // errorPage answers for a Worker that did not, and tells why in the log.
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
-	if k.cli.json {
+	if k.cli.term.JSON {
 		k.event(errorEvent{"error", p})
 	} else if text := k.text(p); k.isNew(text) {
-		k.line("%s", k.cli.paint("31", text))
+		k.line("%s", k.cli.term.Paint("31", text))
 	}
 	devserver.WriteProblemPage(w, r, p)
 }

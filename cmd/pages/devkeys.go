@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/pairing"
@@ -50,8 +51,8 @@ const keysHelp = `  o  open the site in a browser
 // terminal to read from, or somebody else reads it, there are no keys.
 func (k *devKeys) listen(ctx context.Context) (stop func()) {
 	c := k.console.cli
-	in, ok := c.stdin.(*os.File)
-	if !ok || c.json || c.quiet || !term.IsTerminal(int(in.Fd())) || !isTerminal(c.stderr) {
+	in, ok := c.term.Stdin.(*os.File)
+	if !ok || c.term.JSON || c.term.Quiet || !term.IsTerminal(int(in.Fd())) || !terminal.IsTerminal(c.term.Stderr) {
 		return func() {}
 	}
 	keys, err := holdKeys(in)
@@ -97,7 +98,7 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 	case 'l', 'L':
 		k.leads(ctx)
 	case 'c', 'C':
-		fmt.Fprint(k.console.cli.stderr, "\x1b[2J\x1b[3J\x1b[H")
+		fmt.Fprint(k.console.cli.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
 	case 'q', 'Q':
 		k.quit()
 	case '?', 'h', 'H':

@@ -32,9 +32,9 @@ type devRun struct {
 // serve puts the rooms together and serves until ctx ends.
 func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	console := newConsole(c)
-	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: c.now})
+	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: c.term.Now})
 	tools := newDevTools(r)
-	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger(), Tools: tools})
+	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.term.Now, Logger: console.logger(), Tools: tools})
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
@@ -51,13 +51,13 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	restore := func() {} // the terminal
 	defer func() { restore() }()
 	server, err := devserver.New(devserver.Options{
-		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
+		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.term.Now, Logger: console.logger(),
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
 				if err := r.runtimes.unkept(); err != nil {
-					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", c.paint("33", "note:"), err)
+					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", c.term.Paint("33", "note:"), err)
 				}
 				restore = keys.listen(ctx)
 			}
@@ -99,7 +99,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 		return nil, err
 	}
 	b.front, err = site.New(ctx, site.Options{
-		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads), StillThere: r.state.StillThere, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads), StillThere: r.state.StillThere, Control: control, Now: r.term.Now, Logger: console.logger(), DevHints: true,
 		AllowHost: r.answersTo, Pairing: r.pairing,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
@@ -111,9 +111,9 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 }
 
 func (r *devRun) storesOptions() localstate.StoresOptions {
-	o := localstate.StoresOptions{State: r.state, Images: r.images, Now: r.now}
+	o := localstate.StoresOptions{State: r.state, Images: r.images, Now: r.term.Now}
 	if r.flags.projectState != "" {
-		o.ProjectFolder = r.path(r.flags.projectState)
+		o.ProjectFolder = r.term.Path(r.flags.projectState)
 	}
 	return o
 }

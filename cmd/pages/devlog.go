@@ -16,7 +16,7 @@ func (r *devRun) openLog(ctx context.Context, logger *slog.Logger) (*devserver.R
 	if err != nil {
 		return nil, err
 	}
-	log, err := devserver.OpenRequestLog(ctx, db, devserver.RequestLogOptions{Now: r.now, Logger: logger})
+	log, err := devserver.OpenRequestLog(ctx, db, devserver.RequestLogOptions{Now: r.term.Now, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(r.state.OpenError(statefolder.PlatformFile, err), db.Close())
 	}

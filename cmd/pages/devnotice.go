@@ -71,8 +71,8 @@ func (k *console) notice(level slog.Level, text, fix string) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintln(k.cli.stderr, k.cli.paint(style, label), strings.Join(lines, "\n  "))
+	fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint(style, label), strings.Join(lines, "\n  "))
 	if fix != "" {
-		fmt.Fprintln(k.cli.stderr, k.cli.paint("36", "fix:"), wording.Printable(fix))
+		fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint("36", "fix:"), wording.Printable(fix))
 	}
 }

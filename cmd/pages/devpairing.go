@@ -27,7 +27,7 @@ func (k *console) pairing(e pairing.Event) {
 	if e.Client.IsValid() {
 		client = e.Client.String()
 	}
-	if k.cli.json {
+	if k.cli.term.JSON {
 		line := pairingEvent{Type: "pairing", State: e.State, Browser: e.Browser, Code: e.Code, Host: e.Host, Client: client}
 		if e.State == pairing.Asked {
 			line.Expires = &site.Stamp{Time: e.Expires}
@@ -44,7 +44,7 @@ func (k *console) pairing(e pairing.Event) {
 	case pairing.Asked:
 		half := len(e.Code) / 2
 		code := e.Code[:half] + " " + e.Code[half:]
-		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.cli.paint("1", code))
+		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.cli.term.Paint("1", code))
 	case pairing.Paired:
 		text = who + " is paired, and signs in as anybody until pages dev ends"
 	case pairing.Failed:
@@ -54,7 +54,7 @@ func (k *console) pairing(e pairing.Event) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintln(k.cli.stderr, k.cli.paint("36", "pairing:"), text)
+	fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint("36", "pairing:"), text)
 }
 
 // beyond says at the start what those names get that the site answers to.

@@ -21,9 +21,10 @@ const maxToolAnswer = 4 << 20
 // command answers with the document of a command of ours.
 func (t *devTools) command(w http.ResponseWriter, r *http.Request, stdin string, args ...string) {
 	out := &boundedBuffer{room: maxToolAnswer}
-	e := t.run.env
-	e.stdin, e.stdout, e.stderr = strings.NewReader(stdin), out, io.Discard
-	e.environ = withoutFlags(e.environ)
+	e := t.run.term
+	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(stdin), out, io.Discard
+	e.Environ = withoutFlags(e.Environ)
+	e.Lines = false // as the command itself prints JSON
 	code := run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
 	if out.full {
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB", Fix: "ask for less, as with LIMIT"})

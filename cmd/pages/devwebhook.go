@@ -19,7 +19,7 @@ func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console
 		return nil, nil //nolint:nilnil // no webhook is asked for, and nothing went wrong
 	}
 	hook := &site.Webhook{URL: r.flags.webhook}
-	if text, ok := r.lookup(secretVariable); ok && text != "" {
+	if text, ok := r.term.Lookup(secretVariable); ok && text != "" {
 		secret, err := site.ParseSecret(text)
 		if err != nil {
 			return nil, failure.Usage("%s: %s", secretVariable, err)
@@ -27,7 +27,7 @@ func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console
 		hook.Secret = secret
 		return hook, nil
 	}
-	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.now})
+	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.term.Now})
 	if err == nil {
 		hook.Secret, err = store.WebhookSecret(ctx)
 	}

@@ -41,7 +41,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	o.Logger = b.console.logger()
 	o.Console = func(l pagesruntime.Line) { b.console.log(siteworker.MaskLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf
-	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.now, o.Logger
+	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.term.Now, o.Logger
 	worker, err := rt.NewWorker(ctx, o)
 	if err != nil {
 		return nil, errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))

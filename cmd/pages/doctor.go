@@ -138,27 +138,27 @@ func (d *doctor) print() error {
 	for _, f := range d.found {
 		counts[f.Status]++
 	}
-	if d.json {
-		d.printJSON(doctorDoc{OK: counts[broken] == 0, Site: filepath.ToSlash(d.dir), Checks: d.found})
+	if d.term.JSON {
+		d.term.PrintJSON(doctorDoc{OK: counts[broken] == 0, Site: filepath.ToSlash(d.dir), Checks: d.found})
 	} else if err := d.list(); err != nil {
 		return err
 	}
 	if counts[broken] > 0 {
 		return &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
 	}
-	if !d.json && counts[warned] == 0 {
-		d.progress("all is well")
+	if !d.term.JSON && counts[warned] == 0 {
+		d.term.Progress("all is well")
 	}
 	return nil
 }
 
 func (d *doctor) list() error {
 	styles := map[verdict]string{healthy: "32", fixed: "32;1", skipped: "2", warned: "33", broken: "31;1"}
-	table := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(d.term.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range d.found {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", d.paintFor(d.stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, f.Message)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", d.term.PaintFor(d.term.Stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, f.Message)
 		if f.Fix != "" {
-			fmt.Fprintf(table, "%s\t\t%s\n", d.paintFor(d.stdout, "36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
+			fmt.Fprintf(table, "%s\t\t%s\n", d.term.PaintFor(d.term.Stdout, "36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
 		}
 	}
 	return table.Flush()

@@ -20,11 +20,11 @@ const shownDamage = 20
 
 // checkBlobs reads the files of all revisions in a service's data folder.
 func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
-	dir := platform.Location{WorkDir: userfile.WorkDir(d.cli.dir), Given: d.data}.Dir()
+	dir := platform.Location{WorkDir: userfile.WorkDir(d.term.Dir), Given: d.data}.Dir()
 	if !userfile.IsFile(filepath.Join(dir, platform.DatabaseFile)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.shown(dir)))
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.term.Shown(dir)))
 	}
-	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.now})
+	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.term.Now})
 	if err != nil {
 		return breaks("blobs", "", "%s", err)
 	}

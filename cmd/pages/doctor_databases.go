@@ -33,7 +33,7 @@ func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
 			if err != nil {
 				faults = []string{failure.Reason(err)}
 			}
-			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.shown(path), strings.Join(faults, "; "))...)
+			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.term.Shown(path), strings.Join(faults, "; "))...)
 		}
 	}
 	if len(found) == 0 {

@@ -32,12 +32,12 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	if cache != "" {
 		unwritten = userfile.CheckFolder(cache)
 	}
-	began := d.now()
-	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.now})
+	began := d.term.Now()
+	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.term.Now})
 	if err != nil {
 		return breaks("engine", "build pages with make build, or take a release", "%s", err)
 	}
-	engine := well("engine", "opens in %d ms", d.now().Sub(began).Milliseconds())
+	engine := well("engine", "opens in %d ms", d.term.Now().Sub(began).Milliseconds())
 	if err := opened.Close(context.WithoutCancel(ctx)); err != nil {
 		engine = breaks("engine", "build pages with make build, or take a release", "%s", err)
 	}

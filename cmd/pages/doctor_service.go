@@ -17,9 +17,9 @@ func (d *doctor) checkService(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, servicePatience)
 	defer cancel()
 	r := d.newRemote()
-	r.baseURL, _ = d.lookup("PAGES_BASE_URL")
-	r.keyFile, _ = d.lookup("PAGES_API_KEY_FILE")
-	r.workspace, _ = d.lookup("PAGES_WORKSPACE")
+	r.baseURL, _ = d.term.Lookup("PAGES_BASE_URL")
+	r.keyFile, _ = d.term.Lookup("PAGES_API_KEY_FILE")
+	r.workspace, _ = d.term.Lookup("PAGES_WORKSPACE")
 	err := r.open(ctx, d.dir)
 	f, failed := errors.AsType[*failure.Error](err)
 	switch {

@@ -61,7 +61,7 @@ func (d *doctor) checkState(ctx context.Context) []finding {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}
 	if err := userfile.CheckFolder(folder); err != nil {
-		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", wording.QuotePath(d.shown(folder)), failure.Reason(err))
+		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", wording.QuotePath(d.term.Shown(folder)), failure.Reason(err))
 	}
 	if f, ok := errors.AsType[*failure.Error](d.newerState(ctx)); ok {
 		return breaks("state", f.Fix, "%s", f.Message)
@@ -70,14 +70,14 @@ func (d *doctor) checkState(ctx context.Context) []finding {
 	r, serves := d.whoServes()
 	switch {
 	case serves:
-		return well("state", "%s, used by pages dev: process %d at %s", d.shown(folder), r.PID, r.URL)
+		return well("state", "%s, used by pages dev: process %d at %s", d.term.Shown(folder), r.PID, r.URL)
 	case userfile.IsFile(left):
 		return []finding{{
-			Check: "state", Status: warned, Message: fmt.Sprintf("a pages dev that was killed left %s behind", d.shown(left)),
+			Check: "state", Status: warned, Message: fmt.Sprintf("a pages dev that was killed left %s behind", d.term.Shown(left)),
 			mend: func(context.Context) error { return os.Remove(left) },
 		}}
 	}
-	return well("state", "%s", d.shown(folder))
+	return well("state", "%s", d.term.Shown(folder))
 }
 
 // newerState is what every command says that opens a state folder which a newer pages has written; nil for any other.

@@ -46,14 +46,14 @@ func (c *cli) newDomainsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if r.json {
-				r.printJSON(list)
+			if r.term.JSON {
+				r.term.PrintJSON(list)
 				return nil
 			}
 			for _, d := range list.Domains {
-				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", wording.Printable(d.DomainID), wording.Printable(d.Hostname), wording.Printable(d.SiteName), standingOf(d))
+				fmt.Fprintf(r.term.Stdout, "%s  %-30s %-20s %s\n", wording.Printable(d.DomainID), wording.Printable(d.Hostname), wording.Printable(d.SiteName), standingOf(d))
 			}
-			r.none(len(list.Domains), "domains")
+			r.term.PrintNone(len(list.Domains), "domains")
 			return nil
 		},
 	}
@@ -151,15 +151,15 @@ func (c *cli) newDomainsVerify() *cobra.Command {
 			if err != nil {
 				return remoteError(err)
 			}
-			if r.json {
-				r.printJSON(v)
+			if r.term.JSON {
+				r.term.PrintJSON(v)
 				return nil
 			}
-			r.progress("%s is the workspace's", wording.Printable(v.Hostname))
+			r.term.Progress("%s is the workspace's", wording.Printable(v.Hostname))
 			if !v.ServingNow {
-				r.progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
+				r.term.Progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
 			}
-			fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(v.Hostname)))
+			fmt.Fprintln(r.term.Stdout, wording.Printable(r.client.SiteURL(v.Hostname)))
 			return nil
 		},
 	}

@@ -41,11 +41,11 @@ func (c *cli) plan(p *projectFolder, e editor.Editor) ([]*plannedFile, error) {
 	if odd, ok := errors.AsType[*fileError](err); ok {
 		return nil, &failure.Error{
 			Exit: failure.ExitRefused, Code: "settings-file", Err: err,
-			Message: fmt.Sprintf("%s %s", c.shown(p.path(odd.name)), odd.msg),
+			Message: fmt.Sprintf("%s %s", c.term.Shown(p.path(odd.name)), odd.msg),
 			Fix:     "replace it by a file of the project, or remove it; nothing was written",
 		}
 	}
-	return nil, failure.Resource("editor-unreadable", fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(c.shown(p.dir))),
+	return nil, failure.Resource("editor-unreadable", fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(c.term.Shown(p.dir))),
 		"they must be files that you may read, or not be there", err)
 }
 
@@ -53,7 +53,7 @@ func (c *cli) plan(p *projectFolder, e editor.Editor) ([]*plannedFile, error) {
 func (c *cli) writeAll(p *projectFolder, files []*plannedFile) error {
 	for _, f := range files {
 		if err := f.write(p); err != nil {
-			return failure.Resource("editor-unwritable", fmt.Sprintf("%s cannot be written", c.shown(p.path(f.name))),
+			return failure.Resource("editor-unwritable", fmt.Sprintf("%s cannot be written", c.term.Shown(p.path(f.name))),
 				"make it and its folder writable, or name another folder: pages init DIR", err)
 		}
 	}
@@ -72,5 +72,5 @@ func (c *cli) settingsError(path string, src []byte, err error) error {
 		Severity: manifest.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix,
 		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
 	}
-	return &failure.RefusedError{Report: manifest.NewReport(c.shown(path), manifest.Diagnostics{d}), Source: src}
+	return &failure.RefusedError{Report: manifest.NewReport(c.term.Shown(path), manifest.Diagnostics{d}), Source: src}
 }

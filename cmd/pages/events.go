@@ -60,7 +60,7 @@ func (c *cli) newEventsList() *cobra.Command {
 			}
 			events, err := in.Events(cmd.Context(), f.EventFilter)
 			if err = printList(c, err, site.EventList{Events: events}, events, inbox.EventLine); err == nil {
-				c.noneOf(len(events), "events", f.status != "" || f.Name != "" || f.Form != "")
+				c.term.PrintNoneMatching(len(events), "events", f.status != "" || f.Name != "" || f.Form != "")
 			}
 			return err
 		},
@@ -103,7 +103,7 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			}
 			events, err := in.ReplayEvents(cmd.Context(), f.EventFilter)
 			if err = printList(c, err, site.EventList{Events: events}, events, inbox.EventLine); err == nil {
-				c.progress("%s in the queue", wording.Count(len(events), "event"))
+				c.term.Progress("%s in the queue", wording.Count(len(events), "event"))
 			}
 			return err
 		},

@@ -39,11 +39,11 @@ func (c *cli) newEventsTail() *cobra.Command {
 
 // tellEvent prints one of the events that are followed.
 func (c *cli) tellEvent(e site.Event) {
-	if !c.json {
-		fmt.Fprintln(c.stdout, inbox.EventLine(e))
+	if !c.term.JSON {
+		fmt.Fprintln(c.term.Stdout, inbox.EventLine(e))
 		return
 	}
-	c.printJSONLine(typedEvent{"event", e})
+	c.term.PrintJSONLine(typedEvent{"event", e})
 }
 
 // typedEvent is an event among the lines of --json.

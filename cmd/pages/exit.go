@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// untilInterrupt is how a command ended that goes on until Ctrl-C: well, if that was it, also before it was ready; any
-// other signal is an error.
+// untilInterrupt takes Ctrl-C for success, as the end of a command that runs until then. Any other signal is an error.
 func untilInterrupt(ctx context.Context, err error) error {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	switch {
@@ -23,12 +24,29 @@ func untilInterrupt(ctx context.Context, err error) error {
 	return stop
 }
 
+// withSignals returns a context that ends at the first interrupt or termination;
+// the second one kills the process as if nobody listened.
+func withSignals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(failure.SignalError{Signal: s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
 // exit prints what ended a command and returns the exit code. A command that a
 // signal cut short ends with the signal's code, whatever it then failed with.
 func (c *cli) exit(ctx context.Context, err error) int {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	if !signaled {
-		err = c.whole(err)
+		err = c.term.CheckOutput(err)
 	}
 	if err == nil {
 		return 0
@@ -67,6 +85,9 @@ func (c *cli) print(err error) {
 	c.printFailure(known)
 }
 
+// printsLines is the annotation of commands whose --json prints lines of JSON.
+const printsLines = "printsLines"
+
 // failureDoc is what every command prints with --json when it fails.
 type failureDoc struct {
 	OK      bool   `json:"ok"`
@@ -77,9 +98,9 @@ type failureDoc struct {
 }
 
 func (c *cli) printFailure(f *failure.Error) {
-	if c.json && c.out.lost() == nil {
-		c.printDocument(failureDoc{false, f.Code, f.Message, f.Fix, f.Detail})
-		if c.out.lost() == nil {
+	if c.term.JSON && !c.term.OutputLost() {
+		c.term.PrintDocument(failureDoc{false, f.Code, f.Message, f.Fix, f.Detail})
+		if !c.term.OutputLost() {
 			return
 		}
 	}
@@ -87,22 +108,22 @@ func (c *cli) printFailure(f *failure.Error) {
 		c.printOutstanding(f)
 		return
 	}
-	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("31;1", "pages:"), f.Message)
+	fmt.Fprintf(c.term.Stderr, "%s %s\n", c.term.Paint("31;1", "pages:"), f.Message)
 	c.printSaid(f)
 	if f.Fix != "" {
-		fmt.Fprintf(c.stderr, "%s %s\n", c.paint("36", "fix:"), f.Fix)
+		fmt.Fprintf(c.term.Stderr, "%s %s\n", c.term.Paint("36", "fix:"), f.Fix)
 	}
 }
 
 // printRefused prints the diagnostics of a file that was refused.
 func (c *cli) printRefused(r *failure.RefusedError) {
 	switch {
-	case c.json && c.lines:
-		c.printJSONLine(r.Report)
+	case c.term.JSON && c.term.Lines:
+		c.term.PrintJSONLine(r.Report)
 		return
-	case c.json:
-		_ = manifest.WriteJSON(c.stdout, r.Report) // the exit tells of output that is lost
+	case c.term.JSON:
+		_ = manifest.WriteJSON(c.term.Stdout, r.Report) // the exit tells of output that is lost
 		return
 	}
-	c.printDiagnostics(r.Report, r.Source)
+	c.term.PrintDiagnostics(r.Report, r.Source)
 }

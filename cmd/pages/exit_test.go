@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 // cancelling ends a context at the first thing that is written.
@@ -33,7 +34,7 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			said := cancelling{io.Discard, func() { cancel(failure.SignalError{Signal: sign}) }} // that it waits
-			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: said, dir: dir, now: time.Now}
+			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: said, Dir: dir, Now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want {
 				t.Errorf("%s, %v: exit %d, want %d", command, sign, code, want)
 			}
@@ -50,7 +51,7 @@ func TestSignalsBeforeReady(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(failure.SignalError{Signal: sign})
 			stderr := &strings.Builder{}
-			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, dir: dir, now: time.Now}
+			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Dir: dir, Now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {
 				t.Errorf("%s, %v: exit %d, want %d\n%s", command, sign, code, want, stderr)
 			}

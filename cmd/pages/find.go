@@ -54,7 +54,7 @@ func first(args []string) (string, []string) {
 
 // nearest is the site's folder that find takes when none is named.
 func (c *cli) nearest() (string, error) {
-	for dir := c.dir; ; {
+	for dir := c.term.Dir; ; {
 		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
 			return dir, nil
 		}
@@ -62,8 +62,8 @@ func (c *cli) nearest() (string, error) {
 		if parent == dir || packager.IsCheckout(dir) {
 			return "", &failure.Error{
 				Exit: failure.ExitRefused, Code: "no-manifest",
-				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
-				Fix:     cmp.Or(c.insteadOf(c.dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
+				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.term.Dir),
+				Fix:     cmp.Or(c.insteadOf(c.term.Dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
 			}
 		}
 		dir = parent
@@ -76,7 +76,7 @@ var errTwoSites = failure.Usage("--dir and an argument both name a site; give on
 // given is the folder of a site that the user named, by the folder or by the
 // manifest in it.
 func (c *cli) given(path string) (string, error) {
-	abs := c.path(path)
+	abs := c.term.Path(path)
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -104,7 +104,7 @@ func (c *cli) namedFolder(args []string) (dir string, ok bool) {
 	if given == "" {
 		return "", false
 	}
-	dir = c.path(given)
+	dir = c.term.Path(given)
 	if filepath.Base(dir) == manifest.FileName && userfile.IsFile(dir) {
 		dir = filepath.Dir(dir)
 	}

@@ -41,22 +41,22 @@ func (c *cli) insteadOf(dir string) string {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
-			return c.shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
+			return c.term.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
-			return c.shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
+			return c.term.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
 		case otherName.MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
-				return "write " + c.shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
+				return "write " + c.term.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
 			}
-			return "rename " + c.shown(filepath.Join(dir, name)) + " to " + manifest.FileName
+			return "rename " + c.term.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
 		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs.MatchString(name)):
 			config = name
 		}
 	}
 	if config != "" {
 		where := ""
-		if dir != c.dir {
-			where = " " + wording.ShellWord(c.shown(dir))
+		if dir != c.term.Dir {
+			where = " " + wording.ShellWord(c.term.Shown(dir))
 		}
 		return "pages init" + where + " makes a site of this project (" + config + ")"
 	}
@@ -80,7 +80,7 @@ func (c *cli) sitesBelow(dir string) string {
 			return fs.SkipDir
 		}
 		if userfile.IsFile(filepath.Join(dir, path, manifest.FileName)) {
-			if found = append(found, wording.ShellWord(c.shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
+			if found = append(found, wording.ShellWord(c.term.Shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
 				return fs.SkipAll
 			}
 			return fs.SkipDir
@@ -114,7 +114,7 @@ func (c *cli) insteadOfNamed(path, abs string) string {
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
 		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
-			return "name the site's folder, which is " + wording.QuotePath(c.shown(dir))
+			return "name the site's folder, which is " + wording.QuotePath(c.term.Shown(dir))
 		}
 		if dir == filepath.Dir(dir) || packager.IsCheckout(dir) {
 			return ""

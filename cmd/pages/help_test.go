@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -97,7 +98,7 @@ func TestHelpOfFailures(t *testing.T) {
 		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset", "state save x", "state load x",
 		"state list", "state remove x", "state reset", "state seed", "deploy", "revisions", "preview", "rollback", "secrets list", "whoami", "tools list", "mcp", "login", "logout",
 	} {
-		e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, dir: checkout, configDir: t.TempDir(), now: time.Now}
+		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: checkout, ConfigDir: t.TempDir(), Now: time.Now}
 		args := strings.Fields(command)
 		path := "pages " + args[0]
 		if len(args) > 1 && named[path+" "+args[1]] != nil {

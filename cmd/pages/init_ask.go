@@ -17,7 +17,7 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 		if s.adopted == manifest.FileName {
 			what = "Add what is missing to the site that is here?"
 		}
-		answer, err := s.cli.choose(ctx, what, []string{"yes", "no"}, 0)
+		answer, err := s.cli.term.Choose(ctx, what, []string{"yes", "no"}, 0)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 	}
 	if s.adopted == "" && s.buildCommand() != "" {
 		unbuilt := s.awaitsBuild()
-		answer, err := s.cli.choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
+		answer, err := s.cli.term.Choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 	for i, t := range templates {
 		lines[i] = fmt.Sprintf("%-10s %s", t.Name, t.About)
 	}
-	n, err := s.cli.choose(ctx, "What shall the site begin with?", lines, 0)
+	n, err := s.cli.term.Choose(ctx, "What shall the site begin with?", lines, 0)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *newSite) askEditors(ctx context.Context, f *initFlags) error {
 		return s.chooseEditors(f.editors)
 	}
 	choices := slices.Concat(editorNames(), []string{"none"})
-	n, err := s.cli.choose(ctx, "Which editor shall be set up?", choices, 0)
+	n, err := s.cli.term.Choose(ctx, "Which editor shall be set up?", choices, 0)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (c *cli) mapSchema(chosen []editor.Editor, args []string) (err error) {
 	project, err := openProject(dir)
 	if err != nil {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err, Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(c.shown(dir)), failure.Reason(err)),
+			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err, Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(c.term.Shown(dir)), failure.Reason(err)),
 			Fix: "name the folder that the editor opens: pages init --editor NAME DIR",
 		}
 	}
@@ -33,8 +33,8 @@ func (c *cli) mapSchema(chosen []editor.Editor, args []string) (err error) {
 	if err := c.writeAll(project, files); err != nil {
 		return err
 	}
-	if c.json {
-		c.printJSON(editorsDoc{true, c.written(project, files)})
+	if c.term.JSON {
+		c.term.PrintJSON(editorsDoc{true, c.written(project, files)})
 	} else {
 		c.listWritten(project, files)
 	}
@@ -47,13 +47,13 @@ func (c *cli) editorFolder(args []string) string {
 	if dir, ok := c.namedFolder(args); ok {
 		return dir
 	}
-	if root := packager.Checkout(c.dir); root != "" {
+	if root := packager.Checkout(c.term.Dir); root != "" {
 		return root
 	}
 	if dir, err := c.find(nil); err == nil {
 		return dir
 	}
-	return c.dir // no site here yet
+	return c.term.Dir // no site here yet
 }
 
 // editorsDoc is what `pages init --editor NAME --json` prints.

@@ -101,7 +101,7 @@ const keptFile = "it was there before"
 func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, error) {
 	planned, err := p.read(f.Path)
 	if odd, ok := errors.AsType[*fileError](err); ok {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.shown(p.path(odd.name)), odd.msg), Fix: "move it away; nothing was written", Err: err}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.term.Shown(p.path(odd.name)), odd.msg), Fix: "move it away; nothing was written", Err: err}
 	}
 	if err != nil {
 		return nil, s.unwritable(p.dir, err)

@@ -22,7 +22,7 @@ type writtenFile struct {
 func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
 	list := make([]writtenFile, len(files))
 	for i, f := range files {
-		list[i] = writtenFile{filepath.ToSlash(c.shown(p.path(f.name))), f.action()}
+		list[i] = writtenFile{filepath.ToSlash(c.term.Shown(p.path(f.name))), f.action()}
 	}
 	return list
 }
@@ -30,10 +30,10 @@ func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
 func (c *cli) listWritten(p *projectFolder, files []*plannedFile) {
 	for i, w := range c.written(p, files) {
 		if w.Action == actionUnchanged {
-			fmt.Fprintf(c.stdout, "unchanged %s: %s\n", w.Path, files[i].same)
+			fmt.Fprintf(c.term.Stdout, "unchanged %s: %s\n", w.Path, files[i].same)
 			continue
 		}
-		fmt.Fprintf(c.stdout, "wrote %s\n", w.Path)
+		fmt.Fprintf(c.term.Stdout, "wrote %s\n", w.Path)
 	}
 }
 
@@ -41,7 +41,7 @@ func (c *cli) listWritten(p *projectFolder, files []*plannedFile) {
 func (c *cli) printNotes(files []*plannedFile) {
 	for _, f := range files {
 		if f.note != "" && f.action() != actionUnchanged {
-			c.progress("%s", f.note)
+			c.term.Progress("%s", f.note)
 		}
 	}
 }
@@ -61,12 +61,12 @@ type initDoc struct {
 // validate would.
 func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFolder, around []*plannedFile) error {
 	m, found := s.load(s.dir)
-	if s.json {
+	if s.term.JSON {
 		if m == nil {
 			return &failure.RefusedError{Report: found.report, Source: found.src}
 		}
-		s.printJSON(initDoc{
-			OK: true, Site: filepath.ToSlash(s.shown(s.dir)), Template: s.template, Adopted: s.adopted,
+		s.term.PrintJSON(initDoc{
+			OK: true, Site: filepath.ToSlash(s.term.Shown(s.dir)), Template: s.template, Adopted: s.adopted,
 			Files: append(s.written(site, own), s.written(top, around)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
 		})
 		return nil
@@ -75,8 +75,8 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	s.listWritten(top, around)
 	s.printNotes(around)
 	for _, n := range s.notes {
-		if n.Effect != wrangler.Unneeded || s.verbose {
-			s.progress("%s %s: %s", s.paint("33", string(n.Effect)), n.Key, n.Text)
+		if n.Effect != wrangler.Unneeded || s.term.Verbose {
+			s.term.Progress("%s %s: %s", s.term.Paint("33", string(n.Effect)), n.Key, n.Text)
 		}
 	}
 	command := ""
@@ -85,24 +85,24 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	}
 	if m == nil {
 		if command != "" {
-			s.progress("next: %s", strings.Join(s.next(), wording.AndThen))
+			s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 		}
 		return &failure.RefusedError{Report: found.report, Source: found.src}
 	}
-	if len(found.report.Diagnostics) > 0 && !s.quiet {
-		s.printDiagnostics(found.report, found.src)
+	if len(found.report.Diagnostics) > 0 && !s.term.Quiet {
+		s.term.PrintDiagnostics(found.report, found.src)
 	}
 	if command != "" {
-		s.progress("pages dev shows what `%s` makes, and again after each build", command)
+		s.term.Progress("pages dev shows what `%s` makes, and again after each build", command)
 	}
-	s.progress("next: %s", strings.Join(s.next(), wording.AndThen))
+	s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 	return nil
 }
 
 // next are the commands that show the site.
 func (s *newSite) next() (commands []string) {
-	if s.dir != s.env.dir {
-		commands = append(commands, "cd "+wording.ShellWord(s.shown(s.dir)))
+	if s.dir != s.term.Dir {
+		commands = append(commands, "cd "+wording.ShellWord(s.term.Shown(s.dir)))
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
 		commands = append(commands, packager.Of(s.dir).Install())

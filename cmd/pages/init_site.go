@@ -50,11 +50,11 @@ type newSite struct {
 func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 	dir, named := c.namedFolder(args)
 	if !named {
-		dir = c.dir
+		dir = c.term.Dir
 	}
 	s := &newSite{cli: c, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(c.shown(dir))), Fix: "name a folder for the site: pages init DIR"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(c.term.Shown(dir))), Fix: "name a folder for the site: pages init DIR"}
 	}
 	if what := holdsAll(dir); what != "" && !named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
 		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-site-folder", Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what), Fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
@@ -95,7 +95,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 	}
 	switch {
 	case f.template != "" && s.adopted == manifest.FileName:
-		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
 	case f.template != "":
 		t, ok := starter.Find(f.template)
 		if !ok {
@@ -111,12 +111,12 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		return s.chooseEditors(f.editors)
 	case f.yes:
 		return s.chooseEditors(f.editors)
-	case !s.interactive():
+	case !s.term.Interactive():
 		fix := "say --template with one of " + strings.Join(templateNames(), ", ")
 		if s.adopted != "" {
 			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
 		}
-		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.nobody(), Fix: fix}
+		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.term.Unattended(), Fix: fix}
 	}
 	return s.ask(ctx, f)
 }

@@ -63,5 +63,5 @@ func (s *newSite) makeFolder() (made bool, err error) {
 }
 
 func (s *newSite) unwritable(dir string, err error) error {
-	return failure.Resource("folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.shown(dir))), "name a folder that you may write to: pages init DIR", err)
+	return failure.Resource("folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))), "name a folder that you may write to: pages init DIR", err)
 }

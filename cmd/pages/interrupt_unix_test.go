@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
@@ -59,7 +60,7 @@ func TestSignalsBeforeTheTests(t *testing.T) {
 			}
 			return time.Now()
 		}
-		e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, environ: os.Environ(), dir: dir, now: now}
+		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Environ: os.Environ(), Dir: dir, Now: now}
 		code := run(ctx, []string{"test", "--", "touch", ran}, e)
 		if !userfile.IsFile(ran) && code != failure.ExitTerm {
 			t.Errorf("a signal when the time was asked for %d times: exit %d, want %d", n, code, failure.ExitTerm)

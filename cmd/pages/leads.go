@@ -31,8 +31,8 @@ func (c *cli) newLeadsList() *cobra.Command {
 				return err
 			}
 			leads, err := in.Leads(cmd.Context(), filter)
-			if err = printList(c, err, site.LeadList{Leads: leads}, leads, inbox.LeadLine); err == nil && !c.json {
-				c.noneOf(len(leads), "leads", filter.Form != "")
+			if err = printList(c, err, site.LeadList{Leads: leads}, leads, inbox.LeadLine); err == nil && !c.term.JSON {
+				c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "")
 			}
 			return err
 		},
@@ -85,7 +85,7 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 			switch {
 			case lead.OK:
 				return nil
-			case c.json:
+			case c.term.JSON:
 				return failure.ErrShown
 			}
 			return &failure.Error{
@@ -97,11 +97,11 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 }
 
 func (c *cli) printLead(lead inbox.Lead) {
-	if c.json {
-		c.printJSON(lead)
+	if c.term.JSON {
+		c.term.PrintJSON(lead)
 		return
 	}
-	inbox.WriteLead(c.stdout, lead)
+	inbox.WriteLead(c.term.Stdout, lead)
 }
 
 // listHelp ends the help of commands that list leads or events.
@@ -114,7 +114,7 @@ func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
 		return inbox.Inbox{}, err
 	}
 	state, err := c.states().State(dir)
-	return inbox.Inbox{State: state, Now: c.now, Waiting: func() { c.progress("waiting for pages dev to run") }}, err
+	return inbox.Inbox{State: state, Now: c.term.Now, Waiting: func() { c.term.Progress("waiting for pages dev to run") }}, err
 }
 
 // checkLimit refuses a --limit below 0.

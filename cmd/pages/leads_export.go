@@ -25,7 +25,7 @@ func (c *cli) newLeadsExport() *cobra.Command {
 			if args[0] != "csv" && args[0] != "json" {
 				return failure.Usage("leads are exported as csv or json, and not as %q", args[0])
 			}
-			if c.json && args[0] == "csv" {
+			if c.term.JSON && args[0] == "csv" {
 				return failure.Usage("--json and csv ask for two things")
 			}
 			if raw && args[0] != "csv" {
@@ -40,12 +40,12 @@ func (c *cli) newLeadsExport() *cobra.Command {
 				return err
 			}
 			slices.Reverse(leads)
-			c.noneOf(len(leads), "leads", filter.Form != "")
+			c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "")
 			if args[0] == "json" {
-				c.printJSON(site.LeadList{Leads: leads})
+				c.term.PrintJSON(site.LeadList{Leads: leads})
 				return nil
 			}
-			return c.exactly(func(w io.Writer) error { return inbox.WriteCSV(w, leads, raw) })
+			return c.term.WriteRaw(func(w io.Writer) error { return inbox.WriteCSV(w, leads, raw) })
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")

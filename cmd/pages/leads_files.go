@@ -21,11 +21,11 @@ func (c *cli) newLeadsFiles() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				out = c.path(out)
+				out = c.term.Path(out)
 			}
 			list, err := in.Files(cmd.Context(), args[0], out)
-			if err = printList(c, err, list, list.Files, inbox.FileLine); err == nil && !c.json && len(list.Files) == 0 {
-				c.progress("the lead has no files")
+			if err = printList(c, err, list, list.Files, inbox.FileLine); err == nil && !c.term.JSON && len(list.Files) == 0 {
+				c.term.Progress("the lead has no files")
 			}
 			return err
 		},

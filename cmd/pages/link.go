@@ -39,7 +39,7 @@ func (r *remote) readLink() error {
 		err = json.Unmarshal(text, &r.link)
 	}
 	if err != nil {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "bad-link", Message: r.shown(r.linkPath()) + " cannot be read: " + failure.Reason(err), Fix: "remove it, and deploy again with --site", Err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "bad-link", Message: r.term.Shown(r.linkPath()) + " cannot be read: " + failure.Reason(err), Fix: "remove it, and deploy again with --site", Err: err}
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (r *remote) saveLink() error {
 		return err
 	}
 	if err := writePrivate(r.linkPath(), append(text, '\n')); err != nil {
-		return failure.Resource("link-unwritable", r.shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+		return failure.Resource("link-unwritable", r.term.Shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
 	}
 	r.link = now
 	return nil

@@ -7,20 +7,20 @@ func printList[T any](c *cli, err error, doc any, items []T, line func(T) string
 	switch {
 	case err != nil:
 		return err
-	case c.json:
-		c.printJSON(doc)
+	case c.term.JSON:
+		c.term.PrintJSON(doc)
 		return nil
 	}
 	for _, item := range items {
-		fmt.Fprintln(c.stdout, line(item))
+		fmt.Fprintln(c.term.Stdout, line(item))
 	}
 	return nil
 }
 
 // changed says in JSON that a command with nothing to show is done.
 func (c *cli) changed(err error) error {
-	if err == nil && c.json {
-		c.printJSON(doneDoc{true})
+	if err == nil && c.term.JSON {
+		c.term.PrintJSON(doneDoc{true})
 	}
 	return err
 }

@@ -28,7 +28,7 @@ type loader = func(fsys fs.FS, name string) (*manifest.Manifest, manifest.Diagno
 func (c *cli) loadFrom(fsys fs.FS, path string, load loader) (*manifest.Manifest, checked) {
 	m, diags := load(fsys, filepath.Base(path))
 	src, _ := userfile.ReadSource(path) // without it the report has no code frames
-	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
+	return m, checked{report: manifest.NewReport(c.term.Shown(path), diags), diags: diags, src: src}
 }
 
 // loadSite finds a command's site and its manifest, which must be valid. Warnings
@@ -51,8 +51,8 @@ func (c *cli) findSite(args []string, load func(dir string) (*manifest.Manifest,
 	if m == nil {
 		return "", nil, &failure.RefusedError{Report: r.report, Source: r.src}
 	}
-	if len(r.report.Diagnostics) > 0 && !c.quiet && !c.json {
-		c.printDiagnostics(r.report, r.src)
+	if len(r.report.Diagnostics) > 0 && !c.term.Quiet && !c.term.JSON {
+		c.term.PrintDiagnostics(r.report, r.src)
 	}
 	return dir, m, nil
 }

@@ -76,11 +76,11 @@ func (r *remote) login(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	if r.json {
-		r.printJSON(loginDoc{true, base, kept})
+	if r.term.JSON {
+		r.term.PrintJSON(loginDoc{true, base, kept})
 		return nil
 	}
-	r.progress("logged in to %s with the key %s, kept in the %s", base, client.Hint(key), kept)
+	r.term.Progress("logged in to %s with the key %s, kept in the %s", base, client.Hint(key), kept)
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (r *remote) newKey(ctx context.Context, base string) (string, error) {
 	if r.keyFile != "" {
 		return r.readKey(ctx)
 	}
-	text, err := r.secretLine(ctx, "API key for "+base+" (not shown): ", "name a file that holds it with --api-key-file; - is stdin")
+	text, err := r.term.ReadSecret(ctx, "API key for "+base+" (not shown): ", "name a file that holds it with --api-key-file; - is stdin")
 	if err != nil {
 		return "", err
 	}
@@ -108,8 +108,8 @@ func (r *remote) keep(ctx context.Context, store *credentials, base, key, where 
 			return "", context.Cause(ctx)
 		case where == "keyring":
 			return "", failure.Resource("keyring", "the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
-		case r.verbose:
-			r.progress("the system's keyring does not take the key: %v", err)
+		case r.term.Verbose:
+			r.term.Progress("the system's keyring does not take the key: %v", err)
 		}
 	}
 	store.Default, store.Logins[base] = base, kept
@@ -166,10 +166,10 @@ func (c *cli) logout(ctx context.Context, args []string) error {
 	if err := store.save(); err != nil {
 		return err
 	}
-	if c.json {
-		c.printJSON(loginDoc{OK: true, BaseURL: base})
+	if c.term.JSON {
+		c.term.PrintJSON(loginDoc{OK: true, BaseURL: base})
 		return nil
 	}
-	c.progress("the key for %s is forgotten here", base)
+	c.term.Progress("the key for %s is forgotten here", base)
 	return nil
 }

@@ -29,8 +29,8 @@ func (c *cli) newLogs() *cobra.Command {
 		Example: "  pages logs --since 10m --status 5xx\n  pages logs --path '/api/*' --level warn --json\n  pages logs -f --grep timeout\n  pages logs --request req_4kx2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.lines = f.follow
-			if err := f.check(c.now()); err != nil {
+			c.term.Lines = f.follow
+			if err := f.check(c.term.Now()); err != nil {
 				return err
 			}
 			err := c.logs(cmd.Context(), args, f)
@@ -75,15 +75,15 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	if c.json {
-		c.printJSON(devserver.History(entries))
+	if c.term.JSON {
+		c.term.PrintJSON(devserver.History(entries))
 		return nil
 	}
 	for _, e := range entries {
 		c.tellEntry(e)
 	}
 	if len(entries) == 0 {
-		c.progress("nothing in the log that fits")
+		c.term.Progress("nothing in the log that fits")
 	}
 	return nil
 }
@@ -91,12 +91,12 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 // tellEntry prints an entry of the log.
 func (c *cli) tellEntry(e devserver.LogEntry) {
 	switch {
-	case !c.json:
-		inbox.WriteEntry(c.stdout, e, c.colored(c.stdout))
+	case !c.term.JSON:
+		inbox.WriteEntry(c.term.Stdout, e, c.term.Colored(c.term.Stdout))
 	case e.Request != nil:
-		c.printJSONLine(typedLoggedRequest{"request", *e.Request})
+		c.term.PrintJSONLine(typedLoggedRequest{"request", *e.Request})
 	default:
-		c.printJSONLine(typedLine{"log", *e.Line})
+		c.term.PrintJSONLine(typedLine{"log", *e.Line})
 	}
 }
 

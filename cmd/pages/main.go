@@ -14,18 +14,20 @@ import (
 	"context"
 	"os"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 func main() {
 	ctx, stop := withSignals(context.Background())
-	obeyEscapes(os.Stdout, os.Stderr)
+	terminal.ObeyEscapes(os.Stdout, os.Stderr)
 	cache, _ := os.UserCacheDir()   // "" is no cache
 	config, _ := os.UserConfigDir() // "" is no settings
 	home, _ := os.UserHomeDir()     // "" is no home
 	dir, _ := os.Getwd()            // "" makes every relative path fail by name
-	code := run(ctx, os.Args[1:], env{
-		stdin: os.Stdin, stdout: steady{os.Stdout}, stderr: steady{os.Stderr},
-		environ: os.Environ(), dir: dir, cacheDir: cache, configDir: config, homeDir: home, now: time.Now,
+	code := run(ctx, os.Args[1:], terminal.Terminal{
+		Stdin: os.Stdin, Stdout: terminal.Steady{File: os.Stdout}, Stderr: terminal.Steady{File: os.Stderr},
+		Environ: os.Environ(), Dir: dir, CacheDir: cache, ConfigDir: config, HomeDir: home, Now: time.Now,
 	})
 	stop()
 	os.Exit(code)

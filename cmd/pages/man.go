@@ -22,13 +22,13 @@ func (c *cli) newMan() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := c.path(args[0])
+			dir := c.term.Path(args[0])
 			err := os.MkdirAll(dir, 0o755)
 			if err == nil {
 				err = writeManual(cmd.Root(), dir)
 			}
 			if err != nil {
-				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(c.shown(dir))), "give one that you may write to", err)
+				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(c.term.Shown(dir))), "give one that you may write to", err)
 			}
 			return nil
 		},

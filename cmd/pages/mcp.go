@@ -36,7 +36,7 @@ func (c *cli) newMCP() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = bridge.Run(ctx, c.stdin, c.stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Transport: client.NewTransport(), Warn: r.note})
+			err = bridge.Run(ctx, c.term.Stdin, c.term.Stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Transport: client.NewTransport(), Warn: r.note})
 			if errors.Is(err, io.ErrClosedPipe) {
 				return nil // the agent is gone
 			}

@@ -46,7 +46,7 @@ func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if _, err := os.Stat(c.path(args[0])); err == nil {
+	if _, err := os.Stat(c.term.Path(args[0])); err == nil {
 		return nil
 	}
 	err := failure.Usage("%q is no site and no command of pages migrate", args[0])

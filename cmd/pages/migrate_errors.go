@@ -121,6 +121,6 @@ func (s *migrations) withDoc(err error, doc any) error {
 			return err
 		}
 	}
-	s.printJSON(whole)
+	s.term.PrintJSON(whole)
 	return &failure.Error{Exit: code, Err: failure.ErrShown}
 }

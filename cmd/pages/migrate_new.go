@@ -37,11 +37,11 @@ func (c *cli) newMigrateNew() *cobra.Command {
 			if err != nil {
 				return s.fail(err)
 			}
-			if c.json {
-				c.printJSON(migrationFileDoc{OK: true, File: file})
+			if c.term.JSON {
+				c.term.PrintJSON(migrationFileDoc{OK: true, File: file})
 				return nil
 			}
-			fmt.Fprintln(c.stdout, c.shown(filepath.Join(s.dir, filepath.FromSlash(file))))
+			fmt.Fprintln(c.term.Stdout, c.term.Shown(filepath.Join(s.dir, filepath.FromSlash(file))))
 			return nil
 		},
 	}
@@ -56,7 +56,7 @@ func (s *migrations) create(what string) (string, error) {
 	defer root.Close()
 	folder := path.Clean(s.m.Bindings.Database.Migrations)
 	for {
-		name, err := migrate.NextName(root.FS(), folder, what, s.now())
+		name, err := migrate.NextName(root.FS(), folder, what, s.term.Now())
 		if err != nil {
 			return "", err
 		}
@@ -71,7 +71,7 @@ func (s *migrations) create(what string) (string, error) {
 		if err != nil {
 			return "", s.unwritable(folder, err)
 		}
-		_, err = fmt.Fprintf(f, "-- %s, %s\n\n", strings.TrimSuffix(name, ".sql"), s.now().UTC().Format("2006-01-02"))
+		_, err = fmt.Fprintf(f, "-- %s, %s\n\n", strings.TrimSuffix(name, ".sql"), s.term.Now().UTC().Format("2006-01-02"))
 		if err = errors.Join(err, f.Close()); err != nil {
 			return "", errors.Join(s.unwritable(folder, err), root.Remove(file))
 		}
@@ -80,7 +80,7 @@ func (s *migrations) create(what string) (string, error) {
 }
 
 func (s *migrations) unwritable(folder string, err error) error {
-	return failure.Resource("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(s.shown(filepath.Join(s.dir, filepath.FromSlash(folder))))), "make it a folder that you may write to", err)
+	return failure.Resource("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(s.term.Shown(filepath.Join(s.dir, filepath.FromSlash(folder))))), "make it a folder that you may write to", err)
 }
 
 // migrationFileDoc is what `pages migrate new`, `schema` and `squash` print with --json.

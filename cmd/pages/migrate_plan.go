@@ -114,30 +114,30 @@ func (s *migrations) planDoc(plan migrate.Plan, withSQL bool, err error) planDoc
 
 func (s *migrations) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	doc := s.planDoc(plan, withSQL, err)
-	if s.json {
+	if s.term.JSON {
 		if err == nil {
-			s.printJSON(doc)
+			s.term.PrintJSON(doc)
 		}
 		return s.withDoc(err, doc)
 	}
 	for i, f := range doc.Files {
-		fmt.Fprintf(s.stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, wording.Count(int(f.RowsChanged), "row"), f.DurationMS)
+		fmt.Fprintf(s.term.Stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, wording.Count(int(f.RowsChanged), "row"), f.DurationMS)
 		if withSQL {
-			fmt.Fprint(s.stdout, indented(string(plan.Pending[i].SQL), "    "))
+			fmt.Fprint(s.term.Stdout, indented(string(plan.Pending[i].SQL), "    "))
 		}
 	}
 	printChanges(s.cli, doc.Schema)
 	for _, r := range doc.Rows {
-		fmt.Fprintf(s.stdout, "rows of %s: %d, then %d\n", r.Table, r.Before, r.After)
+		fmt.Fprintf(s.term.Stdout, "rows of %s: %d, then %d\n", r.Table, r.Before, r.After)
 	}
-	s.warnAll(doc.Warnings)
+	s.term.ProgressWarnings(doc.Warnings)
 	switch {
 	case err != nil:
 		return err
 	case len(doc.Pending) == 0:
 		s.nothingToApply()
 	default:
-		fmt.Fprintln(s.stdout, "foreign keys hold")
+		fmt.Fprintln(s.term.Stdout, "foreign keys hold")
 	}
 	return nil
 }
@@ -145,8 +145,8 @@ func (s *migrations) printPlan(plan migrate.Plan, withSQL bool, err error) error
 // printChanges prints a schema's differences as a diff is read.
 func printChanges(c *cli, changes []changeItem) {
 	for _, change := range changes {
-		fmt.Fprintf(c.stdout, "%s %s %s\n", change.Change, change.Type, change.Name)
-		fmt.Fprint(c.stdout, indented(change.Before, "  - "), indented(change.After, "  + "))
+		fmt.Fprintf(c.term.Stdout, "%s %s %s\n", change.Change, change.Type, change.Name)
+		fmt.Fprint(c.term.Stdout, indented(change.Before, "  - "), indented(change.After, "  + "))
 	}
 }
 

@@ -42,22 +42,22 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 		OK: err == nil, Database: s.path, Applied: items(result.Applied), Squashed: result.Squashed,
 		Failed: result.Failed, Remaining: result.Remaining, Warnings: s.warnings(result.Warnings),
 	}
-	if s.json {
+	if s.term.JSON {
 		if err == nil {
-			s.printJSON(doc)
+			s.term.PrintJSON(doc)
 		}
 		return s.withDoc(err, doc)
 	}
 	for _, a := range result.Applied {
-		s.progress("applied %s", a.Name)
+		s.term.Progress("applied %s", a.Name)
 	}
 	for _, name := range result.Squashed {
-		s.progress("recorded %s in the place of the migrations it stands for", name)
+		s.term.Progress("recorded %s in the place of the migrations it stands for", name)
 	}
-	s.warnAll(doc.Warnings)
+	s.term.ProgressWarnings(doc.Warnings)
 	if err != nil {
 		if stands := result.Stands(); stands != "" {
-			fmt.Fprintln(s.stderr, stands)
+			fmt.Fprintln(s.term.Stderr, stands)
 		}
 		return err
 	}
@@ -70,10 +70,10 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 // nothingToApply says so, and why where there can be nothing.
 func (s *migrations) nothingToApply() {
 	if s.m.Bindings.Database.Migrations == "" {
-		s.progress("nothing to apply: the manifest names no folder of migrations")
+		s.term.Progress("nothing to apply: the manifest names no folder of migrations")
 		return
 	}
-	s.progress("nothing to apply")
+	s.term.Progress("nothing to apply")
 }
 
 // warnings are notices as lines, with the files as the user would name them.
@@ -82,15 +82,9 @@ func (s *migrations) warnings(notices []migrate.Notice) []string {
 	for _, n := range notices {
 		at := n.Name
 		if n.Pos.IsValid() {
-			at = s.shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
+			at = s.term.Shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s [%s]", at, n.Msg, n.Code))
 	}
 	return lines
-}
-
-func (c *cli) warnAll(warnings []string) {
-	for _, w := range warnings {
-		c.progress("%s %s", c.paint("33", "warning:"), w)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -15,12 +16,12 @@ const (
 
 // watchProgress shows on a terminal how far a longer run is. stop removes the line again; it may be called twice.
 func (c *cli) watchProgress() (tell func(migrate.Progress), stop func()) {
-	if c.json || c.quiet || !isTerminal(c.stderr) {
+	if c.term.JSON || c.term.Quiet || !terminal.IsTerminal(c.term.Stderr) {
 		return nil, func() {}
 	}
 	var mu sync.Mutex
 	var now migrate.Progress
-	begin := c.now()
+	begin := c.term.Now()
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -31,7 +32,7 @@ func (c *cli) watchProgress() (tell func(migrate.Progress), stop func()) {
 			select {
 			case <-ended:
 				if shown {
-					fmt.Fprint(c.stderr, "\r\x1b[K")
+					fmt.Fprint(c.term.Stderr, "\r\x1b[K")
 				}
 				return
 			case <-ticker.C:
@@ -39,9 +40,9 @@ func (c *cli) watchProgress() (tell func(migrate.Progress), stop func()) {
 			mu.Lock()
 			p := now
 			mu.Unlock()
-			if took := c.now().Sub(begin); took >= progressAfter && p.Total > 0 {
+			if took := c.term.Now().Sub(begin); took >= progressAfter && p.Total > 0 {
 				shown = true
-				fmt.Fprintf(c.stderr, "\r\x1b[K[%d/%d] %s  %.1f s", p.Done+1, p.Total, p.Name, took.Seconds())
+				fmt.Fprintf(c.term.Stderr, "\r\x1b[K[%d/%d] %s  %.1f s", p.Done+1, p.Total, p.Name, took.Seconds())
 			}
 		}
 	}()

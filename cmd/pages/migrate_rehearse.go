@@ -51,9 +51,9 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 			Fix: "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
 		}
 	}
-	if s.json {
+	if s.term.JSON {
 		if err == nil {
-			s.printJSON(doc)
+			s.term.PrintJSON(doc)
 			if differs != nil {
 				differs = &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
 			}
@@ -61,10 +61,10 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 		}
 		return s.withDoc(err, doc)
 	}
-	s.warnAll(doc.Warnings)
+	s.term.ProgressWarnings(doc.Warnings)
 	if err != nil {
 		if stands := len(h.Applied); stands > 0 {
-			fmt.Fprintf(s.stderr, "%s ran before it; nothing was written\n", wording.Count(stands, "file"))
+			fmt.Fprintf(s.term.Stderr, "%s ran before it; nothing was written\n", wording.Count(stands, "file"))
 		}
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 		if !h.Compared {
 			same = "; the site has no database to compare with"
 		}
-		s.progress("%s ran on an empty database%s", wording.Count(len(h.Applied), "migration"), same)
+		s.term.Progress("%s ran on an empty database%s", wording.Count(len(h.Applied), "migration"), same)
 	}
 	return differs
 }

@@ -26,7 +26,7 @@ func (c *cli) newMigrateReset() *cobra.Command {
 				return err
 			}
 			if !yes {
-				if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(site.path))); err != nil {
+				if err := c.term.Confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(site.path))); err != nil {
 					return err
 				}
 			}
@@ -35,8 +35,8 @@ func (c *cli) newMigrateReset() *cobra.Command {
 			return c.withMigrations(cmd.Context(), args, migrate.Options{Progress: tell}, func(s *migrations) error {
 				result, err := s.Reset(cmd.Context())
 				stop()
-				if err != nil && result.Failed != "" && !s.json {
-					fmt.Fprintln(s.stderr, "the database is as it was")
+				if err != nil && result.Failed != "" && !s.term.JSON {
+					fmt.Fprintln(s.term.Stderr, "the database is as it was")
 					return err
 				}
 				return s.printApplied(result, err)

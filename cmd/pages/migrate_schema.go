@@ -31,7 +31,7 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 		Example: "  pages migrate schema\n  pages migrate schema --output -\n  pages migrate schema --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			stdout, err := c.toStdout(output, check)
+			stdout, err := c.term.ToStdout(output, check)
 			if err != nil {
 				return err
 			}
@@ -42,12 +42,12 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 				}
 				text = schemaHead + text
 				if stdout {
-					fmt.Fprint(s.stdout, text)
+					fmt.Fprint(s.term.Stdout, text)
 					return nil
 				}
 				file := filepath.Join(s.dir, schemaFile)
 				if output != "" {
-					file = s.cli.path(output)
+					file = s.cli.term.Path(output)
 				}
 				return s.writeSchema(file, text, check)
 			})
@@ -60,7 +60,7 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 
 // writeSchema writes the file, unless it is there already, or somebody else's.
 func (s *migrations) writeSchema(file, text string, check bool) error {
-	shown := s.shown(file)
+	shown := s.term.Shown(file)
 	there, err := userfile.ReadRegular(file)
 	there = bytes.ReplaceAll(there, []byte("\r\n"), []byte("\n"))
 	switch {
@@ -82,9 +82,9 @@ func (s *migrations) writeSchema(file, text string, check bool) error {
 }
 
 func (s *migrations) sayFile(file string) {
-	if s.json {
-		s.printJSON(migrationFileDoc{OK: true, File: file})
+	if s.term.JSON {
+		s.term.PrintJSON(migrationFileDoc{OK: true, File: file})
 		return
 	}
-	fmt.Fprintln(s.stdout, s.shown(file))
+	fmt.Fprintln(s.term.Stdout, s.term.Shown(file))
 }

@@ -27,7 +27,7 @@ type migrations struct {
 
 // migrator gives the migrator of an open database of the site in dir.
 func (c *cli) migrator(s *localstate.State, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
-	o.Now, o.Tool = c.now, tool()
+	o.Now, o.Tool = c.term.Now, tool()
 	return s.Migrator(db, dir, m, o)
 }
 
@@ -44,11 +44,11 @@ func (c *cli) findMigrations(args []string) (*migrations, *localstate.State, err
 	path := filepath.Join(dir, manifest.FileName)
 	src, err := userfile.ReadSource(path)
 	if err != nil {
-		return nil, nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
+		return nil, nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.term.Shown(path)), failure.Reason(err)), Err: err}
 	}
-	m, diags := manifest.Parse(c.shown(path), src)
+	m, diags := manifest.Parse(c.term.Shown(path), src)
 	if m == nil || diags.HasErrors() {
-		return nil, nil, &failure.RefusedError{Report: manifest.NewReport(c.shown(path), diags), Source: src}
+		return nil, nil, &failure.RefusedError{Report: manifest.NewReport(c.term.Shown(path), diags), Source: src}
 	}
 	if m.Bindings.Database == nil {
 		return nil, nil, &failure.Error{Exit: failure.ExitRefused, Code: "no-database", Message: "the site declares no database", Fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}

@@ -100,10 +100,10 @@ func (s *migrations) writeSquash(made migrate.Squash) error {
 }
 
 func (s *migrations) printSquash(made migrate.Squash) {
-	if s.json {
-		s.printJSON(migrationFileDoc{true, made.File.Path, made.Replaces})
+	if s.term.JSON {
+		s.term.PrintJSON(migrationFileDoc{true, made.File.Path, made.Replaces})
 		return
 	}
-	fmt.Fprintln(s.stdout, s.shown(filepath.Join(s.dir, filepath.FromSlash(made.File.Path))))
-	s.progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], made.Replaces[len(made.Replaces)-1])
+	fmt.Fprintln(s.term.Stdout, s.term.Shown(filepath.Join(s.dir, filepath.FromSlash(made.File.Path))))
+	s.term.Progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], made.Replaces[len(made.Replaces)-1])
 }

@@ -78,8 +78,8 @@ func (s *migrations) statusDoc(status migrate.Status) statusDoc {
 // printStatus prints a line for each migration; what is wrong, and what to do about it, goes to stderr.
 func (s *migrations) printStatus(status migrate.Status) error {
 	doc := s.statusDoc(status)
-	if s.json {
-		s.printJSON(doc)
+	if s.term.JSON {
+		s.term.PrintJSON(doc)
 		return nil
 	}
 	states := map[string]string{}
@@ -91,7 +91,7 @@ func (s *migrations) printStatus(status migrate.Status) error {
 	for _, name := range doc.OutOfOrder {
 		states[name] = "out of order"
 	}
-	table := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(s.term.Stdout, 0, 0, 2, ' ', 0)
 	for _, e := range status.Applied {
 		state, wrong := states[e.Name]
 		if !wrong {
@@ -111,10 +111,10 @@ func (s *migrations) printStatus(status migrate.Status) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	s.warnAll(doc.Warnings)
+	s.term.ProgressWarnings(doc.Warnings)
 	if err := status.Refusal(); err != nil {
-		s.printDiagnostics(s.report(s.dir, migrationDiagnostics(s.dir, err)), nil)
+		s.term.PrintDiagnostics(s.report(s.dir, migrationDiagnostics(s.dir, err)), nil)
 	}
-	s.none(len(status.Applied)+len(status.Pending)+len(status.OutOfOrder), "migrations")
+	s.term.PrintNone(len(status.Applied)+len(status.Pending)+len(status.OutOfOrder), "migrations")
 	return nil
 }

@@ -54,11 +54,11 @@ func (s *migrations) undo(ctx context.Context, redo bool) error {
 	if err != nil {
 		return err
 	}
-	if s.json {
-		s.printJSON(s.statusDoc(status))
+	if s.term.JSON {
+		s.term.PrintJSON(s.statusDoc(status))
 		return nil
 	}
-	s.progress("%s", said)
+	s.term.Progress("%s", said)
 	return s.printStatus(status)
 }
 
@@ -80,18 +80,18 @@ func (s *migrations) listCopies() error {
 	if err != nil {
 		return err
 	}
-	if s.json {
+	if s.term.JSON {
 		items := []copyItem{}
 		for _, c := range copies {
 			items = append(items, copyItem{c.Number, c.MadeAt, c.Bytes, c.Path})
 		}
-		s.printJSON(copiesDoc{true, items})
+		s.term.PrintJSON(copiesDoc{true, items})
 		return nil
 	}
-	table := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(s.term.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range copies {
 		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, wording.Clock(c.MadeAt), wording.Size(c.Bytes))
 	}
-	s.none(len(copies), "copies")
+	s.term.PrintNone(len(copies), "copies")
 	return table.Flush()
 }

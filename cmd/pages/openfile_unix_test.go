@@ -14,6 +14,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -47,7 +48,7 @@ func TestPipesForFiles(t *testing.T) {
 		}
 		pipeAt(t, filepath.Join(dir, c.file))
 		out := &lockedBuffer{}
-		e := env{stdin: strings.NewReader(""), stdout: out, stderr: out, environ: os.Environ(), dir: dir, now: time.Now}
+		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Environ: os.Environ(), Dir: dir, Now: time.Now}
 		ended := make(chan int, 1)
 		go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()
 		select {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 // refusing is a stdout that takes nothing.
@@ -20,9 +21,9 @@ func (r refusing) Write([]byte) (int, error) { return 0, r.err }
 func runInto(t *testing.T, err error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"NO_COLOR=1"}, dir: t.TempDir(), now: time.Now}
+	e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Environ: []string{"NO_COLOR=1"}, Dir: t.TempDir(), Now: time.Now}
 	if err != nil {
-		e.stdout = refusing{&os.PathError{Op: "write", Path: "stdout", Err: err}}
+		e.Stdout = refusing{&os.PathError{Op: "write", Path: "stdout", Err: err}}
 	}
 	return run(t.Context(), args, e), out.String(), errs.String()
 }
@@ -39,8 +40,8 @@ func TestOutputThatIsLost(t *testing.T) {
 		{"schema", syscall.ENOSPC, failure.ExitResource, "fix: make room on the disk"},
 		{"--help", syscall.EIO, failure.ExitResource, "could not be written: "},
 		{"version --json --bogus", syscall.ENOSPC, failure.ExitUsage, "unknown flag: --bogus"},
-		{"version", errReaderGone, 0, ""},
-		{"version --json", errReaderGone, 0, ""},
+		{"version", terminal.ErrReaderGone, 0, ""},
+		{"version --json", terminal.ErrReaderGone, 0, ""},
 		{"version", nil, 0, ""},
 	} {
 		code, _, stderr := runInto(t, c.err, strings.Fields(c.args)...)

@@ -68,18 +68,18 @@ func (f *platformFlags) check() error {
 
 // at is where the data folder is.
 func (f *platformFlags) at(c *cli) platform.Location {
-	return platform.Location{WorkDir: userfile.WorkDir(c.dir), Given: f.data}
+	return platform.Location{WorkDir: userfile.WorkDir(c.term.Dir), Given: f.data}
 }
 
 // operate runs an operator's command on the data that is there.
 func (f *platformFlags) operate(ctx context.Context, c *cli, do func(*service.Service) error) error {
-	return platform.Operate(ctx, f.at(c), c.now, do)
+	return platform.Operate(ctx, f.at(c), c.term.Now, do)
 }
 
 // runPlatform serves until ctx ends.
 func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 	return platform.Serve(ctx, platform.Options{
-		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.now, Logger: c.platformLogger(), Progress: c.progress, Warn: c.warn, Ready: c.printReady,
+		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(), Progress: c.term.Progress, Warn: c.term.Warn, Ready: c.printReady,
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
 			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
@@ -91,26 +91,26 @@ func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 // platformLogger logs each request on stderr.
 func (c *cli) platformLogger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if c.quiet {
+	if c.term.Quiet {
 		o.Level = slog.LevelError
 	}
-	if c.json {
-		return slog.New(slog.NewJSONHandler(c.stderr, o))
+	if c.term.JSON {
+		return slog.New(slog.NewJSONHandler(c.term.Stderr, o))
 	}
-	return slog.New(slog.NewTextHandler(c.stderr, o))
+	return slog.New(slog.NewTextHandler(c.term.Stderr, o))
 }
 
 // printReady says where the service is.
 func (c *cli) printReady(ready platform.Ready) {
-	if c.json {
-		c.printJSONLine(ready)
+	if c.term.JSON {
+		c.term.PrintJSONLine(ready)
 		return
 	}
-	fmt.Fprintf(c.stdout, "ready %s\n", ready.URL)
+	fmt.Fprintf(c.term.Stdout, "ready %s\n", ready.URL)
 	if key := ready.Keys["member"]; key != "" {
-		c.progress("a key of acme's owner, to try it with: %s", key)
+		c.term.Progress("a key of acme's owner, to try it with: %s", key)
 	}
 	if len(ready.Workspaces) == 0 {
-		c.progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")
+		c.term.Progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
@@ -16,10 +17,10 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 		Example: "  pages platform backup /backup/pages-2026-11-22.tar\n  pages platform backup today.tar --data /srv/pages --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := notStdout("a backup", args[0]); err != nil {
+			if err := terminal.NotStdout("a backup", args[0]); err != nil {
 				return err
 			}
-			sum, err := platform.Backup(cmd.Context(), f.at(c).Dir(), c.path(args[0]), c.now())
+			sum, err := platform.Backup(cmd.Context(), f.at(c).Dir(), c.term.Path(args[0]), c.term.Now())
 			if err != nil {
 				return err
 			}
@@ -39,20 +40,20 @@ func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := f.at(c).Dir()
-			sum, err := platform.Restore(cmd.Context(), c.path(args[0]), dir)
+			sum, err := platform.Restore(cmd.Context(), c.term.Path(args[0]), dir)
 			if err != nil {
 				return err
 			}
-			c.printBackup(sum, "restored to "+c.shown(dir))
+			c.printBackup(sum, "restored to "+c.term.Shown(dir))
 			return nil
 		},
 	}
 }
 
 func (c *cli) printBackup(sum backup.Summary, done string) {
-	if c.json {
-		c.printJSON(sum)
+	if c.term.JSON {
+		c.term.PrintJSON(sum)
 		return
 	}
-	c.progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
+	c.term.Progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
 }

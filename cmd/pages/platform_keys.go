@@ -67,7 +67,7 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 				return err
 			})
 			return printList(c, err, list, list.Keys, func(k platform.Key) string {
-				return fmt.Sprintf("%d  %s…  %s  %s  %s", k.ID, k.Prefix, k.Holder, k.Name, k.Status(c.now()))
+				return fmt.Sprintf("%d  %s…  %s  %s  %s", k.ID, k.Prefix, k.Holder, k.Name, k.Status(c.term.Now()))
 			})
 		},
 	}
@@ -92,7 +92,7 @@ func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
 			}
 			err = f.operate(cmd.Context(), c, func(s *service.Service) error { return s.RevokeKey(cmd.Context(), id) })
 			if err == nil {
-				c.progress("key %d is revoked", id)
+				c.term.Progress("key %d is revoked", id)
 			}
 			return c.changed(err)
 		},

@@ -33,8 +33,8 @@ func (c *cli) showMail(dir, to string, all bool) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		c.printJSON(list)
+	if c.term.JSON {
+		c.term.PrintJSON(list)
 		return nil
 	}
 	if len(list.Mails) == 0 {
@@ -48,11 +48,11 @@ func (c *cli) showMail(dir, to string, all bool) error {
 	}
 	for i, m := range list.Mails {
 		if i > 0 {
-			fmt.Fprintln(c.stdout)
+			fmt.Fprintln(c.term.Stdout)
 		}
-		fmt.Fprintf(c.stdout, "%s  to %s\n%s\n\n", wording.Clock(m.At), wording.Printable(m.To), wording.Printable(m.Subject))
+		fmt.Fprintf(c.term.Stdout, "%s  to %s\n%s\n\n", wording.Clock(m.At), wording.Printable(m.To), wording.Printable(m.Subject))
 		for line := range strings.Lines(m.Text) {
-			fmt.Fprintln(c.stdout, wording.Printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(c.term.Stdout, wording.Printable(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func (c *cli) newPlatformOpenAPI() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = c.stdout.Write(document)
+			_, err = c.term.Stdout.Write(document)
 			return err
 		},
 	}

@@ -26,7 +26,7 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Slug = args[0]
-			return c.changed(platform.Begin(cmd.Context(), f.at(c), c.now, func(s *service.Service) error {
+			return c.changed(platform.Begin(cmd.Context(), f.at(c), c.term.Now, func(s *service.Service) error {
 				return s.CreateWorkspace(cmd.Context(), w)
 			}))
 		},

@@ -20,7 +20,7 @@ func (c *cli) newPreview() *cobra.Command {
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := deployFlags{preview: true, expires: expires}
-			if err := f.check(r.now()); err != nil {
+			if err := f.check(r.term.Now()); err != nil {
 				return err
 			}
 			revision, dir := first(args)
@@ -51,11 +51,11 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 			if err := r.client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
 				return remoteError(err)
 			}
-			if r.json {
-				r.printJSON(revokedDoc{true, args[0]})
+			if r.term.JSON {
+				r.term.PrintJSON(revokedDoc{true, args[0]})
 				return nil
 			}
-			r.progress("the link %s leads nowhere now", args[0])
+			r.term.Progress("the link %s leads nowhere now", args[0])
 			return nil
 		},
 	}

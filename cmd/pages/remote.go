@@ -10,6 +10,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -109,7 +110,7 @@ func (r *remote) open(ctx context.Context, dir string) error {
 // notNamed refuses to call a service that only a file of the site's names.
 func (r *remote) notNamed(why, base string) error {
 	return &failure.Error{
-		Exit: failure.ExitUsage, Code: "address-not-given", Message: fmt.Sprintf("%s, and only %s says that it goes to %s", why, r.shown(r.linkPath()), base),
+		Exit: failure.ExitUsage, Code: "address-not-given", Message: fmt.Sprintf("%s, and only %s says that it goes to %s", why, r.term.Shown(r.linkPath()), base),
 		Fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: PAGES_BASE_URL or --base-url, or once for all pages login URL",
 	}
 }
@@ -121,7 +122,9 @@ func (r *remote) dial(base, key string) (err error) {
 }
 
 // note tells a person what a client of the service warns of.
-func (r *remote) note(sentence string) { r.progress("%s %s", r.paint("33", "note:"), sentence) }
+func (r *remote) note(sentence string) {
+	r.term.Progress("%s %s", r.term.Paint("33", "note:"), sentence)
+}
 
 // inherit takes from the link what was not given.
 func (r *remote) inherit() {
@@ -159,10 +162,10 @@ func (r *remote) scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi
 func (r *remote) inWorkspace(ctx context.Context, call func() error) error {
 	err := call()
 	refused, ok := errors.AsType[*client.RefusalError](err)
-	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !r.interactive() {
+	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !r.term.Interactive() {
 		return remoteError(err)
 	}
-	n, err := r.choose(ctx, "In which workspace?", refused.Refusal.Workspaces, noUsual)
+	n, err := r.term.Choose(ctx, "In which workspace?", refused.Refusal.Workspaces, terminal.NoDefault)
 	if err != nil {
 		return err
 	}
@@ -183,7 +186,7 @@ func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.
 	in, r.workspace = list.WorkingIn, list.Workspace
 	page, err = deploy.FindPage(list, r.site)
 	unknown, ok := errors.AsType[*deploy.UnknownSiteError](err)
-	if !ok || unknown.Name != "" || len(unknown.Pages) == 0 || !r.interactive() {
+	if !ok || unknown.Name != "" || len(unknown.Pages) == 0 || !r.term.Interactive() {
 		r.site = page.SiteID
 		return page, in, remoteError(err)
 	}
@@ -191,7 +194,7 @@ func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.
 	for i, p := range list.Pages {
 		names[i] = fmt.Sprintf("%s  %s", p.Name, p.Hostname)
 	}
-	n, err := r.choose(ctx, "Which site?", names, noUsual)
+	n, err := r.term.Choose(ctx, "Which site?", names, terminal.NoDefault)
 	if err != nil {
 		return page, in, err
 	}
@@ -209,4 +212,4 @@ func (r *remote) proposals() (string, error) {
 }
 
 // ownProposals is the folder of those that cannot be kept beside a site.
-func (r *remote) ownProposals() string { return filepath.Join(r.configDir, "pages", "proposals") }
+func (r *remote) ownProposals() string { return filepath.Join(r.term.ConfigDir, "pages", "proposals") }

@@ -23,7 +23,7 @@ func (c *cli) printSaid(f *failure.Error) {
 	}
 	line := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(c.stderr, "  %s %s\n", c.paint("36", label), wording.Printable(text))
+			fmt.Fprintf(c.term.Stderr, "  %s %s\n", c.term.Paint("36", label), wording.Printable(text))
 		}
 	}
 	line("code:", f.Code)
@@ -47,9 +47,9 @@ func (c *cli) printSaid(f *failure.Error) {
 
 // printOutstanding prints how what was proposed is confirmed.
 func (c *cli) printOutstanding(f *failure.Error) {
-	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("33;1", "proposed:"), f.Detail.Summary)
-	fmt.Fprintf(c.stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n", f.Message, f.Detail.Expires, c.paint("1", f.Detail.Confirm))
-	fmt.Fprintf(c.stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
+	fmt.Fprintf(c.term.Stderr, "%s %s\n", c.term.Paint("33;1", "proposed:"), f.Detail.Summary)
+	fmt.Fprintf(c.term.Stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n", f.Message, f.Detail.Expires, c.term.Paint("1", f.Detail.Confirm))
+	fmt.Fprintf(c.term.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }
 
 // remoteError gives an error of a call its exit code and remedy. Others pass.

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -52,9 +53,9 @@ func TestHostileService(t *testing.T) {
 	obeyed := regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e]|(?m:^::)")
 	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status", "preview r1 --site " + id, "tools", "tools describe a.b"} {
 		var out strings.Builder
-		e := env{
-			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
-			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		e := terminal.Terminal{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir(), Now: time.Now,
+			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		run(t.Context(), strings.Fields(command), e)
 		if found := obeyed.FindString(out.String()); found != "" {
@@ -84,9 +85,9 @@ func TestHostileLink(t *testing.T) {
 			}
 		}
 		var out strings.Builder
-		e := env{
-			stdin: strings.NewReader("pgk_x\n"), stdout: &out, stderr: &out, dir: filepath.Join(dir, "site"), now: time.Now,
-			environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
+		e := terminal.Terminal{
+			Stdin: strings.NewReader("pgk_x\n"), Stdout: &out, Stderr: &out, Dir: filepath.Join(dir, "site"), Now: time.Now,
+			Environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
 		}
 		code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
 		if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
@@ -111,7 +112,7 @@ func TestHostileLocalLink(t *testing.T) {
 		put(t, filepath.Join(dir, ".pages", "proposals", id+".json"), `{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
 		for _, command := range []string{"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id, "__complete call \"\"", "secrets list"} {
 			var out strings.Builder
-			e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, now: time.Now, environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
+			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
 			code := run(t.Context(), strings.Fields(command), e)
 			if code == 0 && !strings.HasPrefix(command, "__complete") {
 				t.Errorf("%s, %s: %s", base, command, out.String())
@@ -137,7 +138,7 @@ func TestHostileDevFile(t *testing.T) {
 		put(t, filepath.Join(dir, ".pages", "state", statefolder.DevFile), `{"pid":1,"url":"`+url+`","token":"T"}`)
 		for _, command := range []string{"logs", "doctor", "state list"} {
 			var out strings.Builder
-			run(t.Context(), strings.Fields(command), env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, now: time.Now, environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL}})
+			run(t.Context(), strings.Fields(command), terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL}})
 		}
 		select {
 		case <-asked:
@@ -176,9 +177,9 @@ func TestUnclearConfirmation(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 		defer server.Close()
 		var out strings.Builder
-		e := env{
-			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
-			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		e := terminal.Terminal{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir(), Now: time.Now,
+			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
 		if code != failure.ExitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
@@ -200,9 +201,9 @@ func TestHostileJSON(t *testing.T) {
 	defer server.Close()
 	for _, command := range []string{"call domain.list", "domains list --json"} {
 		var out strings.Builder
-		e := env{
-			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
-			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		e := terminal.Terminal{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir(), Now: time.Now,
+			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		code := run(t.Context(), strings.Fields(command), e)
 		var said struct{ Domains []struct{ Hostname string } }
@@ -227,9 +228,9 @@ func TestHostileCompletion(t *testing.T) {
 	defer server.Close()
 	for words, want := range map[string]string{"call": "a.b\n:4\n", "whoami --workspace": "acme\n:4\n"} {
 		var out, told strings.Builder
-		e := env{
-			stdin: strings.NewReader(""), stdout: &out, stderr: &told, dir: t.TempDir(), now: time.Now,
-			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		e := terminal.Terminal{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told, Dir: t.TempDir(), Now: time.Now,
+			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		if run(t.Context(), append(strings.Fields("__complete "+words), ""), e); out.String() != want {
 			t.Errorf("%s: %q, want %q", words, out.String(), want)

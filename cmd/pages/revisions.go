@@ -29,14 +29,14 @@ func (c *cli) newRevisions() *cobra.Command {
 			if err != nil {
 				return remoteError(err)
 			}
-			if r.json {
-				r.printJSON(list)
+			if r.term.JSON {
+				r.term.PrintJSON(list)
 				return nil
 			}
 			for _, v := range list.Revisions {
-				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
+				fmt.Fprintf(r.term.Stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
 			}
-			r.none(len(list.Revisions), "revisions")
+			r.term.PrintNone(len(list.Revisions), "revisions")
 			return nil
 		},
 	}

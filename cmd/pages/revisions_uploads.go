@@ -28,8 +28,8 @@ func (c *cli) newUploads() *cobra.Command {
 			if err != nil {
 				return remoteError(err)
 			}
-			if r.json {
-				r.printJSON(list)
+			if r.term.JSON {
+				r.term.PrintJSON(list)
 				return nil
 			}
 			for _, u := range list.Uploads {
@@ -37,10 +37,10 @@ func (c *cli) newUploads() *cobra.Command {
 				if u.Sending {
 					state = "is being sent"
 				}
-				fmt.Fprintf(r.stdout, "%s  %6d files  %9s  %s, by %s\n", wording.Printable(u.UploadID), u.Files, wording.Size(u.Bytes), state, wording.Printable(u.By))
+				fmt.Fprintf(r.term.Stdout, "%s  %6d files  %9s  %s, by %s\n", wording.Printable(u.UploadID), u.Files, wording.Size(u.Bytes), state, wording.Printable(u.By))
 			}
 			if len(list.Uploads) == 0 {
-				r.progress("no upload is under way")
+				r.term.Progress("no upload is under way")
 			}
 			return nil
 		},
@@ -65,11 +65,11 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 			if err := r.client.EndUpload(cmd.Context(), args[0]); err != nil {
 				return unknownUpload(remoteError(err))
 			}
-			if r.json {
-				r.printJSON(endedDoc{true, args[0]})
+			if r.term.JSON {
+				r.term.PrintJSON(endedDoc{true, args[0]})
 				return nil
 			}
-			r.progress("the upload %s is ended", args[0])
+			r.term.Progress("the upload %s is ended", args[0])
 			return nil
 		},
 	}

@@ -53,14 +53,14 @@ func (r *remote) openSite(ctx context.Context, args []string) error {
 	}
 	page, in, err := r.chooseSite(ctx)
 	if err == nil {
-		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), r.client.BaseURL())
+		r.term.Progress("%s %s (%s) in the workspace %s at %s", r.term.Paint("1", "on"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), r.client.BaseURL())
 	}
 	return err
 }
 
 // propose takes a two-call tool to a person, and prints what was done.
 func (r *remote) propose(ctx context.Context, tool string, arguments json.RawMessage, proposeOnly bool) error {
-	p, a, err := deploy.Propose(ctx, r.client, tool, arguments, r.now())
+	p, a, err := deploy.Propose(ctx, r.client, tool, arguments, r.term.Now())
 	if err != nil {
 		return commandError(err)
 	}

@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"toolapi/service/outbox":  nil,
 	"cmd/internal/failure":    {"manifest", "toolapi"},
 	"cmd/internal/wording":    {"manifest"},
+	"cmd/internal/terminal":   {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest"},
 	"cmd/internal/userfile":   nil,
 	"cmd/internal/localstate": {
 		"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager",
@@ -79,7 +80,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets", "cmd/internal/localstate",
-		"cmd/internal/platform", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
+		"cmd/internal/platform", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest",
 		"manifest/editor", "manifest/limits", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes",
 		"manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",

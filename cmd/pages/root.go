@@ -14,6 +14,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/images"
@@ -21,16 +22,10 @@ import (
 
 // cli is one run of the command: the process around it and the global flags.
 type cli struct {
-	env
-	out      *output // env.stdout
-	siteDir  string  // -C
+	term     terminal.Terminal
+	siteDir  string // -C
 	stateDir string
-	persist  string // the other name of stateDir
-	json     bool
-	lines    bool // --json prints lines of JSON, a failure among them
-	color    string
-	quiet    bool
-	verbose  bool
+	persist  string            // the other name of stateDir
 	typed    map[string]bool   // the flags of the command line, not those of the environment
 	set      map[string]string // the variables of those of the environment, by the flags
 	entered  bool              // a command's own code was reached: errors are no longer about usage
@@ -41,15 +36,15 @@ type cli struct {
 }
 
 // run runs the command and returns the exit code.
-func run(ctx context.Context, args []string, e env) int {
-	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: pagesruntime.NewHostMemory()}
+func run(ctx context.Context, args []string, e terminal.Terminal) int {
+	c := &cli{term: e, memory: pagesruntime.NewHostMemory()}
 	c.images = images.NewQueue(c.memory)
-	c.stdout = c.out
+	c.term.WatchOutput()
 	root := c.newRoot()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	c.lines = c.lines || cmd.Annotations[printsLines] != ""
-	c.json = c.json || err != nil && !c.entered && c.asksJSON(args)
+	c.term.Lines = c.term.Lines || cmd.Annotations[printsLines] != ""
+	c.term.JSON = c.term.JSON || err != nil && !c.entered && c.asksJSON(args)
 	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
 		err = misuse(cmd, err)
 	}
@@ -62,7 +57,7 @@ func (c *cli) asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	value, _ := c.lookup(variableOf("json"))
+	value, _ := c.term.Lookup(variableOf("json"))
 	asked, err := strconv.ParseBool(value)
 	return err == nil && asked || slices.Contains(args, "--json")
 }
@@ -81,8 +76,8 @@ func (c *cli) newRoot() *cobra.Command {
 			if err := c.fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			if c.color != "auto" && c.color != "always" && c.color != "never" {
-				return failure.Usage("--color is %q; it is one of auto, always, never", c.color)
+			if c.term.Color != "auto" && c.term.Color != "always" && c.term.Color != "never" {
+				return failure.Usage("--color is %q; it is one of auto, always, never", c.term.Color)
 			}
 			c.entered = true
 			return nil
@@ -97,16 +92,16 @@ func (c *cli) newRoot() *cobra.Command {
 	}
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version, as pages version does")
 	root.SetFlagErrorFunc(flagMisuse)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
+	root.SetOut(c.term.Stdout)
+	root.SetErr(c.term.Stderr)
 	f := root.PersistentFlags()
 	f.StringVarP(&c.siteDir, "dir", "C", "", "the site's `folder`, or its manifest (default: found by walking up)")
 	f.StringVar(&c.stateDir, "state-dir", "", "`folder` of the local state (default: .pages/state beside the manifest)")
 	f.StringVar(&c.persist, "persist-to", "", "`folder`, the same as --state-dir")
-	f.BoolVar(&c.json, "json", false, "print one JSON document on stdout")
-	f.StringVar(&c.color, "color", "auto", "`when` to colour: auto, always, never")
-	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress on stderr")
-	f.BoolVarP(&c.verbose, "verbose", "v", false, "more on stderr")
+	f.BoolVar(&c.term.JSON, "json", false, "print one JSON document on stdout")
+	f.StringVar(&c.term.Color, "color", "auto", "`when` to colour: auto, always, never")
+	f.BoolVarP(&c.term.Quiet, "quiet", "q", false, "no progress on stderr")
+	f.BoolVarP(&c.term.Verbose, "verbose", "v", false, "more on stderr")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(), c.newSchema(), c.newVersion())
 	root.AddCommand(c.remoteCommands()...)
@@ -120,7 +115,7 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	c.set = map[string]string{}
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variableOf(f.Name)
-		value, ok := c.lookup(name)
+		value, ok := c.term.Lookup(name)
 		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
@@ -141,7 +136,7 @@ func (c *cli) oneState() error {
 	switch {
 	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
 		return nil
-	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.path(c.stateDir) != c.path(c.persist):
+	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.term.Path(c.stateDir) != c.term.Path(c.persist):
 		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them", c.stateDir, c.persist)
 	}
 	c.stateDir = c.persist
@@ -150,7 +145,7 @@ func (c *cli) oneState() error {
 
 // states finds the state folders of sites.
 func (c *cli) states() localstate.Locator {
-	l := localstate.Locator{WorkDir: userfile.WorkDir(c.dir), Folder: c.stateDir, Flag: "--state-dir"}
+	l := localstate.Locator{WorkDir: userfile.WorkDir(c.term.Dir), Folder: c.stateDir, Flag: "--state-dir"}
 	if c.persist != "" && c.stateDir == c.persist {
 		l.Flag = "--persist-to"
 	}
@@ -158,7 +153,9 @@ func (c *cli) states() localstate.Locator {
 }
 
 // realPath is how a question shows a path: without links.
-func (c *cli) realPath(path string) string { return localstate.RealPath(userfile.WorkDir(c.dir), path) }
+func (c *cli) realPath(path string) string {
+	return localstate.RealPath(userfile.WorkDir(c.term.Dir), path)
+}
 
 // sourced names the variables that flags were taken from, in an error about the usage, and not the flags.
 func (c *cli) sourced(err error) error {

@@ -30,8 +30,8 @@ func (c *cli) newRoutes() *cobra.Command {
 				return err
 			}
 			listing := s.routing.Routes()
-			if c.json {
-				c.printJSON(routesDoc{OK: true, Listing: listing})
+			if c.term.JSON {
+				c.term.PrintJSON(routesDoc{OK: true, Listing: listing})
 				return nil
 			}
 			return c.printRoutes(listing, s.manifest)
@@ -68,8 +68,8 @@ func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*ro
 	if diags.HasErrors() {
 		return nil, c.refuse(dir, diags)
 	}
-	if len(diags) > 0 && !c.quiet && !c.json {
-		c.printDiagnostics(c.report(dir, diags), nil)
+	if len(diags) > 0 && !c.term.Quiet && !c.term.JSON {
+		c.term.PrintDiagnostics(c.report(dir, diags), nil)
 	}
 	r := site.Revision{Manifest: m, Rules: edgeRules(rules, dir, m)}
 	unsure := map[string]bool{}
@@ -87,7 +87,7 @@ func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*ro
 
 // printRoutes prints the table.
 func (c *cli) printRoutes(l site.Listing, m *manifest.Manifest) error {
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.term.Stdout, 0, 0, 2, ' ', 0)
 	head := []string{"PATTERN", "ACCESS", "ANSWERED BY"}
 	if slices.ContainsFunc(l.Routes, func(r site.ListedRoute) bool { return len(r.Notes) > 0 }) {
 		head = append(head, "NOTES")

@@ -38,8 +38,8 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 				return err
 			}
 			e := s.explain(q, who)
-			if c.json {
-				c.printJSON(explanationDoc{OK: true, Explanation: e})
+			if c.term.JSON {
+				c.term.PrintJSON(explanationDoc{OK: true, Explanation: e})
 				return nil
 			}
 			c.printExplanation(e, s.manifest.Entry, persona)
@@ -91,7 +91,7 @@ func (c *cli) printExplanation(e site.Explanation, entry, persona string) {
 	if !strconv.CanBackquote(target) { // a control character is for no terminal
 		target = strconv.Quote(target)
 	}
-	fmt.Fprintf(c.stdout, "%s %s as %s\n\n", e.Method, target, as)
+	fmt.Fprintf(c.term.Stdout, "%s %s as %s\n\n", e.Method, target, as)
 	answer := string(e.Answer)
 	if e.Answer == site.AnswerWorker {
 		answer += " " + entry
@@ -119,14 +119,14 @@ func (c *cli) printExplanation(e site.Explanation, entry, persona string) {
 		{"status", status},
 	} {
 		if fact.value != "" {
-			fmt.Fprintf(c.stdout, "%-9s %s\n", fact.name, fact.value)
+			fmt.Fprintf(c.term.Stdout, "%-9s %s\n", fact.name, fact.value)
 		}
 	}
 	for _, header := range e.Headers {
-		fmt.Fprintf(c.stdout, "%-9s %s\n", "header", header)
+		fmt.Fprintf(c.term.Stdout, "%-9s %s\n", "header", header)
 	}
-	fmt.Fprintln(c.stdout, "\nwhy")
+	fmt.Fprintln(c.term.Stdout, "\nwhy")
 	for _, reason := range e.Why {
-		fmt.Fprintf(c.stdout, "  - %s\n", reason)
+		fmt.Fprintf(c.term.Stdout, "  - %s\n", reason)
 	}
 }

@@ -33,7 +33,7 @@ func (c *cli) newSchema() *cobra.Command {
 			case list:
 				return c.listDocuments()
 			case len(args) == 0 || args[0] == manifestSchema:
-				_, err := c.stdout.Write(manifest.Schema())
+				_, err := c.term.Stdout.Write(manifest.Schema())
 				return err
 			}
 			return c.printSchema(args[0])
@@ -66,7 +66,7 @@ func (c *cli) printSchema(name string) error {
 	if err != nil {
 		return err
 	}
-	c.printJSON(s)
+	c.term.PrintJSON(s)
 	return nil
 }
 
@@ -87,11 +87,11 @@ func (c *cli) listDocuments() error {
 	for _, d := range documents() {
 		list.Documents = append(list.Documents, listedDocument{d.name, d.about, append([]string{}, d.commands...)})
 	}
-	if c.json {
-		c.printJSON(list)
+	if c.term.JSON {
+		c.term.PrintJSON(list)
 		return nil
 	}
-	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(c.term.Stdout, 0, 0, 2, ' ', 0)
 	for _, d := range list.Documents {
 		line := []string{d.Name, d.About}
 		if len(d.Commands) > 0 {

@@ -52,11 +52,11 @@ func (c *cli) newSecretsImport() *cobra.Command {
 func (r *remote) secretsFile(ctx context.Context, name string) (map[string]string, error) {
 	var in io.Reader
 	if name == "-" {
-		in = userfile.Interruptible(ctx, r.stdin)
+		in = userfile.Interruptible(ctx, r.term.Stdin)
 	} else {
-		f, err := userfile.Open(ctx, r.path(name))
+		f, err := userfile.Open(ctx, r.term.Path(name))
 		if err != nil {
-			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", r.shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", r.term.Shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
 		}
 		defer f.Close()
 		in = f
@@ -66,9 +66,9 @@ func (r *remote) secretsFile(ctx context.Context, name string) (map[string]strin
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
 	if len(text) > localsecrets.MaxFile {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.shown(name), localsecrets.MaxFile)}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.term.Shown(name), localsecrets.MaxFile)}
 	}
-	return localsecrets.Parse(r.shown(name), text)
+	return localsecrets.Parse(r.term.Shown(name), text)
 }
 
 // pickSecrets are the names to set, in order: all that have a value, or those wanted.
@@ -107,15 +107,15 @@ func (r *remote) importSecrets(ctx context.Context, values map[string]string, na
 		done, err := r.setSecret(ctx, name, values[name])
 		if err != nil {
 			if i > 0 {
-				r.progress("set before that: %s", strings.Join(names[:i], ", "))
+				r.term.Progress("set before that: %s", strings.Join(names[:i], ", "))
 			}
 			return remoteError(err)
 		}
 		doc.Secrets = append(doc.Secrets, done)
-		r.progress("%s is set", wording.Printable(done.Name))
+		r.term.Progress("%s is set", wording.Printable(done.Name))
 	}
-	if r.json {
-		r.printJSON(doc)
+	if r.term.JSON {
+		r.term.PrintJSON(doc)
 	}
 	return nil
 }

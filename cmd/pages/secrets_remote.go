@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -47,8 +48,8 @@ func (c *cli) newSecretsList() *cobra.Command {
 			if err != nil {
 				return commandError(err)
 			}
-			if r.json {
-				r.printJSON(list)
+			if r.term.JSON {
+				r.term.PrintJSON(list)
 				return nil
 			}
 			for _, s := range list.Secrets {
@@ -59,9 +60,9 @@ func (c *cli) newSecretsList() *cobra.Command {
 				if !s.Declared {
 					state += ", not declared by the newest revision"
 				}
-				fmt.Fprintf(r.stdout, "%-30s %s\n", wording.Printable(s.Name), wording.Printable(state))
+				fmt.Fprintf(r.term.Stdout, "%-30s %s\n", wording.Printable(s.Name), wording.Printable(state))
 			}
-			r.none(len(list.Secrets), "secrets")
+			r.term.PrintNone(len(list.Secrets), "secrets")
 			return nil
 		},
 	}
@@ -108,14 +109,14 @@ func (r *remote) setSecret(ctx context.Context, name, value string) (toolapi.Sec
 // secretValue reads the value of a secret.
 func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 	var value string
-	if isTerminalReader(r.stdin) {
-		text, err := r.secretLine(ctx, "value of "+wording.Printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE")
+	if terminal.IsTerminalReader(r.term.Stdin) {
+		text, err := r.term.ReadSecret(ctx, "value of "+wording.Printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE")
 		if err != nil {
 			return "", err
 		}
 		value = text
 	} else {
-		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.stdin), maxSecret+1))
+		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.term.Stdin), maxSecret+1))
 		if err != nil {
 			return "", fmt.Errorf("read stdin: %w", err)
 		}
@@ -157,10 +158,10 @@ func (r *remote) reportSecret(done toolapi.SecretChange, err error, what string)
 	if err != nil {
 		return commandError(err)
 	}
-	if r.json {
-		r.printJSON(done)
+	if r.term.JSON {
+		r.term.PrintJSON(done)
 		return nil
 	}
-	r.progress("%s is %s", wording.Printable(done.Name), what)
+	r.term.Progress("%s is %s", wording.Printable(done.Name), what)
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *sna
 	}
 	defer unlock()
 	defer func() { err = errors.Join(err, s.Close()) }()
-	store, err := snapshot.Open(s.Dir, snapshot.Options{Now: c.now, Tool: "pages " + version})
+	store, err := snapshot.Open(s.Dir, snapshot.Options{Now: c.term.Now, Tool: "pages " + version})
 	if err != nil {
 		return s.WriteError(err)
 	}
@@ -93,9 +93,9 @@ func docOf(i snapshot.Info) snapshotDoc {
 }
 
 func (c *cli) printSnapshot(i snapshot.Info, verb string) {
-	if c.json {
-		c.printJSON(savedDoc{true, docOf(i)})
+	if c.term.JSON {
+		c.term.PrintJSON(savedDoc{true, docOf(i)})
 		return
 	}
-	c.progress("%s %s: %s, %s", verb, i.Name, wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
+	c.term.Progress("%s %s: %s, %s", verb, i.Name, wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
 }

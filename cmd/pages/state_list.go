@@ -40,15 +40,15 @@ type snapshotsDoc struct {
 }
 
 func (c *cli) printSnapshots(list []snapshot.Info) error {
-	if c.json {
+	if c.term.JSON {
 		docs := []snapshotDoc{}
 		for _, i := range list {
 			docs = append(docs, docOf(i))
 		}
-		c.printJSON(snapshotsDoc{true, docs})
+		c.term.PrintJSON(snapshotsDoc{true, docs})
 		return nil
 	}
-	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(c.term.Stdout, 0, 0, 2, ' ', 0)
 	for _, i := range list {
 		if i.Damage != "" {
 			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
@@ -56,6 +56,6 @@ func (c *cli) printSnapshots(list []snapshot.Info) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, wording.Clock(i.CreatedAt), wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
 	}
-	c.none(len(list), "snapshots")
+	c.term.PrintNone(len(list), "snapshots")
 	return table.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -29,9 +30,9 @@ func (c *cli) newStateLoad() *cobra.Command {
 				}
 				defer unlock()
 				var agree func() error
-				if why := c.nobody(); !yes && (why == "" || why == unseen) { // scripts load what they saved
+				if why := c.term.Unattended(); !yes && (why == "" || why == terminal.Unseen) { // scripts load what they saved
 					agree = func() error {
-						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.realPath(s.Dir), args[0]))
+						return c.term.Confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.realPath(s.Dir), args[0]))
 					}
 				}
 				info, err := store.Load(cmd.Context(), args[0], agree)

@@ -22,11 +22,11 @@ func (c *cli) newStateRemove() *cobra.Command {
 				if err := store.Remove(args[0]); err != nil {
 					return err
 				}
-				if c.json {
-					c.printJSON(removedDoc{true, args[0]})
+				if c.term.JSON {
+					c.term.PrintJSON(removedDoc{true, args[0]})
 					return nil
 				}
-				c.progress("removed the snapshot %s", args[0])
+				c.term.Progress("removed the snapshot %s", args[0])
 				return nil
 			})
 		},

@@ -30,7 +30,7 @@ func (c *cli) newStateReset() *cobra.Command {
 				}
 				defer unlock()
 				if !yes {
-					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.realPath(s.Dir))); err != nil {
+					if err := c.term.Confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.realPath(s.Dir))); err != nil {
 						return err
 					}
 				}
@@ -38,11 +38,11 @@ func (c *cli) newStateReset() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if c.json {
-					c.printJSON(resetDoc{true, append([]string{}, gone...)})
+				if c.term.JSON {
+					c.term.PrintJSON(resetDoc{true, append([]string{}, gone...)})
 					return nil
 				}
-				c.progress("removed %s", strings.Join(append(gone, "nothing")[:max(len(gone), 1)], ", "))
+				c.term.Progress("removed %s", strings.Join(append(gone, "nothing")[:max(len(gone), 1)], ", "))
 				return nil
 			})
 		},

@@ -66,19 +66,19 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 	}
 	path := filepath.Join(site, seedFile)
 	if file != "" {
-		path = c.path(file)
+		path = c.term.Path(file)
 	}
 	in, err := userfile.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "no-seed", Message: fmt.Sprintf("there is no %s", c.shown(path)), Fix: "write INSERT statements there, or name another file with --file"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "no-seed", Message: fmt.Sprintf("there is no %s", c.term.Shown(path)), Fix: "write INSERT statements there, or name another file with --file"}
 	}
 	if err != nil {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.term.Shown(path)), failure.Reason(err)), Err: err}
 	}
 	defer in.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, in); err != nil {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.term.Shown(path)), failure.Reason(err)), Err: err}
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 		return err
 	}
 	if doc.Seeded {
-		doc.Ran, err = transfer.Script(ctx, db, c.shown(path), in, transfer.ScriptOptions{Dump: true, Last: run.remember})
+		doc.Ran, err = transfer.Script(ctx, db, c.term.Shown(path), in, transfer.ScriptOptions{Dump: true, Last: run.remember})
 		if err != nil {
 			return sqlshell.Failure(err, sqlshell.NothingChanged)
 		}
@@ -125,8 +125,8 @@ func (c *cli) migrateFirst(ctx context.Context, db *sqlshell.Database, doc *seed
 	result, err := c.migrator(db.State, db.Pool, db.Dir, m, migrate.Options{}).Apply(ctx)
 	for _, a := range result.Applied {
 		doc.Applied = append(doc.Applied, a.Name)
-		if !c.json {
-			c.progress("applied %s", a.Name)
+		if !c.term.JSON {
+			c.term.Progress("applied %s", a.Name)
 		}
 	}
 	if err != nil {
@@ -179,17 +179,17 @@ func (r *seedRun) remember(ctx context.Context) error {
 		return err
 	}
 	_, err = r.db.Run(ctx, "INSERT INTO "+seedTable+" (name, sha256, applied_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = excluded.applied_at",
-		[]any{r.name, r.sum, r.now().UTC().Format(time.RFC3339)}, nil, nil)
+		[]any{r.name, r.sum, r.term.Now().UTC().Format(time.RFC3339)}, nil, nil)
 	return err
 }
 
 func (r *seedRun) print(doc seedDoc) {
 	switch {
-	case r.json:
-		r.printJSON(doc)
+	case r.term.JSON:
+		r.term.PrintJSON(doc)
 	case doc.Seeded:
-		r.progress("ran %s: %s, %s written", r.name, wording.Count(doc.Statements, "statement"), wording.Count(int(doc.Changes), "row"))
+		r.term.Progress("ran %s: %s, %s written", r.name, wording.Count(doc.Statements, "statement"), wording.Count(int(doc.Changes), "row"))
 	default:
-		r.progress("%s was run before; --force runs it again", r.name)
+		r.term.Progress("%s was run before; --force runs it again", r.name)
 	}
 }

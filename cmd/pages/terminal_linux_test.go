@@ -14,10 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// terminal is a program that runs at a terminal, and the person before it.
-type terminal struct {
+// ptyCommand is a program that runs at a terminal, and the person before it.
+type ptyCommand struct {
 	*testing.T
 
 	cmd   *exec.Cmd
@@ -28,14 +29,14 @@ type terminal struct {
 }
 
 // atTerminal starts a command of a publisher at a terminal.
-func (p *publisher) atTerminal(args ...string) *terminal {
+func (p *publisher) atTerminal(args ...string) *ptyCommand {
 	p.Helper()
 	cmd, _, _ := p.command(args...)
 	return startAtTerminal(p.T, cmd)
 }
 
 // startAtTerminal starts a program at a terminal of its own.
-func startAtTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
+func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -57,7 +58,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	if err := errors.Join(cmd.Start(), slave.Close()); err != nil {
 		t.Fatal(err)
 	}
-	at := &terminal{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
+	at := &ptyCommand{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
 	go func() {
 		defer close(at.done)
 		buf := make([]byte, 4096)
@@ -74,7 +75,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 }
 
 // answer waits until the program has asked, and types.
-func (t *terminal) answer(question, keys string) {
+func (t *ptyCommand) answer(question, keys string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
 		text := t.shown.String()[t.read:]
@@ -92,7 +93,7 @@ func (t *terminal) answer(question, keys string) {
 }
 
 // end waits for the program and returns its exit code and all that was shown.
-func (t *terminal) end() (code int, shown string) {
+func (t *ptyCommand) end() (code int, shown string) {
 	t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = t.cmd.Process.Kill() })
 	defer timer.Stop()
@@ -158,7 +159,7 @@ func TestDeployAtTerminal(t *testing.T) {
 func TestNobodyIsAsked(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"bindings": {"database": {}}}`)
-	at := func(line, variable string) *terminal {
+	at := func(line, variable string) *ptyCommand {
 		cmd := exec.Command("/bin/sh", "-c", "exec "+program(t)+" "+line)
 		cmd.Dir, cmd.Env = dir, []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), variable}
 		return startAtTerminal(t, cmd)
@@ -177,7 +178,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	} {
 		code, _ := at(line+" 2>"+file, "").end()
 		text, err := os.ReadFile(file)
-		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
 			t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
 		}
 		if line == "state load kept" {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -75,7 +76,7 @@ func (c *cli) newTest() *cobra.Command {
 
 // isSite reports whether an argument names a site, and no program.
 func (c *cli) isSite(arg string) bool {
-	info, err := os.Stat(c.path(arg))
+	info, err := os.Stat(c.term.Path(arg))
 	return err == nil && (info.IsDir() || filepath.Base(arg) == manifest.FileName)
 }
 
@@ -94,7 +95,7 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close(ctx)) }()
-	began := c.now()
+	began := c.term.Now()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
@@ -116,8 +117,8 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 	if served := <-done; served != nil {
 		return errors.Join(err, served)
 	}
-	if status, ended := errors.AsType[failure.StatusError](err); c.json && (ended || err == nil) {
-		c.printJSON(testDoc{OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL, MS: float64(c.now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load()})
+	if status, ended := errors.AsType[failure.StatusError](err); c.term.JSON && (ended || err == nil) {
+		c.term.PrintJSON(testDoc{OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL, MS: float64(c.term.Now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load()})
 	}
 	return err
 }
@@ -135,8 +136,8 @@ type testDoc struct {
 func (c *cli) runCommand(ctx context.Context, t *testSite, path string, args []string) error {
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Args[0] = args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, file(c.stdout), file(c.stderr)
-	if c.json {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.term.Stdin, terminal.Unwrap(c.term.Stdout), terminal.Unwrap(c.term.Stderr)
+	if c.term.JSON {
 		cmd.Stdout = cmd.Stderr
 	}
 	cmd.Env = append(cmd.Environ(), "PAGES_URL="+t.run.sockets.URL, "PAGES_TEST_TOKEN="+t.hub.Token())
@@ -158,7 +159,7 @@ func (c *cli) runCommand(ctx context.Context, t *testSite, path string, args []s
 	}
 	const signaled = 128
 	if n, ok := signalOf(exit.ProcessState); ok {
-		c.progress("%s was ended by signal %d", args[0], n)
+		c.term.Progress("%s was ended by signal %d", args[0], n)
 		return failure.StatusError(signaled + n)
 	}
 	return failure.StatusError(exit.ExitCode())

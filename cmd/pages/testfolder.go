@@ -34,7 +34,7 @@ type testFolder struct {
 
 // newTestFolder makes a folder, and removes those that nobody holds any more.
 func (c *cli) newTestFolder() (*testFolder, error) {
-	sweepTestFolders(os.TempDir(), c.now())
+	sweepTestFolders(os.TempDir(), c.term.Now())
 	path, err := os.MkdirTemp("", testFolderPrefix+"*")
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -19,7 +20,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("TMP", temp)
-	c := &cli{env: env{now: time.Now}}
+	c := &cli{term: terminal.Terminal{Now: time.Now}}
 	leave := func(name string, lock bool, age time.Duration) string {
 		t.Helper()
 		path := filepath.Join(temp, name)

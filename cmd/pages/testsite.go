@@ -38,15 +38,15 @@ type testSite struct {
 
 func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest, f *testFlags) (_ *testSite, err error) {
 	quiet := *c
-	quiet.quiet, quiet.json = !c.verbose, false
+	quiet.term.Quiet, quiet.term.JSON = !c.term.Verbose, false
 	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
-	t.console.aside = c.progress
+	t.console.aside = c.term.Progress
 	if t.held, err = c.newTestFolder(); err != nil {
 		return nil, failure.Resource("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
 	}
 	t.folder = t.held.path
 	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}
-	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
+	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.term.Now, Memory: c.memory})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close(ctx))
@@ -57,7 +57,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	}
 	tools := http.NewServeMux()
 	tools.HandleFunc("POST /__pages/api/test/reset", t.serveReset)
-	t.hub = devserver.NewHub(devserver.HubOptions{LiveReload: devserver.Off, Now: c.now, Logger: t.console.logger(), Tools: tools})
+	t.hub = devserver.NewHub(devserver.HubOptions{LiveReload: devserver.Off, Now: c.term.Now, Logger: t.console.logger(), Tools: tools})
 	first, err := t.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 		return nil, c.portError(err)
 	}
 	t.server, err = devserver.New(devserver.Options{
-		Site: t, Builder: t, Hub: t.hub, Listeners: t.run.sockets.All(), Now: c.now, Logger: t.console.logger(),
+		Site: t, Builder: t, Hub: t.hub, Listeners: t.run.sockets.All(), Now: c.term.Now, Logger: t.console.logger(),
 		OnBuild: func(b devserver.Build) {
 			if !b.OK {
 				(&console{cli: c}).problems(b)

@@ -41,12 +41,12 @@ func (c *cli) newToolsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if r.json {
-				r.printJSON(toolsDoc{true, tools})
+			if r.term.JSON {
+				r.term.PrintJSON(toolsDoc{true, tools})
 				return nil
 			}
 			for _, t := range tools {
-				fmt.Fprintf(r.stdout, "%-30s %s%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t))
+				fmt.Fprintf(r.term.Stdout, "%-30s %s%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t))
 			}
 			return nil
 		},

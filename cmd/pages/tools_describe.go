@@ -30,8 +30,8 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 			if i < 0 {
 				return noTool(args[0], tools)
 			}
-			if r.json {
-				r.printJSON(toolDoc{true, tools[i]})
+			if r.term.JSON {
+				r.term.PrintJSON(toolDoc{true, tools[i]})
 				return nil
 			}
 			r.describe(tools[i])
@@ -49,7 +49,7 @@ type toolDoc struct {
 }
 
 func (r *remote) describe(t client.ToolInfo) {
-	fmt.Fprintf(r.stdout, "%s: %s%s\n\n%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t), wording.Printable(t.Description))
+	fmt.Fprintf(r.term.Stdout, "%s: %s%s\n\n%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t), wording.Printable(t.Description))
 	for i, part := range []json.RawMessage{t.Arguments, t.Result} {
 		var s objectSchema
 		if json.Unmarshal(part, &s) != nil {
@@ -58,10 +58,10 @@ func (r *remote) describe(t client.ToolInfo) {
 		if len(s.OneOf) > 0 {
 			s = s.OneOf[0]
 		}
-		fmt.Fprintf(r.stdout, "\n%s\n", []string{"Arguments:", "Result:"}[i])
+		fmt.Fprintf(r.term.Stdout, "\n%s\n", []string{"Arguments:", "Result:"}[i])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
-			fmt.Fprintf(r.stdout, "  %-22s %-10s %s\n", wording.Printable(name), wording.Printable(kind(p)), wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)))
+			fmt.Fprintf(r.term.Stdout, "  %-22s %-10s %s\n", wording.Printable(name), wording.Printable(kind(p)), wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (c *cli) newTypes() *cobra.Command {
 		Example: "  pages types\n  pages types --check\n  pages types -o src/env.d.ts",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			stdout, err := c.toStdout(out, check)
+			stdout, err := c.term.ToStdout(out, check)
 			if err != nil {
 				return err
 			}
@@ -41,12 +41,12 @@ func (c *cli) newTypes() *cobra.Command {
 				return &failure.RefusedError{Report: found.report, Source: found.src}
 			}
 			if stdout {
-				_, err := c.stdout.Write(workertypes.Declare(m))
+				_, err := c.term.Stdout.Write(workertypes.Declare(m))
 				return err
 			}
 			path := filepath.Join(dir, workertypes.FileName)
 			if out != "" {
-				path = c.path(out)
+				path = c.term.Path(out)
 			}
 			return c.writeTypes(path, m, check)
 		},
@@ -60,9 +60,9 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	text := workertypes.Declare(m)
 	anew := "run pages types and commit the file"
 	if filepath.Base(path) != workertypes.FileName {
-		anew = "run pages types --output " + wording.ShellWord(c.shown(path)) + " and commit the file"
+		anew = "run pages types --output " + wording.ShellWord(c.term.Shown(path)) + " and commit the file"
 	}
-	shown := c.shown(path)
+	shown := c.term.Shown(path)
 	there, err := userfile.ReadRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -91,14 +91,14 @@ type typesDoc struct {
 }
 
 func (c *cli) printTypes(path string, wrote bool) error {
-	if c.json {
-		c.printJSON(typesDoc{true, filepath.ToSlash(path), wrote})
+	if c.term.JSON {
+		c.term.PrintJSON(typesDoc{true, filepath.ToSlash(path), wrote})
 		return nil
 	}
 	if wrote {
-		fmt.Fprintln(c.stdout, path)
+		fmt.Fprintln(c.term.Stdout, path)
 		return nil
 	}
-	c.progress("%s is up to date", path)
+	c.term.Progress("%s is up to date", path)
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *cli) newValidate() *cobra.Command {
 // settle checks the flags against each other.
 func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	switch {
-	case !c.json:
+	case !c.term.JSON:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
 		return failure.Usage("--json and --format %s ask for two forms", f.format)
 	case c.typed["json"], !formatGiven: // what is typed counts before the environment
@@ -102,23 +102,23 @@ func (c *cli) writeReports(format string, results []checked) error {
 	list := reports(results)
 	switch format {
 	case "json":
-		return manifest.WriteJSON(c.stdout, list...)
+		return manifest.WriteJSON(c.term.Stdout, list...)
 	case "github":
 		return c.writeGitHub(c.inWorkspace(list))
 	case "sarif":
-		return manifest.WriteSARIF(c.stdout, c.inWorkspace(list)...)
+		return manifest.WriteSARIF(c.term.Stdout, c.inWorkspace(list)...)
 	}
-	return c.writeText(c.stdout, results)
+	return c.writeText(c.term.Stdout, results)
 }
 
 // writeText writes the reports one below the other, and a count below several.
 func (c *cli) writeText(to io.Writer, results []checked) error {
-	w, terminal, bad := bufio.NewWriter(to), c.terminal(c.stdout), 0
+	w, style, bad := bufio.NewWriter(to), c.term.ReportOn(c.term.Stdout), 0
 	for i, r := range results {
 		if i > 0 && len(r.report.Diagnostics) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := manifest.WriteText(w, r.report, r.src, terminal); err != nil {
+		if err := manifest.WriteText(w, r.report, r.src, style); err != nil {
 			return err
 		}
 		if !r.report.OK {
@@ -137,10 +137,4 @@ func reports(results []checked) []manifest.Report {
 		list[i] = r.report
 	}
 	return list
-}
-
-// printDiagnostics prints a report for people beside another command's result.
-func (c *cli) printDiagnostics(r manifest.Report, src []byte) {
-	// Writing to stderr fails only when nobody reads it.
-	_ = manifest.WriteText(c.stderr, r, src, c.terminal(c.stderr))
 }

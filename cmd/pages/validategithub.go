@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,15 +15,15 @@ import (
 // writeGitHub writes annotations, and the list where GitHub collects summaries.
 // A summary that cannot be written says nothing about the site: it is a warning.
 func (c *cli) writeGitHub(list []manifest.Report) error {
-	path, _ := c.lookup("GITHUB_STEP_SUMMARY")
+	path, _ := c.term.Lookup("GITHUB_STEP_SUMMARY")
 	summarized := path != ""
 	if summarized {
 		if err := appendSummary(path, list); err != nil {
 			summarized = false
-			c.warn("the step summary cannot be written: %s", err)
+			c.term.Warn("the step summary cannot be written: %s", err)
 		}
 	}
-	return manifest.WriteGitHub(c.stdout, summarized, list...)
+	return manifest.WriteGitHub(c.term.Stdout, summarized, list...)
 }
 
 func appendSummary(path string, list []manifest.Report) error {
@@ -35,16 +34,11 @@ func appendSummary(path string, list []manifest.Report) error {
 	return errors.Join(manifest.WriteGitHubSummary(f, list...), f.Close())
 }
 
-// warn tells of what went wrong beside the result. Quiet does not silence it.
-func (c *cli) warn(format string, args ...any) {
-	fmt.Fprintf(c.stderr, "%s "+format+"\n", append([]any{c.paint("33", "warning:")}, args...)...)
-}
-
 // inWorkspace names files from the root of the checkout, as GitHub reads them,
 // when a runner tells where that is: a step may have another working directory.
 // What is elsewhere keeps its name.
 func (c *cli) inWorkspace(list []manifest.Report) []manifest.Report {
-	root, _ := c.lookup("GITHUB_WORKSPACE")
+	root, _ := c.term.Lookup("GITHUB_WORKSPACE")
 	if root == "" {
 		return list
 	}
@@ -67,7 +61,7 @@ func (c *cli) inWorkspace(list []manifest.Report) []manifest.Report {
 // below names a file relative to a folder that it is in, slash separated, or as
 // before. Either may be named by way of a link.
 func (c *cli) below(root, file string) string {
-	path := c.path(file)
+	path := c.term.Path(file)
 	for range 2 {
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)

@@ -21,7 +21,7 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 	}
 	check := checker{cli: c, alone: f.alone, record: true}
 	var last []byte
-	return devserver.Follow(ctx, c.now, newConsole(c).logger(), func(ctx context.Context) ([]string, error) {
+	return devserver.Follow(ctx, c.term.Now, newConsole(c).logger(), func(ctx context.Context) ([]string, error) {
 		results, err := check.all(ctx, args)
 		if err != nil {
 			return nil, err
@@ -32,10 +32,10 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 		}
 		text, err := c.watchedReport(f.format, results)
 		if err == nil && !bytes.Equal(text, last) {
-			_, err = c.stdout.Write(text)
+			_, err = c.term.Stdout.Write(text)
 		}
 		if last == nil {
-			c.progress("watching for changes; Ctrl-C ends")
+			c.term.Progress("watching for changes; Ctrl-C ends")
 		}
 		last = text
 		slices.Sort(watch)

@@ -27,11 +27,11 @@ func (c *cli) newVersion() *cobra.Command {
 
 func (c *cli) printVersion() {
 	v := versionDoc{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
-	if c.json {
-		c.printJSON(v)
+	if c.term.JSON {
+		c.term.PrintJSON(v)
 		return
 	}
-	fmt.Fprintf(c.stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
+	fmt.Fprintf(c.term.Stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
 }
 
 // versionDoc is what `pages version --json` prints.

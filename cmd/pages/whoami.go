@@ -84,16 +84,16 @@ func (r *remote) who(ctx context.Context) (whoDoc, error) {
 }
 
 func (r *remote) printWho(doc whoDoc) {
-	if r.json {
-		r.printJSON(doc)
+	if r.term.JSON {
+		r.term.PrintJSON(doc)
 		return
 	}
-	fmt.Fprintf(r.stdout, "service    %s\n", doc.BaseURL)
-	fmt.Fprintf(r.stdout, "key        %s (from %s)\n", doc.Key, doc.KeyFrom)
+	fmt.Fprintf(r.term.Stdout, "service    %s\n", doc.BaseURL)
+	fmt.Fprintf(r.term.Stdout, "key        %s (from %s)\n", doc.Key, doc.KeyFrom)
 	switch {
 	case doc.WorkingIn != nil:
-		fmt.Fprintf(r.stdout, "workspace  %s, %s (%s)\n", wording.Printable(doc.Workspace), wording.Printable(doc.WorkingIn.Label), wording.Printable(string(doc.WorkingIn.Source)))
+		fmt.Fprintf(r.term.Stdout, "workspace  %s, %s (%s)\n", wording.Printable(doc.Workspace), wording.Printable(doc.WorkingIn.Label), wording.Printable(string(doc.WorkingIn.Source)))
 	case len(doc.Workspaces) > 0:
-		fmt.Fprintf(r.stdout, "workspace  none chosen; the key reaches %s\n", wording.Printable(strings.Join(doc.Workspaces, ", ")))
+		fmt.Fprintf(r.term.Stdout, "workspace  none chosen; the key reaches %s\n", wording.Printable(strings.Join(doc.Workspaces, ", ")))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -28,19 +28,19 @@ func TestChoose(t *testing.T) {
 		want    int
 		failed  bool
 	}{
-		{"1", noUsual, 0, false},
-		{"4", noUsual, 3, false},
-		{"worker", noUsual, 2, false},
-		{"M", noUsual, 1, false},
-		{"we", noUsual, 3, false},
-		{"w|0|5|-1|w x|worker", noUsual, 2, false},
+		{"1", NoDefault, 0, false},
+		{"4", NoDefault, 3, false},
+		{"worker", NoDefault, 2, false},
+		{"M", NoDefault, 1, false},
+		{"we", NoDefault, 3, false},
+		{"w|0|5|-1|w x|worker", NoDefault, 2, false},
 		{"", 1, 1, false},
-		{"", noUsual, 0, true},
-		{"none", noUsual, 0, true},
+		{"", NoDefault, 0, true},
+		{"none", NoDefault, 0, true},
 	} {
 		var said bytes.Buffer
-		k := &cli{env: env{stdin: &oneLine{strings.Split(c.answers, "|")}, stderr: &said}}
-		got, err := k.choose(t.Context(), "Which?", list, c.usual)
+		k := &Terminal{Stdin: &oneLine{strings.Split(c.answers, "|")}, Stderr: &said}
+		got, err := k.Choose(t.Context(), "Which?", list, c.usual)
 		if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
 			t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
 		}
@@ -53,8 +53,8 @@ func TestChoose(t *testing.T) {
 // TestAgree: only yes is yes.
 func TestAgree(t *testing.T) {
 	for answer, want := range map[string]bool{"y": true, "YES": true, "": false, "n": false, "yeah": false} {
-		k := &cli{env: env{stdin: &oneLine{[]string{answer}}, stderr: &bytes.Buffer{}}}
-		if got, err := k.agree(t.Context(), "Go ahead?"); got != want || err != nil {
+		k := &Terminal{Stdin: &oneLine{[]string{answer}}, Stderr: &bytes.Buffer{}}
+		if got, err := k.Agree(t.Context(), "Go ahead?"); got != want || err != nil {
 			t.Errorf("%q: %v, %v", answer, got, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"errors"
@@ -30,57 +30,59 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// lost is why something that was printed is not there; nil where nothing is missing,
-// or only a reader that wanted no more.
+// lost returns the first error of a write to stdout, but for that of a reader that left.
 func (o *output) lost() error {
-	if o == nil { // a test's
+	if o == nil { // not watched
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if errors.Is(o.failed, errReaderGone) {
+	if errors.Is(o.failed, ErrReaderGone) {
 		return nil
 	}
 	return o.failed
 }
 
-// notStdout refuses - where a file or folder is meant, and not stdout: it would be one of that name.
-func notStdout(what, given string) error {
+// NotStdout refuses - as the name of a file or folder that cannot be stdout.
+func NotStdout(what, given string) error {
 	if given == "-" {
 		return failure.Usage("%s is not written to stdout; give its name, and ./- if it is called that", what)
 	}
 	return nil
 }
 
-// toStdout reports whether - stands for stdout in place of the file of --output, and refuses what needs a file.
-func (c *cli) toStdout(output string, check bool) (bool, error) {
+// ToStdout reports whether --output is -, which is stdout, and refuses the flags that need a file.
+func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
 	switch {
 	case output != "-":
 		return false, nil
 	case check:
 		return false, failure.Usage("--check looks at a file, and --output - is stdout")
-	case c.json:
+	case t.JSON:
 		return false, failure.Usage("--json and --output - ask for two things on stdout")
 	}
 	return true, nil
 }
 
-// file is what w writes to, for those who want more of it than writing.
-func file(w io.Writer) io.Writer {
+// Unwrap unwraps the writers of this package.
+func Unwrap(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		w = o.Writer
 	}
-	if s, ok := w.(steady); ok {
-		return s.file
+	if s, ok := w.(Steady); ok {
+		return s.File
 	}
 	return w
 }
 
-// whole makes a command fail whose result is not there, whole, on stdout. What failed already keeps its code.
-func (c *cli) whole(err error) error {
-	lost := c.out.lost()
+// CheckOutput returns err, or an error where a part of the result could not be written.
+func (t *Terminal) CheckOutput(err error) error {
+	lost := t.output.lost()
 	if lost == nil || err != nil && !errors.Is(err, lost) {
 		return err
 	}
 	return failure.Resource("output-lost", "what was to be printed could not be written", "write it to another place", lost)
 }
+
+// OutputLost reports whether a part of the result could not be written.
+func (t *Terminal) OutputLost() bool { return t.output.lost() != nil }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// obeyEscapes has the consoles among files obey escape sequences, which they print until they are asked.
-func obeyEscapes(files ...*os.File) {
+// ObeyEscapes has the consoles among files obey escape sequences, which they print until they are asked.
+func ObeyEscapes(files ...*os.File) {
 	for _, f := range files {
 		handle := windows.Handle(f.Fd())
 		var mode uint32

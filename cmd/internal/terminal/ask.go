@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bufio"
@@ -16,37 +16,37 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file asks the person at the terminal. Where there is none, nobody is asked and
-// nothing is chosen: the command says what it needed, and ends with exitPerson.
+// This file asks the person at the terminal. Where there is none, nothing is asked and
+// nothing is chosen: the command says what it needs, and ends with failure.ExitPerson.
 
-// nobody is why no person can be asked; "" when one can.
-func (c *cli) nobody() string {
-	ci, _ := c.lookup("CI")
+// Unattended returns the reason why no person can be asked, "" when one can.
+func (t *Terminal) Unattended() string {
+	ci, _ := t.Lookup("CI")
 	switch {
-	case c.json:
+	case t.JSON:
 		return "with --json nobody is asked"
 	case ci != "":
 		return "CI is set, and nobody is asked"
-	case !isTerminalReader(c.stdin):
+	case !IsTerminalReader(t.Stdin):
 		return "there is no terminal to ask on"
-	case !isTerminal(c.stderr):
-		return unseen
+	case !IsTerminal(t.Stderr):
+		return Unseen
 	}
 	return ""
 }
 
-// unseen is why a person who is there is not asked.
-const unseen = "stderr is no terminal, and the question would not be seen"
+// Unseen is the reason where only stderr is redirected.
+const Unseen = "stderr is no terminal, and the question would not be seen"
 
-// interactive reports whether a person can be asked.
-func (c *cli) interactive() bool { return c.nobody() == "" }
+// Interactive reports whether a person can be asked.
+func (t *Terminal) Interactive() bool { return t.Unattended() == "" }
 
-// confirm asks for a yes. Anything else is a failure.
-func (c *cli) confirm(ctx context.Context, question string) error {
-	if why := c.nobody(); why != "" {
+// Confirm asks for a yes. Anything else is a failure.
+func (t *Terminal) Confirm(ctx context.Context, question string) error {
+	if why := t.Unattended(); why != "" {
 		return &failure.Error{Exit: failure.ExitPerson, Code: "confirmation-needed", Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes"}
 	}
-	yes, err := c.agree(ctx, question)
+	yes, err := t.Agree(ctx, question)
 	if err != nil && !errors.Is(err, errNoAnswer) {
 		return err
 	}
@@ -56,18 +56,18 @@ func (c *cli) confirm(ctx context.Context, question string) error {
 	return nil
 }
 
-// errNoAnswer is a person who went without an answer.
+// errNoAnswer says that stdin ended without an answer.
 var errNoAnswer = &failure.Error{Exit: failure.ExitPerson, Code: "not-answered", Message: "there was no answer; nothing was done"}
 
-// line reads one line of stdin. A signal ends the wait.
-func (c *cli) line(ctx context.Context) (string, error) {
+// ReadLine reads one line of stdin. A signal ends the wait.
+func (t *Terminal) ReadLine(ctx context.Context) (string, error) {
 	type answer struct {
 		text string
 		err  error
 	}
 	done := make(chan answer, 1)
 	go func() {
-		text, err := bufio.NewReader(io.LimitReader(c.stdin, maxKey)).ReadString('\n')
+		text, err := bufio.NewReader(io.LimitReader(t.Stdin, maxAnswer)).ReadString('\n')
 		done <- answer{text, err}
 	}()
 	select {
@@ -81,27 +81,30 @@ func (c *cli) line(ctx context.Context) (string, error) {
 	}
 }
 
-// noUsual is for a question that an empty answer does not answer.
-const noUsual = -1
+// maxAnswer is the longest line that is read, in bytes.
+const maxAnswer = 4 << 10
 
-// choose lets a person choose one of several, by its number, its first word, or the
-// beginning of just one. An empty answer is the usual one, if there is one.
-func (c *cli) choose(ctx context.Context, question string, of []string, usual int) (int, error) {
-	fmt.Fprintln(c.stderr, question)
+// NoDefault is for a question without a default answer.
+const NoDefault = -1
+
+// Choose lets a person choose one of several, by its number, its first word, or the
+// beginning of just one. An empty answer chooses the default, if there is one.
+func (t *Terminal) Choose(ctx context.Context, question string, of []string, usual int) (int, error) {
+	fmt.Fprintln(t.Stderr, question)
 	for i, name := range of {
-		fmt.Fprintf(c.stderr, "  %d  %s\n", i+1, wording.Printable(name))
+		fmt.Fprintf(t.Stderr, "  %d  %s\n", i+1, wording.Printable(name))
 	}
 	prompt := fmt.Sprintf("1-%d: ", len(of))
-	if usual != noUsual {
+	if usual != NoDefault {
 		prompt = fmt.Sprintf("1-%d [%d]: ", len(of), usual+1)
 	}
 	for {
-		fmt.Fprint(c.stderr, prompt)
-		text, err := c.line(ctx)
+		fmt.Fprint(t.Stderr, prompt)
+		text, err := t.ReadLine(ctx)
 		switch {
 		case err != nil:
 			return 0, err
-		case text == "" && usual == noUsual:
+		case text == "" && usual == NoDefault:
 			return 0, errNoAnswer
 		case text == "":
 			return usual, nil
@@ -109,11 +112,11 @@ func (c *cli) choose(ctx context.Context, question string, of []string, usual in
 		if i, ok := chosen(text, of); ok {
 			return i, nil
 		}
-		fmt.Fprintf(c.stderr, "%q is none of them\n", text)
+		fmt.Fprintf(t.Stderr, "%q is none of them\n", text)
 	}
 }
 
-// chosen is what an answer chooses.
+// chosen returns the index that an answer chooses.
 func chosen(answer string, of []string) (int, bool) {
 	if n, err := strconv.Atoi(answer); err == nil {
 		return n - 1, n >= 1 && n <= len(of)
@@ -134,21 +137,21 @@ func chosen(answer string, of []string) (int, bool) {
 	return begun[0], true
 }
 
-// agree asks a question that only "y" or "yes" agrees to.
-func (c *cli) agree(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
-	text, err := c.line(ctx)
+// Agree asks a question that only "y" or "yes" agrees to.
+func (t *Terminal) Agree(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(t.Stderr, "%s [y/N] ", question)
+	text, err := t.ReadLine(ctx)
 	return err == nil && (strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")), err
 }
 
-// secretLine reads a line that is not shown while it is typed; from a file or pipe, as
+// ReadSecret reads a line that is not shown while it is typed; from a file or pipe, as
 // it comes. instead is the other way of giving it.
-func (c *cli) secretLine(ctx context.Context, question, instead string) (string, error) {
-	f, ok := c.stdin.(*os.File)
-	if !ok || !isTerminal(f) {
-		return c.line(ctx)
+func (t *Terminal) ReadSecret(ctx context.Context, question, instead string) (string, error) {
+	f, ok := t.Stdin.(*os.File)
+	if !ok || !IsTerminal(f) {
+		return t.ReadLine(ctx)
 	}
-	if why := c.nobody(); why != "" {
+	if why := t.Unattended(); why != "" {
 		return "", &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: why, Fix: instead}
 	}
 	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
@@ -156,7 +159,7 @@ func (c *cli) secretLine(ctx context.Context, question, instead string) (string,
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), was) }()
-	fmt.Fprint(c.stderr, question)
+	fmt.Fprint(t.Stderr, question)
 	type answer struct {
 		text []byte
 		err  error
@@ -168,10 +171,10 @@ func (c *cli) secretLine(ctx context.Context, question, instead string) (string,
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprint(c.stderr, "\r\n")
+		fmt.Fprint(t.Stderr, "\r\n")
 		return "", context.Cause(ctx)
 	case a := <-done:
-		fmt.Fprint(c.stderr, "\r\n")
+		fmt.Fprint(t.Stderr, "\r\n")
 		if a.err != nil {
 			return "", errNoAnswer
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestSteady(t *testing.T) {
 	sent := bytes.Repeat([]byte("a line of a request\n"), 1<<16)
 	failed := make(chan error, 1)
 	go func() {
-		n, err := steady{writer}.Write(sent)
+		n, err := Steady{File: writer}.Write(sent)
 		if err == nil && n != len(sent) {
 			err = io.ErrShortWrite
 		}
@@ -46,7 +46,7 @@ func TestSteady(t *testing.T) {
 
 	reader, writer = pipe()
 	go func() {
-		_, err := steady{writer}.Write(sent)
+		_, err := Steady{File: writer}.Write(sent)
 		failed <- err
 	}()
 	if _, err := io.ReadFull(reader, make([]byte, 1<<10)); err != nil {
@@ -56,7 +56,7 @@ func TestSteady(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("what nobody reads was written")
 	}
-	if isTerminal(steady{writer}) {
+	if IsTerminal(Steady{File: writer}) {
 		t.Error("a pipe is no terminal")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -29,7 +29,7 @@ func TestObeyEscapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	obeyEscapes(none, console)
+	ObeyEscapes(none, console)
 	var now uint32
 	if err := windows.GetConsoleMode(handle, &now); err != nil || now&windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING == 0 {
 		t.Errorf("the console's mode is %#x, %v", now, err)
