@@ -205,7 +205,7 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 // dropLocked forgets isolates that are over: there was no room for them to start over.
 func (w *Worker) dropLocked() {
 	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
-		over := s.isolate.Over()
+		over := s.isolate.Closed()
 		if over {
 			go s.isolate.Close() // which waits for its last turn
 		}
@@ -253,7 +253,7 @@ func (w *Worker) release(s *slot, leave func()) {
 func (w *Worker) done(s *slot) {
 	w.mu.Lock()
 	s.requests--
-	over := s.isolate.Left() && s.requests == 0
+	over := s.isolate.Retired() && s.requests == 0
 	if over {
 		w.left = slices.DeleteFunc(w.left, func(other *slot) bool { return other == s })
 	}
@@ -275,12 +275,12 @@ func (w *Worker) startsOver(s *slot, scope *engine.Scope) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case s.isolate.Left() || w.closing:
+	case s.isolate.Retired() || w.closing:
 		return false
 	case len(w.left) >= w.o.Isolates:
 		return true
 	}
-	s.isolate.Leave()
+	s.isolate.Retire()
 	w.left = append(w.left, s)
 	w.slots = slices.DeleteFunc(w.slots, func(other *slot) bool { return other == s })
 	return false

@@ -12,9 +12,9 @@ import (
 // do not after a turn over its budget. What the code itself left half done, in
 // variables of the module, stays so: OnCut decides whether the isolate starts over.
 
-// patience is how long an abandoned turn may stay in native code, or below a host
+// abandonedTimeout is how long an abandoned turn may stay in native code, or below a host
 // function, where it cannot be unwound. Then the isolate starts over.
-const patience = 100 * time.Millisecond
+const abandonedTimeout = 100 * time.Millisecond
 
 // ErrAbandoned is the answer to a turn that did not start, or was ended, because nobody
 // waits for its scope: see [Scope.Abandoned].
@@ -23,41 +23,41 @@ var ErrAbandoned = errors.New("nobody waits for the request any more")
 // abandoned reports whether nobody waits for the scope.
 func (s *Scope) abandoned() bool { return s != nil && s.Abandoned != nil && s.Abandoned() }
 
-// deserted reports whether nobody waits for the turn that runs.
-func (vm *VM) deserted() bool { return vm.running != nil && vm.scope.abandoned() }
+// turnAbandoned reports whether nobody waits for the turn that runs.
+func (vm *VM) turnAbandoned() bool { return vm.running != nil && vm.scope.abandoned() }
 
-// cutShort is for an interrupt of a turn that nobody waits for. It reports whether
+// interruptAbandoned is for an interrupt of a turn that nobody waits for. It reports whether
 // QuickJS is to unwind it, and panics once that could not be done for too long.
-func (vm *VM) cutShort() bool {
+func (vm *VM) interruptAbandoned() bool {
 	if vm.depth == 0 && vm.betweenInstructions() {
 		vm.cut = true
 		return true
 	}
-	vm.checkPatience()
+	vm.checkAbandonedTimeout()
 	return false
 }
 
-// checkPatience panics when an abandoned turn goes on for too long.
-func (vm *VM) checkPatience() {
+// checkAbandonedTimeout panics when an abandoned turn goes on for too long.
+func (vm *VM) checkAbandonedTimeout() {
 	t, now := vm.running, time.Since(opened)
-	if t.deserted == 0 {
-		t.deserted = now
+	if t.abandonedAt == 0 {
+		t.abandonedAt = now
 	}
-	if now-t.deserted > patience {
+	if now-t.abandonedAt > abandonedTimeout {
 		vm.killing = true
 		panic(broken{ErrAbandoned})
 	}
 }
 
-// Leave says that nothing new is to begin in the isolate. It only tells those who ask.
-func (i *Isolate) Leave() { i.left.Store(true) }
+// Retire marks the isolate: nothing new is to begin in it. Who starts work asks Retired.
+func (i *Isolate) Retire() { i.retired.Store(true) }
 
-// Left reports whether Leave was called.
-func (i *Isolate) Left() bool { return i.left.Load() }
+// Retired reports whether Retire was called.
+func (i *Isolate) Retired() bool { return i.retired.Load() }
 
-// afterCut is for a turn that was ended in its midst: its scope may have one last
+// afterInterrupted is for a turn that was ended in its midst: its scope may have one last
 // turn, and the isolate starts over if the embedder wants it to.
-func (i *Isolate) afterCut(scope *Scope) {
+func (i *Isolate) afterInterrupted(scope *Scope) {
 	if i.o.OnCut == nil {
 		return
 	}

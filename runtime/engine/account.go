@@ -39,8 +39,8 @@ func newAccount(m *HostMemory) *account {
 	return a
 }
 
-// take counts n bytes. The error is for JavaScript, or the end of ctx.
-func (a *account) take(ctx context.Context, n int64) error {
+// charge counts n bytes. The error is for JavaScript, or the end of ctx.
+func (a *account) charge(ctx context.Context, n int64) error {
 	if a == nil || n <= 0 {
 		return nil
 	}
@@ -53,20 +53,20 @@ func (a *account) take(ctx context.Context, n int64) error {
 	if used <= a.covered.Load() {
 		return nil
 	}
-	if err := a.cover(ctx); err != nil {
-		a.give(n)
+	if err := a.reserve(ctx); err != nil {
+		a.discharge(n)
 		return err
 	}
 	return nil
 }
 
-// cover takes of the process's memory what used goes beyond what is covered.
-func (a *account) cover(ctx context.Context) error {
-	if a.tryCover() {
+// reserve takes of the process's memory what used goes beyond what is covered.
+func (a *account) reserve(ctx context.Context) error {
+	if a.tryReserve() {
 		return nil
 	}
 	a.mu.Lock()
-	n := a.lackLocked()
+	n := a.missingLocked()
 	a.mu.Unlock()
 	limited, stop := context.WithTimeout(ctx, accountWait)
 	defer stop()
@@ -74,7 +74,7 @@ func (a *account) cover(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return a.memory.full(n)
+		return a.memory.errFull(n)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,11 +86,11 @@ func (a *account) cover(ctx context.Context) error {
 	return nil
 }
 
-// tryCover is cover that does not wait.
-func (a *account) tryCover() bool {
+// tryReserve is cover that does not wait.
+func (a *account) tryReserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := a.lackLocked()
+	n := a.missingLocked()
 	done := n == 0 || a.memory.tryAcquire(n)
 	if done {
 		a.covered.Add(n)
@@ -98,7 +98,7 @@ func (a *account) tryCover() bool {
 	return done
 }
 
-func (a *account) lackLocked() int64 {
+func (a *account) missingLocked() int64 {
 	lack := a.used.Load() - a.covered.Load()
 	if a.closed || lack <= 0 {
 		return 0
@@ -106,8 +106,8 @@ func (a *account) lackLocked() int64 {
 	return (lack + accountStep - 1) / accountStep * accountStep
 }
 
-// give takes back what take counted.
-func (a *account) give(n int64) {
+// discharge takes back what take counted.
+func (a *account) discharge(n int64) {
 	if a == nil || n <= 0 {
 		return
 	}

@@ -59,7 +59,7 @@ func TestBuffer(t *testing.T) {
 		"now": func(c *engine.Call) (any, error) {
 			n, limit := c.Int(0), c.Int(1)
 			b := c.Buffer(limit, over)
-			return c.Apart(func() (any, error) { return fill(b, n) })
+			return c.Offload(func() (any, error) { return fill(b, n) })
 		},
 		"later": func(c *engine.Call) (any, error) {
 			n, limit := c.Int(0), c.Int(1)
@@ -131,7 +131,7 @@ func TestProcessIsBounded(t *testing.T) {
 	defer e.Close(t.Context())
 	gate := make(chan struct{})
 	funcs := map[string]engine.Func{"hold": func(c *engine.Call) (any, error) {
-		if err := c.Hold(c.Int(0)); err != nil {
+		if err := c.Reserve(c.Int(0)); err != nil {
 			return nil, err
 		}
 		return engine.Async(func(context.Context) (any, error) { <-gate; return engine.Undefined, nil }), nil
@@ -180,7 +180,7 @@ func TestWorkersShare(t *testing.T) {
 	memory := engine.NewHostMemory(64 << 20)
 	gate := make(chan struct{})
 	funcs := map[string]engine.Func{"hold": func(c *engine.Call) (any, error) {
-		if err := c.Hold(c.Int(0)); err != nil {
+		if err := c.Reserve(c.Int(0)); err != nil {
 			return nil, err
 		}
 		return engine.Async(func(context.Context) (any, error) { <-gate; return engine.Undefined, nil }), nil

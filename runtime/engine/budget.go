@@ -40,25 +40,25 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	case vm.stopped.Load():
 		vm.killing = true
 		panic(ErrClosed)
-	case vm.over():
-		vm.unwind()
+	case vm.overBudget():
+		vm.beginUnwind()
 		stack[0] = 1
-	case vm.deserted():
-		if vm.cutShort() {
+	case vm.turnAbandoned():
+		if vm.interruptAbandoned() {
 			stack[0] = 1
 		}
 	}
 }
 
-// over reports whether the turn has used up its budget.
-func (vm *VM) over() bool { return vm.running.over() }
+// overBudget reports whether the turn has used up its budget.
+func (vm *VM) overBudget() bool { return vm.running.overLimit() }
 
-// unwind is for a turn over its budget: until the grace is over it may come to
+// beginUnwind is for a turn over its budget: until the grace is over it may come to
 // its end by itself, and the first time that QuickJS asks it begins to. Between
 // two of its instructions it is as good as at rest, and can be asked for the
 // trace.
-func (vm *VM) unwind() {
-	now := vm.running.used()
+func (vm *VM) beginUnwind() {
+	now := vm.running.cpuTime()
 	if vm.killed == nil {
 		vm.killed = &KilledError{Scope: vm.scope, Budget: vm.scope.budget}
 		vm.latest = now + grace
@@ -69,7 +69,7 @@ func (vm *VM) unwind() {
 	}
 	vm.killing = true
 	stack, ok := vm.postMortem()
-	vm.killed.Stack = orElse(vm.killed.Stack, stack)
+	vm.killed.Stack = firstNonEmpty(vm.killed.Stack, stack)
 	if !begins || !ok {
 		panic(vm.killed)
 	}
@@ -83,9 +83,9 @@ func (vm *VM) betweenInstructions() bool {
 	return counter != nil && int32(counter.Get()) > 0
 }
 
-// die ends a turn that unwound, by a panic. What QuickJS threw knows a line of the
+// endUnwound ends a turn that unwound, by a panic. What QuickJS threw knows a line of the
 // innermost function, which the trace taken in its midst may lack, or know better.
-func (vm *VM) die() {
+func (vm *VM) endUnwound() {
 	vm.killing = true
 	thrown, _ := vm.salvage(func() (string, error) {
 		v := Value(vm.call(fnGetException, uint64(vm.js)))
@@ -94,7 +94,7 @@ func (vm *VM) die() {
 		}
 		return vm.textProperty(v, "stack"), nil
 	})
-	vm.killed.Stack = orElse(later(thrown, vm.killed.Stack), vm.killed.Stack)
+	vm.killed.Stack = firstNonEmpty(laterTrace(thrown, vm.killed.Stack), vm.killed.Stack)
 	if vm.killed.Stack == "" {
 		vm.killed.Stack, _ = vm.postMortem()
 	}
@@ -104,10 +104,10 @@ func (vm *VM) die() {
 // framePosition is the end of a line of a trace that has a position.
 var framePosition = regexp.MustCompile(`:(\d+):(\d+)\)?\n?$`)
 
-// later is the trace thrown, with the innermost frame of taken where that is the
+// laterTrace is the trace thrown, with the innermost frame of taken where that is the
 // same function further on: a loop is thrown from its head, by QuickJS's tables
 // often what came before it, while the other trace has the last call in it.
-func later(thrown, taken string) string {
+func laterTrace(thrown, taken string) string {
 	innermost, callers, _ := strings.Cut(thrown, "\n")
 	at := framePosition.FindStringSubmatchIndex(innermost)
 	if at == nil {
@@ -168,30 +168,30 @@ func (vm *VM) salvage(fn func() (string, error)) (text string, ok bool) {
 	return text, true
 }
 
-func orElse(text, otherwise string) string {
+func firstNonEmpty(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
 	return text
 }
 
-// enforce panics over the deadline, and when the engine is being closed. It is
+// checkBudget panics over the deadline, and when the engine is being closed. It is
 // for Go code that runs in the midst of a turn.
-func (vm *VM) enforce() {
+func (vm *VM) checkBudget() {
 	if vm.stopped.Load() {
 		vm.killing = true
 		panic(ErrClosed)
 	}
-	if vm.over() {
-		vm.end()
+	if vm.overBudget() {
+		vm.killTurn()
 	}
-	if vm.deserted() {
-		vm.checkPatience()
+	if vm.turnAbandoned() {
+		vm.checkAbandonedTimeout()
 	}
 }
 
-// end panics: the turn has used up its budget.
-func (vm *VM) end() {
+// killTurn panics: the turn has used up its budget.
+func (vm *VM) killTurn() {
 	vm.killing = true
 	stack, _ := vm.postMortem()
 	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})
@@ -202,11 +202,11 @@ func (vm *VM) checkDrain() {
 	if vm.stopped.Load() {
 		panic(broken{ErrClosed})
 	}
-	if vm.over() {
+	if vm.overBudget() {
 		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
 	}
-	if vm.deserted() {
-		vm.checkPatience()
+	if vm.turnAbandoned() {
+		vm.checkAbandonedTimeout()
 	}
 }
 
@@ -222,7 +222,7 @@ func (vm *VM) drain() {
 		if ran < 0 {
 			vm.dropException()
 		}
-		vm.leave()
+		vm.endJob()
 		if n%256 == 0 {
 			vm.checkDrain()
 		}

@@ -29,12 +29,12 @@ type Buffer struct {
 	limit int64
 	over  error
 	b     []byte
-	held  *holding
+	held  *bufferMemory
 }
 
-// holding is what a Buffer holds. It is given back at the latest when nobody has the
+// bufferMemory is what a Buffer holds. It is given back at the latest when nobody has the
 // Buffer any more.
-type holding struct {
+type bufferMemory struct {
 	account *account
 	charged int64
 	mapped  experimental.LinearMemory // nil while the bytes lie in Go's heap
@@ -56,7 +56,7 @@ type JSONBuffer struct{ *Buffer }
 // does. over is the error of a limit that is the author's own; where the isolate has less
 // room than that the error names its.
 func (c *Call) Buffer(limit int64, over error) *Buffer {
-	b := &Buffer{ctx: c.vm.scope.ctx, limit: limit, over: over, held: &holding{account: c.vm.account}}
+	b := &Buffer{ctx: c.vm.scope.ctx, limit: limit, over: over, held: &bufferMemory{account: c.vm.account}}
 	if room := c.vm.room(); room < limit || over == nil {
 		b.limit, b.over = min(limit, room), memoryError()
 	}
@@ -82,8 +82,8 @@ func (vm *VM) room() int64 {
 // NewBuffer returns a buffer of up to limit bytes for an Async whose context ctx is, or
 // descends from. over is the error of more.
 func NewBuffer(ctx context.Context, limit int64, over error) *Buffer {
-	b := &Buffer{ctx: ctx, limit: limit, over: over, held: &holding{}}
-	if c, ok := ctx.Value(claimKey{}).(*claim); ok {
+	b := &Buffer{ctx: ctx, limit: limit, over: over, held: &bufferMemory{}}
+	if c, ok := ctx.Value(reservationKey{}).(*asyncReservation); ok {
 		b.held.account = c.account
 		c.buffers = append(c.buffers, b)
 	}
@@ -98,7 +98,7 @@ func (b *Buffer) Bytes() []byte { return b.b }
 
 // Write implements io.Writer. Its error is for JavaScript.
 func (b *Buffer) Write(p []byte) (int, error) {
-	if err := b.fit(len(p)); err != nil {
+	if err := b.grow(len(p)); err != nil {
 		return 0, err
 	}
 	b.b = append(b.b, p...)
@@ -111,9 +111,9 @@ func (b *Buffer) ReadFrom(r io.Reader) (read int64, err error) {
 	for {
 		room := min(least, int(b.limit)-len(b.b))
 		if room <= 0 {
-			return read, b.readOver(r)
+			return read, b.checkEnd(r)
 		}
-		if err := b.fit(room); err != nil {
+		if err := b.grow(room); err != nil {
 			return read, err
 		}
 		n, err := r.Read(b.b[len(b.b):min(int64(cap(b.b)), b.limit)])
@@ -127,8 +127,8 @@ func (b *Buffer) ReadFrom(r io.Reader) (read int64, err error) {
 	}
 }
 
-// readOver reports whether anything follows what the limit allows.
-func (b *Buffer) readOver(r io.Reader) error {
+// checkEnd reports whether anything follows what the limit allows.
+func (b *Buffer) checkEnd(r io.Reader) error {
 	var next [1]byte
 	n, err := io.ReadFull(r, next[:])
 	if n > 0 {
@@ -140,8 +140,8 @@ func (b *Buffer) readOver(r io.Reader) error {
 	return err
 }
 
-// fit makes room for n more bytes.
-func (b *Buffer) fit(n int) error {
+// grow makes room for n more bytes.
+func (b *Buffer) grow(n int) error {
 	need := len(b.b) + n
 	if need <= cap(b.b) {
 		return nil
@@ -154,7 +154,7 @@ func (b *Buffer) fit(n int) error {
 	}
 	const first = 4 << 10
 	if b.held.mapped == nil && need <= bufferInHeap {
-		return b.renew(min(max(2*cap(b.b), need, first), bufferInHeap))
+		return b.reallocate(min(max(2*cap(b.b), need, first), bufferInHeap))
 	}
 	size := (need + bufferStep - 1) / bufferStep * bufferStep
 	if b.held.mapped == nil {
@@ -173,8 +173,8 @@ func (b *Buffer) fit(n int) error {
 
 var errNoMemory = &Error{Name: "QuotaExceededError", Message: "the system has no memory left"}
 
-// renew takes another piece of Go's heap. The old one counts until it is left.
-func (b *Buffer) renew(size int) error {
+// reallocate takes another piece of Go's heap. The old one counts until it is left.
+func (b *Buffer) reallocate(size int) error {
 	if err := b.count(b.held.charged + int64(size)); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (b *Buffer) move(size int) error {
 	memory, mapped := reserveMemory(uint64(size), max(reach, uint64(size)))
 	if mapped == nil {
 		b.held.uncount(int64(cap(b.b)))
-		return b.renew(size + size/2)
+		return b.reallocate(size + size/2)
 	}
 	b.held.mapped, b.held.size = mapped, int64(size)
 	collector.mapped.Add(int64(size))
@@ -209,7 +209,7 @@ func (b *Buffer) count(n int64) error {
 	}
 	if !b.held.known {
 		b.held.known = true
-		runtime.AddCleanup(b, (*holding).free, b.held)
+		runtime.AddCleanup(b, (*bufferMemory).free, b.held)
 	}
 	return b.held.count(b.ctx, n)
 }
@@ -228,11 +228,11 @@ func reserveMemory(first, limit uint64) (memory []byte, m experimental.LinearMem
 	return m.Reallocate(first), m
 }
 
-func (h *holding) count(ctx context.Context, n int64) error {
+func (h *bufferMemory) count(ctx context.Context, n int64) error {
 	if n <= h.charged {
 		return nil
 	}
-	if err := h.account.take(ctx, n-h.charged); err != nil {
+	if err := h.account.charge(ctx, n-h.charged); err != nil {
 		return err
 	}
 	h.charged = n
@@ -240,14 +240,14 @@ func (h *holding) count(ctx context.Context, n int64) error {
 }
 
 // uncount gives back what is counted over n.
-func (h *holding) uncount(n int64) {
+func (h *bufferMemory) uncount(n int64) {
 	if n < h.charged {
-		h.account.give(h.charged - n)
+		h.account.discharge(h.charged - n)
 		h.charged = n
 	}
 }
 
-func (h *holding) resize(size int) []byte {
+func (h *bufferMemory) resize(size int) []byte {
 	grown := h.mapped.Reallocate(uint64(size))
 	if grown != nil {
 		collector.mapped.Add(int64(size) - h.size)
@@ -256,7 +256,7 @@ func (h *holding) resize(size int) []byte {
 	return grown
 }
 
-func (h *holding) free() {
+func (h *bufferMemory) free() {
 	if h.mapped != nil {
 		collector.mapped.Add(-h.size)
 		h.mapped.Free()

@@ -28,7 +28,7 @@ type Call struct {
 	vm    *VM
 	argc  int
 	argv  uint32 // where they lie, one behind the other
-	taken int64  // bytes that were copied to Go, and that Hold was told of
+	taken int64  // bytes that were copied to Go, and that Reserve counted
 	// charged is how many of them the isolate's account has.
 	charged int64
 	refusal error // of an argument that there is no room for
@@ -38,9 +38,9 @@ type Call struct {
 // take less and are over in a microsecond.
 const leastCharge = 64 << 10
 
-// Hold counts n bytes that the Func has in memory until it returns, or until the Async is
+// Reserve counts n bytes that the Func has in memory until it returns, or until the Async is
 // done that it returns. The error is for JavaScript.
-func (c *Call) Hold(n int64) error {
+func (c *Call) Reserve(n int64) error {
 	if c.taken += max(n, 0); c.taken-c.charged < leastCharge {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (c *Call) Hold(n int64) error {
 
 func (c *Call) charge() error {
 	n := c.taken - c.charged
-	if err := c.vm.account.take(c.vm.scope.ctx, n); err != nil {
+	if err := c.vm.account.charge(c.vm.scope.ctx, n); err != nil {
 		c.taken = c.charged
 		return err
 	}
@@ -64,31 +64,31 @@ func (c *Call) Keep() (release func(), err error) {
 	}
 	n, account := c.charged, c.vm.account
 	c.taken, c.charged = 0, 0
-	return sync.OnceFunc(func() { account.give(n) }), nil
+	return sync.OnceFunc(func() { account.discharge(n) }), nil
 }
 
 // Drop counts no more what was counted so far: the work that took it is over.
 func (c *Call) Drop() {
-	c.vm.account.give(c.charged)
+	c.vm.account.discharge(c.charged)
 	c.taken, c.charged = 0, 0
 }
 
-// fits is Hold for the methods that copy arguments and have no error to return.
-func (c *Call) fits(n int) bool {
-	if err := c.Hold(int64(n)); err != nil {
+// mustReserve is Reserve for the methods that copy arguments and have no error to return.
+func (c *Call) mustReserve(n int) bool {
+	if err := c.Reserve(int64(n)); err != nil {
 		c.refusal = err
 		return false
 	}
 	return true
 }
 
-// refused is the panic of an argument that there is no room for. It ends the Func, and
+// argumentError is the panic of an argument that there is no room for. It ends the Func, and
 // callHost throws its error.
-type refused struct{ err error }
+type argumentError struct{ err error }
 
 func (c *Call) check() {
 	if c.refusal != nil {
-		panic(refused{c.refusal})
+		panic(argumentError{c.refusal})
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *Call) run(f Func) (result any, err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case refused:
+		case argumentError:
 			result, err = nil, p.err
 		default:
 			panic(p)
@@ -193,7 +193,7 @@ func (c *Call) Bytes(i int) []byte {
 	if b == nil {
 		return nil
 	}
-	c.fits(len(b))
+	c.mustReserve(len(b))
 	c.check()
 	return append(make([]byte, 0, len(b)), b...)
 }
@@ -212,7 +212,7 @@ func (c *Call) IsProxy(i int) bool { return c.vm.call32(fnIsProxy, uint64(c.arg(
 
 // ProxyTarget is what argument i, a Proxy, stands for, and a TypeError of one that was revoked.
 func (c *Call) ProxyTarget(i int) (Value, error) {
-	return c.vm.made(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.arg(i))))
+	return c.vm.checkValue(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.arg(i))))
 }
 
 // Strings is argument i as an array of strings; nil when it is no array.
@@ -228,7 +228,7 @@ func (c *Call) Strings(i int) []string {
 		if err != nil {
 			return out
 		}
-		c.fits(textHeader)
+		c.mustReserve(textHeader)
 		s, err := c.vm.takeText(item, c)
 		c.vm.Free(item)
 		c.check()
@@ -274,7 +274,7 @@ func (vm *VM) length(array Value) uint32 {
 }
 
 func (vm *VM) index(array Value, i uint32) (Value, error) {
-	return vm.made(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
+	return vm.checkValue(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
 }
 
 // goValue is v as Go sees it. What is copied counts as the call's, if there is one.
@@ -297,7 +297,7 @@ func (vm *VM) goValue(v Value, depth int, c *Call) any {
 			return vm.goArray(v, depth+1, c)
 		}
 		if b, ok := vm.bytes(v); ok {
-			if c != nil && !c.fits(len(b)) {
+			if c != nil && !c.mustReserve(len(b)) {
 				return nil
 			}
 			return append([]byte{}, b...)
@@ -316,7 +316,7 @@ func (vm *VM) goValue(v Value, depth int, c *Call) any {
 
 func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 	n := vm.length(v)
-	if c != nil && !c.fits(textHeader*int(n)) {
+	if c != nil && !c.mustReserve(textHeader*int(n)) {
 		return nil
 	}
 	out := make([]any, 0, n)
@@ -341,27 +341,27 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	case quickjspatch.MarkCall:
 		callHost(vm, stack)
 	case quickjspatch.MarkThen:
-		vm.nested(func() { followThen(vm, stack) })
+		vm.callNested(func() { followThen(vm, stack) })
 	case quickjspatch.MarkJob:
-		vm.nested(func() { followJob(vm, stack) })
+		vm.callNested(func() { followJob(vm, stack) })
 	case quickjspatch.MarkSettle:
-		vm.nested(func() { settleOwned(vm, stack) })
+		vm.callNested(func() { settleOwned(vm, stack) })
 	case quickjspatch.MarkDate:
-		vm.nested(func() { readDate(vm, stack) })
+		vm.callNested(func() { readDate(vm, stack) })
 	}
 }
 
 // callHost calls the host function whose name lies at stack[0]. The arguments stay the
 // caller's; the result at stack[2] becomes its.
 func callHost(vm *VM, stack []uint64) {
-	name, _, _ := vm.flat(Value(vm.readU64(uint32(stack[0]))))
+	name, _, _ := vm.stringUnits(Value(vm.readU64(uint32(stack[0]))))
 	f := vm.funcs[string(name)]
 	to := uint32(stack[2])
 	vm.depth++
 	c := &vm.level().call
 	*c = Call{vm: vm, argc: int(int32(stack[3])), argv: uint32(stack[4])}
 	defer func() {
-		vm.account.give(c.charged)
+		vm.account.discharge(c.charged)
 		vm.depth--
 	}()
 	if f == nil {
@@ -371,10 +371,10 @@ func callHost(vm *VM, stack []uint64) {
 	}
 	result, err := c.run(f)
 	if !vm.killing { // one call may take longer than the module runs between two questions
-		vm.enforce()
+		vm.checkBudget()
 	}
 	if work, ok := result.(Async); ok && err == nil {
-		result, err = vm.held(work, c)
+		result, err = vm.withReservation(work, c)
 	}
 	if err == nil {
 		var v Value

@@ -21,7 +21,7 @@ func TestWaitingIsFree(t *testing.T) {
 	wait := func(*engine.Call) (any, error) { <-time.After(2 * budget); return nil, nil }
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
 		"wait":  wait,
-		"apart": func(c *engine.Call) (any, error) { return c.Apart(func() (any, error) { return wait(c) }) },
+		"apart": func(c *engine.Call) (any, error) { return c.Offload(func() (any, error) { return wait(c) }) },
 	}})
 	for _, code := range []string{"host.wait(); 1", "host.apart(); 1"} {
 		s := scope(t, budget)

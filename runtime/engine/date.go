@@ -348,7 +348,7 @@ func daysTo(year, month, day int) int64 {
 // time that the argument at stack[0] means, or that its ToString threw.
 func readDate(vm *VM, stack []uint64) {
 	v := Value(vm.readU64(uint32(stack[0])))
-	units, wide, ok := vm.flat(v)
+	units, wide, ok := vm.stringUnits(v)
 	if !ok {
 		wide = true
 		if ptr := vm.call32(fnToWideString, uint64(vm.js), uint64(vm.scratch), uint64(v)); ptr != 0 {

@@ -1,6 +1,6 @@
 package engine
 
-// This file takes the text of a date apart: numbers, words and marks.
+// This file splits the text of a date into numbers, words and marks.
 
 // dateToken is a piece of a text.
 type dateToken struct {
@@ -64,7 +64,7 @@ var dateWords = func() map[string]dateToken {
 	return words
 }()
 
-// dateReader takes a text apart.
+// dateReader splits a text into tokens.
 type dateReader struct {
 	units []byte
 	wide  bool

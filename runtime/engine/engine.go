@@ -55,14 +55,14 @@ type Options struct {
 
 // Engine is the compiled module.
 type Engine struct {
-	now     func() time.Time
-	memory  *HostMemory
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache
-	unkept  error // why the cache is not used
-	module  wazero.CompiledModule
-	apart   chan struct{} // holds one for each work of Call.Apart
-	buffers sync.Pool     // of *[]byte, for text on its way
+	now        func() time.Time
+	memory     *HostMemory
+	runtime    wazero.Runtime
+	cache      wazero.CompilationCache
+	cacheError error // why the cache is not used
+	module     wazero.CompiledModule
+	offloads   chan struct{} // holds one for each running Call.Offload
+	buffers    sync.Pool     // of *[]byte, for text on its way
 
 	mu       sync.Mutex
 	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called
@@ -87,18 +87,18 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if e, err = open(ctx, o, wasm); err != nil {
 		return nil, err
 	}
-	e.unkept = unkept
+	e.cacheError = unkept
 	return e, nil
 }
 
 // CacheError is why the cache folder cannot be used; nil when it is, or when there is to be none.
-func (e *Engine) CacheError() error { return e.unkept }
+func (e *Engine) CacheError() error { return e.cacheError }
 
 // open sets wazero up. A third of what pure JavaScript takes is its asking at each
 // access whether that lies in the memory (1.12; a build that does not ask shows it).
 // A pass that made checks wider, so that one stands for several, gained nothing.
 func open(ctx context.Context, o Options, wasm []byte) (_ *Engine, err error) {
-	e := &Engine{now: o.Now, memory: o.Memory, isolates: map[*Isolate]struct{}{}, apart: make(chan struct{}, apartLimit)}
+	e := &Engine{now: o.Now, memory: o.Memory, isolates: map[*Isolate]struct{}{}, offloads: make(chan struct{}, maxOffloads)}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -146,8 +146,8 @@ func (e *Engine) Close(ctx context.Context) error {
 // Share is the part of what Go may hold for Workers that one of them may have.
 func (e *Engine) Share() *HostMemory { return e.memory.Share() }
 
-// adopt starts an isolate that Close will end. After Close there are none.
-func (e *Engine) adopt(i *Isolate) error {
+// register starts an isolate that Close will end. After Close there are none.
+func (e *Engine) register(i *Isolate) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.isolates == nil {
@@ -161,7 +161,7 @@ func (e *Engine) adopt(i *Isolate) error {
 	return nil
 }
 
-func (e *Engine) disown(i *Isolate) {
+func (e *Engine) unregister(i *Isolate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.isolates, i)

@@ -153,7 +153,7 @@ func (vm *VM) construct(class string, args ...any) (Value, error) {
 	defer vm.freeAll(values)
 	argv, free := vm.arguments(values)
 	defer free()
-	return vm.made(vm.call(fnConstruct, uint64(vm.js), uint64(f), uint64(len(values)), uint64(argv)))
+	return vm.checkValue(vm.call(fnConstruct, uint64(vm.js), uint64(f), uint64(len(values)), uint64(argv)))
 }
 
 // convert makes JavaScript values of args.

@@ -106,12 +106,12 @@ func (m *HostMemory) takeLocked(n int64) bool {
 		return false
 	}
 	m.used += n
-	m.tellLocked()
+	m.notePressureLocked()
 	return true
 }
 
-// tellLocked tells Go's collector; what a share holds its whole holds too.
-func (m *HostMemory) tellLocked() {
+// notePressureLocked tells Go's collector; what a share holds its whole holds too.
+func (m *HostMemory) notePressureLocked() {
 	if m.of == nil {
 		collector.held(m.used)
 	}
@@ -139,8 +139,8 @@ func (m *HostMemory) acquire(ctx context.Context, n int64) error {
 	return nil
 }
 
-// full is the error for JavaScript of n bytes that were waited for in vain.
-func (m *HostMemory) full(n int64) error {
+// errFull is the error for JavaScript of n bytes that were waited for in vain.
+func (m *HostMemory) errFull(n int64) error {
 	m.mu.Lock()
 	free := m.total - m.used
 	m.mu.Unlock()
@@ -151,13 +151,13 @@ func (m *HostMemory) full(n int64) error {
 		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all isolates of this Worker together hold more than %d MB outside of their heaps; "+
 			"take less of the data at a time, or stream it", m.total>>20)}
 	default:
-		return m.of.full(n)
+		return m.of.errFull(n)
 	}
 }
 
 func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
 	if n > m.total && m.of != nil {
-		return m.full(n)
+		return m.errFull(n)
 	}
 	if n > m.total {
 		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)}
@@ -177,14 +177,14 @@ func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
 	case <-w.ready:
 		return nil
 	case <-ctx.Done():
-		m.leave(w)
+		m.cancelWait(w)
 		return ctx.Err()
 	}
 }
 
-// leave ends a wait, or gives back what came of it in the same moment. Who waits behind
+// cancelWait ends a wait, or gives back what came of it in the same moment. Who waits behind
 // may fit now.
-func (m *HostMemory) leave(w *waiter) {
+func (m *HostMemory) cancelWait(w *waiter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if at := slices.Index(m.waiting, w); at >= 0 {
@@ -192,7 +192,7 @@ func (m *HostMemory) leave(w *waiter) {
 		m.grantLocked()
 		return
 	}
-	m.giveLocked(w.n)
+	m.releaseLocked(w.n)
 }
 
 func (m *HostMemory) release(n int64) {
@@ -205,12 +205,12 @@ func (m *HostMemory) release(n int64) {
 func (m *HostMemory) releaseOwn(n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.giveLocked(n)
+	m.releaseLocked(n)
 }
 
-func (m *HostMemory) giveLocked(n int64) {
+func (m *HostMemory) releaseLocked(n int64) {
 	m.used -= n
-	m.tellLocked()
+	m.notePressureLocked()
 	m.grantLocked()
 }
 

@@ -69,7 +69,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 	}
 	defer vm.close()
 	var image *Image
-	timeless := nobodys(ctx)
+	timeless := backgroundScope(ctx)
 	timeless.StopClock()
 	err = vm.turn(timeless, func() error {
 		if err := vm.initialize(); err != nil {
@@ -108,8 +108,8 @@ func (e *Engine) blankVM(ctx context.Context) *VM {
 
 // close frees the memory. Closing a module instance cannot fail.
 func (vm *VM) close() {
-	if vm.beside != nil {
-		vm.beside.Close()
+	if vm.companion != nil {
+		vm.companion.Close()
 	}
 	_ = vm.mod.Close(vm.ctx)
 }
@@ -158,7 +158,7 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 		return nil, err
 	}
 	defer vm.close()
-	err = vm.turn(nobodys(ctx), func() error {
+	err = vm.turn(backgroundScope(ctx), func() error {
 		if err := vm.initialize(); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (vm *VM) evalPrelude(code []byte) error {
 	if box == 0 {
 		return vm.exception()
 	}
-	entries, err := vm.made(uint64(vm.takeBox(box)))
+	entries, err := vm.checkValue(uint64(vm.takeBox(box)))
 	if err != nil {
 		return err
 	}
@@ -239,9 +239,9 @@ func (vm *VM) snapshot() (*Image, error) {
 		size: size, stackPtr: sp.Get(), rt: vm.rt, js: vm.js, scratch: vm.scratch,
 		entries: vm.entries, entryFns: maps.Clone(vm.entryFns), layout: vm.layout(),
 	}
-	if vm.beside != nil {
+	if vm.companion != nil {
 		var err error
-		if im.companion, err = vm.beside.Save(); err != nil {
+		if im.companion, err = vm.companion.Save(); err != nil {
 			return nil, err
 		}
 	}
@@ -260,10 +260,10 @@ func (vm *VM) snapshot() (*Image, error) {
 	return im, nil
 }
 
-// scrub fills the free heap with zeros, as far as it is in pieces worth it: what
+// zeroFreeHeap fills the free heap with zeros, as far as it is in pieces worth it: what
 // a parser left behind is as large as what it made, and an image keeps all that
 // is not zero.
-func (vm *VM) scrub() {
+func (vm *VM) zeroFreeHeap() {
 	const most, least, step = 1 << 20, 128, 2
 	var taken []uint32
 	for size := uint32(most); size >= least; size /= step {
@@ -310,7 +310,7 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 		}
 		runtime.KeepAlive(im)
 	}
-	if err := vm.goOn(im); err != nil {
+	if err := vm.resume(im); err != nil {
 		vm.close()
 		return nil, err
 	}
@@ -324,9 +324,9 @@ func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
 	if vm.laid == nil || vm.laid != im.backing || vm.mem.Size() != im.size || im.companion != nil {
 		return nil, false
 	}
-	if vm.beside != nil {
-		vm.beside.Close()
-		vm.beside = nil
+	if vm.companion != nil {
+		vm.companion.Close()
+		vm.companion = nil
 	}
 	if err := vm.laid.rewind(vm.read(0, im.size), uint32(im.stackPtr)); err != nil {
 		return nil, false
@@ -337,11 +337,11 @@ func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
 		fresh.following = true
 		fresh.follow(false)
 	}
-	return fresh, fresh.goOn(im) == nil
+	return fresh, fresh.resume(im) == nil
 }
 
-// goOn takes up where the image rests, once its memory is in place.
-func (vm *VM) goOn(im *Image) error {
+// resume takes up where the image rests, once its memory is in place.
+func (vm *VM) resume(im *Image) error {
 	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
 	if !ok {
 		return errors.New("the engine exports no stack pointer")
@@ -350,6 +350,6 @@ func (vm *VM) goOn(im *Image) error {
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
 	vm.imageSize = im.size
 	vm.entryFns = im.entryFns
-	vm.adopt(im.layout)
+	vm.restoreLayout(im.layout)
 	return nil
 }

@@ -48,18 +48,18 @@ type IsolateOptions struct {
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
 type Isolate struct {
-	engine *Engine
-	image  *Image
-	o      IsolateOptions
-	ctx    context.Context
-	cancel context.CancelFunc
-	tasks  chan task
-	work   sync.WaitGroup // the loop and the Asyncs under way
-	vm     *VM            // the loop's
-	stop   atomic.Bool
-	gone   chan struct{}
-	room   room
-	left   atomic.Bool
+	engine  *Engine
+	image   *Image
+	o       IsolateOptions
+	ctx     context.Context
+	cancel  context.CancelFunc
+	tasks   chan task
+	work    sync.WaitGroup // the loop and the Asyncs under way
+	vm      *VM            // the loop's
+	stop    atomic.Bool
+	gone    chan struct{}
+	room    readQuota
+	retired atomic.Bool
 	// account is what Go holds for the isolate.
 	account *account
 	trim    *time.Timer // of the loop; nil before its first use
@@ -83,7 +83,7 @@ type task struct {
 func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
 	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{}), account: newAccount(cmp.Or(o.Share, e.memory))}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := e.adopt(i); err != nil {
+	if err := e.register(i); err != nil {
 		i.cancel()
 		return nil, err
 	}
@@ -108,29 +108,29 @@ func (i *Isolate) renew() error {
 		i.cancel()
 		return err
 	}
-	i.equip(vm)
+	i.attach(vm)
 	return nil
 }
 
-// equip gives vm what an isolate's VM reaches, and makes it the isolate's.
-func (i *Isolate) equip(vm *VM) {
+// attach gives vm what an isolate's VM reaches, and makes it the isolate's.
+func (i *Isolate) attach(vm *VM) {
 	vm.account = i.account
 	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
 	if i.vm = vm; i.o.Companion != nil {
-		vm.beside = i.o.Companion(vm, i.image.companion)
+		vm.companion = i.o.Companion(vm, i.image.companion)
 	}
 }
 
 // Charge counts n bytes that Go holds for the isolate until Discharge. The error is for
 // JavaScript, or the end of ctx.
-func (i *Isolate) Charge(ctx context.Context, n int64) error { return i.account.take(ctx, n) }
+func (i *Isolate) Charge(ctx context.Context, n int64) error { return i.account.charge(ctx, n) }
 
 // Discharge counts them no more.
-func (i *Isolate) Discharge(n int64) { i.account.give(n) }
+func (i *Isolate) Discharge(n int64) { i.account.discharge(n) }
 
-// Over reports whether nothing can run here any more: it was closed, or there was no room
+// Closed reports whether nothing can run here any more: it was closed, or there was no room
 // to start over.
-func (i *Isolate) Over() bool { return i.ctx.Err() != nil }
+func (i *Isolate) Closed() bool { return i.ctx.Err() != nil }
 
 // Do runs fn as one turn on behalf of scope, drains the job queue and returns
 // fn's error. A *KilledError means that the turn used up its budget; ErrClosed that
@@ -179,7 +179,7 @@ func (i *Isolate) loop() {
 			if t.done != nil {
 				t.done <- err
 			}
-			i.crossOver()
+			i.runCrossings()
 		case <-i.ctx.Done():
 			if i.vm != nil {
 				i.vm.close()
@@ -210,7 +210,7 @@ func (i *Isolate) run(t task) error {
 	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
 	if i.vm.cut && !isCrash(err) {
-		i.afterCut(t.scope)
+		i.afterInterrupted(t.scope)
 		return err
 	}
 	if !isCrash(err) {
@@ -241,16 +241,16 @@ func (i *Isolate) discard() error {
 	return err
 }
 
-// crossOver runs the turns that the last one left to other scopes, and those that
+// runCrossings runs the turns that the last one left to other scopes, and those that
 // these leave.
-func (i *Isolate) crossOver() {
+func (i *Isolate) runCrossings() {
 	for vm := i.vm; vm != nil && !i.stop.Load(); vm = i.vm {
-		c := vm.cross()
+		c := vm.nextCrossing()
 		switch {
 		case c == nil:
 			return
 		case c.scope == nil || c.scope.ended() || c.scope.abandoned():
-			i.lose(vm, c)
+			i.dropCrossing(vm, c)
 		default:
 			// Who waits for the scope hears of a failure by OnReset.
 			_ = i.run(task{scope: c.scope, fn: c.settle})
@@ -258,8 +258,8 @@ func (i *Isolate) crossOver() {
 	}
 }
 
-// lose drops a crossing whose scope has ended.
-func (i *Isolate) lose(vm *VM, c *crossing) {
+// dropCrossing drops a crossing whose scope has ended.
+func (i *Isolate) dropCrossing(vm *VM, c *crossing) {
 	if !vm.owners.lost && i.o.OnLost != nil {
 		i.o.OnLost(c.by)
 	}
@@ -306,7 +306,7 @@ func (i *Isolate) rewind() {
 		return
 	}
 	if vm, ok := i.vm.rewind(i.ctx, i.image); ok {
-		i.equip(vm)
+		i.attach(vm)
 		return
 	}
 	if err := i.renew(); err != nil && i.o.OnReset != nil {
@@ -320,7 +320,7 @@ func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
 	var image *Image
 	err := i.Do(scope, func(vm *VM) (err error) {
 		vm.call(fnRunGC, uint64(vm.rt))
-		vm.scrub()
+		vm.zeroFreeHeap()
 		vm.call(fnFree, uint64(vm.malloc(headroom+1)))
 		if image, err = vm.snapshot(); err != nil {
 			return err
@@ -340,10 +340,10 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		held := &claim{scope: scope, room: &i.room, account: i.account}
-		value, err := contained(context.WithValue(ctx, claimKey{}, held), work)
-		held.keep(value)
-		if over := held.cover(ctx, value); over != nil {
+		held := &asyncReservation{scope: scope, room: &i.room, account: i.account}
+		value, err := recoverPanic(context.WithValue(ctx, reservationKey{}, held), work)
+		held.freeUnlessUsed(value)
+		if over := held.addResult(ctx, value); over != nil {
 			value, err = nil, over
 		}
 		settled := task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
@@ -357,8 +357,8 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 	})
 }
 
-// contained runs work; a panic in it is an error like any other.
-func contained(ctx context.Context, work Async) (value any, err error) {
+// recoverPanic runs work; a panic in it is an error like any other.
+func recoverPanic(ctx context.Context, work Async) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("host function panicked: %v", p)
@@ -379,5 +379,5 @@ func (i *Isolate) Close() {
 		}
 	}
 	i.account.close()
-	i.engine.disown(i)
+	i.engine.unregister(i)
 }

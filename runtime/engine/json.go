@@ -350,7 +350,7 @@ func (w *jsonWriter) text(at uint32) bool {
 		return w.wide(units)
 	}
 	w.out = append(w.out, '"')
-	w.vm.paced(len(units), func(from, to int) {
+	w.vm.inSteps(len(units), func(from, to int) {
 		if len(w.out) <= maxJSON {
 			w.out = appendQuotedLatin1(w.out, units[from:to])
 		}
@@ -363,7 +363,7 @@ func (w *jsonWriter) text(at uint32) bool {
 func (w *jsonWriter) wide(units []byte) bool {
 	w.out = append(w.out, '"')
 	done := 0
-	w.vm.paced(len(units), func(_, to int) {
+	w.vm.inSteps(len(units), func(_, to int) {
 		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}

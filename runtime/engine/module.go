@@ -99,7 +99,7 @@ func (vm *VM) settled(promise Value) (Value, error) {
 		}
 		return 0, vm.errorOf(reason)
 	}
-	return vm.made(vm.call(fnPromiseResult, uint64(vm.js), uint64(promise)))
+	return vm.checkValue(vm.call(fnPromiseResult, uint64(vm.js), uint64(promise)))
 }
 
 // cString returns the C string at ptr.

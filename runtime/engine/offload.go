@@ -6,95 +6,94 @@ import (
 	"time"
 )
 
-// apartLimit is how many works may be away at once, those included whose turn was
-// ended: further ones wait, on their own turn's time.
-const apartLimit = 8
+// maxOffloads is how much offloaded work runs at once, including work whose turn has
+// ended: more waits, on its own turn's time.
+const maxOffloads = 8
 
-// leastPause is how long a work is left alone at least between two looks at what
-// it has used.
+// leastPause is the least time between two checks of the CPU time that offloaded work used.
 const leastPause = time.Millisecond / 4
 
-// outcome is what became of a work, and the CPU time it took.
+// outcome is the result of offloaded work, and the CPU time it took.
 type outcome struct {
 	value any
 	err   error
 	took  time.Duration
 }
 
-// away is a work on a thread of its own.
-type away struct {
+// offloaded is work on a thread of its own.
+type offloaded struct {
 	clock cpuClock
 	start time.Duration
 }
 
-func (a away) used() time.Duration { return a.clock.read() - a.start }
+func (a offloaded) cpuTime() time.Duration { return a.clock.read() - a.start }
 
-// Apart does work that may take long and cannot look at the budget by itself. It
-// is done beside the isolate, which waits for it: its CPU time is the turn's. When
-// the budget is used up the turn ends, and what the work still does is lost; it
-// must not touch the VM, and what it reads must be copies.
-func (c *Call) Apart(work func() (any, error)) (any, error) {
+// Offload runs work that may take long and cannot check the budget by itself, on a thread
+// of its own while the isolate waits. Its CPU time is the turn's. When the budget is used
+// up the turn ends, and the result is lost. The work must not touch the VM, and must read
+// copies only.
+func (c *Call) Offload(work func() (any, error)) (any, error) {
 	vm, t := c.vm, c.vm.running
 	if t == nil || !t.bounded {
 		return work()
 	}
-	timer := time.NewTimer(t.left())
+	timer := time.NewTimer(t.remaining())
 	defer timer.Stop()
 	waited := vm.engine.now()
 	select {
-	case vm.engine.apart <- struct{}{}:
+	case vm.engine.offloads <- struct{}{}:
 		t.charge(vm.engine.now().Sub(waited))
 	case <-timer.C:
 		t.charge(vm.engine.now().Sub(waited))
-		vm.end()
+		vm.killTurn()
 	}
-	started, done, gone := make(chan away, 1), make(chan outcome), make(chan struct{})
+	started, done, gone := make(chan offloaded, 1), make(chan outcome), make(chan struct{})
 	defer close(gone)
-	go vm.engine.goAway(work, started, done, gone)
+	go vm.engine.runOffloaded(work, started, done, gone)
 	at := <-started
-	timer.Reset(t.left())
+	timer.Reset(t.remaining())
 	for {
 		select {
 		case o := <-done:
-			return vm.back(o)
+			return vm.chargeOffloaded(o)
 		case <-vm.ctx.Done():
 			vm.killing = true
 			panic(ErrClosed)
 		case <-timer.C:
 		}
-		// It was away for as long as it may work; it may have worked less.
+		// The deadline has passed, but the CPU time may not be used up.
 		select {
 		case o := <-done:
-			return vm.back(o)
+			return vm.chargeOffloaded(o)
 		default:
 		}
-		left := t.left()
-		if more := left - at.used(); more > 0 {
+		left := t.remaining()
+		if more := left - at.cpuTime(); more > 0 {
 			timer.Reset(max(more, leastPause))
 			continue
 		}
 		t.charge(left)
-		vm.end()
+		vm.killTurn()
 	}
 }
 
-// back charges a work that is done. One that took more than was left ends the turn,
+// chargeOffloaded charges a work that is done. One that took more than was left ends the turn,
 // as it would have if it had been looked at in time.
-func (vm *VM) back(o outcome) (any, error) {
-	left := vm.running.left()
+func (vm *VM) chargeOffloaded(o outcome) (any, error) {
+	left := vm.running.remaining()
 	vm.running.charge(min(o.took, left))
 	if o.took > left {
-		vm.end()
+		vm.killTurn()
 	}
 	return o.value, o.err
 }
 
-// goAway does the work on a thread of its own, and tells of both ends, unless nobody
+// runOffloaded does the work on a thread of its own, and tells of both ends, unless nobody
 // waits any more. A panic is the work's error.
-func (e *Engine) goAway(work func() (any, error), started chan<- away, done chan<- outcome, gone <-chan struct{}) {
+func (e *Engine) runOffloaded(work func() (any, error), started chan<- offloaded, done chan<- outcome, gone <-chan struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	at := away{clock: threadClock()}
+	at := offloaded{clock: threadClock()}
 	at.start = at.clock.read()
 	started <- at
 	var o outcome
@@ -102,8 +101,8 @@ func (e *Engine) goAway(work func() (any, error), started chan<- away, done chan
 		if p := recover(); p != nil {
 			o = outcome{err: fmt.Errorf("host function panicked: %v", p)}
 		}
-		o.took = at.used()
-		<-e.apart
+		o.took = at.cpuTime()
+		<-e.offloads
 		select {
 		case done <- o:
 		case <-gone:

@@ -37,8 +37,8 @@ type crossing struct {
 	rejected       uint64
 }
 
-// own has what is awaited from now on belong to scope.
-func (vm *VM) own(scope *Scope) {
+// setOwner has what is awaited from now on belong to scope.
+func (vm *VM) setOwner(scope *Scope) {
 	o := &vm.owners
 	if o.global == nil {
 		var ok bool
@@ -108,7 +108,7 @@ func (vm *VM) crossingTo(number uint32, from int) *crossing {
 // nobody's concern.
 func (vm *VM) newPending() Value {
 	functions := vm.malloc(16)
-	promise, err := vm.made(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
+	promise, err := vm.checkValue(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
 	if err != nil {
 		panic(broken{err})
 	}
@@ -142,8 +142,8 @@ func (vm *VM) moveTo(item, list uint32) {
 // Dup is v once more.
 func (vm *VM) Dup(v Value) Value { return Value(vm.call(fnDup, uint64(vm.js), uint64(v))) }
 
-// cross returns the next crossing, nil when there is none.
-func (vm *VM) cross() *crossing {
+// nextCrossing returns the next crossing, nil when there is none.
+func (vm *VM) nextCrossing() *crossing {
 	o := &vm.owners
 	if len(o.crossings) == 0 {
 		return nil

@@ -11,7 +11,7 @@ func (vm *VM) startAsync(work Async) (Value, error) {
 	}
 	functions := vm.malloc(16)
 	defer func() { vm.call(fnFree, uint64(functions)) }()
-	promise, err := vm.made(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
+	promise, err := vm.checkValue(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func (s settler) free(vm *VM) {
 func (vm *VM) apply(f Value, args []Value) (Value, error) {
 	argv, free := vm.arguments(args)
 	defer free()
-	return vm.made(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)),
+	return vm.checkValue(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)),
 		uint64(len(args)), uint64(argv)))
 }
 

@@ -87,7 +87,7 @@ func (r *Region) move(size uint32) bool {
 	old := r.span
 	copy(r.vm.read(to.at, r.size), r.vm.read(old.at, r.size))
 	r.span = to
-	r.vm.giveSpan(old, r.size)
+	r.vm.freeSpan(old, r.size)
 	return true
 }
 
@@ -96,7 +96,7 @@ func (r *Region) Free() {
 	for n, x := range r.vm.regions {
 		if x == r {
 			r.vm.regions = append(r.vm.regions[:n:n], r.vm.regions[n+1:]...)
-			r.vm.giveSpan(r.span, r.size)
+			r.vm.freeSpan(r.span, r.size)
 			r.vm.Charge(-int64(r.size))
 			return
 		}
@@ -107,7 +107,7 @@ func (r *Region) Free() {
 // detached before the region is resized or freed.
 func (r *Region) Alias() (Value, error) {
 	const noFree, noOpaque, notShared = 0, 0, 0
-	return r.vm.made(r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noFree, noOpaque, notShared))
+	return r.vm.checkValue(r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noFree, noOpaque, notShared))
 }
 
 // Detach makes buffer an ArrayBuffer of no bytes. What is no ArrayBuffer, or
@@ -136,9 +136,9 @@ func (vm *VM) takeSpan(size uint32) (span, bool) {
 	return span{}, false
 }
 
-// giveSpan makes s free; its first used bytes may be other than zero. Free spans
+// freeSpan makes s free; its first used bytes may be other than zero. Free spans
 // that touch become one.
-func (vm *VM) giveSpan(s span, used uint32) {
+func (vm *VM) freeSpan(s span, used uint32) {
 	clear(vm.read(s.at, used))
 	rest := vm.spans[:0]
 	for _, x := range vm.spans {
@@ -166,7 +166,7 @@ func (vm *VM) growMemory(n uint32) bool {
 // of the heap on the isolate's behalf: heap and charges share one limit. False,
 // and nothing is counted, when that would be passed.
 func (vm *VM) Charge(n int64) bool {
-	if n > 0 && !vm.affords(n) {
+	if n > 0 && !vm.hasRoomFor(n) {
 		return false
 	}
 	vm.charged += n
@@ -180,9 +180,9 @@ func (vm *VM) heapLimit() int64 { return max(DefaultMemoryLimit-vm.charged, leas
 // Charged is the number of bytes that regions hold, and that Charge counted.
 func (vm *VM) Charged() int64 { return vm.charged }
 
-// affords looks at the memory that the heap ever took first, since counting what
+// hasRoomFor looks at the memory that the heap ever took first, since counting what
 // it holds now walks all of it.
-func (vm *VM) affords(n int64) bool {
+func (vm *VM) hasRoomFor(n int64) bool {
 	left := DefaultMemoryLimit - vm.charged
 	if n > left-leastHeap {
 		return false
@@ -222,7 +222,7 @@ func (vm *VM) layout() (l layout) {
 	return l
 }
 
-func (vm *VM) adopt(l layout) {
+func (vm *VM) restoreLayout(l layout) {
 	for _, r := range l.regions {
 		vm.regions = append(vm.regions, &Region{vm: vm, span: r.span, size: r.size})
 		vm.charged += int64(r.size) // the heap's limit is in the image

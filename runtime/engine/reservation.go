@@ -11,7 +11,7 @@ func (m *HostMemory) Reservation() *Reservation { return &Reservation{newAccount
 // Add counts n bytes more, or fewer where n is negative. What is counted need not fit.
 func (r *Reservation) Add(n int64) {
 	if n < 0 {
-		r.account.give(-n)
+		r.account.discharge(-n)
 		return
 	}
 	r.account.used.Add(n)
@@ -20,7 +20,7 @@ func (r *Reservation) Add(n int64) {
 // Fits reports whether there is memory for all that is counted. It takes what is lacking, and
 // does not wait for it.
 func (r *Reservation) Fits() bool {
-	return r.account.used.Load() <= r.account.covered.Load() || r.account.tryCover()
+	return r.account.used.Load() <= r.account.covered.Load() || r.account.tryReserve()
 }
 
 // Bytes is how many are counted.

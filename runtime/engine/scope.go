@@ -32,7 +32,7 @@ type Scope struct {
 	pending atomic.Int32
 	// clockStopped is whether Date tells 1970: see StopClock.
 	clockStopped bool
-	// outside is what Go holds for the scope, in bytes: hold.go.
+	// outside is what Go holds for the scope, in bytes: asyncmemory.go.
 	outside atomic.Int64
 }
 
@@ -44,8 +44,8 @@ func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
 	return s
 }
 
-// nobodys is the scope of what an image is made by.
-func nobodys(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
+// backgroundScope is the scope of what an image is made by.
+func backgroundScope(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
 
 // scopes counts the scopes made.
 var scopes atomic.Uint32
@@ -65,7 +65,7 @@ func (s *Scope) Context() context.Context { return s.ctx }
 func (s *Scope) CPU() time.Duration {
 	used := time.Duration(s.cpu.Load())
 	if t := s.turn.Load(); t != nil {
-		used += t.used()
+		used += t.cpuTime()
 	}
 	return used
 }
@@ -81,7 +81,7 @@ func (s *Scope) begin() *turn {
 // end charges the turn to the scope.
 func (s *Scope) end(t *turn) {
 	s.turn.Store(nil)
-	s.cpu.Add(int64(t.used()))
+	s.cpu.Add(int64(t.cpuTime()))
 }
 
 // Refill gives the scope its whole budget again: what begins is as good as a

@@ -31,9 +31,9 @@ const (
 // Latin1 becomes a string of characters up to U+00FF, one for each byte.
 type Latin1 []byte
 
-// flat is the units of v where they lie; not ok when v is no string, or one that
+// stringUnits is the units of v where they lie; not ok when v is no string, or one that
 // is put together of others.
-func (vm *VM) flat(v Value) (units []byte, wide, ok bool) {
+func (vm *VM) stringUnits(v Value) (units []byte, wide, ok bool) {
 	if v.tag() != tagString {
 		return nil, false, false
 	}
@@ -67,29 +67,29 @@ var errRefused = errors.New("there is no room for a text")
 
 // takeText is text that counts as the call's, if there is one.
 func (vm *VM) takeText(v Value, c *Call) (string, error) {
-	units, wide, ok := vm.flat(v)
+	units, wide, ok := vm.stringUnits(v)
 	if !ok {
 		return vm.composedText(v, c)
 	}
 	var out strings.Builder
 	if !wide && vm.isASCII(units) {
-		if c != nil && !c.fits(len(units)) {
+		if c != nil && !c.mustReserve(len(units)) {
 			return "", errRefused
 		}
 		out.Grow(len(units))
-		vm.paced(len(units), func(from, to int) { out.Write(units[from:to]) })
+		vm.inSteps(len(units), func(from, to int) { out.Write(units[from:to]) })
 		return out.String(), nil
 	}
 	if len(units) <= longestBuffer/2 {
 		var text string
-		vm.asUTF8(units, wide, func(utf8 []byte) { text = string(utf8) })
-		if c != nil && !c.fits(len(text)) {
+		vm.withUTF8(units, wide, func(utf8 []byte) { text = string(utf8) })
+		if c != nil && !c.mustReserve(len(text)) {
 			return "", errRefused
 		}
 		return text, nil
 	}
 	n := vm.lengthUTF8(units, wide)
-	if c != nil && !c.fits(n) {
+	if c != nil && !c.mustReserve(n) {
 		return "", errRefused
 	}
 	b := vm.appendText(make([]byte, 0, n), units, wide)
@@ -98,7 +98,7 @@ func (vm *VM) takeText(v Value, c *Call) (string, error) {
 
 // lengthUTF8 is how many bytes appendText makes of units.
 func (vm *VM) lengthUTF8(units []byte, wide bool) (n int) {
-	vm.paced(len(units), func(from, to int) {
+	vm.inSteps(len(units), func(from, to int) {
 		if wide {
 			n += lengthWide(units, from, to)
 			return
@@ -140,7 +140,7 @@ func (vm *VM) composedText(v Value, c *Call) (string, error) {
 		return "", vm.exception()
 	}
 	n := vm.readU32(vm.scratch)
-	if c != nil && !c.fits(int(n)) {
+	if c != nil && !c.mustReserve(int(n)) {
 		vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
 		return "", errRefused
 	}
@@ -167,8 +167,8 @@ func withoutSurrogates(s string) string {
 	return out.String()
 }
 
-// paced goes through n bytes in steps; a turn over its budget ends between two.
-func (vm *VM) paced(n int, step func(from, to int)) {
+// inSteps goes through n bytes in steps; a turn over its budget ends between two.
+func (vm *VM) inSteps(n int, step func(from, to int)) {
 	for at := 0; at < n; at += pace {
 		step(at, min(at+pace, n))
 		if n > pace {
@@ -179,7 +179,7 @@ func (vm *VM) paced(n int, step func(from, to int)) {
 
 func (vm *VM) isASCII(b []byte) bool {
 	ascii := true
-	vm.paced(len(b), func(from, to int) { ascii = ascii && isASCII(b[from:to]) })
+	vm.inSteps(len(b), func(from, to int) { ascii = ascii && isASCII(b[from:to]) })
 	return ascii
 }
 
@@ -201,10 +201,10 @@ func isASCII(b []byte) bool {
 // longestBuffer is the most bytes of a buffer that is kept for the next text.
 const longestBuffer = 8 << 20
 
-// asUTF8 gives use units as UTF-8, for as long as it runs; a lone surrogate
+// withUTF8 gives use units as UTF-8, for as long as it runs; a lone surrogate
 // becomes U+FFFD. A new megabyte each time would cost more than what is written
 // into it.
-func (vm *VM) asUTF8(units []byte, wide bool, use func(text []byte)) {
+func (vm *VM) withUTF8(units []byte, wide bool, use func(text []byte)) {
 	buffer, _ := vm.engine.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
@@ -222,11 +222,11 @@ func (vm *VM) asUTF8(units []byte, wide bool, use func(text []byte)) {
 
 func (vm *VM) appendText(out, units []byte, wide bool) []byte {
 	if !wide {
-		vm.paced(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
+		vm.inSteps(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
 		return out
 	}
 	done := 0
-	vm.paced(len(units), func(_, to int) {
+	vm.inSteps(len(units), func(_, to int) {
 		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
@@ -276,9 +276,9 @@ func appendUTF8(out, units []byte) []byte {
 // surrogate becomes U+FFFD.
 func (c *Call) EncodedText(i int) (Value, error) {
 	vm, v := c.vm, c.arg(i)
-	units, wide, ok := vm.flat(v)
+	units, wide, ok := vm.stringUnits(v)
 	if ok && !wide && vm.isASCII(units) {
-		return vm.made(vm.call(fnNewUint8Array, uint64(vm.js), uint64(uint32(v)+unitsOffset), uint64(len(units))))
+		return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(uint32(v)+unitsOffset), uint64(len(units))))
 	}
 	if !ok {
 		var free func()
@@ -294,7 +294,7 @@ func (c *Call) EncodedText(i int) (Value, error) {
 	if n := 2 * len(units); n > longestBuffer && n < int(vm.mem.Size()) {
 		return vm.encodedInPlace(units, wide)
 	}
-	vm.asUTF8(units, wide, func(text []byte) { array, err = vm.newBytes(text) })
+	vm.withUTF8(units, wide, func(text []byte) { array, err = vm.newBytes(text) })
 	return array, err
 }
 
@@ -308,7 +308,7 @@ func (vm *VM) encodedInPlace(units []byte, wide bool) (Value, error) {
 // when one is above U+00FF.
 func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	vm := c.vm
-	units, wide, ok := vm.flat(c.arg(i))
+	units, wide, ok := vm.stringUnits(c.arg(i))
 	if !ok {
 		composed, free, err := vm.wideUnits(c.arg(i))
 		if err != nil {
@@ -317,15 +317,15 @@ func (c *Call) Latin1(i int) (b []byte, ok bool) {
 		defer free()
 		units, wide = composed, true
 	}
-	c.fits(len(units))
+	c.mustReserve(len(units))
 	c.check()
 	if !wide {
 		b = make([]byte, 0, len(units))
-		vm.paced(len(units), func(from, to int) { b = append(b, units[from:to]...) })
+		vm.inSteps(len(units), func(from, to int) { b = append(b, units[from:to]...) })
 		return b, true
 	}
 	b, ok = make([]byte, len(units)/2), true
-	vm.paced(len(units), func(from, to int) {
+	vm.inSteps(len(units), func(from, to int) {
 		for at := from; at < to; at += 2 {
 			b[at/2] = units[at]
 			ok = ok && units[at+1] == 0
@@ -334,9 +334,9 @@ func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	return b, ok
 }
 
-// blank is a string of n characters of no meaning, for Go to fill in; ok is
+// blankString is a string of n characters of no meaning, for Go to fill in; ok is
 // false when the prelude has no entry point "blank" (number, whether wide).
-func (vm *VM) blank(n int, wide bool) (v Value, units []byte, ok bool, err error) {
+func (vm *VM) blankString(n int, wide bool) (v Value, units []byte, ok bool, err error) {
 	f, ok := vm.entryFns["blank"]
 	if !ok {
 		return 0, nil, false, nil
@@ -345,7 +345,7 @@ func (vm *VM) blank(n int, wide bool) (v Value, units []byte, ok bool, err error
 	if v, err = vm.apply(f, []Value{floatValue(float64(n)), flag}); err != nil {
 		return 0, nil, true, err
 	}
-	units, isWide, ok := vm.flat(v)
+	units, isWide, ok := vm.stringUnits(v)
 	if size := len(units); !ok || isWide != wide || size != n && size != 2*n {
 		vm.Free(v)
 		return 0, nil, false, nil
@@ -357,7 +357,7 @@ func (vm *VM) blank(n int, wide bool) (v Value, units []byte, ok bool, err error
 func (vm *VM) newText(b []byte) (Value, error) {
 	if len(b) >= longText && vm.isText(b) {
 		n, wide := vm.measure(b)
-		v, units, ok, err := vm.blank(n, wide)
+		v, units, ok, err := vm.blankString(n, wide)
 		if ok {
 			if err == nil {
 				vm.fill(units, b, wide, n)
@@ -367,12 +367,12 @@ func (vm *VM) newText(b []byte) (Value, error) {
 	}
 	ptr, free := vm.write(unsafe.String(unsafe.SliceData(b), len(b)))
 	defer free()
-	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(b))))
+	return vm.checkValue(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(b))))
 }
 
-// cut is the end of the step of well-formed UTF-8 that ends at to: not within a
+// characterStart is the end of the step of well-formed UTF-8 that ends at to: not within a
 // character.
-func cut(b []byte, to int) int {
+func characterStart(b []byte, to int) int {
 	for back := 0; back < utf8.UTFMax && to < len(b) && to > 0 && !utf8.RuneStart(b[to]); back++ {
 		to--
 	}
@@ -382,8 +382,8 @@ func cut(b []byte, to int) int {
 // isText reports whether b is well-formed.
 func (vm *VM) isText(b []byte) bool {
 	valid, done := true, 0
-	vm.paced(len(b), func(_, to int) {
-		to = cut(b, to)
+	vm.inSteps(len(b), func(_, to int) {
+		to = characterStart(b, to)
 		valid = valid && utf8.Valid(b[done:to])
 		done = to
 	})
@@ -392,7 +392,7 @@ func (vm *VM) isText(b []byte) bool {
 
 // measure is how many units UTF-16 of b has, and whether one is above U+00FF.
 func (vm *VM) measure(b []byte) (units int, wide bool) {
-	vm.paced(len(b), func(from, to int) {
+	vm.inSteps(len(b), func(from, to int) {
 		if isASCII(b[from:to]) {
 			units += to - from
 			return
@@ -414,8 +414,8 @@ func (vm *VM) measure(b []byte) (units int, wide bool) {
 // fill writes the n characters of b into units.
 func (vm *VM) fill(units, b []byte, wide bool, n int) {
 	done := 0
-	vm.paced(len(b), func(_, to int) {
-		to = cut(b, to)
+	vm.inSteps(len(b), func(_, to int) {
+		to = characterStart(b, to)
 		piece := b[done:to]
 		done = to
 		switch {
@@ -475,12 +475,12 @@ func (vm *VM) newLatin1(b []byte) (Value, error) {
 	if len(b) < longText {
 		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 	}
-	v, units, ok, err := vm.blank(len(b), false)
+	v, units, ok, err := vm.blankString(len(b), false)
 	if !ok {
 		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 	}
 	if err == nil {
-		vm.paced(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
+		vm.inSteps(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
 	}
 	return v, err
 }
@@ -495,7 +495,7 @@ func (c *Call) DecodedView(view []byte) (Value, error) {
 	if len(view) > 0 {
 		ptr = uint32(uintptr(unsafe.Pointer(&view[0])) - uintptr(unsafe.Pointer(&vm.read(0, 1)[0])))
 	}
-	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(view))))
+	return vm.checkValue(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(view))))
 }
 
 // IsText reports whether b is well-formed UTF-8.

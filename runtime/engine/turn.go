@@ -19,14 +19,14 @@ type turn struct {
 	elsewhere atomic.Int64
 	limit     time.Duration
 	bounded   bool // there is a limit
-	// deserted is when it was first seen, by the clock on the wall, that nobody waits for
+	// abandonedAt is when it was first seen, by the clock on the wall, that nobody waits for
 	// the turn; 0 while somebody does.
-	deserted time.Duration
-	after    []func()
+	abandonedAt time.Duration
+	after       []func()
 }
 
-// used is the CPU time so far.
-func (t *turn) used() time.Duration {
+// cpuTime is the CPU time so far.
+func (t *turn) cpuTime() time.Duration {
 	return t.clock.read() - t.start + time.Duration(t.elsewhere.Load())
 }
 
@@ -45,9 +45,9 @@ func Busy() (took func() time.Duration) {
 	}
 }
 
-// Spent adds to the turn CPU time that another goroutine spent on the call's
+// AddCPU adds to the turn CPU time that another goroutine spent on the call's
 // behalf, as [Busy] tells it.
-func (c *Call) Spent(d time.Duration) {
+func (c *Call) AddCPU(d time.Duration) {
 	if t := c.vm.running; t != nil {
 		t.charge(d)
 	}
@@ -63,18 +63,18 @@ func (c *Call) AfterTurn(fn func()) {
 	fn()
 }
 
-// left is what may still be used; it is negative when too much was. It makes
+// remaining is what may still be used; it is negative when too much was. It makes
 // sense for a bounded turn only.
-func (t *turn) left() time.Duration { return t.limit - t.used() }
+func (t *turn) remaining() time.Duration { return t.limit - t.cpuTime() }
 
-// over reports whether the limit was reached. No turn is never over, and none has
+// overLimit reports whether the limit was reached. No turn is never over, and none has
 // used more time than passed: so the thread's clock, which takes a microsecond to
 // read, is read only once the limit has passed on the wall.
-func (t *turn) over() bool {
+func (t *turn) overLimit() bool {
 	if t == nil || !t.bounded || time.Since(opened)-t.began+time.Duration(t.elsewhere.Load()) < t.limit {
 		return false
 	}
-	return t.used() >= t.limit
+	return t.cpuTime() >= t.limit
 }
 
 // turn runs fn and then the job queue on behalf of scope, and charges the CPU
@@ -85,7 +85,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	defer runtime.UnlockOSThread()
 	t := scope.begin()
 	vm.scope, vm.running, vm.cut = scope, t, false
-	vm.own(scope)
+	vm.setOwner(scope)
 	defer func() {
 		scope.end(t)
 		vm.running = nil
@@ -95,7 +95,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	}()
 	err := vm.guard(func() error {
 		err := fn()
-		vm.leave()
+		vm.endJob()
 		vm.drain()
 		vm.reportRejections()
 		return err

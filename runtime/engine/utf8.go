@@ -30,12 +30,12 @@ func DecodeUTF8(b []byte) string {
 }
 
 // DecodeOwned is DecodeUTF8 of bytes that nobody writes any more: what is well-formed is
-// not copied, and what is made of the rest counts, as Hold does, before it is made.
+// not copied, and what is made of the rest counts, as Reserve does, before it is made.
 func DecodeOwned(ctx context.Context, b []byte) (string, error) {
 	if utf8.Valid(b) {
 		return unsafe.String(unsafe.SliceData(b), len(b)), nil
 	}
-	if err := Hold(ctx, int64(decodedLength(b))); err != nil {
+	if err := Reserve(ctx, int64(decodedLength(b))); err != nil {
 		return "", err
 	}
 	return DecodeUTF8(b), nil

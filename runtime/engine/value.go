@@ -74,8 +74,8 @@ type Object []Field
 // Lent becomes a Uint8Array of a copy of Bytes. Back is called once they are copied,
 // and not at all when nobody waits for them any more.
 type Lent struct {
-	Bytes []byte
-	Back  func()
+	Bytes   []byte
+	Release func()
 }
 
 // Unsupported is what Call.Value returns for a value that has no Go form.
@@ -107,13 +107,13 @@ func (vm *VM) New(value any) (Value, error) {
 	case float64:
 		return floatValue(v), nil
 	case BigInt:
-		return vm.made(vm.call(fnNewBigInt64, uint64(vm.js), uint64(v)))
+		return vm.checkValue(vm.call(fnNewBigInt64, uint64(vm.js), uint64(v)))
 	case string:
 		return vm.newString(v)
 	case []byte:
 		return vm.newBytes(v)
 	case Lent:
-		defer v.Back()
+		defer v.Release()
 		return vm.newBytes(v.Bytes)
 	case *Buffer:
 		defer v.Free()
@@ -168,8 +168,8 @@ func (vm *VM) Free(v Value) {
 	}
 }
 
-// made checks a Value that the engine returned.
-func (vm *VM) made(v uint64) (Value, error) {
+// checkValue checks a Value that the engine returned.
+func (vm *VM) checkValue(v uint64) (Value, error) {
 	if Value(v).tag() == tagException {
 		return 0, vm.exception()
 	}
@@ -187,7 +187,7 @@ func (vm *VM) newBytes(b []byte) (Value, error) {
 		return vm.copyBytes(b)
 	}
 	return vm.newFilled(len(b), func(to []byte) int {
-		vm.paced(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
+		vm.inSteps(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
 		return len(b)
 	})
 }
@@ -195,7 +195,7 @@ func (vm *VM) newBytes(b []byte) (Value, error) {
 // newFilled is a Uint8Array of n bytes, no more than memory has, that fill writes: all of
 // them, as it says.
 func (vm *VM) newFilled(n int, fill func(to []byte) int) (Value, error) {
-	v, err := vm.made(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(n)))
+	v, err := vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(n)))
 	if err != nil {
 		return 0, err
 	}
@@ -214,7 +214,7 @@ func (vm *VM) copyBytes(b []byte) (Value, error) {
 		defer func() { vm.call(fnFree, uint64(ptr)) }()
 	}
 	vm.mem.Write(ptr, b)
-	return vm.made(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
+	return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
 }
 
 func (vm *VM) parseJSON(text []byte) (Value, error) {
@@ -222,11 +222,11 @@ func (vm *VM) parseJSON(text []byte) (Value, error) {
 	defer free()
 	name := vm.scratch + scratchSize - 1 // an empty C string
 	vm.mem.WriteByte(name, 0)
-	return vm.made(vm.call(fnParseJSON, uint64(vm.js), uint64(ptr), uint64(len(text)), uint64(name)))
+	return vm.checkValue(vm.call(fnParseJSON, uint64(vm.js), uint64(ptr), uint64(len(text)), uint64(name)))
 }
 
 func newArray[T any](vm *VM, items []T) (Value, error) {
-	array, err := vm.made(vm.call(fnNewArray, uint64(vm.js)))
+	array, err := vm.checkValue(vm.call(fnNewArray, uint64(vm.js)))
 	if err != nil {
 		return 0, err
 	}
@@ -242,7 +242,7 @@ func newArray[T any](vm *VM, items []T) (Value, error) {
 }
 
 func (vm *VM) newObject(fields []Field) (Value, error) {
-	object, err := vm.made(vm.call(fnNewObject, uint64(vm.js)))
+	object, err := vm.checkValue(vm.call(fnNewObject, uint64(vm.js)))
 	if err != nil {
 		return 0, err
 	}
@@ -270,7 +270,7 @@ func (vm *VM) setFields(object Value, fields []Field) error {
 func (vm *VM) get(object Value, name string) (Value, error) {
 	ptr, free := vm.write(name)
 	defer free()
-	return vm.made(vm.call(fnGetStr, uint64(vm.js), uint64(object), uint64(ptr)))
+	return vm.checkValue(vm.call(fnGetStr, uint64(vm.js), uint64(object), uint64(ptr)))
 }
 
 // bytes returns a view of the bytes of an ArrayBuffer or of a view of one.
@@ -288,7 +288,7 @@ func (vm *VM) bytes(v Value) ([]byte, bool) {
 	if !isView {
 		return vm.dataViewBytes(v)
 	}
-	buffer, err := vm.made(vm.call(fnGetTypedArrayBuffer, uint64(vm.js), uint64(v),
+	buffer, err := vm.checkValue(vm.call(fnGetTypedArrayBuffer, uint64(vm.js), uint64(v),
 		uint64(vm.scratch), uint64(vm.scratch+4), uint64(vm.scratch+8)))
 	if err != nil {
 		return nil, false

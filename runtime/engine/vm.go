@@ -37,7 +37,7 @@ type VM struct {
 	regions   []*Region
 	spans     []span // of freed regions, all zero
 	charged   int64  // bytes of regions, and of what Charge counted
-	beside    Companion
+	companion Companion
 	account   *account // of the isolate; nil while an image is made
 	scope     *Scope
 	owners    owners
@@ -52,7 +52,7 @@ type VM struct {
 	cut        bool          // the turn was unwound since nobody waits for it
 	latest     time.Duration // the turn's CPU time when it must have ended
 	// following is whether functions of later jobs are given to the prelude
-	// first: follow.go.
+	// first: asynchooks.go.
 	following bool
 	// keeping is whether this job keeps something alive until its end.
 	keeping bool
@@ -88,7 +88,7 @@ func (vm *VM) call(id fnID, args ...uint64) uint64 {
 		panic(broken{err})
 	}
 	if vm.killed != nil && !vm.killing {
-		vm.die()
+		vm.endUnwound()
 	}
 	return l.stack[0]
 }

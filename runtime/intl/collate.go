@@ -294,7 +294,7 @@ func collateFuncs() map[string]engine.Func {
 			if len(a)+len(b) <= longText {
 				return compare()
 			}
-			return c.Apart(compare)
+			return c.Offload(compare)
 		},
 	}
 }

@@ -22,7 +22,7 @@ func segmentFuncs() map[string]engine.Func {
 			if len(text) <= longText {
 				return segments(granularity, text)
 			}
-			return c.Apart(func() (any, error) { return segments(granularity, text) })
+			return c.Offload(func() (any, error) { return segments(granularity, text) })
 		},
 	}
 }

@@ -52,7 +52,7 @@ func wordFuncs() map[string]engine.Func {
 			if len(texts) <= many {
 				return flat(list(r.data, kind, style, texts)), nil
 			}
-			return c.Apart(func() (any, error) { return flat(list(r.data, kind, style, texts)), nil })
+			return c.Offload(func() (any, error) { return flat(list(r.data, kind, style, texts)), nil })
 		},
 		// intl_name(locale, type, style, dialect or standard, code) -> [canonical code, name]
 		// without the name when there is none
@@ -70,7 +70,7 @@ func wordFuncs() map[string]engine.Func {
 			if len(text) <= longText {
 				return changeCase(tags, text, upper)
 			}
-			return c.Apart(func() (any, error) { return changeCase(tags, text, upper) })
+			return c.Offload(func() (any, error) { return changeCase(tags, text, upper) })
 		},
 	}
 }

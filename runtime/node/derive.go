@@ -33,7 +33,7 @@ func deriveOperations() map[string]operation {
 		"prime": func(c *engine.Call) (any, error) {
 			bits, safe := c.Int(1), c.Bool(2)
 			ctx := c.Context()
-			return c.Apart(func() (any, error) { return newPrime(ctx, bits, safe) })
+			return c.Offload(func() (any, error) { return newPrime(ctx, bits, safe) })
 		},
 		// is_prime(bytes) -> boolean
 		"is_prime": func(c *engine.Call) (any, error) {
@@ -42,7 +42,7 @@ func deriveOperations() map[string]operation {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
 			}
 			candidate := new(big.Int).SetBytes(b)
-			return c.Apart(func() (any, error) { return candidate.ProbablyPrime(20), nil })
+			return c.Offload(func() (any, error) { return candidate.ProbablyPrime(20), nil })
 		},
 		// hkdf(digest, key, salt, info, length) -> bytes
 		"hkdf": func(c *engine.Call) (any, error) {
@@ -54,7 +54,7 @@ func deriveOperations() map[string]operation {
 			if length > int64(255*h().Size()) {
 				return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 			}
-			return c.Apart(func() (any, error) { return hkdf.Key(h, key, salt, string(info), int(length)) })
+			return c.Offload(func() (any, error) { return hkdf.Key(h, key, salt, string(info), int(length)) })
 		},
 		// pbkdf2(digest, password, salt, iterations, length, async) -> bytes
 		"pbkdf2": func(c *engine.Call) (any, error) {
@@ -67,7 +67,7 @@ func deriveOperations() map[string]operation {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
 			}
 			async := c.Bool(6)
-			if err := c.Hold(length); err != nil {
+			if err := c.Reserve(length); err != nil {
 				return nil, err
 			}
 			return later(c, async, func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
@@ -90,7 +90,7 @@ func deriveScrypt(c *engine.Call) (any, error) {
 		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
 	}
 	async := c.Bool(8)
-	if err := c.Hold(128*r*(n+p+2) + length); err != nil {
+	if err := c.Reserve(128*r*(n+p+2) + length); err != nil {
 		return nil, err
 	}
 	return later(c, async, func() (any, error) {
@@ -104,13 +104,13 @@ func deriveScrypt(c *engine.Call) (any, error) {
 // later does work apart, on the turn's time, and gives its result now or by a
 // promise: what takes the time of a processor counts, whoever waits for it.
 func later(c *engine.Call, async bool, work func() (any, error)) (any, error) {
-	value, err := c.Apart(work)
+	value, err := c.Offload(work)
 	if !async {
 		return value, err
 	}
 	c.Drop()
 	if b, ok := value.([]byte); ok {
-		if err := c.Hold(int64(len(b))); err != nil {
+		if err := c.Reserve(int64(len(b))); err != nil {
 			return nil, err
 		}
 	}

@@ -101,7 +101,7 @@ func hashOperations() map[string]operation {
 			}
 			length := c.Int(4)
 			h.Write(c.View(3))
-			if err := c.Hold(length); err != nil {
+			if err := c.Reserve(length); err != nil {
 				return nil, err
 			}
 			return digest(h, length)

@@ -25,7 +25,7 @@ func textOperations() map[string]operation {
 			if name == "latin1" {
 				return engine.Latin1(b), nil
 			}
-			if err := c.Hold(2 * int64(len(b))); err != nil {
+			if err := c.Reserve(2 * int64(len(b))); err != nil {
 				return nil, err
 			}
 			return decode(name, b)

@@ -25,7 +25,7 @@ func zlibOperations(coders Coders) map[string]operation {
 		"zlib_compress": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5), checksum: c.Bool(7)}
 			async, out := c.Bool(6), c.Buffer(engine.MaxOutside, nil)
-			if err := c.Hold(z.cost()); err != nil {
+			if err := c.Reserve(z.cost()); err != nil {
 				return nil, err
 			}
 			return later(c, async, func() (any, error) { return out, z.compress(out) })

@@ -160,7 +160,7 @@ func validate(s *store, c *engine.Call) (any, error) {
 	if len(module) > maxValidate {
 		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("WebAssembly.validate(): %d bytes are more than the %d that can be validated here", len(module), maxValidate)}
 	}
-	return c.Apart(func() (any, error) { return s.set.runtime.check(s.ctx, module) == nil, nil })
+	return c.Offload(func() (any, error) { return s.set.runtime.check(s.ctx, module) == nil, nil })
 }
 
 // wasm_instantiate(module, links) -> number of an instance; the links are what

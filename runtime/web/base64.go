@@ -20,7 +20,7 @@ func encodeBase64(c *engine.Call) (any, error) {
 	if len(in) <= inline {
 		return encode()
 	}
-	return c.Apart(encode)
+	return c.Offload(encode)
 }
 
 // decodeBase64 is of argument 0.
@@ -39,7 +39,7 @@ func decodeBase64(c *engine.Call) (any, error) {
 	if len(in) <= inline {
 		return decode()
 	}
-	return c.Apart(decode)
+	return c.Offload(decode)
 }
 
 var errBase64 = domError("InvalidCharacterError", "atob: the string is not base64")

@@ -189,7 +189,7 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 
 // heldBy has what is read of r count as held by an Async whose context ctx is.
 func heldBy(ctx context.Context, r io.Reader) io.Reader {
-	return counted{r, func(n int64) error { return engine.Hold(ctx, n) }}
+	return counted{r, func(n int64) error { return engine.Reserve(ctx, n) }}
 }
 
 // readCached returns a body, or so much of it that it is too large to be kept.

@@ -328,7 +328,7 @@ const historyStep = 1 << 20
 
 // hold counts n bytes for as long as the stream is open.
 func (o *openCodec) hold(c *engine.Call, n int64) error {
-	if err := c.Hold(n); err != nil {
+	if err := c.Reserve(n); err != nil {
 		return err
 	}
 	release, err := c.Keep()
@@ -392,7 +392,7 @@ func (cs *codecs) step(call *engine.Call, id int64, in []byte, how kind) (any, e
 	}
 	out, err := c.step(in, how)
 	if d, ok := c.codec.(*decompressor); ok {
-		call.Spent(d.spent)
+		call.AddCPU(d.spent)
 	}
 	if err == nil {
 		err = c.gave(call, len(out))

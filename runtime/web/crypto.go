@@ -51,7 +51,7 @@ func (h *Host) cryptoFuncs() map[string]engine.Func {
 			b := c.View(1)
 			same := subtle.ConstantTimeEq(int32(len(a)), int32(len(b)))
 			if same == 1 {
-				c.VM().Paced(len(a), func(from, to int) { same &= subtle.ConstantTimeCompare(a[from:to], b[from:to]) })
+				c.VM().InSteps(len(a), func(from, to int) { same &= subtle.ConstantTimeCompare(a[from:to], b[from:to]) })
 			}
 			return same == 1, nil
 		},

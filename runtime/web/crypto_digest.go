@@ -66,7 +66,7 @@ func digestFuncs() map[string]engine.Func {
 				return nil, err
 			}
 			d, view := h.New(), c.View(1)
-			c.VM().Paced(len(view), func(from, to int) { d.Write(view[from:to]) })
+			c.VM().InSteps(len(view), func(from, to int) { d.Write(view[from:to]) })
 			return d.Sum(nil), nil
 		},
 		// crypto_hash(hash) -> the state of a hash of nothing yet, as bytes
@@ -84,7 +84,7 @@ func digestFuncs() map[string]engine.Func {
 				return nil, err
 			}
 			view := c.View(2)
-			c.VM().Paced(len(view), func(from, to int) { d.Write(view[from:to]) })
+			c.VM().InSteps(len(view), func(from, to int) { d.Write(view[from:to]) })
 			return frozen(d)
 		},
 		// crypto_hash_sum(hash, state) -> bytes

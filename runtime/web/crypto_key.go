@@ -247,7 +247,7 @@ func (h *Host) keyFuncs() map[string]engine.Func {
 				return nil, err
 			}
 			name, p := c.String(0), paramsIn(c, 1)
-			return c.Apart(func() (any, error) {
+			return c.Offload(func() (any, error) {
 				keys, err := algorithmOf(name).generate(name, p)
 				if err != nil {
 					return nil, err
@@ -316,9 +316,9 @@ func (h *Host) useFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			n, err := c.Apart(func() (any, error) { return cipherInPlace(decrypt, k, p, b, size) })
+			n, err := c.Offload(func() (any, error) { return cipherInPlace(decrypt, k, p, b, size) })
 			to := c.View(4)
-			c.VM().Paced(len(b), func(from, end int) { copy(to[from:end], b[from:end]) })
+			c.VM().InSteps(len(b), func(from, end int) { copy(to[from:end], b[from:end]) })
 			return n, err
 		}),
 		// crypto_sign(handle, params, view) -> bytes
@@ -345,7 +345,7 @@ func (h *Host) useFuncs() map[string]engine.Func {
 				}
 				p[0] = other
 			}
-			return c.Apart(func() (any, error) { return algorithms[k.alg].derive(k, p, bits) })
+			return c.Offload(func() (any, error) { return algorithms[k.alg].derive(k, p, bits) })
 		}),
 	}
 }

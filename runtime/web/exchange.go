@@ -19,7 +19,7 @@ type Exchange struct {
 	// any more, or for now. Default: nobody hears of it.
 	Waits func()
 	// Elsewhere takes another isolate for a request that has not begun when its own was
-	// left: see engine.Isolate.Leave. Default: the request fails.
+	// left: see engine.Isolate.Retire. Default: the request fails.
 	Elsewhere func() (*engine.Isolate, error)
 
 	w       http.ResponseWriter

@@ -41,7 +41,7 @@ func (h *Host) htmlFuncs() map[string]engine.Func {
 			if len(r.in) <= inline { // a token may be as long as the document
 				return r.encodedAs(r.step(edit))
 			}
-			return c.Apart(func() (any, error) { return r.encodedAs(r.step(edit)) })
+			return c.Offload(func() (any, error) { return r.encodedAs(r.step(edit)) })
 		}),
 		// html_flush(handle) -> bytes to pass on of what is in front of the last event,
 		// or null

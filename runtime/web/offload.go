@@ -8,11 +8,11 @@ const inline = 256 << 10
 
 // copied is a copy of what View returned.
 func copied(c *engine.Call, view []byte) ([]byte, error) {
-	if err := c.Hold(int64(len(view))); err != nil {
+	if err := c.Reserve(int64(len(view))); err != nil {
 		return nil, err
 	}
 	b := make([]byte, 0, len(view))
-	c.VM().Paced(len(view), func(from, to int) { b = append(b, view[from:to]...) })
+	c.VM().InSteps(len(view), func(from, to int) { b = append(b, view[from:to]...) })
 	return b, nil
 }
 
@@ -25,7 +25,7 @@ func apart(c *engine.Call, view []byte, work func(b []byte) (any, error)) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return c.Apart(func() (any, error) { return work(b) })
+	return c.Offload(func() (any, error) { return work(b) })
 }
 
 // apartText works on text of any length.
@@ -34,5 +34,5 @@ func apartText(c *engine.Call, text string, work func() (any, error)) (any, erro
 	if len(text) <= short {
 		return work()
 	}
-	return c.Apart(work)
+	return c.Offload(work)
 }

@@ -68,7 +68,7 @@ func (h *Host) begin(x *Exchange, handle int64) error {
 var errLeft = errors.New("the isolate takes no further requests")
 
 func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
-	if x.iso.Left() {
+	if x.iso.Retired() {
 		return errLeft
 	}
 	x.begun.Store(true)

@@ -38,7 +38,7 @@ func (h *Host) textFuncs() map[string]engine.Func {
 			s, view := c.String(0), c.View(1)
 			s = s[:whole(s, len(view))] // what cannot fit need not be looked at
 			read, written := 0, 0
-			c.VM().Paced(len(s), func(_, to int) {
+			c.VM().InSteps(len(s), func(_, to int) {
 				units, n := encodeInto(s[written:whole(s, to)], view[written:])
 				read, written = read+units, written+n
 			})

@@ -80,7 +80,7 @@ func apartURLs(c *engine.Call, a, b string, work func() (any, error)) (any, erro
 	const shortCredentials = 1 << 10
 	for _, s := range []string{a, b} {
 		if len(s) > shortCredentials && strings.Contains(s, "@") {
-			return c.Apart(work)
+			return c.Offload(work)
 		}
 	}
 	if len(b) > len(a) {

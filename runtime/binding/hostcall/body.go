@@ -78,7 +78,7 @@ func Funcs(open *Handles) map[string]engine.Func {
 // refused before any of it is read; else each step is counted before it is read.
 func readAll(ctx context.Context, b Body) (any, error) {
 	if length := b.Len(); length >= 0 && length <= readWhole {
-		if err := engine.HoldInTurn(ctx, length); err != nil {
+		if err := engine.ReserveInTurn(ctx, length); err != nil {
 			return nil, err
 		}
 		all := borrow(length)
@@ -131,5 +131,5 @@ func borrow(n int64) engine.Lent {
 	if n <= maxBuffer {
 		back = func() { buffers.Put(kept) }
 	}
-	return engine.Lent{Bytes: (*kept)[:n], Back: back}
+	return engine.Lent{Bytes: (*kept)[:n], Release: back}
 }

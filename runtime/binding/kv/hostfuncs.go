@@ -98,7 +98,7 @@ func receive(open *hostcall.Handles, c *engine.Call) (any, error) {
 	const little = 64 << 10 // less than that is not worth its own count: a piece is soon full
 	var release func()
 	if n := len(c.View(1)); n >= little {
-		if err := c.Hold(int64(n)); err != nil {
+		if err := c.Reserve(int64(n)); err != nil {
 			return nil, err
 		}
 		if release, err = c.Keep(); err != nil {

@@ -159,14 +159,14 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 		return nil, err
 	}
 	if !pieces.Valid {
-		return entry, engine.Hold(ctx, int64(len(entry.Value)))
+		return entry, engine.Reserve(ctx, int64(len(entry.Value)))
 	}
 	// No transaction is open while this waits.
 	size, err := kv.sizeOf(ctx, kv.db, pieces)
 	if err != nil && !errors.Is(err, errPiecesGone) { // which a put or a delete did meanwhile
 		return nil, err
 	}
-	if err := engine.HoldInTurn(ctx, size); err != nil {
+	if err := engine.ReserveInTurn(ctx, size); err != nil {
 		return nil, err
 	}
 	// Again, so that the pieces stay. They may be others by now.
@@ -174,7 +174,7 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 	if err != nil || entry == nil {
 		return nil, err
 	}
-	if err := engine.Hold(ctx, stream.Len()-size); err != nil {
+	if err := engine.Reserve(ctx, stream.Len()-size); err != nil {
 		return nil, errors.Join(err, stream.Close())
 	}
 	entry.Value, err = stream.readAll()
@@ -384,7 +384,7 @@ func (kv *Namespace) List(ctx context.Context, o ListOptions) (entries []Entry, 
 		if err := rows.Scan(&key, &metadata, &expiration); err != nil {
 			return nil, "", err
 		}
-		if err := engine.Hold(ctx, int64(len(key)+len(metadata.String))); err != nil {
+		if err := engine.Reserve(ctx, int64(len(key)+len(metadata.String))); err != nil {
 			return nil, "", err
 		}
 		entries = append(entries, Entry{Key: string(key), Metadata: rawJSON(metadata), Expiration: expiration.Int64})

@@ -148,7 +148,7 @@ func (s *Bucket) after(ctx context.Context, from, end []byte, n int) (_ []*Objec
 			return nil, err
 		}
 		const beside = 512 // a key's other columns
-		if err := engine.Hold(ctx, int64(len(o.Key)+len(o.Custom))+beside); err != nil {
+		if err := engine.Reserve(ctx, int64(len(o.Key)+len(o.Custom))+beside); err != nil {
 			return nil, err
 		}
 		objects = append(objects, o)

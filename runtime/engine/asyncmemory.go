@@ -20,8 +20,8 @@ const (
 	MaxOutside = DefaultMemoryLimit
 )
 
-// take counts n bytes. The error is for JavaScript.
-func (s *Scope) take(n int64) error {
+// reserve counts n bytes. The error is for JavaScript.
+func (s *Scope) reserve(n int64) error {
 	if s.outside.Add(n) <= MaxOutside {
 		return nil
 	}
@@ -30,18 +30,18 @@ func (s *Scope) take(n int64) error {
 		"await some before starting more", MaxOutside>>20)}
 }
 
-func (s *Scope) give(n int64) { s.outside.Add(-n) }
+func (s *Scope) release(n int64) { s.outside.Add(-n) }
 
-// room is what an isolate's Asyncs may read at the same time, whichever scopes they
+// readQuota is what an isolate's Asyncs may read at the same time, whichever scopes they
 // are of: each scope's own bound does not hold many requests.
-type room struct {
+type readQuota struct {
 	mu    sync.Mutex
 	used  int64
 	freed chan struct{} // closed when some of it is given back; nil when nobody waits
 }
 
-// enter waits until n more bytes fit, or nothing else is in the room.
-func (r *room) enter(ctx context.Context, n int64) error {
+// acquire waits until n more bytes fit, or nothing else is in the room.
+func (r *readQuota) acquire(ctx context.Context, n int64) error {
 	for {
 		r.mu.Lock()
 		if r.used == 0 || r.used+n <= MaxOutside {
@@ -62,7 +62,7 @@ func (r *room) enter(ctx context.Context, n int64) error {
 	}
 }
 
-func (r *room) leave(n int64) {
+func (r *readQuota) release(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used -= n
@@ -72,79 +72,79 @@ func (r *room) leave(n int64) {
 	}
 }
 
-// claim is what an Async said with Hold and HoldInTurn, in bytes.
-type claim struct {
+// asyncReservation counts the bytes that an Async has reserved.
+type asyncReservation struct {
 	scope   *Scope
-	room    *room
+	room    *readQuota
 	account *account
 	n       int64
 	here    int64     // of them in the room
 	buffers []*Buffer // that it made
 }
 
-// take counts n bytes more.
-func (c *claim) take(ctx context.Context, n int64) error {
-	if err := c.scope.take(n); err != nil {
+// add counts n bytes more.
+func (c *asyncReservation) add(ctx context.Context, n int64) error {
+	if err := c.scope.reserve(n); err != nil {
 		return err
 	}
-	if err := c.account.take(ctx, n); err != nil {
-		c.scope.give(n)
+	if err := c.account.charge(ctx, n); err != nil {
+		c.scope.release(n)
 		return err
 	}
 	c.n += n
 	return nil
 }
 
-// claimKey is the key of an Async's *claim in its context.
-type claimKey struct{}
+// reservationKey is the key of an Async's *claim in its context.
+type reservationKey struct{}
 
-// Hold counts n bytes that the Async whose context ctx is (or descends from) has in
+// Reserve counts n bytes that the Async whose context ctx is (or descends from) has in
 // memory, until JavaScript has its value: many that read at the same time are refused
 // before they fill the memory of the process, and not after. The error is for
 // JavaScript. An Async calls it on its own goroutine; elsewhere it does nothing.
-func Hold(ctx context.Context, n int64) error {
-	c, ok := ctx.Value(claimKey{}).(*claim)
+func Reserve(ctx context.Context, n int64) error {
+	c, ok := ctx.Value(reservationKey{}).(*asyncReservation)
 	if !ok || n <= 0 {
 		return nil
 	}
-	return c.take(ctx, n)
+	return c.add(ctx, n)
 }
 
-// HoldInTurn is Hold for what an Async is about to read from this machine. It waits
+// ReserveInTurn is Reserve for what an Async is about to read from this machine. It waits
 // until what the isolate's other requests read leaves room for it: their bounds do not
 // add up. Only the first call of an Async waits, or two could wait for each other.
-func HoldInTurn(ctx context.Context, n int64) error {
-	c, ok := ctx.Value(claimKey{}).(*claim)
+func ReserveInTurn(ctx context.Context, n int64) error {
+	c, ok := ctx.Value(reservationKey{}).(*asyncReservation)
 	if !ok || n <= 0 || c.here > 0 {
-		return Hold(ctx, n)
+		return Reserve(ctx, n)
 	}
-	if err := c.scope.take(n); err != nil {
+	if err := c.scope.reserve(n); err != nil {
 		return err
 	}
-	if err := c.room.enter(ctx, n); err != nil {
-		c.scope.give(n)
+	if err := c.room.acquire(ctx, n); err != nil {
+		c.scope.release(n)
 		return err
 	}
 	c.here = n
-	if err := c.account.take(ctx, n); err != nil {
-		c.scope.give(n)
+	if err := c.account.charge(ctx, n); err != nil {
+		c.scope.release(n)
 		return err
 	}
 	c.n += n
 	return nil
 }
 
-// cover takes what a value holds beyond what was claimed.
-func (c *claim) cover(ctx context.Context, value any) error {
+// addResult takes what a value holds beyond what was claimed.
+func (c *asyncReservation) addResult(ctx context.Context, value any) error {
 	more := sizeOf(value) - c.n
 	if more <= 0 {
 		return nil
 	}
-	return c.take(ctx, more)
+	return c.add(ctx, more)
 }
 
-// keep has a value freed with the rest, if JavaScript does not get it.
-func (c *claim) keep(value any) {
+// freeUnlessUsed has a value freed with the rest, if JavaScript does not get it.
+func (c *asyncReservation) freeUnlessUsed(value any) {
 	switch v := value.(type) {
 	case *Buffer:
 		c.buffers = append(c.buffers, v)
@@ -156,27 +156,27 @@ func (c *claim) keep(value any) {
 }
 
 // release gives all of it back.
-func (c *claim) release() {
+func (c *asyncReservation) release() {
 	for _, b := range c.buffers {
 		b.Free()
 	}
-	c.scope.give(c.n)
-	c.account.give(c.n)
+	c.scope.release(c.n)
+	c.account.discharge(c.n)
 	if c.here > 0 {
-		c.room.leave(c.here)
+		c.room.release(c.here)
 	}
 }
 
-// held is work that holds what its call was given while it is under way. The error is
+// withReservation is work that holds what its call was given while it is under way. The error is
 // for JavaScript.
-func (vm *VM) held(work Async, c *Call) (Async, error) {
+func (vm *VM) withReservation(work Async, c *Call) (Async, error) {
 	scope := vm.scope
 	if scope.pending.Load() >= MaxPending {
 		return nil, &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this request has %d operations under way; "+
 			"await some before starting more", MaxPending)}
 	}
 	n := c.taken
-	if err := scope.take(n); err != nil {
+	if err := scope.reserve(n); err != nil {
 		return nil, err
 	}
 	if n == 0 {
@@ -184,12 +184,12 @@ func (vm *VM) held(work Async, c *Call) (Async, error) {
 	}
 	release, err := c.Keep()
 	if err != nil {
-		scope.give(n)
+		scope.release(n)
 		return nil, err
 	}
 	return func(ctx context.Context) (any, error) {
 		defer func() {
-			scope.give(n)
+			scope.release(n)
 			release()
 		}()
 		return work(ctx)

@@ -29,8 +29,8 @@ func (vm *VM) follow(on bool) {
 	}
 }
 
-// nested runs f, which calls the module from within a call of the module.
-func (vm *VM) nested(f func()) {
+// callNested runs f, which calls the module from within a call of the module.
+func (vm *VM) callNested(f func()) {
 	vm.depth++
 	defer func() { vm.depth-- }()
 	f()
@@ -40,19 +40,19 @@ func (vm *VM) nested(f func()) {
 // ends (ECMA-262, ClearKeptObjects).
 func (c *Call) KeepAlive() { c.vm.keeping = true }
 
-// leave ends, at the end of a job, the following and what the job kept alive.
-func (vm *VM) leave() {
+// endJob ends, at the end of a job, the following and what the job kept alive.
+func (vm *VM) endJob() {
 	if vm.following {
-		vm.tell("leave")
+		vm.callEntry("leave")
 	}
 	if vm.keeping {
 		vm.keeping = false
-		vm.tell("letGo")
+		vm.callEntry("letGo")
 	}
 }
 
-// tell calls an entry point without arguments, whose result is of no interest.
-func (vm *VM) tell(entry string) {
+// callEntry calls an entry point without arguments, whose result is of no interest.
+func (vm *VM) callEntry(entry string) {
 	result, err := vm.apply(vm.entryFns[entry], nil)
 	if err == nil {
 		vm.Free(result)

@@ -107,7 +107,7 @@ func TestReadsAreHeld(t *testing.T) {
 				if missing.Add(-1) == 0 {
 					close(*all.Load())
 				}
-				if err := engine.HoldInTurn(ctx, size); err != nil {
+				if err := engine.ReserveInTurn(ctx, size); err != nil {
 					return nil, err
 				}
 				n := now.Add(1)
@@ -119,7 +119,7 @@ func TestReadsAreHeld(t *testing.T) {
 				case <-*all.Load():
 				case <-ctx.Done():
 				}
-				return engine.Undefined, engine.Hold(ctx, 1)
+				return engine.Undefined, engine.Reserve(ctx, 1)
 			}), nil
 		},
 	}})

@@ -22,7 +22,7 @@ type Companion interface {
 }
 
 // Companion is what IsolateOptions.Companion made for the VM; nil without one.
-func (vm *VM) Companion() Companion { return vm.beside }
+func (vm *VM) Companion() Companion { return vm.companion }
 
 // Context carries the VM, and lives as long.
 func (vm *VM) Context() context.Context { return vm.ctx }
@@ -133,13 +133,13 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 // is closing. It is cheap; call it about once a millisecond.
 func (vm *VM) Interrupt() {
 	if !vm.killing {
-		vm.enforce()
+		vm.checkBudget()
 	}
 }
 
-// Paced goes through n bytes in steps, and ends the turn between two of them as
+// InSteps goes through n bytes in steps, and ends the turn between two of them as
 // Interrupt does.
-func (vm *VM) Paced(n int, step func(from, to int)) { vm.paced(n, step) }
+func (vm *VM) InSteps(n int, step func(from, to int)) { vm.inSteps(n, step) }
 
 // IsBroken reports whether err comes from a turn that has to end: it is to be given
 // to Abort.
