@@ -7,10 +7,11 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/console"
 )
 
 // console passes on what the Worker logged.
-func (w *Worker) console(s *engine.Scope, e web.ConsoleEntry) {
+func (w *Worker) console(s *engine.Scope, e console.Entry) {
 	if w.o.Console == nil || !w.mayLog(s, len(e.Text)) {
 		return
 	}

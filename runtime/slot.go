@@ -75,7 +75,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	}
 	maps.Copy(funcs, wasm.Funcs())
 	if w.o.NodeJS {
-		maps.Copy(funcs, node.Funcs(w.host))
+		maps.Copy(funcs, node.Funcs(w.host.Compression()))
 	}
 	isolate, err := w.runtime.engine.NewIsolate(w.ctx, w.image, engine.IsolateOptions{
 		Funcs:       funcs,

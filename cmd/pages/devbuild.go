@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
 // siteBuilder makes what is served of the site's folder: it implements
@@ -27,7 +27,7 @@ type siteBuilder struct {
 	console *console
 	bundler *bundler.Builder
 	stores  *localstate.Stores
-	caches  *web.Caches
+	caches  *cache.Store
 	site    *sql.DB
 	front   *site.Site
 	until   context.Context    // ends with the dev server

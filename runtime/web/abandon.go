@@ -44,7 +44,7 @@ func (h *Host) disconnect(x *Exchange) {
 		return
 	}
 	if x.takeLeave() {
-		h.enter(x, x.scope, "cancel")
+		h.enter(x, x.io.Scope, "cancel")
 	}
 	x.left.Store(true)
 	h.work.Go(func() { h.partWith(x) })
@@ -84,7 +84,7 @@ func (h *Host) Cut(s *engine.Scope) (last func(*engine.VM) error) {
 // isolate: then the isolate may start over without harm to anybody.
 func (h *Host) Alone(iso *engine.Isolate, s *engine.Scope) bool {
 	for _, x := range h.of(iso) {
-		if x.begun.Load() && !isClosed(x.done) && (x.scope != s || x.keeps.Load() > 0) {
+		if x.begun.Load() && !isClosed(x.done) && (x.io.Scope != s || x.keeps.Load() > 0) {
 			return false
 		}
 	}

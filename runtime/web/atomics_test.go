@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // ECMA-262, 25.4.
@@ -39,7 +40,7 @@ func TestAtomics(t *testing.T) {
 			t.Errorf("%s: %s, want %s", cases[i][0], got, cases[i][1])
 		}
 	}
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const a = new Int32Array(new SharedArrayBuffer(8)), first = Atomics.waitAsync(a, 0, 0), second = Atomics.waitAsync(a, 1, 0), timed = Atomics.waitAsync(a, 1, 0, 5);
 		const woken = [Atomics.notify(a, 0), Atomics.notify(a, 0), Atomics.notify(a, 1, 1)];
 		return [first.async, await first.value, await second.value, await timed.value, ...woken]`, `[true,"ok","ok","timed-out",1,0,1]`},
@@ -48,7 +49,7 @@ func TestAtomics(t *testing.T) {
 
 // ECMA-262, 9.10: what a WeakRef was made of lives until the job ends, and no longer.
 func TestWeakRef(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const ref = new WeakRef({ x: 1 }); const now = ref.deref()?.x; await null; return [now, typeof ref.deref()]`, `[1,"undefined"]`},
 		{`const ref = (() => new WeakRef({ x: 1 }))(); await null; return typeof ref.deref()`, `"undefined"`},
 		{`let kept = { x: 1 }; const ref = new WeakRef(kept); await null; const first = ref.deref().x; kept = null; const second = ref.deref().x; await null; return [first, second, typeof ref.deref()]`, `[1,1,"undefined"]`},

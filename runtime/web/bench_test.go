@@ -7,6 +7,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // BenchmarkServe is the whole way of a request from the exchange to the written
@@ -20,7 +21,7 @@ func BenchmarkServe(b *testing.B) {
 		"headers": `export default { fetch(request) { return new Response(null, { headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			w, err := start(b, code, web.Options{})
+			w, err := webtest.Start(b, code, web.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -31,7 +32,7 @@ func BenchmarkServe(b *testing.B) {
 			for b.Loop() {
 				x := web.NewExchange(discard{}, r)
 				scope := engine.NewScope(b.Context(), 0, x)
-				if err := w.host.Serve(w.iso, scope, x); err != nil {
+				if err := w.Host.Serve(w.Isolate, scope, x); err != nil {
 					b.Fatal(err)
 				}
 				<-x.Done()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // Objects with slots of the engine's are copied by what they are, whatever their
@@ -11,7 +12,7 @@ import (
 func TestCloneByKind(t *testing.T) {
 	const name = `const named = (f) => { try { const c = structuredClone(f()); return Object.prototype.toString.call(c).slice(8, -1) + JSON.stringify(c); } catch (e) { return e.name; } }; `
 	const refused = `"DataCloneError"`
-	var snippets []snippet
+	var snippets []webtest.Snippet
 	for _, c := range []struct{ make, want string }{
 		{`({ a: [1, { b: 2 }] })`, `"Object{\"a\":[1,{\"b\":2}]}"`},
 		{`Object.assign(Object.create(null), { a: 1 })`, `"Object{\"a\":1}"`},
@@ -45,14 +46,14 @@ func TestCloneByKind(t *testing.T) {
 		{`new Intl.NumberFormat()`, refused},
 		{`new TextEncoder()`, refused},
 	} {
-		snippets = append(snippets, snippet{name + "return named(() => " + c.make + ")", c.want})
+		snippets = append(snippets, webtest.Snippet{name + "return named(() => " + c.make + ")", c.want})
 	}
-	try(t, web.Options{}, snippets)
+	webtest.Try(t, web.Options{}, snippets)
 }
 
 // An AggregateError stays one, with the errors it was made of, as in production.
 func TestCloneAggregateError(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`const e = structuredClone(new AggregateError([new RangeError("a"), 1], "both", { cause: 3 })); return [e instanceof AggregateError, e.name, e.message, e.cause, e.errors.length, e.errors[0] instanceof RangeError, e.errors[0].message]`,
 			`[true,"AggregateError","both",3,2,true,"a"]`,
@@ -65,7 +66,7 @@ func TestCloneAggregateError(t *testing.T) {
 
 // An exception has the stack of the one that it is a copy of.
 func TestCloneException(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`function made() { return new DOMException("m", "DataError"); } const e = made(), c = structuredClone(e); return [c.name, c.message, c.code, c instanceof DOMException, c.stack === e.stack, c.stack.includes("made")]`,
 			`["DataError","m",0,true,true,true]`,
@@ -76,7 +77,7 @@ func TestCloneException(t *testing.T) {
 // What a file of a form is called. An argument that is undefined was not given
 // (Web IDL, 3.6).
 func TestFormDataName(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`const f = new FormData(), file = new File(["x"], "own"); f.append("a", file, undefined); f.append("b", new Blob(["y"]), undefined); f.append("c", file, null); f.append("d", "text", undefined);
 			f.set("e", file, undefined); f.set("f", "text", undefined); return [...f].map(([k, v]) => [k, v.name ?? v]);`,

@@ -8,19 +8,21 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/console"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // A Worker answers one request; its console goes where the options say.
 func ExampleHost_Serve() {
-	b, err := boot() // an engine and the image of the prelude
+	b, err := webtest.Boot() // an engine and the image of the prelude
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ctx := context.Background()
-	host := web.New(web.Options{Console: func(_ *engine.Scope, e web.ConsoleEntry) { fmt.Println(e.Level, e.Text) }})
+	host := web.New(web.Options{Console: func(_ *engine.Scope, e console.Entry) { fmt.Println(e.Level, e.Text) }})
 	defer host.Close()
-	isolate, err := b.engine.NewIsolate(ctx, b.image, engine.IsolateOptions{Funcs: host.Funcs(), Modules: web.Modules(), OnIdle: host.Idle})
+	isolate, err := b.Engine.NewIsolate(ctx, b.Image, engine.IsolateOptions{Funcs: host.Funcs(), Modules: web.Modules(), OnIdle: host.Idle})
 	if err != nil {
 		fmt.Println(err)
 		return

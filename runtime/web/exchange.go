@@ -7,6 +7,10 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/compression"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
 // Exchange is one request and its answer. It is the Value of the request's
@@ -22,17 +26,18 @@ type Exchange struct {
 	// left: see engine.Isolate.Retire. Default: the request fails.
 	Elsewhere func() (*engine.Isolate, error)
 
-	w       http.ResponseWriter
-	r       *http.Request
-	lineage lineage
+	w http.ResponseWriter
+	r *http.Request
 
 	// Set by Serve.
-	host  *Host
-	iso   *engine.Isolate
-	scope *engine.Scope
-	id    int64
+	host    *Host
+	id      int64
+	io      iocontext.Context // what it has open, its isolate and its scope
+	fetches *fetch.Session
+	timers  *timers.Queue
+	codecs  compression.Streams
 	// visitor is the request's own body; nil when it has none.
-	visitor *body
+	visitor *iocontext.Body
 	duplex  bool  // it may be read while the answer is written
 	sent    int64 // bytes of the answer's body; of Serve
 
@@ -50,34 +55,27 @@ type Exchange struct {
 	// started; 0 before it.
 	farewell    atomic.Int64
 	subRequests atomic.Int64
-	sockets     atomic.Int32 // WebSockets that are open
 	// idleSince is the newest id of when nothing was under way for the scope any
 	// more; 0 while something is.
 	idleSince atomic.Int64
-	timers    timers
-	codecs    codecs
 
 	mu          sync.Mutex
-	users       int  // of bodies and fetches: JavaScript and Serve
-	released    bool // nothing more may be opened
+	users       int // of bodies and fetches: JavaScript and Serve
 	answer      *answer
 	release     func() // of the memory of the answer's body; nil without
 	failure     error  // before the answer: a Failure; after: why it broke off
 	passThrough bool
 	isOver      bool
 	isDone      bool
-	bodies      map[int64]*body
-	fetches     map[int64]*outbound
-	handles     map[int64]any
 }
 
 // NewExchange returns the exchange of a request whose URL and headers the front
 // door has made canonical. w is written by Serve alone.
 func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	return &Exchange{
-		w: w, r: r, lineage: lineageOf(r.Context()),
+		w: w, r: r,
 		answered: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
-		chunks: make(chan chunk), users: 2, timers: timers{wake: make(chan struct{}, 1)},
+		chunks: make(chan chunk), users: 2,
 	}
 }
 
@@ -90,6 +88,12 @@ func (x *Exchange) SubRequests() int { return int(x.subRequests.Load()) }
 
 // Request is the request that the exchange was made of.
 func (x *Exchange) Request() *http.Request { return x.r }
+
+// IO is what the request has open; for the packages of host functions.
+func (x *Exchange) IO() *iocontext.Context { return &x.io }
+
+// Depth is how often the site fetched itself on the way to this request.
+func (x *Exchange) Depth() int { return fetch.Depth(x.r.Context()) }
 
 // member is the JSON of ctx.member; nil is null.
 func (x *Exchange) member() any {
@@ -172,15 +176,8 @@ func (x *Exchange) leaveLocked() {
 	if x.users > 0 {
 		return
 	}
-	for _, f := range x.fetches {
-		f.stop(errRequestOver)
-	}
-	for _, b := range x.bodies {
-		b.close()
-	}
-	x.codecs.close()
-	x.releaseHandles()
-	x.fetches, x.bodies = nil, nil
-	x.released = true
+	x.fetches.Close()
+	x.codecs.Close()
+	x.io.Close()
 	x.host.remove(x)
 }

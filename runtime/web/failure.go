@@ -60,7 +60,7 @@ var ErrClientGone = errors.New("the client disconnected")
 // failHung ends an exchange that waits for what will never happen. Call it on the isolate's
 // goroutine.
 func (x *Exchange) failHung() {
-	if x.iso.HeapFull() {
+	if x.io.Isolate.HeapFull() {
 		x.failWorker(KindException, engine.OutOfMemory())
 		return
 	}

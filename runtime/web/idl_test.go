@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // The classes have the shape that their standards' Web IDL gives them.
 func TestInterfaceShapes(t *testing.T) {
 	const phases = "AT_TARGET:2 BUBBLING_PHASE:3 CAPTURING_PHASE:1 NONE:0"
-	shapes(t,
+	webtest.Shapes(t,
 		"Event/1: "+phases+" bubbles cancelBubble= cancelable composed composedPath/0 currentTarget defaultPrevented eventPhase initEvent/1 isTrusted preventDefault/0 "+
 			"returnValue= srcElement stopImmediatePropagation/0 stopPropagation/0 target timeStamp type static AT_TARGET:2 static BUBBLING_PHASE:3 static CAPTURING_PHASE:1 static NONE:0",
 		"CustomEvent/1 < Event: detail",
@@ -42,7 +43,7 @@ func TestInterfaceShapes(t *testing.T) {
 // console may be called on anything, there and here.
 func TestGlobalOperations(t *testing.T) {
 	const refused = `const { message } = await (async () => f())().catch((e) => e); return message;`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`class Client { fetch = fetch; } const f = () => new Client().fetch("https://a.test/"); ` + refused,
 			`"Illegal invocation: fetch was called as a method of another object; call fetch(…), or keep fetch.bind(globalThis)"`,
@@ -68,7 +69,7 @@ func TestGlobalOperations(t *testing.T) {
 
 // What callbacks throw reaches the listeners of "error", from microtasks too.
 func TestMicrotaskFailure(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const key = await crypto.subtle.importKey("raw", new Uint8Array(4), "PBKDF2", false, ["deriveBits"]), derive = (iterations, length) => crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt: new Uint8Array(1), iterations }, key, length);
 		const [a] = Object.values(new WebSocketPair()); a.accept();
 		const takes = [() => new Response("", { status: 200n }), () => Response.redirect("https://a.test", 302n), () => AbortSignal.timeout(1n), () => new File([], "n", { lastModified: 1n }), () => new Blob(["a"]).slice(0n), () => performance.mark("x", { startTime: 1n }), () => a.close(1000n), () => new QuotaExceededError("", { quota: 1n }),
@@ -81,7 +82,7 @@ func TestMicrotaskFailure(t *testing.T) {
 }
 
 func TestEventMembers(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		// a target that is none leaves the event as it was
 		{`const e = new Event("x"); let name; try { EventTarget.prototype.dispatchEvent.call({}, e); } catch (error) { name = error.name; } return [name, new EventTarget().dispatchEvent(e)]`, `["TypeError",true]`},
 		{`EventTarget.prototype.addEventListener.call(null, "x", null)`, `TypeError: Illegal invocation: this is not a EventTarget`},
@@ -97,7 +98,7 @@ func TestEventMembers(t *testing.T) {
 
 // Conversions come in the order of Web IDL, each once.
 func TestBlobConversions(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const seen = [], text = (name, value) => ({ toString() { seen.push(name); return value; } });
 const parts = { get [Symbol.iterator]() { seen.push("iterator"); return function* () { yield text("first", "a\r\nb"); yield text("second", "c"); }; } };
 const b = new Blob(parts, { get type() { seen.push("type"); return text("type text", "T/Y"); }, get endings() { seen.push("endings"); return text("endings text", "native"); } });
@@ -111,7 +112,7 @@ return [seen, b.type, await b.text()]`, `[["iterator","first","second","endings"
 // The views of a resizable buffer whose length follows it, and shared memory.
 func TestCloneOfViews(t *testing.T) {
 	const copies = `const grown = (view, transfer) => { const c = structuredClone(view, { transfer }); const before = c.byteLength; c.buffer.resize(32); return [before, c.byteOffset, c.byteLength]; }; const b = new ArrayBuffer(16, { maxByteLength: 64 });`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			copies + `return [grown(new Uint8Array(b)), grown(new Uint8Array(b, 4)), grown(new Uint8Array(b, 4, 12)), grown(new Uint8Array(b, 4, 3)), grown(new Uint16Array(b, 2)), grown(new DataView(b, 1)), grown(new DataView(b, 1, 15))]`,
 			`[[16,0,32],[12,4,28],[12,4,12],[3,4,3],[14,2,30],[15,1,31],[15,1,15]]`,
@@ -126,7 +127,7 @@ func TestCloneOfViews(t *testing.T) {
 // The last space of an opaque path before a query or fragment is encoded (URL
 // standard, 4.4), so that taking these away leaves the path as it is.
 func TestOpaquePaths(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`return ["x:a  ?q", "x:a  #f", "x: ?", "x:a  b", "x:a  ", "x:?q", "javascript:a b ?c d"].map((s) => new URL(s).href)`,
 			`["x:a %20?q","x:a %20#f","x:%20?","x:a  b","x:a","x:?q","javascript:a b%20?c%20d"]`,
@@ -141,7 +142,7 @@ func TestOpaquePaths(t *testing.T) {
 func TestDictionaries(t *testing.T) {
 	const makers = `const makers = { Blob: (v) => new Blob([], v), Event: (v) => new Event("x", v), TextDecoder: (v) => new TextDecoder("utf-8", v), decode: (v) => new TextDecoder().decode(new Uint8Array(0), v),
   structuredClone: (v) => structuredClone(1, v), PerformanceMark: (v) => new PerformanceMark("x", v), observe: (v) => new PerformanceObserver(() => {}).observe(v), URLPattern: (v) => new URLPattern("/x", "https://a.test", v) };`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{makers + `const out = []; for (const [name, f] of Object.entries(makers)) for (const v of [5, "x", true, 1n, Symbol()]) try { f(v); out.push(name + " takes " + String(v)); } catch (e) { if (!(e instanceof TypeError)) out.push(name + ": " + e); } return out`, `[]`},
 		{makers + `delete makers.observe; for (const f of Object.values(makers)) for (const v of [undefined, null, {}, [], () => {}]) f(v); return "fine"`, `"fine"`},
 		{`const seen = []; for (const delay of [Infinity, 2 ** 31, 2 ** 32 + 1, 1e300, NaN, -Infinity, -5, "x", {}, 0.9, undefined, null]) setTimeout(() => seen.push(String(delay)), delay); await scheduler.wait(20); return seen`, `["NaN","-Infinity","-5","x","[object Object]","0.9","undefined","null"]`},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // evaluate runs expressions in one Worker and returns the texts of their values;
@@ -23,11 +24,11 @@ export default { fetch() {
 		}
 	}));
 } };`
-	w := serve(t, code, web.Options{})
-	_, body := w.get("/")
+	w := webtest.Serve(t, code, web.Options{})
+	_, body := w.Get("/")
 	var out []string
 	if err := json.Unmarshal([]byte(body), &out); err != nil || len(out) != len(expressions) {
-		t.Fatalf("%.300s: %v, %v", body, err, w.errs)
+		t.Fatalf("%.300s: %v, %v", body, err, w.Errors())
 	}
 	return out
 }
@@ -119,10 +120,10 @@ func TestIntlHonest(t *testing.T) {
 // A formatter made while the module is evaluated goes on in an isolate that
 // starts from the Worker's image.
 func TestIntlOutlivesImage(t *testing.T) {
-	w := serve(t, `const number = new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }), { format } = number;
+	w := webtest.Serve(t, `const number = new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }), { format } = number;
 export default { fetch() { return new Response(format(1234.5) + number.formatToParts(1).length); } };`, web.Options{})
 	for range 2 {
-		if _, got := w.get("/"); got != "1.234,50\u00a0€5" {
+		if _, got := w.Get("/"); got != "1.234,50\u00a0€5" {
 			t.Errorf("%q", got)
 		}
 	}

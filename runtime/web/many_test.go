@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // TestPairs: a value that is like a name is none (https://url.spec.whatwg.org/#interface-urlsearchparams,
 // https://xhr.spec.whatwg.org/#interface-formdata, https://fetch.spec.whatwg.org/#headers-class).
 func TestPairs(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); return [p.get("a"), p.getAll("a"), p.get("x"), p.has("1"), p.has("a", "a"), p.has("a", "3"), p.has("b", "1")];`, `["1",["1","2","a"],"a",false,true,false,false]`},
 		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.set("a", "b"); p.set("c", "x"); p.delete("b"); return p.toString();`, `"x=a&a=b&c=x"`},
 		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.delete("a", "2"); p.delete("1"); p.delete("x", "b"); return p.toString();`, `"x=a&a=1&b=a&a=a"`},
@@ -25,7 +26,7 @@ func TestPairs(t *testing.T) {
 // TestListeners: which listeners are told, and in which order (https://dom.spec.whatwg.org/#concept-event-listener-inner-invoke).
 func TestListeners(t *testing.T) {
 	const made = `const t = new EventTarget(), seen = [], l = (name) => () => seen.push(name); `
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{made + `const f = l("f"); t.addEventListener("e", f); t.addEventListener("e", f, { once: true }); t.addEventListener("e", f, true); t.addEventListener("other", f); t.dispatchEvent(new Event("e")); t.dispatchEvent(new Event("e")); return seen;`, `["f","f","f","f"]`},
 		{made + `const [a, b, c] = ["a", "b", "c"].map(l); t.addEventListener("e", a); t.addEventListener("e", b, true); t.addEventListener("e", c); t.removeEventListener("e", a, true); t.removeEventListener("e", a); t.addEventListener("e", a); t.dispatchEvent(new Event("e")); return seen;`, `["b","c","a"]`},
 		{made + `const late = l("late"), later = l("later"); t.addEventListener("e", () => t.addEventListener("e", late), true); t.addEventListener("e", () => t.addEventListener("e", later)); t.dispatchEvent(new Event("e")); return seen;`, `["late"]`},
@@ -44,7 +45,7 @@ func TestManyAreShort(t *testing.T) {
 	const best = `const took = (f) => { const began = performance.now(); f(); return performance.now() - began; };
 		const within = (f, g, holds) => { let a = Infinity, b = Infinity; for (let i = 0; i < 25 && (i < 5 || !holds(a, b)); i++) { a = Math.min(a, took(f)); b = Math.min(b, took(g)); } return holds(a, b) || [a, b]; };
 		const tenTimes = (f) => () => { for (let i = 0; i < 10; i++) f(); }; `
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{best + `const cost = (n) => () => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {}); for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f); }; return within(tenTimes(cost(300)), cost(3000), (few, many) => many < few * 3);`, `true`},
 		{best + `const cost = (n) => () => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v"); return [...h].length; }; return within(tenTimes(cost(200)), cost(2000), (few, many) => many < few * 3);`, `true`},
 		{best + `const p = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...p].flat(); const ours = () => { for (let i = 0; i < 20; i++) p.get("none"); }, steps = () => { for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return k; }; return within(ours, steps, (a, b) => a * 2 < b);`, `true`},

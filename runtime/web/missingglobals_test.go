@@ -7,12 +7,13 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 func TestAbsent(t *testing.T) {
 	names := strings.Fields(`FetchEvent ScheduledEvent`)
-	w := serve(t, handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
-	if _, got := w.get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
+	w := webtest.Serve(t, webtest.Handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
+	if _, got := w.Get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
 		t.Errorf("some of what is said to be absent is there: %s", got)
 	}
 	for _, name := range names {
@@ -35,17 +36,17 @@ func TestAbsentIn(t *testing.T) {
 		`mine()`:                                   "",
 		`throw new Error("caches is not defined")`: "",
 	} {
-		w := serve(t, handler(code), web.Options{})
-		w.get("/")
-		failure, ok := errors.AsType[*web.Failure](w.errs[0])
+		w := webtest.Serve(t, webtest.Handler(code), web.Options{})
+		w.Get("/")
+		failure, ok := errors.AsType[*web.Failure](w.Errors()[0])
 		if !ok {
-			t.Fatalf("%s: %v", code, w.errs)
+			t.Fatalf("%s: %v", code, w.Errors())
 		}
 		if got := web.AbsentIn(failure.Err); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}
-	_, err := start(t, `const event = new FetchEvent("fetch"); export default { fetch() {} };`, web.Options{})
+	_, err := webtest.Start(t, `const event = new FetchEvent("fetch"); export default { fetch() {} };`, web.Options{})
 	thrown, ok := errors.AsType[*engine.Error](err)
 	if !ok || web.AbsentIn(thrown) != "FetchEvent" {
 		t.Errorf("while loading: %v", err)

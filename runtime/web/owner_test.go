@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // What belongs to a request is not made where there is none. The platform
@@ -21,7 +22,7 @@ func TestTopLevel(t *testing.T) {
 		`new Blob(["x"])`: false, `new Headers({ a: "b" })`: false, `new TextDecoderStream()`: false, `new AbortController().abort()`: false,
 		`new HTMLRewriter().on("p", {})`: false, `new MessageChannel()`: false, `structuredClone({})`: false, `caches.default`: false,
 	} {
-		_, err := start(t, code+";"+handler(`return new Response("x");`), web.Options{})
+		_, err := webtest.Start(t, code+";"+webtest.Handler(`return new Response("x");`), web.Options{})
 		switch {
 		case refused && (err == nil || !strings.Contains(err.Error(), "Disallowed operation called within global scope")):
 			t.Errorf("%s: %v", code, err)
@@ -34,18 +35,18 @@ func TestTopLevel(t *testing.T) {
 // Compilers of templates and schemas make code of strings, and may while the
 // module is evaluated.
 func TestCodeFromStringsAtTheTop(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 const six = new Function("a", "b", "return a * b")(2, 3), made = (0, eval)("(x) => x + 1"), later = Function;
 const kinds = [(async () => {}).constructor("return 5"), (function* () {}).constructor("yield 5")];
 let wrong = "";
 try { new Function("}"); } catch (error) { wrong = error.name; }
-`+handler(`
+`+webtest.Handler(`
 	const refused = [() => eval("1"), () => new later("1"), () => kinds[0].constructor("1"), () => kinds[1].constructor("1")].map((f) => {
 		try { f(); return "run"; } catch (error) { return error.name; }
 	});
 	return Response.json([six, made(1), await kinds[0](), kinds[1]().next().value, wrong, kinds[0] instanceof Function, Function.length, eval(7), refused]);`), web.Options{})
 	const want = `[6,2,5,5,"SyntaxError",true,1,7,["EvalError","EvalError","EvalError","EvalError"]]`
-	if _, body := w.get("/"); body != want {
+	if _, body := w.Get("/"); body != want {
 		t.Errorf("got %s", body)
 	}
 }
@@ -69,10 +70,10 @@ func TestForeignObjects(t *testing.T) {
 		`await (kept ??= new Blob(["d"])).text()`:                                                  false,
 		`new Response(kept ??= "e")`:                                                               false,
 	} {
-		w := serve(t, "let kept;"+handler(`try { `+code+` } catch (error) { return new Response(error.message); } return new Response("fine");`), web.Options{})
-		w.get("/") // keeps it, and the other uses it
-		_, body := w.get("/")
-		for _, err := range w.errs {
+		w := webtest.Serve(t, "let kept;"+webtest.Handler(`try { `+code+` } catch (error) { return new Response(error.message); } return new Response("fine");`), web.Options{})
+		w.Get("/") // keeps it, and the other uses it
+		_, body := w.Get("/")
+		for _, err := range w.Errors() {
 			body += err.Error()
 		}
 		if strings.Contains(body, "Cannot perform I/O on behalf of a different request.") != foreign {
@@ -83,7 +84,7 @@ func TestForeignObjects(t *testing.T) {
 
 // A request that lasts keeps what it made, however many come and go meanwhile.
 func TestOwnObjectsLast(t *testing.T) {
-	w := serve(t, `const waiting = [];`+handler(`
+	w := webtest.Serve(t, `const waiting = [];`+webtest.Handler(`
 		const path = new URL(request.url).pathname;
 		if (path === "/go") { for (const gate of waiting.splice(0)) gate.open = true; return new Response("gone"); }
 		if (path !== "/slow") return new Response("quick");
@@ -95,11 +96,11 @@ func TestOwnObjectsLast(t *testing.T) {
 		return mine.clone();`), web.Options{})
 	done := make(chan string)
 	go func() {
-		_, body := w.get("/slow")
+		_, body := w.Get("/slow")
 		done <- body
 	}()
 	for range 20 {
-		w.get("/quick")
+		w.Get("/quick")
 	}
 	for {
 		select {
@@ -109,14 +110,14 @@ func TestOwnObjectsLast(t *testing.T) {
 			}
 			return
 		default:
-			w.get("/go")
+			w.Get("/go")
 		}
 	}
 }
 
 // Where production refuses or takes something, so does this.
 func TestAsInProduction(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch (was|is) called as a method/`},
 		{`const api = { fetch }; return await api.fetch("data:,x")`, `/TypeError: Illegal invocation/`},
 		{`const f = fetch; return [(await f("data:,x")).status, (await self.fetch("data:,x")).status, (await fetch.call(null, "data:,x")).status, await fetch.bind(globalThis)("data:,x").then(r => r.text())]`, `[200,200,200,"x"]`},
@@ -152,8 +153,8 @@ func TestAsInProduction(t *testing.T) {
 			a.close(1001);
 		  }); return log`, `[1001,2,3,"last",1000,"done",3]`},
 	})
-	w := serve(t, handler(`return new Response(new ReadableStream({ start(c) { c.enqueue("é"); c.enqueue(new Uint8Array([65])); c.close(); } }));`), web.Options{})
-	if _, body := w.get("/"); body != "éA" {
+	w := webtest.Serve(t, webtest.Handler(`return new Response(new ReadableStream({ start(c) { c.enqueue("é"); c.enqueue(new Uint8Array([65])); c.close(); } }));`), web.Options{})
+	if _, body := w.Get("/"); body != "éA" {
 		t.Errorf("a stream of text is sent as %q", body)
 	}
 }

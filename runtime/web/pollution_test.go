@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // What libraries add to the prototypes of the language does not break the runtime's own
@@ -14,7 +15,7 @@ func TestPollutedPrototypes(t *testing.T) {
 		Array.prototype.entries = function () { return this.slice(); };
 		Array.prototype.first ??= function () { return this[0]; };
 		const bytes = (text) => new TextEncoder().encode(text);`
-	cases := []snippet{
+	cases := []webtest.Snippet{
 		{`const [a, b] = new Response("tee").body.tee(); return [await new Response(a).text(), await new Response(b).text()];`, `["tee","tee"]`},
 		{`const { readable, writable } = new IdentityTransformStream(), w = writable.getWriter(); w.write(bytes("id")); w.close(); return await new Response(readable).text();`, `"id"`},
 		{`return await new HTMLRewriter().on("p", { element(e) { e.append("!"); } }).transform(new Response("<p>x</p>")).text();`, `"<p>x!</p>"`},
@@ -24,7 +25,7 @@ func TestPollutedPrototypes(t *testing.T) {
 		{`return [await request.json(), await new Response(new FormData()).formData().then((f) => [...f].length), new URLSearchParams({ a: 1 }).toString()];`, `[{"sent":true},0,"a=1"]`},
 	}
 	for i := range cases {
-		cases[i].code = polluted + cases[i].code
+		cases[i][0] = polluted + cases[i][0]
 	}
-	try(t, web.Options{}, cases)
+	webtest.Try(t, web.Options{}, cases)
 }

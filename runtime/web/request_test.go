@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // What a request says of itself beside what is sent (Fetch standard, 5.4).
@@ -13,7 +14,7 @@ func TestRequestAttributes(t *testing.T) {
 		const given = { mode: "no-cors", credentials: "omit", cache: "no-store", referrer: "", referrerPolicy: "origin", integrity: "x", keepalive: 1, duplex: "half", window: null, priority: "low" };
 		`
 	const silent, said = `["cors","same-origin","default","about:client","","",false,"","half",false,false]`, `["no-cors","omit","no-store","","origin","x",true,"","half",false,false]`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{all + `return seen(request)`, silent},
 		{all + `return seen(new Request("https://a.test"))`, silent},
 		{all + `return seen(new Request("https://a.test", given))`, said},
@@ -47,7 +48,7 @@ func TestRequestAttributes(t *testing.T) {
 // A body's blob has the type as it is written, not as it came (Fetch standard, 5.3, blob and formData): values keep
 // their case, which those that Blob and slice are given lose (File API, 3.1 and 3.3.1).
 func TestBlobType(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`const seen = []; for (const type of ["Text/Plain;Charset=GBK", "a/b;c=\"D e\"", "a/b;c=\u00c9"]) seen.push((await new Response("x", { headers: { "content-type": type } }).blob()).type); return seen`,
 			`["text/plain;charset=GBK","a/b;c=\"D e\"","a/b;c=\"\u00c9\""]`,
@@ -84,7 +85,7 @@ func TestCloneHasItsOwnChunks(t *testing.T) {
 		}, { highWaterMark: 0 }));
 		const bytes = new Uint8Array([1, 2]);
 		`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{source + `const r = from(bytes), c = r.clone(), a = r.body.getReader(), b = c.body.getReader();
 			const [x, y] = [(await a.read()).value, (await b.read()).value]; return [x === bytes, y !== bytes, [...y], (await a.read()).done, (await b.read()).done]`, `[true,true,[1,2],true,true]`},
 		{source + `const r = from(bytes), c = r.clone(); const { value } = await r.body.getReader().read(); value[0] = 9; return [...await c.bytes()]`, `[1,2]`},
@@ -100,7 +101,7 @@ func TestCloneHasItsOwnChunks(t *testing.T) {
 
 // What anybody puts on Object.prototype is not asked while a body is read.
 func TestThenOnObjectPrototype(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`const r = new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("hello")); c.close(); } }));
 			Object.prototype.then = (resolve) => { delete Object.prototype.then; resolve({ done: false, value: new Uint8Array([65]) }); };
@@ -118,9 +119,9 @@ func TestRequestCautions(t *testing.T) {
 		`{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`: "", `new Request("https://b.test/")`: "",
 		`{ redirect: "follow", cache: "no-cache", method: "patch" }`: "",
 	} {
-		w := serve(t, handler(`new Request("https://a.test/", `+code+`); new Request("https://a.test/", `+code+`); return new Response();`), web.Options{})
-		w.get("/")
-		if got := w.lines(); strings.Count(got, "production refuses") != min(len(want), 1) || !strings.Contains(got, want) {
+		w := webtest.Serve(t, webtest.Handler(`new Request("https://a.test/", `+code+`); new Request("https://a.test/", `+code+`); return new Response();`), web.Options{})
+		w.Get("/")
+		if got := w.Lines(); strings.Count(got, "production refuses") != min(len(want), 1) || !strings.Contains(got, want) {
 			t.Errorf("%s: the console has %q", code, got)
 		}
 	}

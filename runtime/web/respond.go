@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/coder/websocket"
-
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+	"github.com/pages-toolchain/pages/runtime/web/socket"
 )
 
 // Flags of respond, as in js/worker.js.
@@ -24,11 +24,11 @@ type answer struct {
 	header   []string // name, value, name, value, …
 	text     string
 	bytes    []byte
-	source   *body
+	source   *iocontext.Body
 	streamed bool
 	manual   bool
-	socket   *socket // nil unless the answer is a WebSocket
-	release  func()  // of the memory of text and bytes; nil without
+	socket   *socket.Socket // nil unless the answer is a WebSocket
+	release  func()         // of the memory of text and bytes; nil without
 }
 
 // chunk is a piece of a streamed body; ack is told when it was written.
@@ -46,7 +46,7 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 		"respond_chunk": func(c *engine.Call) (any, error) {
 			x := h.exchange(c.Int(0))
 			if x == nil {
-				return nil, errRequestOver
+				return nil, iocontext.ErrRequestOver
 			}
 			b := c.Bytes(1)
 			return engine.Async(func(ctx context.Context) (any, error) {
@@ -90,7 +90,7 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			if x == nil {
 				return []any{}, nil
 			}
-			ids := x.timers.drop()
+			ids := x.timers.Drop()
 			x.finish()
 			return ids, nil
 		},
@@ -152,8 +152,8 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 		return x.answerSocket(a)
 	}
 	if flags&respondHandle != 0 {
-		if a.source = x.body(c.Int(4)); a.source == nil {
-			x.failWorker(KindException, errForeignBody)
+		if a.source = x.io.Body(c.Int(4)); a.source == nil {
+			x.failWorker(KindException, iocontext.ErrForeign)
 			return engine.Undefined, nil
 		}
 	} else if !c.IsNullish(4) {
@@ -173,18 +173,12 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 
 // answerSocket takes a WebSocket for an answer.
 func (x *Exchange) answerSocket(a *answer) (any, error) {
-	if !isUpgrade(x.r) {
-		return nil, engine.TypeError(`Worker tried to return WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`)
-	}
 	var err error
-	if a.socket, err = newSocket(x); err != nil {
+	if a.socket, err = x.host.sockets.Respond(&x.io, x.r); err != nil {
 		return nil, err
 	}
-	if x.host.restarting.Load() {
-		a.socket.send(frame{kind: socketClosed, code: websocket.StatusServiceRestart, reason: restarted})
-	}
 	x.settle(a)
-	return a.socket.id, nil
+	return a.socket.ID(), nil
 }
 
 // settle takes the answer, unless the exchange has one or has already failed. The head of one
@@ -199,7 +193,7 @@ func (x *Exchange) settle(a *answer) bool {
 	x.answer, x.release = a, a.release
 	if a.streamed {
 		x.host.work.Go(func() {
-			_ = x.iso.Do(x.scope, func(*engine.VM) error { return nil }) // only its turn matters
+			_ = x.io.Isolate.Do(x.io.Scope, func(*engine.VM) error { return nil }) // only its turn matters
 			x.goOut()
 		})
 		return true

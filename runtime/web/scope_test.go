@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // The classes of events, messages and performance have the shape that their standards' Web IDL gives them.
 func TestScopeShapes(t *testing.T) {
-	shapes(t,
+	webtest.Shapes(t,
 		"MessageEvent/1 < Event: data initMessageEvent/1 lastEventId origin ports source",
 		"ErrorEvent/1 < Event: colno error filename lineno message",
 		"CloseEvent/1 < Event: code reason wasClean",
@@ -26,7 +27,7 @@ func TestScopeShapes(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const e = new MessageEvent("x"); return [e.type, e.data, e.origin, e.lastEventId, e.source, e.ports, Object.isFrozen(e.ports), e.isTrusted];`, `["x",null,"","",null,[],true,false]`},
 		{`const e = new MessageEvent("x", { data: 1, origin: "o", lastEventId: 7, ports: [new MessageChannel().port1] }); return [e.data, e.origin, e.lastEventId, e.ports.length];`, `[1,"o","7",1]`},
 		{`const e = new MessageEvent("x"); e.initMessageEvent("y", true, false, 5, "o", "i"); return [e.type, e.bubbles, e.data, e.origin, e.lastEventId];`, `["y",true,5,"o","i"]`},
@@ -45,7 +46,7 @@ func TestEvents(t *testing.T) {
 // Errors that nobody catches go to the global scope, then to the log.
 func TestReportedErrors(t *testing.T) {
 	const seen = `const seen = []; const see = (e) => { seen.push([e.type, e.constructor.name, e.message ?? e.reason?.message, e.error?.message, e.target === globalThis, e.isTrusted, e.filename]); e.preventDefault(); };`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			seen + `addEventListener("error", see); reportError(new RangeError("mine")); reportError("text"); removeEventListener("error", see); return seen;`,
 			`[["error","ErrorEvent","Uncaught RangeError: mine","mine",true,true,"worker.js"],["error","ErrorEvent","Uncaught text",null,true,true,""]]`,
@@ -68,7 +69,7 @@ func TestReportedErrors(t *testing.T) {
 
 // What the global scope has dealt with is not logged.
 func TestReportedErrorsInTheLog(t *testing.T) {
-	w := serve(t, `addEventListener("error", (e) => { if (e.error.message === "quiet") e.preventDefault(); });
+	w := webtest.Serve(t, `addEventListener("error", (e) => { if (e.error.message === "quiet") e.preventDefault(); });
 	addEventListener("unhandledrejection", (e) => { if (e.reason.message === "quiet") e.preventDefault(); });
 	export default { async fetch() {
 	  reportError(new Error("quiet")); reportError(new Error("loud"));
@@ -76,20 +77,18 @@ func TestReportedErrorsInTheLog(t *testing.T) {
 	  await scheduler.wait(1);
 	  return new Response("ok");
 	} };`, web.Options{})
-	w.get("/")
-	if got := w.lines(); !strings.Contains(got, "Uncaught Error: loud") || strings.Contains(got, "quiet") {
+	w.Get("/")
+	if got := w.Lines(); !strings.Contains(got, "Uncaught Error: loud") || strings.Contains(got, "quiet") {
 		t.Error(got)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.rejected) != 1 || w.rejected[0].Message != "lost" {
-		t.Errorf("rejections: %v", w.rejected)
+	if len(w.Rejected()) != 1 || w.Rejected()[0].Message != "lost" {
+		t.Errorf("rejections: %v", w.Rejected())
 	}
 }
 
 func TestMessageChannel(t *testing.T) {
 	const channel = `const { port1, port2 } = new MessageChannel(); const got = []; const wait = async () => { for (let i = 0; i < 4; i++) await scheduler.wait(5) };`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{channel + `port2.onmessage = (e) => got.push([e.data, e.constructor.name, e.target === port2, e.isTrusted, e.ports.length]); port1.postMessage({ a: new Map([[1, 2]]) }); const now = got.length; await wait(); return [now, got[0][0].a.get(1), got[0].slice(1)];`, `[0,2,["MessageEvent",true,true,0]]`},
 		{channel + `port2.addEventListener("message", (e) => got.push(e.data)); port1.postMessage(1); await wait(); got.push("start"); port2.start(); await wait(); port1.postMessage(2); await wait(); return got;`, `["start",1,2]`},
 		{channel + `port2.onmessage = (e) => { got.push(e.data); Promise.resolve().then(() => got.push("then " + e.data)); }; port1.postMessage(1); port1.postMessage(2); await wait(); return got;`, `[1,"then 1",2,"then 2"]`},
@@ -111,7 +110,7 @@ func TestMessageChannel(t *testing.T) {
 }
 
 func TestScheduler(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const t = performance.now(); const v = await scheduler.wait(5); return [v === undefined, performance.now() - t >= 4.9];`, `[true,true]`},
 		{`await scheduler.wait();`, `/^TypeError: .*1 argument required/`},
 		{`await scheduler.wait(1, { signal: AbortSignal.abort() });`, `AbortError: The operation was aborted`},
@@ -122,14 +121,14 @@ func TestScheduler(t *testing.T) {
 }
 
 func TestCloudflareAndNavigator(t *testing.T) {
-	try(t, web.Options{StrictlyPublic: true}, []snippet{
+	webtest.Try(t, web.Options{StrictlyPublic: true}, []webtest.Snippet{
 		{`return [Cloudflare.compatibilityFlags, Object.isFrozen(Cloudflare.compatibilityFlags), Object.keys(Cloudflare)];`, `[{"global_fetch_strictly_public":true,"nodejs_compat":false},true,["compatibilityFlags"]]`},
 		{`return [navigator.userAgent, navigator.language, navigator.languages, navigator.hardwareConcurrency, navigator.platform];`, `["Cloudflare-Workers","en",["en"],1,""]`},
 	})
 }
 
 func TestPerformance(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const m = performance.mark("a", { detail: { x: [1] }, startTime: 3 }); return [m.name, m.entryType, m.startTime, m.duration, m.detail, m instanceof PerformanceMark];`, `["a","mark",3,0,{"x":[1]},true]`},
 		{`performance.mark("a", { startTime: 3 }); performance.mark("b", { startTime: 10 }); const m = performance.measure("m", "a", "b"); return [m.startTime, m.duration, m.detail, m.entryType];`, `[3,7,null,"measure"]`},
 		{`const m = performance.measure("m", { start: 2, duration: 5, detail: 1 }); return [m.startTime, m.duration, m.detail];`, `[2,5,1]`},
@@ -159,7 +158,7 @@ func TestPerformance(t *testing.T) {
 }
 
 func TestStructuredCloneTransfers(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const b = new ArrayBuffer(3); const c = structuredClone({ b, v: new Uint8Array(b, 1) }, { transfer: [b] }); return [b.detached, c.b.byteLength, c.v.buffer === c.b, c.v.length];`, `[true,3,true,2]`},
 		{`const b = new ArrayBuffer(3); try { structuredClone([b, Symbol()], { transfer: [b] }); } catch (e) { return [e.name, b.detached]; }`, `["DataCloneError",false]`},
 		{`const b = new ArrayBuffer(3, { maxByteLength: 9 }); const c = structuredClone(b, { transfer: [b] }); return [b.detached, c.maxByteLength];`, `[true,9]`},

@@ -10,6 +10,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
 // Serve gives x to the Worker in iso and writes its answer; scope.Value must be
@@ -19,8 +22,10 @@ import (
 // *Failure, nothing was written. ErrClientGone and *Aborted come after a part
 // was.
 func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
-	x.host, x.iso, x.scope, x.id = h, iso, scope, h.nextID()
-	x.timers.now = h.o.Now
+	x.host, x.id = h, h.nextID()
+	x.io.Isolate, x.io.Scope, x.io.NextID = iso, scope, h.nextID
+	x.fetches = h.client.NewSession(x.r.Context(), &x.io, func() error { return h.countSubRequest(x) })
+	x.timers = timers.NewQueue(h.o.Now)
 	h.add(x)
 	defer x.leave()
 	defer x.stopReading()
@@ -50,7 +55,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 // begin runs the first turn: elsewhere, if its isolate was left while it waited there.
 func (h *Host) begin(x *Exchange, handle int64) error {
 	for {
-		err := x.iso.Do(x.scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) })
+		err := x.io.Isolate.Do(x.io.Scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) })
 		if !errors.Is(err, errLeft) || x.Elsewhere == nil {
 			return err
 		}
@@ -59,7 +64,7 @@ func (h *Host) begin(x *Exchange, handle int64) error {
 			return err
 		}
 		h.mu.Lock()
-		x.iso = iso
+		x.io.Isolate = iso
 		h.mu.Unlock()
 	}
 }
@@ -68,11 +73,11 @@ func (h *Host) begin(x *Exchange, handle int64) error {
 var errLeft = errors.New("the isolate takes no further requests")
 
 func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
-	if x.iso.Retired() {
+	if x.io.Isolate.Retired() {
 		return errLeft
 	}
 	x.begun.Store(true)
-	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), headerList(x.r), handle, x.member())
+	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), fetch.HeaderList(x.r), handle, x.member())
 	if err == nil {
 		vm.Free(v)
 	}
@@ -87,7 +92,7 @@ func (h *Host) await(x *Exchange) error {
 	default:
 		select {
 		case <-x.answered:
-		case <-x.scope.Context().Done():
+		case <-x.io.Scope.Context().Done():
 			return h.stopped(x)
 		case <-x.r.Context().Done():
 			h.disconnect(x)
@@ -111,7 +116,7 @@ func (x *Exchange) waits() {
 
 // stopped is the error of an exchange whose scope was ended by its owner.
 func (h *Host) stopped(x *Exchange) error {
-	err := context.Cause(x.scope.Context())
+	err := context.Cause(x.io.Scope.Context())
 	x.fail(err)
 	return err
 }
@@ -120,7 +125,7 @@ func (h *Host) stopped(x *Exchange) error {
 // when the isolate is closed, killed or started over; then nothing of the
 // exchange is left in it either.
 func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
-	err := x.iso.Do(scope, func(vm *engine.VM) error { return x.call(vm, entry) })
+	err := x.io.Isolate.Do(scope, func(vm *engine.VM) error { return x.call(vm, entry) })
 	if err != nil && !errors.Is(err, engine.ErrClosed) {
 		h.o.Logger.Debug("tell the Worker of its request", "entry", entry, "error", err)
 	}
@@ -137,8 +142,8 @@ func (x *Exchange) call(vm *engine.VM, entry string) error {
 // GiveUp ends what an exchange still has under way after its answer: waitUntil
 // took too long, or nobody waits for it. Then end the scope. Do not call it from a turn.
 func (h *Host) GiveUp(x *Exchange) {
-	x.fail(errRequestOver)
-	h.enter(x, engine.NewScope(x.scope.Context(), 0, x), "forget")
+	x.fail(iocontext.ErrRequestOver)
+	h.enter(x, engine.NewScope(x.io.Scope.Context(), 0, x), "forget")
 	x.finish()
 }
 
@@ -147,11 +152,11 @@ func (h *Host) GiveUp(x *Exchange) {
 // in the same isolate does; when those of that time are idle too it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
-	if !ok || x.host != h || !x.begun.Load() || x.sockets.Load() > 0 {
+	if !ok || x.host != h || !x.begun.Load() || x.io.Connections.Load() > 0 {
 		return
 	}
 	x.idleSince.CompareAndSwap(0, h.last.Load())
-	for _, stuck := range h.stuck(x.iso) {
+	for _, stuck := range h.stuck(x.io.Isolate) {
 		stuck.failHung()
 		h.work.Go(func() { h.GiveUp(stuck) })
 	}
@@ -165,7 +170,7 @@ func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
 	for _, x := range h.of(iso) {
 		switch {
 		case isClosed(x.done):
-		case x.sockets.Load() > 0, !x.scope.Idle():
+		case x.io.Connections.Load() > 0, !x.io.Scope.Idle():
 			x.idleSince.Store(0)
 			oldest = min(oldest, x.id)
 		case x.idleSince.Load() > 0:
@@ -182,7 +187,7 @@ func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, x := range h.exchanges {
-		if x.iso == iso {
+		if x.io.Isolate == iso {
 			all = append(all, x)
 		}
 	}
@@ -204,17 +209,17 @@ func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {
 		}
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
 		switch {
-		case byBudget && killed.Scope == x.scope:
+		case byBudget && killed.Scope == x.io.Scope:
 			err = killed
-		case byMemory && scope == x.scope:
+		case byMemory && scope == x.io.Scope:
 			err = thrown
 		}
 		if x.abandoned() {
 			err = ErrClientGone
 		}
 		x.fail(err)
-		x.timers.drop()
-		x.endSockets(websocket.StatusInternalError, "the Worker was stopped")
+		x.timers.Drop()
+		h.sockets.End(&x.io, websocket.StatusInternalError, "the Worker was stopped")
 		x.finish()
 	}
 }

@@ -16,16 +16,12 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// handler is a module whose fetch has this body.
-func handler(body string) string {
-	return `export default { async fetch(request, env, ctx) { ` + body + ` } };`
-}
-
 func TestHello(t *testing.T) {
-	w := serve(t, `export default { fetch(request, env) { return new Response(env.GREETING, { headers: { "X-A": "b" } }); } };`, web.Options{})
-	resp, body := w.get("/")
+	w := webtest.Serve(t, `export default { fetch(request, env) { return new Response(env.GREETING, { headers: { "X-A": "b" } }); } };`, web.Options{})
+	resp, body := w.Get("/")
 	if resp.StatusCode != http.StatusOK || body != "hello" || resp.Header.Get("X-A") != "b" || resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" {
 		t.Errorf("%v %q", resp, body)
 	}
@@ -46,7 +42,7 @@ func TestStartErrors(t *testing.T) {
 		{`import { nope } from "cloudflare:workers";`, "SyntaxError"},
 		{`Math.random(); new URL("https://a.test"); export default { fetch() {} };`, ""},
 	} {
-		_, err := start(t, c.code, web.Options{})
+		_, err := webtest.Start(t, c.code, web.Options{})
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("%s\n%v", c.code, err)
@@ -69,11 +65,11 @@ func TestFailures(t *testing.T) {
 		{`await new Promise(() => {})`, web.KindHung, "the handler will never answer"},
 		{`ctx.passThroughOnException(); throw new Error("x")`, web.KindException, "x"},
 	} {
-		w := serve(t, handler(c.body), web.Options{})
-		resp, _ := w.get("/")
+		w := webtest.Serve(t, webtest.Handler(c.body), web.Options{})
+		resp, _ := w.Get("/")
 		var f *web.Failure
-		if resp.StatusCode != http.StatusInternalServerError || !errors.As(w.errs[0], &f) {
-			t.Errorf("%s: %v %v", c.body, resp.Status, w.errs)
+		if resp.StatusCode != http.StatusInternalServerError || !errors.As(w.Errors()[0], &f) {
+			t.Errorf("%s: %v %v", c.body, resp.Status, w.Errors())
 			continue
 		}
 		if f.Kind != c.kind || !strings.HasPrefix(f.Err.Message, c.want) || f.PassThrough != strings.Contains(c.body, "passThrough") {
@@ -86,11 +82,11 @@ func TestFailures(t *testing.T) {
 }
 
 func TestCauses(t *testing.T) {
-	w := serve(t, handler(`throw new Error("top", { cause: new RangeError("middle", { cause: "bottom" }) })`), web.Options{})
-	w.get("/")
-	f, ok := errors.AsType[*web.Failure](w.errs[0])
+	w := webtest.Serve(t, webtest.Handler(`throw new Error("top", { cause: new RangeError("middle", { cause: "bottom" }) })`), web.Options{})
+	w.Get("/")
+	f, ok := errors.AsType[*web.Failure](w.Errors()[0])
 	if !ok {
-		t.Fatal(w.errs)
+		t.Fatal(w.Errors())
 	}
 	middle, _ := f.Err.Props[0].Value.(*engine.Error)
 	bottom, _ := middle.Props[0].Value.(*engine.Error)
@@ -100,29 +96,29 @@ func TestCauses(t *testing.T) {
 }
 
 func TestAnswerHeaders(t *testing.T) {
-	w := serve(t, handler(`
+	w := webtest.Serve(t, webtest.Handler(`
 		const path = new URL(request.url).pathname;
 		if (path === "/none") return new Response(null, { status: 204, headers: { "content-length": "5" } });
 		if (path === "/bytes") return new Response(new Uint8Array(3), { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"], ["x-a", "1"], ["vary", "b"], ["X-A", "2"], ["x-a", "3"]] });
 		if (path === "/head") return new Response(null, { headers: { "content-length": "77" } });
 		if (path === "/long") return new Response("abc", { headers: { "content-length": "9999" } });
 		return new Response("text");`), web.Options{})
-	resp, _ := w.get("/none")
+	resp, _ := w.Get("/none")
 	if resp.StatusCode != http.StatusNoContent || resp.ContentLength != 0 {
 		t.Errorf("204: %v", resp)
 	}
-	resp, body := w.get("/bytes")
+	resp, body := w.Get("/bytes")
 	if got := resp.Header["Set-Cookie"]; len(got) != 2 || len(body) != 3 || resp.Header["Content-Type"] != nil || resp.ContentLength != 3 {
 		t.Errorf("bytes: %v", resp)
 	}
 	if got := resp.Header["X-A"]; len(got) != 1 || got[0] != "1, 2, 3" {
 		t.Errorf("a name three times: %q", got)
 	}
-	if _, body := w.get("/long"); body != "abc" {
+	if _, body := w.Get("/long"); body != "abc" {
 		t.Errorf("content-length of a whole body: %q", body)
 	}
 	for path, want := range map[string]int64{"/head": 77, "/text": 4} {
-		resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.url+path, nil))
+		resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.URL+path, nil))
 		if resp.ContentLength != want || body != "" {
 			t.Errorf("HEAD %s: %v", path, resp)
 		}
@@ -131,29 +127,29 @@ func TestAnswerHeaders(t *testing.T) {
 
 // Nobody reads the body of an answer to HEAD: its stream is cancelled.
 func TestHeadOfStream(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let cancelled = 0;
 		export default { fetch(request) {
 			if (request.method === "GET") return new Response(cancelled);
 			return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1)); }, cancel() { cancelled++; } }), { headers: { "x-a": "b" } });
 		} };`, web.Options{})
-	if resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.url, nil)); body != "" || resp.Header.Get("X-A") != "b" {
+	if resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.URL, nil)); body != "" || resp.Header.Get("X-A") != "b" {
 		t.Errorf("%v %q", resp, body)
 	}
-	if !eventually(t, func() bool { _, body := w.get("/"); return body == "1" }) {
+	if !webtest.Eventually(t, func() bool { _, body := w.Get("/"); return body == "1" }) {
 		t.Error("the stream goes on")
 	}
 }
 
 func TestRequestSeen(t *testing.T) {
-	w := serve(t, handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"), request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/a%20b/%C3%A9?x=%20y&z", nil)
+	w := webtest.Serve(t, webtest.Handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"), request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/a%20b/%C3%A9?x=%20y&z", nil)
 	r.Header["X-A"] = []string{"1", "2"}
 	r.Header.Set("X-Pages-Member-Id", "m1")
 	r.Header.Set("X-Pages-Member-Email", "a@b.test")
-	_, body := w.do(r)
-	host := strings.TrimPrefix(w.url, "http://")
-	want := `["` + w.url + `/a%20b/%C3%A9?x=%20y&z","` + host + `","1, 2",null,null,{"email":"a@b.test","id":"m1","name":""},{}]`
+	_, body := w.Do(r)
+	host := strings.TrimPrefix(w.URL, "http://")
+	want := `["` + w.URL + `/a%20b/%C3%A9?x=%20y&z","` + host + `","1, 2",null,null,{"email":"a@b.test","id":"m1","name":""},{}]`
 	if body != want {
 		t.Errorf("\n got %s\nwant %s", body, want)
 	}
@@ -161,13 +157,13 @@ func TestRequestSeen(t *testing.T) {
 
 // What the platform adds to a visitor's request.
 func TestVisitor(t *testing.T) {
-	w := serve(t, handler(`
+	w := webtest.Serve(t, webtest.Handler(`
 		const cf = request.cf, copy = new Request(request), made = new Request("https://a.test");
 		return Response.json([request.headers.get("cf-connecting-ip"), request.redirect, copy.redirect, request.clone().redirect, made.redirect,
 			cf.country, cf.city, cf.colo, cf.timezone, typeof cf.asn, cf.httpProtocol, cf.tlsVersion, cf === request.cf, copy.cf.colo, typeof made.cf])`), web.Options{})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url, nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.URL, nil)
 	r.Header.Set("Cf-Connecting-Ip", "203.0.113.7")
-	_, body := w.do(r)
+	_, body := w.Do(r)
 	if want := `["127.0.0.1","manual","manual","manual","follow","US","San Francisco","SFO","America/Los_Angeles","number","HTTP/1.1","TLSv1.3",true,"SFO","undefined"]`; body != want {
 		t.Errorf("\n got %s\nwant %s", body, want)
 	}
@@ -178,8 +174,8 @@ func TestVisitorAddressStays(t *testing.T) {
 	seen := make(chan []string, 1)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header["Cf-Connecting-Ip"] }))
 	defer other.Close()
-	w := serve(t, handler(`return fetch("`+other.URL+`", { headers: request.headers })`), web.Options{AllowFetch: []string{"127.0.0.1"}})
-	w.get("/")
+	w := webtest.Serve(t, webtest.Handler(`return fetch("`+other.URL+`", { headers: request.headers })`), web.Options{AllowFetch: []string{"127.0.0.1"}})
+	w.Get("/")
 	if got := <-seen; got != nil {
 		t.Errorf("sent %q", got)
 	}
@@ -189,7 +185,7 @@ func TestVisitorAddressStays(t *testing.T) {
 func TestLengthOfStream(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from afar") }))
 	defer other.Close()
-	w := serve(t, `export default { async fetch(request) {
+	w := webtest.Serve(t, `export default { async fetch(request) {
 		switch (new URL(request.url).pathname) {
 		case "/text": return new Response(new Response("é").body);
 		case "/fetched": return new Response((await fetch("`+other.URL+`")).body);
@@ -204,7 +200,7 @@ func TestLengthOfStream(t *testing.T) {
 		path         string
 		length, size int64
 	}{{"/text", 2, 2}, {"/fetched", 9, 9}, {"/echo", 7, 7}, {"/fixed", 3, 3}, {"/own", 3, 3}, {"/unknown", -1, 5}, {"/generator", -1, 6}} {
-		resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+c.path, strings.NewReader("request")))
+		resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+c.path, strings.NewReader("request")))
 		if resp.ContentLength != c.length || int64(len(body)) != c.size {
 			t.Errorf("%s: Content-Length %d of %d bytes", c.path, resp.ContentLength, len(body))
 		}
@@ -212,7 +208,7 @@ func TestLengthOfStream(t *testing.T) {
 }
 
 func TestStreamedAnswer(t *testing.T) {
-	w := serve(t, handler(`
+	w := webtest.Serve(t, webtest.Handler(`
 		const { readable, writable } = new TransformStream();
 		const writer = writable.getWriter(), text = new TextEncoder();
 		ctx.waitUntil((async () => {
@@ -220,14 +216,14 @@ func TestStreamedAnswer(t *testing.T) {
 			await writer.close();
 		})());
 		return new Response(readable, { headers: { "content-type": "text/event-stream" } });`), web.Options{})
-	if resp, body := w.get("/"); body != "0\n1\n2\n" || resp.ContentLength != -1 {
+	if resp, body := w.Get("/"); body != "0\n1\n2\n" || resp.ContentLength != -1 {
 		t.Errorf("%v %q", resp, body)
 	}
 }
 
 // A piece must reach the client before the next one is made.
 func TestStreamIsFlushed(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let go;
 		export default { async fetch(request) {
 			if (new URL(request.url).pathname === "/go") { globalThis.gone = true; return new Response("went"); }
@@ -238,7 +234,7 @@ func TestStreamIsFlushed(t *testing.T) {
 				c.enqueue(new TextEncoder().encode("second\n")); c.close();
 			} }));
 		} };`, web.Options{})
-	resp, err := http.Get(w.url)
+	resp, err := http.Get(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +243,7 @@ func TestStreamIsFlushed(t *testing.T) {
 	if line, err := lines.ReadString('\n'); line != "first\n" {
 		t.Fatal(line, err)
 	}
-	w.get("/go")
+	w.Get("/go")
 	if line, err := lines.ReadString('\n'); line != "second\n" {
 		t.Fatal(line, err)
 	}
@@ -258,8 +254,8 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 		`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`,
 		`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(10)); } }))`,
 	} {
-		w := serve(t, handler(body), web.Options{})
-		resp, err := http.Get(w.url)
+		w := webtest.Serve(t, webtest.Handler(body), web.Options{})
+		resp, err := http.Get(w.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,8 +265,8 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 			t.Errorf("%s: the client took %q for all", body, b)
 		}
 		var aborted *web.Aborted
-		if eventually(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.errs) == 1 }); !errors.As(w.errs[0], &aborted) {
-			t.Errorf("%s: %v", body, w.errs)
+		if webtest.Eventually(t, func() bool { return len(w.Errors()) == 1 }); !errors.As(w.Errors()[0], &aborted) {
+			t.Errorf("%s: %v", body, w.Errors())
 		}
 	}
 }
@@ -278,7 +274,7 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 // The connection of an answer that broke off is gone, also for what the visitor
 // had still to send.
 func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
-	w := serve(t, handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`), web.Options{})
 	var panicked atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -306,7 +302,7 @@ func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
 }
 
 func TestClientGone(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let told = 0, cancelled = 0;
 		export default { async fetch(request, env, ctx) {
 			if (new URL(request.url).pathname === "/told") return Response.json([told, cancelled]);
@@ -316,7 +312,7 @@ func TestClientGone(t *testing.T) {
 				cancel() { cancelled++; },
 			}));
 		} };`, web.Options{})
-	resp, err := http.Get(w.url)
+	resp, err := http.Get(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +320,7 @@ func TestClientGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if !eventually(t, func() bool { _, body := w.get("/told"); return body == "[1,1]" }) {
+	if !webtest.Eventually(t, func() bool { _, body := w.Get("/told"); return body == "[1,1]" }) {
 		t.Error("the Worker was not told that the client had gone")
 	}
 }
@@ -332,7 +328,7 @@ func TestClientGone(t *testing.T) {
 // A client that has as many bytes as were announced may close; the Worker's
 // stream then goes on to its end.
 func TestClientWithAllBytes(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let told = 0, ended = 0;
 		export default { fetch(request) {
 			if (new URL(request.url).pathname === "/told") return Response.json([told, ended]);
@@ -344,7 +340,7 @@ func TestClientWithAllBytes(t *testing.T) {
 			return new Response(body, { headers: { "content-length": "10" } });
 		} };`, web.Options{})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Get(w.url)
+	resp, err := client.Get(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,18 +349,16 @@ func TestClientWithAllBytes(t *testing.T) {
 	}
 	resp.Body.Close()
 	var body string
-	if !eventually(t, func() bool { _, body = w.get("/told"); return body == "[0,1]" }) {
+	if !webtest.Eventually(t, func() bool { _, body = w.Get("/told"); return body == "[0,1]" }) {
 		t.Error(body)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.errs) > 0 {
-		t.Error(w.errs)
+	if len(w.Errors()) > 0 {
+		t.Error(w.Errors())
 	}
 }
 
 func TestWaitUntil(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		import { waitUntil, env } from "cloudflare:workers";
 		let done = "";
 		export default { async fetch(request, _, ctx) {
@@ -373,20 +367,20 @@ func TestWaitUntil(t *testing.T) {
 			waitUntil(Promise.reject(new Error("lost")));
 			return new Response("early:" + done);
 		} };`, web.Options{})
-	if _, body := w.get("/"); body != "early:" {
+	if _, body := w.Get("/"); body != "early:" {
 		t.Error(body)
 	}
-	if !eventually(t, func() bool { _, body := w.get("/done"); return body == "ahello" }) {
+	if !webtest.Eventually(t, func() bool { _, body := w.Get("/done"); return body == "ahello" }) {
 		t.Error("waitUntil was not waited for")
 	}
-	if got := w.lines(); got != "error: waitUntil: Error: lost\n" {
+	if got := w.Lines(); got != "error: waitUntil: Error: lost\n" {
 		t.Errorf("console %q", got)
 	}
 }
 
 // A promise that one request made may settle what another one waits for.
 func TestSharedPromise(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let shared;
 		export default { async fetch(request) {
 			if (request.url.endsWith("/stuck")) await new Promise(() => {});
@@ -396,13 +390,13 @@ func TestSharedPromise(t *testing.T) {
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
-			if resp, body := w.get("/"); body != "made once" {
+			if resp, body := w.Get("/"); body != "made once" {
 				t.Errorf("%v %q", resp.Status, body)
 			}
 		})
 	}
 	all.Go(func() {
-		if _, body := w.get("/stuck"); !strings.Contains(body, "never answer") {
+		if _, body := w.Get("/stuck"); !strings.Contains(body, "never answer") {
 			t.Errorf("stuck: %q", body)
 		}
 	})
@@ -411,8 +405,8 @@ func TestSharedPromise(t *testing.T) {
 
 // Many requests of all kinds at once, in one isolate.
 func TestConcurrency(t *testing.T) {
-	url, _ := backend(t)
-	w := serve(t, `export default { async fetch(request, env, ctx) {
+	url, _ := webtest.Backend(t)
+	w := webtest.Serve(t, `export default { async fetch(request, env, ctx) {
 		const url = new URL(request.url), n = url.searchParams.get("n");
 		switch (url.pathname) {
 		case "/timer": await new Promise(r => setTimeout(r, n % 7)); return new Response(n);
@@ -429,8 +423,8 @@ func TestConcurrency(t *testing.T) {
 		all.Go(func() {
 			path := []string{"/timer", "/fetch", "/stream", "/body", "/wait", "/pass", "/throw"}[n%7]
 			want := strconv.Itoa(n)
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path+"?n="+want, strings.NewReader(want))
-			resp, body := w.do(r)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+path+"?n="+want, strings.NewReader(want))
+			resp, body := w.Do(r)
 			switch path {
 			case "/pass":
 				if resp.StatusCode != http.StatusNoContent {
@@ -451,19 +445,19 @@ func TestConcurrency(t *testing.T) {
 }
 
 func TestEntrypointClass(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		import { WorkerEntrypoint } from "cloudflare:workers";
 		export default class extends WorkerEntrypoint {
 			async fetch(request) { return new Response(this.env.GREETING + typeof this.ctx.waitUntil); }
 		}`, web.Options{})
-	if _, body := w.get("/"); body != "hellofunction" {
+	if _, body := w.Get("/"); body != "hellofunction" {
 		t.Error(body)
 	}
 }
 
 // Libraries extend classes of products that a site does not use.
 func TestPlatformClasses(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		import * as platform from "cloudflare:workers";
 		import { connect } from "cloudflare:sockets";
 		export class Room extends platform.DurableObject { fetch() {} }
@@ -482,43 +476,43 @@ func TestPlatformClasses(t *testing.T) {
 		`"TypeError: Failed to construct 'WorkflowEntrypoint': this platform has no Workflows",` +
 		`"TypeError: Failed to construct 'ServiceStub': this platform has no service bindings","hello","RpcStub",` +
 		`"TypeError: connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database"]`
-	if _, body := w.get("/"); body != want {
+	if _, body := w.Get("/"); body != want {
 		t.Errorf("got  %s\nwant %s", body, want)
 	}
 }
 
 func TestBudget(t *testing.T) {
-	w := serve(t, `export default { async fetch(request) {
+	w := webtest.Serve(t, `export default { async fetch(request) {
 		if (request.url.endsWith("/spin")) { await null; while (true) {} }
 		return new Response("fine");
 	} };`, web.Options{})
-	w.budget = 30 * time.Millisecond
-	w.get("/spin")
-	if _, ok := errors.AsType[*engine.KilledError](w.errs[0]); !ok {
-		t.Errorf("%v", w.errs)
+	w.Budget = 30 * time.Millisecond
+	w.Get("/spin")
+	if _, ok := errors.AsType[*engine.KilledError](w.Errors()[0]); !ok {
+		t.Errorf("%v", w.Errors())
 	}
-	if _, body := w.get("/"); body != "fine" {
+	if _, body := w.Get("/"); body != "fine" {
 		t.Errorf("after the kill: %q", body)
 	}
 }
 
 // Work that was under way in an isolate that had to start over is told so.
 func TestOthersAtReset(t *testing.T) {
-	w := serve(t, `export default { async fetch(request) {
+	w := webtest.Serve(t, `export default { async fetch(request) {
 		console.log("in");
 		if (request.url.endsWith("/wait")) { await new Promise(r => setTimeout(r, 60000)); }
 		while (true) {}
 	} };`, web.Options{})
-	w.budget = 50 * time.Millisecond
+	w.Budget = 50 * time.Millisecond
 	var waiting sync.WaitGroup
-	waiting.Go(func() { w.get("/wait") })
-	if !eventually(t, func() bool { return w.lines() == "log: in\n" }) {
+	waiting.Go(func() { w.Get("/wait") })
+	if !webtest.Eventually(t, func() bool { return w.Lines() == "log: in\n" }) {
 		t.Fatal("the first request did not begin")
 	}
-	w.get("/spin")
+	w.Get("/spin")
 	waiting.Wait()
 	var killed, reset int
-	for _, err := range w.errs {
+	for _, err := range w.Errors() {
 		if errors.Is(err, engine.ErrReset) {
 			reset++
 		} else if _, ok := errors.AsType[*engine.KilledError](err); ok {
@@ -526,18 +520,18 @@ func TestOthersAtReset(t *testing.T) {
 		}
 	}
 	if killed != 1 || reset != 1 {
-		t.Errorf("%v", w.errs)
+		t.Errorf("%v", w.Errors())
 	}
 }
 
 func TestGiveUp(t *testing.T) {
-	w, err := start(t, handler(`ctx.waitUntil(new Promise(r => setTimeout(r, 60000))); return new Response("x")`), web.Options{})
+	w, err := webtest.Start(t, webtest.Handler(`ctx.waitUntil(new Promise(r => setTimeout(r, 60000))); return new Response("x")`), web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := web.NewExchange(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	scope := engine.NewScope(t.Context(), time.Second, x)
-	if err := w.host.Serve(w.iso, scope, x); err != nil {
+	if err := w.Host.Serve(w.Isolate, scope, x); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -545,20 +539,20 @@ func TestGiveUp(t *testing.T) {
 		t.Fatal("waitUntil was not waited for")
 	default:
 	}
-	w.host.GiveUp(x)
+	w.Host.GiveUp(x)
 	<-x.Done()
 	scope.End(nil)
 }
 
 func TestContentEncoding(t *testing.T) {
-	w := serve(t, handler(`
+	w := webtest.Serve(t, webtest.Handler(`
 		const headers = { "content-encoding": "gzip" };
 		if (request.url.endsWith("/manual")) return new Response(new Uint8Array([1, 2]), { headers, encodeBody: "manual" });
 		return new Response("plain text", { headers });`), web.Options{})
-	get := func(path, accept string) (reply, string) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+	get := func(path, accept string) (webtest.Reply, string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+path, nil)
 		r.Header.Set("Accept-Encoding", accept)
-		return w.do(r)
+		return w.Do(r)
 	}
 	resp, body := get("/", "gzip")
 	z, err := gzip.NewReader(strings.NewReader(body))
@@ -577,10 +571,10 @@ func TestContentEncoding(t *testing.T) {
 }
 
 func TestUnreadBody(t *testing.T) {
-	w := serve(t, handler(`return new Response("no thanks")`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`return new Response("no thanks")`), web.Options{})
 	for range 5 {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader(strings.Repeat("x", 300<<10)))
-		if _, body := w.do(r); body != "no thanks" {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL, strings.NewReader(strings.Repeat("x", 300<<10)))
+		if _, body := w.Do(r); body != "no thanks" {
 			t.Error(body)
 		}
 	}
@@ -588,7 +582,7 @@ func TestUnreadBody(t *testing.T) {
 
 // The Worker may answer while it reads, and leave off reading.
 func TestAnswerWhileReading(t *testing.T) {
-	w := serve(t, `export default { async fetch(request) {
+	w := webtest.Serve(t, `export default { async fetch(request) {
 		const path = new URL(request.url).pathname;
 		if (path === "/echo") return new Response(request.body);
 		if (path === "/upper") return new Response(request.body.pipeThrough(new TransformStream()));
@@ -598,38 +592,38 @@ func TestAnswerWhileReading(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	for path, want := range map[string]string{"/echo": big, "/upper": big, "/none": "\x00\x00\x00"} {
 		for range 3 {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(big))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+path, strings.NewReader(big))
 			if path == "/none" {
 				r.Body, r.ContentLength = io.NopCloser(strings.NewReader("small")), 5
 			}
-			if _, body := w.do(r); body != want {
+			if _, body := w.Do(r); body != want {
 				t.Errorf("%s: %d bytes", path, len(body))
 			}
 		}
 	}
 	sent, sender := io.Pipe()
 	defer sender.Close()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/stalled", sent)
-	if _, body := w.do(r); body != "at once" {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/stalled", sent)
+	if _, body := w.Do(r); body != "at once" {
 		t.Error(body)
 	}
 }
 
 func TestOtherRequestsBody(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		let kept;
 		export default { async fetch(request) {
 			if (request.method === "POST") { kept = request; return new Response("kept"); }
 			return new Response(await kept.text().catch(String));
 		} };`, web.Options{})
-	w.do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader("mine")))
-	if _, body := w.get("/"); !strings.HasPrefix(body, "Error: Cannot perform I/O on behalf of a different request") {
+	w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL, strings.NewReader("mine")))
+	if _, body := w.Get("/"); !strings.HasPrefix(body, "Error: Cannot perform I/O on behalf of a different request") {
 		t.Error(body)
 	}
 }
 
 func TestConsole(t *testing.T) {
-	w := serve(t, `
+	w := webtest.Serve(t, `
 		class Point { constructor() { this.x = 1; this.y = -0; } get z() { return 3; } }
 		export default { fetch() {
 			console.log("a %s %d %j %%", "b", "5", { c: 1 }, "d", [1, "two", , null], undefined);
@@ -644,7 +638,7 @@ func TestConsole(t *testing.T) {
 			console.log("%c styled", "color: red"); console.log();
 			return new Response("");
 		} };`, web.Options{})
-	w.get("/")
+	w.Get("/")
 	want := `log: a b 5 {"c":1} % d [ 1, 'two', <1 empty item>, null ] undefined
 warn: { a: { b: { c: [Object] } }, f: [Function: f], [Symbol(s)]: 1 } Point { x: 1, y: -0 } Map(1) { 'k' => Set(1) { 1n } }
 error: [Object: null prototype] {} 1970-01-01T00:00:00.000Z /x/g Symbol(q) [class K] it's
@@ -666,25 +660,7 @@ log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { [Uint8Contents]: <00 00>, [byteLeng
 log:  styled
 log: 
 `
-	if got := w.lines(); got != want {
+	if got := w.Lines(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
-	}
-}
-
-// eventually polls until ok, for two seconds at most.
-func eventually(t *testing.T, ok func() bool) bool {
-	t.Helper()
-	deadline := time.After(2 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if ok() {
-			return true
-		}
-		select {
-		case <-deadline:
-			return false
-		case <-tick.C:
-		}
 	}
 }

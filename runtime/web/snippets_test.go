@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 func TestRequestAndResponse(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`return request.method + " " + new URL(request.url).pathname + new URL(request.url).search`, `"POST /path?q=1"`},
 		{`return await request.json()`, `{"sent":true}`},
 		{`return await request.text()`, `"{\"sent\":true}"`},
@@ -67,7 +68,7 @@ func TestRequestAndResponse(t *testing.T) {
 // Platform objects keep their state to themselves: copies by property, as
 // frameworks make them of a request, find nothing.
 func TestNoOwnProperties(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`
 			const signal = AbortSignal.any([new AbortController().signal]);
 			signal.onabort = () => {};
@@ -122,7 +123,7 @@ func TestNoOwnProperties(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const h = new Headers({ b: "2", A: " 1 " }); h.append("b", "3"); return [...h]`, `[["a","1"],["b","2, 3"]]`},
 		{`const h = new Headers([["set-cookie", "a"], ["Set-Cookie", "b"]]); return [h.getSetCookie(), h.get("set-cookie"), [...h.keys()]]`, `[["a","b"], "a, b", ["set-cookie","set-cookie"]]`},
 		{`const h = new Headers({ a: "1" }); h.set("A", "2"); h.delete("x"); return [h.has("a"), h.get("a"), h.get("b"), h.has("b")]`, `[true,"2",null,false]`},
@@ -141,7 +142,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestURL(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			`const u = new URL("HTTPS://u:p@EXAMPLE.com:8080/a/../b c?x=1#f"); return [u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]`,
 			`["https://u:p@example.com:8080/b%20c?x=1#f","https://example.com:8080","https:","u","p","example.com:8080","example.com","8080","/b%20c","?x=1","#f"]`,
@@ -170,7 +171,7 @@ func TestURL(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`return [...new TextEncoder().encode("é€😀\ud800")]`, `[195,169,226,130,172,240,159,152,128,239,191,189]`},
 		{`const b = new Uint8Array(5); const r = new TextEncoder().encodeInto("a😀é", b); return [r, [...b]]`, `[{"read":3,"written":5},[97,240,159,152,128]]`},
 		{`return new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xe2, 0x82, 0x41, 0xff]))`, `"a` + "\ufffd" + `A` + "\ufffd" + `"`},
@@ -190,7 +191,7 @@ func TestText(t *testing.T) {
 }
 
 func TestStreams(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const { readable, writable } = new TransformStream({ transform(c, k) { k.enqueue(c * 2) } }); const w = writable.getWriter(); w.write(1); w.write(2); w.close(); const out = []; for await (const c of readable) out.push(c); return out`, `[2,4]`},
 		{`const [a, b] = new Response("tee").body.tee(); return [await new Response(a).text(), await new Response(b).text()]`, `["tee","tee"]`},
 		{`const r = new Response("abcdef").body.getReader({ mode: "byob" }); const { value } = await r.read(new Uint8Array(3)); return new TextDecoder().decode(value)`, `"abc"`},
@@ -218,7 +219,7 @@ func TestStreams(t *testing.T) {
 }
 
 func TestEventsAndAbort(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const t = new EventTarget(), out = []; t.addEventListener("x", e => out.push(e.type, e.target === t, e.detail)); t.addEventListener("x", { handleEvent() { out.push("object") } }, { once: true }); t.dispatchEvent(new CustomEvent("x", { detail: 7 })); t.dispatchEvent(new CustomEvent("x")); return out`, `["x",true,7,"object","x",true,null]`},
 		{`const t = new EventTarget(); t.addEventListener("x", e => e.preventDefault()); return [t.dispatchEvent(new Event("x", { cancelable: true })), t.dispatchEvent(new Event("x"))]`, `[false,true]`},
 		{`const t = new EventTarget(), out = []; t.addEventListener("x", e => { out.push(1); e.stopImmediatePropagation() }); t.addEventListener("x", () => out.push(2)); t.dispatchEvent(new Event("x")); return out`, `[1]`},
@@ -233,7 +234,7 @@ func TestEventsAndAbort(t *testing.T) {
 }
 
 func TestTimers(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const out = []; setTimeout(() => out.push("b"), 60); setTimeout(x => out.push(x), 30, "a"); setTimeout(() => out.push("0"), 0); await new Promise(r => setTimeout(r, 70)); return out`, `["0","a","b"]`},
 		{`const out = []; for (let i = 0; i < 5; i++) setTimeout(() => out.push(i)); await new Promise(r => setTimeout(r)); return out`, `[0,1,2,3,4]`},
 		{`const out = []; setTimeout(() => { Promise.resolve().then(() => out.push("micro")); out.push(1) }); setTimeout(() => out.push(2)); await new Promise(r => setTimeout(r, 1)); return out`, `[1,"micro",2]`},
@@ -248,7 +249,7 @@ func TestTimers(t *testing.T) {
 func TestCrypto(t *testing.T) {
 	const key = `const k = await crypto.subtle.importKey("raw", new TextEncoder().encode("key"), { name: "HMAC", hash: "SHA-256" }, true, ["sign", "verify"]); const hex = b => new Uint8Array(b).toHex();`
 	const text = `const data = new TextEncoder().encode("The quick brown fox jumps over the lazy dog");`
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`return /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())`, `true`},
 		{`const a = crypto.getRandomValues(new Uint8Array(32)), b = crypto.getRandomValues(new Uint32Array(8)); return [a.some(x => x), b.some(x => x > 255)]`, `[true,true]`},
 		{`crypto.getRandomValues(new Uint8Array(65537))`, `QuotaExceededError: getRandomValues: 65537 bytes are more than the 65536 that one call gives`},
@@ -273,7 +274,7 @@ func TestCrypto(t *testing.T) {
 }
 
 func TestStructuredClone(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const o = { a: [1, , 3], d: new Date(5), r: /x/gi, m: new Map([[1, { z: 1 }]]), s: new Set([1]), n: null, u: undefined, b: 10n }; o.self = o; const c = structuredClone(o); return [c !== o, c.self === c, c.a.length, 1 in c.a, c.d.getTime(), String(c.r), c.m.get(1).z, c.s.has(1), c.n, "u" in c, typeof c.b]`, `[true,true,3,false,5,"/x/gi",1,true,null,true,"bigint"]`},
 		{`const b = new ArrayBuffer(8), c = structuredClone({ x: new Uint8Array(b, 2, 3), y: new DataView(b, 1) }); return [c.x.length, c.x.byteOffset, c.y.byteOffset, c.x.buffer === c.y.buffer, c.x.buffer !== b]`, `[3,2,1,true,true]`},
 		{`const b = new ArrayBuffer(8), c = structuredClone(b, { transfer: [b] }); return [c.byteLength, b.byteLength, b.detached]`, `[8,0,true]`},
@@ -290,7 +291,7 @@ func TestStructuredClone(t *testing.T) {
 }
 
 func TestFormDataAndBlob(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const f = new FormData(); f.append("a", "1"); f.append("a", 2); f.set("b", new Blob(["x"]), "x.txt"); f.append("c", new File(["y"], "y.bin", { type: "t/y" })); return [f.getAll("a"), f.get("b").name, f.get("c").type, [...f.keys()], f.has("z")]`, `[["1","2"],"x.txt","t/y",["a","a","b","c"],false]`},
 		{`const f = new FormData(); f.append('q"\n', "l1\nl2"); f.append("f", new File(["dat\r\n--a"], 'n".txt', { type: "t/x" })); const r = new Response(f); const g = await r.formData(); return [[...g.keys()], g.get('q"\r\n'), g.get("f").name, g.get("f").type, await g.get("f").text()]`, `[["q\"\r\n","f"],"l1\r\nl2","n\".txt","t/x","dat\r\n--a"]`},
 		// UTF-8 without BOM: a mark at the beginning of a value is a character of it (Fetch standard, 5.3, formData).
@@ -306,7 +307,7 @@ func TestFormDataAndBlob(t *testing.T) {
 }
 
 func TestLanguage(t *testing.T) {
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`eval("1")`, `EvalError: Code generation from strings disallowed for this context`},
 		{`new Function("1")`, `EvalError: Code generation from strings disallowed for this context`},
 		{`(async () => {}).constructor("1")`, `EvalError: Code generation from strings disallowed for this context`},

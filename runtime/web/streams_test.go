@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
 // A pipe writes no chunk in the call of enqueue() that gives it, and loses none
@@ -12,7 +13,7 @@ func TestPipe(t *testing.T) {
 	const piped = `let give; const seen = [], sink = { write(c) { seen.push(c) }, close() { seen.push("closed") }, abort(e) { seen.push("aborted " + e) } };
 		const source = (extra) => new ReadableStream({ start(c) { give = c }, cancel(e) { seen.push("cancelled " + e) }, ...extra }, { highWaterMark: 0 });
 		const rest = () => new Promise((r) => setTimeout(r, 0)); `
-	try(t, web.Options{}, []snippet{
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{`const out = []; for (const to of [[], [undefined], [null], [{}]]) out.push(await new ReadableStream().pipeTo(...to).catch((e) => e.name)); return [...out, ReadableStream.prototype.pipeTo.length, ReadableStream.prototype.pipeTo.name]`, `["TypeError", "TypeError", "TypeError", "TypeError", 1, "pipeTo"]`},
 		{piped + `source().pipeTo(new WritableStream(sink)); await rest(); give.enqueue(1); seen.push("enqueued"); await rest(); return seen`, `["enqueued", 1]`},
 		{piped + `source({ pull(c) { c.enqueue(1); seen.push("pulled"); c.close() } }).pipeTo(new WritableStream(sink)); await rest(); return seen`, `["pulled", 1, "closed"]`},

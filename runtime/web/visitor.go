@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
 // maxOrigins is how many Host headers are remembered with their origins.
@@ -35,8 +37,8 @@ func (h *Host) visitorOrigin(r *http.Request) string {
 		return origin
 	}
 	if isHost(r.Host) {
-		if u, err := urls.Parse(key); err == nil {
-			origin = originOf(u)
+		if u, err := weburl.Parser.Parse(key); err == nil {
+			origin = weburl.Origin(u)
 		}
 	}
 	if len(h.origins) == maxOrigins { // whoever sent those, the usual ones are soon back
@@ -69,7 +71,7 @@ func schemeOf(r *http.Request) string {
 func parsedURL(r *http.Request, u url.URL) string {
 	u.Scheme, u.Host = schemeOf(r), r.Host
 	raw := u.String()
-	if parsed, err := urls.Parse(raw); err == nil {
+	if parsed, err := weburl.Parser.Parse(raw); err == nil {
 		return parsed.Href(false)
 	}
 	return raw

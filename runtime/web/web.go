@@ -1,7 +1,7 @@
-// Package web is the web platform that a Worker sees: Request, Response, fetch,
-// URL, streams, timers, crypto … Each is a thin JavaScript class (the folder js,
-// bundled into the engine's prelude) over host functions that this package
-// answers in Go.
+// Package web is the web platform that a Worker sees. It composes the packages
+// below it, one for each subject: each is JavaScript classes over host functions,
+// which the package answers in Go. What is here is the life of a request: how it
+// enters the Worker, its response, and its end.
 //
 // A [Host] serves the isolates of one Worker. In: the requests of its visitors,
 // as [Exchange] values given to [Host.Serve]. Out: the answers, written to the
@@ -14,11 +14,12 @@
 // knows no routes, no members and no bindings, and keeps nothing between
 // requests but the connections of its transport.
 //
-// A new global is a class or function under js, put in its place by install, a new member
-// of a class no more than that; then make artifacts. What it does is a line in a list of
-// snippets, in the test of its subject or in snippets_test.go; the shape of a class is one of
-// shapes, in idl_test.go and scope_test.go. Where it is on purpose otherwise than in workerd,
-// ../DIFFERENCES.md has a row.
+// A new global is a class or function in the folder js of its subject, put in its
+// place by install, a new member of a class no more than that; then make artifacts.
+// What it does is a line in a list of snippets, in the test of its subject or in
+// snippets_test.go; the shape of a class is one of shapes, in idl_test.go and
+// scope_test.go. Where it is on purpose otherwise than in workerd, ../DIFFERENCES.md
+// has a row.
 package web
 
 import (
@@ -33,6 +34,20 @@ import (
 	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
+	"github.com/pages-toolchain/pages/runtime/web/compression"
+	"github.com/pages-toolchain/pages/runtime/web/console"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+	"github.com/pages-toolchain/pages/runtime/web/formdata"
+	"github.com/pages-toolchain/pages/runtime/web/htmlrewriter"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+	"github.com/pages-toolchain/pages/runtime/web/language"
+	"github.com/pages-toolchain/pages/runtime/web/socket"
+	"github.com/pages-toolchain/pages/runtime/web/textcodec"
+	"github.com/pages-toolchain/pages/runtime/web/timers"
+	"github.com/pages-toolchain/pages/runtime/web/urlpattern"
+	"github.com/pages-toolchain/pages/runtime/web/webcrypto"
+	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
 // LimitMode says what happens at a limit.
@@ -45,27 +60,11 @@ const (
 	LimitOff     LimitMode = "off"
 )
 
-// ConsoleEntry is one line that the Worker wrote to its console.
-type ConsoleEntry struct {
-	// Level is log, info, debug, warn, error or trace.
-	Level string
-	// Text is what was written, formatted; it may have several lines.
-	Text string
-	// Stack is where: of the call of a method of console, or of an uncaught
-	// exception, in positions of the bundle.
-	Stack string
-	// Called says that a method of console was called.
-	Called bool
-	// Args is the JSON array of its arguments, as far as JSON has them; empty when
-	// there are none, or when it would be over 16 KiB.
-	Args string
-}
-
 // Options says how a Host behaves. The zero value works.
 type Options struct {
 	// Console hears what the Worker writes; the scope's Value is the *Exchange,
 	// or nil while the module is evaluated. Default: nobody.
-	Console func(s *engine.Scope, e ConsoleEntry)
+	Console func(s *engine.Scope, e console.Entry)
 	// SubRequests is the most outbound requests of one request, redirects
 	// counted. Default: that of the manifest.
 	SubRequests int
@@ -90,7 +89,7 @@ type Options struct {
 	NodeJS bool
 	// Caches is what caches.default and caches.open keep things in. Default: caches
 	// of the Host's own, in memory.
-	Caches *Caches
+	Caches *cache.Store
 	// Source returns the code of an evaluated module by its name, nil for none: for
 	// errors that name what they are about. Default: none.
 	Source func(name string) []byte
@@ -110,21 +109,16 @@ type Options struct {
 
 // Host answers the host functions of the web platform for one Worker.
 type Host struct {
-	o         Options
-	transport http.RoundTripper
-	origin    time.Time // of performance.now
+	o           Options
+	client      *fetch.Client
+	sockets     *socket.Hub
+	compression *compression.Host
+	funcs       map[string]engine.Func
 
 	last      atomic.Int64 // the newest id of an exchange or body
 	mu        sync.Mutex
 	exchanges map[int64]*Exchange
 	origins   map[string]string // of visitors, by scheme and Host header
-
-	keys     keyCache // of crypto.subtle
-	wordings wordings
-	loading  codecs // of the module, while it is evaluated
-
-	messages   *engine.Reservation // that the Worker's WebSockets send and read
-	restarting atomic.Bool         // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
 }
@@ -140,11 +134,8 @@ func New(o Options) *Host {
 	if o.LimitMode == "" {
 		o.LimitMode = LimitEnforce
 	}
-	if o.IsSelf == nil {
-		o.IsSelf = func(string) bool { return false }
-	}
 	if o.Caches == nil {
-		o.Caches = NewCaches(CachesOptions{})
+		o.Caches = cache.New(cache.Options{})
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
@@ -155,10 +146,17 @@ func New(o Options) *Host {
 	if o.Memory == nil {
 		o.Memory = engine.NewHostMemory(0).Share()
 	}
-	h := &Host{o: o, messages: o.Memory.Reservation(), transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
-	if h.transport == nil {
-		h.transport = newTransport(newGuard(o.AllowFetch))
-	}
+	h := &Host{o: o, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
+	h.client = fetch.New(fetch.Options{AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport})
+	h.sockets = socket.NewHub(o.Memory.Reservation(), o.Logger)
+	h.compression = compression.New(h.nextID, func(c *engine.Call) (*compression.Streams, error) {
+		x, err := current(c)
+		if err != nil {
+			return nil, err
+		}
+		return &x.codecs, nil
+	})
+	h.funcs = h.collectFuncs()
 	return h
 }
 
@@ -166,28 +164,67 @@ func New(o Options) *Host {
 // connections of outbound requests.
 func (h *Host) Close() {
 	h.work.Wait()
-	h.messages.Close()
-	if t, ok := h.transport.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
+	h.sockets.Close()
+	h.client.Close()
 }
 
-// Funcs returns the host functions by name, for the isolates of the Worker.
-func (h *Host) Funcs() map[string]engine.Func {
+// Funcs returns the host functions by name, for an isolate of the Worker.
+func (h *Host) Funcs() map[string]engine.Func { return maps.Clone(h.funcs) }
+
+// collectFuncs collects the host functions of all subjects.
+func (h *Host) collectFuncs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
-		h.bodyFuncs(), h.cacheFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.stackFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), h.wordingFuncs(), intl.Funcs(), objectFuncs(),
+		cache.Funcs(h.o.Caches, h.o.Now), h.compression.Funcs(), console.Funcs(h.log), fetch.Funcs(session), formdata.Funcs(),
+		htmlrewriter.Funcs(), intl.Funcs(), iocontext.Funcs(), language.New(language.Options{Source: h.o.Source, Stack: h.o.Stack}).Funcs(),
+		h.sockets.Funcs(h.client, session), textcodec.Funcs(), timers.ClockFuncs(h.o.Now), timers.Funcs(queue), urlpattern.Funcs(),
+		webcrypto.Funcs(), weburl.Funcs(), h.respondFuncs(), h.scopeFuncs(),
 	} {
 		maps.Copy(all, part)
 	}
 	return all
 }
 
+func (h *Host) log(s *engine.Scope, e console.Entry) {
+	if h.o.Console != nil {
+		h.o.Console(s, e)
+	}
+}
+
+// Compression opens the streams of node:zlib beside those of CompressionStream.
+func (h *Host) Compression() *compression.Host { return h.compression }
+
+// Loaded says that the module is evaluated: what it left open is closed, as isolates that
+// start from its image have no part in it.
+func (h *Host) Loaded() { h.compression.Loaded() }
+
+// Restart ends the WebSockets because the Worker is replaced; new ones end at once.
+func (h *Host) Restart() { h.sockets.Restart() }
+
+// session returns the fetches of the request on whose behalf a host function was called.
+func session(c *engine.Call) (*fetch.Session, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	return x.fetches, nil
+}
+
+// queue returns the timers of the request on whose behalf a host function was called.
+func queue(c *engine.Call) (*timers.Queue, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	return x.timers, nil
+}
+
 // Names returns the names of all host functions of this package, sorted: what
 // the engine's image must know.
 func Names() []string {
-	return slices.Sorted(maps.Keys((&Host{}).Funcs()))
+	h := New(Options{})
+	defer h.Close()
+	return slices.Sorted(maps.Keys(h.funcs))
 }
 
 // Modules returns the sources of the modules that the platform provides, by
@@ -204,17 +241,12 @@ export { connect };
 	}
 }
 
-// errGlobalScope is the platform's own text.
-var errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
-	"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
-	"are not allowed within global scope. To fix this error, perform this operation within a handler."}
-
 // current returns the exchange on whose behalf a host function was called. An
 // error means that no request is being served: the module is being evaluated.
 func current(c *engine.Call) (*Exchange, error) {
 	x, ok := c.Scope().Value.(*Exchange)
 	if !ok {
-		return nil, errGlobalScope
+		return nil, iocontext.ErrGlobalScope()
 	}
 	return x, nil
 }

@@ -1,20 +1,27 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/web/compression"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
 // write writes an answer. See Serve for its errors.
 func (h *Host) write(x *Exchange, a *answer) error {
 	if a.socket != nil {
-		return h.upgrade(x, a)
+		x.served.Store(true) // the connection tells by itself when the client leaves
+		a.socket.Upgrade(x.w, x.r, a.header)
+		return nil
 	}
 	coding := x.putHeader(a)
-	hasBody := bodyAllowed(x.r.Method, a.status)
+	hasBody := fetch.BodyAllowed(x.r.Method, a.status)
 	if hasBody {
 		if err := h.admitAnswer(x, a); err != nil {
 			x.stopReading()
@@ -27,7 +34,7 @@ func (h *Host) write(x *Exchange, a *answer) error {
 		x.w.WriteHeader(a.status)
 		return nil
 	}
-	out, done := newEncoder(x.w, coding)
+	out, done := compression.NewEncoder(x.w, coding)
 	defer done()
 	if a.source == nil && !a.streamed {
 		return h.writeWhole(x, a, out, coding)
@@ -50,7 +57,7 @@ func (h *Host) write(x *Exchange, a *answer) error {
 }
 
 // writeWhole writes an answer whose body is all there.
-func (h *Host) writeWhole(x *Exchange, a *answer, out encoder, coding string) error {
+func (h *Host) writeWhole(x *Exchange, a *answer, out compression.Encoder, coding string) error {
 	size := len(a.text) + len(a.bytes)
 	if coding == "" {
 		x.w.Header().Set("Content-Length", strconv.Itoa(size))
@@ -79,7 +86,7 @@ func (x *Exchange) putHeader(a *answer) (coding string) {
 	for i := 0; i+1 < len(a.header); i += 2 {
 		name, value := http.CanonicalHeaderKey(a.header[i]), a.header[i+1]
 		switch before := header[name]; {
-		case isHopByHop(name):
+		case fetch.IsHopByHop(name):
 		case len(before) > 0 && name != "Set-Cookie" && hasName(a.header[:i], name):
 			before[len(before)-1] += ", " + value // one line, as get() tells it
 		default:
@@ -117,11 +124,11 @@ func hasName(list []string, name string) bool {
 // compresses by itself, for clients that accept it.
 func (x *Exchange) negotiate(header http.Header) string {
 	coding := strings.ToLower(header.Get("Content-Encoding"))
-	if codings[coding] == "" {
+	if !compression.IsCoding(coding) {
 		return ""
 	}
 	header.Del("Content-Length")
-	if accepts(x.r.Header.Get("Accept-Encoding"), coding) {
+	if compression.Accepts(x.r.Header.Get("Accept-Encoding"), coding) {
 		return coding
 	}
 	header.Del("Content-Encoding")
@@ -130,7 +137,7 @@ func (x *Exchange) negotiate(header http.Header) string {
 
 // copyChunks writes what JavaScript streams, piece by piece. left is the declared
 // length: a client that has so many bytes has them all and may close.
-func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
+func (h *Host) copyChunks(x *Exchange, out compression.Encoder, left int64) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -161,23 +168,23 @@ func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
 			return x.failure
 		case <-gone:
 			return ErrClientGone
-		case <-x.scope.Context().Done():
+		case <-x.io.Scope.Context().Done():
 			return h.stopped(x)
 		}
 	}
 }
 
 // copyBody writes a body that never was in JavaScript; left is as in copyChunks.
-func (h *Host) copyBody(x *Exchange, out encoder, b *body, left int64) error {
-	stop := afterDone(x, b.close)
+func (h *Host) copyBody(x *Exchange, out compression.Encoder, b *iocontext.Body, left int64) error {
+	stop := x.afterDone(b.Close)
 	defer stop()
 	for {
-		piece, err := b.read()
+		piece, err := b.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return lostBody(err)
+			return iocontext.LostBody(err)
 		}
 		if err := h.countAnswer(x, len(piece)); err != nil {
 			return err
@@ -195,6 +202,13 @@ func (h *Host) copyBody(x *Exchange, out encoder, b *body, left int64) error {
 	}
 }
 
+// afterDone runs f when the client or the scope is gone; stop forgets it.
+func (x *Exchange) afterDone(f func()) (stop func()) {
+	a := context.AfterFunc(x.r.Context(), f)
+	b := context.AfterFunc(x.io.Scope.Context(), f)
+	return func() { a(); b() }
+}
+
 // broken ends an answer that broke off after its head.
 func (h *Host) broken(x *Exchange, err error) error {
 	if x.r.Context().Err() != nil || errors.Is(err, ErrClientGone) {
@@ -208,14 +222,6 @@ func (h *Host) broken(x *Exchange, err error) error {
 		_ = conn.Close() // nobody hears of it any more
 	}
 	return &Aborted{Err: err}
-}
-
-func bodyAllowed(method string, status int) bool {
-	switch status {
-	case http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusResetContent, http.StatusNotModified:
-		return false
-	}
-	return method != http.MethodHead
 }
 
 // declaredLength is what an answer says it is long; -1 when it does not.

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -37,7 +37,7 @@ type hostedSite struct {
 	of       *hostedSite        // the live site that a preview holds open
 	database *sql.DB
 	front    *site.Site
-	caches   *web.Caches
+	caches   *cache.Store
 	running  *siteworker.Shared // of what is shown; nil for a static site
 
 	ran      bool // code ran

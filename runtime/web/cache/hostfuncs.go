@@ -1,0 +1,198 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/compression"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+)
+
+// Funcs returns the host functions of caches.default and caches.open.
+func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
+	h := &host{store: store, now: now}
+	return map[string]engine.Func{
+		// cache_match(cache, url, request headers) -> a promise of null, or of
+		// [status, headers, handle of the body or -1]
+		"cache_match": h.cacheMatch,
+		// cache_put(cache, url, request headers, status, headers, text or bytes or
+		// null, handle of the body or -1, whether that is encoded as the headers say)
+		// -> a promise of why it is not kept, or null
+		"cache_put": h.cachePut,
+		// cache_delete(cache, url) -> a promise of whether it was there
+		"cache_delete": func(c *engine.Call) (any, error) {
+			if _, err := iocontext.Current(c); err != nil {
+				return nil, err
+			}
+			key, now := keyOf(c), h.now()
+			return engine.Async(func(ctx context.Context) (any, error) { return h.store.remove(ctx, key, now), nil }), nil
+		},
+	}
+}
+
+// host keeps what one Worker caches.
+type host struct {
+	store *Store
+	now   func() time.Time
+}
+
+func keyOf(c *engine.Call) entryKey {
+	url, _, _ := strings.Cut(c.String(1), "#")
+	return entryKey{cache: c.String(0), url: url}
+}
+
+func (h *host) cacheMatch(c *engine.Call) (any, error) {
+	x, err := iocontext.Current(c)
+	if err != nil {
+		return nil, err
+	}
+	key, now, request := keyOf(c), h.now(), headerOf(c.Strings(2))
+	return engine.Async(func(ctx context.Context) (any, error) {
+		e := h.store.get(ctx, key, now)
+		if e == nil {
+			return nil, nil
+		}
+		return e.answer(x, request, now)
+	}), nil
+}
+
+// answer is what a request gets of a cached answer: the whole, a part, or that
+// it has not changed.
+func (e *cached) answer(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
+	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
+		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
+	if e.status/100 == 2 && isUnchanged(request, headerOf(e.header)) { // RFC 9110, 13.2.1
+		return []any{http.StatusNotModified, header, -1}, nil
+	}
+	status, part := e.status, e.body
+	if wanted := request.Get("Range"); wanted != "" && status == http.StatusOK {
+		from, to, ok := oneRange(wanted, len(e.body))
+		if !ok {
+			return []any{http.StatusRequestedRangeNotSatisfiable, append(header, "content-range", fmt.Sprintf("bytes */%d", len(e.body))), -1}, nil
+		}
+		if from >= 0 {
+			status, part = http.StatusPartialContent, e.body[from:to]
+			header = append(header, "content-range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(e.body)))
+		}
+	}
+	handle, err := x.KeepBody(iocontext.NewBody(bytes.NewReader(part), nil))
+	if err != nil {
+		return nil, err
+	}
+	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
+}
+
+func headerOf(flat []string) http.Header {
+	header := http.Header{}
+	for i := 0; i+1 < len(flat); i += 2 {
+		header.Add(flat[i], flat[i+1])
+	}
+	return header
+}
+
+// isUnchanged reports whether a conditional request has what is kept (RFC 9110,
+// 13.2.2).
+func isUnchanged(request, kept http.Header) bool {
+	if match := request.Get("If-None-Match"); match != "" {
+		etag := strings.TrimPrefix(kept.Get("Etag"), "W/")
+		for tag := range strings.SplitSeq(match, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || etag != "" && strings.TrimPrefix(tag, "W/") == etag {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(request.Get("If-Modified-Since"))
+	if err != nil {
+		return false
+	}
+	modified, err := http.ParseTime(kept.Get("Last-Modified"))
+	return err == nil && !modified.After(since)
+}
+
+// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 when the whole is
+// to be given, as for several ranges; ok is false when there is no such range.
+func oneRange(header string, size int) (from, to int, ok bool) {
+	spec, isBytes := strings.CutPrefix(strings.ToLower(header), "bytes=")
+	if strings.Contains(spec, ",") {
+		return -1, 0, true
+	}
+	first, last, hasDash := strings.Cut(strings.TrimSpace(spec), "-")
+	if !isBytes || !hasDash {
+		return 0, 0, false
+	}
+	if first == "" {
+		n, err := strconv.Atoi(last)
+		if err != nil || n <= 0 || size == 0 {
+			return 0, 0, false
+		}
+		return max(size-n, 0), size, true
+	}
+	from, err := strconv.Atoi(first)
+	if err != nil || from < 0 || from >= size {
+		return 0, 0, false
+	}
+	if last == "" {
+		return from, size, true
+	}
+	end, err := strconv.Atoi(last)
+	if err != nil || end < from {
+		return 0, 0, false
+	}
+	return from, min(end+1, size), true
+}
+
+func (h *host) cachePut(c *engine.Call) (any, error) {
+	x, err := iocontext.Current(c)
+	if err != nil {
+		return nil, err
+	}
+	now := h.now()
+	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
+	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
+	e.expires = now.Add(fresh)
+	if headerOf(e.header).Get("Date") == "" {
+		e.header = append(e.header, "date", now.UTC().Format(http.TimeFormat)) // RFC 9110, 6.6.1
+	}
+	encoded := c.Bool(7)
+	var source *iocontext.Body
+	if handle := c.Int(6); handle >= 0 {
+		if source = x.Body(handle); source == nil {
+			return nil, iocontext.ErrForeign
+		}
+	} else if e.body = c.Bytes(5); e.body == nil && !c.IsNullish(5) {
+		e.body = c.TextBytes(5)
+	}
+	return engine.Async(func(ctx context.Context) (any, error) {
+		if source != nil {
+			var err error
+			if e.body, err = source.ReadMost(ctx, maxCached); err != nil {
+				return nil, iocontext.LostBody(err)
+			}
+		}
+		if encoded { // what is kept is encoded when it is sent
+			body := compression.Decode(bytes.NewReader(e.body), strings.Join(headerOf(e.header).Values("Content-Encoding"), ","))
+			var err error
+			if e.body, err = io.ReadAll(io.LimitReader(iocontext.Reserved(ctx, body), maxCached+1)); err != nil {
+				return nil, iocontext.LostBody(err)
+			}
+		}
+		switch {
+		case reason != "":
+			return reason, nil
+		case len(e.body) > maxCached:
+			return fmt.Sprintf("it is larger than %d MiB", maxCached>>20), nil
+		}
+		h.store.put(ctx, e)
+		return nil, nil
+	}), nil
+}

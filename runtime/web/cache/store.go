@@ -1,0 +1,312 @@
+// Package cache is caches.default and caches.open of a Worker, by the rules of a cache that
+// many share (RFC 9111).
+//
+// In: the calls of JavaScript, as host functions; a [Store], which several Workers may share.
+// Out: cached responses, whose bodies are kept by the request's context. Errors: those of
+// bodies that cannot be read; what may not be cached is not, and the Worker is told why.
+//
+// A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that
+// its user opens, and never fetches anything itself.
+package cache
+
+import (
+	"container/list"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// The platform's own bounds are not shown.
+const (
+	// maxCached is the most bytes that one cached answer may have; larger ones are
+	// not kept, as the console is told.
+	maxCached = 16 << 20
+	// maxCaches is the most bytes of all of them; the ones not used for longest go.
+	maxCaches = 64 << 20
+	// cachedOverhead is what an entry costs beside its body, about, in bytes.
+	cachedOverhead = 1 << 10
+)
+
+// Options says where a Store keeps its entries. The zero value keeps them in memory.
+type Options struct {
+	// Open gives the database that the caches are kept in, at their first use.
+	// The Store owns it: Close closes it. Default: none, what is cached ends with
+	// the process.
+	Open func(context.Context) (*sql.DB, error)
+	// Logger hears of a database that cannot be used; what is cached is then kept
+	// in memory. Default: discarded.
+	Logger *slog.Logger
+}
+
+// Store holds what Workers put into caches.default and caches.open. Several
+// Hosts may share them, one after the other or at the same time: what one Worker
+// cached is there for the next, as at the platform's edge. They are safe for
+// concurrent use. At most 64 MiB are kept; the answers that were not used for
+// longest go first. After a restart those that were stored first count as that.
+type Store struct {
+	o Options
+
+	// writing is held while the database changes, and opened guards db.
+	writing sync.Mutex
+	opened  sync.Once
+	db      *sql.DB // nil: in memory
+
+	mu     sync.Mutex
+	byKey  map[entryKey]*list.Element
+	recent list.List // of *cached, the one used last first
+	size   int
+}
+
+// New returns empty caches, or those of a database.
+func New(o Options) *Store {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Store{o: o, byKey: map[entryKey]*list.Element{}}
+}
+
+// Close closes the database.
+func (s *Store) Close() error {
+	s.opened.Do(func() {}) // nobody opens it any more
+	if s.db == nil {
+		return nil
+	}
+	return s.db.Close()
+}
+
+// entryKey is where an answer is kept.
+type entryKey struct{ cache, url string }
+
+// cached is an answer that is kept. It is not changed any more, but for the body
+// of one in the database, which is read when it is asked for.
+type cached struct {
+	key     entryKey
+	status  int
+	header  []string // name, value, name, value, …
+	body    []byte
+	length  int // of body
+	stored  time.Time
+	age     time.Duration // that it had already
+	expires time.Time
+	absent  bool // body is only in the database
+}
+
+func (e *cached) size() int {
+	n := cachedOverhead + e.length
+	for _, text := range e.header {
+		n += len(text)
+	}
+	return n
+}
+
+// cacheSchema is the database's. Times are milliseconds since 1970.
+const cacheSchema = `
+CREATE TABLE IF NOT EXISTS cache (
+  name    TEXT NOT NULL,
+  url     TEXT NOT NULL,
+  status  INTEGER NOT NULL,
+  header  TEXT NOT NULL, -- a JSON array: name, value, name, value, …
+  stored  INTEGER NOT NULL,
+  age     INTEGER NOT NULL, -- milliseconds that it had when it was stored
+  expires INTEGER NOT NULL,
+  body    BLOB NOT NULL,
+  PRIMARY KEY (name, url)
+) STRICT`
+
+// open reads what the database holds, bodies excepted, once.
+func (s *Store) open(ctx context.Context, now time.Time) {
+	s.opened.Do(func() {
+		if s.o.Open == nil {
+			return
+		}
+		db, err := s.o.Open(ctx)
+		if err == nil {
+			if err = s.read(ctx, db, now); err != nil {
+				err = errors.Join(err, db.Close())
+			}
+		}
+		if err != nil {
+			s.o.Logger.Warn("the caches cannot be kept in the state folder; they are kept in memory", "error", err)
+			return
+		}
+		s.db = db
+	})
+}
+
+func (s *Store) read(ctx context.Context, db *sql.DB, now time.Time) error {
+	if _, err := db.ExecContext(ctx, cacheSchema); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, `DELETE FROM cache WHERE expires <= ?`, now.UnixMilli()); err != nil {
+		return err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT name, url, status, header, stored, age, expires, length(body) FROM cache ORDER BY stored`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		e := &cached{absent: true}
+		var header []byte
+		var stored, age, expires int64
+		if err := rows.Scan(&e.key.cache, &e.key.url, &e.status, &header, &stored, &age, &expires, &e.length); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(header, &e.header); err != nil {
+			return fmt.Errorf("the headers of %s: %w", e.key.url, err)
+		}
+		e.stored, e.age, e.expires = time.UnixMilli(stored), time.Duration(age)*time.Millisecond, time.UnixMilli(expires)
+		s.add(e)
+	}
+	return rows.Err()
+}
+
+// get returns the answer of a key, or nil.
+func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
+	s.open(context.WithoutCancel(ctx), now)
+	e := s.find(key, now)
+	if e == nil || !e.absent {
+		return e
+	}
+	// Nobody changes a body: if the row is another one by now, that one's is given.
+	whole := *e
+	whole.absent = false
+	const read = `SELECT body FROM cache WHERE name = ? AND url = ? AND stored = ?`
+	err := s.db.QueryRowContext(ctx, read, key.cache, key.url, e.stored.UnixMilli()).Scan(&whole.body)
+	if err != nil {
+		if !errors.Is(err, sql.ErrNoRows) {
+			s.o.Logger.Warn("a cached answer cannot be read", "url", key.url, "error", err)
+		}
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.byKey[key]; ok && entryOf(at) == e {
+		at.Value = &whole
+	}
+	return &whole
+}
+
+// find looks among what is known.
+func (s *Store) find(key entryKey, now time.Time) *cached {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.byKey[key]
+	if !ok {
+		return nil
+	}
+	e := entryOf(at)
+	if !now.Before(e.expires) { // its row goes when the key is put again, or at the next start
+		s.dropLocked(at)
+		return nil
+	}
+	s.recent.MoveToFront(at)
+	return e
+}
+
+func entryOf(at *list.Element) *cached {
+	e, _ := at.Value.(*cached)
+	return e
+}
+
+// put keeps an answer in place of the one before, and drops others to make room.
+func (s *Store) put(ctx context.Context, e *cached) {
+	ctx = context.WithoutCancel(ctx) // who waits may be gone before it is written
+	s.open(ctx, e.stored)
+	e.length = len(e.body)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	gone := s.add(e)
+	if s.db == nil {
+		return
+	}
+	if err := s.write(ctx, e, gone); err != nil {
+		s.o.Logger.Warn("a cached answer was not written to the state folder", "url", e.key.url, "error", err)
+	}
+}
+
+// add takes an answer in and returns what had to go for it.
+func (s *Store) add(e *cached) (gone []entryKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.byKey[e.key]; ok {
+		s.dropLocked(at)
+	}
+	s.byKey[e.key] = s.recent.PushFront(e)
+	s.size += e.size()
+	for s.size > maxCaches {
+		last := s.recent.Back()
+		gone = append(gone, entryOf(last).key)
+		s.dropLocked(last)
+	}
+	return gone
+}
+
+func (s *Store) write(ctx context.Context, e *cached, gone []entryKey) error {
+	header, err := json.Marshal(e.header)
+	if err != nil {
+		return err
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // does nothing after Commit
+	for _, key := range gone {
+		if _, err := tx.ExecContext(ctx, deleteCached, key.cache, key.url); err != nil {
+			return err
+		}
+	}
+	body := e.body
+	if body == nil {
+		body = []byte{} // NULL otherwise
+	}
+	const put = `INSERT OR REPLACE INTO cache (name, url, status, header, stored, age, expires, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	if _, err := tx.ExecContext(ctx, put, e.key.cache, e.key.url, e.status, string(header),
+		e.stored.UnixMilli(), e.age.Milliseconds(), e.expires.UnixMilli(), body); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+const deleteCached = `DELETE FROM cache WHERE name = ? AND url = ?`
+
+// remove drops the answer of a key and reports whether it was there.
+func (s *Store) remove(ctx context.Context, key entryKey, now time.Time) bool {
+	ctx = context.WithoutCancel(ctx) // as in put
+	s.open(ctx, now)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	live := s.drop(key, now)
+	if s.db == nil {
+		return live
+	}
+	if _, err := s.db.ExecContext(ctx, deleteCached, key.cache, key.url); err != nil {
+		s.o.Logger.Warn("a cached answer was not removed from the state folder", "url", key.url, "error", err)
+	}
+	return live
+}
+
+func (s *Store) drop(key entryKey, now time.Time) (live bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.byKey[key]
+	if !ok {
+		return false
+	}
+	live = now.Before(entryOf(at).expires)
+	s.dropLocked(at)
+	return live
+}
+
+func (s *Store) dropLocked(at *list.Element) {
+	e := entryOf(at)
+	s.recent.Remove(at)
+	delete(s.byKey, e.key)
+	s.size -= e.size()
+}

@@ -1,0 +1,60 @@
+// Package console takes what a Worker writes to its console.
+//
+// In: the calls of console's methods, and exceptions that nobody caught. Out: an [Entry]
+// each, to the function given to [Funcs]; it is called on the isolate's goroutine. There
+// are no errors: a line that is too long is cut. The package keeps nothing and never
+// prints.
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxText is the most text, in bytes, that one line of the console keeps.
+const maxText = 64 << 10
+
+// Entry is one line that the Worker wrote to its console.
+type Entry struct {
+	// Level is log, info, debug, warn, error or trace.
+	Level string
+	// Text is what was written, formatted; it may have several lines.
+	Text string
+	// Stack is where: of the call of a method of console, or of an uncaught
+	// exception, in positions of the bundle.
+	Stack string
+	// Called is true for calls of console, false for messages of the runtime.
+	Called bool
+	// Args is the JSON array of its arguments, as far as JSON has them; empty when
+	// there are none, or when it would be over 16 KiB.
+	Args string
+}
+
+// Funcs returns the host functions of console, which give each line to log.
+func Funcs(log func(*engine.Scope, Entry)) map[string]engine.Func {
+	return map[string]engine.Func{
+		// console_log(level, text, stack, JSON of the arguments or nothing)
+		"console_log": func(c *engine.Call) (any, error) {
+			e := Entry{Level: c.String(0), Text: cut(c.String(1)), Stack: cut(c.String(2))}
+			if !c.IsNullish(3) {
+				e.Called, e.Args = true, c.String(3)
+			}
+			log(c.Scope(), e)
+			return engine.Undefined, nil
+		},
+		// promise_state(promise) -> [0 pending, 1 fulfilled or 2 rejected, with what]
+		"promise_state": func(c *engine.Call) (any, error) {
+			state, result := c.Promise(0)
+			return []any{state, result}, nil
+		},
+	}
+}
+
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return fmt.Sprintf("%s… %d more bytes", strings.ToValidUTF8(text[:maxText], ""), len(text)-maxText)
+}

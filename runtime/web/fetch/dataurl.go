@@ -1,0 +1,69 @@
+package fetch
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/mimetype"
+	"github.com/pages-toolchain/pages/runtime/web/weburl"
+)
+
+// fetchData answers a data: URL (Fetch standard, 6). It is no Outbound request.
+func fetchData(f *Outbound) (*http.Response, error) {
+	kind, body, ok := dataURL(f.url)
+	if !ok {
+		return nil, engine.TypeError("Fetch API cannot load: %.80s (the data: URL is malformed)", f.url)
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK,
+		Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)),
+	}, nil
+}
+
+// dataURL splits a data: URL into its media type and its decoded body.
+func dataURL(u string) (kind, body string, ok bool) {
+	u, _, _ = strings.Cut(strings.TrimPrefix(u, "data:"), "#")
+	kind, body, ok = strings.Cut(u, ",")
+	if !ok {
+		return "", "", false
+	}
+	body = weburl.UnescapePercent(body)
+	kind = strings.Trim(kind, " ")
+	if head, found := cutBase64(kind); found {
+		kind = head
+		if body, ok = forgivingBase64(body); !ok {
+			return "", "", false
+		}
+	}
+	if strings.HasPrefix(kind, ";") {
+		kind = "text/plain" + kind
+	}
+	parsed, ok := mimetype.Parse(kind)
+	if !ok {
+		return "text/plain;charset=US-ASCII", body, true
+	}
+	return parsed.String(), body, true
+}
+
+// cutBase64 cuts ";base64" off the end.
+func cutBase64(kind string) (string, bool) {
+	const suffix = "base64"
+	if len(kind) < len(suffix) || !strings.EqualFold(kind[len(kind)-len(suffix):], suffix) {
+		return kind, false
+	}
+	return strings.CutSuffix(strings.TrimRight(kind[:len(kind)-len(suffix)], " "), ";")
+}
+
+// forgivingBase64 decodes as the Infra standard does: white space is no matter,
+// and padding may be missing, but not wrong.
+func forgivingBase64(s string) (string, bool) {
+	s = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\f", "", "\r", "").Replace(s)
+	if len(s)%4 == 0 {
+		s = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
+	}
+	b, err := base64.RawStdEncoding.DecodeString(s)
+	return string(b), err == nil
+}

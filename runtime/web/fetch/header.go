@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/web/mimetype"
+)
+
+// IsHopByHop reports whether a header is about one connection only (RFC 9110,
+// 7.6.1) and so never goes from or to a Worker.
+func IsHopByHop(canonical string) bool {
+	switch canonical {
+	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	}
+	return false
+}
+
+// ClientAddress is the header that tells the Worker its visitor's address. No
+// one else may set it, and it stays here.
+const ClientAddress = "Cf-Connecting-Ip"
+
+// HeaderList is the headers of a visitor's request as JavaScript takes them:
+// lower-case names and values in turn, sorted by name but for the last two.
+func HeaderList(r *http.Request) []string {
+	list := flatten(r.Header, ClientAddress)
+	if address := addressOf(r.RemoteAddr); address != "" {
+		list = append(list, "cf-connecting-ip", address)
+	}
+	if IsUpgrade(r) {
+		list = append(list, "connection", "Upgrade", "upgrade", "websocket")
+	}
+	if r.Host != "" {
+		list = append(list, "host", r.Host)
+	}
+	return list
+}
+
+// addressOf is the address without its port and zone; "" when there is none.
+func addressOf(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return ""
+	}
+	return at.Addr().Unmap().WithZone("").String()
+}
+
+// flatten is a header as JavaScript takes it: names in lower case and values in
+// turn, without those of one name.
+func flatten(header http.Header, without string) []string {
+	const more = 8 // what HeaderList adds
+	list := make([]string, 0, 2*len(header)+more)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if IsHopByHop(name) || name == without || !mimetype.IsToken(name) { // net/http takes "name :" from a server
+			continue
+		}
+		lower := strings.ToLower(name)
+		for _, value := range header[name] {
+			list = append(list, lower, wireText(value))
+		}
+	}
+	return list
+}
+
+// wireText is a header's value as text: UTF-8 when it is, else each byte a
+// character.
+func wireText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, 0, len(s))
+	for i := range len(s) {
+		runes = append(runes, rune(s[i]))
+	}
+	return string(runes)
+}
+
+// IsUpgrade reports whether a request asks for a WebSocket.
+func IsUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}

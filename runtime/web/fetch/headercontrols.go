@@ -1,0 +1,196 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/web/mimetype"
+)
+
+// This file is for control characters in the values of headers. net/http refuses
+// them in both directions; the Fetch standard forbids but NUL, CR and LF, Workers
+// send and take the rest, and RFC 9110, 5.5, lets a recipient keep them. A request
+// or an answer that has some goes over a connection of HTTP/1.1 of its own.
+
+const (
+	maxHeadLine = 64 << 10  // bytes
+	maxHead     = 256 << 10 // bytes, as of the transport
+	maxInterim  = 100       // answers of 1xx before the one that counts
+)
+
+// send makes one request.
+func (c *Client) send(r *http.Request) (*http.Response, error) {
+	t, ok := c.transport.(*http.Transport)
+	ok = ok && t.DialContext != nil
+	if ok && hasControls(r.Header) {
+		return c.sendAlone(t, r)
+	}
+	resp, err := c.transport.RoundTrip(r)
+	if _, malformed := errors.AsType[textproto.ProtocolError](err); ok && malformed && r.Body == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return c.sendAlone(t, r) // asking twice is safe for these methods
+	}
+	if ok && err == nil && announcesContent(resp) {
+		t.CloseIdleConnections() // no later request may take the content for its own answer
+	}
+	return resp, err
+}
+
+// announcesContent reports whether an answer that has no content by its status
+// says that content follows (RFC 9110, 15.3.5, and RFC 9112, 6.3): some servers
+// send it.
+func announcesContent(resp *http.Response) bool {
+	length := resp.Header.Get("Content-Length")
+	return resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 && (length != "" && length != "0" || resp.TransferEncoding != nil)
+}
+
+func hasControls(header http.Header) bool {
+	for _, values := range header {
+		for _, value := range values {
+			if strings.ContainsFunc(value, isControl) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+// sendAlone makes one request over a new connection that t dials.
+func (c *Client) sendAlone(t *http.Transport, r *http.Request) (*http.Response, error) {
+	conn, err := dialAlone(t, r)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(r.Context(), func() { closeQuietly(conn) })
+	end := func() {
+		stop()
+		closeQuietly(conn)
+	}
+	r = r.Clone(r.Context())
+	r.Close = true
+	written := make(chan error, 1)
+	c.work.Go(func() { // ends with the connection
+		err := r.Write(conn)
+		written <- err
+		if err != nil {
+			end()
+		}
+	})
+	resp, err := readAnswer(conn, r)
+	if err != nil {
+		end()
+		select {
+		case cause := <-written:
+			err = errors.Join(cause, err)
+		default:
+		}
+		return nil, err
+	}
+	resp.Body = aloneBody{resp.Body, end}
+	return resp, nil
+}
+
+func dialAlone(t *http.Transport, r *http.Request) (net.Conn, error) {
+	port := r.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[r.URL.Scheme]
+	}
+	conn, err := t.DialContext(r.Context(), "tcp", net.JoinHostPort(r.URL.Hostname(), port))
+	if err != nil || r.URL.Scheme == "http" {
+		return conn, err
+	}
+	config := t.TLSClientConfig.Clone()
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	config.ServerName, config.NextProtos = r.URL.Hostname(), []string{"http/1.1"}
+	ctx, cancel := context.WithTimeout(r.Context(), max(t.TLSHandshakeTimeout, time.Second))
+	defer cancel()
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		closeQuietly(conn)
+		return nil, err
+	}
+	return secure, nil
+}
+
+// aloneBody is the body of an answer that ends with its connection.
+type aloneBody struct {
+	io.Reader
+	end func()
+}
+
+// Close implements io.Closer. It waits for nothing.
+func (b aloneBody) Close() error {
+	b.end()
+	return nil
+}
+
+// readAnswer reads the head of the answer to r.
+func readAnswer(conn io.Reader, r *http.Request) (*http.Response, error) {
+	from := bufio.NewReaderSize(conn, maxHeadLine)
+	for range maxInterim {
+		head, odd, err := readHead(from)
+		if err != nil {
+			return nil, err
+		}
+		// The inner reader gives the head alone at first: nothing of what follows an
+		// interim answer is lost in the outer one.
+		resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), from)), r)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode < http.StatusOK && resp.StatusCode != http.StatusSwitchingProtocols {
+			continue
+		}
+		for i := 0; i < len(odd); i += 2 {
+			resp.Header.Add(odd[i], odd[i+1])
+		}
+		return resp, nil
+	}
+	return nil, errors.New("too many interim answers")
+}
+
+// readHead reads a head to its empty line, and takes the fields out of it whose
+// values have control characters: odd is their names and values in turn.
+func readHead(from *bufio.Reader) (head []byte, odd []string, err error) {
+	for size, isOdd := 0, false; ; {
+		line, err := from.ReadSlice('\n')
+		if err != nil {
+			return nil, nil, err
+		}
+		if size += len(line); size > maxHead {
+			return nil, nil, bufio.ErrBufferFull
+		}
+		text := strings.TrimRight(string(line), "\r\n")
+		name, value, _ := strings.Cut(text, ":")
+		folded := strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")
+		if folded && isOdd {
+			return nil, nil, textproto.ProtocolError("malformed MIME header line: " + text)
+		}
+		isOdd = len(head) > 0 && strings.ContainsFunc(value, isControl) && !strings.ContainsAny(value, "\x00\r") && mimetype.IsToken(name) && !isFraming(name)
+		if isOdd {
+			odd = append(odd, http.CanonicalHeaderKey(name), strings.Trim(value, " \t"))
+		} else {
+			head = append(head, line...)
+		}
+		if text == "" {
+			return head, odd, nil
+		}
+	}
+}
+
+// isFraming reports whether a header says where the body ends.
+func isFraming(name string) bool {
+	return strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
+}

@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/weburl"
+)
+
+// maxRedirects is the fetch standard's.
+const maxRedirects = 20
+
+// Follow makes the requests of a fetch, each by hop, until one is answered by something
+// else than a redirect that is to be followed.
+func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
+	if strings.HasPrefix(f.url, "data:") {
+		resp, err = fetchData(f)
+		return resp, false, err
+	}
+	for hops := 0; ; hops++ {
+		if err := s.Count(); err != nil {
+			return nil, false, err
+		}
+		resp, err := hop(f)
+		if err != nil {
+			return nil, false, err
+		}
+		location, isRedirect := redirectTo(resp)
+		if !isRedirect || f.redirect == "manual" {
+			return resp, hops > 0, nil
+		}
+		closeQuietly(resp.Body)
+		if f.redirect == "error" {
+			return nil, false, engine.TypeError("fetch to %q was redirected, and redirect is \"error\"", f.url)
+		}
+		if hops == maxRedirects {
+			return nil, false, engine.TypeError("Too many redirects: fetch followed %d", maxRedirects)
+		}
+		if err := f.moveTo(resp.StatusCode, location); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// hop makes one request.
+func (s *Session) hop(f *Outbound) (*http.Response, error) {
+	r, err := f.newRequest()
+	if err != nil {
+		return nil, err
+	}
+	switch r.URL.Scheme {
+	case "http", "https":
+	default:
+		return nil, engine.TypeError("Fetch API cannot load: %s (only http: and https: URLs can be fetched)", f.url)
+	}
+	if s.client.IsSelf(r.URL) {
+		return s.fetchSelf(r)
+	}
+	return s.client.send(r)
+}
+
+// redirectTo returns the Location of a redirect; a redirect status without one
+// is an answer like any other.
+func redirectTo(resp *http.Response) (location string, ok bool) {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		values := resp.Header["Location"]
+		if len(values) > 0 {
+			return wireText(values[0]), true
+		}
+	}
+	return "", false
+}
+
+// moveTo turns the fetch to a redirect's target (Fetch standard, 4.5).
+func (f *Outbound) moveTo(status int, location string) error {
+	from, err := weburl.Parser.Parse(f.url)
+	if err != nil {
+		return err
+	}
+	to, err := from.Parse(location)
+	if err != nil {
+		return engine.TypeError("fetch to %q was redirected to a malformed URL: %q", f.url, location)
+	}
+	if to.Scheme() != "http" && to.Scheme() != "https" {
+		return engine.TypeError("fetch to %q was redirected to %q, which is neither http: nor https:", f.url, location)
+	}
+	if to.Fragment() == "" && from.Fragment() != "" {
+		to.SetHash(from.Fragment())
+	}
+	becomesGet := f.method == http.MethodPost && (status == http.StatusMovedPermanently || status == http.StatusFound) ||
+		status == http.StatusSeeOther && f.method != http.MethodGet && f.method != http.MethodHead
+	switch {
+	case becomesGet:
+		f.method, f.whole, f.stream = http.MethodGet, nil, nil
+		f.header = without(f.header, "content-encoding", "content-language", "content-location", "content-type", "content-length")
+	case f.stream != nil:
+		return engine.TypeError("fetch to %q was redirected with status %d, but its body is a stream, which cannot be sent again", f.url, status)
+	}
+	if weburl.Origin(from) != weburl.Origin(to) {
+		f.header = without(f.header, "authorization", "cookie", "proxy-authorization")
+	}
+	f.url = to.Href(false)
+	return nil
+}
+
+func without(list []string, names ...string) []string {
+	kept := list[:0:0]
+	for i := 0; i+1 < len(list); i += 2 {
+		if !slices.Contains(names, strings.ToLower(list[i])) {
+			kept = append(kept, list[i], list[i+1])
+		}
+	}
+	return kept
+}

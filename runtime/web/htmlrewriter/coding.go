@@ -1,0 +1,137 @@
+package htmlrewriter
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/transform"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/mimetype"
+	"github.com/pages-toolchain/pages/runtime/web/textcodec"
+)
+
+// This file lets HTMLRewriter work on documents that are not UTF-8: the rewriter
+// sees them as UTF-8, and what it writes is encoded as the document was.
+
+// documentCoding is how a document is encoded. It is decoded as TextDecoder does. Text
+// that its encoding has no character for is written as a numeric reference.
+type documentCoding struct {
+	name    string
+	rest    []byte // of the document: the beginning of a character
+	encoded bytes.Buffer
+	encode  *transform.Writer
+}
+
+// codingOf returns how a document of a content type is encoded, nil for UTF-8.
+// As on the platform, an encoding is refused that is unknown or that does not
+// have ASCII in it.
+func codingOf(contentType string) (*documentCoding, error) {
+	kind, _ := mimetype.Parse(contentType)
+	label, given := kind.Param("charset")
+	if !given {
+		return nil, nil //nolint:nilnil // UTF-8
+	}
+	name, err := textcodec.EncodingName(label)
+	if err != nil {
+		return nil, engine.TypeError("Parser error: Unknown character encoding has been provided.")
+	}
+	switch name {
+	case "utf-8":
+		return nil, nil //nolint:nilnil // UTF-8
+	case "utf-16le", "utf-16be", "iso-2022-jp":
+		return nil, engine.TypeError("Parser error: A non-ASCII-compatible character encoding has been provided.")
+	}
+	text, _ := name.(string)
+	known, err := htmlindex.Get(text)
+	if err != nil {
+		return nil, engine.TypeError("Parser error: Unknown character encoding has been provided.")
+	}
+	c := &documentCoding{name: text}
+	var encode transform.Transformer = encoding.HTMLEscapeUnsupported(known.NewEncoder())
+	if table, ok := known.(*charmap.Charmap); ok {
+		encode = singleEncoder{table: table}
+	}
+	c.encode = transform.NewWriter(&c.encoded, encode)
+	return c, nil
+}
+
+// singleEncoder is what decodeSingle reads the other way.
+type singleEncoder struct {
+	transform.NopResetter
+	table *charmap.Charmap
+}
+
+// Transform is that of transform.Transformer.
+func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int, err error) {
+	for read < len(src) {
+		if !atEOF && !utf8.FullRune(src[read:]) {
+			return written, read, transform.ErrShortSrc
+		}
+		r, n := utf8.DecodeRune(src[read:])
+		out := e.bytesOf(r)
+		if len(out) > len(dst)-written {
+			return written, read, transform.ErrShortDst
+		}
+		written += copy(dst[written:], out)
+		read += n
+	}
+	return written, read, nil
+}
+
+func (e singleEncoder) bytesOf(r rune) []byte {
+	if c, ok := e.table.EncodeRune(r); ok {
+		return []byte{c}
+	}
+	if c := byte(r); 0x80 <= r && r <= 0x9f && e.table.DecodeByte(c) == utf8.RuneError {
+		return []byte{c}
+	}
+	return fmt.Appendf(nil, "&#%d;", r)
+}
+
+// take gives the rewriter more of the document as it came.
+func (r *rewriter) take(b []byte) error {
+	if r.coding == nil {
+		r.write(b)
+		return nil
+	}
+	return r.decode(b, textcodec.Stream)
+}
+
+// close says that the document is complete.
+func (r *rewriter) close() error {
+	var err error
+	if r.coding != nil {
+		err = r.decode(nil, 0)
+	}
+	r.final, r.stuck = true, false
+	return err
+}
+
+func (r *rewriter) decode(b []byte, flags int64) error {
+	text, rest, err := textcodec.Decode(r.coding.name, append(r.coding.rest, b...), flags)
+	r.coding.rest = rest
+	if text != "" {
+		r.write([]byte(text))
+	}
+	return err
+}
+
+// encodedAs makes what is passed on of what step or JavaScript gave: bytes in the
+// document's encoding, all else as it is.
+func (r *rewriter) encodedAs(value any, err error) (any, error) {
+	b, ok := value.([]byte)
+	if r.coding == nil || !ok || err != nil {
+		return value, err
+	}
+	if _, err := r.coding.encode.Write(b); err != nil {
+		return nil, engine.TypeError("Parser error: %v", err)
+	}
+	out := bytes.Clone(r.coding.encoded.Bytes())
+	r.coding.encoded.Reset()
+	return out, nil
+}

@@ -1,0 +1,533 @@
+package htmlrewriter
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// This file rewrites HTML as it comes: it keeps a stack of the elements that are
+// open, stops at each token that somebody has a handler for, and passes on all
+// else as it was written. An end tag closes the elements within its own; nothing
+// else does, since a stream cannot be read twice.
+
+// The platform's own bounds are not shown.
+const (
+	// maxMarkup is the most bytes that one tag or comment may have.
+	maxMarkup = 16 << 20
+	// maxOpen is how many elements may be open at the same time.
+	maxOpen = 1 << 16
+	// htmlPiece is about how much output is handed on at once, in bytes.
+	htmlPiece = 64 << 10
+)
+
+// What a handler may be for; the flags of js/htmlrewriter.js.
+const (
+	forElements = 1 << iota
+	forComments
+	forText
+	forDoctype
+	forEnd
+)
+
+// The events of a step, as in js/htmlrewriter.js.
+const (
+	eventElement = iota + 1
+	eventComment
+	eventText
+	eventDoctype
+	eventEndTag
+	eventDocumentEnd
+	eventStream
+)
+
+// contentHandler is what the author registered: on an element, or on the document.
+type contentHandler struct {
+	flags    int
+	document bool
+	open     int // elements that are open and match
+}
+
+// content is something to write: text as it is, or a stream that JavaScript has
+// by number.
+type content struct {
+	html   string
+	stream int64 // 0 is none
+	isHTML bool  // of the stream
+}
+
+// openElement is an element on the stack.
+type openElement struct {
+	name      string
+	namespace namespace
+	inside    namespace // of its children
+	marks     marks
+	handlers  []int
+	children  int
+	types     map[string]int
+	hides     bool // its content is left out
+	atEnd     endTag
+}
+
+// endTag is what happens to an end tag.
+type endTag struct {
+	name          string // "" is as it was
+	before, after []content
+	removed       bool
+	changed       bool // by one of the three
+	callbacks     []int64
+	past          int // how many callbacks were before the change, which undoes theirs
+}
+
+// add takes in what the handlers of the next element outward want of the same
+// end tag. As on the platform, its contents and removal take the place of what
+// was wanted within.
+func (e *endTag) add(outer endTag) {
+	if outer.name != "" {
+		e.name = outer.name
+	}
+	if outer.changed {
+		e.before, e.after, e.removed = outer.before, outer.after, outer.removed
+		e.changed, e.past = true, len(e.callbacks)
+	}
+	e.callbacks = append(e.callbacks, outer.callbacks...)
+}
+
+func (e *endTag) isPlain() bool {
+	return e.name == "" && len(e.before)+len(e.after)+len(e.callbacks) == 0 && !e.removed
+}
+
+// rewriter rewrites one document. It is not safe for concurrent use.
+type rewriter struct {
+	scanner   htmlScanner
+	ambiguity ambiguity
+	selectors selectorSet
+	handlers  []contentHandler
+	stack     []openElement // the first is the document
+	hidden    int           // elements open whose content is left out
+
+	in       []byte // not yet read
+	final    bool
+	stuck    bool // what is in is not a whole token yet
+	out      bytes.Buffer
+	streams  []content // to be written by JavaScript, in front of which out is
+	textOpen bool      // somebody was given a part of the text
+	ended    bool
+	finish   func(edit []any) error // what the handlers' edit is for
+	coding   *documentCoding        // nil for UTF-8
+}
+
+func newRewriter() *rewriter {
+	return &rewriter{stack: []openElement{{}}}
+}
+
+// write takes more of the document.
+func (r *rewriter) write(b []byte) {
+	if r.stuck && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
+		r.in = append(r.in, b...) // no token ends here: no need to look again
+		return
+	}
+	r.stuck = false
+	r.in = append(r.in, b...)
+}
+
+// step goes on until there is something for JavaScript: bytes to pass on, an
+// event as a list, nil for more input, false at the end. edit is what the
+// handlers of the last event want.
+func (r *rewriter) step(edit []any) (any, error) {
+	if r.finish != nil {
+		finish := r.finish
+		r.finish = nil
+		if err := finish(edit); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		if piece := r.piece(false); piece != nil {
+			return piece, nil
+		}
+		if stream := r.stream(); stream != nil {
+			return stream, nil
+		}
+		event, more, err := r.advance()
+		if err != nil || event != nil {
+			return event, err
+		}
+		if !more {
+			return r.rest(), nil
+		}
+	}
+}
+
+// stream takes the next stream, and what is written in front of it, from the queue.
+func (r *rewriter) stream() any {
+	for len(r.streams) > 0 {
+		next := r.streams[0]
+		r.streams = r.streams[1:]
+		if next.stream != 0 {
+			return []any{eventStream, []any{}, next.stream, next.isHTML}
+		}
+		r.out.WriteString(next.html)
+		if len(r.streams) > 0 && r.out.Len() > 0 {
+			return r.piece(true)
+		}
+	}
+	return nil
+}
+
+// rest is what step returns when nothing more can be read for now.
+func (r *rewriter) rest() any {
+	if piece := r.piece(true); piece != nil {
+		return piece
+	}
+	if r.ended {
+		return false
+	}
+	return nil
+}
+
+// piece takes the output when there is enough of it, or a stream to follow.
+func (r *rewriter) piece(all bool) []byte {
+	if n := r.out.Len(); n == 0 || n < htmlPiece && !all && len(r.streams) == 0 {
+		return nil
+	}
+	piece := bytes.Clone(r.out.Bytes())
+	r.out.Reset()
+	return piece
+}
+
+// advance reads one token; more says that there may be another.
+func (r *rewriter) advance() (event []any, more bool, err error) {
+	if r.stuck || r.ended {
+		return nil, false, nil
+	}
+	r.scanner.foreign = r.top().inside != namespaceHTML
+	token := r.scanner.next(r.in, r.final)
+	if token.kind == markupNone {
+		if r.final && len(r.in) == 0 {
+			return r.end()
+		}
+		r.stuck = !r.final
+		if len(r.in) > maxMarkup {
+			return nil, false, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: a tag or comment is larger than 16 MiB"}
+		}
+		return nil, false, nil
+	}
+	cut := token.kind == markupRaw && r.final && len(token.raw) == len(r.in)
+	if (token.kind != markupText && token.kind != markupRaw || cut) && r.textOpen {
+		r.textOpen = false
+		return r.text(nil, true), true, nil
+	}
+	event, err = r.token(&token)
+	r.in = r.in[len(token.raw):]
+	if len(r.in) == 0 {
+		r.in = nil // what is read is let go
+	}
+	return event, token.kind != markupText || len(token.raw) > 0, err
+}
+
+func (r *rewriter) token(token *htmlToken) ([]any, error) {
+	switch token.kind {
+	case markupText:
+		return r.textToken(token), nil
+	case markupStart:
+		return r.start(token)
+	case markupEnd:
+		return r.endTag(token), nil
+	case markupComment:
+		return r.comment(token), nil
+	case markupDoctype:
+		return r.doctype(token), nil
+	default:
+		r.pass(token.raw)
+		return nil, nil
+	}
+}
+
+func (r *rewriter) top() *openElement { return &r.stack[len(r.stack)-1] }
+
+// pass writes what is not left out.
+func (r *rewriter) pass(raw []byte) {
+	if r.hidden > 0 {
+		return
+	}
+	if len(r.streams) > 0 {
+		r.streams = append(r.streams, content{html: string(raw)})
+		return
+	}
+	r.out.Write(raw)
+}
+
+func (r *rewriter) put(all []content) {
+	for _, c := range all {
+		switch {
+		case r.hidden > 0:
+		case c.stream != 0:
+			r.streams = append(r.streams, c)
+		default:
+			r.pass([]byte(c.html))
+		}
+	}
+}
+
+// hearing returns the handlers for a kind of token, those of elements first.
+func (r *rewriter) hearing(flag int) []any {
+	var list []any
+	for _, document := range []bool{false, true} {
+		for i := range r.handlers {
+			h := &r.handlers[i]
+			if h.document == document && h.flags&flag != 0 && (h.document || h.open > 0) {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// textToken is for a piece of text. A character that is cut in two waits for its
+// other half.
+func (r *rewriter) textToken(token *htmlToken) []any {
+	whole := len(token.raw)
+	if whole == len(r.in) && !r.final {
+		whole -= cutOff(token.raw)
+	}
+	if whole == 0 {
+		r.stuck = true
+		token.raw = nil
+		return nil
+	}
+	token.raw = token.raw[:whole]
+	return r.text(token.raw, false)
+}
+
+// cutOff is how many bytes at the end of b begin a character that is not whole.
+func cutOff(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+func (r *rewriter) text(raw []byte, last bool) []any {
+	handlers := r.hearing(forText)
+	if handlers == nil {
+		r.pass(raw)
+		return nil
+	}
+	r.textOpen = !last
+	text := engine.DecodeUTF8(raw)
+	r.finish = func(edit []any) error { return r.around(edit, []byte(text)) } // what was ill-formed too, as on the platform
+	return []any{eventText, handlers, text, last}
+}
+
+// around writes a token with what its handlers put before, after or in place of
+// it: an edit of [before, after, replacement, removed].
+func (r *rewriter) around(edit []any, raw []byte) error {
+	e := editOf(edit)
+	r.put(e.contents(0))
+	if e.flag(3) {
+		r.put(e.contents(2))
+	} else {
+		r.pass(raw)
+	}
+	r.put(e.contents(1))
+	return nil
+}
+
+func (r *rewriter) comment(token *htmlToken) []any {
+	handlers := r.hearing(forComments)
+	if handlers == nil {
+		r.pass(token.raw)
+		return nil
+	}
+	raw := bytes.Clone(token.raw)
+	r.finish = func(edit []any) error {
+		if text, ok := editOf(edit).text(4); ok {
+			raw = []byte(markComment + text + "-->")
+		}
+		return r.around(edit, raw)
+	}
+	return []any{eventComment, handlers, engine.DecodeUTF8([]byte(token.text))}
+}
+
+func (r *rewriter) doctype(token *htmlToken) []any {
+	r.pass(token.raw)
+	handlers := r.hearing(forDoctype)
+	if handlers == nil {
+		return nil
+	}
+	d := parseDoctype(token.raw)
+	return []any{eventDoctype, handlers, orNil(d.name), orNil(d.public), orNil(d.system)}
+}
+
+func orNil(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}
+
+// end is for the end of the document.
+func (r *rewriter) end() (event []any, more bool, err error) {
+	if r.textOpen {
+		r.textOpen = false
+		return r.text(nil, true), true, nil
+	}
+	r.ended = true
+	handlers := r.hearing(forEnd)
+	if handlers == nil {
+		return nil, false, nil
+	}
+	r.hidden = 0
+	r.finish = func(edit []any) error {
+		r.put(editOf(edit).contents(0))
+		return nil
+	}
+	return []any{eventDocumentEnd, handlers}, true, nil
+}
+
+// start is for a start tag.
+func (r *rewriter) start(token *htmlToken) ([]any, error) {
+	if len(r.stack) > maxOpen {
+		return nil, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: more than 65536 elements are open"}
+	}
+	if err := r.ambiguity.start(token.name); err != nil {
+		return nil, err
+	}
+	element := r.open(token)
+	holds := r.enter(token, element)
+	var calls []any
+	for _, h := range element.handlers {
+		if r.handlers[h].flags&forElements != 0 {
+			calls = append(calls, h)
+		}
+	}
+	if calls == nil {
+		r.pass(token.raw)
+		return nil, nil
+	}
+	tag := htmlToken{name: token.name, raw: bytes.Clone(token.raw), selfClosing: token.selfClosing}
+	attributes := make([]any, 0, 2*len(token.attributes))
+	for _, a := range token.attributes {
+		attributes = append(attributes, engine.DecodeUTF8([]byte(a.name)), engine.DecodeUTF8([]byte(a.value)))
+		a.raw = bytes.Clone(a.raw)
+		tag.attributes = append(tag.attributes, a)
+	}
+	r.finish = func(edit []any) error {
+		r.editStart(editOf(edit), &tag, holds)
+		return nil
+	}
+	return []any{eventElement, calls, token.name, element.namespace.uri(), attributes, r.hidden > 0, holds}, nil
+}
+
+// open makes the element of a start tag and matches it.
+func (r *rewriter) open(token *htmlToken) *openElement {
+	parent := r.top()
+	space, inside := namespaceOf(token, parent.inside)
+	if space == namespaceHTML {
+		r.leaveForeign()
+	}
+	element := &openElement{name: token.name, namespace: space, inside: inside}
+	parent.children++
+	m := matchable{name: token.name, attributes: token.attributes, isHTML: space == namespaceHTML, child: parent.children}
+	if r.selectors.ofType {
+		if parent.types == nil {
+			parent.types = map[string]int{}
+		}
+		parent.types[token.name]++
+		m.ofType = parent.types[token.name]
+	}
+	if len(r.selectors.steps) > 0 {
+		if parent.marks.here == nil {
+			parent.marks = r.selectors.noMarks()
+		}
+		element.marks, element.handlers = r.selectors.match(&m, parent.marks)
+	}
+	return element
+}
+
+// leaveForeign is for an element of HTML that stands where none may: the foreign
+// elements around it are over for the parser, though not for who matches them.
+func (r *rewriter) leaveForeign() {
+	for i := len(r.stack) - 1; i > 0 && r.stack[i].inside != namespaceHTML; i-- {
+		r.stack[i].inside = namespaceHTML
+	}
+}
+
+// enter puts an element on the stack, if it can have content, and says how text
+// in it is read.
+func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
+	if element.namespace == namespaceHTML {
+		holds = !isVoid(token.name)
+		r.scanner.read(token.name)
+	} else {
+		holds = !token.selfClosing
+	}
+	if holds {
+		r.stack = append(r.stack, *element)
+		for _, h := range element.handlers {
+			r.handlers[h].open++
+		}
+	}
+	return holds
+}
+
+// endTag closes the innermost element of the name and all within it. What
+// their handlers wanted of their own end tags is done to this one, see add.
+func (r *rewriter) endTag(token *htmlToken) []any {
+	r.ambiguity.end(token.name)
+	if token.name == "p" || token.name == "br" {
+		r.leaveForeign() // which of all end tags only these do (HTML standard, 13.2.6.5)
+	}
+	at := len(r.stack) - 1
+	for at > 0 && r.stack[at].name != token.name {
+		at--
+	}
+	if at == 0 {
+		r.pass(token.raw)
+		return nil
+	}
+	var all endTag
+	for i := len(r.stack) - 1; i >= at; i-- {
+		element := &r.stack[i]
+		for _, h := range element.handlers {
+			r.handlers[h].open--
+		}
+		if element.hides {
+			r.hidden--
+		}
+		all.add(element.atEnd)
+	}
+	clear(r.stack[at:])
+	r.stack = r.stack[:at]
+	r.scanner.leave()
+	if all.isPlain() {
+		r.pass(token.raw)
+		return nil
+	}
+	raw := bytes.Clone(token.raw)
+	r.finish = func(edit []any) error {
+		r.editEnd(editOf(edit), &all, raw)
+		return nil
+	}
+	if all.callbacks == nil {
+		_ = r.finish(nil) // never fails
+		r.finish = nil
+		return nil
+	}
+	callbacks := make([]any, 0, len(all.callbacks))
+	for _, c := range all.callbacks {
+		callbacks = append(callbacks, c)
+	}
+	name := token.name
+	if all.name != "" {
+		name = all.name
+	}
+	return []any{eventEndTag, callbacks, name, all.past}
+}

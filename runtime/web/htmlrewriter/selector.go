@@ -1,0 +1,177 @@
+package htmlrewriter
+
+import (
+	"slices"
+	"strings"
+)
+
+// This file matches selectors against elements as they are opened, with nothing
+// known but what is open: each step of a selector is looked at once an element.
+
+// matchable is what a selector may look at of an element.
+type matchable struct {
+	name       string
+	attributes []htmlAttribute
+	isHTML     bool
+	child      int // its number among all children of its parent, from 1
+	ofType     int // among those of its name
+}
+
+func (m *matchable) attribute(name string) (value string, found bool) {
+	for i := range m.attributes {
+		if m.attributes[i].name == name {
+			return m.attributes[i].value, true
+		}
+	}
+	return "", false
+}
+
+// selectorTest is a simple selector.
+type selectorTest func(m *matchable) bool
+
+// compound is a list of simple selectors that must all match.
+type compound []selectorTest
+
+func (c compound) matches(m *matchable) bool {
+	for _, test := range c {
+		if !test(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// selectorStep is a compound, and how it is joined to the one before it.
+type selectorStep struct {
+	compound compound
+	previous int  // index of the step before it; -1 is none
+	child    bool // its parent must match that, else any ancestor
+	handler  int  // whose selector ends here; -1 is nobody's
+}
+
+// selectorSet is the selectors of a rewriter.
+type selectorSet struct {
+	steps  []selectorStep
+	ofType bool // some step counts children by name
+}
+
+// add adds the selectors of a handler.
+func (s *selectorSet) add(list *selectorList, handler int) {
+	for _, parts := range list.selectors {
+		previous := -1
+		for i, part := range parts {
+			step := selectorStep{compound: part.compound, previous: previous, child: part.child, handler: -1}
+			if i == len(parts)-1 {
+				step.handler = handler
+			}
+			previous = len(s.steps)
+			s.steps = append(s.steps, step)
+		}
+	}
+	s.ofType = s.ofType || list.ofType
+}
+
+// marks says which steps an element matches (here), and which it or one of its
+// ancestors does (above).
+type marks struct{ here, above []uint64 }
+
+const wordBits = 64
+
+func (s *selectorSet) noMarks() marks {
+	words := (len(s.steps) + wordBits - 1) / wordBits
+	both := make([]uint64, 2*words)
+	return marks{here: both[:words], above: both[words:]}
+}
+
+func hasBit(set []uint64, i int) bool { return set[i/wordBits]>>(i%wordBits)&1 != 0 }
+
+// match returns an element's marks and the handlers whose selectors it matches,
+// sorted.
+func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []int) {
+	own = s.noMarks()
+	copy(own.above, parent.above)
+	for i := range s.steps {
+		step := &s.steps[i]
+		if step.previous >= 0 {
+			of := parent.above
+			if step.child {
+				of = parent.here
+			}
+			if !hasBit(of, step.previous) {
+				continue
+			}
+		}
+		if !step.compound.matches(m) {
+			continue
+		}
+		own.here[i/wordBits] |= 1 << (i % wordBits)
+		own.above[i/wordBits] |= 1 << (i % wordBits)
+		if step.handler >= 0 {
+			handlers = append(handlers, step.handler)
+		}
+	}
+	slices.Sort(handlers)
+	return own, slices.Compact(handlers)
+}
+
+// attributeTest makes the test of an attribute selector with a value.
+func attributeTest(name, operator, value, flag string) selectorTest {
+	compare := attributeOperator(operator, value)
+	folded := attributeOperator(operator, lowered([]byte(value)))
+	ignoring := func(of string) bool { return folded(lowered([]byte(of))) }
+	return func(m *matchable) bool {
+		of, found := m.attribute(name)
+		if !found {
+			return false
+		}
+		if flag == "i" || flag == "" && m.isHTML && isCaseless(name) {
+			return ignoring(of)
+		}
+		return compare(of)
+	}
+}
+
+func attributeOperator(operator, value string) func(of string) bool {
+	switch operator {
+	case "~=":
+		return func(of string) bool {
+			return value != "" && slices.Contains(strings.FieldsFunc(of, isHTMLSpace), value)
+		}
+	case "|=":
+		return func(of string) bool { return of == value || strings.HasPrefix(of, value+"-") }
+	case "^=":
+		return func(of string) bool { return value != "" && strings.HasPrefix(of, value) }
+	case "$=":
+		return func(of string) bool { return value != "" && strings.HasSuffix(of, value) }
+	case "*=":
+		return func(of string) bool { return value != "" && strings.Contains(of, value) }
+	default:
+		return func(of string) bool { return of == value }
+	}
+}
+
+func isHTMLSpace(r rune) bool { return strings.ContainsRune(htmlSpace, r) }
+
+// isCaseless reports whether an attribute's values are compared without regard
+// to case (HTML standard, 4.16.2).
+func isCaseless(name string) bool {
+	switch name {
+	case "accept", "accept-charset", "align", "alink", "axis", "bgcolor", "charset", "checked", "clear", "codetype",
+		"color", "compact", "declare", "defer", "dir", "direction", "disabled", "enctype", "face", "frame", "hreflang",
+		"http-equiv", "lang", "language", "link", "media", "method", "multiple", "nohref", "noresize", "noshade", "nowrap",
+		"readonly", "rel", "rev", "rules", "scope", "scrolling", "selected", "shape", "target", "text", "type", "valign",
+		"valuetype", "vlink":
+		return true
+	}
+	return false
+}
+
+// nth is an+b.
+type nth struct{ a, b int }
+
+func (n nth) matches(index int) bool {
+	if n.a == 0 {
+		return index == n.b
+	}
+	return (index-n.b)%n.a == 0 && (index-n.b)/n.a >= 0
+}

@@ -1,0 +1,135 @@
+// Package iocontext holds what one request of a Worker has open: bodies that Go
+// reads for JavaScript, and other values that JavaScript knows by number.
+//
+// In: a [Body] or any value, for a handle that JavaScript gives back with a later
+// call. Out: the value of a handle, to the request that it belongs to and to no
+// other. Errors: the platform's own texts for I/O outside of a request, for I/O
+// of another request, and for a request that is over.
+//
+// A Context is safe for concurrent use. The package never decides when a request
+// is over: [Context.Close] says so.
+package iocontext
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+var (
+	// ErrRequestOver refuses what belongs to a request that has ended.
+	ErrRequestOver = errors.New("the request that this belongs to is over")
+	// ErrForeign refuses a handle that is not of this request. The text is the platform's own.
+	ErrForeign = &engine.Error{Name: "Error", Message: "Cannot perform I/O on behalf of a different request. " +
+		"I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler " +
+		"cannot be accessed from a different request's handler."}
+	// errGlobalScope refuses I/O while no request is served. The text is the platform's own.
+	errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
+		"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
+		"are not allowed within global scope. To fix this error, perform this operation within a handler."}
+)
+
+// Context is what one request has open. The zero value works once NextID is set.
+type Context struct {
+	// NextID gives handles; no two contexts of an isolate get the same one.
+	NextID func() int64
+	// Isolate and Scope are those that the request is served in, set before its first turn.
+	Isolate *engine.Isolate
+	Scope   *engine.Scope
+	// Connections counts the open connections that may give the Worker something to do
+	// at any time, so that a request with one is never idle.
+	Connections atomic.Int32
+
+	mu      sync.Mutex
+	closed  bool // nothing more may be opened
+	bodies  map[int64]*Body
+	handles map[int64]any
+}
+
+// Request is the Value of a scope that belongs to a request.
+type Request interface{ IO() *Context }
+
+// Current returns the context of the request on whose behalf a host function was
+// called. An error means that no request is being served: the module is being evaluated.
+func Current(c *engine.Call) (*Context, error) {
+	r, ok := c.Scope().Value.(Request)
+	if !ok {
+		return nil, errGlobalScope
+	}
+	return r.IO(), nil
+}
+
+// ErrGlobalScope returns the platform's error for I/O while no request is served.
+func ErrGlobalScope() error { return errGlobalScope }
+
+// Keep makes a value known to JavaScript and returns its handle. A value that is
+// an io.Closer is closed with the request.
+func (x *Context) Keep(value any) (int64, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return 0, ErrRequestOver
+	}
+	if x.handles == nil {
+		x.handles = map[int64]any{}
+	}
+	id := x.NextID()
+	x.handles[id] = value
+	return id, nil
+}
+
+// Value returns the value of a handle; nil when it is another request's.
+func (x *Context) Value(handle int64) any {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.handles[handle]
+}
+
+// Drop forgets a handle.
+func (x *Context) Drop(handle int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.handles, handle)
+}
+
+// KeepBody makes a body known to JavaScript and returns its handle.
+func (x *Context) KeepBody(b *Body) (int64, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		b.Close()
+		return 0, ErrRequestOver
+	}
+	if x.bodies == nil {
+		x.bodies = map[int64]*Body{}
+	}
+	id := x.NextID()
+	x.bodies[id] = b
+	return id, nil
+}
+
+// Body returns the body of a handle; nil when it is another request's.
+func (x *Context) Body(handle int64) *Body {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.bodies[handle]
+}
+
+// Close closes all that is open. Nothing can be opened any more.
+func (x *Context) Close() {
+	x.mu.Lock()
+	bodies, handles := x.bodies, x.handles
+	x.bodies, x.handles, x.closed = nil, nil, true
+	x.mu.Unlock()
+	for _, b := range bodies {
+		b.Close()
+	}
+	for _, value := range handles {
+		if c, ok := value.(io.Closer); ok {
+			_ = c.Close() // nobody hears of it any more
+		}
+	}
+}

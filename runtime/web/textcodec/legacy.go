@@ -1,0 +1,110 @@
+package textcodec
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// EncodingName returns the encoding of a label (Encoding standard, 4.2). An
+// unknown one, and "replacement", is a RangeError.
+func EncodingName(label string) (any, error) {
+	trimmed := strings.Trim(label, "\t\n\f\r ")
+	for i := range len(trimmed) {
+		if trimmed[i] <= ' ' || trimmed[i] >= 0x7f {
+			return nil, errLabel(label)
+		}
+	}
+	trimmed = strings.ToLower(trimmed) // of ASCII, by now
+	switch trimmed {
+	case "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8":
+		return "utf-8", nil
+	case "iso-8859-8-i", "csiso88598i", "logical":
+		return "iso-8859-8-i", nil
+	case "utf-16be", "unicodefffe":
+		return "utf-16be", nil
+	case "utf-16le", "utf-16", "csunicode", "iso-10646-ucs-2", "ucs-2", "unicode", "unicodefeff":
+		return "utf-16le", nil
+	}
+	e, err := htmlindex.Get(trimmed)
+	if err != nil {
+		return nil, errLabel(label)
+	}
+	name, err := htmlindex.Name(e)
+	if err != nil || name == "replacement" {
+		return nil, errLabel(label)
+	}
+	return name, nil
+}
+
+func errLabel(label string) error {
+	return &engine.Error{
+		Name: "RangeError", Message: fmt.Sprintf("The encoding label %q is not known", label),
+		Props: []engine.Field{{Name: "code", Value: "ERR_ENCODING_NOT_SUPPORTED"}},
+	}
+}
+
+// decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with
+// states, rest begins with the state, as does b when carried.
+func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
+	if decode, ok := multiByte[name]; ok {
+		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
+		left := decode(b, !stream, o)
+		return o.string(), append([]byte(nil), left...), o.bad, nil
+	}
+	if name == "iso-2022-jp" {
+		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
+		state := jisASCII
+		if carried {
+			state, b = b[0], b[1:]
+		}
+		left, next := decodeISO2022JP(state, b, !stream, o)
+		if stream {
+			rest = append([]byte{next}, left...)
+		}
+		return o.string(), rest, o.bad, nil
+	}
+	index := name
+	if name == "iso-8859-8-i" {
+		index = "iso-8859-8"
+	}
+	e, err := htmlindex.Get(index)
+	if err != nil {
+		return "", nil, false, errLabel(name)
+	}
+	table, ok := e.(*charmap.Charmap)
+	if !ok { // x-user-defined, of which a byte can be but itself
+		decoded, err := e.NewDecoder().Bytes(b)
+		return string(decoded), nil, false, err
+	}
+	text = decodeSingle(table, b)
+	return text, nil, strings.ContainsRune(text, utf8.RuneError), nil
+}
+
+// decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to
+// 0x9f that a table has nothing for are the controls of the same number in all
+// tables of the standard, which golang.org/x/text leaves out.
+func decodeSingle(table *charmap.Charmap, b []byte) string {
+	var runes [256]rune
+	for c := range runes {
+		runes[c] = table.DecodeByte(byte(c))
+		if runes[c] == utf8.RuneError && c >= 0x80 && c <= 0x9f {
+			runes[c] = rune(c)
+		}
+	}
+	n := 0
+	for _, c := range b {
+		n += utf8.RuneLen(runes[c])
+	}
+	var out strings.Builder
+	out.Grow(n)
+	for _, c := range b {
+		out.WriteRune(runes[c])
+	}
+	return out.String()
+}

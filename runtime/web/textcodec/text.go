@@ -1,0 +1,188 @@
+// Package textcodec is TextEncoder and TextDecoder, with all encodings of the Encoding standard,
+// and atob and btoa.
+//
+// In: bytes and the label of an encoding, or text. Out: text, or bytes. Errors: exceptions of
+// JavaScript for unknown labels, for malformed text that is asked to be fatal, and for text that
+// is no base64. All of it is safe for concurrent use. The package keeps no state: what belongs to
+// the next piece of a stream is given to the caller.
+package textcodec
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/offload"
+)
+
+// Flags of text_decode and text_decode_piece, as in js/encoding.js.
+const (
+	Fatal     = 1
+	IgnoreBOM = 2
+	Stream    = 4
+	Carried   = 8 // the bytes begin with the rest of the piece before
+)
+
+func Funcs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// text_encode(text) -> bytes
+		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
+		// text_atob(text) -> text
+		"text_atob": func(c *engine.Call) (any, error) { return decodeBase64(c) },
+		// text_btoa(text) -> text
+		"text_btoa": func(c *engine.Call) (any, error) { return encodeBase64(c) },
+		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
+		"text_encode_into": func(c *engine.Call) (any, error) {
+			s, view := c.String(0), c.View(1)
+			s = s[:whole(s, len(view))] // what cannot fit need not be looked at
+			read, written := 0, 0
+			c.VM().InSteps(len(s), func(_, to int) {
+				units, n := encodeInto(s[written:whole(s, to)], view[written:])
+				read, written = read+units, written+n
+			})
+			return []any{read, written}, nil
+		},
+		// text_label(label) -> the encoding's name
+		"text_label": func(c *engine.Call) (any, error) { return EncodingName(c.String(0)) },
+		// text_decode(encoding, view, flags) -> text
+		"text_decode": func(c *engine.Call) (any, error) {
+			name, flags := c.String(0), c.Int(2)
+			view := c.View(1)
+			if name == "utf-8" && c.IsText(view) {
+				if flags&IgnoreBOM == 0 {
+					view = bytes.TrimPrefix(view, []byte("\ufeff"))
+				}
+				return c.DecodedView(view)
+			}
+			return offload.View(c, view, func(b []byte) (any, error) {
+				text, _, err := Decode(name, b, flags&^Stream)
+				return text, err
+			})
+		},
+		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong
+		// to the next piece or null]
+		"text_decode_piece": func(c *engine.Call) (any, error) {
+			name, flags := c.String(0), c.Int(2)
+			return offload.View(c, c.View(1), func(b []byte) (any, error) {
+				text, rest, err := Decode(name, b, flags)
+				if err != nil {
+					return nil, err
+				}
+				if len(rest) == 0 {
+					return []any{text, nil}, nil
+				}
+				return []any{text, rest}, nil
+			})
+		},
+	}
+}
+
+// whole is the most of n bytes of s that end with a character.
+func whole(s string, n int) int {
+	if n >= len(s) {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// encodeInto writes as much of s to b as fits in whole characters.
+func encodeInto(s string, b []byte) (units, n int) {
+	for _, r := range s {
+		size := utf8.RuneLen(r)
+		if n+size > len(b) {
+			break
+		}
+		utf8.EncodeRune(b[n:], r)
+		n += size
+		units += utf16.RuneLen(r)
+	}
+	return units, n
+}
+
+// Decode decodes b (Encoding standard, 6.1). With Stream, rest is what
+// at the end of b is not a whole character yet. A byte order mark is dropped
+// unless IgnoreBOM.
+func Decode(name string, b []byte, flags int64) (text string, rest []byte, err error) {
+	stream, bad := flags&Stream != 0, false
+	switch name {
+	case "utf-8":
+		if stream {
+			b, rest = splitUTF8(b)
+		}
+		if flags&Fatal != 0 && !utf8.Valid(b) {
+			return "", nil, errInvalidText(name)
+		}
+		text = engine.DecodeUTF8(b)
+	case "utf-16le", "utf-16be":
+		text, rest = decodeUTF16(b, name == "utf-16be", stream)
+		bad = strings.ContainsRune(text, utf8.RuneError)
+	default:
+		text, rest, bad, err = decodeLegacy(name, b, stream, flags&Carried != 0)
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if flags&Fatal != 0 && bad {
+		return "", nil, errInvalidText(name)
+	}
+	if flags&IgnoreBOM == 0 && strings.HasPrefix(name, "utf-") {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text, rest, nil
+}
+
+func errInvalidText(name string) error {
+	e := engine.TypeError("The encoded data was not valid for encoding %s", name)
+	e.Props = []engine.Field{{Name: "code", Value: "ERR_ENCODING_INVALID_ENCODED_DATA"}}
+	return e
+}
+
+// splitUTF8 cuts off an unfinished sequence at the end; the rest is a copy.
+func splitUTF8(b []byte) (whole, rest []byte) {
+	for back := 1; back <= 3 && back <= len(b); back++ {
+		tail := b[len(b)-back:]
+		if tail[0]&0xc0 == 0x80 {
+			continue
+		}
+		if n, ok := engine.UTF8Sequence(tail); !ok && n == len(tail) && unfinished(tail) {
+			return b[:len(b)-back], append([]byte(nil), tail...)
+		}
+		break
+	}
+	return b, nil
+}
+
+func unfinished(tail []byte) bool { return tail[0] >= 0xc2 && tail[0] <= 0xf4 }
+
+// decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are
+// U+FFFD, unless more may follow.
+func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
+	low, high := 0, 1
+	if bigEndian {
+		low, high = 1, 0
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for i := 0; i+1 < len(b); i += 2 {
+		units = append(units, uint16(b[i+low])|uint16(b[i+high])<<8)
+	}
+	left := len(b) % 2
+	if n := len(units); left > 0 && !stream && n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff {
+		units = units[:n-1] // one U+FFFD for both
+	}
+	if n := len(units); stream && n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff {
+		units = units[:n-1]
+		left += 2
+	}
+	text = string(utf16.Decode(units))
+	if left > 0 && !stream {
+		text += string(utf8.RuneError)
+	} else if left > 0 {
+		rest = append([]byte(nil), b[len(b)-left:]...)
+	}
+	return text, rest
+}

@@ -1,0 +1,197 @@
+// Package timers is setTimeout and setInterval, and the clock of performance.
+//
+// A [Queue] is the timers of one request. In: the calls of JavaScript, as host functions, and a
+// clock. Out: promises of the next timer that is due. Errors: an exception for more timers than a
+// request may have. A Queue is safe for concurrent use. The package runs no code of the Worker: a
+// timer that is due settles a promise.
+package timers
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxTimers is the most timers one request may have pending.
+const maxTimers = 10_000
+
+// Queue are what one request waits for, in the order in which they are due. At
+// most one promise at a time, the pump, waits for the first of them.
+type Queue struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	due  timerHeap
+	seq  int64
+	pump bool
+	wake chan struct{} // tells a waiting pump that the first timer changed
+}
+
+// NewQueue returns an empty queue on a clock.
+func NewQueue(now func() time.Time) *Queue { return &Queue{now: now, wake: make(chan struct{}, 1)} }
+
+type timer struct {
+	id, seq int64
+	at      time.Time
+}
+
+type timerHeap []timer
+
+func (t timerHeap) Len() int { return len(t) }
+func (t timerHeap) Less(i, j int) bool {
+	if t[i].at.Equal(t[j].at) {
+		return t[i].seq < t[j].seq
+	}
+	return t[i].at.Before(t[j].at)
+}
+func (t timerHeap) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+
+// Push implements heap.Interface.
+func (t *timerHeap) Push(x any) {
+	if x, ok := x.(timer); ok {
+		*t = append(*t, x)
+	}
+}
+
+// Pop implements heap.Interface.
+func (t *timerHeap) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
+	return last
+}
+
+// Funcs returns the host functions of timers. queue returns those of the request on
+// whose behalf a call is made; an error means that none is served.
+func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
+	return map[string]engine.Func{
+		// timer_set(id, milliseconds) -> a promise of the first id that is due, if
+		// nobody waits for it yet
+		"timer_set": func(c *engine.Call) (any, error) { return setTimer(queue, c, true) },
+		// timer_again(id, milliseconds): timer_set by who will call timer_next
+		"timer_again": func(c *engine.Call) (any, error) { return setTimer(queue, c, false) },
+		// timer_next() -> a promise of the next id that is due, if there are timers
+		"timer_next": func(c *engine.Call) (any, error) {
+			q, err := queue(c)
+			if err != nil {
+				return nil, err
+			}
+			if !q.any() {
+				return nil, nil
+			}
+			return engine.Async(q.next), nil
+		},
+		// timer_clear(id)
+		"timer_clear": func(c *engine.Call) (any, error) {
+			if q, err := queue(c); err == nil {
+				q.clear(c.Int(0))
+			}
+			return nil, nil
+		},
+	}
+}
+
+func setTimer(queue func(*engine.Call) (*Queue, error), c *engine.Call, mayWait bool) (any, error) {
+	q, err := queue(c)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := q.set(c.Int(0), time.Duration(c.Int(1))*time.Millisecond, mayWait)
+	if err != nil || !wait {
+		return nil, err
+	}
+	return engine.Async(q.next), nil
+}
+
+// set adds a timer; wait reports that the caller must call next.
+func (t *Queue) set(id int64, delay time.Duration, mayWait bool) (wait bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.due) >= maxTimers {
+		return false, &engine.Error{Name: "QuotaExceededError", Message: "this request has 10000 timers pending; no more can be set"}
+	}
+	t.seq++
+	heap.Push(&t.due, timer{id: id, seq: t.seq, at: t.now().Add(delay)})
+	if t.pump {
+		t.signal()
+		return false, nil
+	}
+	t.pump = mayWait
+	return mayWait, nil
+}
+
+func (t *Queue) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// any reports whether a timer is pending; if not, the pump stops.
+func (t *Queue) any() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pump = len(t.due) > 0
+	return t.pump
+}
+
+func (t *Queue) clear(id int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.due {
+		if t.due[i].id == id {
+			heap.Remove(&t.due, i)
+			t.signal()
+			return
+		}
+	}
+}
+
+// Drop removes all timers and returns their ids.
+func (t *Queue) Drop() []any {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ids := make([]any, 0, len(t.due))
+	for _, d := range t.due {
+		ids = append(ids, d.id)
+	}
+	t.due = nil
+	t.signal()
+	return ids
+}
+
+// next waits for the first timer and returns its id; 0 when none is left.
+func (t *Queue) next(ctx context.Context) (any, error) {
+	for {
+		id, wait := t.take()
+		if wait <= 0 {
+			return id, nil
+		}
+		alarm := time.NewTimer(wait)
+		select {
+		case <-alarm.C:
+		case <-t.wake:
+			alarm.Stop()
+		case <-ctx.Done():
+			alarm.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// take removes the first timer if it is due, else returns how long until then.
+func (t *Queue) take() (id int64, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.due) == 0 {
+		t.pump = false
+		return 0, 0
+	}
+	first := t.due[0]
+	if wait := first.at.Sub(t.now()); wait > 0 {
+		return 0, wait
+	}
+	heap.Pop(&t.due)
+	return first.id, 0
+}

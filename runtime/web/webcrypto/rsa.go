@@ -1,0 +1,298 @@
+package webcrypto
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"math/big"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxGeneratedRSA is the longest RSA key that is generated, in bits: a longer one
+// takes many seconds, in which nothing can stop the isolate. maxRSA is the longest
+// that is used; it is the platform's.
+const (
+	maxGeneratedRSA = 4096
+	maxRSA          = 16384
+)
+
+// rsaAlgorithm is an algorithm over RSA keys.
+func rsaAlgorithm(
+	sign func(*cryptoKey, params, []byte) ([]byte, error),
+	verify func(*cryptoKey, params, []byte, []byte) (bool, error),
+	transform func(bool, *cryptoKey, params, []byte) ([]byte, error),
+) *algorithm {
+	return &algorithm{
+		generate: generateRSA, load: loadRSA, export: exportRSA, describe: describeRSA,
+		sign: sign, verify: verify, transform: transform,
+	}
+}
+
+func (k *cryptoKey) publicRSA() *rsa.PublicKey {
+	switch key := k.parsed.(type) {
+	case *rsa.PublicKey:
+		return key
+	case *rsa.PrivateKey:
+		return &key.PublicKey
+	}
+	return &rsa.PublicKey{N: new(big.Int)} // which no operation takes
+}
+
+func (k *cryptoKey) privateRSA() *rsa.PrivateKey {
+	if key, ok := k.parsed.(*rsa.PrivateKey); ok {
+		return key
+	}
+	return &rsa.PrivateKey{PublicKey: *k.publicRSA(), D: new(big.Int)}
+}
+
+func describeRSA(k *cryptoKey) engine.Object {
+	public := k.publicRSA()
+	return engine.Object{
+		{Name: "modulusLength", Value: public.N.BitLen()},
+		{Name: "publicExponent", Value: exponentBytes(public.E)},
+		{Name: "hash", Value: describeHash(k.hash)},
+	}
+}
+
+func exponentBytes(e int) []byte { return big.NewInt(int64(e)).Bytes() }
+
+func newKeyRSA(alg, hash, kind string, parsed any) (*cryptoKey, error) {
+	k, err := newKey(alg, kind, parsed)
+	k.hash = hash
+	return k, err
+}
+
+func generateRSA(alg string, p params) ([]*cryptoKey, error) {
+	bits, _ := p.int(0)
+	if e := new(big.Int).SetBytes(p.bytes(1)); !e.IsInt64() || e.Int64() != 65537 {
+		return nil, domError("OperationError", "keys of the public exponent %v are not made here; 65537 (new Uint8Array([1, 0, 1])) is the usual one", e)
+	}
+	if bits > maxGeneratedRSA {
+		return nil, domError("OperationError", "RSA keys of more than %d bits are not made here", maxGeneratedRSA)
+	}
+	private, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		return nil, domError("OperationError", "no RSA key of %d bits can be made: %v", bits, err)
+	}
+	a, err := newKeyRSA(alg, p.text(2), kindPrivate, private)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newKeyRSA(alg, p.text(2), kindPublic, &private.PublicKey)
+	return []*cryptoKey{a, b}, err
+}
+
+func loadRSA(m *material) (*cryptoKey, error) {
+	kind, parsed, err := m.parse(parseWebKeyRSA)
+	if _, thrown := asEngineError(err); thrown {
+		return nil, err
+	}
+	if err != nil {
+		return nil, domError("DataError", "the RSA key cannot be read: %v", err)
+	}
+	switch key := parsed.(type) {
+	case *rsa.PublicKey:
+		err = checkRSA(key)
+	case *rsa.PrivateKey:
+		err = checkRSA(&key.PublicKey)
+	default:
+		err = domError("DataError", "the key is not an RSA key")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newKeyRSA(m.alg, m.params.text(0), kind, parsed)
+}
+
+func checkRSA(key *rsa.PublicKey) error {
+	if key.N.BitLen() > maxRSA {
+		return domError("DataError", "the RSA key has %d bits, more than %d", key.N.BitLen(), maxRSA)
+	}
+	return nil
+}
+
+// algRSA names keys in a JSON Web Key: "RS256", "RSA-OAEP-256".
+func algRSA(alg, hash string) string {
+	bits := strings.TrimPrefix(hash, "SHA-")
+	switch alg {
+	case "RSA-PSS":
+		return "PS" + bits
+	case "RSA-OAEP":
+		if bits == "1" {
+			return alg
+		}
+		return alg + "-" + bits
+	}
+	return "RS" + bits
+}
+
+func parseWebKeyRSA(m *material) (any, error) {
+	use := "sig"
+	if m.alg == "RSA-OAEP" {
+		use = "enc"
+	}
+	if err := m.checkWebKey("RSA", use); err != nil {
+		return nil, err
+	}
+	k := m.jwk
+	if err := k.checkAlg(algRSA(m.alg, m.params.text(0))); err != nil {
+		return nil, err
+	}
+	n, err := integer("n", k.N)
+	if err != nil {
+		return nil, err
+	}
+	e, err := integer("e", k.E)
+	if err != nil {
+		return nil, err
+	}
+	if n.BitLen() > maxRSA || e.BitLen() > 31 {
+		return nil, domError("DataError", "the JSON Web Key's n or e is too large")
+	}
+	public := rsa.PublicKey{N: n, E: int(e.Int64())}
+	if k.D == nil {
+		return &public, nil
+	}
+	if k.Oth != nil {
+		return nil, domError("NotSupportedError", "RSA keys of more than two primes are not supported")
+	}
+	return privateRSA(public, k)
+}
+
+func privateRSA(public rsa.PublicKey, k *webKey) (*rsa.PrivateKey, error) {
+	var numbers [6]*big.Int
+	for i, part := range []struct {
+		name  string
+		value *string
+	}{{"d", k.D}, {"p", k.P}, {"q", k.Q}, {"dp", k.DP}, {"dq", k.DQ}, {"qi", k.QI}} {
+		n, err := integer(part.name, part.value)
+		if err != nil {
+			return nil, err
+		}
+		if n.BitLen() > maxRSA {
+			return nil, domError("DataError", "the JSON Web Key's %s is too large", part.name)
+		}
+		numbers[i] = n
+	}
+	key := &rsa.PrivateKey{PublicKey: public, D: numbers[0], Primes: numbers[1:3]}
+	key.Precompute()
+	if err := key.Validate(); err != nil {
+		return nil, domError("DataError", "the members of the JSON Web Key are not of one RSA key: %v", err)
+	}
+	c := &key.Precomputed
+	if c.Dp.Cmp(numbers[3]) != 0 || c.Dq.Cmp(numbers[4]) != 0 || c.Qinv.Cmp(numbers[5]) != 0 {
+		return nil, domError("DataError", "the JSON Web Key's dp, dq or qi does not fit its p and q")
+	}
+	return key, nil
+}
+
+// integer is a member of a JSON Web Key that is a number (RFC 7518, section 2).
+func integer(name string, value *string) (*big.Int, error) {
+	b, err := member(name, value)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) == 0 {
+		return nil, domError("DataError", "the JSON Web Key's %s is empty", name)
+	}
+	return new(big.Int).SetBytes(b), nil
+}
+
+func exportRSA(k *cryptoKey, format string) (any, error) {
+	switch format {
+	case "spki":
+		return k.data, needKind(k, kindPublic, format)
+	case "pkcs8":
+		return k.data, needKind(k, kindPrivate, format)
+	case "jwk":
+		public := k.publicRSA()
+		object := engine.Object{
+			{Name: "kty", Value: "RSA"},
+			{Name: "alg", Value: algRSA(k.alg, k.hash)},
+			encoded("n", public.N.Bytes()),
+			encoded("e", exponentBytes(public.E)),
+		}
+		key, ok := k.parsed.(*rsa.PrivateKey)
+		if !ok {
+			return object, nil
+		}
+		c := &key.Precomputed
+		for _, part := range []struct {
+			name string
+			n    *big.Int
+		}{{"d", key.D}, {"p", key.Primes[0]}, {"q", key.Primes[1]}, {"dp", c.Dp}, {"dq", c.Dq}, {"qi", c.Qinv}} {
+			object = append(object, encoded(part.name, part.n.Bytes()))
+		}
+		return object, nil
+	}
+	return nil, errFormat(k.alg, format)
+}
+
+func signPKCS1(k *cryptoKey, _ params, data []byte) ([]byte, error) {
+	digest, err := hashed(k.hash, data)
+	if err != nil {
+		return nil, err
+	}
+	return signed(rsa.SignPKCS1v15(rand.Reader, k.privateRSA(), hashes[k.hash], digest))
+}
+
+// signed is what signing gave, with the standard's error.
+func signed(signature []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, domError("OperationError", "the data cannot be signed: %v", err)
+	}
+	return signature, nil
+}
+
+func verifyPKCS1(k *cryptoKey, _ params, signature, data []byte) (bool, error) {
+	digest, err := hashed(k.hash, data)
+	if err != nil {
+		return false, err
+	}
+	return rsa.VerifyPKCS1v15(k.publicRSA(), hashes[k.hash], digest, signature) == nil, nil
+}
+
+func signPSS(k *cryptoKey, p params, data []byte) ([]byte, error) {
+	digest, err := hashed(k.hash, data)
+	if err != nil {
+		return nil, err
+	}
+	salt, _ := p.int(0)
+	if salt == 0 {
+		return signed(signUnsalted(k.privateRSA(), k.hash, digest))
+	}
+	return signed(rsa.SignPSS(rand.Reader, k.privateRSA(), hashes[k.hash], digest, &rsa.PSSOptions{SaltLength: salt}))
+}
+
+func verifyPSS(k *cryptoKey, p params, signature, data []byte) (bool, error) {
+	digest, err := hashed(k.hash, data)
+	if err != nil {
+		return false, err
+	}
+	salt, _ := p.int(0)
+	if salt == 0 {
+		return verifyUnsalted(k.publicRSA(), k.hash, digest, signature), nil
+	}
+	return rsa.VerifyPSS(k.publicRSA(), hashes[k.hash], digest, signature, &rsa.PSSOptions{SaltLength: salt}) == nil, nil
+}
+
+func transformOAEP(decrypt bool, k *cryptoKey, p params, data []byte) ([]byte, error) {
+	h, err := hashOf(k.hash)
+	if err != nil {
+		return nil, err
+	}
+	if decrypt {
+		plain, err := rsa.DecryptOAEP(h.New(), nil, k.privateRSA(), data, p.bytes(0))
+		if err != nil {
+			return nil, errCipher
+		}
+		return plain, nil
+	}
+	out, err := rsa.EncryptOAEP(h.New(), rand.Reader, k.publicRSA(), bytes.Clone(data), p.bytes(0))
+	if err != nil {
+		return nil, domError("OperationError", "the data cannot be encrypted: %v", err)
+	}
+	return out, nil
+}

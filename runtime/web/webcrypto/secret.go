@@ -1,0 +1,173 @@
+package webcrypto
+
+import (
+	"crypto/aes"
+	"crypto/hmac"
+	"fmt"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// This file makes, reads and writes keys that are a number of bytes: of AES,
+// HMAC and the derivation functions.
+
+// secretOf returns the bytes of a secret; alg names it in a JSON Web Key when
+// the number of bytes is so.
+func secretOf(m *material, use string, alg func(bytes int) string) ([]byte, error) {
+	switch m.format {
+	case "raw":
+		return m.data, nil
+	case "jwk":
+		if err := m.checkWebKey("oct", use); err != nil {
+			return nil, err
+		}
+		b, err := member("k", m.jwk.K)
+		if err != nil {
+			return nil, err
+		}
+		return b, m.jwk.checkAlg(alg(len(b)))
+	}
+	return nil, errFormat(m.alg, m.format)
+}
+
+func loadSecret(m *material) (*cryptoKey, error) {
+	if m.format != "raw" {
+		return nil, errFormat(m.alg, m.format)
+	}
+	return &cryptoKey{alg: m.alg, kind: kindSecret, data: m.data}, nil
+}
+
+func exportSecret(k *cryptoKey, format string) (any, error) {
+	switch format {
+	case "raw":
+		return k.data, nil
+	case "jwk":
+		name := algAES(k.alg)
+		if k.alg == "HMAC" {
+			name = func(int) string { return algHMAC(k.hash) }
+		}
+		return engine.Object{{Name: "kty", Value: "oct"}, encoded("k", k.data), {Name: "alg", Value: name(len(k.data))}}, nil
+	}
+	return nil, errFormat(k.alg, format)
+}
+
+// lengthAll is for derivation functions, which take any secret.
+func lengthAll(params) (int, error) { return -1, nil }
+
+// algAES names keys in a JSON Web Key: "A256GCM".
+func algAES(alg string) func(bytes int) string {
+	return func(bytes int) string { return fmt.Sprintf("A%d%s", bytes*8, strings.TrimPrefix(alg, "AES-")) }
+}
+
+func describeLength(k *cryptoKey) engine.Object {
+	return engine.Object{{Name: "length", Value: len(k.data) * 8}}
+}
+
+func lengthAES(p params) (int, error) {
+	bits, _ := p.int(0)
+	switch bits {
+	case 128, 192, 256:
+		return bits, nil
+	}
+	return 0, domError("OperationError", "an AES key has 128, 192 or 256 bits, not %d", bits)
+}
+
+func generateAES(alg string, p params) ([]*cryptoKey, error) {
+	bits, err := lengthAES(p)
+	if err != nil {
+		return nil, err
+	}
+	k := &cryptoKey{alg: alg, kind: kindSecret, data: make([]byte, bits/8)}
+	fill(k.data)
+	return []*cryptoKey{k}, nil
+}
+
+func loadAES(m *material) (*cryptoKey, error) {
+	b, err := secretOf(m, "enc", algAES(m.alg))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := aes.NewCipher(b); err != nil {
+		return nil, domError("DataError", "an AES key has 128, 192 or 256 bits, not %d", len(b)*8)
+	}
+	return &cryptoKey{alg: m.alg, kind: kindSecret, data: b}, nil
+}
+
+// algHMAC names keys in a JSON Web Key: "HS256".
+func algHMAC(hash string) string { return "HS" + strings.TrimPrefix(hash, "SHA-") }
+
+func describeHMAC(k *cryptoKey) engine.Object {
+	return engine.Object{{Name: "hash", Value: describeHash(k.hash)}, {Name: "length", Value: k.bits}}
+}
+
+func describeHash(name string) engine.Object { return engine.Object{{Name: "name", Value: name}} }
+
+// keyHMAC is the key of the first so many bits of b.
+func keyHMAC(hash string, b []byte, bits int) *cryptoKey {
+	if unused := len(b)*8 - bits; unused > 0 {
+		b[len(b)-1] &= 0xff << unused
+	}
+	return &cryptoKey{alg: "HMAC", kind: kindSecret, hash: hash, data: b, bits: bits}
+}
+
+func lengthHMAC(p params) (int, error) {
+	if bits, ok := p.int(1); ok {
+		if bits == 0 {
+			return 0, engine.TypeError("an HMAC key of no bits")
+		}
+		return bits, nil
+	}
+	h, err := hashOf(p.text(0))
+	if err != nil {
+		return 0, err
+	}
+	return h.New().BlockSize() * 8, nil
+}
+
+// maxHMACBits is the longest HMAC key that is made.
+const maxHMACBits = 1 << 20
+
+func generateHMAC(_ string, p params) ([]*cryptoKey, error) {
+	bits, err := lengthHMAC(p)
+	if err != nil || bits > maxHMACBits {
+		return nil, domError("OperationError", "an HMAC key has from 1 to %d bits", maxHMACBits)
+	}
+	b := make([]byte, (bits+7)/8)
+	fill(b)
+	return []*cryptoKey{keyHMAC(p.text(0), b, bits)}, nil
+}
+
+func loadHMAC(m *material) (*cryptoKey, error) {
+	hash := m.params.text(0)
+	b, err := secretOf(m, "sig", func(int) string { return algHMAC(hash) })
+	if err != nil {
+		return nil, err
+	}
+	bits := len(b) * 8
+	if bits == 0 {
+		return nil, domError("DataError", "the key is empty")
+	}
+	if wanted, ok := m.params.int(1); ok {
+		if wanted > bits || wanted <= bits-8 {
+			return nil, domError("DataError", "the key has %d bits, not %d", bits, wanted)
+		}
+		bits = wanted
+	}
+	return keyHMAC(hash, b, bits), nil
+}
+
+func signHMAC(k *cryptoKey, _ params, data []byte) ([]byte, error) {
+	h, err := hashOf(k.hash)
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(h.New, k.data)
+	mac.Write(data)
+	return mac.Sum(nil), nil
+}
+
+func verifyHMAC(k *cryptoKey, p params, signature, data []byte) (bool, error) {
+	mac, err := signHMAC(k, p, data)
+	return err == nil && hmac.Equal(mac, signature), err
+}

@@ -1,0 +1,360 @@
+// Package webtest runs JavaScript as a Worker does, for tests of the web platform.
+//
+// In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker]
+// behind a real HTTP server, and what it wrote to its console. What fails ends or fails
+// the test that it was called with. A Worker is safe for concurrent use. No product code
+// imports the package: it bundles the prelude of the sources as they are.
+package webtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/console"
+)
+
+// entry is the prelude without bindings: env is what the specification says.
+const entry = `
+import { backtrace, begin, blank, cancel, dispatch, forget, handled, letGo, provide, rejected, socket } from "./js/index.js";
+delete globalThis.__host;
+entryPoints = {
+  start(namespace, spec) { provide((s) => s, spec); begin(namespace); },
+  backtrace, blank, cancel, dispatch, forget, handled, letGo, rejected, socket,
+};`
+
+// sources is the folder of package web, of which tests run in a folder below or beside.
+func sources() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "runtime", "web"), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("the tests do not run in the module's folder")
+		}
+	}
+}
+
+// bundle makes the prelude of the sources as they are, so that no test runs
+// yesterday's.
+func bundle() (string, error) {
+	dir, err := sources()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		return "", errors.New("the npm packages of the prelude are missing; run `make artifacts`")
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: dir, Stdin: &api.StdinOptions{Contents: entry, ResolveDir: dir},
+		Bundle: true, Format: api.FormatIIFE, Target: api.ES2023, KeepNames: true,
+		Banner: map[string]string{"js": "(()=>{let entryPoints;"}, Footer: map[string]string{"js": "return entryPoints})()"},
+	})
+	if len(result.Errors) > 0 {
+		return "", fmt.Errorf("bundle the prelude: %s at %+v", result.Errors[0].Text, result.Errors[0].Location)
+	}
+	return string(result.OutputFiles[0].Contents), nil
+}
+
+// Booted is an engine and the image of the prelude.
+type Booted struct {
+	Engine *engine.Engine
+	Image  *engine.Image
+}
+
+// Boot evaluates the prelude, once for all tests.
+var Boot = sync.OnceValues(func() (Booted, error) {
+	code, err := bundle()
+	if err != nil {
+		return Booted{}, err
+	}
+	ctx := context.Background()
+	e, err := engine.Open(ctx, engine.Options{})
+	if err != nil {
+		return Booted{}, err
+	}
+	image, err := e.Boot(ctx, engine.Source{Name: "prelude.js", Code: code}, web.Names())
+	return Booted{e, image}, err
+})
+
+// Worker is a Worker that answers HTTP requests.
+type Worker struct {
+	Host    *web.Host
+	Isolate *engine.Isolate
+	// Budget is the CPU time of a request.
+	Budget time.Duration
+	// URL is that of the server; empty for a Worker that Start started.
+	URL string
+
+	t testing.TB
+
+	mu       sync.Mutex
+	console  []console.Entry
+	rejected []*engine.Error
+	errs     []error // of Serve
+}
+
+// Start runs the module code; an error is what its evaluation threw.
+func Start(t testing.TB, code string, o web.Options) (*Worker, error) {
+	t.Helper()
+	b, err := Boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{t: t, Budget: 5 * time.Second}
+	o.Console = func(_ *engine.Scope, e console.Entry) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.console = append(w.console, e)
+	}
+	w.Host = web.New(o)
+	w.Isolate, err = b.Engine.NewIsolate(t.Context(), b.Image, engine.IsolateOptions{
+		Funcs: w.Host.Funcs(), Modules: web.Modules(), OnIdle: w.Host.Idle,
+		OnReset: func(scope *engine.Scope, cause error) { w.Host.Reset(w.Isolate, scope, cause) },
+		OnRejection: func(_ *engine.Scope, e *engine.Error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.rejected = append(w.rejected, e)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Isolate.Close(); w.Host.Close() })
+	s := engine.NewScope(t.Context(), w.Budget, nil)
+	err = w.Isolate.Do(s, func(vm *engine.VM) error {
+		namespace, err := vm.Import(engine.Source{Name: "worker.js", Code: code})
+		if err != nil {
+			return err
+		}
+		v, err := vm.Call("start", namespace, `{"GREETING":"hello"}`)
+		if err == nil {
+			vm.Free(v)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Isolate.Snapshot(s); err != nil {
+		t.Fatal(err)
+	}
+	return w, nil
+}
+
+// Serve runs the Worker behind a real HTTP server.
+func Serve(t testing.TB, code string, o web.Options) *Worker {
+	t.Helper()
+	w, err := Start(t, code, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	w.URL = server.URL
+	return w
+}
+
+// ServeHTTP answers with the Worker; a failure is a 500 with the error as text.
+func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	x := web.NewExchange(rw, r)
+	scope := engine.NewScope(w.t.Context(), w.Budget, x)
+	err := w.Host.Serve(w.Isolate, scope, x)
+	go func() {
+		<-x.Done()
+		scope.End(nil)
+	}()
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	w.errs = append(w.errs, err)
+	w.mu.Unlock()
+	var aborted *web.Aborted
+	if !errors.As(err, &aborted) && !errors.Is(err, web.ErrClientGone) {
+		http.Error(rw, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// Reply is the head of an answer.
+type Reply struct {
+	Status        string
+	StatusCode    int
+	Header        http.Header
+	ContentLength int64
+}
+
+// Get requests a path.
+func (w *Worker) Get(path string) (Reply, string) {
+	w.t.Helper()
+	return w.Do(httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, w.URL+path, nil))
+}
+
+// Do sends a request to the Worker's server.
+func (w *Worker) Do(r *http.Request) (Reply, string) {
+	w.t.Helper()
+	r.RequestURI = ""
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		w.t.Error(err)
+		return Reply{}, ""
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return Reply{resp.Status, resp.StatusCode, resp.Header, resp.ContentLength}, string(b)
+}
+
+// Lines is the console so far, as "level: text" lines.
+func (w *Worker) Lines() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var b strings.Builder
+	for _, e := range w.console {
+		fmt.Fprintf(&b, "%s: %s\n", e.Level, e.Text)
+	}
+	return b.String()
+}
+
+// Console is the lines so far.
+func (w *Worker) Console() []console.Entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.console)
+}
+
+// Errors is what Serve of the host returned so far.
+func (w *Worker) Errors() []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.errs)
+}
+
+// Rejected is the promises so far that were rejected and that nobody handled.
+func (w *Worker) Rejected() []*engine.Error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.rejected)
+}
+
+// WaitFor waits for a line of the console.
+func (w *Worker) WaitFor(line string) {
+	w.t.Helper()
+	limit := time.After(10 * time.Second)
+	for !strings.Contains(w.Lines(), line) {
+		select {
+		case <-limit:
+			w.t.Errorf("%q does not come; the console has %q", line, w.Lines())
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Handler is a module whose fetch has this body.
+func Handler(body string) string {
+	return `export default { async fetch(request, env, ctx) { ` + body + ` } };`
+}
+
+// Snippet is the body of an async function and the JSON of what it returns, or
+// "Name: message" of what it throws, or /an expression/ for either.
+type Snippet [2]string
+
+// Try runs each snippet in a request of its own.
+func Try(t *testing.T, o web.Options, snippets []Snippet) {
+	t.Helper()
+	var code strings.Builder
+	code.WriteString("const all = [\n")
+	for _, s := range snippets {
+		fmt.Fprintf(&code, "async (request, env, ctx) => { %s },\n", s[0])
+	}
+	code.WriteString(`];
+export default { async fetch(request, env, ctx) {
+  try {
+    const value = await all[Number(request.headers.get("x-snippet"))](request, env, ctx);
+    return new Response(value === undefined ? "undefined" : JSON.stringify(value));
+  } catch (e) {
+    return new Response(e + "");
+  }
+} };`)
+	w := Serve(t, code.String(), o)
+	for i, s := range snippets {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/path?q=1", strings.NewReader(`{"sent":true}`))
+		r.Header.Set("X-Snippet", fmt.Sprint(i))
+		r.Header.Set("Content-Type", "application/json")
+		_, got := w.Do(r)
+		if got != s[1] && !sameJSON(got, s[1]) && !matches(s[1], got) {
+			t.Errorf("%s\n got %s\nwant %s", s[0], got, s[1])
+		}
+	}
+}
+
+func matches(want, got string) bool {
+	expression, ok := strings.CutPrefix(want, "/")
+	return ok && regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
+}
+
+func sameJSON(a, b string) bool {
+	var x, y any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return false
+	}
+	p, _ := json.Marshal(x)
+	q, _ := json.Marshal(y)
+	return string(p) == string(q)
+}
+
+// Eventually polls until ok, for two seconds at most.
+func Eventually(t *testing.T, ok func() bool) bool {
+	t.Helper()
+	deadline := time.After(2 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok() {
+			return true
+		}
+		select {
+		case <-deadline:
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// Gate is a server that answers once it is opened.
+func Gate(t *testing.T) (host string, open func()) {
+	t.Helper()
+	opened := make(chan struct{})
+	open = sync.OnceFunc(func() { close(opened) })
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-opened:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { open(); server.Close() })
+	return strings.TrimPrefix(server.URL, "http://"), open
+}

@@ -1,0 +1,311 @@
+package weburl
+
+import (
+	"bytes"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file reads URLs as nearly all are: of a scheme with hosts, absolute or
+// against such a one. For these the steps of the URL standard (4.4) come down to
+// a cut into parts and a look at each byte; only a host, a port or credentials
+// that are not written out plainly go to the package that knows every case, as
+// does any other URL. A fuzzer holds the two to the same result. The package
+// takes time in the square of a path's segments.
+
+// urlMembers is a URL as JavaScript sees it: the members of URL.
+type urlMembers struct {
+	href, protocol, username, password, host, hostname, port, pathname, search, hash, origin string
+}
+
+// specialPorts are the schemes whose URLs have a host, with their default ports.
+// Those of files are left out: they know drive letters.
+var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
+
+// Where a byte may stand as it is.
+const (
+	inHost = 1 << iota
+	inPath
+	inQuery
+	inFragment
+)
+
+// urlBytes are the bytes outside of the percent-encode sets (URL standard, 1.3),
+// and those of plain hosts.
+var urlBytes = func() (table [256]byte) {
+	for c := byte('!'); c <= '~'; c++ {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._", c) >= 0 {
+			table[c] |= inHost
+		}
+		for part, encoded := range map[byte]string{inPath: "\"#<>?^`{}\\", inQuery: "\"#<>'", inFragment: "\"<>`"} {
+			if strings.IndexByte(encoded, c) < 0 {
+				table[c] |= part
+			}
+		}
+	}
+	return table
+}()
+
+// span is how many bytes at the start of s may stand in a part.
+func span(s string, part byte) int {
+	for i := range len(s) {
+		if urlBytes[s[i]]&part == 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// encodePart is a path, a query or a fragment with what may not stand there encoded.
+// A backslash in a path is a slash.
+func encodePart(s string, part byte) string {
+	n := span(s, part)
+	if n == len(s) {
+		return s
+	}
+	out := append(make([]byte, 0, len(s)+len(s)/4+8), s[:n]...)
+	for _, c := range []byte(s[n:]) {
+		switch {
+		case urlBytes[c]&part != 0:
+			out = append(out, c)
+		case c == '\\':
+			out = append(out, '/')
+		default:
+			const digits = "0123456789ABCDEF"
+			out = append(out, '%', digits[c>>4], digits[c&0xf])
+		}
+	}
+	return string(out)
+}
+
+// stripped is what is left of a text that is to be a URL before it is looked at.
+func stripped(s string) string {
+	return withoutBreaks(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
+}
+
+func withoutBreaks(s string) string {
+	if strings.ContainsAny(s, "\t\n\r") {
+		return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	}
+	return s
+}
+
+// specialURL reads s; not ok when it is no absolute URL of a special scheme, or
+// perhaps none at all.
+func specialURL(s string) (u urlMembers, ok bool) {
+	scheme, rest, found := strings.Cut(stripped(s), "://")
+	scheme = strings.ToLower(scheme)
+	if _, special := specialPorts[scheme]; !found || !special || !utf8.ValidString(rest) {
+		return u, false
+	}
+	n := strings.IndexAny(rest, `/\?#`)
+	if n < 0 {
+		n = len(rest)
+	}
+	u.protocol = scheme + ":"
+	authority, rest := rest[:n], rest[n:]
+	if !u.readHost(scheme, authority) && !u.readAuthority(authority) {
+		return u, false
+	}
+	var query, fragment string
+	if at := strings.IndexByte(rest, '#'); at >= 0 {
+		rest, fragment = rest[:at], "#"+encodePart(rest[at+1:], inFragment)
+	}
+	if at := strings.IndexByte(rest, '?'); at >= 0 {
+		rest, query = rest[:at], "?"+encodePart(rest[at+1:], inQuery)
+	}
+	u.pathname = withoutDots(encodePart(rest, inPath))
+	u.search, u.hash = unlessBare(query), unlessBare(fragment)
+	u.href = u.protocol + "//" + u.credentials() + u.host + u.pathname + query + fragment
+	return u, true
+}
+
+// specialRef reads ref relative to base; not ok when base is no special URL, or when
+// ref is neither one nor a path, a query or a fragment.
+func specialRef(base, ref string) (u urlMembers, ok bool) {
+	b, ok := specialURL(base)
+	if !ok {
+		return u, false
+	}
+	if u, ok := specialURL(ref); ok {
+		return u, true
+	}
+	path := b.tail() - len(b.pathname)
+	switch ref = stripped(ref); {
+	case ref == "" || ref[0] == '#':
+		kept, _, _ := strings.Cut(b.href, "#")
+		return specialURL(kept + ref)
+	case ref[0] == '?':
+		return specialURL(b.href[:b.tail()] + ref)
+	case strings.HasPrefix(strings.ReplaceAll(ref[:min(2, len(ref))], `\`, "/"), "//") || strings.Contains(ref, ":"):
+		return u, false // of another host, or scheme
+	case ref[0] == '/' || ref[0] == '\\':
+		return specialURL(b.href[:path] + ref)
+	}
+	return specialURL(b.href[:path] + b.pathname[:strings.LastIndexByte(b.pathname, '/')+1] + ref)
+}
+
+// specialWith is a URL with another path, query or fragment; not ok when it is no
+// special URL, or when it is another part that is to change.
+func specialWith(href, part, value string) (u urlMembers, ok bool) {
+	if u, ok = specialURL(href); !ok || !utf8.ValidString(value) {
+		return u, false
+	}
+	tail := u.tail()
+	before, fragment := u.href, ""
+	if at := strings.IndexByte(u.href, '#'); at >= 0 {
+		before, fragment = u.href[:at], u.href[at:]
+	}
+	switch part {
+	case "pathname":
+		if value = withoutBreaks(value); value == "" || value[0] != '/' && value[0] != '\\' {
+			value = "/" + value
+		}
+		return specialURL(u.href[:tail-len(u.pathname)] + encodePart(value, inPath) + u.href[tail:])
+	case "search":
+		return specialURL(u.href[:tail] + marked("?", value, inQuery) + fragment)
+	case "hash":
+		return specialURL(before + marked("#", value, inFragment))
+	}
+	return u, false
+}
+
+// marked is a query or a fragment, with its mark or without; nothing without any.
+func marked(mark, value string, part byte) string {
+	if value == "" {
+		return ""
+	}
+	return mark + encodePart(withoutBreaks(strings.TrimPrefix(value, mark)), part)
+}
+
+// readHost reads an authority that stays as it is: a plain host, and a port or none.
+func (u *urlMembers) readHost(scheme, authority string) bool {
+	n := span(authority, inHost)
+	u.hostname, u.host = authority[:n], authority
+	if !isPlainHost(u.hostname) {
+		return false
+	}
+	u.origin = u.protocol + "//" + u.host
+	if n == len(authority) {
+		return true
+	}
+	u.port = authority[n+1:]
+	return authority[n] == ':' && isPlainPort(u.port, scheme)
+}
+
+// readAuthority reads any other.
+func (u *urlMembers) readAuthority(authority string) bool {
+	if authority == "" || strings.ContainsFunc(authority, func(r rune) bool { return r <= ' ' }) {
+		return false // slashes that are too many, or what would be trimmed
+	}
+	parsed, err := Parser.Parse(u.protocol + "//" + authority)
+	if err != nil {
+		return false
+	}
+	*u = partsOf(parsed)
+	return true
+}
+
+// credentials stand before the host.
+func (u *urlMembers) credentials() string {
+	switch {
+	case u.password != "":
+		return u.username + ":" + u.password + "@"
+	case u.username != "":
+		return u.username + "@"
+	}
+	return ""
+}
+
+// tail is where the query and the fragment begin in the href, or would.
+func (u *urlMembers) tail() int {
+	if at := strings.IndexAny(u.href, "?#"); at >= 0 {
+		return at
+	}
+	return len(u.href)
+}
+
+// unlessBare is a query or fragment, nothing when it is but its mark.
+func unlessBare(s string) string {
+	if len(s) == 1 {
+		return ""
+	}
+	return s
+}
+
+// isPlainHost reports whether a host stays as it is: an IPv4 address as it is
+// written out, or a domain whose last label begins with a letter and that has no
+// label in Punycode.
+func isPlainHost(host string) bool {
+	if host == "" || host[0] == '.' || strings.Contains(host, "..") || strings.Contains(host, "xn--") {
+		return false
+	}
+	switch last := host[strings.LastIndexByte(host, '.')+1:]; {
+	case last == "" || last[0] == '-':
+		return false
+	case last[0] < '0' || last[0] > '9':
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Is4()
+}
+
+// isPlainPort reports whether a port stays as it is.
+func isPlainPort(port, scheme string) bool {
+	if port == "" || port[0] == '0' || port[0] == '+' {
+		return false
+	}
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && port != specialPorts[scheme]
+}
+
+// withoutDots takes the segments that are dots out of a path, which begins with a
+// slash where it is not empty.
+func withoutDots(path string) string {
+	if path == "" {
+		return "/"
+	}
+	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
+		return path
+	}
+	out := make([]byte, 0, len(path))
+	for rest := path; rest != ""; {
+		end := strings.IndexByte(rest[1:], '/') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		segment := rest[:end] // with the slash before it
+		rest = rest[end:]
+		switch dots(segment[1:]) {
+		case 2:
+			out = out[:max(0, bytes.LastIndexByte(out, '/'))]
+		case 1:
+		default:
+			out = append(out, segment...)
+			continue
+		}
+		if rest == "" {
+			out = append(out, '/')
+		}
+	}
+	return string(out)
+}
+
+// dots is how many a segment is, of which some may be encoded; 0 when it is more than
+// two, or something else.
+func dots(segment string) int {
+	n := 0
+	for ; segment != "" && n < 3; n++ {
+		switch {
+		case segment[0] == '.':
+			segment = segment[1:]
+		case len(segment) >= 3 && strings.EqualFold(segment[:3], "%2e"):
+			segment = segment[3:]
+		default:
+			return 0
+		}
+	}
+	return n % 3
+}

@@ -1,0 +1,268 @@
+// Package weburl is URL and URLSearchParams by the URL standard, with its rules for domains.
+//
+// In: text, and a base. Out: the parts of a URL, packed into one text for JavaScript, or a parsed
+// URL for packages of this tree. Errors: TypeErrors that name what is no URL. All of it is safe
+// for concurrent use. Most URLs are read by a reader of our own ([Parser] takes the others), which
+// gives the same or gives up. The package never looks up a name.
+package weburl
+
+import (
+	"fmt"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/offload"
+)
+
+// Parser parses as the standard of today: ^ is encoded in paths, which the package
+// does not do by itself.
+var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
+
+func Funcs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// url_parse(url, base?) -> packed
+		"url_parse": func(c *engine.Call) (any, error) {
+			return withURL(c, urlMembers.pack)
+		},
+		// url_href(url) -> href
+		"url_href": func(c *engine.Call) (any, error) {
+			return withURL(c, func(u urlMembers) string { return u.href })
+		},
+		// url_set(href, part, value) -> packed
+		"url_set": func(c *engine.Call) (any, error) {
+			href, part, value := c.String(0), c.String(1), c.String(2)
+			written := value
+			if part == "username" || part == "password" {
+				written += "@"
+			}
+			return apartURLs(c, href, written, func() (any, error) {
+				if u, ok := specialWith(href, part, value); ok {
+					return u.pack(), nil
+				}
+				u, err := parse(href, nil)
+				if err != nil {
+					return nil, err
+				}
+				setPart(u, part, value)
+				return partsOf(u).pack(), nil
+			})
+		},
+		// form_decode(text or bytes) -> name, value, name, value, …
+		"form_decode": func(c *engine.Call) (any, error) {
+			if b := c.View(0); b != nil {
+				return offload.View(c, b, func(b []byte) (any, error) { return decodeForm(string(b)), nil })
+			}
+			text := c.String(0)
+			return offload.Text(c, text, func() (any, error) { return decodeForm(text), nil })
+		},
+		// form_encode(name, value, name, value, …) -> text
+		"form_encode": func(c *engine.Call) (any, error) {
+			return encodeForm(c.Strings(0)), nil
+		},
+	}
+}
+
+// withURL is what show makes of the URL that arguments 0 and 1 are.
+func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
+	text, against, base := c.String(0), "", (*string)(nil)
+	if !c.IsNullish(1) {
+		against = c.String(1)
+		base = &against
+	}
+	return apartURLs(c, text, against, func() (any, error) {
+		u, err := readURL(text, base)
+		if err != nil {
+			return nil, err
+		}
+		return show(u), nil
+	})
+}
+
+// apartURLs works on two URLs, apart when that may take long. Credentials take the
+// package time in the square of their length.
+func apartURLs(c *engine.Call, a, b string, work func() (any, error)) (any, error) {
+	const shortCredentials = 1 << 10
+	for _, s := range []string{a, b} {
+		if len(s) > shortCredentials && strings.Contains(s, "@") {
+			return c.Offload(work)
+		}
+	}
+	if len(b) > len(a) {
+		a = b
+	}
+	return offload.Text(c, a, work)
+}
+
+// readURL reads a URL, relative to base unless that is nil.
+func readURL(text string, base *string) (urlMembers, error) {
+	var u urlMembers
+	var ok bool
+	if base == nil {
+		u, ok = specialURL(text)
+	} else {
+		u, ok = specialRef(*base, text)
+	}
+	if ok {
+		return u, nil
+	}
+	parsed, err := parse(text, base)
+	if err != nil {
+		return u, err
+	}
+	return partsOf(parsed), nil
+}
+
+// parse reads a URL, relative to base unless that is nil. The package leaves the
+// last space of an opaque path before a query or fragment as it is; since 2025
+// the standard (4.4, opaque path state) encodes it, so that it stays when they go.
+func parse(raw string, base *string) (u *whatwg.Url, err error) {
+	u, err = Resolve(raw, base)
+	if err == nil && u.OpaquePath() {
+		if path, found := strings.CutSuffix(u.Pathname(), " "); found {
+			whole := u.Protocol() + path
+			u, err = Parser.Parse(whole + "%20" + u.Href(false)[len(whole)+1:])
+		}
+	}
+	if err != nil {
+		return nil, refusedURL(raw, base)
+	}
+	return u, nil
+}
+
+// refusedURL names the base where that is what no URL can be read from.
+func refusedURL(raw string, base *string) *engine.Error {
+	if base != nil {
+		if _, err := Resolve(*base, nil); err != nil {
+			return Invalid("base URL", *base)
+		}
+	}
+	return Invalid("URL", raw)
+}
+
+// Resolve is parse as the package does it, which takes an empty base for none.
+func Resolve(raw string, base *string) (*whatwg.Url, error) {
+	switch {
+	case base == nil:
+		return Parser.Parse(raw)
+	case *base == "":
+		return nil, Invalid("base URL", "")
+	}
+	return Parser.ParseRef(*base, raw)
+}
+
+// Invalid is the exception for text that is no URL.
+func Invalid(what, raw string) *engine.Error {
+	const longest = 200
+	if len(raw) > longest {
+		raw = strings.ToValidUTF8(raw[:longest], "") + "…"
+	}
+	e := engine.TypeError("Invalid %s: %q", what, raw)
+	e.Props = []engine.Field{{Name: "code", Value: "ERR_INVALID_URL"}}
+	return e
+}
+
+func partsOf(u *whatwg.Url) urlMembers {
+	return urlMembers{
+		href: u.Href(false), protocol: u.Protocol(), username: u.Username(), password: u.Password(), host: u.Host(), hostname: u.Hostname(),
+		port: u.Port(), pathname: u.Pathname(), search: u.Search(), hash: u.Hash(), origin: Origin(u),
+	}
+}
+
+// Origin is the serialised origin of a URL (URL standard, 4.7).
+func Origin(u *whatwg.Url) string {
+	switch u.Scheme() {
+	case "http", "https", "ws", "wss", "ftp":
+		return u.Scheme() + "://" + u.Host()
+	case "blob":
+		if inner, err := Parser.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+			return Origin(inner)
+		}
+	}
+	return "null"
+}
+
+func setPart(u *whatwg.Url, part, value string) {
+	switch part {
+	case "protocol":
+		u.SetProtocol(value)
+	case "username":
+		u.SetUsername(value)
+	case "password":
+		u.SetPassword(value)
+	case "host":
+		u.SetHost(value)
+	case "hostname":
+		u.SetHostname(value)
+	case "port":
+		u.SetPort(value)
+	case "pathname":
+		u.SetPathname(value)
+	case "search":
+		u.SetSearch(value)
+	case "hash":
+		u.SetHash(value)
+	}
+}
+
+// decodeForm parses application/x-www-form-urlencoded (URL standard, 5.1) into
+// names and values in turn.
+func decodeForm(s string) []string {
+	out := []string{}
+	for pair := range strings.SplitSeq(s, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		out = append(out, percentDecode(name), percentDecode(value))
+	}
+	return out
+}
+
+func percentDecode(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return engine.DecodeUTF8([]byte(s))
+	}
+	return engine.DecodeUTF8([]byte(UnescapePercent(strings.ReplaceAll(s, "+", " "))))
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// encodeForm is the inverse of decodeForm (URL standard, 5.2).
+func encodeForm(list []string) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(list); i += 2 {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		percentEncode(&b, list[i])
+		b.WriteByte('=')
+		percentEncode(&b, list[i+1])
+	}
+	return b.String()
+}
+
+func percentEncode(b *strings.Builder, s string) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			b.WriteByte('+')
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("*-._", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(b, "%%%02X", c)
+		}
+	}
+}
