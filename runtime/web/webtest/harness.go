@@ -89,7 +89,8 @@ var Boot = sync.OnceValues(func() (Booted, error) {
 		return Booted{}, err
 	}
 	ctx := context.Background()
-	e, err := engine.Open(ctx, engine.Options{})
+	// The packages of tests share what one of them compiled.
+	e, err := engine.Open(ctx, engine.Options{CacheDir: filepath.Join(os.TempDir(), "pages-webtest")})
 	if err != nil {
 		return Booted{}, err
 	}
