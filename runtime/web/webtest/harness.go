@@ -7,6 +7,7 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,7 @@ var Boot = sync.OnceValues(func() (Booted, error) {
 	}
 	ctx := context.Background()
 	// The packages of tests share what one of them compiled.
-	e, err := engine.Open(ctx, engine.Options{CacheDir: filepath.Join(os.TempDir(), "pages-webtest")})
+	e, err := engine.Open(ctx, engine.Options{CacheDir: cmp.Or(os.Getenv("PAGES_TEST_CACHE"), filepath.Join(os.TempDir(), "pages-webtest"))})
 	if err != nil {
 		return Booted{}, err
 	}
