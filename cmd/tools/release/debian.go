@@ -48,32 +48,23 @@ Description: build, run and publish sites of the Workspace platform
  One program that checks a site's manifest, bundles its Worker, applies its
  migrations, runs the whole site on this machine and publishes it.
 `, version, p.arch, (size+1023)/1024)
-	parts := []entry{{"debian-binary", []byte("2.0\n"), 0o644}}
-	for name, list := range map[string][]entry{"control.tar.gz": {{"control", []byte(control), 0o644}, {"md5sums", []byte(sums.String()), 0o644}}, "data.tar.gz": files} {
+	about := []entry{{"control", []byte(control), 0o644}, {"md5sums", []byte(sums.String()), 0o644}}
+	for _, list := range [][]entry{files, about} {
 		for i := range list {
 			list[i].name = "./" + list[i].name
 		}
-		part, err := tarball(list, r.time)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, entry{name, part, 0o644})
 	}
-	return r.write(fmt.Sprintf("pages_%s_%s.deb", version, p.arch), arArchive(sortedParts(parts), r.time))
-}
-
-// sortedParts has the parts in the order that dpkg asks for.
-func sortedParts(parts []entry) []entry {
-	order := []string{"debian-binary", "control.tar.gz", "data.tar.gz"}
-	list := make([]entry, 0, len(parts))
-	for _, name := range order {
-		for _, part := range parts {
-			if part.name == name {
-				list = append(list, part)
-			}
-		}
+	head, err := tarball(about, r.time)
+	if err != nil {
+		return err
 	}
-	return list
+	data, err := tarball(files, r.time)
+	if err != nil {
+		return err
+	}
+	// dpkg asks for this order.
+	parts := []entry{{"debian-binary", []byte("2.0\n"), 0o644}, {"control.tar.gz", head, 0o644}, {"data.tar.gz", data, 0o644}}
+	return r.write(fmt.Sprintf("pages_%s_%s.deb", version, p.arch), arArchive(parts, r.time))
 }
 
 // arArchive makes an archive of the form that ar(5) describes.
