@@ -51,22 +51,35 @@ func (p *process) stop() {
 }
 
 // line waits for a line that begins with a prefix among the first that the program writes.
-func (p *process) line(ctx context.Context, prefix string) (string, error) {
+func (p *process) line(ctx context.Context, prefix string) (found string, err error) {
+	err = p.poll(ctx, func(context.Context) error {
+		for line := range strings.Lines(p.said.text()) {
+			if strings.HasPrefix(line, prefix) && strings.HasSuffix(line, "\n") {
+				found = line
+				return nil
+			}
+		}
+		return fmt.Errorf("there is no line with %s", prefix)
+	})
+	return found, err
+}
+
+// poll tries something every millisecond until it goes well, the program ends, or patience does.
+func (p *process) poll(ctx context.Context, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
-		for line := range strings.Lines(p.said.text()) {
-			if strings.HasPrefix(line, prefix) && strings.HasSuffix(line, "\n") {
-				return line, nil
-			}
+		err := try(ctx)
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("it did not start: %w; it said:\n%s", ctx.Err(), p.output())
+			return fmt.Errorf("%w; the program said:\n%s", err, p.output())
 		case <-p.ended:
-			return "", fmt.Errorf("it ended by itself; it said:\n%s", p.output())
+			return fmt.Errorf("it ended by itself; it said:\n%s", p.output())
 		case <-tick.C:
 		}
 	}

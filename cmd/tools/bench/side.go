@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,8 +39,8 @@ func newSide(name, dir, modules string) (*side, error) {
 // environment keeps the tool in its own home, away from the network and from
 // asking.
 func (s *side) environment(environ []string, home string) []string {
-	return append(environ, "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
-		"CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false")
+	return slices.Concat(environ, quietTools,
+		[]string{"HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config")})
 }
 
 // server is a side that runs.
@@ -76,33 +77,24 @@ func (b *bench) start(ctx context.Context, s *side, home string) (*server, error
 	}
 	if err := srv.await(ctx, path, want); err != nil {
 		srv.stop()
-		return nil, fmt.Errorf("%w; it said:\n%s", err, p.output())
+		return nil, err
 	}
 	srv.started = b.now().Sub(begin)
 	return srv, nil
 }
 
-// await asks every millisecond until the answer is what is wanted.
+// await asks every millisecond until the response is the one that is wanted.
 func (s *server) await(ctx context.Context, path, want string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	var last string
-	for {
-		if got, err := fetch(ctx, s.url+path); err != nil {
-			last = err.Error()
-		} else if last = got; got == want {
-			return nil
+	return s.poll(ctx, func(ctx context.Context) error {
+		got, err := fetch(ctx, s.url+path)
+		if err == nil && got != want {
+			err = fmt.Errorf("%.200s", got)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %.200s, the last was: %.200s", want, last)
-		case <-s.ended:
-			return errors.New("the server ended by itself")
-		case <-tick.C:
+		if err != nil {
+			return fmt.Errorf("waiting for %.200s, the last was: %w", want, err)
 		}
-	}
+		return nil
+	})
 }
 
 // client makes a new connection for every request: one that was opened to a
