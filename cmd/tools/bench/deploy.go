@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -232,26 +231,21 @@ func (d *deploying) plan(ctx context.Context, site string, round int) error {
 // copyIntoStore copies files under their hashes, each synced before it has its name, and
 // each folder after its last.
 func copyIntoStore(from, to string) error {
-	files := make(chan string)
-	var wg sync.WaitGroup
-	errs := make([]error, storeWorkers)
-	for i := range errs {
-		wg.Go(func() {
-			for file := range files {
-				if errs[i] == nil {
-					errs[i] = storeFile(file, to)
-				}
-			}
-		})
-	}
+	var files []string
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
-			files <- path
+			files = append(files, path)
 		}
 		return err
 	})
-	close(files)
-	wg.Wait()
+	err = errors.Join(err, atOnce(storeWorkers, func(i int) error {
+		for at := i; at < len(files); at += storeWorkers {
+			if err := storeFile(files[at], to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 	folders, _ := filepath.Glob(filepath.Join(to, "*"))
 	for _, folder := range folders {
 		f, errOpen := os.Open(folder)
@@ -260,7 +254,7 @@ func copyIntoStore(from, to string) error {
 		}
 		err = errors.Join(err, errOpen)
 	}
-	return errors.Join(append(errs, err)...)
+	return err
 }
 
 func storeFile(file, store string) error {

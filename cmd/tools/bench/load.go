@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -122,20 +123,24 @@ func (o ownLoad) rate(ctx context.Context, address string, d time.Duration) (flo
 	}
 	begin := o.now()
 	deadline := begin.Add(d)
-	var (
-		wg     sync.WaitGroup
-		counts [connections]int
-		errs   [connections]error
-	)
-	for i := range connections {
-		wg.Go(func() { counts[i], errs[i] = o.connection(ctx, u, deadline) })
+	var total atomic.Int64
+	err = atOnce(connections, func(int) error {
+		n, err := o.connection(ctx, u, deadline)
+		total.Add(int64(n))
+		return err
+	})
+	return float64(total.Load()) / o.now().Sub(begin).Seconds(), err
+}
+
+// atOnce does something n times at the same time.
+func atOnce(n int, what func(i int) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	for i := range n {
+		wg.Go(func() { errs[i] = what(i) })
 	}
 	wg.Wait()
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	return float64(total) / o.now().Sub(begin).Seconds(), errors.Join(errs[:]...)
+	return errors.Join(errs...)
 }
 
 // connection sends one request after the other until the deadline.

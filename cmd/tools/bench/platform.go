@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -217,31 +216,25 @@ func (d *deploying) calls(ctx context.Context, data string) error {
 
 // hammer makes calls on all connections, and returns how long each took.
 func (d *deploying) hammer(ctx context.Context, n int) ([]time.Duration, error) {
-	var wg sync.WaitGroup
 	all := make([][]time.Duration, connections)
-	errs := make([]error, connections)
-	for i := range connections {
-		wg.Go(func() {
-			c, err := d.connect(ctx, []string{d.key, d.second}[i%2]) // a key may make a million calls a minute
-			if err != nil {
-				errs[i] = err
-				return
+	err := atOnce(connections, func(i int) error {
+		c, err := d.connect(ctx, []string{d.key, d.second}[i%2]) // a key may make a million calls a minute
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		all[i] = make([]time.Duration, 0, n/connections)
+		for range n / connections {
+			began := d.now()
+			answer, err := c.call("brand_profile.status", "")
+			if err != nil || !bytes.HasPrefix(answer, []byte(`{"ok":true`)) {
+				return fmt.Errorf("brand_profile.status: %.200s %w", answer, err)
 			}
-			defer c.Close()
-			all[i] = make([]time.Duration, 0, n/connections)
-			for range n / connections {
-				began := d.now()
-				answer, err := c.call("brand_profile.status", "")
-				if err != nil || !bytes.HasPrefix(answer, []byte(`{"ok":true`)) {
-					errs[i] = fmt.Errorf("brand_profile.status: %.200s %w", answer, err)
-					return
-				}
-				all[i] = append(all[i], d.now().Sub(began))
-			}
-		})
-	}
-	wg.Wait()
-	return slices.Concat(all...), errors.Join(errs...)
+			all[i] = append(all[i], d.now().Sub(began))
+		}
+		return nil
+	})
+	return slices.Concat(all...), err
 }
 
 // caller calls tools on one connection.

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The peers of the runtime beside `wrangler dev`.
@@ -336,13 +335,10 @@ func (r *runtimePart) turnPristine(ctx context.Context) error {
 
 // hold makes n requests at the same time that each hold an isolate for a second.
 func hold(ctx context.Context, srv *server, n int) error {
-	var wg sync.WaitGroup
-	errs := make([]error, n)
-	for i := range n {
-		wg.Go(func() { _, _, errs[i] = drain(ctx, srv.url+"/api/wait") })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return atOnce(n, func(int) error {
+		_, _, err := drain(ctx, srv.url+"/api/wait")
+		return err
+	})
 }
 
 // workerdSide is workerd itself, which wrangler brings along, with the Worker as
