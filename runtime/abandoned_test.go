@@ -192,9 +192,9 @@ func TestAbandonedSparesOthers(t *testing.T) {
 // until the last of it has settled.
 func TestAbandonedWaitUntil(t *testing.T) {
 	for name, body := range map[string]string{
-		"before": `ctx.waitUntil(later(400, "kept")); await later(200, "went on"); await later(600, "went on too long");`,
+		"before": `ctx.waitUntil(later(400, "kept")); await later(200, "went on"); await later(4000, "went on too long");`,
 		"when told": `request.signal.addEventListener("abort", () => { console.log("told"); ctx.waitUntil(later(200, "kept")); });
-			await later(1000, "went on too long");`,
+			await later(4000, "went on too long");`,
 	} {
 		log, began := newConsole(), make(chan struct{}, 1)
 		w := mustStart(t, `

@@ -39,7 +39,7 @@ func start(t testing.TB, code string, o pagesruntime.WorkerOptions) (*pagesrunti
 		o.Bindings = &binding.Set{Secrets: map[string]string{"GREETING": "hello"}}
 	}
 	if o.Limits.CPU == 0 {
-		o.Limits.CPU = time.Second
+		o.Limits.CPU = 4 * time.Second
 	}
 	w, err := open(t).NewWorker(t.Context(), o)
 	if err == nil {

@@ -123,7 +123,7 @@ func Start(t testing.TB, code string, o web.Options) (*Worker, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Worker{t: t, Budget: 5 * time.Second}
+	w := &Worker{t: t, Budget: 20 * time.Second}
 	o.Console = func(_ *engine.Scope, e console.Entry) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -328,10 +328,10 @@ func sameJSON(a, b string) bool {
 	return string(p) == string(q)
 }
 
-// Eventually polls until ok, for two seconds at most.
+// Eventually polls until ok, for a time that a pass does not need.
 func Eventually(t *testing.T, ok func() bool) bool {
 	t.Helper()
-	deadline := time.After(2 * time.Second)
+	deadline := time.After(20 * time.Second)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
