@@ -96,7 +96,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_token_invalid", "the idempotency key is longer than 200 bytes")
 	}
 	m := x.serving.manifest
-	p := post{form: name, fields: f.fields(), uploads: f.uploads, token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.courier != nil}
+	p := post{form: name, fields: f.fields(), uploads: f.uploads, token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.dispatcher != nil}
 	if x.site.options.SubmissionsDB != nil && !p.preview {
 		p.table = m.Bindings.Submissions
 	}
@@ -156,8 +156,8 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 			s.options.OnEvent(e)
 		}
 	}
-	if s.courier != nil {
-		s.courier.lookNow()
+	if s.dispatcher != nil {
+		s.dispatcher.lookNow()
 	}
 	return lead, nil
 }

@@ -119,13 +119,13 @@ type Site struct {
 	standing atomic.Pointer[string] // Options.SignedInAs, as it is now
 
 	retrier *retrier
-	courier *dispatcher     // nil without a webhook
+	dispatcher *dispatcher     // nil without a webhook
 	work    context.Context // of what goes on beside the requests, until Close
 	stop    context.CancelFunc
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
-	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, the retrier and the courier
+	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, the retrier and the dispatcher
 }
 
 var errNoDatabase = errors.New("site: Options.DB is nil")
@@ -164,8 +164,8 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	}
 	s.work, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if options.Webhook != nil {
-		s.courier = newCourier(s, *options.Webhook)
-		s.drains.Go(func() { s.courier.run(s.work) })
+		s.dispatcher = newCourier(s, *options.Webhook)
+		s.drains.Go(func() { s.dispatcher.run(s.work) })
 	}
 	return s, nil
 }

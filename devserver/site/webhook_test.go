@@ -127,7 +127,7 @@ func (c *clock) pass(d time.Duration) {
 
 var testSecret = []byte("0123456789abcdef01234567")
 
-// posts is a courier on a store of its own; the test has it make its rounds.
+// posts is a dispatcher on a store of its own; the test has it make its rounds.
 type posts struct {
 	*dispatcher
 	clock *clock
