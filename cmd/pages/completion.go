@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
@@ -42,8 +43,8 @@ func (c *cli) complete(root *cobra.Command) {
 	flags := map[string]completer{"workspace": c.asked(c.liveWorkspaces), "table": c.asked(c.liveTables)}
 	for name, known := range map[string]func() []string{
 		"color": values("auto", "always", "never"), "limits": values("enforce", "warn", "off"), "isolation": values("shared", "request"),
-		"live-reload": values("hot", "full", "off"), "template": templateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
-		"as": c.personaKeys, "editor": func() []string { return append(editorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
+		"live-reload": values("hot", "full", "off"), "template": scaffold.TemplateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
+		"as": c.personaKeys, "editor": func() []string { return append(scaffold.EditorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
 		"fail-on": values("error", "warning"), "role": values("owner", "editor", "viewer"),
 	} {
 		flags[name] = oneOf(known)

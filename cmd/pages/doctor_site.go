@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -119,17 +120,17 @@ func (d *doctor) checkTypes(context.Context) []finding {
 // rewrite gives a file of the site another text, unless a link leads it out of the site's folder.
 func (d *doctor) rewrite(name string, text []byte) func(context.Context) error {
 	return func(context.Context) (err error) {
-		p, err := openProject(d.dir)
+		p, err := projectfile.Open(d.dir)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
-		f, err := p.read(name)
+		f, err := p.Read(name)
 		if err != nil {
 			return err
 		}
-		f.after, f.mark = text, false // a byte order mark that is to stay is in the text
-		return f.write(p)
+		f.After, f.Mark = text, false // a byte order mark that is to stay is in the text
+		return f.Write(p)
 	}
 }
 

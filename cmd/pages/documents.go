@@ -5,6 +5,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
+	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -39,8 +40,8 @@ func documents() []document {
 		{"domain-verified", by("domains verify"), "the domain that is the workspace's", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Verify.Tool })},
 		{"events", by("events list", "events replay"), "events of leads, the newest first", of[site.EventList]},
 		{"events-tail", by("events tail"), "one line for each event", linesOf(map[string]shape{"event": of[typedEvent]})},
-		{"init", by("init --template"), "what was written, and what is next", of[initDoc]},
-		{"init-editor", by("init --editor"), "what was written for editors", of[editorsDoc]},
+		{"init", by("init --template"), "what was written, and what is next", of[scaffold.Document]},
+		{"init-editor", by("init --editor"), "what was written for editors", of[scaffold.EditorsDocument]},
 		{"key", by("platform keys create"), "a new key, shown this once", of[newKeyDoc]},
 		{"keys", by("platform keys list"), "the keys, without their secrets", of[platform.KeyList]},
 		{"lead", by("leads show", "leads replay"), "one lead with its events", of[inbox.Lead]},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
@@ -25,7 +26,7 @@ func TestTemplatesWork(t *testing.T) {
 	for _, template := range starter.Templates() {
 		t.Run(template.Name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "My Club")
-			var made initDoc
+			var made scaffold.Document
 			runJSON(t, &made, "init", "--template", template.Name, dir, "--json")
 			if !made.OK || made.Template != template.Name || len(made.Notes) > 0 {
 				t.Fatalf("%+v", made)

@@ -100,6 +100,8 @@ var mayImport = map[string][]string{
 		"manifest", "migrate", "migrate/dbfile", "migrate/statefolder", "runtime", "runtime/binding/d1", "runtime/binding/images",
 		"runtime/web/cache", "toolapi", "toolapi/bundle", "toolapi/service",
 	},
+	"cmd/internal/projectfile": {"cmd/internal/userfile"},
+	"cmd/internal/scaffold":    {"cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/projectfile", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler"},
 	"cmd/internal/sqlshell": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording", "manifest", "migrate",
 		"migrate/statefolder", "migrate/transfer", "runtime/binding/d1",
@@ -107,7 +109,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets", "cmd/internal/localstate",
-		"cmd/internal/platform", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
+		"cmd/internal/platform", "cmd/internal/projectfile", "cmd/internal/scaffold", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest",
 		"manifest/editor", "manifest/limits", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes",
 		"manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",

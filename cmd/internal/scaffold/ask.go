@@ -1,4 +1,4 @@
-package main
+package scaffold
 
 import (
 	"context"
@@ -11,26 +11,26 @@ import (
 )
 
 // ask asks what to begin with and for which editors.
-func (s *newSite) ask(ctx context.Context, f *initFlags) error {
+func (s *site) ask(ctx context.Context) error {
 	if s.adopted != "" {
 		what := "Adopt " + s.adopted + "?"
 		if s.adopted == manifest.FileName {
 			what = "Add what is missing to the site that is here?"
 		}
-		answer, err := s.cli.term.Choose(ctx, what, []string{"yes", "no"}, 0)
+		answer, err := s.term.Choose(ctx, what, []string{"yes", "no"}, 0)
 		if err != nil {
 			return err
 		}
 		if answer == 0 {
-			return s.askEditors(ctx, f)
+			return s.askEditors(ctx)
 		}
 		if s.adopted == manifest.FileName {
 			return &failure.Error{Exit: failure.ExitRefused, Code: "declined", Message: "nothing was written"}
 		}
 	}
 	if s.adopted == "" && s.buildCommand() != "" {
-		unbuilt := s.awaitsBuild()
-		answer, err := s.cli.term.Choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
+		unbuilt := s.needsBuild()
+		answer, err := s.term.Choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
 		if err != nil {
 			return err
 		}
@@ -43,20 +43,20 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 	for i, t := range templates {
 		lines[i] = fmt.Sprintf("%-10s %s", t.Name, t.About)
 	}
-	n, err := s.cli.term.Choose(ctx, "What shall the site begin with?", lines, 0)
+	n, err := s.term.Choose(ctx, "What shall the site begin with?", lines, 0)
 	if err != nil {
 		return err
 	}
 	s.begin(templates[n])
-	return s.askEditors(ctx, f)
+	return s.askEditors(ctx)
 }
 
-func (s *newSite) askEditors(ctx context.Context, f *initFlags) error {
-	if len(f.editors) > 0 {
-		return s.chooseEditors(f.editors)
+func (s *site) askEditors(ctx context.Context) error {
+	if len(s.Editors) > 0 {
+		return s.chooseEditors(s.Editors)
 	}
-	choices := slices.Concat(editorNames(), []string{"none"})
-	n, err := s.cli.term.Choose(ctx, "Which editor shall be set up?", choices, 0)
+	choices := slices.Concat(EditorNames(), []string{"none"})
+	n, err := s.term.Choose(ctx, "Which editor shall be set up?", choices, 0)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package scaffold
 
 import (
 	"errors"
@@ -7,13 +7,14 @@ import (
 	"os"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // write plans and writes the site's files and, at the root of its checkout, the
 // workflow and the editors' files.
-func (s *newSite) write() (err error) {
+func (s *site) write() (err error) {
 	made, err := s.makeFolder()
 	if err != nil {
 		return err
@@ -23,36 +24,37 @@ func (s *newSite) write() (err error) {
 			_ = os.Remove(s.dir) // fails once there is something in it
 		}
 	}()
-	site, err := openProject(s.dir)
+	folder, err := projectfile.Open(s.dir)
 	if err != nil {
 		return s.unwritable(s.dir, err)
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	defer func() { err = errors.Join(err, folder.Close()) }()
 	root := packager.Checkout(s.dir)
 	if root == "" {
 		root = s.dir
 	}
-	top, err := openProject(root)
+	top, err := projectfile.Open(root)
 	if err != nil {
 		return s.unwritable(root, err)
 	}
 	defer func() { err = errors.Join(err, top.Close()) }()
 
-	own, err := s.planOwn(site)
+	ownFiles, err := s.planOwn(folder)
 	if err != nil {
 		return err
 	}
-	around, err := s.planAround(site, top)
+	topFiles, err := s.planAround(folder, top)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.writeAll(site, own), s.writeAll(top, around)); err != nil {
+	own, around := planned{folder, ownFiles}, planned{top, topFiles}
+	if err := errors.Join(own.write(s.term), around.write(s.term)); err != nil {
 		return err
 	}
-	return s.finish(site, own, top, around)
+	return s.finish(own, around)
 }
 
-func (s *newSite) makeFolder() (made bool, err error) {
+func (s *site) makeFolder() (made bool, err error) {
 	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // what is wrong with it, opening it says
 	}
@@ -62,6 +64,6 @@ func (s *newSite) makeFolder() (made bool, err error) {
 	return true, nil
 }
 
-func (s *newSite) unwritable(dir string, err error) error {
+func (s *site) unwritable(dir string, err error) error {
 	return failure.Resource("folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))), "name a folder that you may write to: pages init DIR", err)
 }

@@ -1,12 +1,10 @@
-package main
+package projectfile
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // TestEditorFiles: a mode and a mark stay, links within the folder are followed.
@@ -24,17 +22,17 @@ func TestEditorFiles(t *testing.T) {
 	if err := os.Symlink(filepath.FromSlash("../shared/vscode.json"), filepath.Join(dir, ".vscode", "settings.json")); err != nil {
 		t.Fatal(err)
 	}
-	p, err := openProject(dir)
+	p, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	f, err := p.read(".vscode/settings.json")
+	f, err := p.Read(".vscode/settings.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.after = []byte("{ }")
-	if err := f.write(p); err != nil {
+	f.After = []byte("{ }")
+	if err := f.Write(p); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "shared", "vscode.json"))
@@ -50,29 +48,5 @@ func TestEditorFiles(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*", ".pages-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
-	}
-}
-
-// TestEditorFolderGone: a folder that cannot be written ends with the code of
-// the machine's resources.
-func TestEditorFolderGone(t *testing.T) {
-	dir := t.TempDir()
-	p, err := openProject(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	f, err := p.read(".nvim.lua")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.after = []byte("x")
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
-	c := &cli{}
-	err = c.writeAll(p, []*plannedFile{f})
-	if known, ok := errors.AsType[*failure.Error](err); !ok || known.Exit != failure.ExitResource || known.Fix == "" {
-		t.Errorf("got %#v", err)
 	}
 }

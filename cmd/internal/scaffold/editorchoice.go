@@ -1,17 +1,17 @@
-package main
+package scaffold
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
-func editorNames() []string {
+// EditorNames lists the editors that can be set up.
+func EditorNames() []string {
 	var names []string
 	for _, e := range editor.All() {
 		names = append(names, e.Name)
@@ -19,8 +19,8 @@ func editorNames() []string {
 	return names
 }
 
-// editorHelp is one line an editor, for the command's help.
-func editorHelp() string {
+// EditorHelp returns a line for each editor, for the command's help.
+func EditorHelp() string {
 	var b strings.Builder
 	for _, e := range editor.All() {
 		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, e.Settings)
@@ -28,11 +28,11 @@ func editorHelp() string {
 	return b.String()
 }
 
-// chooseEditors is the editors that --editor names, each once.
-func chooseEditors(names []string) ([]editor.Editor, error) {
+// ChooseEditors returns the editors that --editor names, each once.
+func ChooseEditors(names []string) ([]editor.Editor, error) {
 	if len(names) == 0 {
-		err := failure.Usage("init needs --editor, which takes one or more of %s", strings.Join(editorNames(), ", "))
-		err.Fix = "for example: pages init --editor " + editorNames()[0]
+		err := failure.Usage("init needs --editor, which takes one or more of %s", strings.Join(EditorNames(), ", "))
+		err.Fix = "for example: pages init --editor " + EditorNames()[0]
 		return nil, err
 	}
 	var chosen []editor.Editor
@@ -54,22 +54,19 @@ func findEditor(name string) (editor.Editor, error) {
 	if i := slices.IndexFunc(list, func(e editor.Editor) bool { return e.Name == name }); i >= 0 {
 		return list[i], nil
 	}
-	err := failure.Usage("--editor is %q; it is one of %s", name, strings.Join(editorNames(), ", "))
+	err := failure.Usage("--editor is %q; it is one of %s", name, strings.Join(EditorNames(), ", "))
 	if near := nearEditor(name); near != "" {
 		err.Fix = fmt.Sprintf("did you mean %q?", near)
 	}
 	return editor.Editor{}, err
 }
 
-// nearEditor is the editor that name was most likely meant to be, "" for none.
-// It asks the library that suggests commands for mistyped ones.
+// nearEditor returns the editor that a name most likely means, "" for none.
 func nearEditor(name string) string {
-	names := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, e := range editor.All() {
-		names.AddCommand(&cobra.Command{Use: e.Name, SuggestFor: e.Others, Run: func(*cobra.Command, []string) {}})
+		if slices.ContainsFunc(e.Others, func(other string) bool { return strings.EqualFold(other, name) }) {
+			return e.Name
+		}
 	}
-	if near := names.SuggestionsFor(name); name != "" && len(near) > 0 {
-		return near[0]
-	}
-	return ""
+	return wording.Nearest(name, EditorNames())
 }

@@ -1,7 +1,6 @@
-package main
+package scaffold
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,68 +11,34 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// writtenFile is what became of a file, as --json has it.
-type writtenFile struct {
-	Path   string `json:"path"`
-	Action string `json:"action"` // created, changed or unchanged
-}
-
-// written is what became of the files.
-func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
-	list := make([]writtenFile, len(files))
-	for i, f := range files {
-		list[i] = writtenFile{filepath.ToSlash(c.term.Shown(p.path(f.name))), f.action()}
-	}
-	return list
-}
-
-func (c *cli) listWritten(p *projectFolder, files []*plannedFile) {
-	for i, w := range c.written(p, files) {
-		if w.Action == actionUnchanged {
-			fmt.Fprintf(c.term.Stdout, "unchanged %s: %s\n", w.Path, files[i].same)
-			continue
-		}
-		fmt.Fprintf(c.term.Stdout, "wrote %s\n", w.Path)
-	}
-}
-
-// printNotes says what editors need besides their files.
-func (c *cli) printNotes(files []*plannedFile) {
-	for _, f := range files {
-		if f.note != "" && f.action() != actionUnchanged {
-			c.term.Progress("%s", f.note)
-		}
-	}
-}
-
-// initDoc is what `pages init --json` prints.
-type initDoc struct {
+// Document is what `pages init --json` prints.
+type Document struct {
 	OK       bool            `json:"ok"`
 	Site     string          `json:"site"`     // its folder
 	Template string          `json:"template"` // empty for an adopted site
 	Adopted  string          `json:"adopted"`  // what an adopted site was known by
-	Files    []writtenFile   `json:"files"`
+	Files    []WrittenFile   `json:"files"`
 	Notes    []wrangler.Note `json:"notes"` // of what has no counterpart here
 	Next     []string        `json:"next"`  // commands
 }
 
 // finish says what was written and what comes next, and checks the site as pages
 // validate would.
-func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFolder, around []*plannedFile) error {
-	m, found := s.load(s.dir)
+func (s *site) finish(own, around planned) error {
+	m, report, source := s.Load(s.dir)
 	if s.term.JSON {
 		if m == nil {
-			return &failure.RefusedError{Report: found.report, Source: found.src}
+			return &failure.RefusedError{Report: report, Source: source}
 		}
-		s.term.PrintJSON(initDoc{
+		s.term.PrintJSON(Document{
 			OK: true, Site: filepath.ToSlash(s.term.Shown(s.dir)), Template: s.template, Adopted: s.adopted,
-			Files: append(s.written(site, own), s.written(top, around)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
+			Files: append(own.written(s.term), around.written(s.term)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
 		})
 		return nil
 	}
-	s.listWritten(site, own)
-	s.listWritten(top, around)
-	s.printNotes(around)
+	own.print(s.term)
+	around.print(s.term)
+	around.printNotes(s.term)
 	for _, n := range s.notes {
 		if n.Effect != wrangler.Unneeded || s.term.Verbose {
 			s.term.Progress("%s %s: %s", s.term.Paint("33", string(n.Effect)), n.Key, n.Text)
@@ -87,10 +52,10 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 		if command != "" {
 			s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 		}
-		return &failure.RefusedError{Report: found.report, Source: found.src}
+		return &failure.RefusedError{Report: report, Source: source}
 	}
-	if len(found.report.Diagnostics) > 0 && !s.term.Quiet {
-		s.term.PrintDiagnostics(found.report, found.src)
+	if len(report.Diagnostics) > 0 && !s.term.Quiet {
+		s.term.PrintDiagnostics(report, source)
 	}
 	if command != "" {
 		s.term.Progress("pages dev shows what `%s` makes, and again after each build", command)
@@ -100,7 +65,7 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 }
 
 // next are the commands that show the site.
-func (s *newSite) next() (commands []string) {
+func (s *site) next() (commands []string) {
 	if s.dir != s.term.Dir {
 		commands = append(commands, "cd "+wording.ShellWord(s.term.Shown(s.dir)))
 	}

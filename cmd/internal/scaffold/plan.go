@@ -1,4 +1,4 @@
-package main
+package scaffold
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/joho/godotenv"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
@@ -27,14 +28,14 @@ import (
 // planOwn is what the site's own files become. A file of the template's pages
 // and code that is there already is in the way; of all others, the one that is
 // there stays.
-func (s *newSite) planOwn(site *projectFolder) ([]*plannedFile, error) {
+func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) {
 	files := slices.Clone(s.files)
 	if s.manifest != nil {
 		files = append(files, starter.File{Path: manifest.FileName, Text: s.manifest})
 	}
 	var taken []string
 	for _, f := range files {
-		if _, err := site.root.Lstat(f.Path); err == nil && (f.Path == manifest.FileName || isContent(f.Path)) {
+		if folder.Exists(f.Path) && (f.Path == manifest.FileName || isContent(f.Path)) {
 			taken = append(taken, f.Path)
 		}
 	}
@@ -42,15 +43,15 @@ func (s *newSite) planOwn(site *projectFolder) ([]*plannedFile, error) {
 		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "files-in-the-way", Message: "the template would write over " + strings.Join(taken, ", "), Fix: "begin in an empty folder, or leave --template out to adopt what is here; nothing was written"}
 	}
 	files = append(files, s.extras()...)
-	var planned []*plannedFile
+	var planned []*projectfile.File
 	for _, f := range files {
-		p, err := s.planFile(site, f)
+		p, err := s.planFile(folder, f)
 		if err != nil {
 			return nil, err
 		}
 		planned = append(planned, p)
 	}
-	slices.SortFunc(planned, func(a, b *plannedFile) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(planned, func(a, b *projectfile.File) int { return strings.Compare(a.Name, b.Name) })
 	return planned, nil
 }
 
@@ -62,7 +63,7 @@ func isContent(name string) bool {
 }
 
 // extras are the files that follow from the manifest.
-func (s *newSite) extras() []starter.File {
+func (s *site) extras() []starter.File {
 	files := []starter.File{{Path: ".gitignore"}} // its text depends on what it holds
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.files, func(f starter.File) bool { return f.Path == name })
@@ -98,39 +99,39 @@ func (s *newSite) extras() []starter.File {
 const keptFile = "it was there before"
 
 // planFile is what one file becomes: new, or as it was.
-func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, error) {
-	planned, err := p.read(f.Path)
-	if odd, ok := errors.AsType[*fileError](err); ok {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.term.Shown(p.path(odd.name)), odd.msg), Fix: "move it away; nothing was written", Err: err}
+func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.File, error) {
+	planned, err := p.Read(f.Path)
+	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.term.Shown(p.Path(odd.Name)), odd.Message), Fix: "move it away; nothing was written", Err: err}
 	}
 	if err != nil {
-		return nil, s.unwritable(p.dir, err)
+		return nil, s.unwritable(p.Dir, err)
 	}
-	planned.after, planned.same = f.Text, keptFile
+	planned.After, planned.Reason = f.Text, keptFile
 	switch {
 	case f.Path == ".gitignore":
-		planned.after = starter.Ignore(planned.before)
-	case planned.exists && f.Path == s.secretFile:
-		planned.after = slices.Concat(bytes.TrimRight(planned.before, "\n"), []byte("\n"), f.Text)
-	case planned.exists:
-		planned.after = planned.before
+		planned.After = starter.Ignore(planned.Before)
+	case planned.Exists && f.Path == s.secretFile:
+		planned.After = slices.Concat(bytes.TrimRight(planned.Before, "\n"), []byte("\n"), f.Text)
+	case planned.Exists:
+		planned.After = planned.Before
 	case f.Path == s.secretFile:
-		planned.mode = 0o600
+		planned.Mode = 0o600
 	}
 	return planned, nil
 }
 
 // planAround is what becomes of the files at the root of the checkout.
-func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
-	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
-	w.Modules = userfile.IsFile(filepath.Join(top.real, ".gitmodules"))
+func (s *site) planAround(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
+	w := starter.Workflow{Name: s.name, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
+	w.Modules = userfile.IsFile(filepath.Join(top.Real, ".gitmodules"))
 	if s.isBuilt() {
 		project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 		w.Build = starter.BuildScript(project)
 		w.Generator, _ = starter.FindGenerator(project)
 	}
 	file := ".github/workflows/pages.yml"
-	if rel, err := filepath.Rel(top.real, site.real); err == nil && rel != "." {
+	if rel, err := filepath.Rel(top.Real, folder.Real); err == nil && rel != "." {
 		w.Folder = filepath.ToSlash(rel)
 		file = ".github/workflows/pages-" + starter.SiteName(w.Folder) + ".yml"
 	}
@@ -138,12 +139,12 @@ func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	editors, err := s.planEditors(top, s.editors)
+	editors, err := planEditors(s.term, top, s.editors)
 	return append(editors, workflow), err
 }
 
 // isBuilt reports whether a build made what is adopted.
-func (s *newSite) isBuilt() bool {
+func (s *site) isBuilt() bool {
 	if s.template != "" {
 		return false
 	}
@@ -156,7 +157,7 @@ func (s *newSite) isBuilt() bool {
 }
 
 // hasPackages reports whether the site's package.json asks for packages.
-func (s *newSite) hasPackages() bool {
+func (s *site) hasPackages() bool {
 	text, err := userfile.ReadRegular(filepath.Join(s.dir, "package.json"))
 	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
 		text = s.files[i].Text

@@ -1,0 +1,112 @@
+package scaffold
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
+)
+
+// detect finds what is there: a site, a project of wrangler's, or what another
+// tool built.
+func (s *site) detect(ctx context.Context) error {
+	if userfile.IsFile(filepath.Join(s.dir, manifest.FileName)) {
+		s.adopted = manifest.FileName
+		return nil
+	}
+	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
+	var err error
+	if s.stored, s.secretFile, err = localsecrets.Read(ctx, s.dir); err != nil {
+		return err
+	}
+	s.secretFile = cmp.Or(s.secretFile, localsecrets.DefaultFile)
+	example, asked := localsecrets.Examples(s.dir)
+	names := slices.Sorted(maps.Keys(s.stored))
+	wanted := slices.Concat(names, asked)
+	slices.Sort(wanted)
+	translated, err := wrangler.Translate(fsys, wanted...)
+	built, isBuilt := starter.FindBuilt(fsys)
+	var m manifest.Manifest
+	switch {
+	case err == nil:
+		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
+		s.unbuilt = translated.Unbuilt
+		if left := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(names, name) }); len(left) > 0 {
+			s.notes = append(s.notes, wrangler.Note{Key: example, Effect: wrangler.Changed, Text: "the secrets that it names are declared; " + s.secretFile + " is where they get their values: " + strings.Join(left, ", ")})
+		}
+		if app := translated.SinglePage; app != nil {
+			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
+		}
+		switch nothing := m.Entry == "" && m.Assets == ""; {
+		case nothing && isBuilt:
+			m.Entry, m.Assets = built.Entry, built.Dir
+		case nothing:
+			s.notes = append(s.notes, wrangler.Note{Key: "main", Effect: wrangler.Changed, Text: "neither a Worker nor a folder of static files is named: name the one in \"entry\", with its \"routes\", or the other in \"assets\""})
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return &failure.Error{Exit: failure.ExitRefused, Code: "wrangler-unreadable", Message: err.Error(), Fix: "correct it, or say --template to begin without it; nothing was written", Err: err}
+	case isBuilt:
+		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
+		s.adoptBuilt(&m, fsys)
+	default:
+		return nil
+	}
+	if m.Entry != "" && len(m.Routes) == 0 {
+		m.Routes = []manifest.Route{{Pattern: "/*", Access: manifest.Public}}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	s.manifest = append(text, '\n')
+	return err
+}
+
+// adoptBuilt says what a built site needs that its files do not, for what another host was told.
+func (s *site) adoptBuilt(m *manifest.Manifest, project fs.FS) {
+	app, source, ok := starter.FindApp(project, m.Assets)
+	ok = ok && m.Entry == ""
+	for _, left := range starter.LeftBehind(project) {
+		note := wrangler.Note{Key: left.File, Effect: wrangler.Changed, Text: left.Text}
+		if left.Code || left.Secret {
+			note.Effect = wrangler.Lost
+		}
+		if !ok || left.File != source || left.Secret {
+			s.notes = append(s.notes, note)
+		}
+	}
+	if ok {
+		s.serveApp(m, app)
+		s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
+	}
+}
+
+// serveApp puts the Worker in front that answers the views of an app of one page.
+func (s *site) serveApp(m *manifest.Manifest, app starter.App) {
+	app.Worker = m.Entry
+	s.files = append(s.files, app.File())
+	m.Entry = starter.SinglePageWorker
+}
+
+// appNote says what became of an app of one page, by the file that it was known by.
+func appNote(source string) string {
+	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
+	switch path.Ext(source) {
+	case ".html":
+		return does + "; without such a router, remove it and \"entry\" and \"routes\""
+	case "":
+		return does + ": leave out the line for /* where the build takes this file from"
+	}
+	return does + `, as the rule there; others belong into "_redirects" and "_headers"`
+}

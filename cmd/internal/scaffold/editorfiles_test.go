@@ -1,0 +1,34 @@
+package scaffold
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+)
+
+// TestEditorFolderGone: a folder that cannot be written ends with the code of
+// the machine's resources.
+func TestEditorFolderGone(t *testing.T) {
+	dir := t.TempDir()
+	p, err := projectfile.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	f, err := p.Read(".nvim.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.After = []byte("x")
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	err = planned{p, []*projectfile.File{f}}.write(&terminal.Terminal{})
+	if known, ok := errors.AsType[*failure.Error](err); !ok || known.Exit != failure.ExitResource || known.Fix == "" {
+		t.Errorf("got %#v", err)
+	}
+}
