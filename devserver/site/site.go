@@ -118,10 +118,10 @@ type Site struct {
 	people   atomic.Pointer[[]Persona]
 	standing atomic.Pointer[string] // Options.SignedInAs, as it is now
 
-	retrier *retrier
+	retrier    *retrier
 	dispatcher *dispatcher     // nil without a webhook
-	work    context.Context // of what goes on beside the requests, until Close
-	stop    context.CancelFunc
+	work       context.Context // of what goes on beside the requests, until Close
+	stop       context.CancelFunc
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
