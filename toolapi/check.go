@@ -102,7 +102,10 @@ func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []
 			issues = append(issues, check(property, value, join(path, name))...)
 		case s.AdditionalProperties == nil: // any object will do
 		default:
-			issues = append(issues, Issue{join(path, shorten(name)), "is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")})
+			issues = append(issues, Issue{
+				join(path, shorten(name)),
+				"is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", "),
+			})
 		}
 	}
 	return issues

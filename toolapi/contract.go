@@ -51,20 +51,24 @@ func (c *Contract) defineShown() {
 	c.ContentStatus = define[ContentStatusArgs, ContentStatus](all, Tool{
 		Name: "content.status", Title: "Content status",
 		Description: "Lists content pieces with their lifecycle status, newest-updated first, page by page. " +
-			"Use it before answering any question about what is drafted, ready, scheduled or live. For the layout of a week by days use schedule.read.",
+			"Use it before answering any question about what is drafted, ready, scheduled or live. For the layout of " +
+			"a week by days use schedule.read.",
 	})
 	c.ScheduleRead = define[ScheduleReadArgs, Schedule](all, Tool{
 		Name: "schedule.read", Title: "Read the schedule",
-		Description: "Returns one week of the schedule grid: the format rows that the active cadence plans, each piece in its day column, and the time zone of the columns.",
+		Description: "Returns one week of the schedule grid: the format rows that the active cadence plans, each " +
+			"piece in its day column, and the time zone of the columns.",
 	})
 	c.PointAtSite = define[PointAtSiteArgs, PointAtSite](all, Tool{
 		Name: "domain.point_at_site", Title: "Point a domain at a site", Effect: Proposes,
-		Description: "Moves a domain the member already has onto a different site. The first call proposes; the same arguments with confirmation_id perform it. " +
+		Description: "Moves a domain the member already has onto a different site. The first call proposes; the same " +
+			"arguments with confirmation_id perform it. " +
 			"When serving_now is false the address must not be called live. An address that the service gave to a page cannot be moved.",
 	})
 	c.SchedulePublish = define[SchedulePublishArgs, SchedulePublish](all, Tool{
 		Name: "page.schedule_publish", Title: "Schedule a publish", Effect: Proposes,
-		Description: "Publishes a page at a time from five minutes to one year ahead. The first call proposes; the same arguments with confirmation_id perform it. " +
+		Description: "Publishes a page at a time from five minutes to one year ahead. The first call proposes; the " +
+			"same arguments with confirmation_id perform it. " +
 			"Never report a page as scheduled unless the result says so. To publish at once use page.publish.",
 	})
 	c.UndoDraft = define[UndoDraftArgs, Draft](all, Tool{
@@ -74,7 +78,8 @@ func (c *Contract) defineShown() {
 	})
 	c.TryShape = define[TryShapeArgs, TryShape](all, Tool{
 		Name: "shorts.try_shape", Title: "Try a shape", Effect: Writes,
-		Description: "Adds one more short to next week in the shape that a competitor's short uses; only the shape is copied, the words stay the person's own.",
+		Description: "Adds one more short to next week in the shape that a competitor's short uses; only the shape is " +
+			"copied, the words stay the person's own.",
 	})
 	c.SetPrimaryVariant = define[SetPrimaryVariantArgs, SetPrimaryVariant](all, Tool{
 		Name: "approvals.set_primary_variant", Title: "Choose the primary variant", Effect: Writes,
@@ -82,11 +87,13 @@ func (c *Contract) defineShown() {
 	})
 	c.BrandProfileStatus = define[NoArgs, BrandProfile](all, Tool{
 		Name: "brand_profile.status", Title: "Brand profile status",
-		Description: "Returns which sections of the brand profile are filled, its status and whether a booking contact is set. It edits nothing.",
+		Description: "Returns which sections of the brand profile are filled, its status and whether a booking " +
+			"contact is set. It edits nothing.",
 	})
 	c.RecommendStyle = define[NoArgs, RecommendStyle](all, Tool{
 		Name: "shorts.recommend_style", Title: "Recommend a look",
-		Description: "Returns at most two saved looks worth using next and why, judged from how the shorts and videos made in each look performed; none rather than noise.",
+		Description: "Returns at most two saved looks worth using next and why, judged from how the shorts and videos " +
+			"made in each look performed; none rather than noise.",
 	})
 }
 
@@ -99,16 +106,19 @@ func (c *Contract) defineAssumed() {
 	})
 	c.CreatePage = define[CreatePageArgs, CreatePage](all, Tool{
 		Name: "page.create", Title: "Create a page", Effect: Writes, Replays: true,
-		Description: "Makes a page with an address of its own. Nothing is served there until a revision is uploaded and published. Needs an idempotency key.",
+		Description: "Makes a page with an address of its own. Nothing is served there until a revision is uploaded " +
+			"and published. Needs an idempotency key.",
 	})
 	c.Publish = define[PublishArgs, Publish](all, Tool{
 		Name: "page.publish", Title: "Publish a page", Effect: Proposes,
-		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same arguments with confirmation_id perform it. " +
+		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same " +
+			"arguments with confirmation_id perform it. " +
 			"Never report a page as live unless serving_now is true.",
 	})
 	c.Rollback = define[RollbackArgs, Publish](all, Tool{
 		Name: "page.rollback", Title: "Roll a page back", Effect: Proposes,
-		Description: "Makes a revision that was live before what the page serves again. The first call proposes; the same arguments with confirmation_id perform it.",
+		Description: "Makes a revision that was live before what the page serves again. The first call proposes; the " +
+			"same arguments with confirmation_id perform it.",
 	})
 	c.Unschedule = define[UnscheduleArgs, Unschedule](all, Tool{
 		Name: "page.unschedule", Title: "Call off a scheduled publish", Effect: Writes,
@@ -120,12 +130,15 @@ func (c *Contract) defineAssumed() {
 	})
 	c.Connect = define[ConnectArgs, Connect](all, Tool{
 		Name: "domain.connect", Title: "Connect a domain", Effect: Proposes,
-		Description: "Connects a domain to a page for the first time, and says which DNS records its owner must set. The first call proposes; the same arguments with confirmation_id perform it. " +
-			"Nothing is served there until domain.verify found the TXT record. When serving_now is false the address must not be called live. To move a domain that is connected use domain.point_at_site.",
+		Description: "Connects a domain to a page for the first time, and says which DNS records its owner must set. " +
+			"The first call proposes; the same arguments with confirmation_id perform it. " +
+			"Nothing is served there until domain.verify found the TXT record. When serving_now is false the address " +
+			"must not be called live. To move a domain that is connected use domain.point_at_site.",
 	})
 	c.Verify = define[VerifyArgs, Verify](all, Tool{
 		Name: "domain.verify", Title: "Verify a domain", Effect: Writes,
-		Description: "Looks in DNS for the TXT record that proves a domain to be the workspace's, which domain.list shows. Once it is found, the page is served there.",
+		Description: "Looks in DNS for the TXT record that proves a domain to be the workspace's, which domain.list " +
+			"shows. Once it is found, the page is served there.",
 	})
 	c.RedoDraft = define[UndoDraftArgs, Draft](all, Tool{
 		Name: "automations.redo_draft", Title: "Redo a draft's change", Effect: Writes, Replays: true,

@@ -98,44 +98,60 @@ func uploadEndpoints() []Endpoint {
 	return []Endpoint{
 		{
 			Name: "pages.declare", Method: http.MethodPost, Path: UploadsPath, Title: "Declare a bundle", Keyed: true,
-			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The same bundle again is the same upload. Where as many uploads are open as may be, the one that was idle for longest gives its place, and is answered as an expired one.",
-			body:        []content{inJSON(bodies().declare)}, required: true,
+			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The " +
+				"same bundle again is the same upload. Where as many uploads are open as may be, the one that was " +
+				"idle for longest gives its place, and is answered as an expired one.",
+			body: []content{inJSON(bodies().declare)}, required: true,
 			results: []outcome{{http.StatusCreated, "A new upload.", declared}, {http.StatusOK, "The upload that there was.", declared}},
 			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
-			Name: "pages.upload_status", Method: http.MethodGet, Path: UploadPath("{upload_id}"), Title: "See how far an upload is", Sends: true,
+			Name: "pages.upload_status", Method: http.MethodGet, Path: UploadPath("{upload_id}"),
+			Title: "See how far an upload is", Sends: true,
 			Description: "Answers which blobs are still to be sent: how an upload that broke off goes on.",
-			results:     []outcome{{http.StatusOK, "The upload.", declared}}, refuses: []int{missing, expired, unfit, away}, of: pagesFamily,
+			results:     []outcome{{http.StatusOK, "The upload.", declared}},
+			refuses:     []int{missing, expired, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.uploads", Method: http.MethodGet, Path: UploadsPath, Title: "List uploads that are not finalized",
 			Description: "Lists the uploads of a site that are not finalized, of everybody, the one that was idle for longest first.",
-			query:       siteQuery(), results: []outcome{{http.StatusOK, "The uploads.", inJSON(schemaOf[UploadList]())}}, refuses: []int{missing, unfit, away}, of: pagesFamily,
+			query:       siteQuery(),
+			results:     []outcome{{http.StatusOK, "The uploads.", inJSON(schemaOf[UploadList]())}},
+			refuses:     []int{missing, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.cancel_upload", Method: http.MethodDelete, Path: UploadPath("{upload_id}"), Title: "Cancel an upload",
 			Description: "Forgets an upload that is not finalized: one's own, or of anybody where one may publish.",
-			results:     []outcome{{http.StatusNoContent, "It is gone.", content{}}}, refuses: []int{missing, conflict, expired, unfit, away, full}, of: pagesFamily,
+			results:     []outcome{{http.StatusNoContent, "It is gone.", content{}}},
+			refuses:     []int{missing, conflict, expired, unfit, away, full}, of: pagesFamily,
 		},
 		{
-			Name: "pages.has_blob", Method: http.MethodHead, Path: BlobPath("{upload_id}", "{sha256}"), Title: "Ask for a blob", Sends: true,
+			Name: "pages.has_blob", Method: http.MethodHead, Path: BlobPath("{upload_id}", "{sha256}"),
+			Title: "Ask for a blob", Sends: true,
 			Description: "Says whether the workspace has a blob that the upload lists.",
-			results:     []outcome{{http.StatusOK, "It is there.", content{}}}, refuses: []int{missing, expired, unfit, away}, of: headFamily,
+			results:     []outcome{{http.StatusOK, "It is there.", content{}}},
+			refuses:     []int{missing, expired, unfit, away}, of: headFamily,
 		},
 		{
 			Name: "pages.send_blob", Method: http.MethodPut, Path: BlobPath("{upload_id}", "{sha256}"), Title: "Send a blob", Sends: true,
-			Description: "Stores the bytes whose SHA-256 the address names, after having verified them. They may be sent as one gzip member, with Content-Encoding: gzip.",
-			body:        []content{{kind: "application/octet-stream"}, {kind: "*/*"}},
-			headers:     []parameter{{"Content-Encoding", "gzip, or none.", false, &jsonschema.Schema{Type: "string", Enum: []any{"gzip", "identity"}}}},
-			results:     []outcome{{http.StatusCreated, "It is stored.", stored}, {http.StatusOK, "It was there.", stored}},
-			refuses:     []int{missing, slow, conflict, expired, http.StatusLengthRequired, tooLarge, mediaType, unfit, away, full}, of: pagesFamily,
+			Description: "Stores the bytes whose SHA-256 the address names, after having verified them. They may be " +
+				"sent as one gzip member, with Content-Encoding: gzip.",
+			body: []content{{kind: "application/octet-stream"}, {kind: "*/*"}},
+			headers: []parameter{{"Content-Encoding", "gzip, or none.", false, &jsonschema.Schema{
+				Type: "string", Enum: []any{"gzip", "identity"},
+			}}},
+			results: []outcome{{http.StatusCreated, "It is stored.", stored}, {http.StatusOK, "It was there.", stored}},
+			refuses: []int{
+				missing, slow, conflict, expired, http.StatusLengthRequired, tooLarge, mediaType, unfit, away, full,
+			}, of: pagesFamily,
 		},
 		{
 			Name: "pages.finalize", Method: http.MethodPost, Path: FinalizePath("{upload_id}"), Title: "Finalize an upload", Keyed: true,
-			Description: "Makes a revision of an upload whose blobs are all there. It is on disk when this answers, and visible when page.publish made it live.",
-			body:        []content{inJSON(bodies().empty)},
-			results:     []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Finalized]())}}, refuses: []int{missing, slow, conflict, expired, tooLarge, unfit, away, full}, of: pagesFamily,
+			Description: "Makes a revision of an upload whose blobs are all there. It is on disk when this answers, " +
+				"and visible when page.publish made it live.",
+			body:    []content{inJSON(bodies().empty)},
+			results: []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Finalized]())}},
+			refuses: []int{missing, slow, conflict, expired, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 	}
 }
@@ -149,25 +165,34 @@ func finishedEndpoints() []Endpoint {
 			Name: "pages.import", Method: http.MethodPost, Path: ImportsPath, Title: "Import an archive", Keyed: true,
 			Description: "Makes a revision of a zip or a gzipped tar that holds pages.deploy.json and the files.",
 			query:       site, body: []content{{kind: "application/zip"}, {kind: "application/gzip"}}, required: true,
-			headers: []parameter{{"Repr-Digest", "sha-256 of the archive (RFC 9530), which is checked.", false, &jsonschema.Schema{Type: "string"}}},
-			results: []outcome{{http.StatusCreated, "A new revision.", imported}, {http.StatusOK, "The revision that there was.", imported}},
+			headers: []parameter{{
+				"Repr-Digest", "sha-256 of the archive (RFC 9530), which is checked.", false,
+				&jsonschema.Schema{Type: "string"},
+			}},
+			results: []outcome{{http.StatusCreated, "A new revision.", imported}, {
+				http.StatusOK, "The revision that there was.", imported,
+			}},
 			refuses: []int{missing, slow, tooLarge, mediaType, unfit, away, full}, of: importsFamily,
 		},
 		{
 			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Make a preview link", Keyed: true,
 			Description: "Makes an address that shows a revision to whoever has it, for a while.",
 			body:        []content{inJSON(bodies().preview)}, required: true,
-			results: []outcome{{http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]())}}, refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
+			results: []outcome{{
+				http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]()),
+			}}, refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revoke_preview", Method: http.MethodDelete, Path: PreviewLinkPath("{preview_id}"), Title: "Revoke a preview link",
 			Description: "Ends a preview link before its time.",
-			results:     []outcome{{http.StatusNoContent, "It is good no more.", content{}}}, refuses: []int{missing, unfit, away, full}, of: pagesFamily,
+			results:     []outcome{{http.StatusNoContent, "It is good no more.", content{}}},
+			refuses:     []int{missing, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revision", Method: http.MethodGet, Path: RevisionPath("{revision}"), Title: "Read a revision", Sends: true,
 			Description: "Answers what a revision holds: its manifest and its files.",
-			query:       site, results: []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Revision]())}}, refuses: []int{missing, unfit, away}, of: pagesFamily,
+			query:       site, results: []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Revision]())}},
+			refuses: []int{missing, unfit, away}, of: pagesFamily,
 		},
 	}
 }
@@ -177,34 +202,44 @@ func otherEndpoints() []Endpoint {
 	text := func(kind string) content { return content{kind, &jsonschema.Schema{Type: "string"}} }
 	anything := &jsonschema.Schema{Type: "object"}
 	rpc := schemaOf[rpcAnswer]()
-	messages := inJSON(&jsonschema.Schema{OneOf: []*jsonschema.Schema{anything, {Type: "array", Items: &jsonschema.Schema{}, MaxItems: new(MaxBatch)}}})
+	messages := inJSON(&jsonschema.Schema{
+		OneOf: []*jsonschema.Schema{anything, {Type: "array", Items: &jsonschema.Schema{}, MaxItems: new(MaxBatch)}},
+	})
 	answers := inJSON(&jsonschema.Schema{OneOf: []*jsonschema.Schema{rpc, {Type: "array", Items: rpc}}})
 	return []Endpoint{
 		{
 			Name: "mcp", Method: http.MethodPost, Path: MCPPath, Title: "Speak MCP",
-			Description: "The same tools over the Model Context Protocol: one JSON-RPC message, or an array of them in revision 2025-03-26. What the boundary refuses is an Error; what it admits is answered in JSON-RPC.",
-			body:        []content{messages}, required: true,
+			Description: "The same tools over the Model Context Protocol: one JSON-RPC message, or an array of them " +
+				"in revision 2025-03-26. What the boundary refuses is an Error; what it admits is answered in JSON-RPC.",
+			body: []content{messages}, required: true,
 			headers: []parameter{{"MCP-Protocol-Version", "The revision that is spoken.", false, &jsonschema.Schema{Type: "string"}}},
-			results: []outcome{{http.StatusOK, "The answer, or one for each request of an array.", answers}, {http.StatusAccepted, "There is nothing to answer.", content{}}},
+			results: []outcome{
+				{http.StatusOK, "The answer, or one for each request of an array.", answers},
+				{http.StatusAccepted, "There is nothing to answer.", content{}},
+			},
 			refuses: []int{http.StatusUnsupportedMediaType}, of: mcpFamily,
 		},
 		{
-			Name: "health", Method: http.MethodGet, Path: HealthPath, Title: "Ask whether the service can answer", Description: "Reads from the database.",
+			Name: "health", Method: http.MethodGet, Path: HealthPath, Title: "Ask whether the service can answer",
+			Description: "Reads from the database.",
 			results: []outcome{{http.StatusOK, "It can.", content{"application/json", schemaOf[struct {
 				OK True `json:"ok"`
 			}]()}}}, refuses: []int{http.StatusServiceUnavailable}, of: openFamily,
 		},
 		{
-			Name: "metrics", Method: http.MethodGet, Path: MetricsPath, Title: "Read the counts", Description: "In the text format of Prometheus.",
-			results: []outcome{{http.StatusOK, "The counts.", text("text/plain")}}, of: openFamily,
+			Name: "metrics", Method: http.MethodGet, Path: MetricsPath, Title: "Read the counts",
+			Description: "In the text format of Prometheus.",
+			results:     []outcome{{http.StatusOK, "The counts.", text("text/plain")}}, of: openFamily,
 		},
 		{
-			Name: "openapi", Method: http.MethodGet, Path: OpenAPIPath, Title: "Read this document", Description: "The interface description.",
-			results: []outcome{{http.StatusOK, "The document.", content{"application/json", anything}}}, of: openFamily,
+			Name: "openapi", Method: http.MethodGet, Path: OpenAPIPath, Title: "Read this document",
+			Description: "The interface description.",
+			results:     []outcome{{http.StatusOK, "The document.", content{"application/json", anything}}}, of: openFamily,
 		},
 		{
-			Name: "deprecations", Method: http.MethodGet, Path: DeprecationsPath, Title: "Read what is deprecated", Description: "A page for people.",
-			results: []outcome{{http.StatusOK, "The page.", text("text/html")}}, of: openFamily,
+			Name: "deprecations", Method: http.MethodGet, Path: DeprecationsPath, Title: "Read what is deprecated",
+			Description: "A page for people.",
+			results:     []outcome{{http.StatusOK, "The page.", text("text/html")}}, of: openFamily,
 		},
 	}
 }

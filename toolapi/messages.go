@@ -47,7 +47,9 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 			return nil, true, malformedBody(err)
 		}
 		if len(messages) == MaxBatch {
-			return nil, true, NewError(CodeBatchTooLarge, fmt.Sprintf("The array has too many messages: send at most %d at once.", MaxBatch))
+			return nil, true, NewError(
+				CodeBatchTooLarge, fmt.Sprintf("The array has too many messages: send at most %d at once.", MaxBatch),
+			)
 		}
 		messages = append(messages, bytes.Clone(one))
 	}

@@ -32,7 +32,8 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Workspace Tool-Call API", "version": Version,
-			"description": "Every tool is one operation that runs inside one workspace. Branch on `ok` of the body: a tool that refuses answers 200 as well. " +
+			"description": "Every tool is one operation that runs inside one workspace. Branch on `ok` of the body: a " +
+				"tool that refuses answers 200 as well. " +
 				"The API is in beta: a change is additive, or deprecated for at least 90 days first.",
 		},
 		"servers":  []any{object{"url": "/"}}, // where the document itself is
@@ -72,7 +73,10 @@ var (
 func (d description) ofTool(t *Tool) object {
 	parameters := []any{requestIDParameter()}
 	if t.Replays {
-		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."))
+		parameters = append(
+			parameters,
+			keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."),
+		)
 	}
 	responses := object{"200": object{
 		"description": "The call was admitted: the tool's result, or its refusal.",
@@ -113,7 +117,9 @@ func (d description) ofEndpoint(e Endpoint) object {
 		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer."))
 	}
 	add := func(in string, p parameter) {
-		parameters = append(parameters, object{"name": p.name, "in": in, "description": p.description, "required": p.required, "schema": p.schema})
+		parameters = append(parameters, object{
+			"name": p.name, "in": in, "description": p.description, "required": p.required, "schema": p.schema,
+		})
 	}
 	for part := range strings.SplitSeq(e.Path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
@@ -126,7 +132,10 @@ func (d description) ofEndpoint(e Endpoint) object {
 	for _, p := range e.headers {
 		add("header", p)
 	}
-	operation := object{"operationId": e.Name, "summary": e.Title, "description": e.Description, "tags": []any{e.of.tag}, "parameters": parameters}
+	operation := object{
+		"operationId": e.Name, "summary": e.Title, "description": e.Description, "tags": []any{e.of.tag},
+		"parameters": parameters,
+	}
 	if len(e.body) > 0 {
 		operation["requestBody"] = object{"required": e.required, "content": d.contents(e.Name+".arguments", e.body...)}
 	}
@@ -176,8 +185,15 @@ type family struct {
 
 // The families.
 var (
-	boundary      = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
-	toolFamily    = family{"", "", "Error", true, append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, boundary...), ratedAnswer, deprecation}
+	boundary = []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusInternalServerError,
+	}
+	toolFamily = family{
+		"", "", "Error", true,
+		append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, boundary...),
+		ratedAnswer, deprecation,
+	}
 	mcpFamily     = family{"mcp", "MCP", "MCPRefusal", true, toolFamily.always, ratedAnswer, nil}
 	pagesFamily   = family{"pages", "Pages", "PagesError", true, boundary, ratedAnswer, nil}
 	importsFamily = family{"pages", "Import", "ImportError", true, boundary, ratedAnswer, nil}
@@ -205,8 +221,11 @@ type refusal struct {
 }
 
 var refusalTable = map[int]refusal{
-	http.StatusBadRequest:            {"BadRequest", "The request is malformed; nothing ran.", true},
-	http.StatusUnauthorized:          {"Unauthorized", "No key, or one that does not resolve: absent, unknown, revoked and expired keys get the same answer.", false},
+	http.StatusBadRequest: {"BadRequest", "The request is malformed; nothing ran.", true},
+	http.StatusUnauthorized: {
+		"Unauthorized",
+		"No key, or one that does not resolve: absent, unknown, revoked and expired keys get the same answer.", false,
+	},
 	http.StatusForbidden:             {"Forbidden", "The key is good and what it asks for is closed to it; code says why.", false},
 	http.StatusNotFound:              {"NotFound", "There is no such thing.", true},
 	http.StatusRequestTimeout:        {"Timeout", "The body came too slowly; nothing was stored.", true},
@@ -262,16 +281,19 @@ func headers() object {
 	least := func(n float64) *jsonschema.Schema { return &jsonschema.Schema{Type: "integer", Minimum: &n} }
 	stage := any(Stage)
 	return object{
-		"x-service-api":        text(true, "The stage of the API.", &jsonschema.Schema{Type: "string", Const: &stage}),
-		"x-request-id":         text(true, "The id that was sent, or a generated one.", plain),
-		"x-service-tool-error": text(false, "On a refusal: true when the workspace could not be resolved, false when the tool itself refused.", &jsonschema.Schema{Type: "string", Enum: []any{"true", "false"}}),
-		"RateLimit-Limit":      text(true, "Calls a minute.", least(1)),
-		"RateLimit-Remaining":  text(true, "Calls left.", least(0)),
-		"RateLimit-Reset":      text(true, "Seconds until a call is freed.", least(1)),
-		"Retry-After":          text(true, "Seconds to wait.", least(1)),
-		"Deprecation":          text(false, "Since when what was used is deprecated (RFC 9745).", plain),
-		"Sunset":               text(false, "Until when it is kept at least (RFC 8594).", plain),
-		"Link":                 text(false, "Where to read what to use instead.", plain),
-		"WWW-Authenticate":     text(true, "Bearer.", plain),
+		"x-service-api": text(true, "The stage of the API.", &jsonschema.Schema{Type: "string", Const: &stage}),
+		"x-request-id":  text(true, "The id that was sent, or a generated one.", plain),
+		"x-service-tool-error": text(
+			false, "On a refusal: true when the workspace could not be resolved, false when the tool itself refused.",
+			&jsonschema.Schema{Type: "string", Enum: []any{"true", "false"}},
+		),
+		"RateLimit-Limit":     text(true, "Calls a minute.", least(1)),
+		"RateLimit-Remaining": text(true, "Calls left.", least(0)),
+		"RateLimit-Reset":     text(true, "Seconds until a call is freed.", least(1)),
+		"Retry-After":         text(true, "Seconds to wait.", least(1)),
+		"Deprecation":         text(false, "Since when what was used is deprecated (RFC 9745).", plain),
+		"Sunset":              text(false, "Until when it is kept at least (RFC 8594).", plain),
+		"Link":                text(false, "Where to read what to use instead.", plain),
+		"WWW-Authenticate":    text(true, "Bearer.", plain),
 	}
 }

@@ -81,7 +81,8 @@ func (c *Contract) definePublishing() {
 	})
 	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
 		Name: "page.list_secrets", Title: "List a page's secrets",
-		Description: "Lists the names of a page's secrets, those that the manifest names and have no value among them. Values are never answered.",
+		Description: "Lists the names of a page's secrets, those that the manifest names and have no value among " +
+			"them. Values are never answered.",
 	})
 	c.SetSecret = define[SetSecretArgs, SecretChange](all, Tool{
 		Name: "page.set_secret", Title: "Set a secret", Effect: Writes,

@@ -120,7 +120,10 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[FormName]():        text(limits.MaxName),
 		reflect.TypeFor[SecretValue]():     text(maxSecret),
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
-		reflect.TypeFor[Source]():          {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},
+		reflect.TypeFor[Source](): {
+			Type: "string",
+			Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)},
+		},
 	}
 }
 

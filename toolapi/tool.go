@@ -158,6 +158,8 @@ func eitherCall(both *jsonschema.Schema) *jsonschema.Schema {
 	for _, name := range proposal {
 		delete(done.Properties, name)
 	}
-	done.PropertyOrder = slices.DeleteFunc(slices.Clone(done.PropertyOrder), func(name string) bool { return slices.Contains(proposal, name) })
+	done.PropertyOrder = slices.DeleteFunc(slices.Clone(done.PropertyOrder), func(name string) bool {
+		return slices.Contains(proposal, name)
+	})
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{proposed, done}}
 }

@@ -103,7 +103,10 @@ func New(o Options) (*Client, error) {
 		o.Transport = NewTransport()
 	}
 	c := &Client{base: base, key: o.Key, agent: o.UserAgent, o: o}
-	c.http = &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	c.tools, c.blobs = newWindow(c), newWindow(c)
 	c.known = sync.OnceValue(func() map[string]*toolapi.Tool {
 		all := map[string]*toolapi.Tool{}
@@ -193,7 +196,8 @@ func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", 
 
 // schemeFix is for an address that lacks http:// or https://, if that is all.
 func schemeFix(address string) string {
-	if u, err := url.Parse("https://" + address); err == nil && u.User == nil && !strings.Contains(address, "://") && bareHost.MatchString(u.Host) {
+	if u, err := url.Parse("https://" + address); err == nil && u.User == nil && !strings.Contains(address, "://") &&
+		bareHost.MatchString(u.Host) {
 		if Local(u.Hostname()) {
 			u.Scheme = "http"
 		}

@@ -45,8 +45,9 @@ type Blob struct {
 // reader fails with is a *BodyError.
 func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{
-		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256), header: http.Header{"Content-Type": {"application/octet-stream"}},
-		body: b.Open, size: b.Size, safe: true, patient: true, window: c.blobs, since: b.Since, busy: b.Busy,
+		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256),
+		header: http.Header{"Content-Type": {"application/octet-stream"}},
+		body:   b.Open, size: b.Size, safe: true, patient: true, window: c.blobs, since: b.Since, busy: b.Busy,
 	})
 	return err
 }
@@ -107,7 +108,8 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 		return result, err
 	}
 	return decode[R](c, path)(c.send(ctx, request{
-		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, patient: true, window: c.tools, work: work,
+		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, patient: true,
+		window: c.tools, work: work,
 		header: http.Header{"Content-Type": {"application/json"}, toolapi.HeaderIdempotencyKey: {newID()}},
 	}))
 }

@@ -37,7 +37,10 @@ func (w *window) acquire(ctx context.Context) error {
 			return nil
 		}
 		if wait > w.c.o.Patience {
-			return &StatusError{Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited, Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait)}
+			return &StatusError{
+				Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited,
+				Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait),
+			}
 		}
 		w.announceWait(wait)
 		if err := w.c.o.Sleep(ctx, wait); err != nil {

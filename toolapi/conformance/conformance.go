@@ -70,7 +70,9 @@ func Run(t *testing.T, target Target) {
 	if target.Client == nil {
 		target.Client = http.DefaultClient
 	}
-	for _, group := range []map[string]func(*run){declareCases(), sendCases(), finalizeCases(), previewCases(), importCases(), pathCases()} {
+	for _, group := range []map[string]func(*run){
+		declareCases(), sendCases(), finalizeCases(), previewCases(), importCases(), pathCases(),
+	} {
 		for _, id := range slices.Sorted(maps.Keys(group)) {
 			t.Run(id, func(t *testing.T) { group[id](&run{t, target}) })
 		}
@@ -157,7 +159,8 @@ func (r *run) invariants(request *http.Request, a answer) {
 	if a.header.Get("X-Service-Api") != "beta" || a.header.Get("X-Request-Id") == "" {
 		r.Errorf("%s: %d without x-service-api or x-request-id", name, a.status)
 	}
-	if rated := a.status != http.StatusUnauthorized && a.status != http.StatusForbidden && a.status != http.StatusMethodNotAllowed; rated != (a.header.Get("RateLimit-Limit") != "") {
+	if rated := a.status != http.StatusUnauthorized && a.status != http.StatusForbidden &&
+		a.status != http.StatusMethodNotAllowed; rated != (a.header.Get("RateLimit-Limit") != "") {
 		r.Errorf("%s: %d with RateLimit-Limit %q", name, a.status, a.header.Get("RateLimit-Limit"))
 	}
 	if a.status < http.StatusBadRequest || request.Method == http.MethodHead || strings.HasPrefix(request.URL.Path, toolapi.ToolsPath) {

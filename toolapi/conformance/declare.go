@@ -19,7 +19,8 @@ func declareCases() map[string]func(*run) {
 			one := unique("one")
 			a := r.declare(site{"index.html": one})
 			r.want(a, http.StatusCreated, "")
-			if got := a.required(); a.text("state") != "open" || !slices.Equal(got, []string{hash(one)}) || !strings.HasPrefix(a.text("upload_id"), "upl_") || len(a.text("upload_id")) != 30 {
+			if got := a.required(); a.text("state") != "open" || !slices.Equal(got, []string{hash(one)}) ||
+				!strings.HasPrefix(a.text("upload_id"), "upl_") || len(a.text("upload_id")) != 30 {
 				r.Errorf("got %s", a.body)
 			}
 			r.drop(a.text("upload_id"))
@@ -57,7 +58,9 @@ func declareCases() map[string]func(*run) {
 		"U-017": func(r *run) {
 			extra := entryOf("a", 1)
 			extra["mode"] = 1
-			for _, more := range []map[string]any{{"extra": 1}, {"files": []any{extra}}, {"client": map[string]any{"name": "x", "version": "1", "os": "y"}}} {
+			for _, more := range []map[string]any{{"extra": 1}, {"files": []any{extra}}, {
+				"client": map[string]any{"name": "x", "version": "1", "os": "y"},
+			}} {
 				r.want(r.post(toolapi.UploadsPath, r.body(site{"a": unique("a")}, more)), http.StatusBadRequest, "invalid_arguments")
 			}
 		},
@@ -89,7 +92,10 @@ func declareCases() map[string]func(*run) {
 func keyCase(r *run) {
 	var first []byte
 	for _, key := range append([]string{"", "pgk_unknown"}, r.Refused...) {
-		a := r.do(http.MethodPost, toolapi.UploadsPath, key, strings.NewReader(r.body(site{"a": []byte("a")}, nil)), "Content-Type", "application/json")
+		a := r.do(
+			http.MethodPost, toolapi.UploadsPath, key, strings.NewReader(r.body(site{"a": []byte("a")}, nil)),
+			"Content-Type", "application/json",
+		)
 		if r.want(a, http.StatusUnauthorized, a.code()); first != nil && !bytes.Equal(first, a.body) {
 			r.Errorf("%s is another answer than %s", a.body, first)
 		}
@@ -104,7 +110,10 @@ func keyCase(r *run) {
 // foreignSiteCase names another workspace's site, which is answered as one that nobody has.
 func foreignSiteCase(r *run) {
 	theirs := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": r.OtherSite}))
-	nobodys := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": "123e4567-e89b-42d3-a456-426614174000"}))
+	nobodys := r.post(
+		toolapi.UploadsPath,
+		r.body(site{"a": []byte("a")}, map[string]any{"site_id": "123e4567-e89b-42d3-a456-426614174000"}),
+	)
 	r.want(theirs, http.StatusNotFound, "site_not_found")
 	if !bytes.Equal(theirs.body, nobodys.body) {
 		r.Errorf("%s and %s differ", theirs.body, nobodys.body)
@@ -179,7 +188,10 @@ func unsupportedKeyCase(r *run) {
 	one := unique("one")
 	id := r.open(site{"a": one})
 	blob := toolapi.BlobPath(id, hash(one))
-	for method, path := range map[string]string{http.MethodGet: toolapi.UploadPath(id), http.MethodDelete: toolapi.UploadPath(id), http.MethodHead: blob, http.MethodPut: blob} {
+	for method, path := range map[string]string{
+		http.MethodGet: toolapi.UploadPath(id), http.MethodDelete: toolapi.UploadPath(id), http.MethodHead: blob,
+		http.MethodPut: blob,
+	} {
 		a := r.do(method, path, r.Key, bytes.NewReader(one), "Idempotency-Key", "k")
 		if a.status != http.StatusBadRequest || method != http.MethodHead && a.code() != "tenant_api.idempotency_unsupported" {
 			r.Errorf("%s: %d %s", method, a.status, a.body)
@@ -210,7 +222,10 @@ func ambiguousCase(r *run) {
 	if r.BothKey == "" {
 		return
 	}
-	for path, body := range map[string]string{toolapi.UploadsPath: r.body(site{"a": []byte("a")}, nil), toolapi.PreviewLinksPath: `{"site_id":"` + r.Site + `"}`, toolapi.ImportsPath + "?site_id=" + r.Site: "x"} {
+	for path, body := range map[string]string{
+		toolapi.UploadsPath:      r.body(site{"a": []byte("a")}, nil),
+		toolapi.PreviewLinksPath: `{"site_id":"` + r.Site + `"}`, toolapi.ImportsPath + "?site_id=" + r.Site: "x",
+	} {
 		a := r.do(http.MethodPost, path, r.BothKey, strings.NewReader(body), "Content-Type", "application/json")
 		if r.want(a, http.StatusUnprocessableEntity, "workspace_ambiguous"); !strings.Contains(a.message(), "acme, globex") {
 			r.Errorf("%s: %s", path, a.body)
@@ -278,7 +293,8 @@ func againCases(r *run) {
 	first := r.declare(s)
 	defer r.drop(first.text("upload_id"))
 	again := r.declare(s)
-	if r.want(again, http.StatusOK, ""); again.text("upload_id") != first.text("upload_id") || !slices.Equal(again.required(), first.required()) {
+	if r.want(again, http.StatusOK, ""); again.text("upload_id") != first.text("upload_id") ||
+		!slices.Equal(again.required(), first.required()) {
 		r.Errorf("declared again: %s", again.body)
 	}
 	list := s.list()
@@ -288,7 +304,8 @@ func againCases(r *run) {
 		r.Fatal(err)
 	}
 	reordered := r.post(toolapi.UploadsPath, `{"files":`+string(files)+`, "site_id": "`+r.Site+`", "manifest": { }}`)
-	if r.want(reordered, http.StatusOK, ""); reordered.text("upload_id") != first.text("upload_id") || reordered.text("bundle_digest") != first.text("bundle_digest") {
+	if r.want(reordered, http.StatusOK, ""); reordered.text("upload_id") != first.text("upload_id") ||
+		reordered.text("bundle_digest") != first.text("bundle_digest") {
 		r.Errorf("reordered: %s", reordered.body)
 	}
 	list[0]["content_type"] = "text/css"
@@ -318,7 +335,8 @@ func sizeCases(r *run) {
 func manifestCases(r *run) {
 	invalid := map[string]string{
 		`{"unknown":1}`: "unknown", `{"routes":[{"pattern":"/a*"}]}`: "pattern",
-		`{"entry":""}`: "entry", `{"bindings":{"secrets":[""]}}`: "secrets", `{"runtime":{"compatibilityFlags":["x"]}}`: "x", `{"forms":[{"name":"A","event":"custom.a"}]}`: "name",
+		`{"entry":""}`: "entry", `{"bindings":{"secrets":[""]}}`: "secrets",
+		`{"runtime":{"compatibilityFlags":["x"]}}`: "x", `{"forms":[{"name":"A","event":"custom.a"}]}`: "name",
 		`{"bindings":{"database":{"stagedMigrationsPrefix":"x"}}}`: "stagedMigrationsPrefix",
 		`{"entry":"worker.js"}`: "worker.js", `{"assets":"public"}`: "public", `{"bindings":{"database":{"migrations":"m"}}}`: "migrations",
 	}
@@ -331,7 +349,11 @@ func manifestCases(r *run) {
 			r.Errorf("%s: %q does not name %s", manifest, a.message(), named)
 		}
 	}
-	whole := map[string]any{"manifest": map[string]any{"entry": "w.js", "assets": "p", "bindings": map[string]any{"database": map[string]any{"migrations": "m"}}}}
+	whole := map[string]any{
+		"manifest": map[string]any{
+			"entry": "w.js", "assets": "p", "bindings": map[string]any{"database": map[string]any{"migrations": "m"}},
+		},
+	}
 	a := r.post(toolapi.UploadsPath, r.body(site{"w.js": unique("w"), "p/a": unique("a"), "m/1.sql": unique("--")}, whole))
 	r.want(a, http.StatusCreated, "")
 	r.drop(a.text("upload_id"))

@@ -50,11 +50,13 @@ func revisionCase(r *run) {
 	first, again := r.finalize(id), r.finalize(id)
 	r.want(first, http.StatusOK, "")
 	r.want(again, http.StatusOK, "")
-	if first.text("state") != "ready" || first.fields["already_existed"] != false || again.fields["already_existed"] != true || again.text("revision") != first.text("revision") {
+	if first.text("state") != "ready" || first.fields["already_existed"] != false || again.fields["already_existed"] != true ||
+		again.text("revision") != first.text("revision") {
 		r.Errorf("%s and %s", first.body, again.body)
 	}
 	digest := r.status(id)
-	if name := first.text("revision"); digest.text("state") != "finalized" || !strings.HasPrefix(name, "r") || !strings.HasSuffix(name, "-"+digest.text("bundle_digest")[len("sha256:"):][:12]) {
+	if name := first.text("revision"); digest.text("state") != "finalized" || !strings.HasPrefix(name, "r") ||
+		!strings.HasSuffix(name, "-"+digest.text("bundle_digest")[len("sha256:"):][:12]) {
 		r.Errorf("revision %s of %s", first.text("revision"), digest.body)
 	}
 	second := r.declare(s)
@@ -116,7 +118,8 @@ func previewCases() map[string]func(*run) {
 			newest := r.upload(site{"a": unique("a")})
 			for _, life := range []string{"", `,"expires_in_seconds":60`, `,"expires_in_seconds":604800`} {
 				a := r.post(toolapi.PreviewLinksPath, `{"site_id":"`+r.Site+`"`+life+`}`)
-				if r.want(a, http.StatusCreated, ""); a.text("revision") != newest || !strings.Contains(a.text("url"), "/__preview/") || a.text("id") == "" {
+				if r.want(a, http.StatusCreated, ""); a.text("revision") != newest ||
+					!strings.Contains(a.text("url"), "/__preview/") || a.text("id") == "" {
 					r.Errorf("got %s", a.body)
 				}
 				if _, err := time.Parse(time.RFC3339, a.text("expires_at")); err != nil {
@@ -135,7 +138,10 @@ func previewCases() map[string]func(*run) {
 		"U-109": limitedCase,
 		"U-101": func(r *run) {
 			for _, life := range []string{"59", "604801", `"60"`, "-1", "1.5"} {
-				r.want(r.post(toolapi.PreviewLinksPath, `{"site_id":"`+r.Site+`","expires_in_seconds":`+life+`}`), http.StatusUnprocessableEntity, "invalid_arguments")
+				r.want(
+					r.post(toolapi.PreviewLinksPath, `{"site_id":"`+r.Site+`","expires_in_seconds":`+life+`}`),
+					http.StatusUnprocessableEntity, "invalid_arguments",
+				)
 			}
 		},
 	}
@@ -148,7 +154,10 @@ func limitedCase(r *run) {
 	}
 	var a answer
 	for range 100 {
-		if a = r.do(http.MethodPost, toolapi.PreviewLinksPath, r.LimitedKey, strings.NewReader("{}"), "Content-Type", "application/json"); a.status == http.StatusTooManyRequests {
+		if a = r.do(
+			http.MethodPost, toolapi.PreviewLinksPath, r.LimitedKey, strings.NewReader("{}"), "Content-Type",
+			"application/json",
+		); a.status == http.StatusTooManyRequests {
 			break
 		}
 	}

@@ -25,7 +25,10 @@ const (
 // send imports an archive.
 func (r *run) importAs(kind string, archive []byte, header ...string) answer {
 	r.Helper()
-	a := r.do(http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site, r.Key, bytes.NewReader(archive), append(header, "Content-Type", kind)...)
+	a := r.do(
+		http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site, r.Key, bytes.NewReader(archive),
+		append(header, "Content-Type", kind)...,
+	)
 	if inner, ok := a.fields["error"].(map[string]any); ok && (len(inner) != 2 || len(a.fields) != 2) {
 		r.Errorf("Z-016: %s", a.body)
 	}
@@ -80,8 +83,14 @@ func importCases() map[string]func(*run) {
 		"Z-014": func(r *run) {
 			archive := zipOf(whole(site{"a": unique("a")}))
 			sum := sha256.Sum256(archive)
-			r.want(r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":"), http.StatusCreated, "")
-			r.want(r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(make([]byte, 32))+":"), http.StatusUnprocessableEntity, "repr_digest_mismatch")
+			r.want(
+				r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":"),
+				http.StatusCreated, "",
+			)
+			r.want(
+				r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(make([]byte, 32))+":"),
+				http.StatusUnprocessableEntity, "repr_digest_mismatch",
+			)
 			r.want(r.importAs(zipType, archive, "Repr-Digest", "md5=:AAAA:"), http.StatusOK, "")
 		},
 		"Z-015": func(r *run) {
@@ -93,7 +102,10 @@ func importCases() map[string]func(*run) {
 			}
 			a := r.importAs(zipType, make([]byte, toolapi.MaxArchiveBytes+1))
 			r.want(a, http.StatusRequestEntityTooLarge, "body_too_large")
-			a = r.do(http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site+"&workspace=", r.Key, bytes.NewReader(archive), "Content-Type", zipType)
+			a = r.do(
+				http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site+"&workspace=", r.Key, bytes.NewReader(archive),
+				"Content-Type", zipType,
+			)
 			r.want(a, http.StatusBadRequest, "invalid_arguments") // a slug has a character at least
 		},
 		"Z-017": func(r *run) {
@@ -127,7 +139,8 @@ func sameCases(r *run) {
 	first, second := r.importAs(zipType, zipOf(s)), r.importAs(tarType, tarOf(s))
 	r.want(first, http.StatusCreated, "")
 	r.want(second, http.StatusOK, "")
-	if first.text("bundle_digest") != second.text("bundle_digest") || first.text("revision") != second.text("revision") || first.text("state") != "ready" {
+	if first.text("bundle_digest") != second.text("bundle_digest") || first.text("revision") != second.text("revision") ||
+		first.text("state") != "ready" {
 		r.Errorf("%s and %s", first.body, second.body)
 	}
 	r.want(r.importAs(zipType, zipOf(s)), http.StatusOK, "")
@@ -147,7 +160,8 @@ func folderCases(r *run) {
 
 func nameCases(r *run) {
 	for name, code := range map[string]string{
-		"../x": "path_traversal", "a/../../x": "path_traversal", "/etc/x": "path_absolute", `C:\x`: "path_backslash", `..\x`: "path_backslash",
+		"../x": "path_traversal", "a/../../x": "path_traversal", "/etc/x": "path_absolute", `C:\x`: "path_backslash",
+		`..\x`:    "path_backslash",
 		`\\h\s\x`: "path_backslash", "a//b": "path_empty", "./a": "path_traversal", "": "path_empty", "a\x00b": "path_nul",
 	} {
 		s := whole(site{name: unique("x")})
@@ -160,15 +174,27 @@ func nameCases(r *run) {
 
 func typeCases(r *run) {
 	for name, h := range map[string]tar.Header{
-		"symbolic link": {Name: "x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, "hard link": {Name: "x", Typeflag: tar.TypeLink, Linkname: plainManifest},
-		"character": {Name: "x", Typeflag: tar.TypeChar}, "block": {Name: "x", Typeflag: tar.TypeBlock}, "fifo": {Name: "x", Typeflag: tar.TypeFifo},
+		"symbolic link": {Name: "x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		"hard link":     {Name: "x", Typeflag: tar.TypeLink, Linkname: plainManifest},
+		"character":     {Name: "x", Typeflag: tar.TypeChar}, "block": {Name: "x", Typeflag: tar.TypeBlock},
+		"fifo": {Name: "x", Typeflag: tar.TypeFifo},
 	} {
-		r.refuses(name, tarType, tarWith(whole(nil), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2}, h), "archive_entry_type")
+		r.refuses(
+			name, tarType, tarWith(whole(nil), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2}, h),
+			"archive_entry_type",
+		)
 	}
 	r.refuses("sparse", tarType, sparse(), "archive_entry_type")
 	long := "../" + strings.Repeat("x", 200)
 	for _, format := range []tar.Format{tar.FormatPAX, tar.FormatGNU} {
-		r.refuses(format.String(), tarType, tarWith(whole(site{long: nil}), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2}, tar.Header{Name: long, Typeflag: tar.TypeReg, Format: format}), "path_traversal")
+		r.refuses(
+			format.String(), tarType,
+			tarWith(
+				whole(site{long: nil}), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2},
+				tar.Header{Name: long, Typeflag: tar.TypeReg, Format: format},
+			),
+			"path_traversal",
+		)
 	}
 	moded := func(mode uint32) []byte {
 		return zipWith(func(w *zip.Writer) {

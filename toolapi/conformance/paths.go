@@ -110,7 +110,10 @@ func pathCases() map[string]func(*run) {
 		"P-109": func(r *run) {
 			s := site{"public/a": unique("a"), "public/migrations/0001.sql": unique("--")}
 			manifest := json.RawMessage(`{"assets":"public","bindings":{"database":{"migrations":"public/migrations"}}}`)
-			r.want(r.post(toolapi.UploadsPath, r.body(s, map[string]any{"manifest": manifest})), http.StatusUnprocessableEntity, "path_reserved")
+			r.want(
+				r.post(toolapi.UploadsPath, r.body(s, map[string]any{"manifest": manifest})),
+				http.StatusUnprocessableEntity, "path_reserved",
+			)
 		},
 	}
 	for _, c := range paths {

@@ -57,7 +57,8 @@ func sendCases() map[string]func(*run) {
 			id := r.open(site{"a": one})
 			nobodys := r.do(http.MethodPut, toolapi.BlobPath("upl_ABCDEFGHIJKLMNOPQRSTUVWXYZ", hash(one)), r.Key, bytes.NewReader(one))
 			theirs := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.OtherKey, bytes.NewReader(one))
-			if r.want(nobodys, http.StatusNotFound, "upload_not_found"); theirs.status != nobodys.status || !bytes.Equal(theirs.body, nobodys.body) {
+			if r.want(nobodys, http.StatusNotFound, "upload_not_found"); theirs.status != nobodys.status ||
+				!bytes.Equal(theirs.body, nobodys.body) {
 				r.Errorf("%d %s and %s differ", theirs.status, theirs.body, nobodys.body)
 			}
 		},
@@ -106,7 +107,10 @@ func sizeMismatchCase(r *run) {
 	id := r.open(site{"a": one})
 	r.want(r.putAs(id, one, one[1:]), http.StatusUnprocessableEntity, "size_mismatch")
 	r.want(r.putAs(id, one, append(bytes.Clone(one), 0)), http.StatusUnprocessableEntity, "size_mismatch")
-	r.want(r.putAs(id, one, gzipped(append(bytes.Clone(one), 0)), "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
+	r.want(
+		r.putAs(id, one, gzipped(append(bytes.Clone(one), 0)), "Content-Encoding", "gzip"),
+		http.StatusUnprocessableEntity, "size_mismatch",
+	)
 	if r.has(id, one) {
 		r.Error("it was stored")
 	}
@@ -292,7 +296,10 @@ func slowCase(r *run) {
 	one := bytes.Repeat(unique("one"), 1000)
 	id := r.open(site{"a": one})
 	r.Hurry(func() {
-		for _, to := range [][2]string{{http.MethodPut, toolapi.BlobPath(id, hash(one))}, {http.MethodPost, toolapi.UploadsPath}, {http.MethodPost, toolapi.PreviewLinksPath}} {
+		for _, to := range [][2]string{
+			{http.MethodPut, toolapi.BlobPath(id, hash(one))}, {http.MethodPost, toolapi.UploadsPath},
+			{http.MethodPost, toolapi.PreviewLinksPath},
+		} {
 			conn, reader := r.raw(to[0], to[1], r.Key, len(one))
 			defer conn.Close()
 			if _, err := conn.Write(one[:1]); err != nil {
@@ -350,9 +357,11 @@ func encodingCases(r *run) {
 	badSum := bytes.Clone(good)
 	badSum[len(badSum)-6] ^= 1
 	for name, packed := range map[string][]byte{
-		"truncated": good[:len(good)-3], "bad CRC": badSum, "trailing": append(bytes.Clone(good), 0), "two members": append(bytes.Clone(good), gzipped(nil)...), "none": one,
+		"truncated": good[:len(good)-3], "bad CRC": badSum, "trailing": append(bytes.Clone(good), 0),
+		"two members": append(bytes.Clone(good), gzipped(nil)...), "none": one,
 	} {
-		if a := r.putAs(id, one, packed, "Content-Encoding", "gzip"); a.status != http.StatusUnprocessableEntity || a.code() != "encoding_invalid" {
+		if a := r.putAs(id, one, packed, "Content-Encoding", "gzip"); a.status != http.StatusUnprocessableEntity ||
+			a.code() != "encoding_invalid" {
 			r.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 	}

@@ -188,7 +188,10 @@ func filesByHash(files []File) map[string]*File {
 func uploadFiles(files []File) []toolapi.UploadFile {
 	list := make([]toolapi.UploadFile, len(files))
 	for i, f := range files {
-		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
+		list[i] = toolapi.UploadFile{
+			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
+			ContentType: toolapi.MediaType(f.ContentType),
+		}
 	}
 	return list
 }

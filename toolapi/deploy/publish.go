@@ -41,7 +41,9 @@ type proposed struct {
 
 // Propose makes the first call of a two-call tool. An answer that is no proposal gives
 // none.
-func Propose(ctx context.Context, c *client.Client, tool string, arguments json.RawMessage, now time.Time) (*Proposal, client.Answer, error) {
+func Propose(
+	ctx context.Context, c *client.Client, tool string, arguments json.RawMessage, now time.Time,
+) (*Proposal, client.Answer, error) {
 	a, err := c.Do(ctx, client.Call{Tool: tool, Arguments: arguments, Whole: true})
 	if err != nil {
 		return nil, a, err
@@ -68,7 +70,8 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 		now = a.At
 	}
 	return &Proposal{
-		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Revision: said.Revision, Workspace: said.Workspace, BaseURL: c.BaseURL(),
+		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary,
+		Revision: said.Revision, Workspace: said.Workspace, BaseURL: c.BaseURL(),
 		Proposed: now, Expires: now.Add(time.Duration(min(max(said.ExpiresInSeconds, 0), longestLife)) * time.Second),
 	}, nil
 }
@@ -191,5 +194,6 @@ func Serving(address string, revision *string, now bool) string {
 	case revision == nil:
 		return address + " is assigned, but nothing is served there: the page has never been published. Publish it with pages deploy"
 	}
-	return address + " is assigned, but nothing is served there yet: the name is not answering on the internet. The page itself is published"
+	return address +
+		" is assigned, but nothing is served there yet: the name is not answering on the internet. The page itself is published"
 }

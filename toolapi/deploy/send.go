@@ -43,7 +43,11 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 	for round := 0; ; round++ {
 		done, err := s.finish(ctx, up)
 		code := codeOf(err)
-		if err == nil || round == maxRounds || !slices.Contains([]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed}, code) {
+		if err == nil || round == maxRounds ||
+			!slices.Contains(
+				[]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed},
+				code,
+			) {
 			return done, s.markResumable(conflictError(err))
 		}
 		if code == toolapi.CodeBlobsMissing {

@@ -342,5 +342,8 @@ func reasons(problems []*errors.ValidationError) string {
 func (o *Oracle) report(r *http.Request, status int, answered *sample, problem string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.problems = append(o.problems, fmt.Sprintf("%s %s: %d %.300s: %.800s", r.Method, r.URL.RequestURI(), status, answered.Bytes(), problem))
+	o.problems = append(
+		o.problems,
+		fmt.Sprintf("%s %s: %d %.300s: %.800s", r.Method, r.URL.RequestURI(), status, answered.Bytes(), problem),
+	)
 }

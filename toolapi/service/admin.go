@@ -122,7 +122,10 @@ func (s *Service) AddMember(ctx context.Context, m Member) error {
 		if err := t.exec("INSERT OR IGNORE INTO accounts (id, name) VALUES (1, 'Account')"); err != nil {
 			return err
 		}
-		if err := t.exec("INSERT OR IGNORE INTO holders (account_id, email, name, service) VALUES (1, ?, ?, ?)", m.Email, m.Name, m.Service); err != nil {
+		if err := t.exec(
+			"INSERT OR IGNORE INTO holders (account_id, email, name, service) VALUES (1, ?, ?, ?)", m.Email, m.Name,
+			m.Service,
+		); err != nil {
 			return err
 		}
 		return t.exec(`INSERT INTO memberships (holder_id, workspace_id, role) SELECT id, ?, ? FROM holders WHERE email = ?

@@ -23,7 +23,10 @@ func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (board, error) 
 	case !found:
 		return b, refuseAt(toolapi.CodeBoardUnknown, "There is no such board in this workspace.", "board_id", "")
 	case revision != nil && int64(*revision) != b.revision:
-		return b, refuseAt(toolapi.CodeDraftMoved, "The draft has moved since that revision; nothing changed.", "revision", "look at the draft again, or omit revision to step from where it stands")
+		return b, refuseAt(
+			toolapi.CodeDraftMoved, "The draft has moved since that revision; nothing changed.", "revision",
+			"look at the draft again, or omit revision to step from where it stands",
+		)
 	}
 	return b, nil
 }
@@ -35,7 +38,8 @@ func (c *call) move(b board, position int64) (toolapi.Draft, error) {
 	b.last = max(b.last, position)
 	err := c.exec("UPDATE boards SET revision = ?, position = ? WHERE id = ?", b.revision, b.position, b.id)
 	return toolapi.Draft{
-		BoardID: b.id, DisplayName: b.name, Status: b.status, Revision: toolapi.Counter(b.revision), CanUndo: b.position > 0, CanRedo: b.position < b.last,
+		BoardID: b.id, DisplayName: b.name, Status: b.status, Revision: toolapi.Counter(b.revision),
+		CanUndo: b.position > 0, CanRedo: b.position < b.last,
 	}, err
 }
 
@@ -71,7 +75,9 @@ func (c *call) discardDraft(args toolapi.DiscardDraftArgs) (toolapi.Draft, error
 		return toolapi.Draft{}, err
 	}
 	var state string
-	if _, err := c.queryOne("SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state); err != nil {
+	if _, err := c.queryOne(
+		"SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state,
+	); err != nil {
 		return toolapi.Draft{}, err
 	}
 	if state == b.running {

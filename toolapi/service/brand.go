@@ -10,7 +10,8 @@ import (
 // brandProfileStatus is brand_profile.status (platform document, section 4.9).
 func (c *call) brandProfileStatus(toolapi.NoArgs) (p toolapi.BrandProfile, err error) {
 	var email, phone string
-	p.ProfileExists, err = c.queryOne("SELECT display_name, status, booking_link, booking_email, booking_phone FROM brand_profiles WHERE workspace_id = ?",
+	p.ProfileExists, err = c.queryOne("SELECT display_name, status, booking_link, booking_email, booking_phone FROM "+
+		"brand_profiles WHERE workspace_id = ?",
 		[]any{c.in.id}, &p.DisplayName, &p.Status, &p.BookingLink, &email, &phone)
 	if err != nil {
 		return p, err

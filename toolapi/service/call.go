@@ -159,7 +159,9 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 func (c *call) check() []toolapi.Issue {
 	issues := c.body.Check(c.tool)
 	if c.tool.Replays && c.headerID == "" && !c.body.Has("idempotency_key") {
-		issues = append(issues, toolapi.Issue{Path: "idempotency_key", Message: "is required: send the Idempotency-Key header, or over MCP this argument"})
+		issues = append(issues, toolapi.Issue{
+			Path: "idempotency_key", Message: "is required: send the Idempotency-Key header, or over MCP this argument",
+		})
 	}
 	return issues
 }
@@ -256,7 +258,8 @@ func (c *call) audit(e entry) error {
 	if c.in.id != 0 {
 		workspace = c.in.id
 	}
-	return c.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return c.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, summary) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		c.now.UnixMilli(), c.request, workspace, c.who.holder, c.who.key, c.tool.Name, e.outcome, e.code, e.summary)
 }
 

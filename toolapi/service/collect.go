@@ -20,7 +20,10 @@ func (s *Service) Collect(ctx context.Context) error {
 	s.touches.clean(now)
 	var ended []string
 	err := s.db.write(ctx, func(t tx) (err error) {
-		ended, err = list(t, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, "SELECT id FROM previews WHERE expires_at <= ?", now.UnixMilli())
+		ended, err = list(
+			t, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+			"SELECT id FROM previews WHERE expires_at <= ?", now.UnixMilli(),
+		)
 		return errors.Join(err, t.forgetExpired(now), t.forgetRevisions(now), t.forgetBundles(now))
 	})
 	if err != nil {
@@ -59,7 +62,10 @@ func (t tx) forgetExpired(now time.Time) error {
 
 // forgetRevisions forgets the oldest revisions of sites that have too many.
 func (t tx) forgetRevisions(now time.Time) error {
-	sites, err := list(t, func(rows *sql.Rows, site *string) error { return rows.Scan(site) }, "SELECT site_id FROM revisions GROUP BY site_id HAVING count(*) > ?", keptRevisions)
+	sites, err := list(
+		t, func(rows *sql.Rows, site *string) error { return rows.Scan(site) },
+		"SELECT site_id FROM revisions GROUP BY site_id HAVING count(*) > ?", keptRevisions,
+	)
 	if err != nil {
 		return err
 	}
@@ -68,7 +74,8 @@ func (t tx) forgetRevisions(now time.Time) error {
 		if err != nil {
 			return err
 		}
-		old, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, `SELECT r.name FROM revisions r JOIN sites s ON s.id = r.site_id
+		old, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+			`SELECT r.name FROM revisions r JOIN sites s ON s.id = r.site_id
 			WHERE r.site_id = ? AND r.name IS NOT s.live_revision AND r.name NOT IN (SELECT revision FROM schedules WHERE site_id = r.site_id)
 			ORDER BY r.number DESC LIMIT -1 OFFSET ?`, site, keptRevisions)
 		if err != nil {
@@ -89,7 +96,8 @@ func (t tx) forgetRevisions(now time.Time) error {
 
 // forgetBundles forgets the bundles that nothing has referred to for a while.
 func (t tx) forgetBundles(now time.Time) error {
-	const used = "(EXISTS (SELECT 1 FROM revisions r WHERE r.bundle_id = bundles.id) OR EXISTS (SELECT 1 FROM uploads u WHERE u.bundle_id = bundles.id))"
+	const used = "(EXISTS (SELECT 1 FROM revisions r WHERE r.bundle_id = bundles.id) OR EXISTS (SELECT 1 FROM uploads " +
+		"u WHERE u.bundle_id = bundles.id))"
 	err := errors.Join(
 		t.exec("UPDATE bundles SET released_at = ? WHERE released_at IS NULL AND NOT "+used, now.UnixMilli()),
 		t.exec("UPDATE bundles SET released_at = NULL WHERE released_at IS NOT NULL AND "+used),
@@ -97,7 +105,10 @@ func (t tx) forgetBundles(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	gone, err := list(t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, "SELECT id FROM bundles WHERE released_at <= ?", now.Add(-keptBlobs).UnixMilli())
+	gone, err := list(
+		t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		"SELECT id FROM bundles WHERE released_at <= ?", now.Add(-keptBlobs).UnixMilli(),
+	)
 	for _, id := range gone {
 		err = errors.Join(err, t.exec("DELETE FROM bundles WHERE id = ?", id))
 	}
@@ -120,7 +131,10 @@ func (l *listedBlobs) keepBundle(t tx, workspace int64, sums map[string]bool) er
 		space = &listedSpace{sums: map[[sha256.Size]byte]bool{}}
 		l.spaces[workspace] = space
 	}
-	ids, err := list(t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, "SELECT id FROM bundles WHERE workspace_id = ? AND id > ? ORDER BY id", workspace, space.newest)
+	ids, err := list(
+		t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		"SELECT id FROM bundles WHERE workspace_id = ? AND id > ? ORDER BY id", workspace, space.newest,
+	)
 	if err != nil {
 		return err
 	}

@@ -44,31 +44,32 @@ type proposed[R any] interface {
 // onTwo binds a two-call tool. prepare finds out what the call would do, and
 // changes nothing.
 func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error)) handler {
-	return handler{tool: t.Tool, needs: needs, ahead: func(c *call) (releaseChange, error) { return plannedRelease(c, prepare) }, run: func(c *call) (any, entry, error) {
-		var args A
-		if err := c.body.Decode(&args); err != nil {
-			return nil, entry{}, err
-		}
-		asked, err := c.body.Fingerprint()
-		if err != nil {
-			return nil, entry{}, err
-		}
-		if id := args.Confirm(); id != "" {
-			return confirm[R, P](c, strings.ToLower(id), asked, func() (plan[R], error) { return prepare(c, args) })
-		}
-		p, err := prepare(c, args)
-		if err != nil {
-			return nil, entry{}, err
-		}
-		id, summary := uuid(), oneLine(p.summary)
-		if err := c.propose(id, summary, p.target, asked); err != nil {
-			return nil, entry{}, err
-		}
-		result := P(&p.result)
-		result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
-		result.Fill(c.as)
-		return result, entry{outcome: "proposed", summary: summary}, nil
-	}}
+	return handler{tool: t.Tool, needs: needs,
+		ahead: func(c *call) (releaseChange, error) { return plannedRelease(c, prepare) }, run: func(c *call) (any, entry, error) {
+			var args A
+			if err := c.body.Decode(&args); err != nil {
+				return nil, entry{}, err
+			}
+			asked, err := c.body.Fingerprint()
+			if err != nil {
+				return nil, entry{}, err
+			}
+			if id := args.Confirm(); id != "" {
+				return confirm[R, P](c, strings.ToLower(id), asked, func() (plan[R], error) { return prepare(c, args) })
+			}
+			p, err := prepare(c, args)
+			if err != nil {
+				return nil, entry{}, err
+			}
+			id, summary := uuid(), oneLine(p.summary)
+			if err := c.propose(id, summary, p.target, asked); err != nil {
+				return nil, entry{}, err
+			}
+			result := P(&p.result)
+			result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
+			result.Fill(c.as)
+			return result, entry{outcome: "proposed", summary: summary}, nil
+		}}
 }
 
 // plannedRelease is what a confirming call will make live, if it is one that will do so.
@@ -103,8 +104,10 @@ func (c *call) propose(id, summary, target string, asked []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, target, summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, asked, string(arguments), target, summary, c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli())
+	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, target, "+
+		"summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, asked, string(arguments), target, summary, c.now.UnixMilli(),
+		c.now.Add(proposalLife).UnixMilli())
 }
 
 // proposer is who made a proposal, as of now.
@@ -155,7 +158,10 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
 	}
 	if !p.isValid(c.requiredPermission()) {
-		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "The service account that proposed it may not propose it any more; nothing was done.")
+		return nil, entry{}, refusePropose(
+			toolapi.CodeConfirmationStale,
+			"The service account that proposed it may not propose it any more; nothing was done.",
+		)
 	}
 	now, err := prepare()
 	if refused, ok := refusedWith(err); ok && isTargetGone(refused.refusal.Code) || err == nil && now.target != p.target {
@@ -174,7 +180,9 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 	if err != nil {
 		return nil, entry{}, err
 	}
-	return result, entry{outcome: "done", summary: p.summary}, c.exec("UPDATE proposals SET answer = ?, confirmed_by = ? WHERE id = ?", string(text), c.who.holder, id)
+	return result, entry{outcome: "done", summary: p.summary}, c.exec(
+		"UPDATE proposals SET answer = ?, confirmed_by = ? WHERE id = ?", string(text), c.who.holder, id,
+	)
 }
 
 // find returns the proposal that a call may confirm. Ids of someone else, of another
@@ -187,7 +195,9 @@ func (c *call) find(id string, asked []byte) (open, error) {
 			Instruction: "Ask a member of the workspace to confirm with their own key and the same arguments.",
 		}}
 	}
-	found, err := c.queryOne("SELECT "+proposerColumns+", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
+	found, err := c.queryOne("SELECT "+proposerColumns+
+		", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+
+		" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
 		[]any{id, c.tool.Name, c.in.id}, append(p.columns(), &p.fingerprint, &p.target, &p.summary, &p.expires, &p.answer)...)
 	switch {
 	case err != nil:
@@ -195,7 +205,10 @@ func (c *call) find(id string, asked []byte) (open, error) {
 	case !found, p.holder != c.who.holder && !p.service:
 		return p, refusePropose(toolapi.CodeConfirmationUnknown, "There is no such proposal; nothing was done.")
 	case !bytes.Equal(p.fingerprint, asked):
-		return p, refuseAt(toolapi.CodeConfirmationMismatch, "The arguments are not those that were proposed; nothing was done.", "confirmation_id", "repeat the proposed arguments exactly")
+		return p, refuseAt(
+			toolapi.CodeConfirmationMismatch, "The arguments are not those that were proposed; nothing was done.",
+			"confirmation_id", "repeat the proposed arguments exactly",
+		)
 	}
 	return p, nil
 }
@@ -209,7 +222,8 @@ func refusePropose(code, message string) error {
 
 // isTargetGone reports whether a refusal says that the target is not there any more.
 func isTargetGone(code string) bool {
-	return code == toolapi.CodeSiteUnknown || code == toolapi.CodeDomainUnknown || code == toolapi.CodeNoRevision || code == toolapi.CodeRevisionUnknown ||
+	return code == toolapi.CodeSiteUnknown || code == toolapi.CodeDomainUnknown || code == toolapi.CodeNoRevision ||
+		code == toolapi.CodeRevisionUnknown ||
 		code == toolapi.CodeDomainThere || code == toolapi.CodeRevisionLive || code == toolapi.CodeDomainTaken
 }
 

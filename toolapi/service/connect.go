@@ -87,10 +87,17 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 	none := plan[toolapi.Connect]{}
 	hostname := string(args.Hostname)
 	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == ofPreviews) {
-		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname", "choose one such as my-page.localhost, or connect a domain of your own")
+		return none, refuseAt(
+			toolapi.CodeDomainTaken,
+			"This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname",
+			"choose one such as my-page.localhost, or connect a domain of your own",
+		)
 	}
 	if why := reservedReason(hostname); why != "" {
-		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+why+".", "hostname", "connect a domain of your own, such as www.example.com")
+		return none, refuseAt(
+			toolapi.CodeDomainTaken, "This name is not to be had: "+why+".", "hostname",
+			"connect a domain of your own, such as www.example.com",
+		)
 	}
 	if err := c.checkConnectable(hostname); err != nil {
 		return none, err
@@ -109,7 +116,9 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 		},
 	}
 	if !active {
-		p.result.Records = append(p.result.Records, c.service.proofOf(c.in.id, hostname), toolapi.DNSRecord{Type: "CNAME", Name: hostname, Value: s.hostname})
+		p.result.Records = append(p.result.Records, c.service.proofOf(c.in.id, hostname), toolapi.DNSRecord{
+			Type: "CNAME", Name: hostname, Value: s.hostname,
+		})
 	}
 	id := uuid()
 	if c.body.Has("confirmation_id") {
@@ -120,7 +129,10 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 		if !active {
 			since = sql.NullInt64{Int64: c.now.UnixMilli(), Valid: true}
 		}
-		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) VALUES (?, ?, ?, ?, ?, ?)", id, c.in.id, hostname, s.id, active, since)
+		return c.exec(
+			"INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) VALUES (?, ?, ?, ?, ?, ?)",
+			id, c.in.id, hostname, s.id, active, since,
+		)
 	}
 	return p, nil
 }
@@ -132,18 +144,30 @@ func (c *call) checkConnectable(hostname string) error {
 		return err
 	}
 	if taken {
-		return refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname", "domain.list lists the domains of the workspace; domain.point_at_site moves one")
+		return refuseAt(
+			toolapi.CodeDomainTaken, "This domain is connected already.", "hostname",
+			"domain.list lists the domains of the workspace; domain.point_at_site moves one",
+		)
 	}
 	var waits bool
 	var waiting int
-	if _, err := c.queryOne("SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains WHERE workspace_id = ? AND pending_since IS NOT NULL", []any{hostname, c.in.id}, &waits, &waiting); err != nil {
+	if _, err := c.queryOne(
+		"SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains WHERE workspace_id = ? AND pending_since IS NOT NULL",
+		[]any{hostname, c.in.id}, &waits, &waiting,
+	); err != nil {
 		return err
 	}
 	switch {
 	case waits:
-		return refuseAt(toolapi.CodeDomainTaken, "This domain waits for its proof in this workspace already.", "hostname", "set the TXT record that domain.list shows, and call domain.verify")
+		return refuseAt(
+			toolapi.CodeDomainTaken, "This domain waits for its proof in this workspace already.", "hostname",
+			"set the TXT record that domain.list shows, and call domain.verify",
+		)
 	case waiting >= maxPendingDomains:
-		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", waiting), "hostname", "prove them with domain.verify, or wait until those expire that nobody proves")
+		return refuseAt(
+			toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", waiting),
+			"hostname", "prove them with domain.verify, or wait until those expire that nobody proves",
+		)
 	}
 	return nil
 }

@@ -60,7 +60,11 @@ type visit struct {
 // serveConsole answers a path of the console.
 func (s *Service) serveConsole(x *exchange, path string) {
 	h := x.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action "+
+			"'self'; frame-ancestors 'none'; base-uri 'none'",
+	)
 	h.Set("Referrer-Policy", "same-origin") // with none, a form would be sent without its origin
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -83,7 +87,9 @@ func (s *Service) serveConsole(x *exchange, path string) {
 
 // get answers what is read.
 func (v *visit) get(steps []string) error {
-	if kind, ok := map[string]string{"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}[steps[0]]; ok && len(steps) == 1 {
+	if kind, ok := map[string]string{
+		"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml",
+	}[steps[0]]; ok && len(steps) == 1 {
 		return v.file(steps[0], kind)
 	}
 	if err := v.signedIn(); err != nil {
@@ -99,7 +105,8 @@ func (v *visit) get(steps []string) error {
 		return err
 	}
 	page, ok := map[string]func() error{
-		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage, "sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
+		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage,
+		"sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
 	}[steps[2]]
 	if !ok || len(steps) != 3 {
 		return notFound()

@@ -43,8 +43,10 @@ func (v *visit) keysPage(status int, made, problem string) error {
 	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
 		data.Keys, err = list(t, func(rows *sql.Rows, k *keyView) error {
 			return rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Pin, &k.PerMinute, &k.created, &k.ends, &k.at, &k.used)
-		}, `SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), k.created_at, k.expires_at, k.revoked_at, k.last_used_at
-			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE `+ownKeys+` ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, append(v.who.ownKeys(), 2*maxKeys)...)
+		},
+			`SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), k.created_at, k.expires_at, k.revoked_at, k.last_used_at
+			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE `+ownKeys+
+				` ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, append(v.who.ownKeys(), 2*maxKeys)...)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,10 @@ func (who identity) ownKeys() []any { return []any{who.holder, who.pin, who.pin}
 
 // goodKeys is how many keys of a holder are good.
 func (t tx) goodKeys(holder int64, now time.Time) (n int, err error) {
-	_, err = t.queryOne("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{holder, now.UnixMilli()}, &n)
+	_, err = t.queryOne(
+		"SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)",
+		[]any{holder, now.UnixMilli()}, &n,
+	)
 	return n, err
 }
 
@@ -159,7 +164,8 @@ func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err er
 	if ends.Valid && (!n.expires.Valid || n.expires.Int64 > ends.Int64) {
 		n.expires = ends
 	}
-	err = t.exec("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	err = t.exec("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, expires_at) VALUES "+
+		"(?, ?, ?, ?, ?, ?, ?, ?)",
 		hashKey(secret), secret[:shownKey], n.name, c.who.holder, n.pin, perMinute, v.now.UnixMilli(), n.expires)
 	if err != nil {
 		return false, err
@@ -200,7 +206,10 @@ func (v *visit) revokeKey(id string) error {
 		}
 		var prefix, name string
 		var pin, revoked sql.NullInt64
-		found, err := t.queryOne("SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys, append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked)
+		found, err := t.queryOne(
+			"SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys,
+			append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked,
+		)
 		switch {
 		case err != nil:
 			return err

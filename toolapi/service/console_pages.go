@@ -157,7 +157,9 @@ func (v *visit) weekPage() error {
 	if err != nil {
 		return err
 	}
-	data.Before, data.After = monday.AddDate(0, 0, -daysOfWeek).Format(time.DateOnly), monday.AddDate(0, 0, daysOfWeek).Format(time.DateOnly)
+	data.Before, data.After = monday.AddDate(
+		0, 0, -daysOfWeek,
+	).Format(time.DateOnly), monday.AddDate(0, 0, daysOfWeek).Format(time.DateOnly)
 	zone, err := time.LoadLocation(grid.TimeZone)
 	if err != nil {
 		return err
@@ -347,7 +349,8 @@ func (v *visit) auditPage() error {
 			r.At, r.Who = v.clock(at), who.String
 			n++
 			return err
-		}, `SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
+		},
+			`SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
 			WHERE a.workspace_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?`, v.in.id, before, auditRows)
 		if n == auditRows {
 			data.Next = strconv.FormatInt(last, 10)

@@ -20,7 +20,10 @@ import (
 
 // countPending is how many proposals of a workspace can still be confirmed.
 func (t tx) countPending(workspace int64, now time.Time) (n int, err error) {
-	_, err = t.queryOne("SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL", []any{workspace, now.UnixMilli()}, &n)
+	_, err = t.queryOne(
+		"SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL",
+		[]any{workspace, now.UnixMilli()}, &n,
+	)
 	return n, err
 }
 
@@ -34,11 +37,15 @@ type proposalRow struct {
 	answer                               sql.NullString
 }
 
-const proposalQuery = "SELECT " + proposerColumns + `, p.id, p.tool, p.arguments, p.target, p.summary, h.name, h.email, p.created_at, p.expires_at, p.answer
+const proposalQuery = "SELECT " + proposerColumns +
+	`, p.id, p.tool, p.arguments, p.target, p.summary, h.name, h.email, p.created_at, p.expires_at, p.answer
 	FROM proposals p ` + proposerTables + " WHERE p.workspace_id = ? AND "
 
 func (p *proposalRow) columns() []any {
-	return append(p.proposer.columns(), &p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created, &p.expires, &p.answer)
+	return append(
+		p.proposer.columns(), &p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created,
+		&p.expires, &p.answer,
+	)
 }
 
 // proposalView is a proposal as a person sees it.
@@ -121,7 +128,10 @@ func (v *visit) pending() error {
 		if n, err = t.countPending(v.in.id, v.now); err != nil {
 			return err
 		}
-		_, err = t.queryOne("SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1", []any{v.in.id, v.now.UnixMilli()}, &newest)
+		_, err = t.queryOne(
+			"SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1",
+			[]any{v.in.id, v.now.UnixMilli()}, &newest,
+		)
 		return err
 	})
 	if err != nil {
@@ -142,7 +152,8 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 	h := v.service.tools[p.tool]
 	shown := proposalView{
 		ID: p.id, Tool: p.tool, Title: h.tool.Title, Summary: p.summary, By: p.name, Email: p.email, Service: p.service,
-		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: remainingTime(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
+		Created: v.clock(p.created), Expires: v.clock(p.expires),
+		Left: remainingTime(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
 	}
 	shown.MayApprove, shown.Because = v.mayApprove(p, h)
 	if shown.MayApprove && !p.isValid(h.needs) {
@@ -234,15 +245,24 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 		if at, ok := toolapi.Timestamp(fmt.Sprint(arguments["at"])).Moment(); ok {
 			then += " on " + v.clock(at.UnixMilli()).Text
 		}
-		shown.Changes = append(shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then}, changeView{"What it serves until then", live, "the same"})
+		shown.Changes = append(
+			shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then},
+			changeView{"What it serves until then", live, "the same"},
+		)
 		shown.Contents, err = v.contents(t, s, revision)
 	case "domain.connect":
-		shown.Changes = append(shown.Changes, changeView{exactText(arguments["hostname"]), "not connected", "points at " + s.name + ", which serves " + live})
+		shown.Changes = append(shown.Changes, changeView{
+			exactText(arguments["hostname"]), "not connected", "points at " + s.name + ", which serves " + live,
+		})
 	case "domain.point_at_site":
 		domain, _ := arguments["domain_id"].(string)
 		var hostname, points string
 		var version int64
-		found, err = t.queryOne("SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points, &version)
+		found, err = t.queryOne(
+			"SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = "+
+				"lower(?) AND d.workspace_id = ?",
+			[]any{domain, v.in.id}, &hostname, &points, &version,
+		)
 		shown.Stale = shown.Stale || !found || !strings.Contains(p.target, fmt.Sprintf(" at %d,", version))
 		shown.Changes = append(shown.Changes, changeView{"Where " + hostname + " points", points, s.name + ", which serves " + live})
 	}
@@ -283,7 +303,9 @@ func (v *visit) approve(id string) error {
 	if err := json.Unmarshal(a.body, &refusal); err != nil {
 		return err
 	}
-	return v.render(http.StatusConflict, "problem", "Not approved", map[string]string{"Problem": refusal.Message, "Request": v.x.request, "Back": "proposals"})
+	return v.render(http.StatusConflict, "problem", "Not approved", map[string]string{
+		"Problem": refusal.Message, "Request": v.x.request, "Back": "proposals",
+	})
 }
 
 // endProposal ends a proposal before its time, for who could have approved it.
@@ -294,11 +316,16 @@ func (v *visit) endProposal(id string) error {
 	}
 	h := v.service.tools[p.tool]
 	if ok, because := v.mayApprove(p, h); !ok {
-		return v.render(http.StatusForbidden, "problem", "Not yours to decide", map[string]string{"Problem": because, "Request": v.x.request, "Back": "proposals"})
+		return v.render(http.StatusForbidden, "problem", "Not yours to decide", map[string]string{
+			"Problem": because, "Request": v.x.request, "Back": "proposals",
+		})
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
 		// Long ago, and not now: a clock that is set back must not make it good again.
-		n, err := t.change("UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?", v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli())
+		n, err := t.change(
+			"UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?",
+			v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli(),
+		)
 		if err != nil || n == 0 {
 			return err
 		}

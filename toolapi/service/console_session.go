@@ -46,7 +46,10 @@ func (v *visit) signedIn() error {
 	}
 	sum := sha256.Sum256([]byte(sent[0].Value))
 	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
-		found, err := t.queryOne("SELECT key_hash FROM console_sessions WHERE hash = ? AND expires_at > ?", []any{sum[:], v.now.UnixMilli()}, &v.keyHash)
+		found, err := t.queryOne(
+			"SELECT key_hash FROM console_sessions WHERE hash = ? AND expires_at > ?", []any{sum[:], v.now.UnixMilli()},
+			&v.keyHash,
+		)
 		if err != nil {
 			return err
 		}
@@ -82,7 +85,10 @@ func (v *visit) signIn(key, next string) error {
 			return err
 		}
 		v.x.key = who.prefix
-		return t.exec("INSERT INTO console_sessions (hash, key_hash, started_at, expires_at) VALUES (?, ?, ?, ?)", sum[:], v.keyHash, v.now.UnixMilli(), v.now.Add(sessionLife).UnixMilli())
+		return t.exec(
+			"INSERT INTO console_sessions (hash, key_hash, started_at, expires_at) VALUES (?, ?, ?, ?)", sum[:],
+			v.keyHash, v.now.UnixMilli(), v.now.Add(sessionLife).UnixMilli(),
+		)
 	})
 	if err != nil {
 		if refused, ok := errors.AsType[*toolapi.Error](err); ok && refused.Code == toolapi.CodeUnauthorized {
@@ -109,7 +115,9 @@ func (v *visit) signOut() error {
 }
 
 func (v *visit) setCookie(value string, age int) {
-	http.SetCookie(v.x, &http.Cookie{Name: cookieName(v.x.r), Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(v.x, &http.Cookie{
+		Name: cookieName(v.x.r), Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
 }
 
 // token is what a form must hold to be of this session. It tells nothing of the

@@ -55,7 +55,11 @@ func (c *call) contentStatus(args toolapi.ContentStatusArgs) (toolapi.ContentSta
 		}
 		where, filters = where+" AND (updated_at, id) < (?, ?)", append(filters, at.Updated, at.ID)
 	}
-	pieces, err := list(c.tx, scanPiece, "SELECT "+pieceColumns+" FROM pieces WHERE "+where+" ORDER BY updated_at DESC, id DESC LIMIT ?", append(filters, limit+1)...)
+	pieces, err := list(
+		c.tx, scanPiece,
+		"SELECT "+pieceColumns+" FROM pieces WHERE "+where+" ORDER BY updated_at DESC, id DESC LIMIT ?",
+		append(filters, limit+1)...,
+	)
 	if err != nil {
 		return page, err
 	}

@@ -63,9 +63,13 @@ func (c *call) sealOf(text []byte, filters string) []byte {
 func (c *call) unseal(cursor, filters string) (listPosition, error) {
 	var at listPosition
 	sealed, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || base64.RawURLEncoding.EncodeToString(sealed) != cursor || len(sealed) < sealSize || !hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], filters)) ||
+	if err != nil || base64.RawURLEncoding.EncodeToString(sealed) != cursor || len(sealed) < sealSize ||
+		!hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], filters)) ||
 		json.Unmarshal(sealed[sealSize:], &at) != nil || at.Expires <= c.now.UnixMilli() {
-		return at, refuseAt(toolapi.CodeCursorInvalid, "The cursor is not one of this key's for these filters, or it has expired.", "cursor", "start again without cursor")
+		return at, refuseAt(
+			toolapi.CodeCursorInvalid, "The cursor is not one of this key's for these filters, or it has expired.",
+			"cursor", "start again without cursor",
+		)
 	}
 	return at, nil
 }

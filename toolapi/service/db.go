@@ -88,7 +88,10 @@ const pageSize = "8192"
 
 func dsn(path string, readOnly bool) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")", "foreign_keys(1)", "journal_size_limit(16777216)"},
+		"_pragma": {
+			"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")", "foreign_keys(1)",
+			"journal_size_limit(16777216)",
+		},
 	}
 	if readOnly {
 		q.Set("mode", "ro")

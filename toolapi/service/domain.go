@@ -14,15 +14,22 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	var id, hostname, points string
 	var provided, active, pending bool
 	var version int64
-	found, err := c.queryOne("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM domains WHERE id = ? AND workspace_id = ?",
+	found, err := c.queryOne("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM "+
+		"domains WHERE id = ? AND workspace_id = ?",
 		[]any{strings.ToLower(string(args.DomainID)), c.in.id}, &id, &hostname, &points, &provided, &active, &pending, &version)
 	switch {
 	case err != nil:
 		return none, err
 	case !found:
-		return none, refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id", "domain.list lists the domains")
+		return none, refuseAt(
+			toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
+			"domain.list lists the domains",
+		)
 	case provided:
-		return none, refuseAt(toolapi.CodeDomainOfPage, "The service gave this address to its page; it cannot be moved.", "domain_id", "point a domain of your own")
+		return none, refuseAt(
+			toolapi.CodeDomainOfPage, "The service gave this address to its page; it cannot be moved.", "domain_id",
+			"point a domain of your own",
+		)
 	}
 	s, err := c.site(args.SiteID)
 	if err != nil {
@@ -35,7 +42,8 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
 		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
-			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), ServingNow: s.live.Valid && active && c.served(s.id),
+			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live),
+			ServingNow: s.live.Valid && active && c.served(s.id),
 		},
 		apply: func() error {
 			return c.exec("UPDATE domains SET site_id = ?, version = version + 1 WHERE id = ?", s.id, id)

@@ -47,7 +47,10 @@ func (s *Service) proofOf(workspace int64, hostname string) toolapi.DNSRecord {
 	mac := hmac.New(sha256.New, s.sealing)
 	mac.Write(fmt.Appendf(nil, "domain\x00%d\x00%s", workspace, hostname))
 	const bits = 20
-	return toolapi.DNSRecord{Type: "TXT", Name: challengeLabel + hostname, Value: "pages-challenge=" + strings.ToLower(keyEncoding.EncodeToString(mac.Sum(nil)[:bits]))}
+	return toolapi.DNSRecord{
+		Type: "TXT", Name: challengeLabel + hostname,
+		Value: "pages-challenge=" + strings.ToLower(keyEncoding.EncodeToString(mac.Sum(nil)[:bits])),
+	}
 }
 
 // pendingDomain is a domain that a call is to verify.
@@ -61,7 +64,10 @@ func (c *call) findPending() (d pendingDomain, err error) {
 	found, err := c.queryOne("SELECT id, hostname, pending_since IS NOT NULL FROM domains WHERE id = ? AND workspace_id = ?",
 		[]any{strings.ToLower(c.body.String("domain_id")), c.in.id}, &d.id, &d.hostname, &d.pending)
 	if err == nil && !found {
-		err = refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id", "domain.list lists the domains; one that was not proven in time must be connected again")
+		err = refuseAt(
+			toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
+			"domain.list lists the domains; one that was not proven in time must be connected again",
+		)
 	}
 	return d, err
 }
@@ -99,7 +105,10 @@ func lookUpProof(ctx context.Context, c *call) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && (!ok || !missing.IsNotFound):
-		return refuseAt(toolapi.CodeDomainLookup, "DNS gave no answer for "+want.Name+".", "domain_id", "try again; if it goes on, see that the name servers of the domain answer")
+		return refuseAt(
+			toolapi.CodeDomainLookup, "DNS gave no answer for "+want.Name+".", "domain_id",
+			"try again; if it goes on, see that the name servers of the domain answer",
+		)
 	}
 	c.proven = slices.Contains(records, want.Value)
 	return nil
@@ -112,7 +121,10 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 		return result, err
 	}
 	var live bool
-	_, err = c.queryOne("SELECT s.id, s.name, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = ?", []any{d.id}, &result.SiteID, &result.SiteName, &live, &result.ServingNow)
+	_, err = c.queryOne(
+		"SELECT s.id, s.name, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = ?",
+		[]any{d.id}, &result.SiteID, &result.SiteName, &live, &result.ServingNow,
+	)
 	if err != nil {
 		return result, err
 	}
@@ -131,14 +143,19 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 func (c *call) prove(d pendingDomain) error {
 	if taken, err := c.isTaken(d.hostname); err != nil || taken {
 		if err == nil {
-			err = refuseAt(toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id", "ask who runs the service, if it is yours")
+			err = refuseAt(
+				toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id",
+				"ask who runs the service, if it is yours",
+			)
 		}
 		return err
 	}
 	if !c.proven {
 		want := c.service.proofOf(c.in.id, d.hostname)
-		return refuseAt(toolapi.CodeDomainUnproven, fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
-			"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an hour where there was another answer before")
+		return refuseAt(toolapi.CodeDomainUnproven,
+			fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
+			"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
+				"hour where there was another answer before")
 	}
 	return c.exec("UPDATE domains SET pending_since = NULL, active = 1, version = version + 1 WHERE id = ?", d.id)
 }

@@ -63,7 +63,10 @@ func (s *Service) refuseFailed(x *exchange) {
 		s.cannotShow(x, nil)
 		return
 	}
-	refused := toolapi.NewError(toolapi.CodeUnavailable, "The service cannot store anything and is ending; nothing ran. Try again when it is back.").After(soon)
+	refused := toolapi.NewError(
+		toolapi.CodeUnavailable,
+		"The service cannot store anything and is ending; nothing ran. Try again when it is back.",
+	).After(soon)
 	path := x.r.URL.EscapedPath()
 	if x.pages = strings.HasPrefix(path, pagesPrefix); x.pages {
 		refused.Code = toolapi.CodePagesUnavailable

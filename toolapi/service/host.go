@@ -52,7 +52,10 @@ func NotShown() VisitError {
 
 // TooManyVisitors is for a page that more ask for than may at a time.
 func TooManyVisitors() VisitError {
-	return VisitError{http.StatusServiceUnavailable, "too_many_visitors", "Too many visitors ask for this page at the moment", "try again in a second"}
+	return VisitError{
+		http.StatusServiceUnavailable, "too_many_visitors", "Too many visitors ask for this page at the moment",
+		"try again in a second",
+	}
 }
 
 // ErrPreviewEnded says that the link of a preview is no more: there is nothing to load.
@@ -154,7 +157,11 @@ func (s *Service) serveHosted(x *exchange) bool {
 	var site string
 	var live, active, found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.queryOne("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ? AND d.pending_since IS NULL", []any{name}, &site, &live, &active)
+		found, err = t.queryOne(
+			"SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE "+
+				"d.hostname = ? AND d.pending_since IS NULL",
+			[]any{name}, &site, &live, &active,
+		)
 		return err
 	})
 	switch {
@@ -168,7 +175,9 @@ func (s *Service) serveHosted(x *exchange) bool {
 		s.host.Refuse(x.plainWriter(), x.r, VisitError{http.StatusNotFound, "no_page", "There is no page here", "no page has this address"})
 	case !live, !active:
 		x.tool = "visit"
-		s.host.Refuse(x.plainWriter(), x.r, VisitError{http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet"})
+		s.host.Refuse(x.plainWriter(), x.r, VisitError{
+			http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet",
+		})
 	default:
 		x.tool = "visit"
 		s.host.Serve(x.plainWriter(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
@@ -181,7 +190,10 @@ func (s *Service) servesHost(site, host string) (yes bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout) //nolint:forbidigo // whoever asks has none
 	defer cancel()
 	err := s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)
+		_, err = t.queryOne(
+			"SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)",
+			[]any{bareName(host), site}, &yes,
+		)
 		return err
 	})
 	if err != nil {
@@ -242,7 +254,10 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := t.queryOne("SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace, &r.Name); err != nil {
+	if _, err := t.queryOne(
+		"SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?",
+		[]any{site}, &r.WorkspaceID, &r.Workspace, &r.Name,
+	); err != nil {
 		return r, err
 	}
 	l, ok, err := t.load(site, revision)
@@ -268,7 +283,9 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 	served := map[string]bool{}
 	err := s.db.read(ctx, func(t tx) error {
 		var live string
-		if found, err := t.queryOne("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live); err != nil || !found {
+		if found, err := t.queryOne(
+			"SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live,
+		); err != nil || !found {
 			return err
 		}
 		l, ok, err := t.load(r.Site, live)
@@ -292,7 +309,10 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 			s.setAside(r, f.SHA256)
 		}
 		if other || errors.Is(err, fs.ErrNotExist) {
-			return nil, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again."}
+			return nil, &ReleaseError{
+				Code:    toolapi.CodeRevisionDamaged,
+				Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again.",
+			}
 		}
 		if err != nil { // nothing is known of the bytes, for want of open files say
 			return nil, fmt.Errorf("read the stored bytes of %q: %w", f.Path, err)

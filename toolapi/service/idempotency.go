@@ -21,13 +21,17 @@ func (h handler) runIdempotent(c *call) (response, error) {
 	}
 	var first, kept []byte
 	var refusal bool
-	found, err := c.queryOne("SELECT fingerprint, answer, refusal FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
+	found, err := c.queryOne("SELECT fingerprint, answer, refusal FROM answers WHERE holder_id = ? AND workspace_id = "+
+		"? AND tool = ? AND key = ? AND created_at > ?",
 		[]any{c.who.holder, c.in.id, c.tool.Name, key, c.now.Add(-answerLife).UnixMilli()}, &first, &kept, &refusal)
 	switch {
 	case err != nil:
 		return response{}, err
 	case found && !bytes.Equal(first, asked):
-		return c.refuse(refuseAt(toolapi.CodeIdempotencyReused, "This idempotency key was used with other arguments.", "idempotency_key", "send a key of its own with each change"))
+		return c.refuse(refuseAt(
+			toolapi.CodeIdempotencyReused, "This idempotency key was used with other arguments.", "idempotency_key",
+			"send a key of its own with each change",
+		))
 	case found:
 		return h.replayResponse(c, kept, refusal)
 	}
@@ -35,7 +39,8 @@ func (h handler) runIdempotent(c *call) (response, error) {
 	if err != nil || a.refused == toolapi.CodeInvalidArguments { // the caller mends those and sends the same key
 		return a, err
 	}
-	return a, c.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return a, c.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, "+
+		"refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		c.who.holder, c.in.id, c.tool.Name, key, asked, string(a.body), a.refused != "", c.now.UnixMilli())
 }
 

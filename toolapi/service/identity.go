@@ -85,7 +85,8 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 		h.id, h.name, h.service, h.api_access, h.default_workspace, a.api_enabled,
 		NOT EXISTS (SELECT 1 FROM settings WHERE name = 'api_disabled')
 		FROM keys k JOIN holders h ON h.id = k.holder_id JOIN accounts a ON a.id = h.account_id WHERE k.hash = ?`, []any{hash},
-		&who.key, &who.prefix, &pin, &perMinute, &who.expires, &revoked, &who.holder, &who.name, &who.service, &access, &fallback, &account, &platform)
+		&who.key, &who.prefix, &pin, &perMinute, &who.expires, &revoked, &who.holder, &who.name, &who.service, &access,
+		&fallback, &account, &platform)
 	switch {
 	case err != nil:
 		return who, err
@@ -94,13 +95,20 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	case !platform:
 		return who, toolapi.NewError(toolapi.CodeSurfaceDisabled, "The API is switched off on this platform.")
 	case !account:
-		return who, toolapi.NewError(toolapi.CodeAccountDisabled, "The API is switched off for this account. An owner can switch it on in Settings, API & MCP.")
+		return who, toolapi.NewError(
+			toolapi.CodeAccountDisabled,
+			"The API is switched off for this account. An owner can switch it on in Settings, API & MCP.",
+		)
 	case !access:
-		return who, toolapi.NewError(toolapi.CodeAccessMissing, "The holder of this key lacks api.access. An owner can grant it in Settings, Members.")
+		return who, toolapi.NewError(
+			toolapi.CodeAccessMissing,
+			"The holder of this key lacks api.access. An owner can grant it in Settings, Members.",
+		)
 	}
 	who.pin, who.perMinute, who.fallback = pin.Int64, int(perMinute.Int64), fallback.Int64
 	who.reach, err = list(t, func(rows *sql.Rows, w *reachable) error { return rows.Scan(&w.id, &w.slug, &w.name, &w.zone, &w.role) },
-		"SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
+		"SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = "+
+			"m.workspace_id WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
 	return who, err
 }
 
@@ -154,12 +162,16 @@ func (who identity) resolve(named string) (reachable, toolapi.Source, error) {
 	}
 	return reachable{}, "", &refusalError{boundary: true, refusal: toolapi.ToolRefusal{
 		Code: toolapi.CodeWorkspaceAmbiguous, Message: "The key reaches more than one workspace and none is selected.",
-		Workspaces: slugs(all), Fix: "send workspace with one of the slugs", Instruction: "Offer the workspaces to the person; do not pick one.",
+		Workspaces: slugs(all), Fix: "send workspace with one of the slugs",
+		Instruction: "Offer the workspaces to the person; do not pick one.",
 	}}
 }
 
 func unreachable(message string, all []reachable) error {
-	return &refusalError{boundary: true, refusal: toolapi.ToolRefusal{Code: toolapi.CodeWorkspaceUnreachable, Message: message, Workspaces: slugs(all)}}
+	return &refusalError{
+		boundary: true,
+		refusal:  toolapi.ToolRefusal{Code: toolapi.CodeWorkspaceUnreachable, Message: message, Workspaces: slugs(all)},
+	}
 }
 
 func slugs(all []reachable) []string {

@@ -203,7 +203,10 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 			return bundle.New(in.inner, stripped)
 		}
 	}
-	return nil, &bundle.FaultError{Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile, Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder."}
+	return nil, &bundle.FaultError{
+		Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile,
+		Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder.",
+	}
 }
 
 // stripFolder takes a folder that holds everything off, and the manifest away.

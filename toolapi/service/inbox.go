@@ -161,7 +161,10 @@ func (t tx) keepLeads(site string, fresh []Captured) error {
 			return err
 		}
 	}
-	return t.exec("INSERT INTO leads_brought (site_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)", site, fresh[len(fresh)-1].Number)
+	return t.exec(
+		"INSERT INTO leads_brought (site_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)",
+		site, fresh[len(fresh)-1].Number,
+	)
 }
 
 // leads is page.leads.
@@ -194,11 +197,17 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 		where, filters = where+" AND (created_at, id) < (?, ?)", append(filters, at.Updated, at.ID)
 	}
 	const newest = " ORDER BY created_at DESC, id DESC LIMIT ?"
-	sizes, err := list(c.tx, func(rows *sql.Rows, n *int) error { return rows.Scan(n) }, "SELECT octet_length(fields) FROM leads WHERE "+where+newest, append(filters, limit+1)...)
+	sizes, err := list(
+		c.tx, func(rows *sql.Rows, n *int) error { return rows.Scan(n) },
+		"SELECT octet_length(fields) FROM leads WHERE "+where+newest, append(filters, limit+1)...,
+	)
 	if err != nil {
 		return page, err
 	}
-	found, err := list(c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, countFitting(sizes, limit))...)
+	found, err := list(
+		c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest,
+		append(filters, countFitting(sizes, limit))...,
+	)
 	if err != nil {
 		return page, err
 	}

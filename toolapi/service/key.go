@@ -83,7 +83,8 @@ func (s *Service) storeKey(t tx, secret string, n NewKey) error {
 	now := s.now()
 	perMinute := sql.NullInt64{Int64: int64(n.PerMinute), Valid: n.PerMinute > 0}
 	expires := sql.NullInt64{Int64: now.Add(n.Life).UnixMilli(), Valid: n.Life > 0}
-	return t.exec("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return t.exec("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, expires_at) VALUES "+
+		"(?, ?, ?, ?, ?, ?, ?, ?)",
 		hashKey(secret), secret[:shownKey], n.Name, holder, pin, perMinute, now.UnixMilli(), expires)
 }
 
@@ -109,7 +110,9 @@ func scanKey(rows *sql.Rows, k *Key) error {
 	var created int64
 	var expires, revoked, used sql.NullInt64
 	err := rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Holder, &k.Service, &k.Pin, &k.PerMinute, &created, &expires, &revoked, &used)
-	k.Created, k.Expires, k.Revoked, k.LastUsed = time.UnixMilli(created).UTC(), optionalTime(expires), optionalTime(revoked), optionalTime(used)
+	k.Created, k.Expires, k.Revoked, k.LastUsed = time.UnixMilli(
+		created,
+	).UTC(), optionalTime(expires), optionalTime(revoked), optionalTime(used)
 	return err
 }
 

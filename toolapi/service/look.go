@@ -28,7 +28,10 @@ func (c *call) recommendStyle(toolapi.NoArgs) (toolapi.RecommendStyle, error) {
 	}
 	for i := range looks {
 		l := &looks[i]
-		l.views, err = list(c.tx, func(rows *sql.Rows, n *float64) error { return rows.Scan(n) }, "SELECT views FROM look_results WHERE look_id = ? ORDER BY views", l.ID)
+		l.views, err = list(
+			c.tx, func(rows *sql.Rows, n *float64) error { return rows.Scan(n) },
+			"SELECT views FROM look_results WHERE look_id = ? ORDER BY views", l.ID,
+		)
 		if err != nil {
 			return result, err
 		}
@@ -36,7 +39,9 @@ func (c *call) recommendStyle(toolapi.NoArgs) (toolapi.RecommendStyle, error) {
 		result.Saved = append(result.Saved, l.Look)
 	}
 	for _, better := range surestLooks(looks) {
-		result.Recommendations = append(result.Recommendations, toolapi.Recommendation{TemplateID: better.template, Name: better.Name, Kind: better.kind, Why: better.why})
+		result.Recommendations = append(result.Recommendations, toolapi.Recommendation{
+			TemplateID: better.template, Name: better.Name, Kind: better.kind, Why: better.why,
+		})
 	}
 	return result, nil
 }
@@ -79,7 +84,13 @@ func surestLooks(looks []look) []verdict {
 		}
 		if z := mannWhitney(l.views, others); z > threshold {
 			slices.Sort(others)
-			judged = append(judged, verdict{l, z, fmt.Sprintf("%d made in it reached a median of %.0f views, against %.0f of the %d others.", len(l.views), median(l.views), median(others), len(others))})
+			judged = append(judged, verdict{
+				l, z,
+				fmt.Sprintf(
+					"%d made in it reached a median of %.0f views, against %.0f of the %d others.", len(l.views),
+					median(l.views), median(others), len(others),
+				),
+			})
 		}
 	}
 	slices.SortStableFunc(judged, func(a, b verdict) int { return cmp.Compare(b.z, a.z) })

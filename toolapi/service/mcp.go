@@ -74,7 +74,10 @@ func (s *Service) admitMessages(x *exchange) error {
 	}
 	version := x.r.Header.Get(headerProtocol)
 	if version != "" && !slices.Contains(protocolVersions, version) {
-		x.fail(http.StatusBadRequest, messages[0].ID, rpcUnsupportedVersion, "unsupported protocol version", map[string]any{"supported": protocolVersions, "requested": version})
+		x.fail(
+			http.StatusBadRequest, messages[0].ID, rpcUnsupportedVersion, "unsupported protocol version",
+			map[string]any{"supported": protocolVersions, "requested": version},
+		)
 		return nil
 	}
 	caller := mcpCaller{hash: c.hash, request: x.request}
@@ -110,7 +113,9 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 		return nil, false, toolapi.NewError(toolapi.CodeMediaType, "Messages must be sent as Content-Type: application/json, in UTF-8.")
 	}
 	if !acceptsBoth(x.r.Header) {
-		return nil, false, toolapi.NewError(toolapi.CodeNotAcceptable, "Accept must have application/json and text/event-stream, as MCP wants it.")
+		return nil, false, toolapi.NewError(
+			toolapi.CodeNotAcceptable, "Accept must have application/json and text/event-stream, as MCP wants it.",
+		)
 	}
 	text, err := x.body()
 	if err != nil {
@@ -127,7 +132,9 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 			return nil, false, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON-RPC 2.0 message.")
 		}
 		if raw[0] == '[' || m.ID != nil && ids[string(m.ID)] {
-			return nil, batch, toolapi.NewError(toolapi.CodeMalformedBody, "The array must hold messages, each request with an id of its own.")
+			return nil, batch, toolapi.NewError(
+				toolapi.CodeMalformedBody, "The array must hold messages, each request with an id of its own.",
+			)
 		}
 		ids[string(m.ID)] = true
 		messages = append(messages, m)
@@ -165,11 +172,17 @@ func (s *Service) idempotencyOf(h http.Header, messages []toolapi.Message, batch
 	}
 	tool, ok := s.tools[messages[0].Tool]
 	if batch || !ok || !tool.tool.Replays {
-		return "", toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.")
+		return "", toolapi.NewError(
+			toolapi.CodeIdempotencyUnsupported,
+			"Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.",
+		)
 	}
 	arguments, err := toolapi.ParseObject(messages[0].Arguments)
 	if err == nil && arguments.Has("idempotency_key") && arguments.String("idempotency_key") != key {
-		return "", toolapi.NewError(toolapi.CodeIdempotencyConflict, "Idempotency-Key and the argument idempotency_key differ: send one of them.")
+		return "", toolapi.NewError(
+			toolapi.CodeIdempotencyConflict,
+			"Idempotency-Key and the argument idempotency_key differ: send one of them.",
+		)
 	}
 	return key, nil
 }

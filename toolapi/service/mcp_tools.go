@@ -18,8 +18,10 @@ import (
 // A tool's answer is the REST answer: as structured content, and as text for readers
 // of before there was any.
 
-const mcpInstructions = "Every result names the workspace it ran in. On workspace_ambiguous offer the workspaces to the person and never pick one. " +
-	"A result with state confirmation_required has changed nothing: show request_summary to a person, and repeat the same arguments with confirmation_id only after their go-ahead. " +
+const mcpInstructions = "Every result names the workspace it ran in. On workspace_ambiguous offer the workspaces to " +
+	"the person and never pick one. " +
+	"A result with state confirmation_required has changed nothing: show request_summary to a person, and repeat the " +
+	"same arguments with confirmation_id only after their go-ahead. " +
 	"Never call a page live unless serving_now is true."
 
 // mcpCaller is who sent a message, on the way through the SDK in a context.
@@ -67,7 +69,8 @@ func mcpTool(t *toolapi.Tool) *mcp.Tool {
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.AnswerSchema(),
 		Annotations: &mcp.ToolAnnotations{
-			Title: t.Title, ReadOnlyHint: t.Effect == toolapi.Reads, IdempotentHint: t.Replays || t.Effect == toolapi.Reads, DestructiveHint: &destroys, OpenWorldHint: &open,
+			Title: t.Title, ReadOnlyHint: t.Effect == toolapi.Reads,
+			IdempotentHint: t.Replays || t.Effect == toolapi.Reads, DestructiveHint: &destroys, OpenWorldHint: &open,
 		},
 	}
 }
@@ -89,7 +92,8 @@ func mcpArguments(t *toolapi.Tool) json.RawMessage {
 	}
 	key := schema.Properties["idempotency_key"]
 	delete(key, "deprecated")
-	key["description"] = "text that you make up for this change, new for each: a retry with the same one gets the first answer and changes nothing more"
+	key["description"] = "text that you make up for this change, new for each: a retry with the same one gets the " +
+		"first answer and changes nothing more"
 	all["properties"], all["required"] = schema.Properties, append(schema.Required, "idempotency_key")
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -128,7 +132,8 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 		return nil, mcpError(refused)
 	}
 	return &mcp.CallToolResult{
-		Content: []mcp.Content{&mcp.TextContent{Text: string(a.body)}}, StructuredContent: json.RawMessage(a.body), IsError: a.refused != "",
+		Content: []mcp.Content{&mcp.TextContent{Text: string(a.body)}}, StructuredContent: json.RawMessage(a.body),
+		IsError: a.refused != "",
 	}, nil
 }
 

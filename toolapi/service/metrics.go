@@ -56,10 +56,19 @@ type gauge struct {
 }
 
 var gauges = []gauge{
-	{"pages_open_proposals", "Proposals that wait for a go-ahead.", "SELECT count(*) FROM proposals WHERE expires_at > ?1 AND answer IS NULL"},
+	{
+		"pages_open_proposals", "Proposals that wait for a go-ahead.",
+		"SELECT count(*) FROM proposals WHERE expires_at > ?1 AND answer IS NULL",
+	},
 	{"pages_scheduled_publishes", "Publishes that are to come.", "SELECT count(*) FROM schedules WHERE at > ?1"},
-	{"pages_overdue_publishes", "Publishes whose time has come and that have not happened.", "SELECT count(*) FROM schedules WHERE at <= ?1"},
-	{"pages_database_bytes", "Size of the database.", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size WHERE ?1 IS NOT NULL"},
+	{
+		"pages_overdue_publishes", "Publishes whose time has come and that have not happened.",
+		"SELECT count(*) FROM schedules WHERE at <= ?1",
+	},
+	{
+		"pages_database_bytes", "Size of the database.",
+		"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size WHERE ?1 IS NOT NULL",
+	},
 }
 
 // serveMetrics answers in the text format of Prometheus.
@@ -111,7 +120,10 @@ func (m *metrics) write(text *strings.Builder) {
 			fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"%g\"} %d\n", name, tool, bound, n)
 		}
 		n += h.buckets[len(bounds)]
-		fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"+Inf\"} %d\n%s_sum{tool=%q} %g\n%s_count{tool=%q} %d\n", name, tool, n, name, tool, h.sum, name, tool, n)
+		fmt.Fprintf(
+			text, "%s_bucket{tool=%q,le=\"+Inf\"} %d\n%s_sum{tool=%q} %g\n%s_count{tool=%q} %d\n", name, tool, n, name,
+			tool, h.sum, name, tool, n,
+		)
 	}
 }
 

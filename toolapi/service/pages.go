@@ -42,10 +42,12 @@ type pagesCall struct {
 // pagesEndpoints are those of the contract, each with its code.
 var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 	code := map[string]func(*pagesCall) error{
-		"pages.declare": (*pagesCall).declare, "pages.upload_status": (*pagesCall).uploadStatus, "pages.cancel_upload": (*pagesCall).cancelUpload,
-		"pages.has_blob": (*pagesCall).hasBlob, "pages.send_blob": (*pagesCall).sendBlob, "pages.finalize": (*pagesCall).finalize,
-		"pages.import": (*pagesCall).importArchive, "pages.preview": (*pagesCall).makePreview, "pages.revoke_preview": (*pagesCall).revokePreview,
-		"pages.revision": (*pagesCall).readRevision, "pages.uploads": (*pagesCall).listUploads,
+		"pages.declare": (*pagesCall).declare, "pages.upload_status": (*pagesCall).uploadStatus,
+		"pages.cancel_upload": (*pagesCall).cancelUpload,
+		"pages.has_blob":      (*pagesCall).hasBlob, "pages.send_blob": (*pagesCall).sendBlob, "pages.finalize": (*pagesCall).finalize,
+		"pages.import": (*pagesCall).importArchive, "pages.preview": (*pagesCall).makePreview,
+		"pages.revoke_preview": (*pagesCall).revokePreview,
+		"pages.revision":       (*pagesCall).readRevision, "pages.uploads": (*pagesCall).listUploads,
 	}
 	for _, e := range toolapi.PagesEndpoints() {
 		all = append(all, endpoint{e, code[e.Name]})
@@ -218,7 +220,9 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 	case len(text) == 0:
 		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON object.")
 	case !isJSON(p.x.r.Header):
-		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
+		return nil, toolapi.NewError(
+			toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.",
+		)
 	}
 	return text, nil
 }
@@ -278,7 +282,9 @@ func (p *pagesCall) enterWorkspaceOf(workspace int64) (bool, error) {
 
 func (p *pagesCall) checkPermission() error {
 	if !roleAllows(p.in.role, uploadPages) {
-		return toolapi.NewPagesError(toolapi.CodePermissionDenied, "The holder of this key may not "+string(uploadPages)+" in this workspace.")
+		return toolapi.NewPagesError(
+			toolapi.CodePermissionDenied, "The holder of this key may not "+string(uploadPages)+" in this workspace.",
+		)
 	}
 	return nil
 }
@@ -304,7 +310,8 @@ func (p *pagesCall) storedResponse(t tx, asked []byte) (k storedReply, found boo
 		return k, false, nil
 	}
 	var first, text []byte
-	found, err = t.queryOne("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
+	found, err = t.queryOne("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND "+
+		"tool = ? AND key = ? AND created_at > ?",
 		[]any{p.who.holder, p.in.id, p.kind.Name, p.headerID, p.now.Add(-answerLife).UnixMilli()}, &first, &text)
 	if err != nil || !found {
 		return k, false, err
@@ -333,7 +340,8 @@ func (p *pagesCall) storeResponse(asked []byte, status int, result any, e entry)
 	if err != nil {
 		return k, err
 	}
-	return k, p.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+	return k, p.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, "+
+		"refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
 		p.who.holder, p.in.id, p.kind.Name, p.headerID, asked, string(text), p.now.UnixMilli())
 }
 

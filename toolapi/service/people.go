@@ -32,7 +32,11 @@ func (p *people) IsMember(ctx context.Context, id string) bool {
 	}
 	member := false
 	err = p.service.db.read(ctx, func(t tx) (err error) {
-		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE m.holder_id = ? AND m.workspace_id = ? AND NOT h.service)", []any{holder, p.workspace}, &member)
+		_, err = t.queryOne(
+			"SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE m.holder_id = ? "+
+				"AND m.workspace_id = ? AND NOT h.service)",
+			[]any{holder, p.workspace}, &member,
+		)
 		return err
 	})
 	if err != nil {
@@ -54,13 +58,17 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 		var holder int64
 		var page string
 		found, err := t.queryOne(`SELECT h.id, h.email, s.name FROM holders h JOIN memberships m ON m.holder_id = h.id JOIN sites s ON s.id = ?
-			WHERE m.workspace_id = ? AND h.email = ? COLLATE NOCASE AND NOT h.service`, []any{p.site, p.workspace, email}, &holder, &m.To, &page)
+			WHERE m.workspace_id = ? AND h.email = ? COLLATE NOCASE AND NOT h.service`,
+			[]any{p.site, p.workspace, email}, &holder, &m.To, &page)
 		if err != nil || !found {
 			return err
 		}
 		var waiting int
 		now := p.service.now().UnixMilli()
-		if _, err := t.queryOne("SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?", []any{holder, p.site, now}, &waiting); err != nil {
+		if _, err := t.queryOne(
+			"SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?",
+			[]any{holder, p.site, now}, &waiting,
+		); err != nil {
 			return err
 		}
 		if waiting >= maxSignInLinks {
@@ -68,7 +76,10 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 			return nil
 		}
 		m.Subject = "Sign in to " + oneLine(page)
-		m.Text = fmt.Sprintf("Follow this link to sign in to %s. It is good once, for %d minutes:\n\n%s\n\nIf you did not ask for it, do nothing.\n", oneLine(page), int(signInLife.Minutes()), link(token))
+		m.Text = fmt.Sprintf(
+			"Follow this link to sign in to %s. It is good once, for %d minutes:\n\n%s\n\nIf you did not ask for it, do nothing.\n",
+			oneLine(page), int(signInLife.Minutes()), link(token),
+		)
 		return t.exec("INSERT INTO sign_in_links (hash, site_id, holder_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
 			hashToken(token), p.site, holder, now, now+signInLife.Milliseconds())
 	})
@@ -87,7 +98,8 @@ func (p *people) Redeem(ctx context.Context, token string) (who Person, ok bool,
 		if err != nil || !found {
 			return err
 		}
-		ok, err = t.queryOne("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE h.id = ? AND m.workspace_id = ?",
+		ok, err = t.queryOne("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE "+
+			"h.id = ? AND m.workspace_id = ?",
 			[]any{holder, p.workspace}, &who.Email, &who.Name)
 		who.ID = personPrefix + strconv.FormatInt(holder, 10)
 		return err

@@ -95,20 +95,26 @@ func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byt
 	}
 	expires := p.now.Add(time.Duration(life) * time.Second).UnixMilli()
 	*result = toolapi.PreviewLink{ID: "prv_" + rand.Text(), ExpiresAt: formatTime(expires)}
-	found, err = t.queryOne("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1", []any{s.id, args.Revision, args.Revision}, &result.Revision)
+	found, err = t.queryOne(
+		"SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1",
+		[]any{s.id, args.Revision, args.Revision}, &result.Revision,
+	)
 	if err == nil && !found {
 		err = toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview.")
 	}
 	if err != nil {
 		return nil, k, err
 	}
-	err = t.exec("INSERT INTO previews (id, label, hash, workspace_id, site_id, revision, holder_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	err = t.exec("INSERT INTO previews (id, label, hash, workspace_id, site_id, revision, holder_id, created_at, "+
+		"expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		result.ID, label, hashToken(token), p.in.id, s.id, result.Revision, p.who.holder, p.now.UnixMilli(), expires)
 	if err != nil {
 		return nil, k, err
 	}
 	result.Fill(p.as)
-	k, err = p.storeResponse(asked, http.StatusCreated, result, entry{outcome: "done", summary: "Made a preview link to revision " + result.Revision + "."})
+	k, err = p.storeResponse(asked, http.StatusCreated, result, entry{
+		outcome: "done", summary: "Made a preview link to revision " + result.Revision + ".",
+	})
 	result.URL = p.previewURL(label, token)
 	return result, k, err
 }
@@ -118,10 +124,17 @@ func (p *pagesCall) previewRoom(site string) error {
 	var good int
 	var oldest sql.NullString
 	var ends sql.NullInt64
-	_, err := p.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
+	_, err := p.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND "+
+		"expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
 		[]any{site, p.now.UnixMilli()}, &good, &ends, &oldest)
 	if err == nil && good >= maxPreviews {
-		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good, oldest.String, formatTime(ends.Int64)))
+		err = toolapi.NewPagesError(
+			toolapi.CodeTooManyPreviews,
+			fmt.Sprintf(
+				"The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good,
+				oldest.String, formatTime(ends.Int64),
+			),
+		)
 	}
 	return err
 }
@@ -137,7 +150,9 @@ func (p *pagesCall) previewToken(asked []byte) (token, label string, err error) 
 			return "", "", err
 		}
 		mac := hmac.New(sha256.New, master)
-		mac.Write([]byte("preview\x00" + formatTime(p.who.holder) + "\x00" + formatTime(p.in.id) + "\x00" + p.headerID + "\x00" + string(asked)))
+		mac.Write(
+			[]byte("preview\x00" + formatTime(p.who.holder) + "\x00" + formatTime(p.in.id) + "\x00" + p.headerID + "\x00" + string(asked)),
+		)
 		copy(bits[:], mac.Sum(nil))
 	}
 	token = base64.RawURLEncoding.EncodeToString(bits[:])
@@ -177,7 +192,10 @@ func (p *pagesCall) revokePreview() error {
 		}
 		unknown := toolapi.NewPagesError(toolapi.CodePreviewNotFound, "There is no such preview link.")
 		var workspace int64
-		found, err := t.queryOne("SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?", []any{p.id, p.now.UnixMilli()}, &workspace)
+		found, err := t.queryOne(
+			"SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?", []any{p.id, p.now.UnixMilli()},
+			&workspace,
+		)
 		if err != nil {
 			return err
 		}
@@ -318,7 +336,10 @@ func withoutCookie(r *http.Request, name string) *http.Request {
 
 // previewedRevisions are the revisions of a site that a link shows.
 func (t tx) previewedRevisions(site string, now time.Time) (map[string]bool, error) {
-	names, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT revision FROM previews WHERE site_id = ? AND expires_at > ?", site, now.UnixMilli())
+	names, err := list(
+		t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+		"SELECT revision FROM previews WHERE site_id = ? AND expires_at > ?", site, now.UnixMilli(),
+	)
 	all := map[string]bool{}
 	for _, name := range names {
 		all[name] = true

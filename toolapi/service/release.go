@@ -168,7 +168,10 @@ func (s *Service) tryRestart(ctx context.Context, site string) error {
 // migrationsOf are the names of a revision's migrations.
 func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	var text []byte
-	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?", []any{site, revision}, &text)
+	found, err := t.queryOne(
+		"SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
+		[]any{site, revision}, &text,
+	)
 	if err != nil || !found || !bytes.Contains(text, []byte(`"migrations"`)) {
 		return nil, err // and the list of files need not be read
 	}
@@ -195,7 +198,10 @@ func (t tx) noteMigrations(site, revision string) error {
 
 // appliedMigrations are the migrations that a site's database has, sorted bytewise.
 func (t tx) appliedMigrations(site string) ([]string, error) {
-	return list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
+	return list(
+		t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+		"SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site,
+	)
 }
 
 // checkSchema refuses a revision that does not know migrations which the site's
@@ -213,6 +219,7 @@ func (t tx) checkSchema(site, revision string) error {
 	if len(ahead) == 0 {
 		return nil
 	}
-	return refuseAt(toolapi.CodeSchemaAhead, "The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
+	return refuseAt(toolapi.CodeSchemaAhead,
+		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
 		"revision", "publish a revision that has them, or send force: true if its code works with them")
 }

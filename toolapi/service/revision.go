@@ -45,7 +45,8 @@ type loaded struct {
 // contents.
 func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	var text, packed []byte
-	ok, err = t.queryOne("SELECT b.id, b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
+	ok, err = t.queryOne("SELECT b.id, b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = "+
+		"r.bundle_id WHERE r.site_id = ? AND r.name = ?",
 		[]any{site, revision}, &l.row, &text, &packed, &l.made)
 	if err != nil || !ok {
 		return l, ok, err
@@ -122,11 +123,15 @@ func (p *pagesCall) readRevision() error {
 			return toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision.")
 		}
 		*result = toolapi.Revision{
-			SiteID: s.id, Revision: p.id, BundleDigest: "sha256:" + l.bundle.Digest, Live: s.live.String == p.id, CreatedAt: formatTime(l.made),
-			Manifest: l.bundle.Text, Bytes: l.bundle.Bytes(), Files: make([]toolapi.UploadFile, len(l.bundle.Files)),
+			SiteID: s.id, Revision: p.id, BundleDigest: "sha256:" + l.bundle.Digest, Live: s.live.String == p.id,
+			CreatedAt: formatTime(l.made),
+			Manifest:  l.bundle.Text, Bytes: l.bundle.Bytes(), Files: make([]toolapi.UploadFile, len(l.bundle.Files)),
 		}
 		for i, f := range l.bundle.Files {
-			result.Files[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
+			result.Files[i] = toolapi.UploadFile{
+				Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
+				ContentType: toolapi.MediaType(f.ContentType),
+			}
 		}
 		result.Fill(p.as)
 		return nil
@@ -172,7 +177,8 @@ func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]rev
 		r.CreatedAt, r.PublishedAt = formatTime(created), formatOptionalTime(published)
 		of[site] = revisionsOfSite{append(of[site].newest, *r), total}
 		return err
-	}, `SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0), s.live_revision IS r.name, n.revision IS r.name,
+	},
+		`SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0), s.live_revision IS r.name, n.revision IS r.name,
 		EXISTS (SELECT 1 FROM previews p WHERE p.site_id = r.site_id AND p.revision = r.name AND p.expires_at > ?),
 		(SELECT max(at) FROM publishes p WHERE p.site_id = r.site_id AND p.revision = r.name)
 		FROM (SELECT *, row_number() OVER (PARTITION BY site_id ORDER BY number DESC) AS place, count(*) OVER (PARTITION BY site_id) AS total

@@ -106,7 +106,10 @@ func (s *Service) Clean(ctx context.Context) error {
 			t.exec("DELETE FROM proposals WHERE expires_at < ?", old),
 			t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", now.UnixMilli()),
 			t.exec("DELETE FROM answers WHERE created_at <= ?", old),
-			t.exec("DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?) AND at <= ?", cleanedRows, now.Add(-auditLife).UnixMilli()),
+			t.exec(
+				"DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?) AND at <= ?", cleanedRows,
+				now.Add(-auditLife).UnixMilli(),
+			),
 		)
 	}))
 }

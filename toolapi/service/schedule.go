@@ -38,7 +38,9 @@ func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, er
 	if grid.Rows, err = c.rows(grid.Days); err != nil {
 		return grid, err
 	}
-	pieces, err := list(c.tx, scanPiece, "SELECT "+pieceColumns+" FROM pieces WHERE workspace_id = ? AND scheduled_for >= ? AND scheduled_for < ? ORDER BY scheduled_for, id",
+	pieces, err := list(c.tx, scanPiece,
+		"SELECT "+pieceColumns+
+			" FROM pieces WHERE workspace_id = ? AND scheduled_for >= ? AND scheduled_for < ? ORDER BY scheduled_for, id",
 		c.in.id, days[0].UnixMilli(), days[daysOfWeek].UnixMilli())
 	for _, p := range pieces {
 		day := slices.Index(grid.Days, time.UnixMilli(p.scheduled.Int64).In(zone).Format(time.DateOnly))

@@ -16,9 +16,14 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 	soonest, latest := toolapi.ScheduleWindow(c.now)
 	switch {
 	case !ok:
-		return none, invalid(toolapi.Issue{Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00"})
+		return none, invalid(toolapi.Issue{
+			Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00",
+		})
 	case at.Before(soonest):
-		return none, refuseAt(toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at", "give a later time, or use page.publish")
+		return none, refuseAt(
+			toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at",
+			"give a later time, or use page.publish",
+		)
 	case at.After(latest):
 		return none, refuseAt(toolapi.CodeScheduleTooFar, "The time must be within the next year.", "at", "give an earlier time")
 	}
@@ -31,11 +36,18 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 		return none, err
 	}
 	return plan[toolapi.SchedulePublish]{
-		target:  s.state() + " to " + revision,
-		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.", quoteName(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
-		result:  toolapi.SchedulePublish{SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid},
+		target: s.state() + " to " + revision,
+		summary: fmt.Sprintf(
+			"Publish page %s at %s on %s: revision %s goes live then.", quoteName(s.name), s.hostname,
+			at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision,
+		),
+		result: toolapi.SchedulePublish{
+			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname,
+			Replaced: s.due.Valid,
+		},
 		apply: func() error {
-			err := c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id) VALUES (?, ?, ?, ?, ?, ?)",
+			err := c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id) "+
+				"VALUES (?, ?, ?, ?, ?, ?)",
 				s.id, at.UnixMilli(), revision, c.who.holder, c.who.key, c.request)
 			if err != nil {
 				return err
@@ -52,7 +64,10 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (toolapi.Unschedule, erro
 		return toolapi.Unschedule{}, err
 	}
 	if !s.due.Valid {
-		return toolapi.Unschedule{}, refuseAt(toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id", "page.list shows what is scheduled")
+		return toolapi.Unschedule{}, refuseAt(
+			toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id",
+			"page.list shows what is scheduled",
+		)
 	}
 	result := toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 	if err := c.exec("DELETE FROM schedules WHERE site_id = ?", s.id); err != nil {
@@ -92,7 +107,10 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 		}
 		if ok {
 			code = refused.refusal.Code
-			s.log.Error("a scheduled publish was called off", "site", d.site, "revision", d.revision, "code", code, "error", refused.refusal.Message)
+			s.log.Error(
+				"a scheduled publish was called off", "site", d.site, "revision", d.revision, "code", code, "error",
+				refused.refusal.Message,
+			)
 		}
 	}
 	done := false
@@ -119,7 +137,10 @@ func (d due) late(now int64) time.Duration {
 // isDue reports whether a schedule is still what it was.
 func (s *Service) isDue(ctx context.Context, d due) (still bool, err error) {
 	err = s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)", []any{d.site, d.at, d.revision}, &still)
+		_, err = t.queryOne(
+			"SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)",
+			[]any{d.site, d.at, d.revision}, &still,
+		)
 		return err
 	})
 	return still, err
@@ -145,6 +166,7 @@ func (t tx) publishDue(d due, now int64, code string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return true, t.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, summary) VALUES (?, ?, ?, ?, ?, 'page.schedule_publish', ?, ?, ?)",
+	return true, t.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, "+
+		"summary) VALUES (?, ?, ?, ?, ?, 'page.schedule_publish', ?, ?, ?)",
 		now, d.request, d.workspace, d.holder, d.key, outcome, code, summary)
 }

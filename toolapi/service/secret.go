@@ -143,7 +143,10 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 // declaredSecrets are those that the manifest of a site's newest revision names.
 func (t tx) declaredSecrets(site string) ([]string, error) {
 	var text []byte
-	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1", []any{site}, &text)
+	found, err := t.queryOne(
+		"SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1",
+		[]any{site}, &text,
+	)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -170,7 +173,10 @@ func (c *call) setSecret(args toolapi.SetSecretArgs) (toolapi.SecretChange, erro
 	}
 	sealed := seal.Seal(nil, nil, []byte(args.Value), secretContext(s.id, result.Name))
 	c.restartSite(s)
-	return result, c.exec("INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)", s.id, result.Name, sealed, c.now.UnixMilli())
+	return result, c.exec(
+		"INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)", s.id, result.Name, sealed,
+		c.now.UnixMilli(),
+	)
 }
 
 // removeSecret is page.remove_secret.

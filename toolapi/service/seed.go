@@ -39,14 +39,18 @@ func (s *Service) Seed(ctx context.Context) (Demo, error) {
 		demo.Keys[k.name] = demoKey(k.name)
 	}
 	for name, what := range map[string]string{
-		"site_id": "site home", "other_site_id": "site shop", "unpublished_site_id": "site new", "domain_id": "domain www", "service_domain_id": "provided home",
+		"site_id": "site home", "other_site_id": "site shop", "unpublished_site_id": "site new",
+		"domain_id": "domain www", "service_domain_id": "provided home",
 		"board_id": "board", "week_id": "week", "tile_id": "tile 1", "child_asset_id": "asset variant 2",
 	} {
 		demo.IDs[name] = demoID(what)
 	}
 	return demo, s.db.write(ctx, func(t tx) error {
 		var planted, other bool
-		if _, err := t.queryOne("SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)", nil, &planted, &other); err != nil || planted {
+		if _, err := t.queryOne(
+			"SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)", nil,
+			&planted, &other,
+		); err != nil || planted {
 			return err
 		}
 		if other {
@@ -125,7 +129,11 @@ func (g *seeder) at(day, hour int) int64 {
 
 func (g *seeder) people() {
 	g.add("INSERT INTO accounts (id, name) VALUES (1, 'Demo')")
-	g.add("INSERT INTO workspaces (id, slug, name, time_zone) VALUES (?, 'acme', 'Acme Studio', 'Europe/Berlin'), (?, 'globex', 'Globex', 'America/New_York')", acme, globex)
+	g.add(
+		"INSERT INTO workspaces (id, slug, name, time_zone) VALUES (?, 'acme', 'Acme Studio', 'Europe/Berlin'), (?, "+
+			"'globex', 'Globex', 'America/New_York')",
+		acme, globex,
+	)
 	for _, h := range []struct {
 		id           int
 		email, name  string
@@ -141,7 +149,10 @@ func (g *seeder) people() {
 		{5, "cy@acme.test", "Cy", false, true, acme, "owner", "viewer"},
 		{6, "dee@acme.test", "Dee", false, false, nil, "editor", ""},
 	} {
-		g.add("INSERT INTO holders (id, account_id, service, email, name, api_access, default_workspace) VALUES (?, 1, ?, ?, ?, ?, ?)", h.id, h.service, h.email, h.name, h.access, h.standard)
+		g.add(
+			"INSERT INTO holders (id, account_id, service, email, name, api_access, default_workspace) VALUES (?, 1, ?, ?, ?, ?, ?)",
+			h.id, h.service, h.email, h.name, h.access, h.standard,
+		)
 		for i, role := range []string{h.acme, h.globex} {
 			if role != "" {
 				g.add("INSERT INTO memberships (holder_id, workspace_id, role) VALUES (?, ?, ?)", h.id, []int{acme, globex}[i], role)
@@ -157,7 +168,11 @@ func (g *seeder) people() {
 		g.add("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			hashKey(key), key[:shownKey], "demo "+k.name, k.holder, k.pin, k.perMinute, created, revoked)
 	}
-	g.add("INSERT INTO brand_profiles (workspace_id, display_name, status, booking_link, booking_email) VALUES (?, 'Acme Studio', 'in_progress', 'https://acme.example/book', 'hello@acme.example')", acme)
+	g.add(
+		"INSERT INTO brand_profiles (workspace_id, display_name, status, booking_link, booking_email) VALUES (?, "+
+			"'Acme Studio', 'in_progress', 'https://acme.example/book', 'hello@acme.example')",
+		acme,
+	)
 	for _, section := range []string{"about", "audience", "voice", "booking"} {
 		g.add("INSERT INTO brand_sections (workspace_id, key, text) VALUES (?, ?, ?)", acme, section, "What Acme says of its "+section+".")
 	}
@@ -185,12 +200,18 @@ func (g *seeder) content() {
 			if status == "failed" {
 				reason = "The platform refused the file: the video is longer than it takes."
 			}
-			g.add("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, published_at, failure_reason, variants, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				demoID(fmt.Sprint("piece ", n)), acme, fmt.Sprintf("%s, part %d", title, i+1), formats[n%len(formats)], status, scheduled, published, reason, variants, g.now.Add(-time.Duration(n)*time.Hour).UnixMilli())
+			g.add("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, published_at, "+
+				"failure_reason, variants, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				demoID(fmt.Sprint("piece ", n)), acme, fmt.Sprintf("%s, part %d", title, i+1), formats[n%len(formats)],
+				status, scheduled, published, reason, variants, g.now.Add(-time.Duration(n)*time.Hour).UnixMilli())
 			n++
 		}
 	}
-	g.add("INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES (?, ?, 'The first of Globex', 'articles', 'draft', ?)", demoID("piece globex"), globex, g.now.UnixMilli())
+	g.add(
+		"INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES (?, ?, 'The first of "+
+			"Globex', 'articles', 'draft', ?)",
+		demoID("piece globex"), globex, g.now.UnixMilli(),
+	)
 	for i, format := range []string{"posts", "shorts_clips", "stories"} {
 		g.add("INSERT INTO cadence (workspace_id, format, per_week, position) VALUES (?, ?, ?, ?)", acme, format, []int{3, 5, 7}[i], i)
 	}
@@ -211,31 +232,56 @@ func (g *seeder) pages() {
 				g.err = g.setLive(id, name, "seed", g.at(0, n))
 			}
 		}
-		g.add("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)", demoID("provided "+s.what), s.workspace, "demo-"+s.what+".localhost", id)
+		g.add(
+			"INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)",
+			demoID("provided "+s.what), s.workspace, "demo-"+s.what+".localhost", id,
+		)
 	}
-	g.add("INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, ?, 'www.acme.example', ?)", demoID("domain www"), acme, demoID("site home"))
-	g.add("INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, 'shop.acme.example', ?, 0)", demoID("domain shop"), acme, demoID("site home"))
+	g.add(
+		"INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, ?, 'www.acme.example', ?)",
+		demoID("domain www"), acme, demoID("site home"),
+	)
+	g.add(
+		"INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, 'shop.acme.example', ?, 0)",
+		demoID("domain shop"), acme, demoID("site home"),
+	)
 }
 
 func (g *seeder) drafts() {
 	id := demoID("board")
-	g.add("INSERT INTO boards (id, workspace_id, display_name, revision, position, running) VALUES (?, ?, 'Welcome new leads', 4, 4, ?)", id, acme, `{"steps":[]}`)
+	g.add(
+		"INSERT INTO boards (id, workspace_id, display_name, revision, position, running) VALUES (?, ?, 'Welcome new leads', 4, 4, ?)",
+		id, acme, `{"steps":[]}`,
+	)
 	for position, steps := range []string{`[]`, `["wait"]`, `["wait","mail"]`, `["wait","mail","task"]`, `["mail","task"]`} {
 		g.add("INSERT INTO board_states (board_id, position, state) VALUES (?, ?, ?)", id, position, `{"steps":`+steps+`}`)
 	}
 	parent := demoID("asset")
 	g.add("INSERT INTO assets (id, workspace_id, status) VALUES (?, ?, 'in_review')", parent, acme)
 	for n := 1; n <= 3; n++ {
-		g.add("INSERT INTO assets (id, workspace_id, parent_id, status, is_primary) VALUES (?, ?, ?, 'draft', ?)", demoID(fmt.Sprint("asset variant ", n)), acme, parent, n == 1)
+		g.add(
+			"INSERT INTO assets (id, workspace_id, parent_id, status, is_primary) VALUES (?, ?, ?, 'draft', ?)",
+			demoID(fmt.Sprint("asset variant ", n)), acme, parent, n == 1,
+		)
 	}
 }
 
 func (g *seeder) shorts() {
-	for n, t := range []tile{{shape: "question, cut, answer", competitor: "Northside Clay", kind: "talking head", length: "20s"}, {shape: "before and after", competitor: "Kiln & Co", kind: "process", length: "15s"}, {shape: "list of three", competitor: "Studio Ember", kind: "captions", length: "30s"}} {
-		g.add("INSERT INTO tiles (id, workspace_id, competitor, shape, kind, length) VALUES (?, ?, ?, ?, ?, ?)", demoID(fmt.Sprint("tile ", n+1)), acme, t.competitor, t.shape, t.kind, t.length)
+	for n, t := range []tile{
+		{shape: "question, cut, answer", competitor: "Northside Clay", kind: "talking head", length: "20s"},
+		{shape: "before and after", competitor: "Kiln & Co", kind: "process", length: "15s"},
+		{shape: "list of three", competitor: "Studio Ember", kind: "captions", length: "30s"},
+	} {
+		g.add(
+			"INSERT INTO tiles (id, workspace_id, competitor, shape, kind, length) VALUES (?, ?, ?, ?, ?, ?)",
+			demoID(fmt.Sprint("tile ", n+1)), acme, t.competitor, t.shape, t.kind, t.length,
+		)
 	}
 	for n, title := range demoTitles {
-		g.add("INSERT INTO own_lines (workspace_id, position, title, line) VALUES (?, ?, ?, ?)", acme, n, title, "What we say about "+strings.ToLower(title)+".")
+		g.add(
+			"INSERT INTO own_lines (workspace_id, position, title, line) VALUES (?, ?, ?, ?)", acme, n, title,
+			"What we say about "+strings.ToLower(title)+".",
+		)
 	}
 	g.add("INSERT INTO weeks (id, workspace_id) VALUES (?, ?)", demoID("week"), acme)
 	for n := 1; n <= planSize; n++ {
@@ -245,8 +291,10 @@ func (g *seeder) shorts() {
 		workspace := []int{acme, globex}[i]
 		for n, name := range []string{"Warm light", "Plain captions", "Split screen"} {
 			id := demoID(fmt.Sprint("look ", workspace, n))
-			g.add("INSERT INTO looks (id, workspace_id, template_id, name, kind, reads, sample, position) VALUES (?, ?, ?, ?, 'short', ?, ?, ?)",
-				id, workspace, fmt.Sprintf("template-%d", n+1), name, name+", one thought a cut", "/samples/"+strings.ReplaceAll(strings.ToLower(name), " ", "-")+".mp4", n)
+			g.add("INSERT INTO looks (id, workspace_id, template_id, name, kind, reads, sample, position) VALUES (?, "+
+				"?, ?, ?, 'short', ?, ?, ?)",
+				id, workspace, fmt.Sprintf("template-%d", n+1), name, name+", one thought a cut",
+				"/samples/"+strings.ReplaceAll(strings.ToLower(name), " ", "-")+".mp4", n)
 			for i := range 12 {
 				g.add("INSERT INTO look_results (look_id, views) VALUES (?, ?)", id, factors[n]*(80+(i*37)%50))
 			}

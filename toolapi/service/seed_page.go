@@ -18,7 +18,12 @@ const demoManifest = `{"assets":"public","routes":[{"pattern":"/members/*","acce
 // demoFiles are the files of the n-th revision of a page.
 func demoFiles(name string, n int) map[string][]byte {
 	page := func(title, text string) []byte {
-		return fmt.Appendf(nil, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>%s</title>\n<link rel=\"stylesheet\" href=\"/site.css\">\n<h1>%s</h1>\n<p>%s</p>\n</html>\n", html.EscapeString(title), html.EscapeString(title), text)
+		return fmt.Appendf(
+			nil,
+			"<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>%s</title>\n<link rel=\"stylesheet\" "+
+				"href=\"/site.css\">\n<h1>%s</h1>\n<p>%s</p>\n</html>\n",
+			html.EscapeString(title), html.EscapeString(title), text,
+		)
 	}
 	return map[string][]byte{
 		"public/index.html":         page(name, fmt.Sprintf(`This is revision %d. <a href="/members/">For members</a>`, n)),

@@ -125,10 +125,13 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
+		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger,
+		limits:  newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
-		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, lookUp: o.LookUpTXT, arrivals: newArrivals(),
-		lists: recentCache[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), looking: make(chan struct{}, leakReaders), comparisons: recentCache[[2]int64, *comparison]{most: maxComparisons},
+		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
+		lookUp: o.LookUpTXT, arrivals: newArrivals(),
+		lists: recentCache[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked),
+		looking: make(chan struct{}, leakReaders), comparisons: recentCache[[2]int64, *comparison]{most: maxComparisons},
 	}
 	s.pace.Store(int64(paceTime))
 	db.writing.noticed = s.Notice

@@ -39,7 +39,10 @@ func (c *call) site(id toolapi.UUID) (siteRow, error) {
 // revision finds a revision of a site by its name, or the newest one for "".
 func (c *call) revision(s siteRow, name string) (string, error) {
 	var found string
-	ok, err := c.queryOne("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1", []any{s.id, name, name}, &found)
+	ok, err := c.queryOne(
+		"SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1",
+		[]any{s.id, name, name}, &found,
+	)
 	switch {
 	case err != nil || ok:
 		return found, err
@@ -54,7 +57,10 @@ func (s siteRow) state() string { return fmt.Sprintf("site %s at %d", s.id, s.ve
 
 // setLive makes a revision what the site serves.
 func (t tx) setLive(site, revision, request string, at int64) error {
-	if err := t.exec("INSERT INTO publishes (site_id, revision, previous, at, request_id) SELECT id, ?, live_revision, ?, ? FROM sites WHERE id = ?", revision, at, request, site); err != nil {
+	if err := t.exec(
+		"INSERT INTO publishes (site_id, revision, previous, at, request_id) SELECT id, ?, live_revision, ?, ? FROM sites WHERE id = ?",
+		revision, at, request, site,
+	); err != nil {
 		return err
 	}
 	if err := t.noteMigrations(site, revision); err != nil {
@@ -66,7 +72,10 @@ func (t tx) setLive(site, revision, request string, at int64) error {
 // pageList is page.list.
 func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 	var all toolapi.PageList
-	sites, err := list(c.tx, func(rows *sql.Rows, s *siteRow) error { return rows.Scan(s.columns()...) }, siteQuery+"s.workspace_id = ? ORDER BY s.name, s.id", c.in.id)
+	sites, err := list(
+		c.tx, func(rows *sql.Rows, s *siteRow) error { return rows.Scan(s.columns()...) },
+		siteQuery+"s.workspace_id = ? ORDER BY s.name, s.id", c.in.id,
+	)
 	if err != nil {
 		return all, err
 	}
@@ -76,7 +85,10 @@ func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 		if s.due.Valid {
 			p.Schedule = &toolapi.Scheduled{At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 		}
-		p.Revisions, err = list(c.tx, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM revisions WHERE site_id = ? ORDER BY number DESC", s.id)
+		p.Revisions, err = list(
+			c.tx, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+			"SELECT name FROM revisions WHERE site_id = ? ORDER BY number DESC", s.id,
+		)
 		if err != nil {
 			return all, err
 		}
@@ -108,7 +120,8 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 		return c.goLive(s, s.live.String, "Roll back", args.Force) // which says so
 	}
 	var earlier string
-	found, err := c.queryOne("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR revision = ?) ORDER BY id DESC LIMIT 1",
+	found, err := c.queryOne("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR "+
+		"revision = ?) ORDER BY id DESC LIMIT 1",
 		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier)
 	if err != nil || !found {
 		if err == nil {
@@ -116,7 +129,10 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 			if args.Revision == "" {
 				said = "The page had no other revision live before."
 			}
-			err = refuseAt(toolapi.CodeRevisionUnknown, said, "revision", "page.revisions lists the revisions; page.publish publishes any of them")
+			err = refuseAt(
+				toolapi.CodeRevisionUnknown, said, "revision",
+				"page.revisions lists the revisions; page.publish publishes any of them",
+			)
 		}
 		return plan[toolapi.Publish]{}, err
 	}
@@ -125,7 +141,10 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 
 func (c *call) goLive(s siteRow, revision, verb string, force bool) (plan[toolapi.Publish], error) {
 	if s.live.String == revision {
-		return plan[toolapi.Publish]{}, refuseAt(toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision", "name another revision")
+		return plan[toolapi.Publish]{}, refuseAt(
+			toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision",
+			"name another revision",
+		)
 	}
 	if !force {
 		if err := c.checkSchema(s.id, revision); err != nil {

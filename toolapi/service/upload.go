@@ -182,7 +182,9 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []by
 		}
 	}
 	result := p.describe(u, b.lacks)
-	return p.storeResponse(asked, status, result, entry{outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name)})
+	return p.storeResponse(asked, status, result, entry{
+		outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name),
+	})
 }
 
 func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
@@ -199,10 +201,13 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepare
 	}
 	u := uploadRow{
 		id: newUploadID(), site: site.id, workspace: p.in.id, bundle: sql.NullInt64{Int64: id, Valid: true},
-		digest: orNull(b.Digest), count: sql.NullInt64{Int64: int64(len(b.Files)), Valid: true}, bytes: sql.NullInt64{Int64: b.Bytes(), Valid: true},
+		digest: orNull(b.Digest), count: sql.NullInt64{Int64: int64(len(b.Files)), Valid: true},
+		bytes: sql.NullInt64{Int64: b.Bytes(), Valid: true},
 	}
-	return u, p.exec("INSERT INTO uploads (id, holder_id, workspace_id, site_id, bundle_id, base_given, base_revision, created_at, touched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		u.id, p.who.holder, p.in.id, site.id, id, args.BaseRevision.Given, orNull(args.BaseRevision.Revision), p.now.UnixMilli(), p.now.UnixMilli())
+	return u, p.exec("INSERT INTO uploads (id, holder_id, workspace_id, site_id, bundle_id, base_given, "+
+		"base_revision, created_at, touched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		u.id, p.who.holder, p.in.id, site.id, id, args.BaseRevision.Given, orNull(args.BaseRevision.Revision),
+		p.now.UnixMilli(), p.now.UnixMilli())
 }
 
 // storeBundle stores a bundle of a workspace, unless it is there.
@@ -214,7 +219,8 @@ func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 	if found {
 		return id, t.exec("UPDATE bundles SET released_at = NULL WHERE id = ?", id)
 	}
-	_, err = t.queryOne("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+	_, err = t.queryOne("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES "+
+		"(?, ?, ?, ?, ?, ?, ?) RETURNING id",
 		[]any{workspace, b.Digest, b.Text, b.files, []byte(b.blobs), len(b.Files), b.Bytes()}, &id)
 	return id, err
 }
@@ -223,7 +229,10 @@ func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 func packFiles(files []bundle.File) ([]byte, error) {
 	list := make([]toolapi.UploadFile, len(files))
 	for i, f := range files {
-		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
+		list[i] = toolapi.UploadFile{
+			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
+			ContentType: toolapi.MediaType(f.ContentType),
+		}
 	}
 	var packed bytes.Buffer
 	// What is long of it, the hashes, no level shortens.
@@ -316,7 +325,10 @@ func (p *pagesCall) usable(u *uploadRow) error {
 	case idle >= uploadIdle+uploadMemory:
 		return noUpload()
 	case idle >= uploadIdle, !u.bundle.Valid:
-		return toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long, or gave its place to a later one: declare the bundle again.")
+		return toolapi.NewPagesError(
+			toolapi.CodeUploadExpired,
+			"The upload was not used for too long, or gave its place to a later one: declare the bundle again.",
+		)
 	}
 	return nil
 }

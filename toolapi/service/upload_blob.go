@@ -22,7 +22,10 @@ import (
 func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64, err error) {
 	sum, err := hex.DecodeString(p.sum)
 	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
-		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed, "The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
+		return u, 0, toolapi.NewPagesError(
+			toolapi.CodeDigestMalformed,
+			"The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.",
+		)
 	}
 	if u, err = p.findSendingUpload(ctx, p.version); err != nil {
 		return u, 0, err
@@ -46,7 +49,8 @@ func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64
 func (p *pagesCall) findSendingUpload(ctx context.Context, version int64) (uploadRow, error) {
 	return readCached(p.service.db.lately, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
 		err = p.service.db.read(ctx, func(t tx) error {
-			found, err := t.queryOne("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
+			found, err := t.queryOne("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, "+
+				"revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
 				[]any{p.id, p.who.holder}, &u.id, &u.site, &u.workspace, &u.bundle, &u.baseGiven, &u.base, &u.revision, &u.touched)
 			if err == nil && !found {
 				err = noUpload()
@@ -150,7 +154,10 @@ func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error)
 }
 
 func sizeMismatch(size int64) error {
-	return toolapi.NewPagesError(toolapi.CodeSizeMismatch, fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size))
+	return toolapi.NewPagesError(
+		toolapi.CodeSizeMismatch,
+		fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size),
+	)
 }
 
 // blobError is why a blob was not stored, for who sent it.

@@ -33,7 +33,10 @@ func (p *pagesCall) finalize() error {
 			return err
 		}
 		if len(lacks) > 0 {
-			return toolapi.NewPagesError(toolapi.CodeBlobsMissing, fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)))
+			return toolapi.NewPagesError(
+				toolapi.CodeBlobsMissing,
+				fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)),
+			)
 		}
 		if err := t.checkFlags(p.service, u.workspace, u.bundle.Int64); err != nil {
 			return err
@@ -96,7 +99,10 @@ func (p *pagesCall) close(t tx) (storedReply, error) {
 			return storedReply{}, err
 		}
 		if live != u.base {
-			return storedReply{}, toolapi.NewPagesError(toolapi.CodeRevisionConflict, "Another revision went live since: look at what is live, and upload again.")
+			return storedReply{}, toolapi.NewPagesError(
+				toolapi.CodeRevisionConflict,
+				"Another revision went live since: look at what is live, and upload again.",
+			)
 		}
 	}
 	result := &toolapi.Finalized{}
@@ -113,12 +119,18 @@ func (p *pagesCall) close(t tx) (storedReply, error) {
 // ensureRevision finds or makes the revision of a bundle.
 func (t tx) ensureRevision(site string, bundle int64, now time.Time, result *toolapi.Finalized) error {
 	var digest string
-	if _, err := t.queryOne("SELECT digest, file_count, bytes FROM bundles WHERE id = ?", []any{bundle}, &digest, &result.Files, &result.Bytes); err != nil {
+	if _, err := t.queryOne(
+		"SELECT digest, file_count, bytes FROM bundles WHERE id = ?", []any{bundle}, &digest, &result.Files,
+		&result.Bytes,
+	); err != nil {
 		return err
 	}
 	var created int64
 	result.State = "ready"
-	found, err := t.queryOne("SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?", []any{site, bundle}, &result.Revision, &created)
+	found, err := t.queryOne(
+		"SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?", []any{site, bundle},
+		&result.Revision, &created,
+	)
 	if err != nil {
 		return err
 	}
@@ -132,5 +144,8 @@ func (t tx) ensureRevision(site string, bundle int64, now time.Time, result *too
 	}
 	const shownDigest = 12
 	result.Revision, result.CreatedAt = fmt.Sprintf("r%d-%s", number, digest[:shownDigest]), formatTime(now.UnixMilli())
-	return t.exec("INSERT INTO revisions (site_id, number, name, created_at, bundle_id) VALUES (?, ?, ?, ?, ?)", site, number, result.Revision, now.UnixMilli(), bundle)
+	return t.exec(
+		"INSERT INTO revisions (site_id, number, name, created_at, bundle_id) VALUES (?, ?, ?, ?, ?)", site, number,
+		result.Revision, now.UnixMilli(), bundle,
+	)
 }

@@ -27,12 +27,15 @@ func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
 		err := rows.Scan(&u.UploadID, &u.Files, &u.Bytes, &created, &u.touched, &u.By)
 		u.CreatedAt = formatTime(created)
 		return err
-	}, `SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
+	},
+		`SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
 		WHERE u.site_id = ? AND u.revision IS NULL AND u.touched_at > ?`, site, p.now.Add(-uploadIdle-touchStep).UnixMilli())
 	for i := range all {
 		u := &all[i]
 		u.touched = max(u.touched, p.service.touches.last(u.UploadID))
-		u.UsedAt, u.ExpiresAt, u.Sending = formatTime(u.touched), formatTime(u.touched+uploadIdle.Milliseconds()), p.service.touches.isSending(u.UploadID, p.now)
+		u.UsedAt, u.ExpiresAt, u.Sending = formatTime(u.touched), formatTime(
+			u.touched+uploadIdle.Milliseconds(),
+		), p.service.touches.isSending(u.UploadID, p.now)
 	}
 	all = slices.DeleteFunc(all, func(u openUpload) bool { return p.now.Sub(time.UnixMilli(u.touched)) >= uploadIdle })
 	slices.SortFunc(all, func(a, b openUpload) int {
@@ -49,13 +52,19 @@ func (p *pagesCall) uploadRoom(site string) error {
 	}
 	idle := slices.IndexFunc(open, func(u openUpload) bool { return !u.Sending })
 	if idle < 0 {
-		return toolapi.NewPagesError(toolapi.CodeTooManyUploads, fmt.Sprintf("The site has %d uploads, and clients are sending to all of them: let one end, or end one.", len(open)))
+		return toolapi.NewPagesError(
+			toolapi.CodeTooManyUploads,
+			fmt.Sprintf("The site has %d uploads, and clients are sending to all of them: let one end, or end one.", len(open)),
+		)
 	}
 	// What sends to it is told as of an upload that has expired.
 	if err := p.exec("UPDATE uploads SET bundle_id = NULL WHERE id = ?", open[idle].UploadID); err != nil {
 		return err
 	}
-	return p.audit(entry{outcome: "done", summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, quoteName(open[idle].By))})
+	return p.audit(entry{
+		outcome: "done",
+		summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, quoteName(open[idle].By)),
+	})
 }
 
 // listUploads is GET /pages/uploads.
@@ -121,7 +130,10 @@ func (p *pagesCall) findEndableUpload(t tx) (u uploadRow, err error) {
 	if err != nil {
 		return u, err
 	}
-	if holder != p.who.holder && !slices.ContainsFunc(p.who.reachableWorkspaces(), func(w reachable) bool { return w.id == u.workspace && roleAllows(w.role, publishPages) }) {
+	if holder != p.who.holder &&
+		!slices.ContainsFunc(p.who.reachableWorkspaces(), func(w reachable) bool {
+			return w.id == u.workspace && roleAllows(w.role, publishPages)
+		}) {
 		return u, noUpload()
 	}
 	return u, p.usable(&u)

@@ -83,7 +83,10 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Damaged = append(v.Damaged, DamagedFile{Name: filepath.ToSlash(name), Problem: blobProblem(why), Missing: errors.Is(why, fs.ErrNotExist), Shown: shown, space: space, sum: h.sum})
+		v.Damaged = append(v.Damaged, DamagedFile{
+			Name: filepath.ToSlash(name), Problem: blobProblem(why), Missing: errors.Is(why, fs.ErrNotExist),
+			Shown: shown, space: space, sum: h.sum,
+		})
 	}
 	slices.SortFunc(v.Damaged, func(a, b DamagedFile) int { return cmp.Compare(a.Name, b.Name) })
 	return v, nil
@@ -115,7 +118,8 @@ func (s *Service) heldBlobs(ctx context.Context) (shown map[workspaceBlob][]Show
 		rows, err := list(t, func(r *sql.Rows, x *row) error {
 			return r.Scan(&x.workspace, &x.shown.Site, &x.shown.Revision, &x.blobs)
 		},
-			"SELECT b.workspace_id, s.name, r.name, b.blobs FROM revisions r JOIN sites s ON s.id = r.site_id JOIN bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
+			"SELECT b.workspace_id, s.name, r.name, b.blobs FROM revisions r JOIN sites s ON s.id = r.site_id JOIN "+
+				"bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
 		for _, x := range rows {
 			for _, b := range blobList(x.blobs).rows() {
 				h := workspaceBlob{x.workspace, b.sum}

@@ -61,7 +61,9 @@ func passThrough(r *http.Request) {
 
 // refusedByServer is all that net/http writes when it refuses a request: in one piece, and
 // with none of the headers of an answer of ours.
-var refusedByServer = regexp.MustCompile(`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`)
+var refusedByServer = regexp.MustCompile(
+	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
+)
 
 // longestRefusal bounds what is looked at.
 const longestRefusal = 512
@@ -88,10 +90,14 @@ func (w *wire) Write(b []byte) (int, error) {
 // refuseUnread answers a request that nobody read.
 func (s *Service) refuseUnread(c net.Conn, status int) error {
 	refused := map[int]*toolapi.Error{
-		http.StatusExpectationFailed:           toolapi.NewError(toolapi.CodeExpectation, "The only expectation that is met is 100-continue."),
+		http.StatusExpectationFailed: toolapi.NewError(
+			toolapi.CodeExpectation, "The only expectation that is met is 100-continue.",
+		),
 		http.StatusRequestHeaderFieldsTooLarge: toolapi.NewError(toolapi.CodeHeadersTooLarge, "The headers of the request are too long."),
-		http.StatusNotImplemented:              toolapi.NewError(toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked."),
-		http.StatusHTTPVersionNotSupported:     toolapi.NewError(toolapi.CodeVersion, "This service speaks HTTP/1.1."),
+		http.StatusNotImplemented: toolapi.NewError(
+			toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked.",
+		),
+		http.StatusHTTPVersionNotSupported: toolapi.NewError(toolapi.CodeVersion, "This service speaks HTTP/1.1."),
 	}[status]
 	if refused == nil {
 		refused = toolapi.NewError(toolapi.CodeMalformedRequest, "The request line or a header is not one of HTTP/1.1.")

@@ -190,7 +190,8 @@ func (w *writer) walk(dir, but string) (databases, files []string, err error) {
 // passing reports whether a file is of the moment: a lock, or what SQLite keeps
 // beside a database that is open.
 func passing(name string) bool {
-	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") || strings.HasSuffix(name, "-journal") || strings.HasSuffix(name, ".tmp")
+	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") ||
+		strings.HasSuffix(name, "-journal") || strings.HasSuffix(name, ".tmp")
 }
 
 // file adds a file.
@@ -204,7 +205,9 @@ func (w *writer) file(path, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime(), Format: tar.FormatPAX}); err != nil {
+	if err := w.tar.WriteHeader(&tar.Header{
+		Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime(), Format: tar.FormatPAX,
+	}); err != nil {
 		return err
 	}
 	h := sha256.New()
@@ -225,7 +228,9 @@ func (w *writer) finish() error {
 	if err != nil {
 		return err
 	}
-	err = w.tar.WriteHeader(&tar.Header{Name: listingName, Mode: 0o600, Size: int64(len(text)), ModTime: w.list.TakenAt, Format: tar.FormatPAX})
+	err = w.tar.WriteHeader(&tar.Header{
+		Name: listingName, Mode: 0o600, Size: int64(len(text)), ModTime: w.list.TakenAt, Format: tar.FormatPAX,
+	})
 	if err == nil {
 		_, err = w.tar.Write(text)
 	}

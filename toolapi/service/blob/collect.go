@@ -68,7 +68,9 @@ func (s *Store) collectSpace(workspace int64, wanted func(int64, map[string]bool
 	return removed, nil
 }
 
-func (s *Store) collectFolder(space *Space, workspace int64, folder string, wanted func(int64, map[string]bool) error) (removed int, err error) {
+func (s *Store) collectFolder(
+	space *Space, workspace int64, folder string, wanted func(int64, map[string]bool) error,
+) (removed int, err error) {
 	s.using.Lock()
 	defer s.using.Unlock()
 	files, err := os.ReadDir(filepath.Join(space.dir, folder))

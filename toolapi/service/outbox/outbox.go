@@ -45,7 +45,8 @@ func Put(dir string, m Message) (cleared, err error) {
 	at := m.At.UTC()
 	// Each encoded word gets a line of its own: lines that hold one have a bound.
 	subject := strings.ReplaceAll("Subject: "+mime.QEncoding.Encode("utf-8", m.Subject), " =?", "\r\n =?")
-	text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n%s",
+	text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"+
+		"Content-Transfer-Encoding: 8bit\r\n\r\n%s",
 		at.Format(time.RFC1123Z), (&mail.Address{Address: m.To}).String(), subject, strings.ReplaceAll(m.Text, "\n", "\r\n"))
 	if err := os.WriteFile(filepath.Join(dir, at.Format(fileName)+extension), []byte(text), 0o600); err != nil {
 		return nil, err
