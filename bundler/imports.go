@@ -220,9 +220,12 @@ func notUTF8(path, text string, at int) api.Message {
 	begin := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[begin:], "\n")
 	return api.Message{
-		Text:     "a byte here is not UTF-8, and becomes U+FFFD",
-		Detail:   refusal{"not-utf8", "save the file as UTF-8"},
-		Location: &api.Location{File: path, Line: strings.Count(text[:at], "\n") + 1, Column: at - begin, Length: utf8.RuneLen(utf8.RuneError), LineText: line},
+		Text:   "a byte here is not UTF-8, and becomes U+FFFD",
+		Detail: refusal{"not-utf8", "save the file as UTF-8"},
+		Location: &api.Location{
+			File: path, Line: strings.Count(text[:at], "\n") + 1, Column: at - begin,
+			Length: utf8.RuneLen(utf8.RuneError), LineText: line,
+		},
 	}
 }
 
@@ -284,7 +287,10 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	if !strings.HasPrefix(string(data), "\x00asm") {
 		return refuse("import-wasm", "", fmt.Sprintf("%q is not a WebAssembly module", args.Path))
 	}
-	m := Module{Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data, file: filepath.ToSlash(i.reads.relative(found.Path))}
+	m := Module{
+		Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data,
+		file: filepath.ToSlash(i.reads.relative(found.Path)),
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.wasm[m.Specifier] = m

@@ -29,7 +29,9 @@ func (i *imports) outside(path string) []api.Message {
 // credentials is the message about an imported file that holds keys or passwords.
 func (i *imports) credentials(path string) []api.Message {
 	return []api.Message{{
-		Text:   `"` + filepath.ToSlash(i.reads.relative(path)) + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for whoever reads it`,
+		Text: `"` + filepath.ToSlash(
+			i.reads.relative(path),
+		) + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for whoever reads it`,
 		Detail: refusal{"import-credentials", `declare the value that the Worker needs in "secrets", and read env.NAME`},
 	}}
 }

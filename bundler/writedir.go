@@ -120,7 +120,8 @@ func replaceable(dir string) (beside []string, err error) {
 
 // isLitter reports whether a file is one that a desktop leaves in any folder that it shows.
 func isLitter(name string) bool {
-	return name == ".DS_Store" || strings.HasPrefix(name, "._") || strings.EqualFold(name, "Thumbs.db") || strings.EqualFold(name, "desktop.ini")
+	return name == ".DS_Store" || strings.HasPrefix(name, "._") || strings.EqualFold(name, "Thumbs.db") ||
+		strings.EqualFold(name, "desktop.ini")
 }
 
 // outputs are the files of an earlier output in dir; none when it is no such folder.

@@ -45,7 +45,10 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !readOnly(r) {
 		head.Set("Allow", "GET, HEAD")
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "this address takes GET and HEAD only"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: "this address takes GET and HEAD only",
+		})
 		return
 	}
 	switch p := r.URL.Path; {
@@ -95,7 +98,10 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
 		})
 	case r.Method == http.MethodPost && !empty && kind != "application/json":
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnsupportedMediaType, Code: "json_needed", Message: "this takes JSON", Fix: `send "Content-Type: application/json"`})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusUnsupportedMediaType, Code: "json_needed", Message: "this takes JSON",
+			Fix: `send "Content-Type: application/json"`,
+		})
 	default:
 		h.tools.ServeHTTP(w, r)
 	}
@@ -206,7 +212,9 @@ func (h *Hub) serveState(w http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 	data, err := json.Marshal(state)
 	if err != nil {
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusInternalServerError, Code: "internal", Message: "the state has no JSON form"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusInternalServerError, Code: "internal", Message: "the state has no JSON form",
+		})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -14,7 +14,10 @@ import (
 //
 // Follow ends with the context, whose cause it returns, or with read's error.
 // Calls to read never overlap.
-func Follow(ctx context.Context, now func() time.Time, logger *slog.Logger, read func(ctx context.Context) (watch []string, err error)) error {
+func Follow(
+	ctx context.Context, now func() time.Time, logger *slog.Logger,
+	read func(ctx context.Context) (watch []string, err error),
+) error {
 	ctx, stop := context.WithCancel(ctx)
 	w := newWatcher(now, logger)
 	var running sync.WaitGroup

@@ -96,7 +96,10 @@ func (h *Hub) tellObstacle(r *http.Request, o policyObstacle) {
 	h.told[o.directive] = true
 	h.mu.Unlock()
 	if o.directive != "" && !known {
-		h.logger.Warn("live reload does not work on "+r.URL.EscapedPath()+`: its Content-Security-Policy forbids it with "`+o.text+`"`, "fix", o.fix)
+		h.logger.Warn(
+			"live reload does not work on "+r.URL.EscapedPath()+`: its Content-Security-Policy forbids it with "`+o.text+`"`,
+			"fix", o.fix,
+		)
 	}
 }
 

@@ -35,7 +35,10 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 			refuse(w, r, http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
 			return
 		case headerLines(r.Header) > maxHeaderLines:
-			refuse(w, r, http.StatusRequestHeaderFieldsTooLarge, "too_many_headers", "the request has more than "+strconv.Itoa(maxHeaderLines)+" header lines")
+			refuse(
+				w, r, http.StatusRequestHeaderFieldsTooLarge, "too_many_headers",
+				"the request has more than "+strconv.Itoa(maxHeaderLines)+" header lines",
+			)
 			return
 		}
 		if r.Body != nil && r.Body != http.NoBody {

@@ -24,9 +24,13 @@ func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle
 	for policy := range strings.SplitSeq(strings.Join(policies, ","), ",") {
 		p := directivesOf(policy)
 		if flags, ok := p["sandbox"]; ok && !(hasToken(flags, "allow-scripts") && hasToken(flags, "allow-same-origin")) {
-			return policyObstacle{"sandbox", shownDirective("sandbox", flags), "give it allow-scripts and allow-same-origin under pages dev" + byHand}
+			return policyObstacle{
+				"sandbox", shownDirective("sandbox", flags),
+				"give it allow-scripts and allow-same-origin under pages dev" + byHand,
+			}
 		}
-		if name, sources, ok := p.first("script-src-elem", "script-src", "default-src"); ok && !allowsSource(sources, r, scriptPath, nonce) {
+		if name, sources, ok := p.first("script-src-elem", "script-src", "default-src"); ok &&
+			!allowsSource(sources, r, scriptPath, nonce) {
 			return policyObstacle{name, shownDirective(name, sources), "let script-src have 'self' or a nonce under pages dev" + byHand}
 		}
 		if name, sources, ok := p.first("connect-src", "default-src"); ok && !allowsSource(sources, r, streamPath, "") {
@@ -117,7 +121,8 @@ func isHost(source, host, scheme string) bool {
 	name, port := hostAndPort(host, standard)
 	wanted, wantedPort := hostAndPort(source, standard)
 	suffix, wild := strings.CutPrefix(wanted, "*")
-	return (wantedPort == "*" || wantedPort == port) && (wanted == name || wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(name, suffix))
+	return (wantedPort == "*" || wantedPort == port) && (wanted == name ||
+		wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(name, suffix))
 }
 
 func hostAndPort(host, standard string) (name, port string) {

@@ -45,8 +45,9 @@ func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, b
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'self'; connect-src 'self'; img-src 'self'; "+
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'self'; connect-src 'self'; img-src 'self'; "+
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if problems[0].Retriable {
@@ -62,7 +63,10 @@ func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, b
 func refuseGuest(w http.ResponseWriter, r *http.Request, p Problem, build int64) {
 	if build != 0 {
 		w.Header().Set("Retry-After", "5")
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "site_rebuilding", Message: "the site is being rebuilt, try again in a moment"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusServiceUnavailable, Code: "site_rebuilding",
+			Message: "the site is being rebuilt, try again in a moment",
+		})
 		return
 	}
 	site.Refuse(w, r, &site.RefusalError{Status: p.status(), Code: "worker_failed", Message: "the site's code failed to answer"})

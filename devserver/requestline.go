@@ -21,11 +21,17 @@ const limitWarning = 0.8
 func FormatRequest(rec site.RequestRecord, colour bool) string {
 	paint := painter(colour)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s %s ms", stripControls(rec.Method), requestTarget(rec), paint(statusColour(rec.Status), strconv.Itoa(rec.Status)), formatMillis(rec.Millis))
+	fmt.Fprintf(
+		&b, "%s %s %s %s ms", stripControls(rec.Method), requestTarget(rec),
+		paint(statusColour(rec.Status), strconv.Itoa(rec.Status)), formatMillis(rec.Millis),
+	)
 	if m := rec.Meter; m != nil {
 		cpu := "cpu " + upTo(formatMillis(m.CPUMs), m.CPULimitMs) + " ms"
 		sub := "sub " + upTo(strconv.Itoa(m.SubRequests), m.SubRequestsMax)
-		fmt.Fprintf(&b, " · %s · %s", paint(meterColour(m.CPUMs, m.CPULimitMs), cpu), paint(meterColour(float64(m.SubRequests), m.SubRequestsMax), sub))
+		fmt.Fprintf(
+			&b, " · %s · %s", paint(meterColour(m.CPUMs, m.CPULimitMs), cpu),
+			paint(meterColour(float64(m.SubRequests), m.SubRequestsMax), sub),
+		)
 	}
 	if rec.Source != "" {
 		fmt.Fprintf(&b, " · %s", paint(dim, string(rec.Source)))

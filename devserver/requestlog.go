@@ -272,12 +272,17 @@ func (r logRow) values() (columns []any, size int64, err error) {
 	if r.line != nil {
 		document, err := marshalRow(r.line)
 		l := r.line
-		return []any{l.Request, 1, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document}, int64(len(document) + len(l.Text)), err
+		return []any{
+			l.Request, 1, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document,
+		}, int64(len(document) + len(l.Text)), err
 	}
 	document, err := marshalRow(r.record)
 	rec := r.record
 	text := requestTarget(*rec) + "\n" + rec.Error
-	return []any{rec.ID, 0, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member, text, document}, int64(len(document) + len(text)), err
+	return []any{
+		rec.ID, 0, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member,
+		text, document,
+	}, int64(len(document) + len(text)), err
 }
 
 // recordSeverity is that of an error for a request that failed, else 0.

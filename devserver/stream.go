@@ -34,7 +34,9 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	version, err := strconv.ParseInt(held, 10, 64)
 	if err != nil {
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusBadRequest, Code: "version_malformed", Message: "v is not a version number"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusBadRequest, Code: "version_malformed", Message: "v is not a version number",
+		})
 		return
 	}
 	guest := loopback.VisitOf(r.Context()) != nil
@@ -60,7 +62,9 @@ func serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber
 	page := join()
 	if page == nil {
 		w.Header().Set("Retry-After", "1")
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "too_many_pages", Message: "no room for another page"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusServiceUnavailable, Code: "too_many_pages", Message: "no room for another page",
+		})
 		return
 	}
 	defer leave(page)

@@ -93,7 +93,10 @@ func (f *edgeFile) headerRules() []headerRule {
 		}
 		empty()
 		if len(rules) == maxHeaderRules {
-			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
+			f.refuse(
+				codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules),
+				`join rules with "*" or ":name"`,
+			)
 			return rules
 		}
 		open, known, block = -1, "refused", line
@@ -118,9 +121,15 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	switch {
 	case !pair && !unset:
-		f.refuse(codeEdgeLine, line.whole(), "the line is neither a path nor a header", `write "Name: value", or "! Name" to leave a header out`)
+		f.refuse(
+			codeEdgeLine, line.whole(), "the line is neither a path nor a header",
+			`write "Name: value", or "! Name" to leave a header out`,
+		)
 	case !headerName.MatchString(name):
-		f.refuse(codeEdgeLine, line.whole(), quote(name)+" is no name of a header", `write a name of letters, digits and -, then a colon and the value`)
+		f.refuse(
+			codeEdgeLine, line.whole(), quote(name)+" is no name of a header",
+			`write a name of letters, digits and -, then a colon and the value`,
+		)
 	case ownedHeader(canonical):
 		f.refuse(codeEdgeHeader, line.whole(), quote(name)+" is for the server alone to set", "remove the line")
 	case HeaderSecret(name, value) != "":

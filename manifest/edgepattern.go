@@ -103,7 +103,10 @@ func (f *edgeFile) pattern(text string, at span, hosts bool) (*edgePattern, bool
 		}
 		p.host, host, path = true, strings.ToLower(rest[:slash]), rest[slash:]
 		if host == "" || !plainHost(host) {
-			f.refuse(codeEdgePath, at, quote(text)+" names no host, or one with a port", "write it as https://example.com/path; rules look neither at scheme nor port")
+			f.refuse(
+				codeEdgePath, at, quote(text)+" names no host, or one with a port",
+				"write it as https://example.com/path; rules look neither at scheme nor port",
+			)
 			return nil, false
 		}
 	}
@@ -127,7 +130,11 @@ func (f *edgeFile) pattern(text string, at span, hosts bool) (*edgePattern, bool
 		return nil, false
 	}
 	if ReservedPath(decoded) != "" {
-		f.warn(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
+		f.warn(
+			codeEdgeReserved, at,
+			quote(text)+" lies under a path that the platform keeps for itself, where no rule counts",
+			"remove the rule",
+		)
 	}
 	p.compile(host, path)
 	return p, true

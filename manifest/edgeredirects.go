@@ -131,8 +131,9 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			dynamic++
 		}
 		if static > maxStaticRedirects || dynamic > maxDynamicRedirects {
-			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
-				maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
+			f.refuse(codeEdgeTooMany, line.whole(),
+				fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
+					maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
 			return rules
 		}
 		key := rule.from.prefix
@@ -140,7 +141,10 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			key = "*" + rule.from.expr.String()
 		}
 		if before, twice := seen[key]; twice {
-			f.warn(codeEdgeDuplicate, from, fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
+			f.warn(
+				codeEdgeDuplicate, from, fmt.Sprintf("the rule never counts: line %d is for the same paths", before),
+				"remove one of them",
+			)
 			continue
 		}
 		seen[key] = line.number
@@ -178,7 +182,8 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 	if len(words) != 2 && len(words) != 3 {
 		fix := `write "/from /to 301"; a space in a path is %20`
 		if slices.ContainsFunc(words[min(1, len(words)):], condition) {
-			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the country, the language or a cookie"
+			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the " +
+				"country, the language or a cookie"
 		}
 		f.refuse(codeEdgeLine, line.whole(), "the line is no redirect", fix)
 		return rule, from, false
@@ -200,7 +205,10 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 	}
 	for _, name := range placeholder.FindAllString(rule.to, -1) {
 		if !slices.Contains(rule.from.names, name[1:]) {
-			f.warn(codeEdgePath, at[1], quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "put it into the path of the rule, or correct its name")
+			f.warn(
+				codeEdgePath, at[1], quote(name)+" stands for nothing in the path of the rule, and is kept as it is",
+				"put it into the path of the rule, or correct its name",
+			)
 		}
 	}
 	return rule, at[0], f.leadsOn(words, at[1], rule)
@@ -217,7 +225,10 @@ func (f *edgeFile) destination(text string, at span, rule redirectRule) (to stri
 		return f.elsewhere(to, rest, at, rule)
 	}
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		f.refuse(codeEdgePath, at, quote(text)+" is neither a path of the site nor an https:// address", `begin it with one slash, or with https://`)
+		f.refuse(
+			codeEdgePath, at, quote(text)+" is neither a path of the site nor an https:// address",
+			`begin it with one slash, or with https://`,
+		)
 		return "", false
 	}
 	end := len(to)
@@ -229,7 +240,11 @@ func (f *edgeFile) destination(text string, at span, rule redirectRule) (to stri
 	case fault != "":
 		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), edgePathFix)
 	case ReservedPath(decoded) != "":
-		f.refuse(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "lead to a page of the site, or remove the rule")
+		f.refuse(
+			codeEdgeReserved, at,
+			quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead",
+			"lead to a page of the site, or remove the rule",
+		)
 	default:
 		return to, true
 	}
@@ -247,7 +262,10 @@ func (f *edgeFile) elsewhere(to, rest string, at span, rule redirectRule) (strin
 		return "", false
 	}
 	if rule.status == 200 {
-		f.refuse(codeEdgeLine, at, "only a file of this site can answer in the place of a path", "use 302 to lead to another site, or fetch it in the Worker")
+		f.refuse(
+			codeEdgeLine, at, "only a file of this site can answer in the place of a path",
+			"use 302 to lead to another site, or fetch it in the Worker",
+		)
 		return "", false
 	}
 	for _, name := range placeholder.FindAllString(host, -1) {
@@ -291,7 +309,11 @@ func (f *edgeFile) leadsOn(words []string, at span, rule redirectRule) bool {
 	}
 	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
 	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
-		f.refuse(codeEdgeLoop, at, fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", quote(words[1])), once)
+		f.refuse(
+			codeEdgeLoop, at,
+			fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", quote(words[1])),
+			once,
+		)
 		return false
 	}
 	if rule.status == 200 || rule.varies() {
@@ -326,7 +348,10 @@ func (r *EdgeRules) checkChains(f *edgeFile) {
 			}
 			continue
 		}
-		f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
+		f.refuse(
+			codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]),
+			"give one of them another destination",
+		)
 		for _, line := range lines {
 			looped[line] = true
 		}
@@ -348,7 +373,14 @@ func (r *EdgeRules) warnChains(f *edgeFile, long map[int][]int) {
 	for _, begun := range []bool{false, true} { // a long loop is begun by none
 		for _, rule := range r.redirects {
 			if lines := long[rule.line]; len(lines) > 0 && later[rule.line] == begun && !told[rule.line] {
-				f.warn(codeEdgeChain, rule.at, fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d", maxHops, lines[maxHops]), "lead it straight to where the last of them leads")
+				f.warn(
+					codeEdgeChain, rule.at,
+					fmt.Sprintf(
+						"browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
+						maxHops, lines[maxHops],
+					),
+					"lead it straight to where the last of them leads",
+				)
 				tellAll(rule.line, long, told)
 			}
 		}

@@ -149,7 +149,10 @@ func (r *run) checkTexts() error {
 func (r *run) leavePending(i int) {
 	name := r.status.Pending[i].Name
 	r.status.Pending = r.status.Pending[:i]
-	r.result.Warnings = append(r.result.Warnings, Notice{Name: name, Code: CodeHeld, Pos: token.Position{Filename: r.set.path(name)}, Msg: "the migration has no statement yet, and waits for one"})
+	r.result.Warnings = append(r.result.Warnings, Notice{
+		Name: name, Code: CodeHeld, Pos: token.Position{Filename: r.set.path(name)},
+		Msg: "the migration has no statement yet, and waits for one",
+	})
 }
 
 // applyAll applies every pending file.
@@ -158,7 +161,10 @@ func (r *run) applyAll(ctx context.Context) error {
 	work := total > 0 || len(r.status.adopt) > 0
 	for more := work; more; {
 		if r.o.Progress != nil && len(r.status.Pending) > 0 {
-			r.o.Progress(Progress{Name: r.status.Pending[0].Name, Done: len(r.files), Total: max(total, len(r.files)+len(r.status.Pending))})
+			r.o.Progress(Progress{
+				Name: r.status.Pending[0].Name, Done: len(r.files),
+				Total: max(total, len(r.files)+len(r.status.Pending)),
+			})
 		}
 		var err error
 		if more, err = r.transaction(ctx, r.next); err != nil {
@@ -330,8 +336,11 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	}
 	if r.owing.IsValid() {
 		return &Error{
-			Pos: r.owing, Code: CodeForeignKeys, Msg: "this leaves rows without their parent, and a table that is given its name is no parent to them: SQLite would refuse to commit",
-			Fix: "begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: SQLite then forgets them, and the keys are checked all the same",
+			Pos: r.owing, Code: CodeForeignKeys,
+			Msg: "this leaves rows without their parent, and a table that is given its name is no parent to them: " +
+				"SQLite would refuse to commit",
+			Fix: "begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: SQLite then forgets them, " +
+				"and the keys are checked all the same",
 		}
 	}
 	return r.noticeLosses(ctx, f)
@@ -401,7 +410,10 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	}
 	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which counts lines from the file's first
 	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && g.msg == "" {
-		return &Error{Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what, Fix: "do it in smaller ones", cause: err}
+		return &Error{
+			Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what,
+			Fix: "do it in smaller ones", cause: err,
+		}
 	}
 	if err != nil && g.msg == "" {
 		err = r.beyondLimits(ctx, f, s, err)
@@ -413,7 +425,10 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		return f.refusal(s, g, err)
 	}
 	if firstWord(text) == "VACUUM" {
-		return &Error{Pos: begin(), Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction", Fix: "remove the statement; space of deleted rows is used again by itself", cause: err}
+		return &Error{
+			Pos: begin(), Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction",
+			Fix: "remove the statement; space of deleted rows is used again by itself", cause: err,
+		}
 	}
 	e := databaseError("the statement fails", err)
 	e.Pos = begin()

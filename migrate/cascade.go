@@ -117,7 +117,9 @@ WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_d
 
 // countReferring is how many rows have the reference.
 func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err error) {
-	err = r.conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table)).Scan(&n)
+	err = r.conn.QueryRowContext(
+		context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table),
+	).Scan(&n)
 	return n, err
 }
 
@@ -146,7 +148,8 @@ func (l loss) String() string {
 		rows, it = "row", "it"
 	}
 	if l.action == "SET NULL" {
-		return fmt.Sprintf("dropping %q set %q to null in %d %s of %q (ON DELETE SET NULL); keep %s in another table before, and put %s back behind it",
+		return fmt.Sprintf("dropping %q set %q to null in %d %s of %q (ON DELETE SET NULL); keep %s in another table "+
+			"before, and put %s back behind it",
 			l.parent, l.column, n, rows, l.table, it, it)
 	}
 	return fmt.Sprintf("dropping %q deleted %d %s of %q (ON DELETE CASCADE); keep %s in another table before, and put %s back behind it",

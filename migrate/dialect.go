@@ -17,9 +17,15 @@ var foreignForms = []struct {
 	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows by itself"},
 	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP, which is what NOW() is"},
 	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
-	{regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`), "leave out the options behind the columns"},
+	{
+		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
+		"leave out the options behind the columns",
+	},
 	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "leave out the last word"},
-	{regexp.MustCompile(`(?i)^CREATE TYPE\b`), "leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type"},
+	{
+		regexp.MustCompile(`(?i)^CREATE TYPE\b`),
+		"leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+	},
 	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "leave the statement out: there are no extensions"},
 	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "leave the statement out: INTEGER PRIMARY KEY numbers rows by itself"},
 	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "leave the statement out: it is about a session"},

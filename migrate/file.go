@@ -95,7 +95,14 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			continue
 		}
 		if isDownFile(name) {
-			notices = append(notices, notice(f, CodeDown, "the file is applied as any other, in the order of its name: move it out of the folder, and go back with pages migrate undo"))
+			notices = append(
+				notices,
+				notice(
+					f, CodeDown,
+					"the file is applied as any other, in the order of its name: move it out of the folder, and go "+
+						"back with pages migrate undo",
+				),
+			)
 		}
 		files = append(files, f)
 	}
@@ -281,7 +288,9 @@ func ambiguities(files []File) []Notice {
 		x, y := leadingNumber(a.Name), leadingNumber(b.Name)
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 	})
-	if at := slices.IndexFunc(numbered, func(f File) bool { return len(leadingDigits(f.Name)) != len(leadingDigits(numbered[0].Name)) }); at > 0 {
+	if at := slices.IndexFunc(numbered, func(f File) bool {
+		return len(leadingDigits(f.Name)) != len(leadingDigits(numbered[0].Name))
+	}); at > 0 {
 		msg := "the numbers have different widths, and names are compared byte by byte; pad the numbers to one width"
 		if !slices.EqualFunc(numbered, byNumber, func(a, b File) bool { return a.Name == b.Name }) {
 			msg += fmt.Sprintf(". They are applied in the order %s; by number it would be %s", listInOrder(numbered), listInOrder(byNumber))

@@ -71,7 +71,10 @@ type refusal struct{ code, msg, fix string }
 
 func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
 	if hiddenTables[strings.ToLower(arg1)] {
-		return refusal{CodeModule, `the table "` + arg1 + `" is not available`, "remove the statement: a migration reaches tables, and not the pages they are kept in"}
+		return refusal{
+			CodeModule, `the table "` + arg1 + `" is not available`,
+			"remove the statement: a migration reaches tables, and not the pages they are kept in",
+		}
 	}
 	switch action {
 	case sqlite.AuthRead, sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
@@ -90,7 +93,10 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 		return pragmaVerdict(strings.ToLower(arg1), arg2)
 	case sqlite.AuthFunction:
 		if forbiddenFunctions[strings.ToLower(arg2)] {
-			return refusal{CodeFunction, `a migration must not use the function "` + arg2 + `"`, "remove the call: a migration reaches the database alone, and no files"}
+			return refusal{
+				CodeFunction, `a migration must not use the function "` + arg2 + `"`,
+				"remove the call: a migration reaches the database alone, and no files",
+			}
 		}
 		return refusal{}
 	case sqlite.AuthCreateTempTable, sqlite.AuthCreateTempView, sqlite.AuthCreateTempTrigger, sqlite.AuthCreateTempIndex:
@@ -101,14 +107,20 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 		}
 	case sqlite.AuthCreateVTable:
 		if !virtualTables[strings.ToLower(arg2)] {
-			return refusal{CodeModule, `the virtual table module "` + arg2 + `" is not available`, `use "fts5", "fts5vocab", "rtree" or "rtree_i32"`}
+			return refusal{
+				CodeModule, `the virtual table module "` + arg2 + `" is not available`,
+				`use "fts5", "fts5vocab", "rtree" or "rtree_i32"`,
+			}
 		}
 	default: // creates, changes or drops what the arguments name
 	}
 	return ownVerdict(cmp.Or(ownPrefix(arg1), ownPrefix(arg2)))
 }
 
-var temporary = refusal{CodeTemporary, "a migration must not create temporary objects", "create an ordinary table and drop it at the end of the file"}
+var temporary = refusal{
+	CodeTemporary, "a migration must not create temporary objects",
+	"create an ordinary table and drop it at the end of the file",
+}
 
 // ownVerdict refuses a name that begins with one of ownPrefixes; "" is another name.
 func ownVerdict(prefix string) refusal {
@@ -133,10 +145,14 @@ func pragmaVerdict(name, value string) refusal {
 	case name == "foreign_keys":
 		return refusal{
 			CodePragma, `PRAGMA "foreign_keys" has no effect in a transaction`,
-			"begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: keys are then checked at the end of the file; what ON DELETE says still happens when a table is dropped",
+			"begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: keys are then checked at the " +
+				"end of the file; what ON DELETE says still happens when a table is dropped",
 		}
 	default:
-		return refusal{CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`, "remove the statement: the platform sets up its databases itself"}
+		return refusal{
+			CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`,
+			"remove the statement: the platform sets up its databases itself",
+		}
 	}
 }
 

@@ -96,7 +96,8 @@ func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 // insertEntry, as the others that take a moment, does not listen to the end of ctx: a driver that does has to start a
 // goroutine for it.
 func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
-	_, err := conn.ExecContext(context.WithoutCancel(ctx), "INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err := conn.ExecContext(context.WithoutCancel(ctx),
+		"INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
 		e.Name, e.SHA256, e.Position, e.AppliedAt.Format(ledgerTime), e.DurationMS, e.Tool)
 	return err
 }

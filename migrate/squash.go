@@ -80,7 +80,10 @@ func (c *comparison) squash(f File) {
 			c.stood[name] = true
 		}
 		c.refusals = append(c.refusals, f.errorWhole(CodeSquash,
-			fmt.Sprintf("the file stands for %d migrations, and this database has applied %s of them, or other versions", len(members), strings.Join(applied, ", ")),
+			fmt.Sprintf(
+				"the file stands for %d migrations, and this database has applied %s of them, or other versions",
+				len(members), strings.Join(applied, ", "),
+			),
 			"apply the others first, from the version of the folder before the squash; or begin anew with pages migrate reset"))
 	default:
 		c.standFor(f, members)
@@ -181,7 +184,9 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 		return Squash{}, fmt.Errorf("try the squash: %w", err)
 	}
 	if !bytes.Equal(before, after) {
-		return Squash{}, refuseSquash("what these migrations leave cannot be written as one file that leaves the same", "squash fewer of them")
+		return Squash{}, refuseSquash(
+			"what these migrations leave cannot be written as one file that leaves the same", "squash fewer of them",
+		)
 	}
 	return out, nil
 }
@@ -212,7 +217,10 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 	last := head.files[len(head.files)-1]
 	next := slices.IndexFunc(set.files, func(f File) bool { return f.Name > upTo })
 	if taken || next >= 0 && name >= set.files[next].Name {
-		return Squash{}, refuseSquash(fmt.Sprintf("the squash would be called %q, which does not sort between %q and the next migration", name, last.Name), "squash up to another migration")
+		return Squash{}, refuseSquash(
+			fmt.Sprintf("the squash would be called %q, which does not sort between %q and the next migration", name, last.Name),
+			"squash up to another migration",
+		)
 	}
 	out := Squash{File: File{Name: name, Path: set.path(name)}}
 	var text strings.Builder
@@ -234,7 +242,9 @@ func (m stoodFor) write(out *strings.Builder, dashes string) {
 }
 
 // dumpOf writes what files leave of an empty database.
-func (m *Migrator) dumpOf(ctx context.Context, set fileSet, dump func(ctx context.Context, db *sql.DB, w io.Writer) error) (text []byte, err error) {
+func (m *Migrator) dumpOf(
+	ctx context.Context, set fileSet, dump func(ctx context.Context, db *sql.DB, w io.Writer) error,
+) (text []byte, err error) {
 	db, err := scratch()
 	if err != nil {
 		return nil, err

@@ -219,7 +219,10 @@ func (s *Statements) checkText(start, end int) error {
 	for {
 		r, n := utf8.DecodeRune(text[i:])
 		if r == utf8.RuneError && n == 1 {
-			return s.errorAt(base+i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i]), "save it as UTF-8, or write the value as CAST(X'…' AS TEXT)")
+			return s.errorAt(
+				base+i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i]),
+				"save it as UTF-8, or write the value as CAST(X'…' AS TEXT)",
+			)
 		}
 		i += n
 	}

@@ -54,7 +54,10 @@ type comparison struct {
 // compare is the rule of what may run: every applied file is present with the sum it had, and every new one sorts
 // after the last applied one.
 func (s fileSet) compare(ledger []Entry, o Options) Status {
-	c := &comparison{fileSet: s, Status: Status{Applied: ledger}, o: o, known: make(map[string]Entry, len(ledger)), stood: map[string]bool{}}
+	c := &comparison{
+		fileSet: s, Status: Status{Applied: ledger}, o: o, known: make(map[string]Entry, len(ledger)),
+		stood: map[string]bool{},
+	}
 	c.Warnings = append(c.Warnings, s.notices...)
 	for _, e := range ledger {
 		c.known[e.Name] = e
@@ -83,7 +86,8 @@ func (c *comparison) noteFile(f File) {
 		c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
 			fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
 			"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
-				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+c.o.word(f.Name)))
+				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+
+				c.o.word(f.Name)))
 	case done:
 	case f.Name < c.last:
 		c.noteOutOfOrder(f)
@@ -102,7 +106,10 @@ func (c *comparison) noteOutOfOrder(f File) {
 				fix = fmt.Sprintf("rename it to %q again, under which it is applied", gone.Name)
 			}
 		}
-		c.refusals = append(c.refusals, f.errorWhole(CodeOutOfOrder, fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last), fix))
+		c.refusals = append(
+			c.refusals,
+			f.errorWhole(CodeOutOfOrder, fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last), fix),
+		)
 		return
 	}
 	c.Pending = append(c.Pending, f)
@@ -147,7 +154,10 @@ func (r Result) Stands() string {
 	case n == 1:
 		parts = append(parts, r.Applied[0].Name+" is applied and stands")
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name))
+		parts = append(
+			parts,
+			fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name),
+		)
 	}
 	switch n := len(r.Remaining); {
 	case n == 1:

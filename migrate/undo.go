@@ -76,7 +76,8 @@ func (m *Migrator) Copies() ([]Copy, error) {
 func undoError(what string, err error) *Error {
 	e := databaseError(what, err)
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		e.Msg, e.Code, e.Fix = what+": "+pe.Err.Error(), CodeDatabaseUnavailable, "free some disk, or make the folder one that you may write to"
+		e.Msg, e.Code, e.Fix = what+": "+
+			pe.Err.Error(), CodeDatabaseUnavailable, "free some disk, or make the folder one that you may write to"
 	}
 	return e
 }
@@ -157,7 +158,10 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 		return Copy{}, err
 	}
 	if len(list) == 0 {
-		return Copy{}, &Error{Code: CodeNoUndo, Msg: "there is no copy of the database from before a run", Fix: "pages migrate reset makes the database anew; pages state list shows saved states"}
+		return Copy{}, &Error{
+			Code: CodeNoUndo, Msg: "there is no copy of the database from before a run",
+			Fix: "pages migrate reset makes the database anew; pages state list shows saved states",
+		}
 	}
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -171,7 +175,10 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	if err := restoreFile(ctx, conn, list[0].Path); err != nil {
 		return Copy{}, errors.Join(databaseError("the copy cannot be put back", err), os.Remove(undone))
 	}
-	err = errors.Join(os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path), dbfile.SyncFolder(os.Open, m.o.UndoDir))
+	err = errors.Join(
+		os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path),
+		dbfile.SyncFolder(os.Open, m.o.UndoDir),
+	)
 	if err != nil {
 		return list[0], undoError("the database is put back, but its copies cannot be put in order", err)
 	}

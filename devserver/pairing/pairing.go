@@ -145,7 +145,9 @@ func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browse
 	c.busy = false
 	c.count++
 	fresh = rand.Text()
-	p := &pending{Event: Event{State: Asked, Browser: c.count, Code: newCode(), Expires: c.options.Now().Add(life), Host: host, Client: client}}
+	p := &pending{
+		Event: Event{State: Asked, Browser: c.count, Code: newCode(), Expires: c.options.Now().Add(life), Host: host, Client: client},
+	}
 	c.pending[keyOf(fresh)] = p
 	c.options.OnEvent(p.Event)
 	return fresh, p.Browser, nil

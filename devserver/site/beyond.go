@@ -93,7 +93,10 @@ func (x *exchange) askForCode(status int, next, problem string) {
 	if busy, ok := errors.AsType[*pairing.BusyError](err); ok {
 		after := int(math.Ceil(busy.After.Seconds()))
 		x.out.Header().Set("Retry-After", strconv.Itoa(after))
-		x.refuse(refuse(http.StatusTooManyRequests, "too_many_codes", "too many browsers asked for a code here, try again in "+inMinutes(busy.After)))
+		x.refuse(refuse(
+			http.StatusTooManyRequests, "too_many_codes",
+			"too many browsers asked for a code here, try again in "+inMinutes(busy.After),
+		))
 		return
 	}
 	if fresh != "" {

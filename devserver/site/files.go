@@ -173,7 +173,10 @@ func insertFiles(ctx context.Context, tx *sql.Tx, lead string, uploads []*upload
 // LeadFiles returns the files that are kept of a lead, in the order they came. They
 // are in its Fields too.
 func (s *Store) LeadFiles(ctx context.Context, lead string) ([]LeadFile, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT field, filename, size, content_type, sha256, key FROM lead_files WHERE lead_id = ? ORDER BY n`, lead)
+	rows, err := s.db.QueryContext(
+		ctx, `SELECT field, filename, size, content_type, sha256, key FROM lead_files WHERE lead_id = ? ORDER BY n`,
+		lead,
+	)
 	if err != nil {
 		return nil, err
 	}

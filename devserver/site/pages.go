@@ -206,7 +206,9 @@ func (x *exchange) writeJSON(status int, document any) {
 	if err != nil {
 		x.failure = err.Error()
 		x.site.options.Logger.Error("document not written", "error", err)
-		status, b = http.StatusInternalServerError, []byte(`{"ok":false,"error":{"code":"internal","message":"the document could not be written"}}`)
+		status, b = http.StatusInternalServerError, []byte(
+			`{"ok":false,"error":{"code":"internal","message":"the document could not be written"}}`,
+		)
 	}
 	x.writeBytes(status, "application/json; charset=utf-8", append(b, '\n'))
 }

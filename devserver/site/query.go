@@ -133,7 +133,9 @@ type Captured struct {
 // is only read; one that no site has opened yet has none.
 func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) (all []Captured, err error) {
 	var prepared bool
-	err = db.QueryRowContext(ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`).Scan(&prepared)
+	err = db.QueryRowContext(
+		ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`,
+	).Scan(&prepared)
 	if err != nil || !prepared {
 		return nil, err
 	}
@@ -178,7 +180,10 @@ func scanLead(row scanner) (placed[Lead], error) {
 	var l Lead
 	var seq, created int64
 	var fields, events string
-	err := row.Scan(&seq, &l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status, &l.Submission.Error, &events)
+	err := row.Scan(
+		&seq, &l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status,
+		&l.Submission.Error, &events,
+	)
 	if err != nil {
 		return placed[Lead]{}, err
 	}

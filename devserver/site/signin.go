@@ -144,7 +144,10 @@ func (s *Site) identify(persona, email string) (Member, error) {
 	}
 	address, err := mail.ParseAddress(email)
 	if err != nil || address.Address != email || len(email) > 254 {
-		return Member{}, refuse(http.StatusUnprocessableEntity, "email_malformed", "that is no email address, write one like robin@example.test")
+		return Member{}, refuse(
+			http.StatusUnprocessableEntity, "email_malformed",
+			"that is no email address, write one like robin@example.test",
+		)
 	}
 	sum := sha256.Sum256([]byte(strings.ToLower(email)))
 	name, _, _ := strings.Cut(email, "@")

@@ -36,7 +36,9 @@ func (x *exchange) signInByLink() {
 			x.refuse(refuse(http.StatusBadRequest, "query_malformed", "the query of this address is malformed"))
 			return
 		}
-		x.showLinkPage(http.StatusOK, linkPage{signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token")})
+		x.showLinkPage(http.StatusOK, linkPage{
+			signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token"),
+		})
 	case http.MethodPost:
 		x.r.Body = http.MaxBytesReader(x.out.ResponseWriter, x.r.Body, maxFieldBytes)
 		if err := x.r.ParseForm(); err != nil {
@@ -59,10 +61,15 @@ func (x *exchange) sendLink(form url.Values) {
 	address, err := mail.ParseAddress(email)
 	if err != nil || address.Address != email || len(email) > 254 {
 		if wantsJSON(x.r) {
-			x.refuse(refuse(http.StatusUnprocessableEntity, "email_malformed", "that is no email address, write one like robin@example.test"))
+			x.refuse(refuse(
+				http.StatusUnprocessableEntity, "email_malformed",
+				"that is no email address, write one like robin@example.test",
+			))
 			return
 		}
-		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{signInPage: signInPage{Title: "Sign in", Next: next, Problem: "that is no email address, write one like robin@example.test"}})
+		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
+			signInPage: signInPage{Title: "Sign in", Next: next, Problem: "that is no email address, write one like robin@example.test"},
+		})
 		return
 	}
 	answered := time.NewTimer(linkTime)
@@ -117,7 +124,9 @@ func (x *exchange) followLink(form url.Values) {
 			x.refuse(refuse(http.StatusUnprocessableEntity, "link_unknown", problem))
 			return
 		}
-		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{signInPage: signInPage{Title: "Sign in", Next: localTarget(form.Get("next")), Problem: problem}})
+		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
+			signInPage: signInPage{Title: "Sign in", Next: localTarget(form.Get("next")), Problem: problem},
+		})
 		return
 	}
 	x.beginSession(who, localTarget(form.Get("next")))

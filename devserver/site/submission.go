@@ -53,7 +53,8 @@ func isTransient(ctx context.Context, err error) bool {
 // as long as it refuses them. It gives up, with some left, when the database is
 // still busy.
 func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (left bool, err error) {
-	const query = selectLeads + ` WHERE (l.submission_status = 'pending' OR ? AND l.submission_status = 'failed') AND l.seq > ? ORDER BY l.seq`
+	const query = selectLeads +
+		` WHERE (l.submission_status = 'pending' OR ? AND l.submission_status = 'failed') AND l.seq > ? ORDER BY l.seq`
 	each := inPieces(0, 0, func(after int64, _ int) ([]placed[Lead], error) {
 		rows, err := s.db.QueryContext(ctx, query, failed, after)
 		if err != nil {

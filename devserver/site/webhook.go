@@ -226,7 +226,9 @@ func (c *dispatcher) deliver(ctx context.Context, e Event) error {
 	const note = `UPDATE deliveries SET status = ?, attempts = ?, at = ?, next_at = ?, error = ?
 WHERE seq = ? AND attempts = ? AND status = 'pending'`
 	c.store.writing.Lock()
-	_, err := c.store.db.ExecContext(ctx, note, string(d.Status), d.Attempts, now.UnixMilli(), next.UnixMilli(), d.Error, e.Sequence, before)
+	_, err := c.store.db.ExecContext(
+		ctx, note, string(d.Status), d.Attempts, now.UnixMilli(), next.UnixMilli(), d.Error, e.Sequence, before,
+	)
 	c.store.writing.Unlock()
 	if err != nil {
 		return err

@@ -88,7 +88,10 @@ func All() []Editor {
 		},
 		{
 			Name: "zed", Settings: ".zed/settings.json", Schema: zed,
-			Edit: jsonSettings{keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ", url: "./" + zed}.edit,
+			Edit: jsonSettings{
+				keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ",
+				url: "./" + zed,
+			}.edit,
 			Note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
 		},
 		{
@@ -98,7 +101,8 @@ func All() []Editor {
 		{
 			Name: "neovim", Others: []string{"nvim", "vim"},
 			Settings: ".nvim.lua", Schema: neovimSchema, Edit: editNeovim,
-			Note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file when it asks, and vscode-json-language-server",
+			Note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file " +
+				"when it asks, and vscode-json-language-server",
 		},
 	}
 }

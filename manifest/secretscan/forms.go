@@ -40,7 +40,8 @@ func formsOf(text string) []form {
 	for alignment := range 3 {
 		inside := aligned(text, alignment)
 		add(formBase64, inside, strings.NewReplacer("+", "-", "/", "_").Replace(inside))
-		add(formBase64, strings.NewReplacer("+", "%2B", "/", "%2F").Replace(inside), strings.NewReplacer("+", "%2b", "/", "%2f").Replace(inside),
+		add(formBase64, strings.NewReplacer("+", "%2B", "/", "%2F").Replace(inside),
+			strings.NewReplacer("+", "%2b", "/", "%2f").Replace(inside),
 			strings.ReplaceAll(inside, "/", `\/`), strings.ReplaceAll(inside, "+", `\u002b`))
 	}
 	special := strings.ContainsFunc(text, escapes)
@@ -136,7 +137,8 @@ func short(r rune) string {
 // number, whether letters outside of ASCII are, and with which digits.
 func jsonEscapings() (list []escaping) {
 	for _, variant := range []struct{ slashed, numbered string }{
-		{`"\`, ""}, {`"\/`, ""}, {`"\`, `<>&`}, {`"\`, `<>&'+=`}, {`"\`, `<>&'+=/`}, {`'\`, ""}, {"`\\$", ""}, {`"'\`, ""}, {`"'\/`, ""}, {`\`, ""}, {`\`, `"'<>&`},
+		{`"\`, ""}, {`"\/`, ""}, {`"\`, `<>&`}, {`"\`, `<>&'+=`}, {`"\`, `<>&'+=/`}, {`'\`, ""}, {"`\\$", ""},
+		{`"'\`, ""}, {`"'\/`, ""}, {`\`, ""}, {`\`, `"'<>&`},
 	} {
 		for _, by := range []string{`\u%04x`, `\u%04X`, `\x%02x`, `\x%02X`} {
 			for _, asciiOnly := range []bool{false, true} {
@@ -193,7 +195,10 @@ func urlEscapings() (list []escaping) {
 
 // htmlEscapings are those of HTML and XML: how quotes are written, and whether letters outside of ASCII are numbers.
 func htmlEscapings() (list []escaping) {
-	for _, quotes := range [][2]string{{"", ""}, {"&quot;", ""}, {"&#34;", "&#39;"}, {"&quot;", "&#39;"}, {"&quot;", "&#x27;"}, {"&quot;", "&#039;"}, {"&quot;", "&apos;"}, {"&#x22;", "&#x27;"}, {"", "&#39;"}} {
+	for _, quotes := range [][2]string{
+		{"", ""}, {"&quot;", ""}, {"&#34;", "&#39;"}, {"&quot;", "&#39;"}, {"&quot;", "&#x27;"}, {"&quot;", "&#039;"},
+		{"&quot;", "&apos;"}, {"&#x22;", "&#x27;"}, {"", "&#39;"},
+	} {
 		for _, by := range []string{"", "&#%d;", "&#x%x;", "&#x%X;"} {
 			list = append(list, escaping{formHTML, false, func(r rune) string {
 				switch {

@@ -57,8 +57,10 @@ func FindBuilt(project fs.FS) (Built, bool) {
 // known to who runs it alone.
 var (
 	viteComment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|\s)//.*$)`)
-	viteOutDir  = regexp.MustCompile(`\bbuild\s*:\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?\boutDir\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
-	viteRoot    = regexp.MustCompile(`\broot\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
+	viteOutDir  = regexp.MustCompile(
+		`\bbuild\s*:\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?\boutDir\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`,
+	)
+	viteRoot = regexp.MustCompile(`\broot\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
 )
 
 // viteOutput is the folder of the project that the configuration of Vite names; empty when it names none.

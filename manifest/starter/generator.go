@@ -38,11 +38,15 @@ func hugo(project fs.FS) (Generator, bool) {
 	if list := textOf(project, "package.json"); strings.Contains(list, `"hugo-bin"`) || strings.Contains(list, `"hugo-extended"`) {
 		g.Command, g.Install = "npx hugo", ""
 	}
-	if anyOf(project, "hugo.toml", "hugo.yaml", "hugo.yml", "hugo.json", "config/_default/hugo.toml", "config/_default/hugo.yaml", "config/_default/config.toml") {
+	if anyOf(
+		project, "hugo.toml", "hugo.yaml", "hugo.yml", "hugo.json", "config/_default/hugo.toml",
+		"config/_default/hugo.yaml", "config/_default/config.toml",
+	) {
 		return g, true
 	}
 	text := textOf(project, "config.toml", "config.yaml", "config.yml", "config.json")
-	return g, strings.Contains(strings.ToLower(text), "baseurl") && (folder(project, "archetypes") || folder(project, "layouts") || folder(project, "themes"))
+	return g, strings.Contains(strings.ToLower(text), "baseurl") && (folder(project, "archetypes") || folder(project, "layouts") ||
+		folder(project, "themes"))
 }
 
 func zola(project fs.FS) (Generator, bool) {
@@ -60,9 +64,11 @@ func jekyll(project fs.FS) (Generator, bool) {
 	case !anyOf(project, "_config.yml", "_config.toml"):
 		return g, false
 	case strings.Contains(gems, "jekyll") || strings.Contains(gems, "github-pages"):
-		g.Command, g.Install = "bundle exec jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n"+step("bundle install")
+		g.Command, g.Install = "bundle exec jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n         "+
+			" ruby-version: \"3.4\"\n"+step("bundle install")
 	case folder(project, "_posts") || folder(project, "_layouts"):
-		g.Command, g.Install = "jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n"+step("gem install jekyll")
+		g.Command, g.Install = "jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n"+
+			step("gem install jekyll")
 	}
 	return g, g.Command != ""
 }
@@ -82,12 +88,17 @@ func mkDocs(project fs.FS) (Generator, bool) {
 }
 
 func pelican(project fs.FS) (Generator, bool) {
-	return Generator{"Pelican", "output", "pelican content", python(project, `"pelican[markdown]"`, "requirements.txt")}, anyOf(project, "pelicanconf.py")
+	return Generator{
+		"Pelican", "output", "pelican content", python(project, `"pelican[markdown]"`, "requirements.txt"),
+	}, anyOf(project, "pelicanconf.py")
 }
 
 // sphinx has its sources in one of four places, and writes beside them: what sphinx-quickstart and Read the Docs begin with.
 func sphinx(project fs.FS) (Generator, bool) {
-	for _, place := range []struct{ source, build string }{{"docs", "docs/_build"}, {"docs/source", "docs/build"}, {".", "_build"}, {"source", "build"}, {"doc", "doc/_build"}} {
+	for _, place := range []struct{ source, build string }{
+		{"docs", "docs/_build"}, {"docs/source", "docs/build"}, {".", "_build"}, {"source", "build"},
+		{"doc", "doc/_build"},
+	} {
 		text, err := fs.ReadFile(project, path.Join(place.source, "conf.py"))
 		if err == nil && regexp.MustCompile(`(?m)^extensions\s*=`).Match(text) {
 			install := python(project, "sphinx", path.Join(place.source, "requirements.txt"), "docs/requirements.txt", "requirements.txt")

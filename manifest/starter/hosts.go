@@ -28,16 +28,23 @@ func LeftBehind(project fs.FS) (list []Left) {
 		{"staticwebapp.config.json", `"(routes|globalHeaders|responseOverrides)"\s*:`},
 	} {
 		if regexp.MustCompile(config.rules).MatchString(textOf(project, config.file)) {
-			list = append(list, Left{File: config.file, Text: `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`})
+			list = append(list, Left{
+				File: config.file,
+				Text: `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`,
+			})
 		}
 	}
 	for _, dir := range []string{"functions", "netlify/functions", "netlify/edge-functions", "api"} {
 		if holdsCode(project, dir) {
 			remedy := `write one Worker module and name it in "entry"`
 			if dir == "functions" && !anyOf(project, "firebase.json", "functions/package.json") {
-				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\""
+				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, " +
+					"worker/index.js, in \"entry\", with its \"routes\""
 			}
-			list = append(list, Left{File: dir + "/", Code: true, Text: "functions that are named by their files are not run here: " + remedy})
+			list = append(list, Left{
+				File: dir + "/", Code: true,
+				Text: "functions that are named by their files are not run here: " + remedy,
+			})
 		}
 	}
 	return append(list, secretHeaders(project)...)

@@ -30,7 +30,12 @@ func (w Workflow) Text() []byte {
 	if name == "" {
 		name = "site"
 	}
-	fmt.Fprintf(&b, "name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n", name)
+	fmt.Fprintf(
+		&b,
+		"name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  "+
+			"check:\n    runs-on: ubuntu-latest\n",
+		name,
+	)
 	if w.Folder != "" {
 		fmt.Fprintf(&b, "    defaults:\n      run:\n        working-directory: %q\n", w.Folder)
 	}

@@ -96,7 +96,8 @@ func forms(b *strings.Builder, m *manifest.Manifest) {
 	if len(m.Forms) == 0 {
 		return
 	}
-	b.WriteString("declare namespace Pages {\n  /** The declared forms, and the event that each raises beside \"pages.lead.captured\". */\n  interface Forms {\n")
+	b.WriteString("declare namespace Pages {\n  /** The declared forms, and the event that each raises beside " +
+		"\"pages.lead.captured\". */\n  interface Forms {\n")
 	for _, f := range m.Forms {
 		fmt.Fprintf(b, "    %s: %s;\n", key(f.Name), quote(f.Event))
 	}

@@ -85,7 +85,10 @@ func readMade(fsys fs.FS) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"configPath", "userConfigPath", "definedEnvironments", "previews", "rules", "no_bundle", "jsx_factory", "jsx_fragment"} {
+	for _, key := range []string{
+		"configPath", "userConfigPath", "definedEnvironments", "previews", "rules", "no_bundle", "jsx_factory",
+		"jsx_fragment",
+	} {
 		delete(c.keys, key)
 	}
 	return c, nil

@@ -83,7 +83,11 @@ func (r *reader) code() {
 		r.note("package.json: "+key, Unneeded, "the Worker that it names is the \"entry\"")
 	}
 	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
-		r.note("functions/", Lost, "functions that are named by their files are not run here: `npx wrangler pages functions build --outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\"")
+		r.note(
+			"functions/", Lost,
+			"functions that are named by their files are not run here: `npx wrangler pages functions build --outdir "+
+				"worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\"",
+		)
 	}
 }
 
@@ -104,7 +108,11 @@ func (r *reader) assets() {
 	r.named("assets.binding", settings["binding"], manifest.AssetsName)
 	first := settings["run_worker_first"]
 	if first != nil && first != false {
-		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker is asked: keep what the Worker must answer itself out of the assets, or guard it with a members route")
+		r.note(
+			"assets.run_worker_first", Changed,
+			"a file is always served before the Worker is asked: keep what the Worker must answer itself out of the "+
+				"assets, or guard it with a members route",
+		)
 	}
 	switch handling, _ := settings["not_found_handling"].(string); handling {
 	case "", "none", "404-page":
@@ -128,7 +136,11 @@ func (r *reader) sites() {
 	if dir, _ := site["bucket"].(string); dir != "" && r.Manifest.Assets == "" {
 		delete(r.keys, "site")
 		r.Manifest.Assets = r.file(dir)
-		r.note("site", Changed, "its files are served before the Worker is asked: take what reads them out of the code, or call env.ASSETS.fetch(request) in its place")
+		r.note(
+			"site", Changed,
+			"its files are served before the Worker is asked: take what reads them out of the code, or call "+
+				"env.ASSETS.fetch(request) in its place",
+		)
 	}
 }
 
@@ -145,7 +157,13 @@ func (r *reader) advancedMode() {
 		}
 		r.Manifest.Entry = file
 		if _, err := fs.Stat(r.fsys, path.Join(r.Manifest.Assets, ".assetsignore")); errors.Is(err, fs.ErrNotExist) {
-			r.note(WorkerFile, Changed, fmt.Sprintf("the Worker lies among the public files: list \"_worker.js\" and \"_routes.json\" in %q, or move it out", path.Join(r.Manifest.Assets, ".assetsignore")))
+			r.note(
+				WorkerFile, Changed,
+				fmt.Sprintf(
+					"the Worker lies among the public files: list \"_worker.js\" and \"_routes.json\" in %q, or move it out",
+					path.Join(r.Manifest.Assets, ".assetsignore"),
+				),
+			)
 		}
 	}
 }
@@ -167,7 +185,15 @@ func (r *reader) databases() {
 		case name == manifest.ProjectDatabaseName && r.Manifest.Bindings.ProjectDatabase == "":
 			r.Manifest.Bindings.ProjectDatabase = manifest.ProjectReadWrite
 			if len(list) == 1 {
-				r.note(key, Changed, fmt.Sprintf("env.%[1]s is the database that all sites of a project share, and has no migrations: for one of the site's own, declare \"database\" under \"bindings\" in its place, and hand on { ...env, %[1]s: env.%[2]s }", name, manifest.DatabaseName))
+				r.note(
+					key, Changed,
+					fmt.Sprintf(
+						"env.%[1]s is the database that all sites of a project share, and has no migrations: for one "+
+							"of the site's own, declare \"database\" under \"bindings\" in its place, and hand on { "+
+							"...env, %[1]s: env.%[2]s }",
+						name, manifest.DatabaseName,
+					),
+				)
 			}
 		case r.Manifest.Bindings.Database == nil:
 			r.database(key, name, db)
@@ -188,12 +214,18 @@ func (r *reader) database(key, name string, db map[string]any) {
 	if info, err := fs.Stat(r.fsys, clean(dir)); err == nil && info.IsDir() {
 		d.Migrations = clean(dir)
 	} else if declared {
-		r.note(key+".migrations_dir", Changed, fmt.Sprintf("there is no folder %q: name it in \"bindings.database.migrations\" once it exists", dir))
+		r.note(
+			key+".migrations_dir", Changed,
+			fmt.Sprintf("there is no folder %q: name it in \"bindings.database.migrations\" once it exists", dir),
+		)
 	}
 	if db["migrations_table"] != nil || db["migrations_pattern"] != nil {
 		r.note(key+".migrations_table", Changed, "the platform keeps its own ledger of migrations, and takes the .sql files of one folder")
 	}
-	r.note(key+".database_id", Unneeded, "the platform makes the database; rows are brought over with wrangler d1 export and pages db import")
+	r.note(
+		key+".database_id", Unneeded,
+		"the platform makes the database; rows are brought over with wrangler d1 export and pages db import",
+	)
 }
 
 // stores reads the bindings to KV, R2 and Images.
@@ -223,7 +255,10 @@ func (r *reader) stores() {
 // named notes a binding that has another name here.
 func (r *reader) named(key string, name any, here string) {
 	if text, ok := name.(string); ok && text != here && text != "" {
-		r.note(key, Changed, fmt.Sprintf("env.%[1]s is called env.%[2]s here: rename it in the code, or hand on { ...env, %[1]s: env.%[2]s }", text, here))
+		r.note(
+			key, Changed,
+			fmt.Sprintf("env.%[1]s is called env.%[2]s here: rename it in the code, or hand on { ...env, %[1]s: env.%[2]s }", text, here),
+		)
 	}
 }
 
@@ -305,7 +340,10 @@ func (r *reader) compatibility() {
 		case "nodejs_als", "nodejs_compat_v2":
 			text := fmt.Sprintf("the platform does not accept %q: %q has it", flag, manifest.FlagNodeJS)
 			if slices.Contains(r.declared, flag) {
-				text = fmt.Sprintf("the platform does not accept %q, and reads this file: write %q in its place there, which has it", flag, manifest.FlagNodeJS)
+				text = fmt.Sprintf(
+					"the platform does not accept %q, and reads this file: write %q in its place there, which has it",
+					flag, manifest.FlagNodeJS,
+				)
 			} else {
 				r.flag(key, manifest.FlagNodeJS)
 			}
@@ -361,7 +399,10 @@ var implied = []string{
 // impliedFlag notes a flag that nobody needs to set any more, and no file that the platform reads may.
 func (r *reader) impliedFlag(key, flag string) {
 	if slices.Contains(r.declared, flag) {
-		r.note(key, Changed, fmt.Sprintf("%q is on at the platform's own date, which accepts no such flag, and reads this file: remove it there", flag))
+		r.note(
+			key, Changed,
+			fmt.Sprintf("%q is on at the platform's own date, which accepts no such flag, and reads this file: remove it there", flag),
+		)
 		return
 	}
 	r.note(key, Unneeded, fmt.Sprintf("%q is on at the platform's own date", flag))

@@ -80,7 +80,10 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 	if read == nil {
 		return nil, fmt.Errorf("no wrangler configuration: %w", fs.ErrNotExist)
 	}
-	t := &Translation{File: read.file, Unbuilt: made == nil && (awaitsBuild(fsys, own) || awaitsPages(fsys, own)), Vars: map[string]string{}}
+	t := &Translation{
+		File: read.file, Unbuilt: made == nil && (awaitsBuild(fsys, own) || awaitsPages(fsys, own)),
+		Vars: map[string]string{},
+	}
 	r := &reader{Translation: t, fsys: fsys, keys: read.keys, dir: path.Dir(read.file)}
 	switch {
 	case own == nil:

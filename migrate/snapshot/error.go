@@ -36,7 +36,10 @@ func missingError(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return &Error{Code: CodeMissing, Msg: fmt.Sprintf("there is no snapshot %q", name), Fix: "pages state list shows those there are", cause: err}
+	return &Error{
+		Code: CodeMissing, Msg: fmt.Sprintf("there is no snapshot %q", name),
+		Fix: "pages state list shows those there are", cause: err,
+	}
 }
 
 func foreignError(name, why string) error {

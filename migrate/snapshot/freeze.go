@@ -116,7 +116,10 @@ func unreadableError(name string, err error) error {
 	quoted := fmt.Sprintf("the database %q", path.Base(name))
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return &Error{Code: CodeBusy, Msg: quoted + " is being written by another process", Fix: "run this again when it is done", cause: err}
+		return &Error{
+			Code: CodeBusy, Msg: quoted + " is being written by another process", Fix: "run this again when it is done",
+			cause: err,
+		}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return &Error{Code: CodeUnusable, Msg: quoted + " is damaged", Fix: "load a snapshot, or reset the state", cause: err}
 	case sqlite3.SQLITE_FULL:

@@ -251,7 +251,10 @@ func (s *Store) endLoad() error {
 	for _, at := range left {
 		to := path.Base(at)
 		if _, err := s.root.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-			return &Error{Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is in the way", at), Fix: "move it out of the state folder, and run this again", cause: err}
+			return &Error{
+				Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is in the way", at),
+				Fix: "move it out of the state folder, and run this again", cause: err,
+			}
 		}
 		if err := s.root.Rename(at, to); err != nil {
 			return err

@@ -26,7 +26,10 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && folder != saving && !replace:
-			return Info{}, &Error{Code: CodeExists, Msg: fmt.Sprintf("there is a snapshot %q already", name), Fix: "choose another name, or replace it with --force"}
+			return Info{}, &Error{
+				Code: CodeExists, Msg: fmt.Sprintf("there is a snapshot %q already", name),
+				Fix: "choose another name, or replace it with --force",
+			}
 		}
 		if err = errors.Join(err, s.checkOwn(name, folder)); err != nil {
 			return Info{}, err

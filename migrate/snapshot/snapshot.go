@@ -306,8 +306,9 @@ func (s *Store) read(name string) (Info, error) {
 	}
 	if doc.Format > format {
 		return Info{}, &Error{
-			Code: CodeForeign, Msg: fmt.Sprintf("the snapshot %q has format %d, and this version reads format %d", name, doc.Format, format),
-			Fix: "use the version of pages that made it: " + doc.Tool,
+			Code: CodeForeign,
+			Msg:  fmt.Sprintf("the snapshot %q has format %d, and this version reads format %d", name, doc.Format, format),
+			Fix:  "use the version of pages that made it: " + doc.Tool,
 		}
 	}
 	if doc.Format != format || doc.Files == nil {

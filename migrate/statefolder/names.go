@@ -81,7 +81,14 @@ func bucket(name string) node {
 
 // states are what a snapshot holds.
 var states = []node{
-	{fits: like(database(SiteFile) + "|" + database(ProjectFile) + "|" + database(PlatformFile) + "|" + database(KVFile) + "|" + database(CacheFile)), class: State},
+	{
+		fits: like(
+			database(SiteFile) + "|" + database(ProjectFile) + "|" + database(
+				PlatformFile,
+			) + "|" + database(KVFile) + "|" + database(CacheFile),
+		),
+		class: State,
+	},
 	{fits: is(SiteFile+".part", KVFile+".part"), class: Unfinished}, // of a preview that is being made
 	bucket(StorageFolder),
 	bucket(UploadsFolder),
@@ -93,7 +100,12 @@ var all = append(slices.Clone(states), []node{
 	{fits: like(`\.probe-[0-9]+`), class: Kept}, // it is tried whether a file can be made
 	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
 	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{
-		{fits: like(database("undone.db") + `|[0-9]{6,}_[0-9]{8}T[0-9]{6}Z_[0-9]+\.db(?:-wal|-shm|-journal)?|\.saving-[0-9]+(?:-wal|-shm|-journal)?`), class: Kept},
+		{
+			fits: like(
+				database("undone.db") + `|[0-9]{6,}_[0-9]{8}T[0-9]{6}Z_[0-9]+\.db(?:-wal|-shm|-journal)?|\.saving-[0-9]+(?:-wal|-shm|-journal)?`,
+			),
+			class: Kept,
+		},
 		{fits: like(`\.saving-[0-9]+`), class: Kept, folder: true, within: []node{{fits: like(database("new.db")), class: Kept}}},
 	}},
 	{fits: is(SnapshotsFolder), class: Kept, folder: true, within: []node{

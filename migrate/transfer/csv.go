@@ -109,7 +109,10 @@ func (c *csvReader) field() (f field, end byte, err error) {
 			f.text, err = c.text(f.pos)
 			return f, end, err
 		case b == '"':
-			return f, 0, &Error{Pos: at, Code: CodeCSV, Msg: "a quote inside a field that does not begin with one", Fix: `put the whole field in quotes and double this one: "a ""b"""`}
+			return f, 0, &Error{
+				Pos: at, Code: CodeCSV, Msg: "a quote inside a field that does not begin with one",
+				Fix: `put the whole field in quotes and double this one: "a ""b"""`,
+			}
 		case b == ',' || b == '\n':
 			f.text, err = c.text(f.pos)
 			return f, b, err
@@ -129,7 +132,10 @@ func (c *csvReader) quoted(begin token.Position) (end byte, err error) {
 		}
 		if err != nil || len(c.buf) > maxField {
 			if err == nil || errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
-				err = &Error{Pos: begin, Code: CodeCSV, Msg: "the quote that begins this field never ends", Fix: `end it with ", and double each quote inside`}
+				err = &Error{
+					Pos: begin, Code: CodeCSV, Msg: "the quote that begins this field never ends",
+					Fix: `end it with ", and double each quote inside`,
+				}
 			}
 			return 0, err
 		}
@@ -145,7 +151,11 @@ func (c *csvReader) quoted(begin token.Position) (end byte, err error) {
 		}
 		c.buf = c.buf[:len(c.buf)-1]
 		if b != ',' && b != '\n' {
-			return 0, &Error{Pos: at, Code: CodeCSV, Msg: fmt.Sprintf("%q stands behind the quote that ends a field", string(rune(b))), Fix: "put a comma there, or double the quote"}
+			return 0, &Error{
+				Pos: at, Code: CodeCSV,
+				Msg: fmt.Sprintf("%q stands behind the quote that ends a field", string(rune(b))),
+				Fix: "put a comma there, or double the quote",
+			}
 		}
 		return b, nil
 	}
@@ -196,7 +206,10 @@ func CSV(ctx context.Context, db DB, name, table string, r io.Reader) (rows int6
 	err = transaction(ctx, db, func() error {
 		header, err := in.record(nil)
 		if errors.Is(err, io.EOF) {
-			return &Error{Pos: token.Position{Filename: name, Line: 1, Column: 1}, Code: CodeCSV, Msg: "the file is empty", Fix: "its first line names the columns"}
+			return &Error{
+				Pos: token.Position{Filename: name, Line: 1, Column: 1}, Code: CodeCSV, Msg: "the file is empty",
+				Fix: "its first line names the columns",
+			}
 		}
 		if err != nil {
 			return err
@@ -229,7 +242,8 @@ func CSV(ctx context.Context, db DB, name, table string, r io.Reader) (rows int6
 func insertRecord(ctx context.Context, db DB, insert string, header, fields []field) error {
 	if len(fields) != len(header) {
 		return &Error{
-			Pos: fields[0].pos, Code: CodeCSV, Msg: fmt.Sprintf("the record has %d fields, and the first line names %d columns", len(fields), len(header)),
+			Pos: fields[0].pos, Code: CodeCSV,
+			Msg: fmt.Sprintf("the record has %d fields, and the first line names %d columns", len(fields), len(header)),
 			Fix: "give each record as many fields; quote those that hold a comma",
 		}
 	}
@@ -272,10 +286,17 @@ func insertion(ctx context.Context, db DB, table string, header []field) (string
 	for i, h := range header {
 		name, ok := known[strings.ToLower(h.text)]
 		if !ok {
-			return "", &Error{Pos: h.pos, Code: CodeColumn, Msg: fmt.Sprintf("the table %q has no column %q that can be written", table, h.text), Fix: "the first line names the table's columns"}
+			return "", &Error{
+				Pos: h.pos, Code: CodeColumn,
+				Msg: fmt.Sprintf("the table %q has no column %q that can be written", table, h.text),
+				Fix: "the first line names the table's columns",
+			}
 		}
 		if seen[name] {
-			return "", &Error{Pos: h.pos, Code: CodeColumn, Msg: fmt.Sprintf("the column %q is named twice", h.text), Fix: "remove one of them"}
+			return "", &Error{
+				Pos: h.pos, Code: CodeColumn, Msg: fmt.Sprintf("the column %q is named twice", h.text),
+				Fix: "remove one of them",
+			}
 		}
 		seen[name] = true
 		names[i], marks[i] = quoteName(name), "?"
@@ -300,9 +321,11 @@ func columnsOf(ctx context.Context, db DB, table string) (map[string]string, err
 
 func tableMissing(ctx context.Context, db DB, table string) error {
 	var there []string
-	_, err := db.Run(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", nil, nil, func(v []any) error {
-		there = append(there, textOf(v[0]))
-		return nil
-	})
+	_, err := db.Run(ctx,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+		nil, nil, func(v []any) error {
+			there = append(there, textOf(v[0]))
+			return nil
+		})
 	return errors.Join(err, noTable(table, there))
 }

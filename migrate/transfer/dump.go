@@ -106,13 +106,14 @@ func (d *dump) schema(ctx context.Context) ([]object, error) {
 		d.behind[s] = true
 	}
 	var objects []object
-	_, err = d.db.Run(ctx, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid", nil, nil, func(v []any) error {
-		o := object{textOf(v[0]), textOf(v[1]), textOf(v[2]), textOf(v[3])}
-		if !strings.HasPrefix(o.name, "sqlite_") && !d.behind[o.name] {
-			objects = append(objects, o)
-		}
-		return nil
-	})
+	_, err = d.db.Run(ctx, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid",
+		nil, nil, func(v []any) error {
+			o := object{textOf(v[0]), textOf(v[1]), textOf(v[2]), textOf(v[3])}
+			if !strings.HasPrefix(o.name, "sqlite_") && !d.behind[o.name] {
+				objects = append(objects, o)
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +144,10 @@ func (d *dump) wanted(objects []object) ([]object, error) {
 }
 
 func noTable(name string, there []string) error {
-	e := &Error{Code: CodeTable, Msg: fmt.Sprintf("there is no table %q", name), Fix: "the database has no tables yet: run pages migrate first"}
+	e := &Error{
+		Code: CodeTable, Msg: fmt.Sprintf("there is no table %q", name),
+		Fix: "the database has no tables yet: run pages migrate first",
+	}
 	if len(there) > 0 {
 		e.Fix = "there are " + strings.Join(there, ", ")
 	}
@@ -156,7 +160,8 @@ func (d *dump) table(ctx context.Context, o object) error {
 	if d.o.NoData {
 		return nil
 	}
-	if len(o.sql) > 14 && strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(o.sql[:min(len(o.sql), 64)]), " ")), "CREATE VIRTUAL") {
+	if len(o.sql) > 14 &&
+		strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(o.sql[:min(len(o.sql), 64)]), " ")), "CREATE VIRTUAL") {
 		for _, name := range d.shadow[o.name] {
 			d.say("DELETE FROM " + quoteName(name) + ";\n")
 			if err := d.rows(ctx, name); err != nil {

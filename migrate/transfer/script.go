@@ -62,7 +62,8 @@ func (r *Ran) all(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 		}
 		if err := r.statement(ctx, db, s, o.Args); err != nil {
 			if e, ok := errors.AsType[*Error](err); ok && o.Dump && strings.Contains(e.Msg, `"writable_schema"`) {
-				e.Fix = "sqlite3 dumps virtual tables so, and they cannot be made that way: read the database file itself, pages db import FILE.db"
+				e.Fix = "sqlite3 dumps virtual tables so, and they cannot be made that way: read the database file " +
+					"itself, pages db import FILE.db"
 			}
 			return err
 		}
@@ -75,7 +76,10 @@ func (r *Ran) statement(ctx context.Context, db DB, s migrate.Statement, args []
 		return Blame(s, err)
 	}
 	if db.Idle() {
-		e := &Error{Code: CodeEnded, Msg: "the statement ended the transaction it is part of", Fix: "take ROLLBACK out of the statement or trigger"}
+		e := &Error{
+			Code: CodeEnded, Msg: "the statement ended the transaction it is part of",
+			Fix: "take ROLLBACK out of the statement or trigger",
+		}
 		e.Pos, e.Source, e.SourceColumn = s.At(0)
 		return e
 	}
@@ -84,7 +88,9 @@ func (r *Ran) statement(ctx context.Context, db DB, s migrate.Statement, args []
 	return nil
 }
 
-var framing = regexp.MustCompile(`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`)
+var framing = regexp.MustCompile(
+	`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
+)
 
 // frame reports whether a statement is what a dump puts around its own.
 func frame(text string) bool { return len(text) < 80 && framing.MatchString(strings.TrimSpace(text)) }
