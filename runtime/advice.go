@@ -37,7 +37,8 @@ var undefinedNames = map[string]string{
 
 // ofBrowsers are further ones, which packages made for pages ask for.
 var ofBrowsers = []string{
-	"DOMParser", "Element", "FileReader", "HTMLElement", "Image", "Node", "Worker", "XMLHttpRequest", "XMLSerializer", "alert", "customElements", "document",
+	"DOMParser", "Element", "FileReader", "HTMLElement", "Image", "Node", "Worker", "XMLHttpRequest", "XMLSerializer",
+	"alert", "customElements", "document",
 	"indexedDB", "localStorage", "location", "requestAnimationFrame", "sessionStorage", "window",
 }
 
@@ -48,7 +49,8 @@ var wordings = []struct {
 }{
 	{
 		regexp.MustCompile(`^Code generation from strings disallowed`),
-		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build",
+		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the " +
+			"module, or before the build",
 	},
 	{noOrigin, `write new URL("$1", request.url)`},
 	{
@@ -63,19 +65,34 @@ var wordings = []struct {
 		regexp.MustCompile(` is the site itself, which has no origin behind it;`),
 		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
 	},
-	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
-	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
+	{
+		regexp.MustCompile(`^Can't modify immutable headers`),
+		"copy it first: new Response(response.body, response), or new Request(request)",
+	},
+	{
+		regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`),
+		"return a Response: a handler gets (request, env, ctx), and nothing to answer with",
+	},
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
 	{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
 	{regexp.MustCompile(`^the default export has no fetch handler$`), "call the method that answers requests fetch"},
-	{regexp.MustCompile(`^the default export has no fetch handler, only `), "add one, which does the work when it is asked to: nothing but a request starts a Worker"},
+	{
+		regexp.MustCompile(`^the default export has no fetch handler, only `),
+		"add one, which does the work when it is asked to: nothing but a request starts a Worker",
+	},
 	{regexp.MustCompile(`^no such module "cloudflare:email"$`), noQueues},
 	{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
 	{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
-	{regexp.MustCompile(`^no such module "node:`), "use a web API instead, or a package that does without; where it is an option, catch the rejection of import()"},
+	{
+		regexp.MustCompile(`^no such module "node:`),
+		"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
+	},
 	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
 	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
-	{regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`), "return Response.json(value)"},
+	{
+		regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`),
+		"return Response.json(value)",
+	},
 }
 
 // hashing matches the files of packages that hash passwords in JavaScript alone.
@@ -91,7 +108,8 @@ func (w *Worker) advice(f *Error, code string) string {
 		return undefinedNames[name]
 	}
 	if m := noOrigin.FindStringSubmatch(f.Message); m != nil && ofFetch.MatchString(code) {
-		return `ask for a public file as env.ASSETS.fetch(new URL("` + m[1] + `", request.url)), and call the function for what the Worker answers`
+		return `ask for a public file as env.ASSETS.fetch(new URL("` + m[1] +
+			`", request.url)), and call the function for what the Worker answers`
 	}
 	for _, known := range wordings {
 		if m := known.message.FindStringSubmatchIndex(f.Message); m != nil {
@@ -136,9 +154,10 @@ func adviceOnUndefined(set *binding.Set, member, code string) string {
 
 // absentOfContext are members of ctx that the platform does not have, with what to do instead.
 var absentOfContext = map[string]string{
-	"access":  "there is no Cloudflare Access here: ctx.member says who is signed in",
-	"cache":   "there is no ctx.cache here: caches.default.delete(request) removes an answer",
-	"exports": "there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and keep state in the database",
+	"access": "there is no Cloudflare Access here: ctx.member says who is signed in",
+	"cache":  "there is no ctx.cache here: caches.default.delete(request) removes an answer",
+	"exports": "there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and " +
+		"keep state in the database",
 	"tracing": "there is no ctx.tracing here: the log of requests says how long each took, and performance.now() tells the time",
 }
 
@@ -148,7 +167,9 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if absent := ofAbsent[member]; absent != "" {
 		return absent
 	}
-	if m := regexp.MustCompile(`\benv\.` + regexp.QuoteMeta(name) + `\.(idFromName|idFromString|newUniqueId)\b`).FindStringSubmatch(code); m != nil {
+	if m := regexp.MustCompile(
+		`\benv\.` + regexp.QuoteMeta(name) + `\.(idFromName|idFromString|newUniqueId)\b`,
+	).FindStringSubmatch(code); m != nil {
 		return ofAbsent[m[1]] // it makes what get is called with, and get is read before
 	}
 	var bound []string

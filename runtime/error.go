@@ -130,7 +130,10 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 // resetError is that of a request that did nothing wrong: another one in the same
 // isolate did, or the Worker was replaced.
 func resetError(err error) *Error {
-	e := &Error{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
+	e := &Error{
+		Kind: KindReset, Message: "the Worker was restarted while this request was under way",
+		Fix: "send the request again", err: err,
+	}
 	if errors.Is(err, engine.ErrClosed) {
 		e.Message = "the Worker was replaced or stopped, and this request did not end in the time that was left"
 	}
@@ -248,7 +251,8 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 		f.Message += fmt.Sprintf("; this machine's --cpu-scale makes that %v", k.Budget.Round(time.Millisecond))
 	}
 	if slices.ContainsFunc(f.Frames, func(at Frame) bool { return hashing.MatchString(at.File) }) {
-		f.Fix = "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript is much slower here than in production (--cpu-scale of pages dev allows for it)"
+		f.Fix = "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript " +
+			"is much slower here than in production (--cpu-scale of pages dev allows for it)"
 	}
 	f.show(w.sources)
 	return f

@@ -66,7 +66,10 @@ func (im *Image) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("read an image: %w", err)
 	}
 	if len(f.At) != len(f.Bytes) || len(f.Names) != len(f.Fns) {
-		return fmt.Errorf("read an image: %d places for %d runs, %d names for %d functions", len(f.At), len(f.Bytes), len(f.Names), len(f.Fns))
+		return fmt.Errorf(
+			"read an image: %d places for %d runs, %d names for %d functions", len(f.At), len(f.Bytes), len(f.Names),
+			len(f.Fns),
+		)
 	}
 	*im = Image{
 		size: f.Size, stackPtr: f.StackPtr, rt: f.RT, js: f.JS, scratch: f.Scratch,

@@ -181,7 +181,8 @@ func (s *excerpt) called() []string {
 			return texts
 		case s.closes(i):
 			open := s.partner(i, -1)
-			if open < 0 || s.is(open, js.OpenBraceToken) && !s.isObject(open) || s.is(open, js.OpenParenToken) && s.is(i+1, js.OpenBraceToken, js.ArrowToken) || s.isArrow(open, inner) {
+			if open < 0 || s.is(open, js.OpenBraceToken) && !s.isObject(open) ||
+				s.is(open, js.OpenParenToken) && s.is(i+1, js.OpenBraceToken, js.ArrowToken) || s.isArrow(open, inner) {
 				return texts // the end of a block, of parameters, or of a function
 			}
 			texts, inner, around = s.addAround(texts, open, i), open, around+1

@@ -59,7 +59,8 @@ func (s *excerpt) functionOn(at int) int {
 // whose name or parameters it is; which is so for a function that QuickJS knows no other
 // position of.
 func (s *excerpt) functionAt(i int) (first int, ok bool) {
-	for s.is(i, js.AsyncToken, js.FunctionToken, js.MulToken, js.GetToken, js.SetToken, js.StaticToken) || s.isWord(i) && s.is(i-1, js.FunctionToken, js.MulToken) {
+	for s.is(i, js.AsyncToken, js.FunctionToken, js.MulToken, js.GetToken, js.SetToken, js.StaticToken) ||
+		s.isWord(i) && s.is(i-1, js.FunctionToken, js.MulToken) {
 		i++
 	}
 	if s.isWord(i) && s.is(i+1, js.OpenParenToken, js.ArrowToken) && !isKeyword(s.tokens[:i+1]) {
@@ -192,7 +193,8 @@ func (s *excerpt) endOf(open int) int {
 // position of its own, which QuickJS would have told.
 func (s *excerpt) callsWithin(from, to int) bool {
 	for i := from; i <= to && i < len(s.tokens); i++ {
-		if s.is(i, js.NewToken, js.AwaitToken, js.YieldToken, js.TemplateToken, js.ThrowToken) || s.is(i, js.OpenParenToken) && s.isCallee(i-1) {
+		if s.is(i, js.NewToken, js.AwaitToken, js.YieldToken, js.TemplateToken, js.ThrowToken) ||
+			s.is(i, js.OpenParenToken) && s.isCallee(i-1) {
 			return true
 		}
 	}

@@ -78,5 +78,6 @@ func Assigned(code []byte, line, column int) string {
 
 var assignments = []js.TokenType{
 	js.EqToken, js.AddEqToken, js.SubEqToken, js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.LtLtEqToken, js.GtGtEqToken,
-	js.GtGtGtEqToken, js.BitAndEqToken, js.BitOrEqToken, js.BitXorEqToken, js.AndEqToken, js.OrEqToken, js.NullishEqToken, js.IncrToken, js.DecrToken,
+	js.GtGtGtEqToken, js.BitAndEqToken, js.BitOrEqToken, js.BitXorEqToken, js.AndEqToken, js.OrEqToken,
+	js.NullishEqToken, js.IncrToken, js.DecrToken,
 }

@@ -132,7 +132,10 @@ func (p *datePatterns) appended(s skeleton, wanted fieldMask) string {
 	for last := fieldMask(0); missing != 0 && missing != last; {
 		last = missing
 		if missing&(fieldSecond.mask()|fieldFraction.mask()) == fieldFraction.mask() && wanted&fieldSecond.mask() != 0 {
-			result = adjust(datePattern{found.skeleton, result, found.specified}, s, p.data.Text("number/"+p.data.Text("number/system")+"/decimal"))
+			result = adjust(
+				datePattern{found.skeleton, result, found.specified}, s,
+				p.data.Text("number/"+p.data.Text("number/system")+"/decimal"),
+			)
 			missing &^= fieldFraction.mask()
 			continue
 		}

@@ -19,7 +19,8 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	}
 	have := parseSkeleton(f.s.Pattern)
 	id, differ := f.largestDifference(from, to)
-	if standAlone := have[fieldMonth].letter == 'L' || have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
+	if standAlone := have[fieldMonth].letter == 'L' ||
+		have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
 		return f.fallbackRange(f.pieces, from, to) // to ICU they are fields that no interval has
 	}
 	if wider := have.toTell(id); differ && wider != have {
@@ -243,7 +244,10 @@ func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
 	if key == "" {
 		return ""
 	}
-	letters := [fieldCount]string{fieldEra: "G", fieldYear: "y", fieldMonth: "M", fieldDay: "d", fieldPeriod: "aB", fieldHour: "hH", fieldMinute: "m"}[id]
+	letters := [fieldCount]string{
+		fieldEra: "G", fieldYear: "y", fieldMonth: "M", fieldDay: "d", fieldPeriod: "aB", fieldHour: "hH",
+		fieldMinute: "m",
+	}[id]
 	for _, c := range letters {
 		if pattern, ok := f.data.Find("interval/" + key + "/" + string(c)); ok {
 			adjusted := adjustInterval(pattern, parseSkeleton(key), have)

@@ -321,7 +321,9 @@ func (s *dateSpec) describe(hc string) {
 	if sk[fieldEra].length < 3 { // the pattern's own, not asked for
 		sk[fieldEra] = field{}
 	}
-	s.Weekday, s.Era, s.Year, s.Month, s.Day = word(sk[fieldWeekday]), word(sk[fieldEra]), number(sk[fieldYear]), number(sk[fieldMonth]), number(sk[fieldDay])
+	s.Weekday, s.Era, s.Year, s.Month, s.Day = word(
+		sk[fieldWeekday],
+	), word(sk[fieldEra]), number(sk[fieldYear]), number(sk[fieldMonth]), number(sk[fieldDay])
 	if sk[fieldPeriod].letter == 'B' {
 		s.DayPeriod = word(sk[fieldPeriod])
 	}
@@ -329,7 +331,8 @@ func (s *dateSpec) describe(hc string) {
 	s.FractionalSecondDigits = sk[fieldFraction].length
 	if z := sk[fieldZone]; z.length > 0 {
 		s.TimeZoneName = map[field]string{
-			{'z', 1}: "short", {'z', 4}: "long", {'O', 1}: "shortOffset", {'O', 4}: "longOffset", {'v', 1}: "shortGeneric", {'v', 4}: "longGeneric",
+			{'z', 1}: "short", {'z', 4}: "long", {'O', 1}: "shortOffset", {'O', 4}: "longOffset",
+			{'v', 1}: "shortGeneric", {'v', 4}: "longGeneric",
 		}[z]
 	}
 }

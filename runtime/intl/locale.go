@@ -243,7 +243,11 @@ func preferredCalendars(t *tag, region string) []string {
 
 // direction is by script: those that CLDR's scriptMetadata marks as rtl.
 func direction(script string) string {
-	if strings.Contains(" Adlm Arab Aran Avst Chrs Cprt Elym Garb Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero Narb Nbat Nkoo Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Todr Yezi ", " "+script+" ") && script != "" {
+	if strings.Contains(
+		" Adlm Arab Aran Avst Chrs Cprt Elym Garb Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero Narb Nbat Nkoo "+
+			"Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Todr Yezi ",
+		" "+script+" ",
+	) && script != "" {
 		return "rtl"
 	}
 	return "ltr"

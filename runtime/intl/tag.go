@@ -44,7 +44,10 @@ func (t *tag) setKeyword(key, value string) {
 }
 
 func errTag(text string) error {
-	return &engine.Error{Name: "RangeError", Message: "Incorrect locale information provided: \"" + text + "\" is not a well-formed language tag"}
+	return &engine.Error{
+		Name:    "RangeError",
+		Message: "Incorrect locale information provided: \"" + text + "\" is not a well-formed language tag",
+	}
 }
 
 // parseTag parses and canonicalizes a tag.

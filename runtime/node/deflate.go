@@ -29,7 +29,10 @@ type deflater struct {
 }
 
 func newDeflater(z packer, out io.Writer) (*deflater, error) {
-	d := &deflater{out: out, dictionary: z.dictionary, window: slices.Clone(z.dictionary), framed: z.format == "deflate", sum: adler32.New()}
+	d := &deflater{
+		out: out, dictionary: z.dictionary, window: slices.Clone(z.dictionary), framed: z.format == "deflate",
+		sum: adler32.New(),
+	}
 	return d, d.change(z.level)
 }
 

@@ -104,7 +104,9 @@ func groupOperations() map[string]operation {
 			if p.BitLen() < 2 {
 				return nil, errPrime
 			}
-			return new(big.Int).Exp(new(big.Int).SetBytes(base), new(big.Int).SetBytes(exponent), p).FillBytes(make([]byte, (p.BitLen()+7)/8)), nil
+			return new(big.Int).Exp(
+				new(big.Int).SetBytes(base), new(big.Int).SetBytes(exponent), p,
+			).FillBytes(make([]byte, (p.BitLen()+7)/8)), nil
 		},
 	}
 }
@@ -128,7 +130,10 @@ func exchangeCurve(name string) (ecdh.Curve, elliptic.Curve, error) {
 	case elliptic.P521():
 		return ecdh.P521(), points, nil
 	}
-	return nil, nil, failure("TypeError", "ERR_CRYPTO_INVALID_CURVE", "Invalid EC curve name: prime256v1, secp384r1 and secp521r1 are known here")
+	return nil, nil, failure(
+		"TypeError", "ERR_CRYPTO_INVALID_CURVE",
+		"Invalid EC curve name: prime256v1, secp384r1 and secp521r1 are known here",
+	)
 }
 
 // point reads a public key in any form and writes it in the one asked for.

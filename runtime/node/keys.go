@@ -160,7 +160,8 @@ func readPEM(text string) (any, error) {
 			continue
 		}
 		if block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "" {
-			return nil, errUnsupported("private keys with a passphrase are not read here: write the key without one, and keep it in a secret")
+			return nil, errUnsupported("private keys with a passphrase are not read here: write the key without one, " +
+				"and keep it in a secret")
 		}
 		return []any{block.Bytes, block.Type}, nil
 	}
@@ -250,7 +251,10 @@ func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error)
 	case "rsa", "rsa-pss":
 		const smallest, usual = 1024, 65537
 		if bits < smallest || bits > maxModulus || exponent != usual {
-			return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "RSA keys are made with %d to %d bits and the exponent %d here", smallest, maxModulus, usual)
+			return nil, failure(
+				"RangeError", "ERR_OUT_OF_RANGE", "RSA keys are made with %d to %d bits and the exponent %d here",
+				smallest, maxModulus, usual,
+			)
 		}
 		return rsa.GenerateKey(rand.Reader, int(bits))
 	case "ec":
@@ -265,7 +269,11 @@ func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error)
 	case "x25519":
 		return ecdh.X25519().GenerateKey(rand.Reader)
 	}
-	return nil, failure("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'type' must be a supported key type. Received '%s'; here these are rsa, rsa-pss, ec, ed25519 and x25519", kind)
+	return nil, failure(
+		"TypeError", "ERR_INVALID_ARG_VALUE",
+		"The argument 'type' must be a supported key type. Received '%s'; here these are rsa, rsa-pss, ec, ed25519 and x25519",
+		kind,
+	)
 }
 
 func agree(privateDER, publicDER []byte) ([]byte, error) {

@@ -24,7 +24,8 @@ const (
 
 // signHashes are the hashes that a signature can name.
 var signHashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
-	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384, "sha512": crypto.SHA512,
+	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384,
+	"sha512":     crypto.SHA512,
 	"sha512-224": crypto.SHA512_224, "sha512-256": crypto.SHA512_256,
 	"sha3-224": crypto.SHA3_224, "sha3-256": crypto.SHA3_256, "sha3-384": crypto.SHA3_384, "sha3-512": crypto.SHA3_512,
 }
@@ -206,7 +207,10 @@ func rsaDecrypt(c *engine.Call) (any, error) {
 
 // rsaCrypt does what a call asks for, by its padding (argument 3): data is
 // argument 2, OAEP's digest 4 and label 5. What fails is refused as such.
-func rsaCrypt(c *engine.Call, refused error, pkcs1 func(data []byte) ([]byte, error), oaep func(h hash.Hash, data, label []byte) ([]byte, error)) (any, error) {
+func rsaCrypt(
+	c *engine.Call, refused error, pkcs1 func(data []byte) ([]byte, error),
+	oaep func(h hash.Hash, data, label []byte) ([]byte, error),
+) (any, error) {
 	var out []byte
 	var err error
 	switch c.Int(3) {
@@ -219,7 +223,10 @@ func rsaCrypt(c *engine.Call, refused error, pkcs1 func(data []byte) ([]byte, er
 		}
 		out, err = oaep(h(), c.Bytes(2), c.Bytes(5))
 	default:
-		return nil, failure("Error", "ERR_OSSL_RSA_UNKNOWN_PADDING_TYPE", "unknown padding type: RSA_PKCS1_PADDING and RSA_PKCS1_OAEP_PADDING are known here")
+		return nil, failure(
+			"Error", "ERR_OSSL_RSA_UNKNOWN_PADDING_TYPE",
+			"unknown padding type: RSA_PKCS1_PADDING and RSA_PKCS1_OAEP_PADDING are known here",
+		)
 	}
 	if err != nil {
 		return nil, refused

@@ -35,7 +35,9 @@ func (r *Runtime) linkHost(ctx context.Context) error {
 		{rewrite.HostDiscard, nil, nil, func(s *store, _ []uint64) { s.release(s.under()) }},
 		{rewrite.HostKeep, nil, nil, func(s *store, _ []uint64) { s.keep(s.under()) }},
 		{rewrite.HostRef, append(one, one...), ref, func(s *store, stack []uint64) { stack[0] = s.ref(stack[0], stack[1]) }},
-		{rewrite.HostRelease, append(one, one...), nil, func(s *store, stack []uint64) { s.release(exception{uint32(stack[0]), uint32(stack[1])}) }},
+		{rewrite.HostRelease, append(one, one...), nil, func(s *store, stack []uint64) {
+			s.release(exception{uint32(stack[0]), uint32(stack[1])})
+		}},
 		{rewrite.HostThrow, ref, nil, func(s *store, stack []uint64) { s.throw(stack[0]) }},
 	} {
 		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(

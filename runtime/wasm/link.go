@@ -33,7 +33,10 @@ func (in *instance) link(links []int64) error {
 			err = in.linkTag(links[n], d.Index)
 		}
 		if err != nil {
-			return &engine.Error{Name: "LinkError", Message: fmt.Sprintf("WebAssembly.Instance(): Import #%d %q %q: %s", n, d.Module, d.Name, err)}
+			return &engine.Error{
+				Name:    "LinkError",
+				Message: fmt.Sprintf("WebAssembly.Instance(): Import #%d %q %q: %s", n, d.Module, d.Name, err),
+			}
 		}
 	}
 	for i := p.ImportedTables; i < len(p.Tables); i++ {

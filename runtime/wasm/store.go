@@ -63,7 +63,10 @@ type function struct {
 type frame struct{ values []uint64 }
 
 func newStore(set *Set, vm *engine.VM, saved *image) *store {
-	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}, boxes: map[uint32]*box{}, sweepAt: leastSweep, sweepOver: sweepBytes}
+	s := &store{
+		set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{},
+		boxes: map[uint32]*box{}, sweepAt: leastSweep, sweepOver: sweepBytes,
+	}
 	s.lastTag, s.tags = jsTag, map[uint32]tag{jsTag: {typ: wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}}}
 	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
 	if saved != nil {
@@ -94,7 +97,9 @@ func (s *store) ready() error {
 		if err != nil {
 			return err
 		}
-		for name, g := range map[string]*api.MutableGlobal{rewrite.HostStack: &s.stack, rewrite.HostRaised: &s.raised, rewrite.HostValue: &s.value} {
+		for name, g := range map[string]*api.MutableGlobal{
+			rewrite.HostStack: &s.stack, rewrite.HostRaised: &s.raised, rewrite.HostValue: &s.value,
+		} {
 			var ok bool
 			if *g, ok = m.ExportedGlobal(name).(api.MutableGlobal); !ok {
 				return fmt.Errorf("the counters have no %q", name)
@@ -154,7 +159,9 @@ func (s *store) start(in *instance) (err error) {
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
 		return &linear{in}
 	}))
-	in.mod, err = s.set.runtime.wazero.InstantiateModule(ctx, in.program.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	in.mod, err = s.set.runtime.wazero.InstantiateModule(
+		ctx, in.program.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions(),
+	)
 	if err != nil {
 		return err
 	}

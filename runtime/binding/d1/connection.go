@@ -207,7 +207,9 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	defer libc.Xfree(h.tls, p)
 	h.guard.begin(text)
 	const word = 8
-	if rc := sqlite3.Xsqlite3_prepare_v3(h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word); rc != sqlite3.SQLITE_OK {
+	if rc := sqlite3.Xsqlite3_prepare_v3(
+		h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word,
+	); rc != sqlite3.SQLITE_OK {
 		return sqlStatement{}, h.error()
 	}
 	pointers := libc.GoBytes(h.out, 2*word)

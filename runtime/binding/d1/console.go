@@ -170,7 +170,9 @@ type Named struct {
 // begin, when it is not nil, hears of the columns of a statement that gives rows, row of each of these; an error of
 // either ends the statement. The slice of a row is used again for the next, the bytes of a BLOB are SQLite's own
 // until then. changes counts the rows that were written.
-func (c *Console) Run(ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error) (changes int64, err error) {
+func (c *Console) Run(
+	ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error,
+) (changes int64, err error) {
 	err = c.run(ctx, func() error {
 		s, err := c.handle.prepare(text)
 		for err == nil && s.stmt == 0 && s.rest != "" { // a semicolon alone

@@ -69,7 +69,10 @@ func addName(set map[string]bool, name string) map[string]bool {
 
 // cost is that of the statement that was compiled last, of which use was noted.
 func (h *sqlHandle) cost(use sqlUse) sqlCost {
-	c := sqlCost{tables: int64(len(use.read)), counts: use.count && !use.columns && len(use.read) == 1, schema: use.written["sqlite_master"], selects: use.selects && !use.local}
+	c := sqlCost{
+		tables: int64(len(use.read)), counts: use.count && !use.columns && len(use.read) == 1,
+		schema: use.written["sqlite_master"], selects: use.selects && !use.local,
+	}
 	if len(use.written) != 1 || !use.insert && use.updated == nil { // a delete counts the row alone
 		return c
 	}
@@ -82,11 +85,17 @@ func (h *sqlHandle) cost(use sqlUse) sqlCost {
 			}
 			// The rowid is in every index, and so is what nobody knows of an expression.
 			touched = " AND (c.name IS NULL OR c.name IN (" + strings.Join(quoted, ",") + `) OR
-				EXISTS (SELECT 1 FROM pragma_table_info(` + sqlQuote(table) + `) t WHERE t.pk AND t.type = 'INTEGER' COLLATE NOCASE AND t.name IN (` + strings.Join(quoted, ",") + ")))"
+				EXISTS (SELECT 1 FROM pragma_table_info(` + sqlQuote(
+				table,
+			) + `) t WHERE t.pk AND t.type = 'INTEGER' COLLATE NOCASE AND t.name IN (` + strings.Join(quoted, ",") + ")))"
 		}
 		// What is a primary key's index elsewhere is the table itself when it has no rowid.
-		c.entries, _ = h.number("SELECT count(DISTINCT i.name) FROM pragma_index_list(" + sqlQuote(table) + `) i, pragma_index_info(i.name) c
-			WHERE (i.origin <> 'pk' OR NOT (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ` + sqlQuote(table) + "))" + touched)
+		c.entries, _ = h.number("SELECT count(DISTINCT i.name) FROM pragma_index_list(" + sqlQuote(
+			table,
+		) + `) i, pragma_index_info(i.name) c
+			WHERE (i.origin <> 'pk' OR NOT (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ` + sqlQuote(
+			table,
+		) + "))" + touched)
 	}
 	return c
 }

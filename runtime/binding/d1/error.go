@@ -37,14 +37,18 @@ const (
 	errBindings     = sqlRefusalError("Wrong number of parameter bindings for SQL query.")
 	errNoStatement  = sqlRefusalError("No SQL statements detected.")
 	errNoCode       = sqlRefusalError("SQL code did not contain a statement.")
-	errEarlyBinding = sqlRefusalError("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
-	errResultSize   = sqlRefusalError("the result is larger than 64 MiB; ask for fewer rows or columns")
-	errClosed       = sqlRefusalError("the database is closed")
+	errEarlyBinding = sqlRefusalError("When executing multiple SQL statements in a single call, only the last " +
+		"statement can have parameters.")
+	errResultSize = sqlRefusalError("the result is larger than 64 MiB; ask for fewer rows or columns")
+	errClosed     = sqlRefusalError("the database is closed")
 )
 
 var errLongValue = &sqlError{sqlite3.SQLITE_TOOBIG, "string or blob too big", -1}
 
-var errReadOnly = &sqlError{sqlite3.SQLITE_READONLY, "attempt to write a readonly database: the manifest gives this site \"read\" access only", -1}
+var errReadOnly = &sqlError{
+	sqlite3.SQLITE_READONLY, "attempt to write a readonly database: the manifest gives this site \"read\" access only",
+	-1,
+}
 
 // d1Error is err as a Worker sees it: "D1_ERROR: …", with the cause
 // that D1 puts beside it.

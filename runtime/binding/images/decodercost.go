@@ -26,7 +26,9 @@ const decoderBytes = 256 << 10
 // decodedBytes is the most bytes that the decoder of an image holds, and whether all its
 // pixels are known to be opaque. Of what is over most, no more is read than shows that; of
 // what is long to read, check is asked now and then.
-func decodedBytes(format string, data []byte, size image.Point, model color.Model, most int64, check func() error) (held int64, opaque bool, err error) {
+func decodedBytes(
+	format string, data []byte, size image.Point, model color.Model, most int64, check func() error,
+) (held int64, opaque bool, err error) {
 	area := int64(size.X) * int64(size.Y)
 	switch format {
 	case formatJPEG:

@@ -229,7 +229,11 @@ func (p *outcome) Write(b []byte) (int, error) {
 	for p.size > p.room {
 		back, ok := p.memory.TryReserve(8 * outputPiece)
 		if !ok {
-			return 0, refuse(codeArea, "The image made is over %d MB, and there is no memory for more of it; ask for a smaller one, for less quality, or later", p.room>>20)
+			return 0, refuse(
+				codeArea,
+				"The image made is over %d MB, and there is no memory for more of it; ask for a smaller one, for less quality, or later",
+				p.room>>20,
+			)
 		}
 		p.more = append(p.more, back)
 		p.room += 4 * outputPiece

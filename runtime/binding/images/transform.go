@@ -83,7 +83,11 @@ func (w *work) check() error {
 		return err
 	}
 	if w.used() > w.left {
-		return refuse(codeTime, "The image takes more than the %v of work that one may take; make it smaller before, or ask for less", w.images.o.Time)
+		return refuse(
+			codeTime,
+			"The image takes more than the %v of work that one may take; make it smaller before, or ask for less",
+			w.images.o.Time,
+		)
 	}
 	return nil
 }

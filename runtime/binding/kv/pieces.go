@@ -219,7 +219,8 @@ func (kv *Namespace) dropLoose() error {
 	ctx := context.Background() //nolint:forbidigo // the request may have ended
 	return kv.transact(ctx, func(tx *sql.Tx) error {
 		for _, pieces := range loose {
-			const drop = "DELETE FROM kv_pieces WHERE value = CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = CAST(?1 AS INTEGER))"
+			const drop = "DELETE FROM kv_pieces WHERE value = CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 FROM kv " +
+				"WHERE pieces = CAST(?1 AS INTEGER))"
 			if _, err := tx.ExecContext(ctx, drop, pieces); err != nil {
 				return err
 			}

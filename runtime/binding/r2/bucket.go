@@ -223,7 +223,10 @@ func (s *Bucket) Get(ctx context.Context, key string, o GetOptions) (*Object, *O
 // Delete removes the objects at keys; those that do not exist are no error.
 func (s *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) > maxDeleted {
-		return (&Error{Code: codeInvalidArgument, Text: fmt.Sprintf("at most %d keys can be deleted at once, not %d.", maxDeleted, len(keys))}).in("delete")
+		return (&Error{
+			Code: codeInvalidArgument,
+			Text: fmt.Sprintf("at most %d keys can be deleted at once, not %d.", maxDeleted, len(keys)),
+		}).in("delete")
 	}
 	for _, key := range keys {
 		if err := checkKey(key); err != nil {

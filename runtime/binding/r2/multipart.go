@@ -65,7 +65,10 @@ func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) 
 func (s *Bucket) beginPart(key, id string, number int64) (*Upload, error) {
 	const action = "uploadPart"
 	if number < 1 || number > maxPartNumber {
-		return nil, (&Error{Code: codeInvalidArgument, Text: fmt.Sprintf("Part number must be between 1 and %d (inclusive).", maxPartNumber)}).in(action)
+		return nil, (&Error{
+			Code: codeInvalidArgument,
+			Text: fmt.Sprintf("Part number must be between 1 and %d (inclusive).", maxPartNumber),
+		}).in(action)
 	}
 	u, err := s.newUpload(action, key)
 	if err != nil {

@@ -34,7 +34,8 @@ type files struct {
 
 func newFiles() files {
 	return files{
-		reading: make(chan struct{}, maxReading), puts: make(chan struct{}, maxPuts), streams: make(chan struct{}, maxStreams), kept: new(atomic.Int64),
+		reading: make(chan struct{}, maxReading), puts: make(chan struct{}, maxPuts),
+		streams: make(chan struct{}, maxStreams), kept: new(atomic.Int64),
 	}
 }
 

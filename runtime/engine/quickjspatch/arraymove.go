@@ -147,7 +147,10 @@ func appendUnlessRow(out []byte, array byte) []byte {
 //	0
 func (m arrayMover) lengthenBody(p probe) []byte {
 	const to, from, length, direction, array, at = 2, 3, 4, 5, 6, 7
-	out := append([]byte{2, 1, typeI32, 1, typeI64, op.Block, op.BlockEmpty}, op.LocalGet, direction, op.I32Const, 0, op.I32LtS, op.I32Eqz, op.BrIf, 0)
+	out := append(
+		[]byte{2, 1, typeI32, 1, typeI64, op.Block, op.BlockEmpty}, op.LocalGet, direction, op.I32Const, 0, op.I32LtS,
+		op.I32Eqz, op.BrIf, 0,
+	)
 	out = appendUnlessRow(out, array)
 	count := append(appendGet(nil, array), op.I64Load32U, 2, ArrayCount)
 	out = append(append(out, count...), op.LocalSet, at)
@@ -164,7 +167,10 @@ func (m arrayMover) lengthenBody(p probe) []byte {
 	out = append(appendGets(out, at, to), op.I64Sub)
 	out = append(appendGet(out, from), op.I64Add, op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.I32Add, op.I64Load, 3, 0)
 	out = append(op.AppendU32(append(out, op.Call), m.dup), op.End)
-	out = append(op.AppendU32(append(out, op.Call), m.set), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty, op.I32Const, 0x7f, op.Return, op.End)
+	out = append(
+		op.AppendU32(append(out, op.Call), m.set), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty, op.I32Const, 0x7f,
+		op.Return, op.End,
+	)
 	out = append(appendGet(out, at), op.I64Const, 1, op.I64Add, op.LocalSet, at)
 	return append(out, op.Br, 0, op.End, op.End, op.I32Const, 0, op.End)
 }

@@ -22,7 +22,9 @@ const (
 var compareExponents = []byte{op.I32Const, 0x7f, op.I32Const, 1, op.LocalGet, 0, op.LocalGet, 2, op.I32LtS, op.Select}
 
 // compareSignedExponents is exponents with the sign.
-var compareSignedExponents = []byte{op.I32Const, 0x7f, op.I32Const, 1, op.LocalGet, 0, op.LocalGet, 2, op.I32LtS, op.LocalGet, 3, op.I32Xor, op.Select}
+var compareSignedExponents = []byte{
+	op.I32Const, 0x7f, op.I32Const, 1, op.LocalGet, 0, op.LocalGet, 2, op.I32LtS, op.LocalGet, 3, op.I32Xor, op.Select,
+}
 
 // isBigIntCompare reports whether function i of the module's own can be js_bigint_float64_cmp.
 func (l layout) isBigIntCompare(i int) bool {

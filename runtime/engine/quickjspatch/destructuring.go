@@ -25,7 +25,10 @@ var (
 	toObjectCall   = []byte{op.LocalGet, 9, op.I32Load, 2, 0, op.I32Const, 112 | 0x80, 0, op.Call}
 	forOfStartCall = []byte{op.LocalGet, 4, op.I32Const, 126 | 0x80, 0, op.Call}
 	// sourceLocHead begins emit_source_loc: the function that is compiled, and line and column of the token.
-	sourceLocHead = []byte{op.LocalGet, 0, op.I32Const, 96 | 0x80, 0, op.I32Add, op.I32Load, 2, 0, op.LocalGet, 0, op.I32Load, 2, 28, op.LocalGet, 0, op.I32Load, 2, 32, op.Call}
+	sourceLocHead = []byte{
+		op.LocalGet, 0, op.I32Const, 96 | 0x80, 0, op.I32Add, op.I32Load, 2, 0, op.LocalGet, 0, op.I32Load, 2, 28,
+		op.LocalGet, 0, op.I32Load, 2, 32, op.Call,
+	}
 )
 
 // isPattern reports whether function i of the module's own can be js_parse_destructuring_element.

@@ -103,8 +103,12 @@ func matchPrint(code []byte, all []span) int {
 	for i := range ops {
 		ops[i] = code[all[i].start]
 	}
-	same := bytes.Equal(ops, []byte{op.I32Load8U, op.I32Const, op.I32And, op.If, op.LocalGet, op.LocalGet, op.LocalGet, op.I32Const, op.Call, op.End})
-	if !same || !bytes.Equal(code[all[1].start:all[4].start], []byte{op.I32Const, 0x80, 0x01, op.I32And, op.If, op.BlockEmpty}) || code[all[7].start+1] != 0 {
+	same := bytes.Equal(ops, []byte{
+		op.I32Load8U, op.I32Const, op.I32And, op.If, op.LocalGet, op.LocalGet, op.LocalGet, op.I32Const, op.Call,
+		op.End,
+	})
+	if !same || !bytes.Equal(code[all[1].start:all[4].start], []byte{op.I32Const, 0x80, 0x01, op.I32And, op.If, op.BlockEmpty}) ||
+		code[all[7].start+1] != 0 {
 		return 0
 	}
 	return all[steps-1].end

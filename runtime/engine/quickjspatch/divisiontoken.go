@@ -30,7 +30,8 @@ var (
 	tokenAsName = []byte{
 		op.I32Const, 0x83, 0x7f,
 		op.LocalGet, 6, op.I32Const, '.', op.I32Ne,
-		op.LocalGet, 6, op.I32Const, 0xa7, 0x7f, op.I32Eq, op.LocalGet, 8, op.I32Load, 2, 0, op.I32Const, 0, op.I32LtS, op.I32And, op.I32Eqz, op.I32And, op.Select,
+		op.LocalGet, 6, op.I32Const, 0xa7, 0x7f, op.I32Eq, op.LocalGet, 8, op.I32Load, 2, 0, op.I32Const, 0, op.I32LtS,
+		op.I32And, op.I32Eqz, op.I32And, op.Select,
 	}
 	// tokenAsString makes a string, -127, of the token, and goes there too.
 	tokenAsString = []byte{op.If, op.BlockEmpty, op.LocalGet, 8, op.I32Const, 0x81, 0x7f, op.I32Store, 2, 0, op.Br, 7, op.End}

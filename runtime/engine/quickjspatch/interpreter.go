@@ -175,7 +175,8 @@ func goesToNext(code []byte, before []span, position uint32) bool {
 			case position:
 				to, m, from := matchAdd(code, rest[:i+1])
 				last := len(from) - 1
-				return to == position && m == n-1 && last >= 0 && code[from[last].start] == op.LocalGet && localOf(code, from[last]) == after
+				return to == position && m == n-1 && last >= 0 && code[from[last].start] == op.LocalGet &&
+					localOf(code, from[last]) == after
 			}
 		}
 	}

@@ -88,7 +88,10 @@ func readLayout(module []byte) (layout, error) {
 		return layout{}, err
 	}
 	l := layout{
-		imports: importSection{interrupt: -1, hostCall: -1, funcs: uint32(m.ImportedFuncs), globals: uint32(m.ImportedGlobals), types: m.Funcs[:m.ImportedFuncs]},
+		imports: importSection{
+			interrupt: -1, hostCall: -1, funcs: uint32(m.ImportedFuncs), globals: uint32(m.ImportedGlobals),
+			types: m.Funcs[:m.ImportedFuncs],
+		},
 		funcs:   m.OwnFuncs,
 		exports: map[string]uint32{},
 		globals: uint32(len(m.OwnGlobals)),

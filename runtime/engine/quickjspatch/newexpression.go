@@ -22,7 +22,10 @@ const postfixType = "\x60\x02\x7f\x7f\x01\x7f"
 var (
 	// newCallee comes after the callee of a new: local 10 is 1, and the kind of
 	// call is 1 if the parser's token is an opening parenthesis.
-	newCallee = []byte{op.I32Const, 1, op.LocalSet, 10, op.I32Const, 1, op.LocalGet, 0, op.I32Load, 2, 24, op.I32Const, '(', op.I32Eq, op.BrIf}
+	newCallee = []byte{
+		op.I32Const, 1, op.LocalSet, 10, op.I32Const, 1, op.LocalGet, 0, op.I32Load, 2, 24, op.I32Const, '(', op.I32Eq,
+		op.BrIf,
+	}
 	// newArguments makes it 3 if it was 0. Bit 0 is what is asked for.
 	newArguments = []byte{op.I32Const, 3, op.LocalGet, 10, op.I32Const, 1, op.I32Shl, op.I32Sub, op.LocalSet, 10}
 	// callKindBranch begins what is done, the parenthesis read, for a kind of call in

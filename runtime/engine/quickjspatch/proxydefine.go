@@ -18,7 +18,10 @@ const definerType = "\x60\x07\x7f\x7e\x7f\x7e\x7e\x7e\x7f\x01\x7f"
 
 var (
 	// writableCheck is flags & writable == 0, before the question for a value.
-	writableCheck = []byte{op.LocalGet, 6, op.I32Const, 2, op.I32And, op.I32Eqz, op.LocalGet, 2, op.I32Const, 3, op.I32And, op.LocalTee, 2, op.I32Const, 2, op.I32Eq, op.I32And}
+	writableCheck = []byte{
+		op.LocalGet, 6, op.I32Const, 2, op.I32And, op.I32Eqz, op.LocalGet, 2, op.I32Const, 3, op.I32And, op.LocalTee, 2,
+		op.I32Const, 2, op.I32Eq, op.I32And,
+	}
 	// hasWritableCheck leaves the block at depth 2 unless local 13, flags & has_writable, and
 	// goes on with the flags of the target.
 	hasWritableCheck = []byte{op.LocalGet, 13, op.I32Eqz, op.BrIf, 2, op.LocalGet, 7, op.I32Load, 2, 0, op.I32Const, 19, op.I32And}

@@ -138,7 +138,10 @@ func (p probe) searchBody() []byte {
 	out = appendUnless(out, regexpFirst, reLineStart, 0)
 	out = append(appendGet(out, code), op.I32Const, regexpFirst+1, op.I32Add, op.LocalSet, at)
 	out = append(appendGet(out, index), op.LocalSet, end)
-	out = append(appendGet(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), at), op.I32Load8U, 0, 0, op.I32Const, reChar, op.I32Ne, op.BrIf, 2)
+	out = append(
+		appendGet(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), at), op.I32Load8U, 0, 0, op.I32Const, reChar,
+		op.I32Ne, op.BrIf, 2,
+	)
 	out = append(appendGets(out, end, length), op.I32LtS, op.If, op.BlockEmpty)
 	out = append(appendGet(appendUnit(out, end), at), op.I32Load16U, 0, 1, op.I32Eq, op.If, op.BlockEmpty)
 	out = append(appendGet(out, end), op.I32Const, 1, op.I32Add, op.LocalSet, end)

@@ -42,7 +42,10 @@ const (
 
 var (
 	// indexOfLoop is: loop, block, compare(text 10, other 9, from 3, 0, length 6).
-	indexOfLoop = []byte{op.Loop, op.BlockEmpty, op.Block, op.BlockEmpty, op.LocalGet, 10, op.LocalGet, 9, op.LocalGet, 3, op.I32Const, 0, op.LocalGet, 6, op.Call}
+	indexOfLoop = []byte{
+		op.Loop, op.BlockEmpty, op.Block, op.BlockEmpty, op.LocalGet, 10, op.LocalGet, 9, op.LocalGet, 3, op.I32Const,
+		0, op.LocalGet, 6, op.Call,
+	}
 	// includesLoop is: loop, compare(text 8, other 9, from 5, 0, length 3).
 	includesLoop = []byte{op.Loop, op.BlockEmpty, op.LocalGet, 8, op.LocalGet, 9, op.LocalGet, 5, op.I32Const, 0, op.LocalGet, 3, op.Call}
 )
@@ -149,7 +152,10 @@ func (f *patcher) unitBody(p probe) []byte {
 		out = p.appendProbe(append(out, op.Block, op.BlockEmpty, op.Loop, op.BlockEmpty))
 		out = append(out, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalGet, end, op.I32GtU, op.BrIf, 1)
 		out = append(out, op.LocalGet, at, op.SIMD, vectorLoad, 0, 0, op.LocalGet, all, op.SIMD, vectorEqual8+10*shift)
-		out = append(out, op.SIMD, vectorMask, op.LocalTee, mask, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask, op.I32Ctz, op.I32Add)
+		out = append(
+			out, op.SIMD, vectorMask, op.LocalTee, mask, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask,
+			op.I32Ctz, op.I32Add,
+		)
 		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalSet, at, op.Br, 0, op.End, op.End)
 		out = append(out, op.Loop, op.BlockEmpty, op.LocalGet, at, op.LocalGet, end, op.I32GeU, op.BrIf, 2)
 		out = append(out, op.LocalGet, at, load, shift, 0, op.LocalGet, unit, op.I32Eq, op.If, op.BlockEmpty, op.LocalGet, at)

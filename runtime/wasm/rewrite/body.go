@@ -70,7 +70,10 @@ func (w *writer) addReferred(body *wasmbinary.Reader, t wasmbinary.FuncType, add
 
 // function is body in its rewritten form.
 func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code, error) {
-	x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(t.Params), perLoop: 1 + int32(len(body.Bytes)/bytesPerFuel)}
+	x := &rewriter{
+		writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(t.Params),
+		perLoop: 1 + int32(len(body.Bytes)/bytesPerFuel),
+	}
 	decls := x.readLocals()
 	start := x.r.At
 	x.spare, x.results = uint32(x.locals), t.Results
@@ -90,7 +93,11 @@ func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code,
 		x.r.Fail("more than %d locals", wasmbinary.MaxLocals)
 	}
 	if w.branching += branches * branches; w.branching > maxBranching {
-		x.r.Fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in this one: split what is as long", branches)
+		x.r.Fail(
+			"compiling would take many minutes, by the square of the blocks and branches of each function; %d are in "+
+				"this one: split what is as long",
+			branches,
+		)
 	}
 	if x.r.Err != nil {
 		return nil, x.r.Err

@@ -80,7 +80,9 @@ func TagModule(held []wasmbinary.ValType) []byte {
 // TableAdapter imports a table by its number and exports it as the first.
 func TableAdapter(index uint32, t wasmbinary.TableType) []byte {
 	var imports list
-	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wire(t.Elem)).limits(wasmbinary.Limits{Min: t.Min, Max: t.Max, HasMax: t.HasMax})
+	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wire(t.Elem)).limits(
+		wasmbinary.Limits{Min: t.Min, Max: t.Max, HasMax: t.HasMax},
+	)
 	return adapter(imports, wasmbinary.Table)
 }
 

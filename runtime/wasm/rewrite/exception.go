@@ -423,7 +423,9 @@ func (x *rewriter) rethrow(f *frame) {
 // again.
 func (x *rewriter) letGo(level int) {
 	local := x.heldAt(level)
-	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1).with(op.Call, x.hosts+hostRelease).op(op.End)
+	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1).with(
+		op.Call, x.hosts+hostRelease,
+	).op(op.End)
 }
 
 // letAllGo is for the end of the function.

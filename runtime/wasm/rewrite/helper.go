@@ -171,7 +171,14 @@ func (w *writer) exportAll() {
 	export(FnDrop, wasmbinary.Func, w.add(FnDrop, wasmbinary.FuncType{}, w.dropData()))
 	var ref code
 	ref.locals(1).with(op.TableGet, w.refs)
-	export(FnRef, wasmbinary.Func, w.add(FnRef, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Funcref}}, &ref))
+	export(
+		FnRef, wasmbinary.Func,
+		w.add(
+			FnRef,
+			wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Funcref}},
+			&ref,
+		),
+	)
 }
 
 // exportLanes gives the host a v128 as two halves.

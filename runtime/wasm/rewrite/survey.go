@@ -43,7 +43,8 @@ func sharesFuncs(p *wasmbinary.Module) bool {
 		return slices.ContainsFunc(p.Exports, func(e wasmbinary.Export) bool { return e.Kind == k })
 	}
 	return p.ImportedTables > 0 || exports(wasmbinary.Table) ||
-		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return g.Type == wasmbinary.Funcref }) && (p.ImportedGlobals > 0 || exports(wasmbinary.Global)) ||
+		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return g.Type == wasmbinary.Funcref }) &&
+			(p.ImportedGlobals > 0 || exports(wasmbinary.Global)) ||
 		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Funcref) })
 }
 

@@ -76,7 +76,8 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	w := &writer{
 		Module: p, types: slices.Clip(p.Types), bases: make([]int, len(p.Segments)),
 		made:   Module{Declarations: p.Declarations, Throws: throws || declaresExceptions(p), Shares: sharesFuncs(p)},
-		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{}, boxOf: map[string]uint32{}, blocks: map[int64]int64{},
+		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{},
+		boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
 	w.number()
 	if w.legacy && w.standard {
@@ -143,7 +144,10 @@ func (w *writer) collect() {
 			listed[x.Fn] = true
 		}
 		if s.Mode == wasmbinary.Active && s.Elem == wasmbinary.Funcref {
-			w.made.Elems = append(w.made.Elems, Elem{Table: s.Table, Offset: s.Offset.Constant(), Global: s.Offset.Global(), Base: w.bases[i], Length: len(s.Items)})
+			w.made.Elems = append(w.made.Elems, Elem{
+				Table: s.Table, Offset: s.Offset.Constant(), Global: s.Offset.Global(), Base: w.bases[i],
+				Length: len(s.Items),
+			})
 		}
 	}
 	add := func(fn int) {
@@ -230,7 +234,10 @@ func (w *writer) importList() (l list) {
 	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(wasmbinary.Func)).u32(t) }
 	hosted(Host, HostInterrupt, w.typeIndex(wasmbinary.FuncType{}))
 	hosted(Host, HostOverflow, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostAllow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}))
+	hosted(
+		Host, HostAllow,
+		w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}),
+	)
 	done := map[string]bool{}
 	for _, d := range w.ImportTypes {
 		if d.Kind != wasmbinary.Func {
@@ -270,7 +277,13 @@ func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
 	}
 	hosted(Host, HostDiscard, w.typeIndex(wasmbinary.FuncType{}))
 	hosted(Host, HostKeep, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostRef, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Externref}}))
+	hosted(
+		Host, HostRef,
+		w.typeIndex(wasmbinary.FuncType{
+			Params:  []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32},
+			Results: []wasmbinary.ValType{wasmbinary.Externref},
+		}),
+	)
 	hosted(Host, HostThrow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}))
 	hosted(Host, HostRelease, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}}))
 	done := map[string]bool{}

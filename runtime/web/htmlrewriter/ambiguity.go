@@ -55,7 +55,12 @@ func (a *ambiguity) start(name string) error {
 	if textIn(name) == modeData {
 		return nil
 	}
-	return engine.TypeError("Parser error: The parser has encountered a text content tag (`<%s>`) in the context where it is ambiguous whether this tag should be ignored or not: in a select, or with a frameset. It is unclear whether what follows is text or markup.", name)
+	return engine.TypeError(
+		"Parser error: The parser has encountered a text content tag (`<%s>`) in the context where it is ambiguous "+
+			"whether this tag should be ignored or not: in a select, or with a frameset. It is unclear whether what "+
+			"follows is text or markup.",
+		name,
+	)
 }
 
 // end follows an end tag.

@@ -63,7 +63,9 @@ func (p *jsonReader) failed(what string) {
 	before := p.text[:p.at]
 	line := 1 + strings.Count(before, "\n") + strings.Count(before, "\r") - strings.Count(before, "\r\n")
 	column := 1 + units(before[strings.LastIndexAny(before, "\r\n")+1:])
-	p.problem = what + " at position " + strconv.Itoa(units(before)) + " (line " + strconv.Itoa(line) + " column " + strconv.Itoa(column) + ")"
+	p.problem = what + " at position " + strconv.Itoa(
+		units(before),
+	) + " (line " + strconv.Itoa(line) + " column " + strconv.Itoa(column) + ")"
 }
 
 // unexpected says that what is here does not belong here.

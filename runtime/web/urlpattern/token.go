@@ -141,7 +141,8 @@ func isNameRune(r rune, first bool) bool {
 	if r == '$' || r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) {
 		return true
 	}
-	return !first && (r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue))
+	return !first && (r == '\u200c' || r == '\u200d' ||
+		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue))
 }
 
 // take gives the token at *at and steps over it if it is of one of these kinds.

@@ -217,7 +217,10 @@ func exportEC(k *cryptoKey, format string) (any, error) {
 		return point, err
 	}
 	size := (len(point) - 1) / 2
-	key := engine.Object{{Name: "kty", Value: "EC"}, {Name: "crv", Value: k.curve}, encoded("x", point[1:1+size]), encoded("y", point[1+size:])}
+	key := engine.Object{
+		{Name: "kty", Value: "EC"}, {Name: "crv", Value: k.curve}, encoded("x", point[1:1+size]),
+		encoded("y", point[1+size:]),
+	}
 	if isPrivate {
 		d, err := private.Bytes()
 		if err != nil {

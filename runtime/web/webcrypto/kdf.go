@@ -57,7 +57,10 @@ func derivePBKDF2(k *cryptoKey, p params, bits int) ([]byte, error) {
 	case size == 0:
 		return []byte{}, nil
 	case (size/h.Size()+1)*iterations > maxDerivation:
-		return nil, domError("OperationError", "PBKDF2 cannot derive %d bits with %d iterations: that would take many seconds", bits, iterations)
+		return nil, domError(
+			"OperationError", "PBKDF2 cannot derive %d bits with %d iterations: that would take many seconds", bits,
+			iterations,
+		)
 	}
 	out, err := pbkdf2.Key(h.New, string(k.data), p.bytes(2), iterations, size)
 	if err != nil {

@@ -67,7 +67,10 @@ func newKeyRSA(alg, hash, kind string, parsed any) (*cryptoKey, error) {
 func generateRSA(alg string, p params) ([]*cryptoKey, error) {
 	bits, _ := p.int(0)
 	if e := new(big.Int).SetBytes(p.bytes(1)); !e.IsInt64() || e.Int64() != 65537 {
-		return nil, domError("OperationError", "keys of the public exponent %v are not made here; 65537 (new Uint8Array([1, 0, 1])) is the usual one", e)
+		return nil, domError(
+			"OperationError",
+			"keys of the public exponent %v are not made here; 65537 (new Uint8Array([1, 0, 1])) is the usual one", e,
+		)
 	}
 	if bits > maxGeneratedRSA {
 		return nil, domError("OperationError", "RSA keys of more than %d bits are not made here", maxGeneratedRSA)

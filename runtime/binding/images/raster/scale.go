@@ -214,7 +214,10 @@ func (s *scaled) pull(into []pixel) error {
 	s.read++
 	for x := range s.wide {
 		p := row[x*pixelBytes : x*pixelBytes+pixelBytes : x*pixelBytes+pixelBytes]
-		s.wide[x] = pixel{float64(uint32(p[0]) * 0x101), float64(uint32(p[1]) * 0x101), float64(uint32(p[2]) * 0x101), float64(uint32(p[3]) * 0x101)}
+		s.wide[x] = pixel{
+			float64(uint32(p[0]) * 0x101), float64(uint32(p[1]) * 0x101), float64(uint32(p[2]) * 0x101),
+			float64(uint32(p[3]) * 0x101),
+		}
 	}
 	opaque := s.from.Opaque()
 	for x := range s.columns {

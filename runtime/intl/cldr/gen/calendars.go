@@ -115,7 +115,10 @@ func earlyEras(s source, locale string, t table) error {
 }
 
 func earlyNames(s source, locale, key string) (string, error) {
-	n, err := s.read("cldr-cal-japanese-full/main/"+locale+"/ca-japanese.json", "main", locale, "dates", "calendars", "japanese", "eras", key)
+	n, err := s.read(
+		"cldr-cal-japanese-full/main/"+locale+"/ca-japanese.json", "main", locale, "dates", "calendars", "japanese",
+		"eras", key,
+	)
 	return joined(n, counted(0, firstModern-1)), err
 }
 

@@ -160,7 +160,10 @@ func aliases(s source) (string, error) {
 // valueAliases adds the preferred spellings of the values of -u- and -t-
 // extensions: "u/ca/gregorian<TAB>gregory".
 func valueAliases(s source, t table) error {
-	for _, file := range []string{"calendar", "collation", "currency", "measure", "number", "segmentation", "timezone", "variant", "transform", "transform_mt"} {
+	for _, file := range []string{
+		"calendar", "collation", "currency", "measure", "number", "segmentation", "timezone", "variant", "transform",
+		"transform_mt",
+	} {
 		all, err := s.read("cldr-bcp47/bcp47/"+file+".json", "keyword")
 		if err != nil {
 			return err

@@ -180,7 +180,9 @@ func writeLocales(s source, to string) error {
 
 func localeTable(s source, locale string) (table, error) {
 	t := table{}
-	for _, part := range []func(source, string, table) error{numbers, currencies, gregorian, otherCalendars, zoneNames, fields, lists, units, names} {
+	for _, part := range []func(source, string, table) error{
+		numbers, currencies, gregorian, otherCalendars, zoneNames, fields, lists, units, names,
+	} {
 		if err := part(s, locale, t); err != nil {
 			return nil, err
 		}
@@ -245,7 +247,9 @@ func currencies(s source, locale string, t table) error {
 		n := all.at(code)
 		for key, value := range n {
 			text, _ := value.(string)
-			short, ok := map[string]string{"displayName": "", "symbol": "/symbol", "symbol-alt-narrow": "/narrow", "symbol-alt-formal": "/formal"}[key]
+			short, ok := map[string]string{
+				"displayName": "", "symbol": "/symbol", "symbol-alt-narrow": "/narrow", "symbol-alt-formal": "/formal",
+			}[key]
 			if count, plural := strings.CutPrefix(key, "displayName-count-"); plural {
 				if !inflected(n) {
 					continue
@@ -335,7 +339,8 @@ func names(s source, locale string, t table) error {
 				continue
 			}
 			code = strings.Replace(code, "-alt-", "/", 1)
-			if text != code && !strings.HasSuffix(code, "/variant") && !strings.Contains(code, "/menu") && !strings.Contains(code, "/stand-alone") && !strings.Contains(code, "/secondary") {
+			if text != code && !strings.HasSuffix(code, "/variant") && !strings.Contains(code, "/menu") &&
+				!strings.Contains(code, "/stand-alone") && !strings.Contains(code, "/secondary") {
 				t.put("name/"+kind[:1]+"/"+code, text)
 			}
 		}

@@ -23,7 +23,8 @@ import (
 // spoken widely in Europe, in West, South and Southeast Asia, and in Africa. Fewer speakers, or
 // data that CLDR has in parts only, is no table.
 var languages = []string{ //nolint:gochecknoglobals // a table
-	"af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fil", "fr", "ga", "gl", "gu",
+	"af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fil",
+	"fr", "ga", "gl", "gu",
 	"he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "kn", "ko", "lt", "lv", "mk", "ml", "mr", "ms", "my", "nb", "nl",
 	"no", "pa", "pl", "ps", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "te", "th", "tr", "uk", "ur", "uz", "vi", "zh",
 }
