@@ -38,7 +38,9 @@ and without that package:
 		if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
 			return err
 		}
-		alone := strings.NewReplacer(bashWords, bashWordsAlone, " _filedir", " __pages_filedir", "\"_filedir", "\"__pages_filedir").Replace(script.String())
+		alone := strings.NewReplacer(
+			bashWords, bashWordsAlone, " _filedir", " __pages_filedir", "\"_filedir", "\"__pages_filedir",
+		).Replace(script.String())
 		_, err = io.WriteString(cmd.OutOrStdout(), bashFiles+alone)
 		return err
 	}

@@ -20,7 +20,9 @@ func readTool(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxToolBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusBadRequest, Code: "body_malformed", Message: strings.TrimPrefix(err.Error(), "json: ")})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusBadRequest, Code: "body_malformed", Message: strings.TrimPrefix(err.Error(), "json: "),
+		})
 		return false
 	}
 	return true

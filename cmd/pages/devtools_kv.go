@@ -45,7 +45,9 @@ func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked := r.URL.Query()
-	entries, cursor, err := namespace.List(r.Context(), kv.ListOptions{Prefix: asked.Get("prefix"), Cursor: asked.Get("cursor"), Limit: toolPage})
+	entries, cursor, err := namespace.List(r.Context(), kv.ListOptions{
+		Prefix: asked.Get("prefix"), Cursor: asked.Get("cursor"), Limit: toolPage,
+	})
 	if err != nil {
 		refuseTool(w, r, err)
 		return

@@ -34,7 +34,8 @@ func (t *devTools) listObjects(w http.ResponseWriter, r *http.Request) {
 	}
 	asked, limit := r.URL.Query(), int64(toolPage)
 	page, err := bucket.List(r.Context(), r2.ListOptions{
-		Prefix: asked.Get("prefix"), Delimiter: "/", Cursor: asked.Get("cursor"), Limit: &limit, Include: []string{"httpMetadata", "customMetadata"},
+		Prefix: asked.Get("prefix"), Delimiter: "/", Cursor: asked.Get("cursor"), Limit: &limit,
+		Include: []string{"httpMetadata", "customMetadata"},
 	})
 	if err != nil {
 		refuseTool(w, r, err)

@@ -36,12 +36,22 @@ func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []findin
 	case err != nil:
 		return breaks(check, "see what is said of the databases", "%s", err)
 	case len(report.Damaged) > 0:
-		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s", wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))
+		return breaks(
+			check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s",
+			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged),
+		)
 	case report.Orphans > 0 && serves: // a put that is under way looks the same
-		return well(check, "%s of bytes, %d that no object has: the next start removes them", wording.Count(report.Blobs, "file"), report.Orphans)
+		return well(
+			check, "%s of bytes, %d that no object has: the next start removes them",
+			wording.Count(report.Blobs, "file"), report.Orphans,
+		)
 	case report.Orphans > 0:
 		return []finding{{
-			Check: check, Status: warned, Message: fmt.Sprintf("%s (%s) that no object has any more", wording.Count(report.Orphans, "file"), wording.Size(report.OrphanBytes)),
+			Check: check, Status: warned,
+			Message: fmt.Sprintf(
+				"%s (%s) that no object has any more", wording.Count(report.Orphans, "file"),
+				wording.Size(report.OrphanBytes),
+			),
 			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.Dir, bucket) },
 		}}
 	}
@@ -65,7 +75,10 @@ func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 }
 
 // withBucket opens what a bucket is kept in.
-func withBucket(ctx context.Context, s *localstate.State, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (r2.Report, error)) (report r2.Report, err error) {
+func withBucket(
+	ctx context.Context, s *localstate.State, bucket string, readOnly bool,
+	work func(*sql.DB, *os.Root) (r2.Report, error),
+) (report r2.Report, err error) {
 	if err := s.LockToRead(); err != nil {
 		return report, err
 	}

@@ -21,9 +21,16 @@ func watchLimits(folders int) []finding {
 	const spare = 2
 	switch {
 	case err != nil:
-		return warns("watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor", "the system gives no more watchers, so that pages dev polls: %s", err)
+		return warns(
+			"watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor",
+			"the system gives no more watchers, so that pages dev polls: %s", err,
+		)
 	case limit > 0 && folders*spare > limit:
-		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288", "the site has %s and the system watches %d for all programs, so that pages dev polls", wording.Count(folders, "folder"), limit)
+		return warns(
+			"watching", "sudo sysctl fs.inotify.max_user_watches=524288",
+			"the site has %s and the system watches %d for all programs, so that pages dev polls",
+			wording.Count(folders, "folder"), limit,
+		)
 	case limit == 0:
 		return well("watching", "%s", wording.Count(folders, "folder"))
 	}

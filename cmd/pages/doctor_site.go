@@ -137,9 +137,11 @@ func (d *doctor) rewrite(name string, text []byte) func(context.Context) error {
 // typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
 func (d *doctor) typed() bool {
 	b := d.manifest.Bindings
-	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images || b.ProjectDatabase != manifest.ProjectNone
+	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images ||
+		b.ProjectDatabase != manifest.ProjectNone
 	script := filepath.Ext(d.manifest.Entry)
-	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) && userfile.IsFile(filepath.Join(d.dir, "tsconfig.json"))
+	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) &&
+		userfile.IsFile(filepath.Join(d.dir, "tsconfig.json"))
 }
 
 // typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
@@ -163,7 +165,10 @@ func (d *doctor) checkSecrets(ctx context.Context) []finding {
 		return breaks("secrets", "correct the file", "%s", err)
 	}
 	if len(warnings) > 0 {
-		return warns("secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example", "%s", strings.Join(warnings, "; "))
+		return warns(
+			"secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example", "%s",
+			strings.Join(warnings, "; "),
+		)
 	}
 	return well("secrets", "%s", wording.Count(len(values), "value"))
 }

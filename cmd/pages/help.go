@@ -54,8 +54,10 @@ func (c *cli) dress(root *cobra.Command) {
 	describeCompletion(root)
 	c.addTopics(root)
 	c.complete(root)
-	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an account, until pages deploy."
-	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- npm test --prefix my-site\n  pages deploy my-site --plan"
+	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an " +
+		"account, until pages deploy."
+	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- npm test " +
+		"--prefix my-site\n  pages deploy my-site --plan"
 	describeParents(root)
 	nameValues(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, cmd.OutOrStderr()) })

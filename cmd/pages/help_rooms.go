@@ -121,7 +121,8 @@ pages help state says where.
   pages types                     their TypeScript types, in pages-env.d.ts
   pages db query 'SELECT …'       look into the database; exec, shell, dump and import
   pages state save before         keep all of it under a name
-  pages secrets set TOKEN         a published site's secret`, manifest.FileName, manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.DefaultKVName, manifest.DefaultKVName,
+  pages secrets set TOKEN         a published site's secret`, manifest.FileName, manifest.DatabaseName,
+		manifest.ProjectDatabaseName, manifest.DefaultKVName, manifest.DefaultKVName,
 		manifest.DefaultStorageName, manifest.DefaultStorageName, manifest.ImagesName, manifest.AssetsName)
 }
 

@@ -60,7 +60,10 @@ func statuses(text string) (list []devserver.StatusRange, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		r, ok := statusRange(strings.ToLower(strings.TrimSpace(part)))
 		if !ok {
-			return nil, failure.Usage("--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas", text)
+			return nil, failure.Usage(
+				"--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas",
+				text,
+			)
 		}
 		list = append(list, r)
 	}

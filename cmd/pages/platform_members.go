@@ -11,11 +11,12 @@ import (
 
 func (c *cli) newPlatformMembers(f *platformFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "members",
-		Short:   "Add, list and remove members of workspaces of the local service",
-		Example: "  pages platform members add ana@acme.test --workspace acme --role owner\n  pages platform members add ci@acme.test --workspace acme --service-account\n  pages platform members remove ana@acme.test --workspace acme",
-		Args:    cobra.NoArgs,
-		RunE:    help,
+		Use:   "members",
+		Short: "Add, list and remove members of workspaces of the local service",
+		Example: "  pages platform members add ana@acme.test --workspace acme --role owner\n  pages platform members " +
+			"add ci@acme.test --workspace acme --service-account\n  pages platform members remove ana@acme.test --workspace acme",
+		Args: cobra.NoArgs,
+		RunE: help,
 	}
 	cmd.AddCommand(c.newMembersAdd(f), c.newMembersRemove(f), c.newMembersList(f))
 	return cmd
@@ -24,9 +25,11 @@ func (c *cli) newPlatformMembers(f *platformFlags) *cobra.Command {
 func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
 	var m service.Member
 	cmd := &cobra.Command{
-		Use:     "add EMAIL",
-		Short:   "Make someone a member of a workspace, or give a member another role",
-		Long:    "Make someone a member of a workspace, or give a member another role. A service\naccount proposes what needs a person's go-ahead, and never confirms it.\n\nExit codes: 0 done, 1 there is no such workspace, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Use:   "add EMAIL",
+		Short: "Make someone a member of a workspace, or give a member another role",
+		Long: "Make someone a member of a workspace, or give a member another role. A service\naccount proposes " +
+			"what needs a person's go-ahead, and never confirms it.\n\nExit codes: 0 done, 1 there is no such " +
+			"workspace, 2 wrong usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform members add ana@acme.test --workspace acme --role owner",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +48,10 @@ func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
 func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 	var workspace string
 	cmd := &cobra.Command{
-		Use:     "remove EMAIL",
-		Short:   "End a membership, and at once the reach of the member's keys",
-		Long:    "End a membership, and at once the reach of the member's keys.\n\nExit codes: 0 done, 1 there is no such member, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Use:   "remove EMAIL",
+		Short: "End a membership, and at once the reach of the member's keys",
+		Long: "End a membership, and at once the reach of the member's keys.\n\nExit codes: 0 done, 1 there is no " +
+			"such member, 2 wrong usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform members remove ana@acme.test --workspace acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,9 +66,10 @@ func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 
 func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List who belongs to which workspace",
-		Long:    "List who belongs to which workspace.\n\nExit codes: 0 done, 1 there is no service's data, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Use:   "list",
+		Short: "List who belongs to which workspace",
+		Long: "List who belongs to which workspace.\n\nExit codes: 0 done, 1 there is no service's data, 2 wrong " +
+			"usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform members list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

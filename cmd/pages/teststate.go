@@ -69,7 +69,10 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 func loadCopy(ctx context.Context, from, to string) (err error) {
 	name := filepath.Base(from)
 	if _, err := os.Stat(from); err != nil {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-snapshot", Message: fmt.Sprintf("there is no snapshot %q", name), Fix: "list them: pages state list"}
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-snapshot", Message: fmt.Sprintf("there is no snapshot %q", name),
+			Fix: "list them: pages state list",
+		}
 	}
 	if err := os.CopyFS(filepath.Join(to, snapshot.Folder, name), os.DirFS(from)); err != nil {
 		return err

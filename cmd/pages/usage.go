@@ -55,7 +55,9 @@ func pointed(cmd *cobra.Command, err error) error {
 }
 
 // argumentCount is cobra's text for too many or too few arguments.
-var argumentCount = regexp.MustCompile(`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`)
+var argumentCount = regexp.MustCompile(
+	`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`,
+)
 
 func expected(m []string) string {
 	n, _ := strconv.Atoi(m[3]) // it matched digits

@@ -22,7 +22,9 @@ func consoleOf(ctx context.Context, logger *slog.Logger, r service.Release, mask
 	}
 	return func(l pagesruntime.Line) {
 		l = siteworker.MaskLine(mask, l)
-		level, ok := map[string]slog.Level{"debug": slog.LevelDebug, "trace": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[l.Level]
+		level, ok := map[string]slog.Level{
+			"debug": slog.LevelDebug, "trace": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError,
+		}[l.Level]
 		if !ok {
 			level = slog.LevelInfo
 		}
@@ -34,7 +36,10 @@ func consoleOf(ctx context.Context, logger *slog.Logger, r service.Release, mask
 		ctx := ctx
 		if l.Request != nil {
 			ctx = l.Request.Context()
-			attributes = append(attributes, slog.String("method", l.Request.Method), slog.String("path", mask.Replace(l.Request.URL.EscapedPath())))
+			attributes = append(
+				attributes, slog.String("method", l.Request.Method),
+				slog.String("path", mask.Replace(l.Request.URL.EscapedPath())),
+			)
 		}
 		logger.LogAttrs(ctx, level, "console", attributes...)
 	}

@@ -68,7 +68,8 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			return err
 		}
 	}
-	migrator := s.state.Migrator(s.database, dir, m, migrate.Options{Limited: true, Now: s.host.o.Now, Tool: s.host.o.Tool}) // its author is not who runs the service
+	// Its author is not who runs the service.
+	migrator := s.state.Migrator(s.database, dir, m, migrate.Options{Limited: true, Now: s.host.o.Now, Tool: s.host.o.Tool})
 	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
@@ -76,11 +77,18 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	}
 	switch {
 	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
-		return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] + ", which it had. Whoever runs the service brings it back from a backup."}
+		return &service.ReleaseError{
+			Code: toolapi.CodeMigrationFailed,
+			Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] +
+				", which it had. Whoever runs the service brings it back from a backup.",
+		}
 	case len(status.Missing) > 0 && r.Force:
 		return nil
 	case len(status.Missing) > 0:
-		return &service.ReleaseError{Code: toolapi.CodeSchemaAhead, Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know."}
+		return &service.ReleaseError{
+			Code:    toolapi.CodeSchemaAhead,
+			Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know.",
+		}
 	}
 	bounded, stop := context.WithTimeout(ctx, s.host.patient)
 	defer stop()
@@ -96,7 +104,10 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
 		}
 		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
-			err = fmt.Errorf("%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes), wording.Size(temporaryBytes))
+			err = fmt.Errorf(
+				"%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes),
+				wording.Size(temporaryBytes),
+			)
 		}
 		return s.migrationRefused(ctx, err, result.Stands())
 	}

@@ -41,7 +41,10 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*siteworker.
 	if err != nil {
 		err = errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {
-			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + broken.Error() + ". It must be one module, as pages build makes it."}
+			return nil, &service.ReleaseError{
+				Code:    toolapi.CodeWorkerFailed,
+				Message: "The Worker could not be started: " + broken.Error() + ". It must be one module, as pages build makes it.",
+			}
 		}
 		return nil, err
 	}
@@ -103,10 +106,15 @@ func wasmOf(r service.Release, folder string) (map[string][]byte, error) {
 
 // failed answers for a Worker that did not.
 func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
-	refusal := &site.RefusalError{Status: http.StatusInternalServerError, Code: "worker_failed", Message: "the site's code failed to answer"}
+	refusal := &site.RefusalError{
+		Status: http.StatusInternalServerError, Code: "worker_failed", Message: "the site's code failed to answer",
+	}
 	broken, ok := errors.AsType[*pagesruntime.Error](err)
 	if ok && broken.Limit != "" {
-		refusal = &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "limit_exceeded", Message: "the site's code went over its limit " + broken.Limit}
+		refusal = &site.RefusalError{
+			Status: http.StatusServiceUnavailable, Code: "limit_exceeded",
+			Message: "the site's code went over its limit " + broken.Limit,
+		}
 	}
 	if ok && broken.Retriable() {
 		refusal = &site.RefusalError{

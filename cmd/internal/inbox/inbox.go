@@ -56,5 +56,8 @@ func (b Inbox) withStore(ctx context.Context, fn func(*site.Store) error) error 
 
 // notFound returns the error of an id that nothing has.
 func notFound(what, id string) error {
-	return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-" + what, Message: fmt.Sprintf("there is no %s %q", what, id), Fix: "list them: pages " + what + "s list"}
+	return &failure.Error{
+		Exit: failure.ExitRefused, Code: "no-such-" + what, Message: fmt.Sprintf("there is no %s %q", what, id),
+		Fix: "list them: pages " + what + "s list",
+	}
 }

@@ -20,7 +20,10 @@ func LeadLine(l site.Lead) string {
 	for _, f := range l.Fields {
 		fields = append(fields, fmt.Sprintf("%s=%q", wording.Printable(f.Name), valueText(f)))
 	}
-	return fmt.Sprintf("%s  %s  %-12s %s  [%s]", wording.Clock(l.CreatedAt.Time), l.ID, l.Form, strings.Join(fields, " "), strings.Join(l.Events, ", "))
+	return fmt.Sprintf(
+		"%s  %s  %-12s %s  [%s]", wording.Clock(l.CreatedAt.Time), l.ID, l.Form, strings.Join(fields, " "),
+		strings.Join(l.Events, ", "),
+	)
 }
 
 // WriteLead writes a lead with its answers, its row and its events.
@@ -63,7 +66,10 @@ func FileLine(f LeadFile) string {
 	if f.Saved != "" {
 		saved = "  -> " + wording.Printable(f.Saved)
 	}
-	return fmt.Sprintf("%s: %q  %s  %s%s", wording.Printable(f.Field), f.Filename, wording.Printable(f.ContentType), wording.Size(f.Size), saved)
+	return fmt.Sprintf(
+		"%s: %q  %s  %s%s", wording.Printable(f.Field), f.Filename, wording.Printable(f.ContentType),
+		wording.Size(f.Size), saved,
+	)
 }
 
 // EventLine is an event in one line.

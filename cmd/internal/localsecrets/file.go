@@ -57,7 +57,8 @@ func Parse(name string, text []byte) (map[string]string, error) {
 		msg += fmt.Sprintf(": the quote of line %d never ends", line)
 	}
 	return nil, &failure.Error{
-		Exit: failure.ExitRefused, Code: "secrets-file", Message: msg, Fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes",
+		Exit: failure.ExitRefused, Code: "secrets-file", Message: msg,
+		Fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes",
 	}
 }
 

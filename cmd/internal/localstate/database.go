@@ -47,7 +47,10 @@ type Bounds struct {
 
 // openBounded is OpenDatabase with bounds, which SQLite keeps in each connection.
 func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sql.DB, error) {
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"}, "_txlock": {"immediate"}}
+	q := url.Values{
+		"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"},
+		"_txlock": {"immediate"},
+	}
 	if b.Bytes > 0 {
 		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", max(1, b.Bytes/sqlitePage)))
 	}

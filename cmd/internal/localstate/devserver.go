@@ -137,7 +137,10 @@ func (s *State) Guard(ctx context.Context, gone func(error)) {
 	if _, missing := os.Stat(s.Dir); missing != nil {
 		what = "the state folder " + wording.QuotePath(s.Dir)
 	}
-	gone(failure.Resource("state-gone", what+" was removed while the site ran, and with it what was written since", "start pages dev again", err))
+	gone(failure.Resource(
+		"state-gone", what+" was removed while the site ran, and with it what was written since",
+		"start pages dev again", err,
+	))
 }
 
 var errReplaced = errors.New("another one is in its place")

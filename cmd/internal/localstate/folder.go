@@ -68,7 +68,11 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 		return nil, s.readError(err)
 	}
 	if link != "" {
-		return nil, failure.Resource("state-linked", fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through: it leads to %s", wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link))),
+		return nil, failure.Resource("state-linked",
+			fmt.Sprintf(
+				"%s is a link, which what belongs into the state folder would be written through: it leads to %s",
+				wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link)),
+			),
 			"remove it, or name the folder itself with "+flag, nil)
 	}
 	return s, nil
@@ -79,7 +83,11 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 func (l Locator) checkPlace(dir, folder, flag string) error {
 	refuse := func(what string) error {
 		f := failure.Usage("the folder of %s, %s, is %s", flag, wording.QuotePath(RealPath(l.WorkDir, folder)), what)
-		f.Fix = "leave " + flag + " out to use " + wording.QuotePath(l.WorkDir.Rel(filepath.Join(dir, PagesFolder, "state"))) + ", or name a folder that is empty, or that pages made: " + flag + " " + wording.ShellWord(filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-state"))
+		f.Fix = "leave " + flag + " out to use " + wording.QuotePath(
+			l.WorkDir.Rel(filepath.Join(dir, PagesFolder, "state")),
+		) + ", or name a folder that is empty, or that pages made: " + flag + " " + wording.ShellWord(
+			filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-state"),
+		)
 		return f
 	}
 	if folder == filepath.Join(dir, PagesFolder, "state") {
@@ -149,10 +157,18 @@ func (s *State) Check() error {
 		if err := s.newer(); err != nil {
 			return err
 		}
-		return failure.Resource("state-foreign", fmt.Sprintf("%s is no state folder of pages, and nothing in it was touched: it holds %s", wording.QuotePath(statefolder.Real(s.Dir)), foreignNames(found)),
+		return failure.Resource("state-foreign",
+			fmt.Sprintf(
+				"%s is no state folder of pages, and nothing in it was touched: it holds %s",
+				wording.QuotePath(statefolder.Real(s.Dir)), foreignNames(found),
+			),
 			"give a folder that is empty, or that pages made, with --state-dir; or move out of it what is not the state's", nil)
 	case len(found.Links) > 0:
-		return failure.Resource("state-linked", fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through", wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0])))),
+		return failure.Resource("state-linked",
+			fmt.Sprintf(
+				"%s is a link, which what belongs into the state folder would be written through",
+				wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0]))),
+			),
 			"remove it, or give another folder with --state-dir", nil)
 	}
 	s.judged = true
@@ -190,7 +206,11 @@ func (s *State) replaceable() error {
 	if s.marked {
 		return nil
 	}
-	return failure.Resource("state-foreign", fmt.Sprintf("%s may be no state folder: it holds files of the names of a state's, and pages has never run on it", wording.QuotePath(statefolder.Real(s.Dir))),
+	return failure.Resource("state-foreign",
+		fmt.Sprintf(
+			"%s may be no state folder: it holds files of the names of a state's, and pages has never run on it",
+			wording.QuotePath(statefolder.Real(s.Dir)),
+		),
 		"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
 }
 
@@ -200,10 +220,17 @@ func InPagesFolder(dir string, names ...string) (string, error) {
 	target := filepath.Join(append([]string{dir, PagesFolder}, names...)...)
 	link, err := statefolder.LinkBelow(dir, filepath.Join(append([]string{PagesFolder}, names...)...))
 	if err != nil {
-		return "", failure.Resource("pages-unreadable", wording.QuotePath(target)+" cannot be looked at", "make "+wording.QuotePath(filepath.Join(dir, PagesFolder))+" a folder that you may read", err)
+		return "", failure.Resource(
+			"pages-unreadable", wording.QuotePath(target)+" cannot be looked at",
+			"make "+wording.QuotePath(filepath.Join(dir, PagesFolder))+" a folder that you may read", err,
+		)
 	}
 	if link != "" {
-		return "", failure.Resource("pages-linked", fmt.Sprintf("%s is a link, which leads what pages keeps beside the manifest to %s", wording.QuotePath(link), wording.QuotePath(statefolder.Real(link))),
+		return "", failure.Resource("pages-linked",
+			fmt.Sprintf(
+				"%s is a link, which leads what pages keeps beside the manifest to %s", wording.QuotePath(link),
+				wording.QuotePath(statefolder.Real(link)),
+			),
 			"remove it; a state folder elsewhere is named with --state-dir, and an output with --outdir", nil)
 	}
 	return target, nil

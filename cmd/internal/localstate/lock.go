@@ -144,7 +144,10 @@ func (s *State) wait(try func() (bool, error)) error {
 		}
 		<-ticker.C
 	}
-	return failure.Resource("state-in-use", fmt.Sprintf("another command uses the state folder %s", wording.QuotePath(s.Dir)), "run this again when it is done", nil)
+	return failure.Resource(
+		"state-in-use", fmt.Sprintf("another command uses the state folder %s", wording.QuotePath(s.Dir)),
+		"run this again when it is done", nil,
+	)
 }
 
 func (s *State) settle() (err error) {
@@ -154,7 +157,11 @@ func (s *State) settle() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := store.Settle(); err != nil {
-		return failure.Resource("state-unusable", fmt.Sprintf("the state folder %s cannot be brought to an end of what was cut short", wording.QuotePath(s.Dir)), "free some disk, or make it writable, and run this again", err)
+		return failure.Resource(
+			"state-unusable",
+			fmt.Sprintf("the state folder %s cannot be brought to an end of what was cut short", wording.QuotePath(s.Dir)),
+			"free some disk, or make it writable, and run this again", err,
+		)
 	}
 	return nil
 }

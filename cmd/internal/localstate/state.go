@@ -176,13 +176,15 @@ func (s *State) OpenToRead(ctx context.Context, name string) (*sql.DB, error) {
 // OpenError returns the failure of opening a database of the folder.
 func (s *State) OpenError(name string, err error) error {
 	if errors.Is(err, site.ErrNewer) {
-		return failure.Resource("state-newer", fmt.Sprintf("the state folder %s is not for this version of pages", wording.QuotePath(s.Dir)),
+		return failure.Resource("state-newer",
+			fmt.Sprintf("the state folder %s is not for this version of pages", wording.QuotePath(s.Dir)),
 			"run the version that wrote it (pages version tells), or give this one a folder of its own with --state-dir", err)
 	}
 	if dbfile.FullDisk(s.Dir, err) {
 		return s.full(err)
 	}
-	return failure.Resource("database-unusable", fmt.Sprintf("the database %s cannot be opened", wording.QuotePath(filepath.Join(s.Dir, name))),
+	return failure.Resource("database-unusable",
+		fmt.Sprintf("the database %s cannot be opened", wording.QuotePath(filepath.Join(s.Dir, name))),
 		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
 

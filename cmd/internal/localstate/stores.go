@@ -46,7 +46,9 @@ type StoresOptions struct {
 func NewStores(o StoresOptions) *Stores { return &Stores{o: o} }
 
 // Bindings is what env holds for the manifest.
-func (s *Stores) Bindings(ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler) (*binding.Set, error) {
+func (s *Stores) Bindings(
+	ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler,
+) (*binding.Set, error) {
 	set := &binding.Set{
 		D1: map[string]*d1.Database{}, KV: map[string]*kv.Namespace{}, R2: map[string]*r2.Bucket{},
 		Images: map[string]*images.Binding{}, Assets: map[string]http.Handler{}, Secrets: secrets,

@@ -39,7 +39,8 @@ func backupError(err error, existsFix string) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(), Fix: "name the service's data folder with --data, and a backup that there is", Err: err,
+			Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(),
+			Fix: "name the service's data folder with --data, and a backup that there is", Err: err,
 		}
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
@@ -47,7 +48,8 @@ func backupError(err error, existsFix string) error {
 	}
 	if lacksDisk(err) {
 		return failure.Resource("backup-failed", "a database could not be read or written",
-			"make room on the disk of the data folder, and see that you may write there: what reads a database keeps an index beside it", err)
+			"make room on the disk of the data folder, and see that you may write there: what reads a database keeps "+
+				"an index beside it", err)
 	}
 	return fmt.Errorf("backup: %w", err)
 }

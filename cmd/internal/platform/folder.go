@@ -84,7 +84,8 @@ func (f Folder) check() error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		own := slices.Contains([]string{statefolder.IgnoreFile, serverFile, pidFile, openingFile}, name) // left by a start that was cut short
+		// Left by a start that was cut short.
+		own := slices.Contains([]string{statefolder.IgnoreFile, serverFile, pidFile, openingFile}, name)
 		if !own && statefolder.Of(name, e.IsDir()) != statefolder.Litter {
 			return failure.Resource("data-foreign",
 				fmt.Sprintf("%s is no data folder of a service: it holds %q", wording.QuotePath(statefolder.Real(f.Dir)), name),
@@ -115,7 +116,8 @@ func (f Folder) lockServer() (unlock func(), err error) {
 	}
 	holder := filepath.Join(f.Dir, pidFile)
 	if !ok {
-		return nil, failure.Resource("already-running", fmt.Sprintf("another pages platform%s uses the data folder %s", processNote(holder), wording.QuotePath(f.Dir)),
+		return nil, failure.Resource("already-running",
+			fmt.Sprintf("another pages platform%s uses the data folder %s", processNote(holder), wording.QuotePath(f.Dir)),
 			"use that one, stop it, or give this one its own --data", nil)
 	}
 	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600) // for the message above; a full disk is no reason not to start

@@ -30,7 +30,8 @@ func Operate(ctx context.Context, at Location, now func() time.Time, do func(*se
 	if _, err := os.Stat(filepath.Join(dir, DatabaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "nothing-there", Message: wording.QuotePath(dir) + " holds no data of a service",
-			Fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform workspaces create", Err: err,
+			Fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform " +
+				"workspaces create", Err: err,
 		}
 	}
 	return Begin(ctx, at, now, do)
@@ -54,7 +55,8 @@ func Begin(ctx context.Context, at Location, now func() time.Time, do func(*serv
 func operatorError(err error) error {
 	if unknown, ok := errors.AsType[*service.UnknownError](err); ok {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "unknown", Message: unknown.Error(), Fix: "see what there is: pages platform keys, members or workspaces list", Err: err,
+			Exit: failure.ExitRefused, Code: "unknown", Message: unknown.Error(),
+			Fix: "see what there is: pages platform keys, members or workspaces list", Err: err,
 		}
 	}
 	if exists, ok := errors.AsType[*service.ExistsError](err); ok {

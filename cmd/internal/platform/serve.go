@@ -145,7 +145,8 @@ func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserv
 	case <-s.Failed():
 		drain = failedDrainTime
 		err = failure.Resource("disk-failed",
-			"a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to acknowledge may be there or not",
+			"a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to "+
+				"acknowledge may be there or not",
 			"look in the system's log for what is wrong with the disk, then start the service again", s.Failure())
 	}
 	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)

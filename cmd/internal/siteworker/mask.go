@@ -51,7 +51,8 @@ var inAddress = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "
 func formsOf(value string) []string {
 	forms := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
 	forms = append(forms, value, url.QueryEscape(value), inAddress.Replace(url.QueryEscape(value)), url.PathEscape(value),
-		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)), hex.EncodeToString([]byte(value)))
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+		hex.EncodeToString([]byte(value)))
 	// In JSON, in JSON as a text of JSON, and as console shows a text within something.
 	inJSON := quotedJSON(value)
 	shown := strings.ReplaceAll(inJSON, `\"`, `"`)

@@ -168,18 +168,29 @@ func (s *Shell) command(ctx context.Context, line string) error {
 		_, err := io.WriteString(s.Stdout, Help)
 		return err
 	case words[0] == ".tables" && len(words) == 1:
-		return s.list(ctx, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", nil, "")
+		return s.list(
+			ctx,
+			"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+			nil, "",
+		)
 	case words[0] == ".schema":
 		name := any(nil)
 		if len(words) > 1 {
 			name = strings.TrimSpace(strings.TrimPrefix(line, ".schema"))
 		}
-		return s.list(ctx, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1 COLLATE NOCASE) ORDER BY rowid", []any{name}, ";")
+		return s.list(
+			ctx,
+			"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1 COLLATE NOCASE) ORDER BY rowid",
+			[]any{name}, ";",
+		)
 	case words[0] == ".mode" && len(words) == 2 && slices.Contains([]string{"table", "tsv", "csv", "json", "jsonl"}, words[1]):
 		s.Mode = words[1]
 		return nil
 	}
-	return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-command", Message: fmt.Sprintf("%q is no command of the shell", line), Fix: "see .help"}
+	return &failure.Error{
+		Exit: failure.ExitRefused, Code: "no-such-command", Message: fmt.Sprintf("%q is no command of the shell", line),
+		Fix: "see .help",
+	}
 }
 
 func (s *Shell) list(ctx context.Context, query string, args []any, end string) error {

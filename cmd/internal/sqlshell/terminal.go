@@ -78,7 +78,10 @@ func (s *Shell) guarded(ctx context.Context, signals <-chan os.Signal, t *typed,
 	err := s.feed(running, t, line)
 	close(done)
 	if err != nil && running.Err() != nil {
-		err = &failure.Error{Exit: failure.ExitRefused, Code: "interrupted", Message: "the statement was interrupted", Fix: "what it changed was undone"}
+		err = &failure.Error{
+			Exit: failure.ExitRefused, Code: "interrupted", Message: "the statement was interrupted",
+			Fix: "what it changed was undone",
+		}
 	}
 	cancel()
 	return err

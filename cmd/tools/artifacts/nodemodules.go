@@ -109,13 +109,14 @@ func nodePlugin(dir string) api.Plugin {
 			}
 			return api.OnResolveResult{Path: args.Path, External: true}, nil
 		})
-		build.OnResolve(api.OnResolveOptions{Filter: `^(buffer|events|process|string_decoder|abort-controller)/?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			name := strings.TrimSuffix(args.Path, "/")
-			if name == "abort-controller" {
-				return api.OnResolveResult{Path: filepath.Join(dir, filepath.FromSlash(nodeFolder), "abort-controller.js")}, nil
-			}
-			return api.OnResolveResult{Path: "node:" + name, Namespace: requiredNamespace}, nil
-		})
+		build.OnResolve(api.OnResolveOptions{Filter: `^(buffer|events|process|string_decoder|abort-controller)/?$`},
+			func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+				name := strings.TrimSuffix(args.Path, "/")
+				if name == "abort-controller" {
+					return api.OnResolveResult{Path: filepath.Join(dir, filepath.FromSlash(nodeFolder), "abort-controller.js")}, nil
+				}
+				return api.OnResolveResult{Path: "node:" + name, Namespace: requiredNamespace}, nil
+			})
 		build.OnResolve(api.OnResolveOptions{Filter: `/_internal/utils\.mjs$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
 			return api.OnResolveResult{Path: "node:internal/absent", External: true}, nil
 		})

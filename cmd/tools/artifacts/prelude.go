@@ -66,7 +66,8 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 // expressions that nothing but their property name shows.
 func shortened(code []byte, target api.Target) ([]byte, error) {
 	result := api.Transform(string(names.WithoutCalls(code)), api.TransformOptions{
-		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8, LogLevel: api.LogLevelSilent,
+		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8,
+		LogLevel: api.LogLevelSilent,
 	})
 	return result.Code, buildErrors(result.Errors)
 }

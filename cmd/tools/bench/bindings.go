@@ -191,7 +191,10 @@ func (b *bench) lists(ctx context.Context, s *side) error {
 		}
 	}
 	err = b.list(ctx, srv, "/api/kv/list", keysListed, keysTime, page{Count: listedKeys})
-	return errors.Join(err, b.list(ctx, srv, "/api/storage/list", bytesListed, bytesTime, page{Count: listedBytes / objectBytes, Size: listedBytes}))
+	return errors.Join(
+		err,
+		b.list(ctx, srv, "/api/storage/list", bytesListed, bytesTime, page{Count: listedBytes / objectBytes, Size: listedBytes}),
+	)
 }
 
 // fillKeys writes keys as the binding would, a thousand a second faster: each of its

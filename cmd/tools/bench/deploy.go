@@ -90,7 +90,10 @@ func writeStatic(dir string, n, size int) error {
 	for i := range n {
 		_, _ = random.Read(raw) // never fails
 		folder := filepath.Join(dir, "public", fmt.Sprintf("d%03d", i/100))
-		err = errors.Join(err, os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprintf("f%05d.txt", i)), []byte(hex.EncodeToString(raw)), 0o600))
+		err = errors.Join(
+			err, os.MkdirAll(folder, 0o755),
+			os.WriteFile(filepath.Join(folder, fmt.Sprintf("f%05d.txt", i)), []byte(hex.EncodeToString(raw)), 0o600),
+		)
 	}
 	return err
 }
@@ -111,7 +114,10 @@ func (d *deploying) serve(ctx context.Context, data string) error {
 	if err != nil {
 		return err
 	}
-	command := []string{d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data", data}
+	command := []string{
+		d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data",
+		data,
+	}
 	if d.service, err = startProcess(command, "", append(slices.Clone(d.environ), "HOME="+d.dir)); err != nil {
 		return err
 	}
@@ -175,7 +181,10 @@ func (d *deploying) first(ctx context.Context, site string, round int) (err erro
 	}
 	d.results.add(us, deployFirst, milliseconds(r.took))
 	d.results.add(firstDeploy, deployFirst, milliseconds(r.took))
-	if err := os.WriteFile(filepath.Join(site, "public", fmt.Sprintf("changed-%d.txt", round)), fmt.Append(nil, "only in round ", round), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(site, "public", fmt.Sprintf("changed-%d.txt", round)), fmt.Append(nil, "only in round ", round),
+		0o600,
+	); err != nil {
 		return err
 	}
 	if r, err = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only"); err != nil {

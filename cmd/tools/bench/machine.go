@@ -31,7 +31,11 @@ func (b *bench) facts(ctx context.Context) []fact {
 	}
 	if command, err := b.wranglerCommand(ctx); err == nil {
 		modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))
-		all = append(all, fact{"Node.js", b.firstLine(ctx, command[0], "--version")}, fact{"wrangler", packageVersion(filepath.Join(modules, "wrangler"))}, fact{"workerd", packageVersion(filepath.Join(modules, "workerd"))})
+		all = append(
+			all, fact{"Node.js", b.firstLine(ctx, command[0], "--version")},
+			fact{"wrangler", packageVersion(filepath.Join(modules, "wrangler"))},
+			fact{"workerd", packageVersion(filepath.Join(modules, "workerd"))},
+		)
 	} else {
 		all = append(all, fact{"wrangler, workerd", "not measured: " + err.Error()})
 	}

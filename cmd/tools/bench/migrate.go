@@ -60,7 +60,9 @@ func (b *bench) measureMigrate(ctx context.Context, dir string) error {
 	if m.pages, err = b.ourProgram(); err != nil {
 		return err
 	}
-	if err := errors.Join(writeMigrations(m.many, manyFiles), writeMigrations(m.some, someFiles), writeMigrations(m.theirs, someFiles)); err != nil {
+	if err := errors.Join(
+		writeMigrations(m.many, manyFiles), writeMigrations(m.some, someFiles), writeMigrations(m.theirs, someFiles),
+	); err != nil {
 		return err
 	}
 	if err := m.findPeers(ctx); err != nil {
@@ -80,11 +82,24 @@ func writeMigrations(dir string, n int) error {
 	err := errors.Join(
 		os.MkdirAll(filepath.Join(dir, "migrations"), 0o755),
 		os.MkdirAll(filepath.Join(dir, "public"), 0o755),
-		os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`), 0o600),
-		os.WriteFile(filepath.Join(dir, "wrangler.json"), []byte(`{"name": "bench", "compatibility_date": "2026-01-01", "d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`), 0o600),
+		os.WriteFile(
+			filepath.Join(dir, "pages.deploy.json"),
+			[]byte(`{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`), 0o600,
+		),
+		os.WriteFile(
+			filepath.Join(dir, "wrangler.json"),
+			[]byte(
+				`{"name": "bench", "compatibility_date": "2026-01-01", "d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`,
+			),
+			0o600,
+		),
 	)
 	for i := range n {
-		text := fmt.Sprintf("CREATE TABLE t%d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%d_name ON t%d (name);\nINSERT INTO t%d (name) VALUES ('one'), ('two');\n", i, i, i, i)
+		text := fmt.Sprintf(
+			"CREATE TABLE t%d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%d_name ON t%d (name);\n"+
+				"INSERT INTO t%d (name) VALUES ('one'), ('two');\n",
+			i, i, i, i,
+		)
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "migrations", fmt.Sprintf("%04d_t.sql", i)), []byte(text), 0o600))
 	}
 	return err

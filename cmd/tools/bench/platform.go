@@ -254,7 +254,10 @@ func (d *deploying) connect(ctx context.Context, key string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &caller{requester: r, head: " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\n"}, nil
+	return &caller{
+		requester: r,
+		head:      " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\n",
+	}, nil
 }
 
 // call calls a tool and returns the body of the response, which is good until the next call.

@@ -58,7 +58,10 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
 	f.StringVar(&b.caddy, "caddy", "", "caddy, a `program` that serves files (default: caddy in PATH)")
 	f.StringVar(&b.chromium, "chromium", "", "Chromium, a `program` (default: chromium in PATH)")
-	f.DurationVar(&b.budget, "for", 14*time.Minute, "how `long` all of it may take: rounds are left out to keep to that; 0 takes all of them")
+	f.DurationVar(
+		&b.budget, "for", 14*time.Minute,
+		"how `long` all of it may take: rounds are left out to keep to that; 0 takes all of them",
+	)
 	f.StringVar(&b.out, "out", "", "also write the table to this Markdown `file`, with the machine and the versions")
 	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn, at most")
 	f.IntVar(&b.saves, "saves", 3, "how many `times` a file is saved in each turn")
@@ -113,7 +116,10 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	defer os.RemoveAll(dir)
 	began := b.now()
 	if b.busy = busy(); b.busy > float64(runtime.NumCPU())/2 {
-		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it", b.busy, runtime.NumCPU())
+		b.say(
+			"the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it",
+			b.busy, runtime.NumCPU(),
+		)
 	}
 	b.results, b.absent = results{}, map[string]string{}
 	b.load = b.chooseLoader()

@@ -56,7 +56,8 @@ var runtimeFiles embed.FS
 // JavaScript are those that it was chosen with.
 var (
 	natives = []string{
-		"SHA-256", "HMAC", "AES-GCM", "gzip", "gunzip", "TextEncoder, ASCII", "TextEncoder, Latin-1", "TextEncoder, wide", "TextDecoder, ASCII",
+		"SHA-256", "HMAC", "AES-GCM", "gzip", "gunzip", "TextEncoder, ASCII", "TextEncoder, Latin-1",
+		"TextEncoder, wide", "TextDecoder, ASCII",
 		"TextDecoder, wide", "btoa", "atob", "1,000 URLs", "structuredClone of bytes",
 	}
 	// unpromised are as good as Go's own code, for what that is worth.

@@ -57,7 +57,10 @@ func openUntouched(ctx context.Context) (u *untouched, err error) {
 		name string
 		arg  []uint64
 		into *uint32
-	}{{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{untouchedStack}, nil}, {"malloc", []uint64{untouchedText}, &u.text}, {"malloc", []uint64{16}, &u.spare}} {
+	}{
+		{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{untouchedStack}, nil},
+		{"malloc", []uint64{untouchedText}, &u.text}, {"malloc", []uint64{16}, &u.spare},
+	} {
 		result, err := u.call(ctx, call.name, call.arg...)
 		if err != nil {
 			return nil, err
@@ -88,11 +91,13 @@ func (u *untouched) link(ctx context.Context) error {
 	}
 	for module, functions := range map[string]map[string][]api.ValueType{
 		"env": {
-			"host_call": {i32, i32, i32, i32, i32}, "host_interrupt": {}, "host_module_normalize": {i32, i32}, "host_module_load": {i32, i32},
+			"host_call": {i32, i32, i32, i32, i32}, "host_interrupt": {}, "host_module_normalize": {i32, i32},
+			"host_module_load":       {i32, i32},
 			"host_promise_rejection": {i32, i32, i32}, "host_get_timezone_offset": {i32, i32},
 		},
 		"wasi_snapshot_preview1": {
-			"clock_time_get": {i32, i64, i32}, "random_get": {i32, i32}, "fd_write": {i32, i32, i32, i32}, "fd_close": {i32}, "fd_seek": {i32, i64, i32, i32}, "fd_fdstat_get": {i32, i32},
+			"clock_time_get": {i32, i64, i32}, "random_get": {i32, i32}, "fd_write": {i32, i32, i32, i32},
+			"fd_close": {i32}, "fd_seek": {i32, i64, i32, i32}, "fd_fdstat_get": {i32, i32},
 		},
 	} {
 		b := u.runtime.NewHostModuleBuilder(module)

@@ -48,12 +48,17 @@ func tarball(files []entry, at time.Time) ([]byte, error) {
 	}
 	w := tar.NewWriter(squeezed)
 	for _, dir := range folders(files) {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+		if err := w.WriteHeader(&tar.Header{
+			Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: at, Format: tar.FormatUSTAR,
+		}); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range sorted(files) {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.text)), ModTime: at, Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.text)), ModTime: at,
+			Format: tar.FormatUSTAR,
+		}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

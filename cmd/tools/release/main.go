@@ -57,7 +57,10 @@ type release struct {
 type platform struct{ os, arch string }
 
 func platforms() []platform {
-	return []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
+	return []platform{
+		{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"},
+		{"windows", "arm64"},
+	}
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
@@ -184,7 +187,10 @@ func (r *release) extras(ctx context.Context) ([]entry, error) {
 		}
 		list = append(list, entry{"share/man/man" + strings.TrimPrefix(filepath.Ext(page.Name()), ".") + "/" + page.Name(), text, 0o644})
 	}
-	for shell, name := range map[string]string{"bash": "bash-completion/completions/pages", "zsh": "zsh/site-functions/_pages", "fish": "fish/vendor_completions.d/pages.fish"} {
+	for shell, name := range map[string]string{
+		"bash": "bash-completion/completions/pages", "zsh": "zsh/site-functions/_pages",
+		"fish": "fish/vendor_completions.d/pages.fish",
+	} {
 		text, err := exec.CommandContext(ctx, host, "completion", shell).Output()
 		if err != nil {
 			return nil, fmt.Errorf("write the completion of %s: %w", shell, err)

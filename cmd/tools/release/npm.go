@@ -47,7 +47,10 @@ func nodeWords(p platform) (os, cpu string) {
 }
 
 func (r *release) npmDescription(of string) npmPackage {
-	return npmPackage{Name: of, Version: r.version, Description: "Build, run and publish sites of the Workspace platform", License: "MIT", Repository: "github:pages-toolchain/pages"}
+	return npmPackage{
+		Name: of, Version: r.version, Description: "Build, run and publish sites of the Workspace platform",
+		License: "MIT", Repository: "github:pages-toolchain/pages",
+	}
 }
 
 // npmBinary writes the package of one platform.

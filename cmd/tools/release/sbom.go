@@ -69,7 +69,13 @@ func (r *release) materials(program []byte) error {
 	}
 	list := []spdxPackage{r.material("pages", r.version, "pkg:golang/"+info.Main.Path+"@"+r.version, "MIT")}
 	list[0].ID = rootID
-	list = append(list, r.material("go", strings.TrimPrefix(info.GoVersion, "go"), "pkg:golang/std@"+strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause"))
+	list = append(
+		list,
+		r.material(
+			"go", strings.TrimPrefix(info.GoVersion, "go"), "pkg:golang/std@"+strings.TrimPrefix(info.GoVersion, "go"),
+			"BSD-3-Clause",
+		),
+	)
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
@@ -103,7 +109,8 @@ var notInID = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 
 func (r *release) material(name, version, locator, license string) spdxPackage {
 	return spdxPackage{
-		ID: "SPDXRef-" + notInID.ReplaceAllString(name+"-"+version, "-"), Name: name, Version: version, Download: unknown, License: unknown, Declared: license,
+		ID: "SPDXRef-" + notInID.ReplaceAllString(name+"-"+version, "-"), Name: name, Version: version,
+		Download: unknown, License: unknown, Declared: license,
 		Refs: []spdxExternal{{"PACKAGE-MANAGER", "purl", locator}},
 	}
 }
@@ -138,7 +145,10 @@ func (r *release) npmMaterials() (list []spdxPackage, err error) {
 			if !ok || license == "" {
 				license = unknown
 			}
-			list = append(list, r.material(name, p.Version, "pkg:npm/"+strings.ReplaceAll(url.PathEscape(name), "%2F", "/")+"@"+p.Version, license))
+			list = append(
+				list,
+				r.material(name, p.Version, "pkg:npm/"+strings.ReplaceAll(url.PathEscape(name), "%2F", "/")+"@"+p.Version, license),
+			)
 		}
 	}
 	return list, nil

@@ -65,7 +65,13 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 	each := max(leastFuzz, (s.budget / fuzzShare / time.Duration(max(n, 1))).Round(time.Second))
 	for _, p := range packages {
 		for _, name := range p.fuzzers {
-			s.do(ctx, job{part: "fuzz", path: p.path, name: name, args: []string{"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", each.String(), "-fuzzminimizetime", minimizing.String()}})
+			s.do(ctx, job{
+				part: "fuzz", path: p.path, name: name,
+				args: []string{
+					"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", each.String(), "-fuzzminimizetime",
+					minimizing.String(),
+				},
+			})
 		}
 	}
 }
@@ -75,7 +81,10 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 func (s *soak) tests(ctx context.Context, packages []testPackage) {
 	for _, p := range packages {
 		for _, name := range p.soaks {
-			s.do(ctx, job{part: "tests", path: p.path, name: name, args: []string{"-run", "^" + name + "$", "-count", "1"}, environ: []string{long + "=1", variable + "=1"}})
+			s.do(ctx, job{
+				part: "tests", path: p.path, name: name, args: []string{"-run", "^" + name + "$", "-count", "1"},
+				environ: []string{long + "=1", variable + "=1"},
+			})
 		}
 	}
 }
@@ -85,7 +94,10 @@ func (s *soak) tests(ctx context.Context, packages []testPackage) {
 // before took all of it.
 func (s *soak) race(ctx context.Context) {
 	for round := 1; round == 1 || s.timeLeft() && ctx.Err() == nil; round++ {
-		s.do(ctx, job{part: "race", path: "./...", name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"}, environ: []string{long + "=1", "CGO_ENABLED=1", "GORACE=atexit_sleep_ms=10"}})
+		s.do(ctx, job{
+			part: "race", path: "./...", name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"},
+			environ: []string{long + "=1", "CGO_ENABLED=1", "GORACE=atexit_sleep_ms=10"},
+		})
 	}
 }
 
