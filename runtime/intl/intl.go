@@ -1,6 +1,6 @@
 // Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves
 // locales and options, and formats, compares and segments. The JavaScript half is
-// runtime/web/js/intl*.js.
+// the folder js.
 //
 // Every host function is pure. A constructor's function resolves what was asked
 // for into a specification, a JSON text that is also what resolvedOptions shows;

@@ -4,7 +4,7 @@
 // A [Runtime] is the compiled machine code; one serves a process, and modules of
 // the same bytes are compiled once, also between processes. A [Set] is the
 // modules of one Worker. [Set.Companion] makes the state that one virtual machine
-// has here: its instances, which JavaScript (runtime/web/js/webassembly*.js)
+// has here: its instances, which JavaScript (js)
 // reaches by number through the host functions of [Funcs].
 //
 // The linear memory of an instance is a region of the engine's own linear memory,

@@ -1,9 +1,9 @@
 // The part of the prelude that knows Node.js: what a Worker with the flag
 // nodejs_compat gets, and the entry points that follow asynchronous code.
-import { host } from "../../web/js/host.js";
-import * as inspection from "../../web/js/inspect.js";
-import { slotsOf } from "../../web/js/cryptokey.js";
-import * as kinds from "../../web/js/kinds.js";
+import { host } from "../../web/webidl/js/host.js";
+import * as inspection from "../../web/console/js/inspect.js";
+import { slotsOf } from "../../web/webcrypto/js/cryptokey.js";
+import * as kinds from "../../web/webidl/js/kinds.js";
 
 // What the modules share with the prelude. node:async_hooks sets follow and
 // leave.

@@ -1,10 +1,10 @@
 // https://w3c.github.io/hr-time/, https://w3c.github.io/performance-timeline/ and
 // https://w3c.github.io/user-timing/
-import { host } from "./host.js";
-import { cloneWith } from "./clone.js";
-import { EventTarget } from "./event.js";
-import { attribute, define, dictionary, guarded, illegal, need } from "./idl.js";
-import { report } from "./report.js";
+import { host } from "../webidl/js/host.js";
+import { cloneWith } from "../messaging/js/clone.js";
+import { EventTarget } from "../events/js/event.js";
+import { attribute, define, dictionary, guarded, illegal, need } from "../webidl/js/idl.js";
+import { report } from "../console/js/report.js";
 
 const token = {};
 const MAX_ENTRIES = 10000; // the oldest are dropped

@@ -1,11 +1,11 @@
 // The global object as a target of events, and the small objects on it: what
 // https://html.spec.whatwg.org/#workerglobalscope says of Workers that serve.
-import { host } from "./host.js";
-import { isSignal, onAbort } from "./abort.js";
-import { EventTarget, fire, heard } from "./event.js";
-import { ErrorEvent, PromiseRejectionEvent } from "./events.js";
-import { attribute, define, dress, guarded, need, operation } from "./idl.js";
-import { describe, report, reportTo } from "./report.js";
+import { host } from "../webidl/js/host.js";
+import { isSignal, onAbort } from "../events/js/abort.js";
+import { EventTarget, fire, heard } from "../events/js/event.js";
+import { ErrorEvent, PromiseRejectionEvent } from "../events/js/events.js";
+import { attribute, define, dress, guarded, need, operation } from "../webidl/js/idl.js";
+import { describe, report, reportTo } from "../console/js/report.js";
 
 class WorkerGlobalScope extends EventTarget {
   // @ts-expect-error: nothing constructs it

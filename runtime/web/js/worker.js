@@ -1,18 +1,18 @@
 // The Worker: what it exports, its environment, and the life of each request
 // in it. Go calls the functions that this file exports to the entry script.
-import { host } from "./host.js";
-import { HostBody, foreignBody, takeBody, unusable } from "./body.js";
-import { forgetGroups } from "./console.js";
-import { get } from "./headers.js";
-import { guarded, need } from "./idl.js";
-import { arrive, leave, serve } from "./owner.js";
-import { describe, report } from "./report.js";
-import { disconnect, incoming } from "./request.js";
-import { head, isResponse } from "./response.js";
-import { asText, lengthOf, pump } from "./streams.js";
-import { forgetTimers } from "./timers.js";
-import { lastTrace } from "./trace.js";
-import { couple, refusal } from "./websocket.js";
+import { host } from "../webidl/js/host.js";
+import { HostBody, foreignBody, takeBody, unusable } from "../fetch/js/body.js";
+import { forgetGroups } from "../console/js/console.js";
+import { get } from "../fetch/js/headers.js";
+import { guarded, need } from "../webidl/js/idl.js";
+import { arrive, leave, serve } from "../iocontext/js/owner.js";
+import { describe, report } from "../console/js/report.js";
+import { disconnect, incoming } from "../fetch/js/request.js";
+import { head, isResponse } from "../fetch/js/response.js";
+import { asText, lengthOf, pump } from "../streams/js/streams.js";
+import { forgetTimers } from "../timers/js/timers.js";
+import { lastTrace } from "../language/js/trace.js";
+import { couple, refusal } from "../socket/js/websocket.js";
 import * as classes from "./workers.js";
 
 const env = {};

@@ -1,7 +1,7 @@
 // The site's static files, asked as by a browser but within this process.
-import { host } from "../../../web/js/host.js";
-import { dress } from "../../../web/js/idl.js";
-import { answered } from "../../../web/js/response.js";
+import { host } from "../../../web/webidl/js/host.js";
+import { dress } from "../../../web/webidl/js/idl.js";
+import { answered } from "../../../web/fetch/js/response.js";
 import { streamOf } from "../../hostcall/js/body.js";
 import { required } from "../../hostcall/js/convert.js";
 

@@ -1,7 +1,7 @@
 // D1Database: a database with the shape of D1. The host runs the SQL and hands
 // back what each method resolves to; only the values to bind are checked here.
-import { host } from "../../../web/js/host.js";
-import { placed, position } from "../../../web/js/trace.js";
+import { host } from "../../../web/webidl/js/host.js";
+import { placed, position } from "../../../web/language/js/trace.js";
 import { viewOf } from "../../hostcall/js/body.js";
 
 const ALL = 0,

@@ -1,8 +1,15 @@
 // A body that the host handed over: all of its bytes, or the handle of a stream
 // that it holds until the end of the request. And bodies on their way to it.
-import { bytesOf as viewOf } from "../../../web/js/encoding.js";
-import { host } from "../../../web/js/host.js";
-import { disturbed, lengthOf, measured, pump, readAll, streamOf as streamOfPieces } from "../../../web/js/streams.js";
+import { bytesOf as viewOf } from "../../../web/textcodec/js/encoding.js";
+import { host } from "../../../web/webidl/js/host.js";
+import {
+  disturbed,
+  lengthOf,
+  measured,
+  pump,
+  readAll,
+  streamOf as streamOfPieces,
+} from "../../../web/streams/js/streams.js";
 
 export { disturbed, lengthOf, pump, readAll as drain, viewOf };
 

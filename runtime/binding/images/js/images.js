@@ -1,7 +1,7 @@
 // Image transforms with the shape of Cloudflare's images binding. A transformer
 // only collects what is asked for; the host does it all at output().
-import { host } from "../../../web/js/host.js";
-import { placed, position } from "../../../web/js/trace.js";
+import { host } from "../../../web/webidl/js/host.js";
+import { placed, position } from "../../../web/language/js/trace.js";
 import { drain, viewOf } from "../../hostcall/js/body.js";
 
 export class ImagesError extends Error {

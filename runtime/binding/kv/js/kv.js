@@ -1,8 +1,8 @@
 // KvNamespace: Workers KV; the type is called KVNamespace, the class is not. Limits and most error texts are the host's.
-import { host } from "../../../web/js/host.js";
-import { asText, pump } from "../../../web/js/streams.js";
-import { dress } from "../../../web/js/idl.js";
-import { located } from "../../../web/js/trace.js";
+import { host } from "../../../web/webidl/js/host.js";
+import { asText, pump } from "../../../web/streams/js/streams.js";
+import { dress } from "../../../web/webidl/js/idl.js";
+import { located } from "../../../web/language/js/trace.js";
 import { streamOf, viewOf } from "../../hostcall/js/body.js";
 import { int32, isObject, options as converted, required, struct, text } from "../../hostcall/js/convert.js";
 

@@ -1,9 +1,9 @@
 // Object storage with the shape of R2. This file checks shapes and makes plain
 // documents of options; limits, conditions and ranges are judged by the host.
-import { blobOf } from "../../../web/js/blob.js";
-import { host } from "../../../web/js/host.js";
-import { dress } from "../../../web/js/idl.js";
-import { located } from "../../../web/js/trace.js";
+import { blobOf } from "../../../web/formdata/js/blob.js";
+import { host } from "../../../web/webidl/js/host.js";
+import { dress } from "../../../web/webidl/js/idl.js";
+import { located } from "../../../web/language/js/trace.js";
 import { bytesOf, disturbed, drain, lengthOf, pump, streamOf, viewOf } from "../../hostcall/js/body.js";
 import {
   date,

@@ -1,0 +1,12 @@
+// WebSockets are made of fetches, and a fetch or a Response may be one: what this
+// folder needs of them is given to it by the folder that has them.
+
+/** Opens a connection, for a fetch with the header Upgrade. */
+export let dial;
+
+/** Whether a value is a WebSocket. */
+export let isSocket;
+
+export function provideSockets(functions) {
+  ({ dial, isSocket } = functions);
+}

@@ -1,0 +1,586 @@
+// The WHATWG streams are the package web-streams-polyfill; this file adds what
+// the package leaves to the platform and what bodies need to know of a stream.
+import {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+} from "web-streams-polyfill";
+import { onAbort } from "../../events/js/abort.js";
+import { bytesOf, concat, TextDecoder, encode } from "../../textcodec/js/encoding.js";
+import { define, expose, platform } from "../../webidl/js/idl.js";
+
+import { inRequest } from "../../iocontext/js/owner.js";
+
+export { ReadableStream, TransformStream, WritableStream };
+
+/** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
+export function wanted(transform) {
+  return transform._backpressure ? transform._backpressureChangePromise : undefined;
+}
+
+/** Reports whether any of the stream was read or cancelled. */
+export function disturbed(stream) {
+  return stream._disturbed === true;
+}
+
+export function isStream(value) {
+  return value instanceof ReadableStream;
+}
+
+/** Reports whether a stream is one of bytes. */
+export function isBytes(stream) {
+  return stream[CONTROLLER] instanceof ReadableByteStreamController;
+}
+
+const lengths = new WeakMap();
+
+// The strategies of our own streams. They inherit nothing: libraries give all objects a size().
+const UNBUFFERED = { __proto__: null, highWaterMark: 0 };
+
+/** The strategy of a stream that has the standard's. */
+/** @type {any} */
+export const PLAIN = { __proto__: null };
+
+/** Notes how many bytes a stream will give; null when nobody knows. */
+export function measured(stream, length) {
+  if (length !== null) lengths.set(stream, length);
+  return stream;
+}
+
+/** A stream that gives what another one gives, which is locked from now on. */
+export function through(stream) {
+  return measured(stream.pipeThrough(new TransformStream(undefined, PLAIN, PLAIN)), lengthOf(stream));
+}
+
+/** How many bytes a stream will give; null when nobody knows. */
+export function lengthOf(stream) {
+  return lengths.get(stream) ?? null;
+}
+
+/** A stream of one piece of bytes, or of none. */
+export function streamOfBytes(bytes) {
+  return measured(
+    lazy({
+      type: "bytes",
+      pull(controller) {
+        if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+    }),
+    bytes.byteLength,
+  );
+}
+
+/** A stream that asks next() for each piece; null ends it. */
+export function streamOf(next, cancel) {
+  return lazy({
+    type: "bytes",
+    pull(controller) {
+      return next().then((piece) => {
+        if (piece !== null) return controller.enqueue(piece);
+        controller.close();
+        controller.byobRequest?.respond(0);
+      });
+    },
+    cancel,
+  });
+}
+
+const CONTROLLER = "_readableStreamController";
+const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find(
+  (key) => key.description === "[[PullSteps]]",
+);
+
+const own = new WeakSet(); // the controllers of sources that ask for no buffer
+const LENT = 4096; // bytes, as on the platform
+
+// A stream of bytes finds a buffer to fill in its byobRequest, as on the
+// platform, where the standard has none for a reader without buffers.
+function lend(stream) {
+  const controller = stream[CONTROLLER];
+  if (isBytes(stream) && !own.has(controller)) controller._autoAllocateChunkSize ??= LENT;
+}
+
+// A stream of bytes whose controller is made when somebody first reads, tees or
+// cancels it. Most bodies' streams are only handed from one Response to the
+// next, and a controller is the dear part of a stream.
+function lazy(source) {
+  return defineProperty(Object.create(ReadableStream.prototype), CONTROLLER, {
+    get() {
+      const controller = new ReadableStream(source, UNBUFFERED)[CONTROLLER];
+      own.add(controller);
+      controller._controlledReadableByteStream = this;
+      defineProperty(this, CONTROLLER, { value: controller, writable: true, enumerable: false, configurable: true });
+      return controller;
+    },
+    configurable: true,
+  });
+}
+
+/** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
+export function spentStream() {
+  const stream = new ReadableStream(
+    {
+      start(controller) {
+        controller.close();
+      },
+    },
+    PLAIN,
+  );
+  spend(stream);
+  return stream;
+}
+
+/** Makes a stream one that somebody else is reading. */
+export function spend(stream) {
+  stream._disturbed = true;
+  stream.getReader();
+}
+
+/** What pump makes of a piece that is text, where the platform takes text. */
+export function asText(value) {
+  return typeof value === "string" ? encode(value) : piece(value);
+}
+
+/**
+ * Gives each piece of the stream to put, in turn, and returns how many bytes
+ * there were; the stream is cancelled when put fails, and when signal aborts. bytesIn makes bytes of a
+ * piece, or refuses it.
+ */
+export async function pump(stream, put, signal = null, bytesIn = piece) {
+  const reader = stream.getReader();
+  lend(stream);
+  const forget =
+    signal === null
+      ? () => {}
+      : onAbort(signal, (reason) => {
+          reader.cancel(reason).catch(() => {});
+        });
+  let size = 0,
+    value;
+  const next = (resolve, reject) => {
+    step(stream, {
+      _chunkSteps(chunk) {
+        value = chunk;
+        resolve(true);
+      },
+      _closeSteps() {
+        resolve(false);
+      },
+      _errorSteps: reject,
+    });
+  };
+  try {
+    while (await new Promise(next)) {
+      const bytes = bytesIn(value);
+      size += bytes.byteLength;
+      await put(bytes);
+    }
+    return size;
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+// https://streams.spec.whatwg.org/#readable-stream-default-reader-read What
+// read() resolves to would be asked for a then, which anybody can put on
+// Object.prototype; these steps get the chunk itself.
+function step(stream, request) {
+  stream._disturbed = true;
+  if (stream._state === "closed") request._closeSteps();
+  else if (stream._state === "errored") request._errorSteps(stream._storedError);
+  else stream[CONTROLLER][pullSteps](request);
+}
+
+// As the platform: any ArrayBuffer or view, and no text.
+function piece(value) {
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(
+    `This ReadableStream did not return bytes.${
+      typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""
+    }`,
+  );
+}
+
+/** The whole of a stream, or what convert makes of it. */
+export async function readAll(stream, convert = (bytes) => bytes) {
+  const pieces = [];
+  await pump(stream, (bytes) => {
+    pieces.push(bytes);
+  });
+  return convert(concat(pieces));
+}
+
+// https://encoding.spec.whatwg.org/#interface-textencoderstream
+class TextEncoderStream {
+  #transform;
+  constructor() {
+    let high = "";
+    this.#transform = new TransformStream(
+      {
+        transform(chunk, controller) {
+          let text = `${high}${chunk}`;
+          high = "";
+          const last = text.charCodeAt(text.length - 1);
+          if (last >= 0xd800 && last <= 0xdbff) {
+            high = text.slice(-1);
+            text = text.slice(0, -1);
+          }
+          if (text !== "") controller.enqueue(encode(text));
+        },
+        flush(controller) {
+          if (high !== "") controller.enqueue(encode(high));
+        },
+      },
+      PLAIN,
+      PLAIN,
+    );
+  }
+  get encoding() {
+    return this.#transform && "utf-8";
+  }
+  get readable() {
+    return this.#transform.readable;
+  }
+  get writable() {
+    return this.#transform.writable;
+  }
+}
+
+// https://encoding.spec.whatwg.org/#interface-textdecoderstream
+class TextDecoderStream {
+  #transform;
+  #decoder;
+  constructor(label = "utf-8", options = undefined) {
+    const decoder = (this.#decoder = new TextDecoder(label, options));
+    this.#transform = new TransformStream(
+      {
+        transform(chunk, controller) {
+          if (bytesOf(chunk) === undefined)
+            throw new TypeError("TextDecoderStream: a chunk is neither an ArrayBuffer nor a view");
+          const text = decoder.decode(chunk, { stream: true });
+          if (text !== "") controller.enqueue(text);
+        },
+        flush(controller) {
+          const text = decoder.decode();
+          if (text !== "") controller.enqueue(text);
+        },
+      },
+      PLAIN,
+      PLAIN,
+    );
+  }
+  get encoding() {
+    return this.#decoder.encoding;
+  }
+  get fatal() {
+    return this.#decoder.fatal;
+  }
+  get ignoreBOM() {
+    return this.#decoder.ignoreBOM;
+  }
+  get readable() {
+    return this.#transform.readable;
+  }
+  get writable() {
+    return this.#transform.writable;
+  }
+}
+
+const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
+
+const filling = new WeakMap(); // by reader: the last of its calls of readAtLeast under way
+
+/**
+ * Workers' own read of at least so many elements. At the end of the stream it
+ * gives what there is, where read with min says that it is done. Each call waits
+ * for the one before it.
+ */
+async function readAtLeast(least, view) {
+  const before = filling.get(this),
+    { promise, resolve } = /** @type {PromiseWithResolvers<void>} */ (Promise.withResolvers());
+  filling.set(this, promise);
+  try {
+    if (before !== undefined) await before;
+    return await fill(this, least, view);
+  } finally {
+    if (filling.get(this) === promise) filling.delete(this);
+    resolve();
+  }
+}
+
+async function fill(reader, least, view) {
+  const { buffer, byteOffset: start, byteLength, BYTES_PER_ELEMENT: size, constructor: View } = view;
+  const wanted = +least * size;
+  if (!(wanted > 0 && wanted <= byteLength))
+    throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
+  let rest = new Uint8Array(buffer, start, byteLength),
+    filled = 0;
+  for (;;) {
+    const { done, value } = await reader.read(rest);
+    if (value === undefined) return { done, value };
+    filled += value.byteLength;
+    if (done || filled >= wanted)
+      return { done: done && filled === 0, value: new View(value.buffer, start, Math.floor(filled / size)) };
+    rest = new Uint8Array(value.buffer, start + filled, byteLength - filled);
+  }
+}
+
+/** Workers' transform that passes bytes on as they are; its readable side can fill buffers of its reader. */
+class IdentityTransformStream extends TransformStream {
+  #readable;
+  /** @overload @param {...any} given */
+  constructor() {
+    inRequest();
+    const [key, transform, flush] = arguments;
+    super(
+      key === fixedLength
+        ? { transform, flush }
+        : {
+            transform(chunk, controller) {
+              controller.enqueue(passed(chunk));
+            },
+          },
+      PLAIN,
+      PLAIN,
+    );
+    this.#readable = bytesFrom(super.readable.getReader());
+  }
+  get readable() {
+    return this.#readable;
+  }
+}
+
+/** Workers' transform that passes on exactly so many bytes. */
+class FixedLengthStream extends IdentityTransformStream {
+  constructor(length) {
+    const expected = Number(length);
+    if (!Number.isSafeInteger(expected) || expected < 0)
+      throw new TypeError("FixedLengthStream: the length is not a whole number of bytes");
+    let left = expected;
+    super(
+      fixedLength,
+      (chunk, controller) => {
+        const bytes = passed(chunk);
+        left -= bytes.byteLength;
+        if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
+        controller.enqueue(bytes);
+      },
+      () => {
+        if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
+      },
+    );
+    measured(this.readable, expected);
+  }
+}
+
+// A stream of bytes of what a reader gives.
+function bytesFrom(reader) {
+  let failed = (_error) => {};
+  reader.closed.catch((error) => {
+    failed(error);
+  });
+  return new ReadableStream(
+    {
+      type: "bytes",
+      start(controller) {
+        failed = (error) => {
+          controller.error(error);
+        };
+      },
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            controller.byobRequest?.respond(0);
+            return;
+          }
+          if (value.byteLength > 0) return controller.enqueue(value.slice());
+        }
+      },
+      cancel(reason) {
+        return reader.cancel(reason);
+      },
+    },
+    UNBUFFERED,
+  );
+}
+
+// As the platform: text is taken, as UTF-8.
+function passed(chunk) {
+  const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
+  if (bytes === undefined)
+    throw new TypeError(
+      "This TransformStream is being used as a byte stream, " +
+        "but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side",
+    );
+  return bytes;
+}
+
+// The package keeps state in properties of these names. The first assignment of
+// each finds a setter here, which makes the property one that no copy, loop or
+// JSON shows.
+const FIELDS = {
+  ReadableStream: "state reader storedError disturbed readableStreamController",
+  ReadableStreamDefaultReader:
+    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readRequests",
+  ReadableStreamBYOBReader:
+    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readIntoRequests",
+  ReadableStreamDefaultController: `controlledReadableStream queue queueTotalSize started closeRequested pullAgain pulling
+    strategySizeAlgorithm strategyHWM pullAlgorithm cancelAlgorithm`,
+  ReadableByteStreamController: `controlledReadableByteStream queue queueTotalSize started closeRequested pullAgain pulling
+    byobRequest strategyHWM pullAlgorithm cancelAlgorithm autoAllocateChunkSize pendingPullIntos`,
+  ReadableStreamBYOBRequest: "associatedReadableByteStreamController view",
+  WritableStream: `state storedError writer writableStreamController writeRequests inFlightWriteRequest closeRequest
+    inFlightCloseRequest pendingAbortRequest backpressure`,
+  WritableStreamDefaultWriter: `ownerWritableStream readyPromise readyPromise_resolve readyPromise_reject readyPromiseState
+    closedPromise closedPromise_resolve closedPromise_reject closedPromiseState`,
+  WritableStreamDefaultController: `controlledWritableStream queue queueTotalSize abortReason abortController started
+    strategySizeAlgorithm strategyHWM writeAlgorithm closeAlgorithm abortAlgorithm`,
+  TransformStream: `writable readable backpressure backpressureChangePromise backpressureChangePromise_resolve
+    transformStreamController`,
+  TransformStreamDefaultController: `controlledTransformStream transformAlgorithm flushAlgorithm cancelAlgorithm finishPromise
+    finishPromise_resolve finishPromise_reject`,
+  ByteLengthQueuingStrategy: "byteLengthQueuingStrategyHighWaterMark",
+  CountQueuingStrategy: "countQueuingStrategyHighWaterMark",
+};
+
+const { defineProperty } = Object;
+const hidden = { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true };
+
+// What a lazy stream is until it is used.
+const UNUSED = { _state: "readable", _reader: undefined, _storedError: undefined, _disturbed: false };
+
+function hideFields(cls, names) {
+  for (const name of names.split(/\s+/)) {
+    const key = `_${name}`;
+    Object.defineProperty(cls.prototype, key, {
+      get: cls === ReadableStream && key in UNUSED ? () => UNUSED[key] : undefined,
+      set(value) {
+        hidden.value = value;
+        defineProperty(this, key, hidden);
+        hidden.value = undefined;
+      },
+      configurable: true,
+    });
+  }
+}
+
+// https://streams.spec.whatwg.org/#readable-stream-pipe-to A pipe must not write
+// in the call of enqueue() that gives it a chunk; the package's does. A pipe
+// has a class of its own for its reads, which the first of them shows.
+function writeLater() {
+  const pulls = [ReadableStreamDefaultController, ReadableByteStreamController].map(({ prototype }) => [
+    prototype,
+    prototype[pullSteps],
+  ]);
+  const restore = () => {
+    for (const [prototype, pull] of pulls) prototype[pullSteps] = pull;
+  };
+  for (const [prototype, pull] of pulls) {
+    prototype[pullSteps] = function (request) {
+      if (request._state !== undefined && request._promise !== undefined) {
+        restore();
+        deferChunks(Object.getPrototypeOf(request));
+      }
+      apply(pull, this, [request]);
+    };
+  }
+}
+
+function deferChunks(reads) {
+  const write = reads._chunkSteps;
+  reads._chunkSteps = function (chunk) {
+    const pipe = this._state;
+    pipe._currentWrite = apply(then, settled, [
+      () => {
+        if (pipe._writer._ownerWritableStream !== undefined) apply(write, this, [chunk]);
+      },
+    ]);
+  };
+}
+
+// The branches of a stream of known length are as long, as on the platform.
+function measureBranches() {
+  const { tee: split } = ReadableStream.prototype;
+  const { tee } = {
+    tee() {
+      const length = lengthOf(this),
+        whole = length !== null && !disturbed(this);
+      const branches = apply(split, this, []);
+      if (whole) for (const branch of branches) measured(branch, length);
+      return branches;
+    },
+  };
+  ReadableStream.prototype.tee = tee;
+}
+
+// The package rejects with a text where there is nothing to pipe to, and with a TypeError for null.
+function refuseNothing() {
+  const { pipeTo: pipe } = ReadableStream.prototype;
+  const { pipeTo } = {
+    pipeTo(destination, options = {}) {
+      return apply(pipe, this, [destination ?? null, options]);
+    },
+  };
+  ReadableStream.prototype.pipeTo = pipeTo;
+}
+
+const { apply } = Reflect;
+const { then } = Promise.prototype;
+const settled = Promise.resolve();
+
+const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
+
+export function install() {
+  Object.setPrototypeOf(Object.getPrototypeOf(new ReadableStream().values()), AsyncIteratorPrototype);
+  const classes = {
+    ByteLengthQueuingStrategy,
+    CountQueuingStrategy,
+    ReadableByteStreamController,
+    ReadableStream,
+    ReadableStreamBYOBReader,
+    ReadableStreamBYOBRequest,
+    ReadableStreamDefaultController,
+    ReadableStreamDefaultReader,
+    TransformStream,
+    TransformStreamDefaultController,
+    WritableStream,
+    WritableStreamDefaultController,
+    WritableStreamDefaultWriter,
+  };
+  for (const [name, cls] of Object.entries(classes)) {
+    expose(name, cls);
+    platform.add(cls.prototype);
+    hideFields(cls, FIELDS[name]);
+  }
+  writeLater();
+  measureBranches();
+  refuseNothing();
+  define("TextEncoderStream", TextEncoderStream);
+  define("TextDecoderStream", TextDecoderStream);
+  Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", {
+    value: readAtLeast,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+  define("IdentityTransformStream", IdentityTransformStream);
+  define("FixedLengthStream", FixedLengthStream);
+}
