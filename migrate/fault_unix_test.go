@@ -19,7 +19,7 @@ import (
 // TestDiskFull is M-032 for the disk itself: no file may grow over a limit, which rises by 4 KiB from run to run. It
 // runs in a process of its own, whose limit it is.
 func TestDiskFull(t *testing.T) {
-	if testmachine.Again(t, nil) {
+	if testmachine.InOwnProcess(t, nil) {
 		fillDisk(t)
 	}
 }

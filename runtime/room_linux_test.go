@@ -21,7 +21,7 @@ import (
 // all requests, one that is ended starts over in its own room, and another Worker is told
 // why it cannot start. It runs in a process whose limit is its own.
 func TestNoRoom(t *testing.T) {
-	if !testmachine.Again(t, nil) {
+	if !testmachine.InOwnProcess(t, nil) {
 		return
 	}
 	s := serve(t, mustStart(t, `export default { async fetch(request) {

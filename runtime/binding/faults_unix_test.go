@@ -207,7 +207,7 @@ func containsAny(text string, wants []string) bool {
 // TestBindingsUnwritable: for a while no file can be written to, as on a disk that is
 // read-only.
 func TestBindingsUnwritable(t *testing.T) {
-	if !testmachine.Again(t, nil) {
+	if !testmachine.InOwnProcess(t, nil) {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)

@@ -324,7 +324,7 @@ func TestBindingRoutes(t *testing.T) {
 // TestAsItComes: the engine of the package runs each function, and says when one throws.
 func TestAsItComes(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", ".."))
-	u, err := openUntouched(t.Context())
+	u, err := openStockEngine(t.Context())
 	if errors.Is(err, os.ErrNotExist) {
 		testmachine.Lacks(t, "the engine's npm package, which make artifacts brings", err)
 	}

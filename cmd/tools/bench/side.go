@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -130,4 +132,95 @@ func freePort(ctx context.Context) (string, error) {
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	return port, errors.Join(err, l.Close())
+}
+
+// The peers of `pages dev`: one in all it does, and one in sending files.
+const (
+	wranglerDev = "wrangler dev"
+	caddyServer = "caddy file-server"
+)
+
+// sides are ours, and wrangler's and caddy's when they can be had.
+func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
+	modules, err := filepath.Abs(b.modules)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
+		return nil, fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules)
+	}
+	pages, err := b.ourProgram()
+	if err != nil {
+		return nil, err
+	}
+	ours, err := newSide(us, filepath.Join(dir, "pages"), modules)
+	if err != nil {
+		return nil, err
+	}
+	ours.command = func(port string) []string { return []string{pages, "dev", ours.site, "--port", port, "--strict-port"} }
+	ours.coldStart = true
+
+	sides := []*side{ours}
+	if caddy := b.find(caddyServer, b.caddy, "caddy"); caddy != "" {
+		files, err := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
+		if err != nil {
+			return nil, err
+		}
+		files.filesOnly = true
+		files.command = func(port string) []string {
+			return []string{caddy, "file-server", "--listen", "127.0.0.1:" + port, "--root", filepath.Join(files.site, "public")}
+		}
+		sides = append(sides, files)
+	}
+	command, err := b.wranglerCommand(ctx)
+	if err != nil {
+		b.missing(wranglerDev, "%v", err)
+		return sides, nil
+	}
+	theirs, err := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
+	if err != nil {
+		return nil, err
+	}
+	theirs.command = func(port string) []string {
+		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0", "--live-reload")
+	}
+	return append(sides, theirs), nil
+}
+
+// workers are the sides that run a Worker.
+func (b *bench) workers(ctx context.Context, dir string) ([]*side, error) {
+	sides, err := b.sides(ctx, dir)
+	return slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }), err
+}
+
+// wranglerCommand is what runs wrangler, without its arguments.
+func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
+	node, err := exec.LookPath(orElse(b.node, "node"))
+	if err != nil {
+		return nil, errors.New("there is no node: give --node")
+	}
+	version, err := exec.CommandContext(ctx, node, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --version: %w", node, err)
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(version)), "v"), ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 22 {
+		return nil, fmt.Errorf("%s is Node.js %s, and wrangler needs 22: give --node", node, strings.TrimSpace(string(version)))
+	}
+	program := b.wrangler
+	if info, err := os.Stat(program); err == nil && info.IsDir() {
+		program = filepath.Join(program, "bin", "wrangler.js")
+	}
+	program, err = exec.LookPath(orElse(program, "wrangler"))
+	if err != nil {
+		return nil, errors.New("there is no wrangler: give --wrangler")
+	}
+	if program, err = filepath.EvalSymlinks(program); err != nil {
+		return nil, err
+	}
+	if node, err = filepath.Abs(node); err != nil {
+		return nil, err
+	}
+	program, err = filepath.Abs(program)
+	return []string{node, program}, err
 }

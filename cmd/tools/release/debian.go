@@ -15,7 +15,7 @@ func (r *release) debian(p platform, program []byte, extras []entry) error {
 	for _, e := range extras {
 		switch {
 		case strings.HasPrefix(e.name, "share/man/"):
-			page, err := squeeze(e.text)
+			page, err := gzipped(e.text)
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func arArchive(parts []entry, at time.Time) []byte {
 	return b.Bytes()
 }
 
-func squeeze(text []byte) ([]byte, error) {
+func gzipped(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {

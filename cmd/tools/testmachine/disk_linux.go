@@ -26,7 +26,7 @@ func OwnDisk(t *testing.T, size string) *Disk {
 		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
-	if !Again(t, attributes) {
+	if !InOwnProcess(t, attributes) {
 		return nil
 	}
 	d := &Disk{t.TempDir(), t}

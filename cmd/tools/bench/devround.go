@@ -5,8 +5,35 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
+
+// measureDev takes all rounds of the dev servers.
+func (b *bench) measureDev(ctx context.Context, dir string) error {
+	sides, err := b.sides(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		b.say("warming up %s", s.name)
+		if err := b.warmUp(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	err = b.rotate(sides, "", func(s *side) error { return b.turn(ctx, s) })
+	if err != nil {
+		return err
+	}
+	b.results.add(idleBound, idleLoad, idleMost)
+	for _, s := range slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }) {
+		b.say("leaving %s alone", s.name)
+		if err := b.idle(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
 
 // warmUp starts the side once, unmeasured, so that its caches are filled, and
 // sees to it that it serves what is measured.

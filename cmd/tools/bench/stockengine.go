@@ -18,11 +18,11 @@ import (
 // Node.js depend on the machine and on how much of a function its compiler does away with;
 // the engine that the runtime was designed around is the fixed point of those.
 
-// untouchedModule is where npm puts it, from the repository.
-var untouchedModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
+// stockModule is where npm puts it, from the repository.
+var stockModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
 
-// untouched is one virtual machine of it.
-type untouched struct {
+// stockEngine is one virtual machine of it.
+type stockEngine struct {
 	runtime wazero.Runtime
 	module  api.Module
 	text    uint32 // where code is written
@@ -30,18 +30,18 @@ type untouched struct {
 }
 
 const (
-	untouchedText  = 64 << 10
-	untouchedStack = 512 << 10
-	exceptionTag   = 6
+	stockText    = 64 << 10
+	stockStack   = 512 << 10
+	exceptionTag = 6
 )
 
-// openUntouched starts it with the functions of pure.mjs.
-func openUntouched(ctx context.Context) (u *untouched, err error) {
-	code, err := os.ReadFile(untouchedModule)
+// openStockEngine starts it with the functions of pure.mjs.
+func openStockEngine(ctx context.Context) (u *stockEngine, err error) {
+	code, err := os.ReadFile(stockModule)
 	if err != nil {
 		return nil, err
 	}
-	u = &untouched{runtime: wazero.NewRuntime(ctx)}
+	u = &stockEngine{runtime: wazero.NewRuntime(ctx)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, u.runtime.Close(ctx))
@@ -58,8 +58,8 @@ func openUntouched(ctx context.Context) (u *untouched, err error) {
 		arg  []uint64
 		into *uint32
 	}{
-		{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{untouchedStack}, nil},
-		{"malloc", []uint64{untouchedText}, &u.text}, {"malloc", []uint64{16}, &u.spare},
+		{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{stockStack}, nil},
+		{"malloc", []uint64{stockText}, &u.text}, {"malloc", []uint64{16}, &u.spare},
 	} {
 		result, err := u.call(ctx, call.name, call.arg...)
 		if err != nil {
@@ -78,7 +78,7 @@ func openUntouched(ctx context.Context) (u *untouched, err error) {
 }
 
 // link gives it what it imports: a clock, and nothing behind all else.
-func (u *untouched) link(ctx context.Context) error {
+func (u *stockEngine) link(ctx context.Context) error {
 	const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
 	nothing := func(_ context.Context, _ api.Module, stack []uint64) {
 		if len(stack) > 0 {
@@ -118,10 +118,10 @@ func (u *untouched) link(ctx context.Context) error {
 	return nil
 }
 
-func (u *untouched) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
+func (u *stockEngine) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
 	f := u.module.ExportedFunction(name)
 	if f == nil {
-		return 0, fmt.Errorf("%s exports no %s", untouchedModule, name)
+		return 0, fmt.Errorf("%s exports no %s", stockModule, name)
 	}
 	results, err := f.Call(ctx, args...)
 	if err != nil || len(results) == 0 {
@@ -131,9 +131,9 @@ func (u *untouched) call(ctx context.Context, name string, args ...uint64) (uint
 }
 
 // eval runs a script. Its value counts where it is an integer.
-func (u *untouched) eval(ctx context.Context, code string) (int32, error) {
+func (u *stockEngine) eval(ctx context.Context, code string) (int32, error) {
 	memory := u.module.Memory()
-	if len(code) >= untouchedText || !memory.Write(u.text, append([]byte(code), 0)) || !memory.Write(u.spare, []byte("a\x00")) {
+	if len(code) >= stockText || !memory.Write(u.text, append([]byte(code), 0)) || !memory.Write(u.spare, []byte("a\x00")) {
 		return 0, fmt.Errorf("%d bytes of code are too many", len(code))
 	}
 	box, err := u.call(ctx, "qjs_eval", uint64(u.text), uint64(len(code)), uint64(u.spare), 0)
@@ -149,7 +149,7 @@ func (u *untouched) eval(ctx context.Context, code string) (int32, error) {
 }
 
 // took is how many milliseconds a function of pure.mjs takes, once it ran.
-func (u *untouched) took(ctx context.Context, name string, now func() time.Time) (float64, error) {
+func (u *stockEngine) took(ctx context.Context, name string, now func() time.Time) (float64, error) {
 	code := fmt.Sprintf("(([times, f]) => { for (let i = 0; i < times; i++) f(); return times; })(pures[%q])", name)
 	var values []float64
 	for n := range samples + 1 {
@@ -169,9 +169,9 @@ func (u *untouched) took(ctx context.Context, name string, now func() time.Time)
 	return median(values), nil
 }
 
-// untouched measures the functions of pure.mjs.
+// asItComes measures the functions of pure.mjs.
 func (r *runtimePart) asItComes(ctx context.Context) (err error) {
-	u, err := openUntouched(ctx)
+	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {
 		r.missing(asItComes, "%v: make artifacts brings it", err)
 		return nil

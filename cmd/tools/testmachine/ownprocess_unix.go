@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// alone names, in the process that Again starts, the test that it is for.
+// alone names, in the process that InOwnProcess starts, the test that it is for.
 const alone = "PAGES_TEST_ALONE"
 
-// Again runs the test that calls it once more, in a process of its own with the
+// InOwnProcess runs the test that calls it once more, in a process of its own with the
 // attributes, and reports whether this is that process. In the other one the test has
-// its result when Again returns.
-func Again(t *testing.T, attributes *syscall.SysProcAttr) bool {
+// its result when InOwnProcess returns.
+func InOwnProcess(t *testing.T, attributes *syscall.SysProcAttr) bool {
 	t.Helper()
 	if os.Getenv(alone) == t.Name() {
 		return true
