@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
@@ -46,9 +47,9 @@ func (c *cli) firstOf(values func(*cobra.Command) []string) completer {
 }
 
 // remoteOf is the service that a command would call.
-func (c *cli) remoteOf(cmd *cobra.Command) *remote {
+func (c *cli) remoteOf(cmd *cobra.Command) *remoteFlags {
 	r := c.newRemote()
-	for name, value := range map[string]*string{"base-url": &r.baseURL, "api-key-file": &r.keyFile} {
+	for name, value := range map[string]*string{"base-url": &r.given.BaseURL, "api-key-file": &r.given.KeyFile} {
 		if f := cmd.Flags().Lookup(name); f != nil {
 			*value = f.Value.String()
 		}
@@ -58,15 +59,15 @@ func (c *cli) remoteOf(cmd *cobra.Command) *remote {
 
 // liveTools are the tools that the service has, or those that are known without one.
 func (c *cli) liveTools(cmd *cobra.Command) []string {
-	r := c.remoteOf(cmd)
-	if !r.isTrusted() {
-		return toolNames()
+	s, err := remote.New(c.remoteOf(cmd).options(""))
+	if err != nil || !s.IsTrusted() {
+		return toolcall.Names()
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	tools, err := r.tools(ctx)
+	tools, err := s.Tools(ctx)
 	if err != nil {
-		return toolNames()
+		return toolcall.Names()
 	}
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -86,22 +87,25 @@ func words(values []string) []string {
 func (c *cli) liveWorkspaces(cmd *cobra.Command) []string { return words(c.reachable(cmd)) }
 
 func (c *cli) reachable(cmd *cobra.Command) []string {
-	r := c.remoteOf(cmd)
-	isTrusted := r.isTrusted() // and the link is read
-	var known []string
-	if r.link.Workspace != "" {
-		known = []string{r.link.Workspace}
+	o := c.remoteOf(cmd).options("")
+	s, err := remote.New(o)
+	if err != nil {
+		return nil
 	}
-	if store := r.credentials(); !isTrusted || r.keyFile == "-" || r.asksKeyring(store) {
+	var known []string
+	if s.Link.Workspace != "" {
+		known = []string{s.Link.Workspace}
+	}
+	if !s.IsTrusted() || s.AsksPerson() {
 		return known
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	if err := r.open(ctx, ""); err != nil {
+	if s, err = remote.Open(ctx, o); err != nil {
 		return known
 	}
-	r.workspace = "" // all of them
-	who, err := r.who(ctx)
+	s.Workspace = "" // all of them
+	who, err := s.Who(ctx)
 	switch {
 	case err != nil:
 		return known
@@ -111,26 +115,6 @@ func (c *cli) reachable(cmd *cobra.Command) []string {
 		return []string{who.Workspace}
 	}
 	return known
-}
-
-// isTrusted reports whether there is a service that the user named, and not only a file
-// of the site's: nobody else hears of a Tab.
-func (r *remote) isTrusted() bool {
-	r.dir, _ = r.find(nil)
-	if r.readLink() != nil {
-		return false
-	}
-	_, trusted, err := r.address(r.credentials())
-	return err == nil && trusted
-}
-
-// asksKeyring reports whether the key is where a person may be asked to unlock it.
-func (r *remote) asksKeyring(store *credentials) bool {
-	if key, _ := r.term.Lookup(envKey); key != "" || r.keyFile != "" {
-		return false
-	}
-	base, _, err := r.address(store)
-	return err == nil && store.Logins[strings.TrimSuffix(base, "/")].Keyring
 }
 
 // liveTables are the tables and views of the database as it is, and those that the

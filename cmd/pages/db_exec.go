@@ -24,7 +24,7 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
-			values, err := sqlArguments(params)
+			values, err := sqlshell.Parameters(params)
 			if err != nil {
 				return err
 			}

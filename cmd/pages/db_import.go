@@ -83,12 +83,12 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 	if file == "-" {
 		in = userfile.Interruptible(ctx, c.term.Stdin)
 	} else {
-		opened, err := c.openInput(ctx, file)
+		opened, err := sqlshell.OpenInput(ctx, userfile.WorkDir(c.term.Dir), file)
 		if err != nil {
 			return err
 		}
 		defer opened.Close()
-		if isDatabase(opened) {
+		if sqlshell.IsDatabase(opened) {
 			return &failure.Error{Exit: failure.ExitRefused, Code: "not-text", Message: fmt.Sprintf("%s is a database", wording.QuotePath(file)), Fix: "read it with --format db"}
 		}
 		in, name = opened, file
@@ -108,5 +108,33 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
 	}
 	c.printRan(db, ran)
+	return nil
+}
+
+// importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
+// content or the new.
+func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes bool) (err error) {
+	work := userfile.WorkDir(c.term.Dir)
+	if err := sqlshell.CheckFile(ctx, work, file); err != nil {
+		return err
+	}
+	db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if !yes && len(db.Tables(ctx).Names) > 0 {
+		if err := c.term.Confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))); err != nil {
+			return err
+		}
+	}
+	if err := db.Replace(ctx, work, file); err != nil {
+		return err
+	}
+	if c.term.JSON {
+		c.term.PrintJSON(ranDoc{OK: true, Database: db.Path})
+		return nil
+	}
+	c.term.Progress("%s is now what %s was", c.term.Shown(db.Path), file)
 	return nil
 }

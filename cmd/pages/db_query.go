@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/migrate"
-	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
@@ -28,7 +25,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
-			values, err := sqlArguments(params)
+			values, err := sqlshell.Parameters(params)
 			if err != nil {
 				return err
 			}
@@ -41,52 +38,22 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, in.Close()) }()
-			statement, err := oneStatement(name, in)
+			statement, err := sqlshell.OneStatement(name, in)
 			if err != nil {
-				return sqlshell.Failure(err, "nothing was run")
+				return err
 			}
 			db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{ReadOnly: true})
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			_, err = db.Run(ctx, statement.Text, values, out.Begin, out.Row)
-			if err != nil {
-				left := "nothing was changed"
-				if e, ok := errors.AsType[*d1.SQLError](err); ok && e.OnlyReading() {
-					left = "pages db exec runs statements that write; " + left
-				}
-				return sqlshell.Failure(errors.Join(out.Abort(), transfer.Blame(statement, err)), db.Advice(ctx, err, left))
-			}
-			return out.End()
+			return db.Query(ctx, statement, values, out)
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "`file` with the SQL; - for stdin")
 	cmd.Flags().StringVar(&format, "format", "", "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "`value` of the next parameter, or :name=value; repeatable")
 	return cmd
-}
-
-// oneStatement reads the one statement of a text.
-func oneStatement(name string, r io.Reader) (migrate.Statement, error) {
-	in := migrate.NewStatements(name, r)
-	first, err := in.Next()
-	if errors.Is(err, io.EOF) {
-		return first, &transfer.Error{Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name, Fix: `give one as an argument, as in pages db query "SELECT 1", with --file or on stdin`}
-	}
-	if err != nil {
-		return first, transfer.BlameText(err)
-	}
-	second, err := in.Next()
-	if errors.Is(err, io.EOF) {
-		return first, nil
-	}
-	if err != nil {
-		return first, transfer.BlameText(err)
-	}
-	e := &transfer.Error{Code: transfer.CodeStatement, Msg: "a second statement begins here, and a query is one", Fix: "use pages db exec for several statements, or pages db shell"}
-	e.Pos, e.Source, e.SourceColumn = second.At(0)
-	return first, e
 }
 
 // rowsDoc is what `pages db query --json` prints, row by row.
@@ -98,16 +65,16 @@ type rowsDoc struct {
 
 // newRows returns the writer of rows on stdout: a table at a terminal, else tsv, unless a format is asked for.
 func (c *cli) newRows(format string) (*sqlshell.RowWriter, error) {
-	interactive := terminal.IsTerminal(c.term.Stdout)
+	isTerminal := terminal.IsTerminal(c.term.Stdout)
 	switch {
 	case c.term.JSON && format != "" && format != "json":
 		return nil, failure.Usage("--json and --format %s ask for two things", format)
 	case c.term.JSON:
 		format = "json"
-	case format == "" && interactive:
+	case format == "" && isTerminal:
 		format = "table"
 	case format == "":
 		format = "tsv"
 	}
-	return sqlshell.NewRowWriter(c.term.Stdout, interactive, format)
+	return sqlshell.NewRowWriter(c.term.Stdout, isTerminal, format)
 }

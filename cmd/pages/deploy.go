@@ -8,12 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/client"
-	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
 // sendGCPercent lets the heap of a deploy grow to twice of what is in use: collecting the
@@ -23,20 +22,9 @@ const sendGCPercent = 200
 
 // deployFlags are the flags of `pages deploy`.
 type deployFlags struct {
-	plan        bool
-	planOut     string
-	exitCode    bool
-	preview     bool
-	expires     time.Duration
-	at          string
-	proposeOnly bool
-	proposalOut string
-	allowPublic bool
-	force       bool
+	options     publish.DeployOptions
 	minify      bool
 	allowImport []string
-	maps        bool
-	create      string
 }
 
 func (c *cli) newDeploy() *cobra.Command {
@@ -52,188 +40,78 @@ func (c *cli) newDeploy() *cobra.Command {
 		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(r.term.Now()); err != nil {
-				return err
-			}
-			switch {
-			case r.typed["create"] && f.create == "":
-				return failure.Usage("--create is empty; it is the name of the new site")
-			case r.typed["at"] && f.at == "":
-				return failure.Usage("--at is empty; without it the page is published at once")
-			}
-			if err := errors.Join(terminal.NotStdout("the plan", f.planOut), terminal.NotStdout("the proposal", f.proposalOut)); err != nil {
+			o := &f.options
+			if err := f.check(r.c, c.term.Now()); err != nil {
 				return err
 			}
 			debug.SetGCPercent(sendGCPercent)
-			d := &deployment{remote: r, deployFlags: f}
-			err := d.run(cmd.Context(), args)
-			if err != nil && cmd.Context().Err() != nil {
-				d.stopped("%s", d.standing())
+			dir, m, err := c.loadToBuild(args)
+			if err != nil {
+				return err
 			}
-			d.summarize(err)
-			return err
+			o.Remote, o.NearestDir, o.Manifest = r.options(dir), c.nearestDir(), m
+			o.NewBuilder = func(ctx context.Context) (*bundler.Builder, error) {
+				options := c.bundlerOptions(f.allowImport)
+				options.Minify = f.minify
+				return c.newBundler(ctx, dir, m, options)
+			}
+			return publish.Deploy(cmd.Context(), *o)
 		},
 	}
-	r.siteFlags(cmd)
+	r.addSite(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.create, "create", "", "make a new site with this `name`, and deploy there")
-	flags.BoolVar(&f.plan, "plan", false, "say what would change, and send nothing")
-	flags.StringVar(&f.planOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
-	flags.BoolVar(&f.exitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
-	flags.BoolVar(&f.preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
-	flags.DurationVar(&f.expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
-	flags.StringVar(&f.at, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
-	proposeFlag(cmd, &f.proposeOnly)
-	flags.StringVar(&f.proposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
-	flags.BoolVar(&f.allowPublic, "allow-public", false, "let paths become public that were for members")
-	flags.BoolVar(&f.force, "force", false, "publish over what someone else published meanwhile")
+	flags.StringVar(&f.options.Create, "create", "", "make a new site with this `name`, and deploy there")
+	flags.BoolVar(&f.options.Plan, "plan", false, "say what would change, and send nothing")
+	flags.StringVar(&f.options.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
+	flags.BoolVar(&f.options.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
+	flags.BoolVar(&f.options.Preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
+	flags.DurationVar(&f.options.Expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
+	flags.StringVar(&f.options.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
+	addProposeOnly(cmd, &f.options.ProposeOnly)
+	flags.StringVar(&f.options.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
+	flags.BoolVar(&f.options.AllowPublic, "allow-public", false, "let paths become public that were for members")
+	flags.BoolVar(&f.options.Force, "force", false, "publish over what someone else published meanwhile")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
 	allowImportFlag(flags, &f.allowImport)
-	flags.BoolVar(&f.maps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
+	flags.BoolVar(&f.options.SourceMaps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
 	return cmd
 }
 
-func (f *deployFlags) check(now time.Time) error {
-	f.plan = f.plan || f.planOut != "" || f.exitCode
+// check refuses flags that do not go together.
+func (f *deployFlags) check(c *cli, now time.Time) error {
+	o := &f.options
+	o.Plan = o.Plan || o.PlanOut != "" || o.ExitCode
 	switch {
-	case f.preview && f.at != "":
+	case o.Preview && o.At != "":
 		return failure.Usage("--preview publishes nothing, and --at publishes; use one")
-	case f.plan && f.create != "":
+	case o.Plan && o.Create != "":
 		return failure.Usage("--plan makes nothing; it goes without --create")
-	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
+	case o.Plan && (o.Preview || o.At != "" || o.ProposeOnly):
 		return failure.Usage("--plan sends nothing; it goes without --preview, --at and --propose-only")
-	case f.expires != 0 && !f.preview:
+	case o.Expires != 0 && !o.Preview:
 		return failure.Usage("--expires belongs to --preview")
-	case f.expires != 0 && (f.expires < toolapi.MinPreviewSeconds*time.Second || f.expires > toolapi.MaxPreviewSeconds*time.Second):
-		return failure.Usage("--expires is %v; it must be from 1m to 168h", f.expires)
-	case f.at != "":
-		return checkAt(f.at, now)
+	}
+	if err := checkExpires(o.Expires); err != nil {
+		return err
+	}
+	if o.At != "" {
+		if err := publish.CheckTime(o.At, now); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.typed["create"] && o.Create == "":
+		return failure.Usage("--create is empty; it is the name of the new site")
+	case c.typed["at"] && o.At == "":
+		return failure.Usage("--at is empty; without it the page is published at once")
+	}
+	return errors.Join(terminal.NotStdout("the plan", o.PlanOut), terminal.NotStdout("the proposal", o.ProposalOut))
+}
+
+// checkExpires refuses a life of a preview link that the service would refuse; 0 is the service's own.
+func checkExpires(d time.Duration) error {
+	if d != 0 && (d < toolapi.MinPreviewSeconds*time.Second || d > toolapi.MaxPreviewSeconds*time.Second) {
+		return failure.Usage("--expires is %v; it must be from 1m to 168h", d)
 	}
 	return nil
-}
-
-// deployment is one run of `pages deploy`, and what came of it.
-type deployment struct {
-	*remote
-	*deployFlags
-
-	to       *deploy.Deployer
-	page     toolapi.Page
-	planned  *deploy.Plan
-	revision string
-	outcome  string // one sentence
-	url      string
-	proposal *deploy.Proposal
-}
-
-// standing is what stands of a deploy that a signal ended before its confirmation.
-func (d *deployment) standing() string {
-	switch {
-	case d.plan:
-		return "stopped; nothing was sent"
-	case d.revision == "":
-		return "stopped; nothing was published. Run it again: it goes on where it stopped"
-	case d.preview:
-		return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to get a link"
-	}
-	return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again: it proposes that"
-}
-
-func (d *deployment) run(ctx context.Context, args []string) error {
-	dir, m, err := d.loadToBuild(args)
-	if err != nil {
-		return err
-	}
-	if err := d.open(ctx, dir); err != nil {
-		return err
-	}
-	options := d.bundlerOptions(d.allowImport)
-	options.Minify = d.minify
-	site, err := d.buildSite(ctx, dir, m, options, d.maps)
-	if err != nil {
-		return err
-	}
-	defer site.close()
-	if err := d.createPage(ctx); err != nil {
-		return err
-	}
-	page, in, err := d.chooseSite(ctx)
-	if err != nil {
-		return err
-	}
-	d.page = page
-	d.term.Progress("%s %s (%s) in the workspace %s at %s", d.term.Paint("1", "to"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), d.client.BaseURL())
-	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.term.Now}
-	live, err := d.to.Look(ctx)
-	if err != nil {
-		return remoteError(err)
-	}
-	plan, err := deploy.Compare(live, site.Bundle)
-	if err != nil {
-		return err
-	}
-	d.planned = &plan
-	if d.plan {
-		return d.finishPlan()
-	}
-	d.printPlan(d.term.Stderr, d.planned)
-	if plan.Opens() && !d.allowPublic {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "opens-members-paths", Message: "paths that only members may see now would become public", Fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
-	}
-	if !plan.Changes && !d.preview && d.at == "" {
-		return d.alreadyLive(ctx)
-	}
-	return d.send(ctx, site, live)
-}
-
-// createPage makes the site of --create. The folder is linked to it at once, so that it
-// is made once.
-func (d *deployment) createPage(ctx context.Context) error {
-	if d.create == "" {
-		return nil
-	}
-	if d.site != "" {
-		return &failure.Error{
-			Exit: failure.ExitUsage, Code: "usage", Message: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + d.site,
-			Fix: "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
-		}
-	}
-	return d.inWorkspace(ctx, func() error {
-		made, err := client.Run(ctx, d.client, d.contract.CreatePage, toolapi.CreatePageArgs{Name: toolapi.PageName(d.create), Scope: d.scope()})
-		if err != nil {
-			return err
-		}
-		d.term.Progress("made the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
-		d.workspace, d.site = made.Workspace, made.SiteID
-		return d.saveLink()
-	})
-}
-
-// send uploads the site and goes on with what was asked for.
-func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live) error {
-	base := toolapi.Expect(live.Revision)
-	if d.force {
-		base = toolapi.BaseRevision{}
-	}
-	p := &deploy.Progress{}
-	stop := d.watchSending(p)
-	done, err := d.to.Send(ctx, site.Bundle, base, p)
-	stop()
-	if err != nil {
-		return remoteError(err)
-	}
-	d.revision = done.Revision
-	d.term.Progress("sent %s: revision %s is ready", d.sent(p), wording.Printable(done.Revision))
-	if d.link == (link{}) {
-		if err := d.saveLink(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case d.preview:
-		return d.makePreview(ctx, done.Revision)
-	case d.at != "":
-		return d.schedule(ctx)
-	}
-	return d.publish(ctx, base)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
@@ -19,7 +21,7 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []b
 		return []devserver.Problem{problemOf(err)}
 	}
 	defer unlock()
-	result, err := b.migrator(b.state, b.site, b.dir, m, migrate.Options{HoldEmpty: true}).Apply(ctx)
+	result, err := b.state.Migrator(b.site, b.dir, m, migrate.Options{HoldEmpty: true, Now: b.term.Now, Tool: tool()}).Apply(ctx)
 	for _, a := range result.Applied {
 		b.console.line("applied migration %s", a.Name)
 	}
@@ -27,12 +29,12 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []b
 		b.console.line("recorded %s in the place of the migrations it stands for", name)
 	}
 	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
-	b.warnOnce(&b.warned.migrations, (&migrations{cli: b.cli, dir: b.dir}).warnings(notices))
+	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.term.Dir), b.dir, notices))
 	if err == nil {
 		return nil
 	}
 	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
-	if diags := migrationDiagnostics(b.dir, err); diags != nil {
+	if diags := migration.Diagnostics(b.dir, err); diags != nil {
 		manifest.Locate(src, diags)
 		problems = b.problems(diags, "A migration failed")
 	}

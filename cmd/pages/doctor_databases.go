@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -75,7 +76,11 @@ func (d *doctor) checkMigrations(ctx context.Context) (found []finding) {
 	if _, err := d.state(); err != nil {
 		return nil // checkState tells
 	}
-	err := d.readMigrations(ctx, nil, migrate.Options{}, func(m *migrations) error {
+	site, err := migration.Find(d.dir, migration.Options{Term: &d.term, States: d.states(), Tool: tool()})
+	if err != nil {
+		return breaks("migrations", "pages migrate status says more", "%s", err)
+	}
+	err = site.Read(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		status, err := m.Status(ctx)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 )
 
 // servicePatience is how long the service may take to answer.
@@ -17,10 +18,10 @@ func (d *doctor) checkService(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, servicePatience)
 	defer cancel()
 	r := d.newRemote()
-	r.baseURL, _ = d.term.Lookup("PAGES_BASE_URL")
-	r.keyFile, _ = d.term.Lookup("PAGES_API_KEY_FILE")
-	r.workspace, _ = d.term.Lookup("PAGES_WORKSPACE")
-	err := r.open(ctx, d.dir)
+	r.given.BaseURL, _ = d.term.Lookup("PAGES_BASE_URL")
+	r.given.KeyFile, _ = d.term.Lookup("PAGES_API_KEY_FILE")
+	r.given.Workspace, _ = d.term.Lookup("PAGES_WORKSPACE")
+	session, err := remote.Open(ctx, r.options(d.dir))
 	f, failed := errors.AsType[*failure.Error](err)
 	switch {
 	case failed && f.Code == "no-address":
@@ -28,9 +29,9 @@ func (d *doctor) checkService(ctx context.Context) []finding {
 	case failed && f.Code == "no-key":
 		return warns("service", f.Fix, "%s", f.Message)
 	}
-	var who whoDoc
+	var who remote.Identity
 	if err == nil {
-		who, err = r.who(ctx)
+		who, err = session.Who(ctx)
 	}
 	if f, failed = errors.AsType[*failure.Error](err); failed {
 		return breaks("service", f.Fix, "%s", f.Message)

@@ -4,8 +4,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/seed"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -32,8 +37,8 @@ func documents() []document {
 		{"confirmed", by("confirm"), "what a tool of two calls did", confirmed},
 		{"db-exec", by("db exec", "db import"), "what statements changed", of[ranDoc]},
 		{"db-query", by("db query"), "the rows of a query", of[rowsDoc]},
-		{"deploy", by("deploy", "preview"), "what was sent, published or shown", of[finished]},
-		{"deploy-plan", by("deploy --plan"), "what a deploy would change", of[deployPlanDoc]},
+		{"deploy", by("deploy", "preview"), "what was sent, published or shown", of[publish.Result]},
+		{"deploy-plan", by("deploy --plan"), "what a deploy would change", of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each thing that happens", devLines},
 		{"doctor", by("doctor"), "what was looked at, and found", of[doctorDoc]},
 		{"domains", by("domains list", "domains"), "the domains of the workspace", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.DomainList.Tool })},
@@ -47,17 +52,17 @@ func documents() []document {
 		{"lead", by("leads show", "leads replay"), "one lead with its events", of[inbox.Lead]},
 		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", of[inbox.LeadFiles]},
 		{"leads", by("leads list", "leads export"), "leads: listed newest first, exported oldest first", of[site.LeadList]},
-		{"login", by("login", "logout"), "where a key was kept", of[loginDoc]},
+		{"login", by("login", "logout"), "where a key was kept", of[remote.LoginReport]},
 		{"logs", by("logs"), "requests and lines of the log, the newest first", of[devserver.LogHistory]},
 		{"logs-follow", by("logs --follow"), "one line for each entry of the log", linesOf(map[string]shape{"request": of[typedLoggedRequest], "log": of[typedLine]})},
 		{"mails", by("platform mail"), "what is in the outbox, the newest first", of[platform.MailList]},
 		{"members", by("platform members list"), "who belongs to which workspace", of[platform.MemberList]},
-		{"migrate", by("migrate", "migrate reset"), "what was applied", mayFail(of[migrationDoc])},
-		{"migrate-copies", by("migrate undo --list"), "copies to go back to", of[copiesDoc]},
-		{"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written", of[migrationFileDoc]},
-		{"migrate-plan", by("migrate plan"), "what would change", mayFail(of[planDoc])},
-		{"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing", mayFail(of[rehearsalDoc])},
-		{"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder", of[statusDoc]},
+		{"migrate", by("migrate", "migrate reset"), "what was applied", mayFail(of[migration.RunReport])},
+		{"migrate-copies", by("migrate undo --list"), "copies to go back to", of[migration.CopyList]},
+		{"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written", of[migration.FileReport]},
+		{"migrate-plan", by("migrate plan"), "what would change", mayFail(of[migration.PlanReport])},
+		{"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing", mayFail(of[migration.RehearsalReport])},
+		{"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder", of[migration.StatusReport]},
 		{"platform", by("platform"), "the first line on stdout", of[platform.Ready]},
 		{"preview-revoke", by("preview revoke"), "the link that leads nowhere now", of[revokedDoc]},
 		{"proposal", by("rollback", "domains connect", "domains point", "deploy --propose-only"), "what waits for a person, and the command that confirms it", of[failureDoc]},
@@ -66,13 +71,13 @@ func documents() []document {
 		{"routes-explain", by("routes explain"), "what a request meets", of[explanationDoc]},
 		{"schema-list", by("schema --list"), "the documents that have a schema", of[documentsDoc]},
 		{"secret", by("secrets set", "secrets remove"), "the secret that was changed, without its value", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.SetSecret.Tool })},
-		{"secrets-set", by("secrets import"), "the secrets that were set, without their values", of[secretsSetDoc]},
+		{"secrets-set", by("secrets import"), "the secrets that were set, without their values", of[publish.SecretList]},
 		{"secrets", by("secrets list"), "the names of the secrets", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.ListSecrets.Tool })},
-		{"state-list", by("state list"), "the snapshots", of[snapshotsDoc]},
-		{"state-remove", by("state remove"), "the snapshot that was removed", of[removedDoc]},
-		{"state-reset", by("state reset"), "what was removed", of[resetDoc]},
-		{"state-save", by("state save", "state load"), "the snapshot", of[savedDoc]},
-		{"state-seed", by("state seed"), "what was run", of[seedDoc]},
+		{"state-list", by("state list"), "the snapshots", of[snapshots.List]},
+		{"state-remove", by("state remove"), "the snapshot that was removed", of[snapshots.Removed]},
+		{"state-reset", by("state reset"), "what was removed", of[snapshots.Emptied]},
+		{"state-save", by("state save", "state load"), "the snapshot", of[snapshots.Saved]},
+		{"state-seed", by("state seed"), "what was run", of[seed.Report]},
 		{"test", by("test"), "how the command ended", of[testDoc]},
 		{"tool", by("tools describe"), "a tool with the schemas of its arguments and its result", of[toolDoc]},
 		{"tools", by("tools list", "tools"), "the tools of the service", of[toolsDoc]},
@@ -81,7 +86,7 @@ func documents() []document {
 		{"upload-end", by("revisions uploads end"), "the upload that was ended", of[endedDoc]},
 		{"validate", by("validate"), "the diagnostics of a manifest; of several: {ok, reports}", validation},
 		{"version", by("version"), "the version", of[versionDoc]},
-		{"whoami", by("whoami"), "the key, the service and the workspace", of[whoDoc]},
+		{"whoami", by("whoami"), "the key, the service and the workspace", of[remote.Identity]},
 		{"workspaces", by("platform workspaces list"), "the workspaces of the local service", of[platform.WorkspaceList]},
 	}
 }

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -39,25 +37,21 @@ func (c *cli) newDomainsList() *cobra.Command {
 		Example: "  pages domains list\n  pages domains list --json | jq '.domains[] | select(.serving_now | not)'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := r.open(cmd.Context(), ""); err != nil {
-				return err
-			}
-			list, err := r.domains(cmd.Context())
+			s, err := r.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(list)
-				return nil
+			list, err := publish.Domains(cmd.Context(), s)
+			err = printList(c, err, list, list.Domains, func(d toolapi.Domain) string {
+				return fmt.Sprintf("%s  %-30s %-20s %s", wording.Printable(d.DomainID), wording.Printable(d.Hostname), wording.Printable(d.SiteName), standingOf(d))
+			})
+			if err == nil && !c.term.JSON {
+				c.term.PrintNone(len(list.Domains), "domains")
 			}
-			for _, d := range list.Domains {
-				fmt.Fprintf(r.term.Stdout, "%s  %-30s %-20s %s\n", wording.Printable(d.DomainID), wording.Printable(d.Hostname), wording.Printable(d.SiteName), standingOf(d))
-			}
-			r.term.PrintNone(len(list.Domains), "domains")
-			return nil
+			return err
 		},
 	}
-	r.flags(cmd)
+	r.add(cmd)
 	return cmd
 }
 
@@ -66,7 +60,7 @@ func standingOf(d toolapi.Domain) string {
 	state := "nothing is served"
 	switch {
 	case d.Pending != nil:
-		return "waits for its proof: " + recordText(d.Pending.Record)
+		return "waits for its proof: " + publish.RecordText(d.Pending.Record)
 	case d.ServingNow:
 		state = "live"
 	}
@@ -74,34 +68,6 @@ func standingOf(d toolapi.Domain) string {
 		state += ", given to the page"
 	}
 	return state
-}
-
-// recordText is a record of DNS as it is set.
-func recordText(d toolapi.DNSRecord) string {
-	return fmt.Sprintf("%s %s %s", wording.Printable(d.Name), wording.Printable(d.Type), wording.Printable(d.Value))
-}
-
-// domain finds a domain of the workspace by its name or its id.
-func (r *remote) domain(ctx context.Context, named string) (toolapi.Domain, error) {
-	list, err := r.domains(ctx)
-	if err != nil {
-		return toolapi.Domain{}, err
-	}
-	i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool {
-		return strings.EqualFold(d.Hostname, named) || strings.EqualFold(d.DomainID, named)
-	})
-	if i < 0 {
-		return toolapi.Domain{}, &failure.Error{Exit: failure.ExitRefused, Code: "domain-unknown", Message: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace), Fix: "pages domains list shows them"}
-	}
-	return list.Domains[i], nil
-}
-
-func (r *remote) domains(ctx context.Context) (list toolapi.DomainList, err error) {
-	err = r.inWorkspace(ctx, func() error {
-		list, err = client.Run(ctx, r.client, r.contract.DomainList, toolapi.NoArgs{Scope: r.scope()})
-		return err
-	})
-	return list, err
 }
 
 func (c *cli) newDomainsConnect() *cobra.Command {
@@ -115,18 +81,17 @@ func (c *cli) newDomainsConnect() *cobra.Command {
 		Example: "  pages domains connect www.acme.example\n  pages domains connect www.acme.example --site Shop --json | jq .records",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.openSite(cmd.Context(), args[1:]); err != nil {
-				return err
-			}
-			arguments, err := json.Marshal(toolapi.ConnectArgs{Hostname: toolapi.Hostname(strings.ToLower(args[0])), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			s, err := r.openSite(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
-			return r.propose(cmd.Context(), r.contract.Connect.Name, arguments, proposeOnly)
+			return r.proposer(s, proposeOnly).Propose(cmd.Context(), s.Contract.Connect.Name, toolapi.ConnectArgs{
+				Hostname: toolapi.Hostname(strings.ToLower(args[0])), SiteID: toolapi.UUID(s.Site), Scope: s.Scope(),
+			})
 		},
 	}
-	r.siteFlags(cmd)
-	proposeFlag(cmd, &proposeOnly)
+	r.addSite(cmd)
+	addProposeOnly(cmd, &proposeOnly)
 	return cmd
 }
 
@@ -140,30 +105,31 @@ func (c *cli) newDomainsVerify() *cobra.Command {
 		Example: "  pages domains verify www.acme.example",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.open(cmd.Context(), ""); err != nil {
-				return err
-			}
-			domain, err := r.domain(cmd.Context(), args[0])
+			s, err := r.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			v, err := client.Run(cmd.Context(), r.client, r.contract.Verify, toolapi.VerifyArgs{DomainID: toolapi.UUID(domain.DomainID), Scope: r.scope()})
+			domain, err := publish.FindDomain(cmd.Context(), s, args[0])
 			if err != nil {
-				return remoteError(err)
+				return err
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(v)
+			v, err := client.Run(cmd.Context(), s.Client, s.Contract.Verify, toolapi.VerifyArgs{DomainID: toolapi.UUID(domain.DomainID), Scope: s.Scope()})
+			if err != nil {
+				return remote.Error(err)
+			}
+			if c.term.JSON {
+				c.term.PrintJSON(v)
 				return nil
 			}
-			r.term.Progress("%s is the workspace's", wording.Printable(v.Hostname))
+			c.term.Progress("%s is the workspace's", wording.Printable(v.Hostname))
 			if !v.ServingNow {
-				r.term.Progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
+				c.term.Progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
 			}
-			fmt.Fprintln(r.term.Stdout, wording.Printable(r.client.SiteURL(v.Hostname)))
+			fmt.Fprintln(c.term.Stdout, wording.Printable(s.Client.SiteURL(v.Hostname)))
 			return nil
 		},
 	}
-	r.flags(cmd)
+	r.add(cmd)
 	return cmd
 }
 
@@ -178,22 +144,20 @@ func (c *cli) newDomainsPoint() *cobra.Command {
 		Example: "  pages domains point www.acme.example\n  pages domains point www.acme.example --site Shop --propose-only",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if err := r.openSite(ctx, args[1:]); err != nil {
-				return err
-			}
-			domain, err := r.domain(ctx, args[0])
+			s, err := r.openSite(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
-			arguments, err := json.Marshal(toolapi.PointAtSiteArgs{DomainID: toolapi.UUID(domain.DomainID), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			domain, err := publish.FindDomain(cmd.Context(), s, args[0])
 			if err != nil {
 				return err
 			}
-			return r.propose(ctx, r.contract.PointAtSite.Name, arguments, proposeOnly)
+			return r.proposer(s, proposeOnly).Propose(cmd.Context(), s.Contract.PointAtSite.Name, toolapi.PointAtSiteArgs{
+				DomainID: toolapi.UUID(domain.DomainID), SiteID: toolapi.UUID(s.Site), Scope: s.Scope(),
+			})
 		},
 	}
-	r.siteFlags(cmd)
-	proposeFlag(cmd, &proposeOnly)
+	r.addSite(cmd)
+	addProposeOnly(cmd, &proposeOnly)
 	return cmd
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -104,12 +106,12 @@ func (c *cli) printFailure(f *failure.Error) {
 			return
 		}
 	}
-	if f.Code == idOutstanding {
-		c.printOutstanding(f)
+	if f.Code == publish.CodeOutstanding {
+		publish.PrintOutstanding(&c.term, f)
 		return
 	}
 	fmt.Fprintf(c.term.Stderr, "%s %s\n", c.term.Paint("31;1", "pages:"), f.Message)
-	c.printSaid(f)
+	remote.PrintDetail(&c.term, f)
 	if f.Fix != "" {
 		fmt.Fprintf(c.term.Stderr, "%s %s\n", c.term.Paint("36", "fix:"), f.Fix)
 	}

@@ -23,27 +23,25 @@ func (c *cli) newMCP() *cobra.Command {
 		Example: "  PAGES_API_KEY=pgk_… pages mcp --base-url https://workspace.example\n  claude mcp add workspace -- pages mcp --base-url http://127.0.0.1:8790",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r.keyFile == "-" {
+			if r.given.KeyFile == "-" {
 				return failure.Usage("--api-key-file is -; stdin is the agent's")
 			}
 			ctx := cmd.Context()
-			if err := r.open(ctx, ""); err != nil {
-				return err
-			}
-			defer r.client.Close()
-			base := r.client.BaseURL()
-			key, err := r.key(ctx, r.credentials(), base)
+			s, err := r.open(ctx)
 			if err != nil {
 				return err
 			}
-			err = bridge.Run(ctx, c.term.Stdin, c.term.Stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Transport: client.NewTransport(), Warn: r.note})
+			defer s.Client.Close()
+			err = bridge.Run(ctx, c.term.Stdin, c.term.Stdout, bridge.Options{
+				Endpoint: s.Client.BaseURL() + toolapi.MCPPath, Key: s.Key(), UserAgent: "pages/" + version, Transport: client.NewTransport(), Warn: s.Note,
+			})
 			if errors.Is(err, io.ErrClosedPipe) {
 				return nil // the agent is gone
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&r.baseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
-	cmd.Flags().StringVar(&r.keyFile, "api-key-file", "", "`file` that holds the API key (default: PAGES_API_KEY, or pages login)")
+	cmd.Flags().StringVar(&r.given.BaseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
+	cmd.Flags().StringVar(&r.given.KeyFile, "api-key-file", "", "`file` that holds the API key (default: PAGES_API_KEY, or pages login)")
 	return cmd
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
 )
 
 func (c *cli) newMigrate() *cobra.Command {
@@ -22,17 +22,15 @@ func (c *cli) newMigrate() *cobra.Command {
 		Example: "  pages migrate\n  pages migrate status\n  pages migrate plan --sql\n  pages migrate undo",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.misspelled(cmd, args); err != nil {
+			if err := c.checkSubcommand(cmd, args); err != nil {
 				return err
 			}
 			debug.SetGCPercent(startGCPercent) // its heap is small, and it ends soon
-			tell, stop := c.watchProgress()
-			defer stop()
-			return c.withMigrations(cmd.Context(), args, migrate.Options{AllowOutOfOrder: outOfOrder, Progress: tell}, func(s *migrations) error {
-				result, err := s.Apply(cmd.Context())
-				stop()
-				return s.printApplied(result, err)
-			})
+			s, err := c.findMigrations(args)
+			if err != nil {
+				return err
+			}
+			return s.Apply(cmd.Context(), outOfOrder)
 		},
 	}
 	cmd.Flags().BoolVar(&outOfOrder, "allow-out-of-order", false, "apply a file that sorts before an applied one, on this machine")
@@ -41,8 +39,8 @@ func (c *cli) newMigrate() *cobra.Command {
 	return cmd
 }
 
-// misspelled refuses an argument that is no site and nearly a command.
-func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
+// checkSubcommand refuses an argument that is no site and nearly a command.
+func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -60,3 +58,15 @@ func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// findMigrations finds the site that is meant, which must declare a database.
+func (c *cli) findMigrations(args []string) (*migration.Site, error) {
+	dir, err := c.find(args)
+	if err != nil {
+		return nil, err
+	}
+	return migration.Find(dir, migration.Options{Term: &c.term, States: c.states(), Tool: tool()})
+}
+
+// tool is how this program names itself in what it writes.
+func tool() string { return "pages " + version }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
@@ -25,7 +26,7 @@ func TestMigratePowerLoss(t *testing.T) {
 	state := filepath.Join(power.place, "state")
 	said := 0 // how many files were told to be applied
 	check := func() {
-		var status statusDoc
+		var status migration.StatusReport
 		runJSON(t, &status, "migrate", "status", dir, "--state-dir", state, "--json")
 		if len(status.Applied) < said {
 			t.Errorf("%d files are applied, and %d were told to be", len(status.Applied), said)

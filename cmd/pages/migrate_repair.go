@@ -20,13 +20,11 @@ func (c *cli) newMigrateRepair() *cobra.Command {
 			if len(stated.Accept)+len(stated.Forget)+len(stated.Record) == 0 {
 				return failure.Usage("nothing is stated: give --accept, --forget or --record; pages migrate status says what is wrong")
 			}
-			return c.withMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error {
-				status, err := s.Repair(cmd.Context(), stated)
-				if err != nil {
-					return err
-				}
-				return s.printStatus(status)
-			})
+			s, err := c.findMigrations(args)
+			if err != nil {
+				return err
+			}
+			return s.Repair(cmd.Context(), stated)
 		},
 	}
 	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database is as the edited `FILE` now says")

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pages-toolchain/pages/migrate"
 )
 
 func (c *cli) newMigrateReset() *cobra.Command {
@@ -18,29 +16,19 @@ func (c *cli) newMigrateReset() *cobra.Command {
 		Example: "  pages migrate reset\n  pages migrate reset --yes\n  pages state seed",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			site, s, err := c.findMigrations(args)
+			s, err := c.findMigrations(args)
 			if err != nil {
 				return err
 			}
-			if err := s.Check(); err != nil {
+			if err := s.State.Check(); err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.term.Confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(site.path))); err != nil {
+				if err := c.term.Confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(s.Path))); err != nil {
 					return err
 				}
 			}
-			tell, stop := c.watchProgress()
-			defer stop()
-			return c.withMigrations(cmd.Context(), args, migrate.Options{Progress: tell}, func(s *migrations) error {
-				result, err := s.Reset(cmd.Context())
-				stop()
-				if err != nil && result.Failed != "" && !s.term.JSON {
-					fmt.Fprintln(s.term.Stderr, "the database is as it was")
-					return err
-				}
-				return s.printApplied(result, err)
-			})
+			return s.Reset(cmd.Context())
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")

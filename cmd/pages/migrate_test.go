@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
+	"github.com/pages-toolchain/pages/cmd/internal/seed"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -94,7 +96,7 @@ func TestMigrateAtOnce(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%v\n%s", err, outs[i])
 		}
-		var doc migrationDoc
+		var doc migration.RunReport
 		if err := json.Unmarshal([]byte(outs[i].String()), &doc); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +117,7 @@ func TestDevMigrates(t *testing.T) {
 	d := startDev(t, dir)
 	applied := func(names ...string) func() bool {
 		return func() bool {
-			var status statusDoc
+			var status migration.StatusReport
 			runJSON(t, &status, "migrate", "status", dir, "--json")
 			var got []string
 			for _, a := range status.Applied {
@@ -171,7 +173,7 @@ func TestDevMigrates(t *testing.T) {
 // TestDevHearsOfSeed: pages dev that a migration stopped goes on when pages state seed has applied it.
 func TestDevHearsOfSeed(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (1), (1);", "2_b.sql": "CREATE UNIQUE INDEX b ON a(x);"})
-	put(t, filepath.Join(dir, seedFile), "INSERT INTO a VALUES (2);\n")
+	put(t, filepath.Join(dir, seed.FileName), "INSERT INTO a VALUES (2);\n")
 	d := startDev(t, dir)
 	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
 	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(dir, ".pages", "state", statefolder.SiteFile), false) // of which nobody is told
@@ -216,9 +218,9 @@ func TestDevHearsOfRows(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		d.eventually("db "+step.args[0]+" lets it be applied", func() bool {
-			var status statusDoc
+			var status migration.StatusReport
 			runJSON(t, &status, "migrate", "status", dir, "--json")
-			return slices.ContainsFunc(status.Applied, func(a migrationItem) bool { return a.Name == name })
+			return slices.ContainsFunc(status.Applied, func(a migration.Item) bool { return a.Name == name })
 		})
 	}
 	if code := d.stop(); code != 0 {

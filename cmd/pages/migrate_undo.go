@@ -1,16 +1,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"text/tabwriter"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/migrate"
 )
 
 func (c *cli) newMigrateUndo() *cobra.Command {
@@ -23,75 +16,20 @@ func (c *cli) newMigrateUndo() *cobra.Command {
 		Example: "  pages migrate undo\n  pages migrate undo --redo\n  pages migrate undo --list",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case list && redo:
+			if list && redo {
 				return failure.Usage("--list and --redo ask for two things")
-			case list:
-				return c.readMigrations(cmd.Context(), args, migrate.Options{}, (*migrations).listCopies)
 			}
-			return c.withMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error { return s.undo(cmd.Context(), redo) })
+			s, err := c.findMigrations(args)
+			if err != nil {
+				return err
+			}
+			if list {
+				return s.ListCopies(cmd.Context())
+			}
+			return s.Undo(cmd.Context(), redo)
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the copies there are, the newest first")
 	cmd.Flags().BoolVar(&redo, "redo", false, "bring back what the last undo replaced")
 	return cmd
-}
-
-func (s *migrations) undo(ctx context.Context, redo bool) error {
-	said := "brought back what the last undo replaced"
-	if redo {
-		if err := s.Redo(ctx); err != nil {
-			return err
-		}
-	} else {
-		from, err := s.Undo(ctx)
-		if err != nil {
-			return err
-		}
-		said = "put the database back as it was at " + wording.Clock(from.MadeAt) + "; pages migrate undo --redo takes that back"
-	}
-	status, err := s.Status(ctx)
-	if err != nil {
-		return err
-	}
-	if s.term.JSON {
-		s.term.PrintJSON(s.statusDoc(status))
-		return nil
-	}
-	s.term.Progress("%s", said)
-	return s.printStatus(status)
-}
-
-type copyItem struct {
-	Number int       `json:"number"`
-	MadeAt time.Time `json:"made_at"`
-	Bytes  int64     `json:"bytes"`
-	Path   string    `json:"path"`
-}
-
-// copiesDoc is what `pages migrate undo --list --json` prints.
-type copiesDoc struct {
-	OK     bool       `json:"ok"`
-	Copies []copyItem `json:"copies"`
-}
-
-func (s *migrations) listCopies() error {
-	copies, err := s.Copies()
-	if err != nil {
-		return err
-	}
-	if s.term.JSON {
-		items := []copyItem{}
-		for _, c := range copies {
-			items = append(items, copyItem{c.Number, c.MadeAt, c.Bytes, c.Path})
-		}
-		s.term.PrintJSON(copiesDoc{true, items})
-		return nil
-	}
-	table := tabwriter.NewWriter(s.term.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range copies {
-		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, wording.Clock(c.MadeAt), wording.Size(c.Bytes))
-	}
-	s.term.PrintNone(len(copies), "copies")
-	return table.Flush()
 }

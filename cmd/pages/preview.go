@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 )
 
 func (c *cli) newPreview() *cobra.Command {
@@ -19,18 +20,18 @@ func (c *cli) newPreview() *cobra.Command {
 		Example: "  pages preview\n  pages preview r16-4c1f0a92be77 --expires 2h\n  pages preview revoke ID",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := deployFlags{preview: true, expires: expires}
-			if err := f.check(r.term.Now()); err != nil {
+			if err := checkExpires(expires); err != nil {
 				return err
 			}
 			revision, dir := first(args)
-			if err := r.openSite(cmd.Context(), dir); err != nil {
+			s, err := r.openSite(cmd.Context(), dir)
+			if err != nil {
 				return err
 			}
-			return (&deployment{remote: r, deployFlags: &f}).makePreview(cmd.Context(), revision)
+			return publish.Preview(cmd.Context(), s, revision, expires)
 		},
 	}
-	r.siteFlags(cmd)
+	r.addSite(cmd)
 	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` that the link is good for, from 1m to 168h (default 24h)")
 	cmd.AddCommand(c.newPreviewRevoke())
 	return cmd
@@ -45,21 +46,22 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 		Example: "  pages preview revoke prv_…",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.open(cmd.Context(), ""); err != nil {
+			s, err := r.open(cmd.Context())
+			if err != nil {
 				return err
 			}
-			if err := r.client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
-				return remoteError(err)
+			if err := s.Client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
+				return remote.Error(err)
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(revokedDoc{true, args[0]})
+			if c.term.JSON {
+				c.term.PrintJSON(revokedDoc{true, args[0]})
 				return nil
 			}
-			r.term.Progress("the link %s leads nowhere now", args[0])
+			c.term.Progress("the link %s leads nowhere now", args[0])
 			return nil
 		},
 	}
-	r.flags(cmd)
+	r.add(cmd)
 	return cmd
 }
 
@@ -67,9 +69,4 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 type revokedDoc struct {
 	OK bool   `json:"ok"`
 	ID string `json:"id"`
-}
-
-// previewSeconds is how an expiry is asked for.
-func previewSeconds(d time.Duration) toolapi.PreviewSeconds {
-	return toolapi.PreviewSeconds(d / time.Second)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -22,25 +23,21 @@ func (c *cli) newRevisions() *cobra.Command {
 		Example: "  pages revisions\n  pages revisions uploads\n  pages revisions --json | jq -r '.revisions[0].revision'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.openSite(cmd.Context(), args); err != nil {
+			s, err := r.openSite(cmd.Context(), args)
+			if err != nil {
 				return err
 			}
-			list, err := client.Run(cmd.Context(), r.client, r.contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(r.site), Scope: r.scope()})
-			if err != nil {
-				return remoteError(err)
+			list, err := client.Run(cmd.Context(), s.Client, s.Contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(s.Site), Scope: s.Scope()})
+			err = printList(c, remote.Error(err), list, list.Revisions, func(v toolapi.RevisionSummary) string {
+				return fmt.Sprintf("%-20s %s  %6d files  %9s  %s", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
+			})
+			if err == nil && !c.term.JSON {
+				c.term.PrintNone(len(list.Revisions), "revisions")
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(list)
-				return nil
-			}
-			for _, v := range list.Revisions {
-				fmt.Fprintf(r.term.Stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
-			}
-			r.term.PrintNone(len(list.Revisions), "revisions")
-			return nil
+			return err
 		},
 	}
-	r.siteFlags(cmd)
+	r.addSite(cmd)
 	cmd.AddCommand(c.newUploads())
 	return cmd
 }

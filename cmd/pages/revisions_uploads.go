@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -21,31 +22,25 @@ func (c *cli) newUploads() *cobra.Command {
 		Example: "  pages revisions uploads\n  pages revisions uploads end upl_…",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.openSite(cmd.Context(), args); err != nil {
+			s, err := r.openSite(cmd.Context(), args)
+			if err != nil {
 				return err
 			}
-			list, err := r.client.Uploads(cmd.Context(), r.workspace, r.site)
-			if err != nil {
-				return remoteError(err)
-			}
-			if r.term.JSON {
-				r.term.PrintJSON(list)
-				return nil
-			}
-			for _, u := range list.Uploads {
+			list, err := s.Client.Uploads(cmd.Context(), s.Workspace, s.Site)
+			err = printList(c, remote.Error(err), list, list.Uploads, func(u toolapi.OpenUpload) string {
 				state := "used " + shortTime(u.UsedAt)
 				if u.Sending {
 					state = "is being sent"
 				}
-				fmt.Fprintf(r.term.Stdout, "%s  %6d files  %9s  %s, by %s\n", wording.Printable(u.UploadID), u.Files, wording.Size(u.Bytes), state, wording.Printable(u.By))
+				return fmt.Sprintf("%s  %6d files  %9s  %s, by %s", wording.Printable(u.UploadID), u.Files, wording.Size(u.Bytes), state, wording.Printable(u.By))
+			})
+			if err == nil && !c.term.JSON && len(list.Uploads) == 0 {
+				c.term.Progress("no upload is under way")
 			}
-			if len(list.Uploads) == 0 {
-				r.term.Progress("no upload is under way")
-			}
-			return nil
+			return err
 		},
 	}
-	r.siteFlags(cmd)
+	r.addSite(cmd)
 	cmd.AddCommand(c.newUploadsEnd())
 	return cmd
 }
@@ -59,21 +54,22 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 		Example: "  pages revisions uploads end upl_…",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.open(cmd.Context(), ""); err != nil {
+			s, err := r.open(cmd.Context())
+			if err != nil {
 				return err
 			}
-			if err := r.client.EndUpload(cmd.Context(), args[0]); err != nil {
-				return unknownUpload(remoteError(err))
+			if err := s.Client.EndUpload(cmd.Context(), args[0]); err != nil {
+				return unknownUpload(remote.Error(err))
 			}
-			if r.term.JSON {
-				r.term.PrintJSON(endedDoc{true, args[0]})
+			if c.term.JSON {
+				c.term.PrintJSON(endedDoc{true, args[0]})
 				return nil
 			}
-			r.term.Progress("the upload %s is ended", args[0])
+			c.term.Progress("the upload %s is ended", args[0])
 			return nil
 		},
 	}
-	r.flags(cmd)
+	r.add(cmd)
 	return cmd
 }
 

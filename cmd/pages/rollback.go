@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
 func (c *cli) newRollback() *cobra.Command {
@@ -23,53 +18,17 @@ func (c *cli) newRollback() *cobra.Command {
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			revision, dir := first(args)
-			return r.rollback(cmd.Context(), revision, dir, proposeOnly, force)
+			s, err := r.openSite(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			return r.proposer(s, proposeOnly).Propose(cmd.Context(), s.Contract.Rollback.Name, toolapi.RollbackArgs{
+				SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), Force: force, Scope: s.Scope(),
+			})
 		},
 	}
-	r.siteFlags(cmd)
-	proposeFlag(cmd, &proposeOnly)
+	r.addSite(cmd)
+	addProposeOnly(cmd, &proposeOnly)
 	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
 	return cmd
-}
-
-func (r *remote) rollback(ctx context.Context, revision string, dir []string, proposeOnly, force bool) error {
-	if err := r.openSite(ctx, dir); err != nil {
-		return err
-	}
-	arguments, err := json.Marshal(toolapi.RollbackArgs{SiteID: toolapi.UUID(r.site), Revision: toolapi.Name(revision), Force: force, Scope: r.scope()})
-	if err != nil {
-		return err
-	}
-	return r.propose(ctx, r.contract.Rollback.Name, arguments, proposeOnly)
-}
-
-// openSite finds the service and the site; args may name the folder of the site here.
-func (r *remote) openSite(ctx context.Context, args []string) error {
-	if err := r.siteArgument(args); err != nil {
-		return err
-	}
-	if err := r.open(ctx, ""); err != nil {
-		return err
-	}
-	page, in, err := r.chooseSite(ctx)
-	if err == nil {
-		r.term.Progress("%s %s (%s) in the workspace %s at %s", r.term.Paint("1", "on"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), r.client.BaseURL())
-	}
-	return err
-}
-
-// propose takes a two-call tool to a person, and prints what was done.
-func (r *remote) propose(ctx context.Context, tool string, arguments json.RawMessage, proposeOnly bool) error {
-	p, a, err := deploy.Propose(ctx, r.client, tool, arguments, r.term.Now())
-	if err != nil {
-		return commandError(err)
-	}
-	if p != nil {
-		r.showChanges(ctx, p)
-		if a, err = r.decide(ctx, p, proposeOnly); err != nil {
-			r.printConfirm(err)
-			return err
-		}
-	}
-	return r.reportCall(tool, a)
 }

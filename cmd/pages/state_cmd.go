@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
@@ -25,8 +23,8 @@ func (c *cli) newState() *cobra.Command {
 	return cmd
 }
 
-// withSnapshots runs fn on the snapshots of the site, while no other process does. The state itself is not held.
-func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *snapshot.Store) error) (err error) {
+// withSnapshots runs fn on the snapshots of the site, while no other process does. The state itself is not locked.
+func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *snapshot.Store) error) error {
 	dir, err := c.find(nil)
 	if err != nil {
 		return err
@@ -35,66 +33,12 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *sna
 	if err != nil {
 		return err
 	}
-	if err := s.Create(); err != nil {
-		return err
-	}
-	unlock, err := s.LockSnapshots(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	defer func() { err = errors.Join(err, s.Close()) }()
-	store, err := snapshot.Open(s.Dir, snapshot.Options{Now: c.term.Now, Tool: "pages " + version})
-	if err != nil {
-		return s.WriteError(err)
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return stateError(fn(s, store))
-}
-
-// stateError turns a refusal of the snapshots into what ends a command.
-func stateError(err error) error {
-	e, ok := errors.AsType[*snapshot.Error](err)
-	if ok {
-		code := failure.ExitRefused
-		if e.Code == snapshot.CodeBusy || e.Code == snapshot.CodeUnusable {
-			code = failure.ExitResource
-		}
-		return &failure.Error{Exit: code, Code: e.Code, Message: e.Msg, Fix: e.Fix, Err: err}
-	}
-	if _, known := errors.AsType[*failure.Error](err); known || err == nil || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return failure.Resource("state-unusable", "the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
-}
-
-// savedDoc is what `pages state save --json` and `pages state load --json` print.
-type savedDoc struct {
-	OK       bool        `json:"ok"`
-	Snapshot snapshotDoc `json:"snapshot"`
-}
-
-// snapshotDoc is one snapshot in JSON.
-type snapshotDoc struct {
-	Name      string     `json:"name"`
-	CreatedAt *time.Time `json:"created_at,omitempty"`
-	Tool      string     `json:"tool,omitempty"`
-	Files     int        `json:"files"`
-	Bytes     int64      `json:"bytes"`
-	Damage    string     `json:"damage,omitempty"`
-}
-
-func docOf(i snapshot.Info) snapshotDoc {
-	d := snapshotDoc{Name: i.Name, Tool: i.Tool, Files: len(i.Files), Bytes: i.Bytes(), Damage: i.Damage}
-	if i.Damage == "" {
-		d.CreatedAt = &i.CreatedAt
-	}
-	return d
+	return snapshots.With(ctx, s, snapshot.Options{Now: c.term.Now, Tool: tool()}, fn)
 }
 
 func (c *cli) printSnapshot(i snapshot.Info, verb string) {
 	if c.term.JSON {
-		c.term.PrintJSON(savedDoc{true, docOf(i)})
+		c.term.PrintJSON(snapshots.Saved{OK: true, Snapshot: snapshots.Describe(i)})
 		return
 	}
 	c.term.Progress("%s %s: %s, %s", verb, i.Name, wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -27,35 +24,13 @@ func (c *cli) newStateList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.printSnapshots(list)
+				if c.term.JSON {
+					c.term.PrintJSON(snapshots.DescribeAll(list))
+					return nil
+				}
+				c.term.PrintNone(len(list), "snapshots")
+				return snapshots.WriteTable(c.term.Stdout, list)
 			})
 		},
 	}
-}
-
-// snapshotsDoc is what `pages state list --json` prints.
-type snapshotsDoc struct {
-	OK        bool          `json:"ok"`
-	Snapshots []snapshotDoc `json:"snapshots"`
-}
-
-func (c *cli) printSnapshots(list []snapshot.Info) error {
-	if c.term.JSON {
-		docs := []snapshotDoc{}
-		for _, i := range list {
-			docs = append(docs, docOf(i))
-		}
-		c.term.PrintJSON(snapshotsDoc{true, docs})
-		return nil
-	}
-	table := tabwriter.NewWriter(c.term.Stdout, 0, 0, 2, ' ', 0)
-	for _, i := range list {
-		if i.Damage != "" {
-			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
-			continue
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, wording.Clock(i.CreatedAt), wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
-	}
-	c.term.PrintNone(len(list), "snapshots")
-	return table.Flush()
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -23,7 +24,7 @@ func (c *cli) newStateRemove() *cobra.Command {
 					return err
 				}
 				if c.term.JSON {
-					c.term.PrintJSON(removedDoc{true, args[0]})
+					c.term.PrintJSON(snapshots.Removed{OK: true, Removed: args[0]})
 					return nil
 				}
 				c.term.Progress("removed the snapshot %s", args[0])
@@ -31,10 +32,4 @@ func (c *cli) newStateRemove() *cobra.Command {
 			})
 		},
 	}
-}
-
-// removedDoc is what `pages state remove --json` prints.
-type removedDoc struct {
-	OK      bool   `json:"ok"`
-	Removed string `json:"removed"`
 }

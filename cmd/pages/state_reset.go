@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -39,7 +40,7 @@ func (c *cli) newStateReset() *cobra.Command {
 					return err
 				}
 				if c.term.JSON {
-					c.term.PrintJSON(resetDoc{true, append([]string{}, gone...)})
+					c.term.PrintJSON(snapshots.Emptied{OK: true, Removed: append([]string{}, gone...)})
 					return nil
 				}
 				c.term.Progress("removed %s", strings.Join(append(gone, "nothing")[:max(len(gone), 1)], ", "))
@@ -49,10 +50,4 @@ func (c *cli) newStateReset() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
-}
-
-// resetDoc is what `pages state reset --json` prints.
-type resetDoc struct {
-	OK      bool     `json:"ok"`
-	Removed []string `json:"removed"` // names in the state folder
 }

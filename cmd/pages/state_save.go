@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -21,7 +22,7 @@ func (c *cli) newStateSave() *cobra.Command {
 				return err
 			}
 			if err := snapshot.CheckName(args[0]); err != nil {
-				return stateError(err)
+				return snapshots.Error(err)
 			}
 			return c.withSnapshots(cmd.Context(), func(s *localstate.State, store *snapshot.Store) error {
 				if err := s.Lock(); err != nil {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -37,53 +35,21 @@ func (c *cli) newToolsList() *cobra.Command {
 		Example: "  pages tools list\n  pages tools list --json | jq -r '.tools[].name'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			tools, err := r.tools(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if r.term.JSON {
-				r.term.PrintJSON(toolsDoc{true, tools})
-				return nil
-			}
-			for _, t := range tools {
-				fmt.Fprintf(r.term.Stdout, "%-30s %s%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t))
-			}
-			return nil
+			tools, err := r.readTools(cmd.Context())
+			return printList(c, err, toolsDoc{true, tools}, tools, toolcall.Line)
 		},
 	}
-	r.flags(cmd)
+	r.add(cmd)
 	return cmd
 }
 
-func marks(t client.ToolInfo) string {
-	var all string
-	if t.TwoCalls {
-		all += " (two calls)"
-	}
-	if t.Replays {
-		all += " (key)"
-	}
-	return all
-}
-
-// tools reads the description, for which no key is needed.
-func (r *remote) tools(ctx context.Context) ([]client.ToolInfo, error) {
-	r.dir, _ = r.find(nil) // without a site there is no link
-	if err := r.readLink(); err != nil {
-		return nil, err
-	}
-	base, named, err := r.address(r.credentials())
+// readTools reads the description, for which no key is needed.
+func (r *remoteFlags) readTools(ctx context.Context) ([]client.ToolInfo, error) {
+	s, err := remote.New(r.options(""))
 	if err != nil {
 		return nil, err
 	}
-	if !named {
-		return nil, r.notNamed("the tools are asked for", base)
-	}
-	if err := r.dial(base, ""); err != nil {
-		return nil, err
-	}
-	tools, err := r.client.Tools(ctx)
-	return tools, remoteError(err)
+	return s.Tools(ctx)
 }
 
 // toolsDoc is what `pages tools list --json` prints.
@@ -92,10 +58,37 @@ type toolsDoc struct {
 	Tools []client.ToolInfo `json:"tools"`
 }
 
-func toolNames() (names []string) {
-	for _, t := range toolapi.NewContract().Tools() {
-		names = append(names, t.Name)
+func (c *cli) newToolsDescribe() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:     "describe TOOL",
+		Short:   "Describe a tool: what it does, its arguments and its result",
+		Long:    "Describe a tool: what it does, its arguments and its result; with --json with both\nJSON Schemas.\n\nExit codes: 0 done, 1 there is no such tool, 2 wrong usage, 8 no answer.",
+		Example: "  pages tools describe page.publish\n  pages tools describe page.publish --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tools, err := r.readTools(cmd.Context())
+			if err != nil {
+				return err
+			}
+			tool, err := toolcall.Pick(tools, args[0])
+			if err != nil {
+				return err
+			}
+			if c.term.JSON {
+				c.term.PrintJSON(toolDoc{true, tool})
+				return nil
+			}
+			toolcall.Describe(c.term.Stdout, tool)
+			return nil
+		},
 	}
-	slices.Sort(names)
-	return names
+	r.add(cmd)
+	return cmd
+}
+
+// toolDoc is what `pages tools describe --json` prints.
+type toolDoc struct {
+	OK bool `json:"ok"`
+	client.ToolInfo
 }

@@ -40,3 +40,11 @@ func ReplaceText(path string, mode fs.FileMode, text []byte) error {
 
 // TemporaryName returns a random name for a file that is being written.
 func TemporaryName() string { return ".pages-" + rand.Text() + ".tmp" }
+
+// WritePrivate is ReplaceText for a file that its owner alone may read, in a folder that need not exist.
+func WritePrivate(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return ReplaceText(path, 0o600, text)
+}

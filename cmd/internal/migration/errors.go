@@ -1,0 +1,144 @@
+package migration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// fail turns an error of package migrate into one that ends a command.
+func (s *Site) fail(err error) error { return Error(userfile.WorkDir(s.term.Dir), s.Dir, err) }
+
+// Error turns an error of package migrate about the site in dir into one that ends a command. Other errors pass.
+func Error(work userfile.WorkDir, dir string, err error) error {
+	if _, done := errors.AsType[*failure.RefusedError](err); done {
+		return err
+	}
+	list := errorList(err)
+	if list == nil {
+		return err
+	}
+	code := failure.ExitRefused
+	if isResource(list[0].Code) {
+		code = failure.ExitResource
+	}
+	hasPlace := func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }
+	if code == failure.ExitRefused && slices.ContainsFunc(list, hasPlace) {
+		return failure.Refuse(work, dir, Diagnostics(dir, err))
+	}
+	var messages []string
+	for _, e := range list {
+		messages = append(messages, e.Error())
+	}
+	return &failure.Error{Exit: code, Code: list[0].Code, Message: strings.Join(messages, "; "), Fix: list[0].Fix, Err: err}
+}
+
+// errorList returns the errors of package migrate in err.
+func errorList(err error) migrate.Errors {
+	if list, ok := errors.AsType[migrate.Errors](err); ok {
+		return list
+	}
+	if one, ok := errors.AsType[*migrate.Error](err); ok {
+		return migrate.Errors{one}
+	}
+	return nil
+}
+
+// isResource reports whether a failure is this machine's and not the site's.
+func isResource(code string) bool {
+	return slices.Contains([]string{
+		migrate.CodeLocked, migrate.CodeDatabaseReadOnly, migrate.CodeDatabaseFull,
+		migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseDamaged,
+	}, code)
+}
+
+// Diagnostics returns the errors of package migrate in err as diagnostics of the site in dir; nil for none.
+func Diagnostics(dir string, err error) manifest.Diagnostics {
+	var diags manifest.Diagnostics
+	for _, e := range errorList(err) {
+		if e.Table != "" {
+			diags = append(diags, tableDiagnostic(dir, e))
+			continue
+		}
+		diags = append(diags, manifest.Diagnostic{
+			Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
+			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),
+			EndLine: max(e.Pos.Line, 1), EndColumn: max(e.Pos.Column, 1) + 1,
+			Message: e.Msg, Fix: e.Fix, Source: sourceLine(dir, e.Pos),
+		})
+	}
+	return diags
+}
+
+// tableDiagnostic names the place of a missing table in the manifest, which manifest.Locate finds.
+func tableDiagnostic(dir string, e *migrate.Error) manifest.Diagnostic {
+	d := manifest.Diagnostic{Severity: manifest.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
+	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
+	if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
+		if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {
+			d.Path = fmt.Sprintf("/bindings/database/tables/%d", i)
+		}
+	}
+	return d
+}
+
+// sourceLine is the line of the site's file that pos is on; "" for none. A link that leads out of the site is not followed.
+func sourceLine(dir string, pos token.Position) string {
+	root, err := os.OpenRoot(dir)
+	if err != nil || pos.Line <= 0 {
+		return ""
+	}
+	defer root.Close()
+	file := filepath.FromSlash(pos.Filename)
+	if info, err := root.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, err := root.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		if number++; number == pos.Line {
+			return strings.TrimRight(line, "\r\n")
+		}
+	}
+	return ""
+}
+
+// printFailed prints one JSON document that holds the fields of doc and those of an error.
+func (s *Site) printFailed(err error, doc any) error {
+	err = s.fail(err)
+	var said any
+	code := failure.ExitRefused
+	if file, ok := errors.AsType[*failure.RefusedError](err); ok {
+		said = file.Report
+	} else if f, ok := errors.AsType[*failure.Error](err); ok && !errors.Is(err, context.Canceled) {
+		said, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
+	} else {
+		return err
+	}
+	fields := map[string]any{}
+	for _, part := range []any{doc, said} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return err
+		}
+	}
+	s.term.PrintJSON(fields)
+	return &failure.Error{Exit: code, Err: failure.ErrShown}
+}

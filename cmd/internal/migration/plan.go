@@ -1,0 +1,157 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// PlanReport is what `pages migrate plan --json` prints.
+type PlanReport struct {
+	OK          bool           `json:"ok"`
+	Database    string         `json:"database"`
+	Pending     []string       `json:"pending"`
+	Files       []PlannedFile  `json:"files"` // those that ran on the copy
+	Schema      []SchemaChange `json:"schema"`
+	Rows        []RowCount     `json:"rows"`
+	ForeignKeys string         `json:"foreign_keys"` // "ok", or "" when a file failed
+	Failed      string         `json:"failed,omitempty"`
+	Warnings    []string       `json:"warnings"`
+}
+
+// PlannedFile is a migration that ran on the copy.
+type PlannedFile struct {
+	Name        string  `json:"name"`
+	SHA256      string  `json:"sha256"`
+	DurationMS  float64 `json:"duration_ms"`
+	RowsChanged int64   `json:"rows_changed"`
+	SQL         string  `json:"sql,omitempty"`
+}
+
+// SchemaChange is a table, index, view or trigger that differs.
+type SchemaChange struct {
+	Change string `json:"change"` // "added", "removed" or "changed"
+	Type   string `json:"type"`
+	Name   string `json:"name"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// RowCount is the number of rows of a table, before and after.
+type RowCount struct {
+	Table  string `json:"table"`
+	Before int64  `json:"before"`
+	After  int64  `json:"after"`
+}
+
+func schemaChanges(changes []migrate.Change) []SchemaChange {
+	list := []SchemaChange{}
+	for _, c := range changes {
+		what := "changed"
+		switch {
+		case c.Before == "":
+			what = "added"
+		case c.After == "":
+			what = "removed"
+		}
+		list = append(list, SchemaChange{what, c.Kind, c.Name, c.Before, c.After})
+	}
+	return list
+}
+
+// PlanOptions are those of `pages migrate plan`.
+type PlanOptions struct {
+	SQL             bool // print the SQL too
+	ExitCode        bool // an error when something is pending
+	AllowOutOfOrder bool
+}
+
+// Plan runs what is pending on a copy of the database, and prints what it would change.
+func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
+	progress, stop := watchProgress(s.term)
+	defer stop()
+	return s.Read(ctx, migrate.Options{AllowOutOfOrder: o.AllowOutOfOrder, Progress: progress}, func(m *migrate.Migrator) error {
+		plan, err := m.Plan(ctx)
+		stop()
+		if err := s.printPlan(plan, o.SQL, err); err != nil {
+			return err
+		}
+		if o.ExitCode && len(plan.Pending) > 0 {
+			return &failure.Error{Exit: failure.ExitChanges, Err: failure.ErrShown}
+		}
+		return nil
+	})
+}
+
+func (s *Site) planReport(plan migrate.Plan, withSQL bool, err error) PlanReport {
+	doc := PlanReport{
+		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes), Rows: []RowCount{},
+		Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
+	}
+	for i, f := range plan.Files {
+		item := PlannedFile{f.Name, f.SHA256, f.DurationMS, f.Changed, ""}
+		if withSQL {
+			item.SQL = string(plan.Pending[i].SQL)
+		}
+		doc.Files = append(doc.Files, item)
+	}
+	for _, r := range plan.Rows {
+		doc.Rows = append(doc.Rows, RowCount(r))
+	}
+	if err == nil {
+		doc.ForeignKeys = "ok"
+	}
+	return doc
+}
+
+func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
+	doc := s.planReport(plan, withSQL, err)
+	if s.term.JSON {
+		if err == nil {
+			s.term.PrintJSON(doc)
+		}
+		return s.printFailed(err, doc)
+	}
+	for i, f := range doc.Files {
+		fmt.Fprintf(s.term.Stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, wording.Count(int(f.RowsChanged), "row"), f.DurationMS)
+		if withSQL {
+			fmt.Fprint(s.term.Stdout, indented(string(plan.Pending[i].SQL), "    "))
+		}
+	}
+	printChanges(s.term.Stdout, doc.Schema)
+	for _, r := range doc.Rows {
+		fmt.Fprintf(s.term.Stdout, "rows of %s: %d, then %d\n", r.Table, r.Before, r.After)
+	}
+	s.term.ProgressWarnings(doc.Warnings)
+	switch {
+	case err != nil:
+		return err
+	case len(doc.Pending) == 0:
+		s.nothingToApply()
+	default:
+		fmt.Fprintln(s.term.Stdout, "foreign keys hold")
+	}
+	return nil
+}
+
+// printChanges prints a schema's differences as a diff is read.
+func printChanges(w io.Writer, changes []SchemaChange) {
+	for _, change := range changes {
+		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, change.Name)
+		fmt.Fprint(w, indented(change.Before, "  - "), indented(change.After, "  + "))
+	}
+}
+
+// indented puts text before every line.
+func indented(text, before string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(before + strings.TrimRight(line, "\r\n") + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,123 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// RunReport is what `pages migrate --json` prints.
+type RunReport struct {
+	OK        bool     `json:"ok"`
+	Database  string   `json:"database"`
+	Applied   []Item   `json:"applied"`
+	Squashed  []string `json:"squashed,omitempty"`
+	Failed    string   `json:"failed,omitempty"`
+	Remaining []string `json:"remaining,omitempty"`
+	Warnings  []string `json:"warnings"`
+}
+
+// Item is a migration in the ledger.
+type Item struct {
+	Name       string  `json:"name"`
+	SHA256     string  `json:"sha256"`
+	Position   int     `json:"position"`
+	AppliedAt  string  `json:"applied_at"`
+	DurationMS float64 `json:"duration_ms"`
+	Tool       string  `json:"tool"`
+}
+
+func items(entries []migrate.Entry) []Item {
+	list := []Item{}
+	for _, e := range entries {
+		list = append(list, Item{e.Name, e.SHA256, e.Position, wording.Timestamp(e.AppliedAt), e.DurationMS, e.Tool})
+	}
+	return list
+}
+
+// Apply applies what is pending.
+func (s *Site) Apply(ctx context.Context, allowOutOfOrder bool) error {
+	progress, stop := watchProgress(s.term)
+	defer stop()
+	return s.Write(ctx, migrate.Options{AllowOutOfOrder: allowOutOfOrder, Progress: progress}, func(m *migrate.Migrator) error {
+		result, err := m.Apply(ctx)
+		stop()
+		return s.printRun(result, err)
+	})
+}
+
+// Reset makes the database anew: empty, with all migrations applied.
+func (s *Site) Reset(ctx context.Context) error {
+	progress, stop := watchProgress(s.term)
+	defer stop()
+	return s.Write(ctx, migrate.Options{Progress: progress}, func(m *migrate.Migrator) error {
+		result, err := m.Reset(ctx)
+		stop()
+		if err != nil && result.Failed != "" && !s.term.JSON {
+			fmt.Fprintln(s.term.Stderr, "the database is as it was")
+			return err
+		}
+		return s.printRun(result, err)
+	})
+}
+
+// printRun prints the report of a run, also of one that failed.
+func (s *Site) printRun(result migrate.Result, err error) error {
+	doc := RunReport{
+		OK: err == nil, Database: s.Path, Applied: items(result.Applied), Squashed: result.Squashed,
+		Failed: result.Failed, Remaining: result.Remaining, Warnings: s.warnings(result.Warnings),
+	}
+	if s.term.JSON {
+		if err == nil {
+			s.term.PrintJSON(doc)
+		}
+		return s.printFailed(err, doc)
+	}
+	for _, a := range result.Applied {
+		s.term.Progress("applied %s", a.Name)
+	}
+	for _, name := range result.Squashed {
+		s.term.Progress("recorded %s in the place of the migrations it stands for", name)
+	}
+	s.term.ProgressWarnings(doc.Warnings)
+	if err != nil {
+		if stands := result.Stands(); stands != "" {
+			fmt.Fprintln(s.term.Stderr, stands)
+		}
+		return err
+	}
+	if len(result.Applied)+len(result.Squashed) == 0 {
+		s.nothingToApply()
+	}
+	return nil
+}
+
+// nothingToApply says that nothing was pending, and why where nothing ever can be.
+func (s *Site) nothingToApply() {
+	if s.Manifest.Bindings.Database.Migrations == "" {
+		s.term.Progress("nothing to apply: the manifest names no folder of migrations")
+		return
+	}
+	s.term.Progress("nothing to apply")
+}
+
+// Warnings writes notices as lines, with the files as the user would name them.
+func Warnings(work userfile.WorkDir, dir string, notices []migrate.Notice) []string {
+	lines := []string{}
+	for _, n := range notices {
+		at := n.Name
+		if n.Pos.IsValid() {
+			at = work.Rel(filepath.Join(dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s [%s]", at, n.Msg, n.Code))
+	}
+	return lines
+}
+
+func (s *Site) warnings(notices []migrate.Notice) []string {
+	return Warnings(userfile.WorkDir(s.term.Dir), s.Dir, notices)
+}

@@ -1,0 +1,107 @@
+// Package migration runs the migrations of a site on its local database, and tells people and programs of it.
+//
+// In go the site's folder, the place of its state and a terminal; out come the documents that --json prints, and a
+// *failure.Error or *failure.RefusedError: a file that was refused is shown with its line, a database that cannot be used ends the
+// command with another code. Write holds the lock of migrations while it runs; Read writes nothing, not even a state folder. A Site
+// is for one goroutine.
+//
+// It never decides what a migration may do (package migrate does), and never asks anybody.
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// Options are what every command about migrations has.
+type Options struct {
+	Term   *terminal.Terminal
+	States localstate.Locator
+	Tool   string // what the ledger calls this program
+}
+
+// Site is a site that declares a database.
+type Site struct {
+	Dir      string // the site's folder
+	Path     string // of the database
+	Manifest *manifest.Manifest
+	State    *localstate.State
+
+	term *terminal.Terminal
+	tool string
+}
+
+// Find reads the manifest in dir, which must declare a database.
+func Find(dir string, o Options) (*Site, error) {
+	// The manifest alone: other faults of the site do not matter here, and validate reports them.
+	path := filepath.Join(dir, manifest.FileName)
+	src, err := userfile.ReadSource(path)
+	if err != nil {
+		return nil, &failure.Error{
+			Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(o.Term.Shown(path)), failure.Reason(err)), Err: err,
+		}
+	}
+	m, diags := manifest.Parse(o.Term.Shown(path), src)
+	if m == nil || diags.HasErrors() {
+		return nil, &failure.RefusedError{Report: manifest.NewReport(o.Term.Shown(path), diags), Source: src}
+	}
+	if m.Bindings.Database == nil {
+		return nil, &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-database", Message: "the site declares no database",
+			Fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName,
+		}
+	}
+	s, err := o.States.State(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Site{Dir: dir, Path: filepath.Join(s.Dir, statefolder.SiteFile), Manifest: m, State: s, term: o.Term, tool: o.Tool}, nil
+}
+
+// Write runs fn on the site's database, while no other process migrates it.
+func (s *Site) Write(ctx context.Context, o migrate.Options, fn func(*migrate.Migrator) error) (err error) {
+	state, err := localstate.OpenFolder(s.State.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	unlock, err := state.LockMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		unlock()
+		if err == nil {
+			state.NotifyWritten()
+		}
+	}()
+	db, err := state.Open(ctx, statefolder.SiteFile)
+	if err != nil {
+		return err
+	}
+	o.Now, o.Tool = s.term.Now, s.tool
+	return s.fail(fn(state.Migrator(db, s.Dir, s.Manifest, o)))
+}
+
+// Read runs fn on the site's database, of which it writes nothing, not even a state folder.
+func (s *Site) Read(ctx context.Context, o migrate.Options, fn func(*migrate.Migrator) error) (err error) {
+	defer func() { err = errors.Join(err, s.State.Close()) }()
+	db, err := s.State.OpenToRead(ctx, statefolder.SiteFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	o.Now, o.Tool = s.term.Now, s.tool
+	return s.fail(fn(s.State.Migrator(db, s.Dir, s.Manifest, o)))
+}

@@ -1,0 +1,127 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// StatusReport is what `pages migrate status --json` prints.
+type StatusReport struct {
+	OK         bool     `json:"ok"` // whether pages migrate would run
+	Database   string   `json:"database"`
+	Applied    []Item   `json:"applied"`
+	Pending    []string `json:"pending"`
+	Edited     []string `json:"edited"`
+	Missing    []string `json:"missing"`
+	OutOfOrder []string `json:"out_of_order"`
+	Squashed   []string `json:"squashed"`
+	Warnings   []string `json:"warnings"`
+}
+
+func names(files []migrate.File) []string {
+	list := []string{}
+	for _, f := range files {
+		list = append(list, f.Name)
+	}
+	return list
+}
+
+// StatusOptions are those of `pages migrate status`.
+type StatusOptions struct {
+	ExitCode        bool // an error when something is pending or refused
+	AllowOutOfOrder bool
+}
+
+// Status prints which migrations are applied, pending, edited, missing or out of order.
+func (s *Site) Status(ctx context.Context, o StatusOptions) error {
+	return s.Read(ctx, migrate.Options{AllowOutOfOrder: o.AllowOutOfOrder}, func(m *migrate.Migrator) error {
+		status, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.printStatus(status); err != nil {
+			return err
+		}
+		switch {
+		case o.ExitCode && status.Refusal() != nil:
+			return &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
+		case o.ExitCode && len(status.Pending)+len(status.Squashed) > 0:
+			return &failure.Error{Exit: failure.ExitChanges, Err: failure.ErrShown}
+		}
+		return nil
+	})
+}
+
+// Repair records in the ledger what a person states about the database.
+func (s *Site) Repair(ctx context.Context, stated migrate.Repair) error {
+	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
+		status, err := m.Repair(ctx, stated)
+		if err != nil {
+			return err
+		}
+		return s.printStatus(status)
+	})
+}
+
+func (s *Site) statusReport(status migrate.Status) StatusReport {
+	doc := StatusReport{
+		OK: status.Refusal() == nil, Database: s.Path, Applied: items(status.Applied), Pending: names(status.Pending), Edited: names(status.Edited),
+		Missing: []string{}, OutOfOrder: names(status.OutOfOrder), Squashed: names(status.Squashed), Warnings: s.warnings(status.Warnings),
+	}
+	for _, e := range status.Missing {
+		doc.Missing = append(doc.Missing, e.Name)
+	}
+	return doc
+}
+
+// printStatus prints a line for each migration. Faults and their remedies go to stderr.
+func (s *Site) printStatus(status migrate.Status) error {
+	doc := s.statusReport(status)
+	if s.term.JSON {
+		s.term.PrintJSON(doc)
+		return nil
+	}
+	states := map[string]string{}
+	for state, list := range map[string][]string{"edited": doc.Edited, "missing": doc.Missing, "pending": doc.Pending, "squashed": doc.Squashed} {
+		for _, name := range list {
+			states[name] = state
+		}
+	}
+	for _, name := range doc.OutOfOrder {
+		states[name] = "out of order"
+	}
+	table := tabwriter.NewWriter(s.term.Stdout, 0, 0, 2, ' ', 0)
+	for _, e := range status.Applied {
+		state, wrong := states[e.Name]
+		if !wrong {
+			state = "applied"
+		}
+		delete(states, e.Name)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", state, e.Name, wording.Clock(e.AppliedAt))
+	}
+	for _, list := range [][]string{doc.OutOfOrder, doc.Squashed, doc.Pending} {
+		for _, name := range list {
+			if state, left := states[name]; left {
+				fmt.Fprintf(table, "%s\t%s\n", state, name)
+				delete(states, name)
+			}
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	s.term.ProgressWarnings(doc.Warnings)
+	if err := status.Refusal(); err != nil {
+		report := manifest.NewReport(s.term.Shown(filepath.Join(s.Dir, manifest.FileName)), Diagnostics(s.Dir, err))
+		s.term.PrintDiagnostics(report, nil)
+	}
+	s.term.PrintNone(len(status.Applied)+len(status.Pending)+len(status.OutOfOrder), "migrations")
+	return nil
+}

@@ -1,0 +1,177 @@
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// This file makes an upload of a built site: the static files and migrations where they are in the site's folder, the built Worker as
+// one module with its WebAssembly beside it, and a manifest that names that module, and no empty folder. That the service bundles
+// nothing is an assumption (toolapi/service/assumptions.go).
+//
+// Each deploy hashes every file: times on a disk lie. Even so a deploy of one changed file among 10,000 takes a twelfth of the first.
+
+// upload is a site that is ready to be sent.
+type upload struct {
+	deploy.Bundle
+
+	root   *os.Root // that its files are read through, so that no link leads out
+	opener *bundler.Opener
+}
+
+func (s *upload) close() {
+	if s.opener != nil {
+		s.opener.Close()
+	}
+	_ = s.root.Close() // it was only read
+}
+
+// build builds the site, and closes the builder.
+func (o DeployOptions) build(ctx context.Context) (*upload, error) {
+	b, err := o.NewBuilder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	t, dir, m := o.Remote.Term, o.Remote.Dir, o.Manifest
+	bundle, diags := b.Build(ctx, m)
+	if err := ctx.Err(); err != nil {
+		return nil, err // what it could not read any more is no fault of the files
+	}
+	if bundle == nil || diags.HasErrors() {
+		return nil, failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
+	}
+	if len(diags) > 0 && !t.Quiet && !t.JSON {
+		t.PrintDiagnostics(manifest.NewReport(t.Shown(filepath.Join(dir, manifest.FileName)), diags), nil)
+	}
+	folder, err := filepath.EvalSymlinks(dir) // as the bundler names files
+	if err != nil {
+		return nil, err
+	}
+	site := &upload{}
+	if site.root, err = os.OpenRoot(folder); err != nil {
+		return nil, failure.Resource("site-unreadable", "the site's folder cannot be read", "", err)
+	}
+	if err := site.fill(folder, m, bundle, o.SourceMaps); err != nil {
+		site.close()
+		return nil, err
+	}
+	return site, nil
+}
+
+// fill lists what is sent.
+func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
+	assets := path.Clean(m.Assets) // "." for the whole folder
+	s.opener = b.Opener(s.root, m.AssetsFolder())
+	for _, a := range b.Assets {
+		name, err := filepath.Rel(folder, a.File)
+		if err != nil {
+			return err
+		}
+		s.Files = append(s.Files, deploy.File{
+			Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
+			Open: func() (io.ReadCloser, error) { return s.opener.Open(filepath.ToSlash(name)) },
+		})
+	}
+	for _, left := range b.LeftOut {
+		if !sentOtherwise(m, left.File) {
+			s.LeftOut = append(s.LeftOut, deploy.LeftOut{Path: left.File, Reason: left.Why})
+		}
+	}
+	for _, sql := range b.Migrations {
+		s.add(path.Join(m.Bindings.Database.Migrations, sql.Name), "application/sql", sql.SQL)
+	}
+	var err error
+	if s.Manifest, err = withoutEmpty(b.Manifest, m, b); err != nil {
+		return err
+	}
+	if w := b.Worker; w != nil {
+		at := s.workerFolder()
+		s.add(path.Join(at, w.Name), "text/javascript; charset=utf-8", w.Code)
+		for _, module := range w.Modules {
+			s.add(path.Join(at, path.Base(module.Specifier)), "application/wasm", module.Bytes)
+		}
+		if maps {
+			s.add(path.Join(at, w.Name+".map"), "application/json", w.Map)
+		}
+		if s.Manifest, err = toolcall.SetField(s.Manifest, "entry", path.Join(at, w.Name)); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(s.Files, func(a, b deploy.File) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// sentOtherwise reports whether a file of the assets folder that is no asset is part of
+// the site all the same: the manifest, the migrations and the Worker.
+func sentOtherwise(m *manifest.Manifest, file string) bool {
+	a := m.AssetsFolder()
+	return file == manifest.FileName || file == a.Entry || a.Migrations != "" && file == a.Migrations+"/"
+}
+
+// withoutEmpty is the manifest without the folders that nothing is in yet: to the
+// service a folder is what the files in it make of it, and it refuses others.
+func withoutEmpty(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle) (json.RawMessage, error) {
+	noAssets := m.Assets != "" && len(b.Assets) == 0
+	noMigrations := m.Bindings.Database != nil && m.Bindings.Database.Migrations != "" && len(b.Migrations) == 0
+	if !noAssets && !noMigrations {
+		return text, nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	if noAssets {
+		delete(fields, "assets")
+	}
+	if bindings, ok := fields["bindings"].(map[string]any); ok && noMigrations {
+		if database, ok := bindings["database"].(map[string]any); ok {
+			delete(database, "migrations")
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// workerFolder returns a folder for the built Worker that no other file is in.
+func (s *upload) workerFolder() string {
+	const first = "_worker"
+	for n := 1; ; n++ {
+		at := first
+		if n > 1 {
+			at = fmt.Sprintf("%s%d", first, n)
+		}
+		if !slices.ContainsFunc(s.Files, func(f deploy.File) bool {
+			folder, _, _ := strings.Cut(f.Path, "/")
+			return strings.EqualFold(folder, at)
+		}) {
+			return at
+		}
+	}
+}
+
+// add lists a file that is held in memory.
+func (s *upload) add(name, contentType string, text []byte) {
+	sum := sha256.Sum256(text)
+	s.Files = append(s.Files, deploy.File{
+		Path: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: contentType,
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
+	})
+}

@@ -1,0 +1,174 @@
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// Error gives an error of a call its exit code and remedy. Others pass.
+func Error(err error) error {
+	if err == nil || errors.As(err, new(*failure.Error)) {
+		return err
+	}
+	for _, known := range []func(error) *failure.Error{unfinished, refusedCall, refusedStatus, noAnswer, refusedDeploy} {
+		if f := known(err); f != nil {
+			return f
+		}
+	}
+	return err
+}
+
+// commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
+var commandFixes = map[string]string{
+	toolapi.CodeSchemaAhead:      "deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeMigrationFailed:  "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",
+	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
+	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
+	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
+	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
+	toolapi.CodeDomainUnproven:   "set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an hour where there was another answer before",
+	toolapi.CodeDomainTaken:      "pages domains list lists those of the workspace; pages domains point moves one",
+
+	toolapi.CodeConfirmationUnknown: proposeAgain,
+	toolapi.CodeConfirmationExpired: proposeAgain,
+	toolapi.CodeConfirmationStale:   proposeAgain,
+}
+
+const proposeAgain = "run the command that proposed it again, such as pages deploy"
+
+// CommandError is Error for commands that are not about a tool by its name.
+func CommandError(err error) error {
+	err = Error(err)
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		f.Fix = cmp.Or(commandFixes[f.Code], f.Fix)
+	}
+	return err
+}
+
+// refusedCall is the failure of a call that the tool refused.
+func refusedCall(err error) *failure.Error {
+	e, ok := errors.AsType[*client.RefusalError](err)
+	if !ok {
+		return nil
+	}
+	r := e.Refusal
+	f := &failure.Error{Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err, Detail: &failure.Detail{
+		Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID, Status: http.StatusOK,
+	}}
+	if r.Code == toolapi.CodeWorkspaceAmbiguous {
+		f.Exit = failure.ExitPerson
+	}
+	if len(r.Workspaces) > 0 {
+		f.Fix = "choose one: --workspace SLUG, or PAGES_WORKSPACE"
+	}
+	return f
+}
+
+// refusedStatus is the failure of a request that was refused by its status.
+func refusedStatus(err error) *failure.Error {
+	e, ok := errors.AsType[*client.StatusError](err)
+	if !ok {
+		return nil
+	}
+	f := &failure.Error{Exit: failure.ExitRefused, Code: e.Code, Message: wording.Printable(cmp.Or(e.Message, e.Error())), Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter}}
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		f.Exit, f.Fix = failure.ExitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
+	case e.Status == http.StatusNotFound && e.Code == toolapi.CodeNotFound:
+		f.Fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
+	case e.Status == http.StatusForbidden:
+		f.Exit, f.Fix = failure.ExitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
+	case e.Status == http.StatusTooManyRequests:
+		f.Exit, f.Fix = failure.ExitRate, "wait a minute, or use another key"
+		if e.RetryAfter > 60 {
+			f.Fix = fmt.Sprintf("wait %d s, or use another key", e.RetryAfter)
+		}
+	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
+		f.Fix = "run the same command again: it declares the files anew, and sends what is missing"
+	case e.Code == toolapi.CodeTooManyUploads:
+		f.Fix = "let another deploy end, or end one: pages revisions uploads lists them"
+	case e.Code == toolapi.CodeTooManyPreviews:
+		f.Fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
+	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:
+		f.Fix = "leave out what visitors do not need (.assetsignore), or serve it from storage"
+	case e.Code == toolapi.CodeStorageFull:
+		f.Exit, f.Fix = failure.ExitNetwork, "whoever runs the service must make room on its disk; then run the same command again"
+	case e.Temporary(), e.Status >= http.StatusInternalServerError:
+		f.Exit, f.Fix = failure.ExitNetwork, "try again"
+	}
+	if f.Code == "" {
+		f.Code = fmt.Sprintf("http-%d", e.Status)
+	}
+	return f
+}
+
+// noAnswer is the failure of a request without a response, or with one that is not the contract's.
+func noAnswer(err error) *failure.Error {
+	if e, ok := errors.AsType[*client.TransportError](err); ok {
+		f := &failure.Error{Exit: failure.ExitNetwork, Code: "no-answer", Message: wording.Printable(e.Error()), Fix: "check the address (PAGES_BASE_URL) and the network, and try again", Err: err, Detail: &failure.Detail{RequestID: e.RequestID}}
+		switch {
+		case errors.Is(err, http.ErrSchemeMismatch):
+			f.Message = "the service does not answer: http is spoken there, and not https"
+			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
+		case e.Untrusted():
+			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
+		}
+		return f
+	}
+	if e, ok := errors.AsType[*client.ContractError](err); ok {
+		return &failure.Error{Exit: failure.ExitNetwork, Code: "not-the-contract", Message: wording.Printable(e.Error()), Fix: "check PAGES_BASE_URL", Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status}}
+	}
+	if e, ok := errors.AsType[*client.AddressError](err); ok {
+		return &failure.Error{Exit: failure.ExitUsage, Code: "bad-address", Message: e.Error(), Fix: e.Fix, Err: err}
+	}
+	return nil
+}
+
+// unfinished is the failure of a deploy that resumes when it is run again.
+func unfinished(err error) *failure.Error {
+	e, ok := errors.AsType[*deploy.UnfinishedError](err)
+	if !ok {
+		return nil
+	}
+	f := &failure.Error{Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()), Fix: "run the same command again: it sends what is missing", Err: err}
+	if status := refusedStatus(err); status != nil {
+		f.Detail = status.Detail
+	} else if lost := noAnswer(err); lost != nil {
+		f.Detail = lost.Detail
+	}
+	return f
+}
+
+// refusedDeploy is the failure of a deploy that must not go on.
+func refusedDeploy(err error) *failure.Error {
+	if e, ok := errors.AsType[*deploy.ChangedError](err); ok {
+		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeFileChanged, Message: e.Error(), Fix: "let the build finish, and deploy again", Err: err}
+	}
+	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
+		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeRevisionConflict, Message: wording.Printable(e.Error()), Fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", Err: err}
+	}
+	e, ok := errors.AsType[*deploy.UnknownSiteError](err)
+	if !ok {
+		return nil
+	}
+	f := &failure.Error{Exit: failure.ExitRefused, Code: "site-unknown", Message: e.Error(), Fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", Err: err, Detail: &failure.Detail{}}
+	if e.Name == "" {
+		f.Exit, f.Code = failure.ExitPerson, "site-not-chosen"
+	}
+	for _, p := range e.Pages {
+		f.Detail.Sites = append(f.Detail.Sites, failure.SiteChoice{SiteID: p.SiteID, Name: p.Name, Hostname: p.Hostname})
+	}
+	if len(e.Pages) == 0 {
+		f.Fix = "make one: pages deploy --create NAME"
+	}
+	return f
+}
