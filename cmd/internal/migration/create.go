@@ -69,7 +69,12 @@ func (s *Site) create(what string) (string, error) {
 
 func (s *Site) unwritable(folder string, err error) error {
 	path := s.term.Shown(filepath.Join(s.Dir, filepath.FromSlash(folder)))
-	return failure.Resource("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(path)), "make it a folder that you may write to", err)
+	return failure.Resource(
+		"folder-unwritable",
+		fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(path)),
+		"make it a folder that you may write to",
+		err,
+	)
 }
 
 // FileReport is what `pages migrate new`, `schema` and `squash` print with --json.

@@ -90,7 +90,8 @@ func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
 
 func (s *Site) planReport(plan migrate.Plan, withSQL bool, err error) PlanReport {
 	doc := PlanReport{
-		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes), Rows: []RowCount{},
+		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes),
+		Rows:   []RowCount{},
 		Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
 	}
 	for i, f := range plan.Files {

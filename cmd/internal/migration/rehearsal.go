@@ -38,8 +38,9 @@ func (s *Site) printRehearsal(h migrate.Rehearsal, err error) error {
 	var differs error
 	if len(h.Changes) > 0 {
 		differs = &failure.Error{
-			Exit: failure.ExitRefused, Code: "migration_schema_differs", Message: "the schema of the site's database is not the one its migrations give",
-			Fix: "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
+			Exit: failure.ExitRefused, Code: "migration_schema_differs",
+			Message: "the schema of the site's database is not the one its migrations give",
+			Fix:     "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
 		}
 	}
 	if s.term.JSON {

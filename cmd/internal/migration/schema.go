@@ -53,14 +53,30 @@ func (s *Site) writeSchema(file, text string, check bool) error {
 		s.printFile(file)
 		return nil
 	case check:
-		return &failure.Error{Exit: failure.ExitRefused, Code: "schema-outdated", Message: shown + " is not the schema of the database", Fix: "pages migrate schema writes it", Err: err}
+		return &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "schema-outdated",
+			Message: shown + " is not the schema of the database",
+			Fix:     "pages migrate schema writes it",
+			Err:     err,
+		}
 	case err == nil && !bytes.HasPrefix(there, []byte(schemaHead)):
-		return &failure.Error{Exit: failure.ExitRefused, Code: "schema-not-ours", Message: shown + " was not written by pages migrate schema", Fix: "move it away, or write another file with --output"}
+		return &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "schema-not-ours",
+			Message: shown + " was not written by pages migrate schema",
+			Fix:     "move it away, or write another file with --output",
+		}
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		err = userfile.ReplaceText(file, 0o644, []byte(text))
 	}
 	if err != nil {
-		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(shown)), "name a file that you may write with --output", err)
+		return failure.Resource(
+			"output-unusable",
+			fmt.Sprintf("%s cannot be written", wording.QuotePath(shown)),
+			"name a file that you may write with --output",
+			err,
+		)
 	}
 	s.printFile(file)
 	return nil

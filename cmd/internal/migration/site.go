@@ -49,7 +49,8 @@ func Find(dir string, o Options) (*Site, error) {
 	src, err := userfile.ReadSource(path)
 	if err != nil {
 		return nil, &failure.Error{
-			Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(o.Term.Shown(path)), failure.Reason(err)), Err: err,
+			Exit: failure.ExitRefused, Code: "unreadable",
+			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(o.Term.Shown(path)), failure.Reason(err)), Err: err,
 		}
 	}
 	m, diags := manifest.Parse(o.Term.Shown(path), src)

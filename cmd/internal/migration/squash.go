@@ -45,8 +45,10 @@ func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, console.Close()) }()
 	var o transfer.DumpOptions
-	_, err = console.Run(ctx, `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`, nil, nil, func(v []any) error {
+	const ownTables = `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+		AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`
+	_, err = console.Run(ctx, ownTables, nil, nil, func(v []any) error {
 		name, _ := v[0].(string)
 		o.Tables = append(o.Tables, name)
 		return nil
@@ -86,5 +88,6 @@ func (s *Site) printSquash(made migrate.Squash) {
 		return
 	}
 	fmt.Fprintln(s.term.Stdout, s.term.Shown(filepath.Join(s.Dir, filepath.FromSlash(made.File.Path))))
-	s.term.Progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], made.Replaces[len(made.Replaces)-1])
+	last := made.Replaces[len(made.Replaces)-1]
+	s.term.Progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], last)
 }

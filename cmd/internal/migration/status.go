@@ -72,7 +72,8 @@ func (s *Site) Repair(ctx context.Context, stated migrate.Repair) error {
 
 func (s *Site) statusReport(status migrate.Status) StatusReport {
 	doc := StatusReport{
-		OK: status.Refusal() == nil, Database: s.Path, Applied: items(status.Applied), Pending: names(status.Pending), Edited: names(status.Edited),
+		OK: status.Refusal() == nil, Database: s.Path, Applied: items(status.Applied), Pending: names(status.Pending),
+		Edited:  names(status.Edited),
 		Missing: []string{}, OutOfOrder: names(status.OutOfOrder), Squashed: names(status.Squashed), Warnings: s.warnings(status.Warnings),
 	}
 	for _, e := range status.Missing {
@@ -89,7 +90,8 @@ func (s *Site) printStatus(status migrate.Status) error {
 		return nil
 	}
 	states := map[string]string{}
-	for state, list := range map[string][]string{"edited": doc.Edited, "missing": doc.Missing, "pending": doc.Pending, "squashed": doc.Squashed} {
+	lists := map[string][]string{"edited": doc.Edited, "missing": doc.Missing, "pending": doc.Pending, "squashed": doc.Squashed}
+	for state, list := range lists {
 		for _, name := range list {
 			states[name] = state
 		}

@@ -62,7 +62,12 @@ func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 }
 
 // call makes the first call, in a workspace that a person may have to choose.
-func (p *Proposer) call(ctx context.Context, o CallOptions, info client.ToolInfo, arguments json.RawMessage) (a client.Answer, sent json.RawMessage, err error) {
+func (p *Proposer) call(
+	ctx context.Context,
+	o CallOptions,
+	info client.ToolInfo,
+	arguments json.RawMessage,
+) (a client.Answer, sent json.RawMessage, err error) {
 	s := p.Session
 	err = s.InWorkspace(ctx, func() error {
 		arguments, err = toolcall.WithWorkspace(arguments, s.Workspace)

@@ -134,8 +134,9 @@ func (d *deployment) createPage(ctx context.Context) error {
 	}
 	if s.Site != "" {
 		return &failure.Error{
-			Exit: failure.ExitUsage, Code: "usage", Message: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + s.Site,
-			Fix: "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
+			Exit: failure.ExitUsage, Code: "usage",
+			Message: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + s.Site,
+			Fix:     "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
 		}
 	}
 	return s.InWorkspace(ctx, func() error {
@@ -248,7 +249,10 @@ func (d *deployment) schedule(ctx context.Context) error {
 	if err := json.Unmarshal(a.Body, &said); err != nil {
 		return err
 	}
-	return d.finish(scheduleNote(said), Result{State: string(said.State), URL: d.session.Client.SiteURL(said.Hostname), Revision: said.Revision, At: said.At})
+	return d.finish(
+		scheduleNote(said),
+		Result{State: string(said.State), URL: d.session.Client.SiteURL(said.Hostname), Revision: said.Revision, At: said.At},
+	)
 }
 
 // preview makes a link that shows the revision.

@@ -33,8 +33,9 @@ func FindDomain(ctx context.Context, s *remote.Session, named string) (toolapi.D
 	})
 	if i < 0 {
 		return toolapi.Domain{}, &failure.Error{
-			Exit: failure.ExitRefused, Code: "domain-unknown", Message: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace),
-			Fix: "pages domains list shows them",
+			Exit: failure.ExitRefused, Code: "domain-unknown",
+			Message: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace),
+			Fix:     "pages domains list shows them",
 		}
 	}
 	return list.Domains[i], nil

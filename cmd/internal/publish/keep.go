@@ -50,7 +50,11 @@ func (p *Proposer) keep(proposal *deploy.Proposal) {
 		other = proposal.Keep(p.settingsFolder())
 	}
 	if other == nil {
-		t.Progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", t.Paint("33", "note:"), failure.Reason(err))
+		t.Progress(
+			"%s the proposal cannot be kept beside the site (%s); it is kept in your settings",
+			t.Paint("33", "note:"),
+			failure.Reason(err),
+		)
 		return
 	}
 	p.unkept = proposal.ID
@@ -126,6 +130,12 @@ func (p *Proposer) printConfirmLine(err error) {
 // PrintOutstanding prints for people how an outstanding proposal is confirmed.
 func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
 	fmt.Fprintf(t.Stderr, "%s %s\n", t.Paint("33;1", "proposed:"), f.Detail.Summary)
-	fmt.Fprintf(t.Stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n", f.Message, f.Detail.Expires, t.Paint("1", f.Detail.Confirm))
+	fmt.Fprintf(
+		t.Stderr,
+		"%s. To confirm it, run as a member, by %s:\n\n  %s\n\n",
+		f.Message,
+		f.Detail.Expires,
+		t.Paint("1", f.Detail.Confirm),
+	)
 	fmt.Fprintf(t.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }

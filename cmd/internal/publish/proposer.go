@@ -87,12 +87,17 @@ func (p *Proposer) perform(ctx context.Context, proposal *deploy.Proposal) (clie
 	case err == nil || deploy.NeedsMember(err):
 		return a, err
 	case ctx.Err() != nil:
-		p.stopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed", what, p.confirmHere(proposal))
+		p.stopped(
+			"\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed",
+			what,
+			p.confirmHere(proposal),
+		)
 		return a, context.Cause(ctx)
 	case isAnswerLost(err):
 		return a, &failure.Error{
-			Exit: failure.ExitResume, Code: "answer-lost", Message: fmt.Sprintf("it is not known whether this happened: %s (%s)", what, wording.Printable(err.Error())),
-			Fix: "run " + p.confirmHere(proposal) + ": it happens once, however often it is confirmed", Err: err,
+			Exit: failure.ExitResume, Code: "answer-lost",
+			Message: fmt.Sprintf("it is not known whether this happened: %s (%s)", what, wording.Printable(err.Error())),
+			Fix:     "run " + p.confirmHere(proposal) + ": it happens once, however often it is confirmed", Err: err,
 			Detail: &failure.Detail{ConfirmationID: proposal.ID, Confirm: p.confirmHere(proposal)},
 		}
 	}

@@ -50,7 +50,9 @@ func Preview(ctx context.Context, s *remote.Session, revision string, expires ti
 
 func makePreview(ctx context.Context, s *remote.Session, revision string, expires time.Duration) (outcome string, r Result, err error) {
 	made, err := s.Client.CreatePreviewLink(ctx, toolapi.PreviewLinkArgs{
-		SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), ExpiresInSeconds: toolapi.PreviewSeconds(expires / time.Second), Scope: s.Scope(),
+		SiteID: toolapi.UUID(
+			s.Site,
+		), Revision: toolapi.Name(revision), ExpiresInSeconds: toolapi.PreviewSeconds(expires / time.Second), Scope: s.Scope(),
 	})
 	if err != nil {
 		return "", r, remote.CommandError(err)

@@ -32,7 +32,11 @@ func SetSecret(ctx context.Context, s *remote.Session, name, value string) (tool
 func ReadSecret(ctx context.Context, t *terminal.Terminal, name string) (string, error) {
 	var value string
 	if terminal.IsTerminalReader(t.Stdin) {
-		text, err := t.ReadSecret(ctx, "value of "+wording.Printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE")
+		text, err := t.ReadSecret(
+			ctx,
+			"value of "+wording.Printable(name)+" (not shown): ",
+			"give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE",
+		)
 		if err != nil {
 			return "", err
 		}
@@ -46,9 +50,18 @@ func ReadSecret(ctx context.Context, t *terminal.Terminal, name string) (string,
 	}
 	switch {
 	case value == "":
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "empty-secret", Message: "the value is empty, which is no value", Fix: "to take a secret away: pages secrets remove " + wording.ShellWord(name)}
+		return "", &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "empty-secret",
+			Message: "the value is empty, which is no value",
+			Fix:     "to take a secret away: pages secrets remove " + wording.ShellWord(name),
+		}
 	case len(value) > maxSecret:
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "long-secret", Message: fmt.Sprintf("the value is longer than %d bytes", maxSecret)}
+		return "", &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "long-secret",
+			Message: fmt.Sprintf("the value is longer than %d bytes", maxSecret),
+		}
 	}
 	return value, nil
 }
@@ -61,7 +74,10 @@ func ReadSecretsFile(ctx context.Context, t *terminal.Terminal, name string) (ma
 	} else {
 		f, err := userfile.Open(ctx, t.Path(name))
 		if err != nil {
-			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", t.Shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
+			return nil, &failure.Error{
+				Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", t.Shown(name), failure.Reason(err)),
+				Fix: "name a file that you may read, such as .dev.vars", Err: err,
+			}
 		}
 		defer f.Close()
 		in = f
@@ -71,7 +87,11 @@ func ReadSecretsFile(ctx context.Context, t *terminal.Terminal, name string) (ma
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
 	if len(text) > localsecrets.MaxFile {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", t.Shown(name), localsecrets.MaxFile)}
+		return nil, &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "secrets-file",
+			Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", t.Shown(name), localsecrets.MaxFile),
+		}
 	}
 	return localsecrets.Parse(t.Shown(name), text)
 }
@@ -88,13 +108,27 @@ func PickSecrets(values map[string]string, wanted []string) ([]string, error) {
 	for _, name := range names {
 		switch value := values[name]; {
 		case value == "":
-			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "empty-secret", Message: fmt.Sprintf("the file has no value for %s; nothing was set", wording.Printable(name)), Fix: "give it one, or leave its name out"}
+			return nil, &failure.Error{
+				Exit:    failure.ExitRefused,
+				Code:    "empty-secret",
+				Message: fmt.Sprintf("the file has no value for %s; nothing was set", wording.Printable(name)),
+				Fix:     "give it one, or leave its name out",
+			}
 		case len(value) > maxSecret:
-			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "long-secret", Message: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", wording.Printable(name), maxSecret)}
+			return nil, &failure.Error{
+				Exit:    failure.ExitRefused,
+				Code:    "long-secret",
+				Message: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", wording.Printable(name), maxSecret),
+			}
 		}
 	}
 	if len(names) == 0 {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "no-secrets", Message: "the file holds no secret with a value", Fix: "write a line NAME=value for each"}
+		return nil, &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "no-secrets",
+			Message: "the file holds no secret with a value",
+			Fix:     "write a line NAME=value for each",
+		}
 	}
 	return names, nil
 }

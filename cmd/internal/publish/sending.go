@@ -75,7 +75,13 @@ func (w *sendingWatch) show() {
 }
 
 func (w *sendingWatch) text(now time.Time, sent, total int64) string {
-	text := fmt.Sprintf("sending: %d of %s, %s of %s", w.p.BlobsStored.Load(), wording.Count(int(w.p.Blobs.Load()), "file"), wording.Size(sent), wording.Size(total))
+	text := fmt.Sprintf(
+		"sending: %d of %s, %s of %s",
+		w.p.BlobsStored.Load(),
+		wording.Count(int(w.p.Blobs.Load()), "file"),
+		wording.Size(sent),
+		wording.Size(total),
+	)
 	took := now.Sub(w.began).Seconds()
 	if took < 1 || sent == 0 {
 		return text

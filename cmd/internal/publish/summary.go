@@ -23,7 +23,12 @@ func (d *deployment) summarize(err error) {
 	if f, ok := errors.AsType[*failure.Error](err); ok {
 		d.outcome = f.Message
 		if f.Code == CodeOutstanding {
-			d.outcome = fmt.Sprintf("Proposed: %s A member confirms it with:\n\n```sh\n%s\n# or elsewhere\n%s\n```\n", markdown(f.Detail.Summary), f.Detail.Confirm, f.Detail.Elsewhere)
+			d.outcome = fmt.Sprintf(
+				"Proposed: %s A member confirms it with:\n\n```sh\n%s\n# or elsewhere\n%s\n```\n",
+				markdown(f.Detail.Summary),
+				f.Detail.Confirm,
+				f.Detail.Elsewhere,
+			)
 		}
 	}
 	if d.proposal == nil || err == nil {
@@ -50,5 +55,8 @@ func (d *deployment) summarize(err error) {
 
 // markdown keeps a text from being read as Markdown or HTML.
 func markdown(text string) string {
-	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "#", "\\#").Replace(text)
+	return strings.NewReplacer(
+		"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
+		"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "#", "\\#",
+	).Replace(text)
 }

@@ -53,7 +53,10 @@ func TestSentManifest(t *testing.T) {
 // TestSentAfterALink is P-115 at the last moment: a link has taken the place of a file
 // that was built. Its bytes leave the machine in no request.
 func TestSentAfterALink(t *testing.T) {
-	site := sent(t, map[string]string{"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "<h1>Home</h1>", ".dev.vars": "canary-5d1c7e90b2af"})
+	site := sent(
+		t,
+		map[string]string{"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "<h1>Home</h1>", ".dev.vars": "canary-5d1c7e90b2af"},
+	)
 	f := site.Files[0]
 	file := filepath.Join(site.root.Name(), "public", "index.html")
 	opened, err := f.Open()

@@ -93,7 +93,12 @@ func (c *credentials) save() error {
 		err = userfile.WritePrivate(c.path, append(text, '\n'))
 	}
 	if err != nil {
-		return failure.Resource("settings-unwritable", c.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
+		return failure.Resource(
+			"settings-unwritable",
+			c.path+" cannot be written",
+			"make its folder one that you may write to, or use PAGES_API_KEY",
+			err,
+		)
 	}
 	return nil
 }

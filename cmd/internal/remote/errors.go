@@ -35,8 +35,9 @@ var commandFixes = map[string]string{
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
 	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
-	toolapi.CodeDomainUnproven:   "set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an hour where there was another answer before",
-	toolapi.CodeDomainTaken:      "pages domains list lists those of the workspace; pages domains point moves one",
+	toolapi.CodeDomainUnproven: "set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and " +
+		"an hour where there was another answer before",
+	toolapi.CodeDomainTaken: "pages domains list lists those of the workspace; pages domains point moves one",
 
 	toolapi.CodeConfirmationUnknown: proposeAgain,
 	toolapi.CodeConfirmationExpired: proposeAgain,
@@ -61,9 +62,17 @@ func refusedCall(err error) *failure.Error {
 		return nil
 	}
 	r := e.Refusal
-	f := &failure.Error{Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err, Detail: &failure.Detail{
-		Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID, Status: http.StatusOK,
-	}}
+	f := &failure.Error{
+		Exit:    failure.ExitTool,
+		Code:    r.Code,
+		Message: wording.Printable(r.Message),
+		Fix:     wording.Printable(r.Fix),
+		Err:     err,
+		Detail: &failure.Detail{
+			Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID,
+			Status: http.StatusOK,
+		},
+	}
 	if r.Code == toolapi.CodeWorkspaceAmbiguous {
 		f.Exit = failure.ExitPerson
 	}
@@ -79,7 +88,13 @@ func refusedStatus(err error) *failure.Error {
 	if !ok {
 		return nil
 	}
-	f := &failure.Error{Exit: failure.ExitRefused, Code: e.Code, Message: wording.Printable(cmp.Or(e.Message, e.Error())), Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter}}
+	f := &failure.Error{
+		Exit:    failure.ExitRefused,
+		Code:    e.Code,
+		Message: wording.Printable(cmp.Or(e.Message, e.Error())),
+		Err:     err,
+		Detail:  &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter},
+	}
 	switch {
 	case e.Status == http.StatusUnauthorized:
 		f.Exit, f.Fix = failure.ExitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
@@ -114,18 +129,33 @@ func refusedStatus(err error) *failure.Error {
 // noAnswer is the failure of a request without a response, or with one that is not the contract's.
 func noAnswer(err error) *failure.Error {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
-		f := &failure.Error{Exit: failure.ExitNetwork, Code: "no-answer", Message: wording.Printable(e.Error()), Fix: "check the address (PAGES_BASE_URL) and the network, and try again", Err: err, Detail: &failure.Detail{RequestID: e.RequestID}}
+		f := &failure.Error{
+			Exit:    failure.ExitNetwork,
+			Code:    "no-answer",
+			Message: wording.Printable(e.Error()),
+			Fix:     "check the address (PAGES_BASE_URL) and the network, and try again",
+			Err:     err,
+			Detail:  &failure.Detail{RequestID: e.RequestID},
+		}
 		switch {
 		case errors.Is(err, http.ErrSchemeMismatch):
 			f.Message = "the service does not answer: http is spoken there, and not https"
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
-			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
+			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its " +
+				"certificate's file in SSL_CERT_FILE"
 		}
 		return f
 	}
 	if e, ok := errors.AsType[*client.ContractError](err); ok {
-		return &failure.Error{Exit: failure.ExitNetwork, Code: "not-the-contract", Message: wording.Printable(e.Error()), Fix: "check PAGES_BASE_URL", Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status}}
+		return &failure.Error{
+			Exit:    failure.ExitNetwork,
+			Code:    "not-the-contract",
+			Message: wording.Printable(e.Error()),
+			Fix:     "check PAGES_BASE_URL",
+			Err:     err,
+			Detail:  &failure.Detail{RequestID: e.RequestID, Status: e.Status},
+		}
 	}
 	if e, ok := errors.AsType[*client.AddressError](err); ok {
 		return &failure.Error{Exit: failure.ExitUsage, Code: "bad-address", Message: e.Error(), Fix: e.Fix, Err: err}
@@ -139,7 +169,13 @@ func unfinished(err error) *failure.Error {
 	if !ok {
 		return nil
 	}
-	f := &failure.Error{Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()), Fix: "run the same command again: it sends what is missing", Err: err}
+	f := &failure.Error{
+		Exit:    failure.ExitResume,
+		Code:    "unfinished",
+		Message: wording.Printable(e.Error()),
+		Fix:     "run the same command again: it sends what is missing",
+		Err:     err,
+	}
 	if status := refusedStatus(err); status != nil {
 		f.Detail = status.Detail
 	} else if lost := noAnswer(err); lost != nil {
@@ -151,16 +187,35 @@ func unfinished(err error) *failure.Error {
 // refusedDeploy is the failure of a deploy that must not go on.
 func refusedDeploy(err error) *failure.Error {
 	if e, ok := errors.AsType[*deploy.ChangedError](err); ok {
-		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeFileChanged, Message: e.Error(), Fix: "let the build finish, and deploy again", Err: err}
+		return &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    toolapi.CodeFileChanged,
+			Message: e.Error(),
+			Fix:     "let the build finish, and deploy again",
+			Err:     err,
+		}
 	}
 	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
-		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeRevisionConflict, Message: wording.Printable(e.Error()), Fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", Err: err}
+		return &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    toolapi.CodeRevisionConflict,
+			Message: wording.Printable(e.Error()),
+			Fix:     "look at it with pages deploy --plan, and deploy again; --force leaves the check out",
+			Err:     err,
+		}
 	}
 	e, ok := errors.AsType[*deploy.UnknownSiteError](err)
 	if !ok {
 		return nil
 	}
-	f := &failure.Error{Exit: failure.ExitRefused, Code: "site-unknown", Message: e.Error(), Fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", Err: err, Detail: &failure.Detail{}}
+	f := &failure.Error{
+		Exit:    failure.ExitRefused,
+		Code:    "site-unknown",
+		Message: e.Error(),
+		Fix:     "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME",
+		Err:     err,
+		Detail:  &failure.Detail{},
+	}
 	if e.Name == "" {
 		f.Exit, f.Code = failure.ExitPerson, "site-not-chosen"
 	}

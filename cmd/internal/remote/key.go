@@ -105,8 +105,9 @@ func (o Options) readKey(ctx context.Context) (string, error) {
 	f, err := userfile.Open(ctx, path)
 	if err != nil {
 		return "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-key-file", Message: fmt.Sprintf("the key file %s cannot be read: %s", wording.QuotePath(o.KeyFile), failure.Reason(err)),
-			Fix: "name a file that holds the API key and nothing else", Err: err,
+			Exit: failure.ExitRefused, Code: "no-key-file",
+			Message: fmt.Sprintf("the key file %s cannot be read: %s", wording.QuotePath(o.KeyFile), failure.Reason(err)),
+			Fix:     "name a file that holds the API key and nothing else", Err: err,
 		}
 	}
 	defer f.Close()
@@ -125,12 +126,18 @@ var quotedValue = regexp.MustCompile("^(\".*\"|'.*')$")
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
 	if quotedValue.MatchString(key) {
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "bad-key", Message: "what " + from + " holds is in quotes", Fix: "leave the quotes out: they are no part of the key"}
+		return "", &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "bad-key",
+			Message: "what " + from + " holds is in quotes",
+			Fix:     "leave the quotes out: they are no part of the key",
+		}
 	}
 	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "bad-key", Message: "what " + from + " holds is no API key: it is empty, or has other characters than a key",
-			Fix: "it holds the key and nothing else",
+			Exit: failure.ExitRefused, Code: "bad-key",
+			Message: "what " + from + " holds is no API key: it is empty, or has other characters than a key",
+			Fix:     "it holds the key and nothing else",
 		}
 	}
 	return key, nil

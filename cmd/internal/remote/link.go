@@ -60,7 +60,12 @@ func (s *Session) SaveLink() error {
 		return err
 	}
 	if err := userfile.WritePrivate(s.linkPath(), append(text, '\n')); err != nil {
-		return failure.Resource("link-unwritable", s.Term.Shown(s.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+		return failure.Resource(
+			"link-unwritable",
+			s.Term.Shown(s.linkPath())+" cannot be written",
+			"make .pages a folder that you may write to",
+			err,
+		)
 	}
 	s.Link = link
 	return nil

@@ -74,7 +74,12 @@ func (o Options) keep(ctx context.Context, store *credentials, base, key, where 
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
 		case where == "keyring":
-			return "", failure.Resource("keyring", "the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
+			return "", failure.Resource(
+				"keyring",
+				"the system's keyring does not take the key",
+				"unlock it, or keep the key in a file with --store file",
+				err,
+			)
 		case o.Term.Verbose:
 			o.Term.Progress("the system's keyring does not take the key: %v", err)
 		}

@@ -51,7 +51,15 @@ type Session struct {
 
 // New returns a session that has read the link of the folder, and calls nothing yet.
 func New(o Options) (*Session, error) {
-	s := &Session{Term: o.Term, Dir: o.Dir, Workspace: o.Workspace, Site: o.Site, Version: o.Version, Contract: toolapi.NewContract(), options: o}
+	s := &Session{
+		Term:      o.Term,
+		Dir:       o.Dir,
+		Workspace: o.Workspace,
+		Site:      o.Site,
+		Version:   o.Version,
+		Contract:  toolapi.NewContract(),
+		options:   o,
+	}
 	return s, s.readLink()
 }
 

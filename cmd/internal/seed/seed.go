@@ -94,7 +94,8 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	in, err = userfile.OpenRegular(o.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-seed", Message: "there is no " + shown, Fix: "write INSERT statements there, or name another file with --file",
+			Exit: failure.ExitRefused, Code: "no-seed", Message: "there is no " + shown,
+			Fix: "write INSERT statements there, or name another file with --file",
 		}
 	}
 	h := sha256.New()
@@ -105,7 +106,8 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	}
 	if err != nil {
 		return nil, "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(shown), failure.Reason(err)), Err: err,
+			Exit: failure.ExitRefused, Code: "unreadable",
+			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(shown), failure.Reason(err)), Err: err,
 		}
 	}
 	_, err = in.Seek(0, io.SeekStart)
@@ -169,11 +171,18 @@ func (r *run) isDue(ctx context.Context) (bool, error) {
 
 // remember writes down, in the transaction of the seed, that it was run.
 func (r *run) remember(ctx context.Context) error {
-	_, err := r.db.Run(ctx, "CREATE TABLE IF NOT EXISTS "+table+" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT", nil, nil, nil)
+	_, err := r.db.Run(
+		ctx,
+		"CREATE TABLE IF NOT EXISTS "+table+" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT",
+		nil,
+		nil,
+		nil,
+	)
 	if err != nil {
 		return err
 	}
-	const insert = " (name, sha256, applied_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = excluded.applied_at"
+	const insert = " (name, sha256, applied_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = " +
+		"excluded.applied_at"
 	_, err = r.db.Run(ctx, "INSERT INTO "+table+insert, []any{r.name, r.sum, r.o.Now().UTC().Format(time.RFC3339)}, nil, nil)
 	return err
 }

@@ -52,7 +52,12 @@ func Error(err error) error {
 	if _, known := errors.AsType[*failure.Error](err); known || err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return failure.Resource("state-unusable", "the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
+	return failure.Resource(
+		"state-unusable",
+		"the state could not be read or written",
+		"free some disk, or make the state folder one that you may write to",
+		err,
+	)
 }
 
 // Saved is what `pages state save --json` and `pages state load --json` print.

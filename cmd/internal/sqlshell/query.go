@@ -34,7 +34,8 @@ func oneStatement(name string, r io.Reader) (migrate.Statement, error) {
 	first, err := in.Next()
 	if errors.Is(err, io.EOF) {
 		return first, &transfer.Error{
-			Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name, Fix: `give one as an argument, as in pages db query "SELECT 1", with --file or on stdin`,
+			Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name,
+			Fix: `give one as an argument, as in pages db query "SELECT 1", with --file or on stdin`,
 		}
 	}
 	if err != nil {
@@ -48,7 +49,8 @@ func oneStatement(name string, r io.Reader) (migrate.Statement, error) {
 		return first, transfer.BlameText(err)
 	}
 	e := &transfer.Error{
-		Code: transfer.CodeStatement, Msg: "a second statement begins here, and a query is one", Fix: "use pages db exec for several statements, or pages db shell",
+		Code: transfer.CodeStatement, Msg: "a second statement begins here, and a query is one",
+		Fix: "use pages db exec for several statements, or pages db shell",
 	}
 	e.Pos, e.Source, e.SourceColumn = second.At(0)
 	return first, e

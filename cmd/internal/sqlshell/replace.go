@@ -22,7 +22,12 @@ const pageSize = 4096
 func OpenInput(ctx context.Context, work userfile.WorkDir, file string) (io.ReadCloser, error) {
 	f, err := userfile.Open(ctx, work.Abs(file))
 	if err != nil && ctx.Err() == nil {
-		err = &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(file), failure.Reason(err)), Err: err}
+		err = &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "unreadable",
+			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(file), failure.Reason(err)),
+			Err:     err,
+		}
 	}
 	return f, err
 }
@@ -70,7 +75,12 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 		}
 	}
 	refuse := func(reason, fix string) error {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "database-refused", Message: fmt.Sprintf("%s cannot become the database: %s", wording.QuotePath(file), reason), Fix: fix}
+		return &failure.Error{
+			Exit:    failure.ExitRefused,
+			Code:    "database-refused",
+			Message: fmt.Sprintf("%s cannot become the database: %s", wording.QuotePath(file), reason),
+			Fix:     fix,
+		}
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(work.Abs(file), "mode=ro"))
 	if err != nil {
@@ -94,7 +104,10 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 	case encoding != "UTF-8":
 		return refuse("its text is "+encoding, "write it with sqlite3's .dump, and import that")
 	case size != pageSize:
-		return refuse(fmt.Sprintf("its pages have %d bytes, not %d", size, pageSize), fmt.Sprintf("run PRAGMA page_size=%d; VACUUM; on a copy of it, or import its dump", pageSize))
+		return refuse(
+			fmt.Sprintf("its pages have %d bytes, not %d", size, pageSize),
+			fmt.Sprintf("run PRAGMA page_size=%d; VACUUM; on a copy of it, or import its dump", pageSize),
+		)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func Arguments(ctx context.Context, t *terminal.Terminal, body string, words []s
 		text, err := userfile.Read(ctx, t.Path(body[1:]), toolapi.MaxBody+1)
 		if err != nil {
 			return nil, &failure.Error{
-				Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(body[1:]), failure.Reason(err)), Err: err,
+				Exit: failure.ExitRefused, Code: "unreadable",
+				Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(body[1:]), failure.Reason(err)), Err: err,
 			}
 		}
 		return text, nil

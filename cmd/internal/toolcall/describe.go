@@ -44,7 +44,13 @@ func Describe(w io.Writer, t client.ToolInfo) {
 		fmt.Fprintf(w, "\n%s\n", []string{"Arguments:", "Result:"}[i])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
-			fmt.Fprintf(w, "  %-22s %-10s %s\n", wording.Printable(name), wording.Printable(kind(p)), wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)))
+			fmt.Fprintf(
+				w,
+				"  %-22s %-10s %s\n",
+				wording.Printable(name),
+				wording.Printable(kind(p)),
+				wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)),
+			)
 		}
 	}
 }

@@ -46,7 +46,12 @@ func Pick(tools []client.ToolInfo, name string) (client.ToolInfo, error) {
 
 // unknownTool is the error of a name that no tool has: mistyped, or written as MCP clients do, or without the part before its dot.
 func unknownTool(name string, tools []client.ToolInfo) *failure.Error {
-	f := &failure.Error{Exit: failure.ExitRefused, Code: "no-such-tool", Message: fmt.Sprintf("the service has no tool %q", name), Fix: "pages tools lists them"}
+	f := &failure.Error{
+		Exit:    failure.ExitRefused,
+		Code:    "no-such-tool",
+		Message: fmt.Sprintf("the service has no tool %q", name),
+		Fix:     "pages tools lists them",
+	}
 	var names, actions []string
 	for _, t := range tools {
 		names = append(names, t.Name)
