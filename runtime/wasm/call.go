@@ -90,7 +90,7 @@ func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 		return nil, s.failure(err)
 	}
 	if s.raised.Get() != 0 {
-		return nil, s.failure(s.end())
+		return nil, s.failure(s.takeException())
 	}
 	if err := s.flush(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s *store) callImport(stack []uint64) {
 		panic(err)
 	}
 	if f.instance != nil && !throws && s.raised.Get() != 0 {
-		panic(s.end())
+		panic(s.takeException())
 	}
 }
 
@@ -309,9 +309,9 @@ func (s *store) index() error {
 func (s *store) failure(err error) error {
 	if e, ok := errors.AsType[*exception](err); ok {
 		s.resume(*e)
-		return s.thrown()
+		return s.takeThrown()
 	}
-	s.release(*s.end()) // a trap is not raised
+	s.release(*s.takeException()) // a trap is not raised
 	if t, ok := errors.AsType[*engine.ThrownError](err); ok {
 		return t
 	}

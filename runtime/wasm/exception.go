@@ -66,14 +66,14 @@ func (s *store) resume(e exception) {
 	s.value.Set(uint64(e.value))
 }
 
-// under is the exception under way; raised is 0 for none.
-func (s *store) under() (e exception) {
+// currentException is the exception under way; raised is 0 for none.
+func (s *store) currentException() (e exception) {
 	return exception{uint32(s.raised.Get()), uint32(s.value.Get())}
 }
 
-// end ends the exception under way, and returns it.
-func (s *store) end() *exception {
-	e := s.under()
+// takeException ends the exception under way, and returns it.
+func (s *store) takeException() *exception {
+	e := s.currentException()
 	s.raised.Set(0)
 	return &e
 }
@@ -86,10 +86,10 @@ func (s *store) boxed(e exception) *box {
 	return s.boxes[e.value]
 }
 
-// pack boxes b and makes it the exception under way. False, and nothing is done,
+// raiseBox boxes b and makes it the exception under way. False, and nothing is done,
 // when it would be more than the isolate may hold.
-func (s *store) pack(b *box) bool {
-	if !s.afford(b.cost()) {
+func (s *store) raiseBox(b *box) bool {
+	if !s.reserveBoxes(b.cost()) {
 		return false
 	}
 	for s.lastBox++; s.boxes[s.lastBox] != nil; {
@@ -100,8 +100,8 @@ func (s *store) pack(b *box) bool {
 	return true
 }
 
-// forget frees a box.
-func (s *store) forget(number uint32) {
+// freeBox frees a box.
+func (s *store) freeBox(number uint32) {
 	b := s.boxes[number]
 	if b == nil {
 		return
@@ -109,13 +109,13 @@ func (s *store) forget(number uint32) {
 	if b.has {
 		s.vm.Free(b.thrown)
 	}
-	s.afford(-b.cost())
+	s.reserveBoxes(-b.cost())
 	delete(s.boxes, number)
 }
 
-// afford counts n bytes of boxes, which may be negative; false, and nothing is
+// reserveBoxes counts n bytes of boxes, which may be negative; false, and nothing is
 // counted, when they would be more than the isolate may hold.
-func (s *store) afford(n int64) bool {
+func (s *store) reserveBoxes(n int64) bool {
 	n += s.boxBytes
 	if step := int64(boxStep); n > s.boxCharged {
 		if more := max(step, n-s.boxCharged); s.vm.Charge(more) {
@@ -134,7 +134,7 @@ func (s *store) afford(n int64) bool {
 // release ends e, unless it may be raised again.
 func (s *store) release(e exception) {
 	if b := s.boxed(e); b != nil && !b.kept {
-		s.forget(e.value)
+		s.freeBox(e.value)
 	}
 }
 
@@ -163,14 +163,14 @@ func (s *store) throw(ref uint64) {
 
 // box implements rewrite.HostBox.
 func (s *store) box(stack []uint64, held int) {
-	if !s.pack(&box{tag: uint32(stack[0]), values: slices.Clone(stack[1 : 1+held])}) {
+	if !s.raiseBox(&box{tag: uint32(stack[0]), values: slices.Clone(stack[1 : 1+held])}) {
 		panic(errMemory("WebAssembly.Exception"))
 	}
 }
 
 // open implements rewrite.HostOpen.
 func (s *store) open(stack []uint64, held int) {
-	keep, e := uint32(stack[0]) != 0, s.under()
+	keep, e := uint32(stack[0]) != 0, s.currentException()
 	clear(stack[:held])
 	b := s.boxed(e)
 	if b == nil {
@@ -238,7 +238,7 @@ func (s *store) raiseValue(v engine.Value) bool {
 			return false
 		}
 	}
-	return s.pack(b)
+	return s.raiseBox(b)
 }
 
 // fill takes the number of a tag, and what its exception holds, from a list.
@@ -279,9 +279,9 @@ func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 	return t
 }
 
-// thrown ends the exception under way, and is it as an error for JavaScript.
-func (s *store) thrown() error {
-	e := s.end()
+// takeThrown ends the exception under way, and is it as an error for JavaScript.
+func (s *store) takeThrown() error {
+	e := s.takeException()
 	b := s.boxed(*e)
 	defer s.release(*e)
 	if b != nil && b.has {
@@ -363,7 +363,7 @@ func (s *store) sweepBoxes() {
 	}
 	for _, number := range slices.Collect(maps.Keys(s.boxes)) {
 		if _, held := live[number]; !held {
-			s.forget(number)
+			s.freeBox(number)
 		}
 	}
 	if s.boxesAt = 0; len(live) > 0 {
@@ -411,7 +411,7 @@ func newTag(s *store, c *engine.Call) (any, error) {
 	for _, letter := range c.String(0) {
 		held = append(held, valType(string(letter)))
 	}
-	in, err := s.made(rewrite.TagModule(held))
+	in, err := s.newOwnInstance(rewrite.TagModule(held))
 	if err != nil {
 		return nil, err
 	}

@@ -50,12 +50,12 @@ func Funcs() map[string]engine.Func {
 			if !ok {
 				return nil, engine.TypeError("WebAssembly is not available here")
 			}
-			if err := s.ready(); err != nil {
+			if err := s.prepare(); err != nil {
 				return nil, err
 			}
 			result, err := f(s, c)
 			if err != nil {
-				err = s.classed(err)
+				err = s.withClass(err)
 			}
 			return result, err
 		}
@@ -63,8 +63,8 @@ func Funcs() map[string]engine.Func {
 	return all
 }
 
-// classed makes errors of WebAssembly's own classes objects of them.
-func (s *store) classed(err error) error {
+// withClass makes errors of WebAssembly's own classes objects of them.
+func (s *store) withClass(err error) error {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {
 		return err
@@ -260,8 +260,8 @@ func functionType(s *store, c *engine.Call) (any, error) {
 	return f.typ().Key(), nil
 }
 
-// made is an instance of a module that JavaScript did not give.
-func (s *store) made(module []byte) (*instance, error) {
+// newOwnInstance is an instance of a module that JavaScript did not give.
+func (s *store) newOwnInstance(module []byte) (*instance, error) {
 	p, err := s.set.runtime.compile(s.ctx, module)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func limitsOf(c *engine.Call, at int) wasmbinary.Limits {
 
 // wasm_memory(initial, maximum or null) -> number of an instance
 func newMemory(s *store, c *engine.Call) (any, error) {
-	in, err := s.made(rewrite.MemoryModule(limitsOf(c, 0)))
+	in, err := s.newOwnInstance(rewrite.MemoryModule(limitsOf(c, 0)))
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func newTable(s *store, c *engine.Call) (any, error) {
 	if !c.IsNullish(1) {
 		t.Max, t.HasMax = uint32(c.Int(1)), true
 	}
-	in, err := s.made(rewrite.TableModule(t))
+	in, err := s.newOwnInstance(rewrite.TableModule(t))
 	if err != nil {
 		return nil, err
 	}
@@ -441,7 +441,7 @@ func newGlobal(s *store, c *engine.Call) (any, error) {
 			return nil, err
 		}
 	}
-	in, err := s.made(rewrite.GlobalModule(g, bits))
+	in, err := s.newOwnInstance(rewrite.GlobalModule(g, bits))
 	if err != nil {
 		return nil, err
 	}

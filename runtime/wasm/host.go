@@ -32,8 +32,8 @@ func (r *Runtime) linkHost(ctx context.Context) error {
 		{rewrite.HostInterrupt, nil, nil, func(s *store, _ []uint64) { s.vm.Interrupt() }},
 		{rewrite.HostOverflow, nil, nil, func(*store, []uint64) { panic(errOverflow()) }},
 		{rewrite.HostAllow, one, one, func(s *store, stack []uint64) { stack[0] = s.allow(uint32(stack[0])) }},
-		{rewrite.HostDiscard, nil, nil, func(s *store, _ []uint64) { s.release(s.under()) }},
-		{rewrite.HostKeep, nil, nil, func(s *store, _ []uint64) { s.keep(s.under()) }},
+		{rewrite.HostDiscard, nil, nil, func(s *store, _ []uint64) { s.release(s.currentException()) }},
+		{rewrite.HostKeep, nil, nil, func(s *store, _ []uint64) { s.keep(s.currentException()) }},
 		{rewrite.HostRef, append(one, one...), ref, func(s *store, stack []uint64) { stack[0] = s.ref(stack[0], stack[1]) }},
 		{rewrite.HostRelease, append(one, one...), nil, func(s *store, stack []uint64) {
 			s.release(exception{uint32(stack[0]), uint32(stack[1])})

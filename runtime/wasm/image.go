@@ -146,7 +146,7 @@ func (s *store) expectTables() map[place][]float64 {
 			}
 		}
 		for _, e := range in.program.Elems {
-			if !in.expect(e, all[in.tables[e.Table]]) {
+			if !in.expectSegment(e, all[in.tables[e.Table]]) {
 				break
 			}
 		}
@@ -154,8 +154,8 @@ func (s *store) expectTables() map[place][]float64 {
 	return all
 }
 
-// expect notes one segment; false when it does not fit, which is a trap.
-func (in *instance) expect(e rewrite.Elem, codes []float64) bool {
+// expectSegment notes one segment; false when it does not fit, which is a trap.
+func (in *instance) expectSegment(e rewrite.Elem, codes []float64) bool {
 	offset := e.Offset
 	if offset < 0 {
 		if e.Global == wasmbinary.NoRef {
@@ -212,21 +212,21 @@ func unknownOffsets(p place) bool {
 	return false
 }
 
-// revive makes the instances of an image: first all of them, then what refers to
+// restoreInstances makes the instances of an image: first all of them, then what refers to
 // functions.
-func (s *store) revive(im *image) error {
+func (s *store) restoreInstances(im *image) error {
 	regions := s.vm.Regions()
-	if err := s.reviveBoxes(im); err != nil {
+	if err := s.restoreBoxes(im); err != nil {
 		return err
 	}
 	for _, x := range im.instances {
-		in := s.blank(x.id, x.program, x.linked)
+		in := s.newUnlinked(x.id, x.program, x.linked)
 		if err := in.link(x.linked); err != nil {
 			return err
 		}
 		in.tags = x.tags
 		if in.owns = x.owns; in.owns {
-			s.set.runtime.hold(x.program)
+			s.set.runtime.retain(x.program)
 		}
 		if x.region >= 0 {
 			in.region = regions[x.region]
@@ -258,11 +258,11 @@ func (s *store) revive(im *image) error {
 	return nil
 }
 
-// reviveBoxes makes the exceptions of an image, and goes on with its numbers.
-func (s *store) reviveBoxes(im *image) error {
+// restoreBoxes makes the exceptions of an image, and goes on with its numbers.
+func (s *store) restoreBoxes(im *image) error {
 	s.lastTag, s.lastBox = im.lastTag, im.lastBox
 	for number, b := range im.boxes {
-		if !s.afford(b.cost()) {
+		if !s.reserveBoxes(b.cost()) {
 			return errMemory("WebAssembly.Instance()")
 		}
 		s.boxes[number] = &b

@@ -98,7 +98,7 @@ func (s *store) decode(code int64) (*instance, uint32, error) {
 // what its imports come from: codes of functions, tables and globals, numbers of
 // tags, and of instances for memories, and -1 for functions of JavaScript's.
 func (s *store) newInstance(p *program, links []int64) (*instance, error) {
-	if err := s.tidy(); err != nil {
+	if err := s.sweepWhenDue(); err != nil {
 		return nil, err
 	}
 	in, err := s.makeInstance(p, links)
@@ -112,8 +112,8 @@ func (s *store) newInstance(p *program, links []int64) (*instance, error) {
 	return in, err
 }
 
-// tidy sweeps when much was made since the last time.
-func (s *store) tidy() error {
+// sweepWhenDue sweeps when much was made since the last time.
+func (s *store) sweepWhenDue() error {
 	if len(s.instances) < s.sweepAt && s.vm.Charged() < s.sweepOver {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (s *store) sweep() error {
 			return err
 		}
 		if in := s.instances[int(id)]; in != nil {
-			s.lose(in)
+			s.loseInstance(in)
 		}
 	}
 	held := s.vm.Charged()
@@ -147,7 +147,7 @@ func (s *store) sweep() error {
 }
 
 func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
-	in := s.blank(s.last+1, p, links)
+	in := s.newUnlinked(s.last+1, p, links)
 	if err := in.link(links); err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 	return in, nil
 }
 
-// blank is an instance that is not linked yet.
-func (s *store) blank(id int, p *program, links []int64) *instance {
+// newUnlinked is an instance that is not linked yet.
+func (s *store) newUnlinked(id int, p *program, links []int64) *instance {
 	in := &instance{store: s, id: id, program: p, linked: links, calls: map[string][]api.Function{}, adapted: map[place]api.Module{}}
 	in.group = &group{members: []*instance{in}}
 	return in
@@ -221,9 +221,9 @@ func errMemory(where string) error {
 		strconv.Itoa(engine.DefaultMemoryLimit>>20) + " MB"}
 }
 
-// lose notes that JavaScript has no way to an instance any more, and closes the
+// loseInstance notes that JavaScript has no way to an instance any more, and closes the
 // group of instances after the last of them.
-func (s *store) lose(in *instance) {
+func (s *store) loseInstance(in *instance) {
 	g := in.group
 	in.lost = true
 	if g.lost++; g.lost < len(g.members) {

@@ -151,7 +151,7 @@ func (s *store) adapter(kind wasmbinary.Kind, p place) (api.Module, error) {
 	} else {
 		module = rewrite.GlobalAdapter(p.index, p.globalType())
 	}
-	m, err := s.set.runtime.instantiate(s.resolving(in), module)
+	m, err := s.set.runtime.instantiate(s.withImports(in), module)
 	if err == nil {
 		p.instance.adapted[key] = m
 	}

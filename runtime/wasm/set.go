@@ -44,7 +44,7 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 	if slices.ContainsFunc(results, func(l loaded) bool { return l.program != nil && l.program.Throws }) {
 		for n, source := range sources {
 			if p := results[n].program; p != nil && p.Shares && !p.Throws {
-				work.Go(func() { results[n] = r.lowered(ctx, p, source.Bytes) })
+				work.Go(func() { results[n] = r.compileLowered(ctx, p, source.Bytes) })
 			}
 		}
 		work.Wait()
@@ -55,9 +55,9 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 	return s
 }
 
-// lowered compiles a module again, in the form in which its calls of functions that
+// compileLowered compiles a module again, in the form in which its calls of functions that
 // others put into its tables may raise exceptions.
-func (r *Runtime) lowered(ctx context.Context, p *program, module []byte) (l loaded) {
+func (r *Runtime) compileLowered(ctx context.Context, p *program, module []byte) (l loaded) {
 	l.program, l.err = r.compileAs(ctx, programKey{p.key.sum, true}, module)
 	r.release(ctx, p)
 	return l
@@ -80,7 +80,7 @@ func (s *Set) pin(p *program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.Contains(s.pinned, p) {
-		s.runtime.hold(p)
+		s.runtime.retain(p)
 		s.pinned = append(s.pinned, p)
 	}
 }

@@ -90,8 +90,8 @@ var countersModule = []byte("\x00asm\x01\x00\x00\x00" + //nolint:gochecknoglobal
 	"\x06\x15\x04\x7f\x01\x41\x01\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b" +
 	"\x07\x21\x04\x04fuel\x03\x00\x05stack\x03\x01\x06raised\x03\x02\x05value\x03\x03")
 
-// ready makes what every instance needs, and revives those of the image.
-func (s *store) ready() error {
+// prepare makes what every instance needs, and revives those of the image.
+func (s *store) prepare() error {
 	if s.counters == nil {
 		m, err := s.set.runtime.instantiate(s.ctx, countersModule)
 		if err != nil {
@@ -113,7 +113,7 @@ func (s *store) ready() error {
 	}
 	saved := s.saved
 	s.saved = nil
-	return s.revive(saved)
+	return s.restoreInstances(saved)
 }
 
 // allow implements rewrite.HostAllow.
@@ -155,7 +155,7 @@ func (s *store) start(in *instance) (err error) {
 			err = fmt.Errorf("the instance cannot be made: %v", p)
 		}
 	}()
-	ctx := s.resolving(in)
+	ctx := s.withImports(in)
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
 		return &linear{in}
 	}))
@@ -178,8 +178,8 @@ func (s *store) start(in *instance) (err error) {
 	return nil
 }
 
-// resolving finds what in imports.
-func (s *store) resolving(in *instance) context.Context {
+// withImports finds what in imports.
+func (s *store) withImports(in *instance) context.Context {
 	return experimental.WithImportResolver(s.ctx, func(name string) api.Module {
 		if name == rewrite.Counters {
 			return s.counters

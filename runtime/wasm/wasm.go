@@ -127,7 +127,7 @@ func (r *Runtime) compile(ctx context.Context, module []byte) (*program, error) 
 }
 
 func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) (*program, error) {
-	if p := r.known(key); p != nil {
+	if p := r.cachedProgram(key); p != nil {
 		return p, nil
 	}
 	if len(module) > maxModule {
@@ -150,8 +150,8 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	if err := r.linkCalls(ctx, m); err != nil {
 		return nil, compileError(err)
 	}
-	p.compiled, err = contained(func() (wazero.CompiledModule, error) {
-		return kept(r, func() (wazero.CompiledModule, error) {
+	p.compiled, err = recoverPanic(func() (wazero.CompiledModule, error) {
+		return compileCached(r, func() (wazero.CompiledModule, error) {
 			return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), m.Bytes)
 		})
 	})
@@ -179,12 +179,12 @@ func (r *Runtime) check(ctx context.Context, module []byte) error {
 		return err
 	}
 	reader := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithDebugInfoEnabled(false))
-	_, err = contained(func() (wazero.CompiledModule, error) { return reader.CompileModule(ctx, m.Bytes) })
+	_, err = recoverPanic(func() (wazero.CompiledModule, error) { return reader.CompileModule(ctx, m.Bytes) })
 	return errors.Join(err, reader.Close(ctx))
 }
 
-// contained compiles; a panic of the compiler's is an error like any other.
-func contained(compile func() (wazero.CompiledModule, error)) (m wazero.CompiledModule, err error) {
+// recoverPanic compiles; a panic of the compiler's is an error like any other.
+func recoverPanic(compile func() (wazero.CompiledModule, error)) (m wazero.CompiledModule, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the compiler failed: %v", p)
@@ -195,14 +195,14 @@ func contained(compile func() (wazero.CompiledModule, error)) (m wazero.Compiled
 
 // instantiate makes an instance of a module of this package's own.
 func (r *Runtime) instantiate(ctx context.Context, module []byte) (api.Module, error) {
-	return kept(r, func() (api.Module, error) {
+	return compileCached(r, func() (api.Module, error) {
 		return r.wazero.InstantiateWithConfig(ctx, module, wazero.NewModuleConfig().WithName(""))
 	})
 }
 
-// kept compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
+// compileCached compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
 // remembers it, so that the second attempt finds it. So does what was kept and is damaged, until it is gone.
-func kept[T any](r *Runtime, compile func() (T, error)) (T, error) {
+func compileCached[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	result, err := compile()
 	if _, unkept := errors.AsType[syscall.Errno](err); unkept || engine.ClearDamaged(r.dir, err) {
 		return compile()
@@ -210,7 +210,7 @@ func kept[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	return result, err
 }
 
-func (r *Runtime) known(key programKey) *program {
+func (r *Runtime) cachedProgram(key programKey) *program {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.programs[key]
@@ -228,8 +228,8 @@ func (r *Runtime) known(key programKey) *program {
 	return p
 }
 
-// hold counts one more user of a program that has one.
-func (r *Runtime) hold(p *program) {
+// retain counts one more user of a program that has one.
+func (r *Runtime) retain(p *program) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.users++
