@@ -13,27 +13,27 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Called returns the callees of the calls that a position may be of, the innermost first,
+// Callees returns the callees of the calls that a position may be of, the innermost first,
 // with "new " before a constructor's: QuickJS keeps the last position within a call, which
 // may be that of a call among its arguments. Arguments are left out: "a.b(...).c". Line and
 // column count from 1.
-func Called(code []byte, line, column int) []string {
-	if s := read(code, line, column); s != nil {
-		return s.called()
+func Callees(code []byte, line, column int) []string {
+	if s := newExcerpt(code, line, column); s != nil {
+		return s.callees()
 	}
 	return nil
 }
 
-// Iterated returns what is gone through at a position, behind "of" or "...", or what a
+// Iterable returns what is gone through at a position, behind "of" or "...", or what a
 // declaration takes apart in whose brackets it is, and "" when that cannot be told in a few words.
-func Iterated(code []byte, line, column int) string {
-	if s := read(code, line, column); s != nil {
-		return s.iterated()
+func Iterable(code []byte, line, column int) string {
+	if s := newExcerpt(code, line, column); s != nil {
+		return s.iterable()
 	}
 	return ""
 }
 
-func read(code []byte, line, column int) *excerpt {
+func newExcerpt(code []byte, line, column int) *excerpt {
 	at, ok := offsetOf(code, line, column)
 	if !ok {
 		return nil
@@ -166,10 +166,10 @@ func (s *excerpt) isCallee(i int) bool {
 // mostAround is how many brackets are looked at around a position.
 const mostAround = 16
 
-// called is what Called returns: first the calls at the position itself, then those whose
+// callees is what Callees returns: first the calls at the position itself, then those whose
 // arguments end with what is there.
-func (s *excerpt) called() []string {
-	texts, end := s.calledHere()
+func (s *excerpt) callees() []string {
+	texts, end := s.calleesHere()
 	inner, around := s.at, 0
 	for i := end + 1; end >= 0 && i < len(s.tokens) && around < mostAround; i++ {
 		switch {
@@ -191,9 +191,9 @@ func (s *excerpt) called() []string {
 	return texts
 }
 
-// calledHere are the callees of the calls that the position is at, one of what the other
+// calleesHere are the callees of the calls that the position is at, one of what the other
 // returns, and the last token of them; -1 for a call without an end.
-func (s *excerpt) calledHere() (texts []string, end int) {
+func (s *excerpt) calleesHere() (texts []string, end int) {
 	end = s.chainEnd(s.at)
 	isNew := s.is(s.chainStart(end)-1, js.NewToken)
 	for {
@@ -307,10 +307,10 @@ func (s *excerpt) text(start, end int) string {
 	return b.String()
 }
 
-// iterated is what Iterated returns.
-func (s *excerpt) iterated() string {
+// iterable is what Iterable returns.
+func (s *excerpt) iterable() string {
 	if s.is(s.at-1, js.OpenBracketToken) {
-		if text := s.declared(s.at - 1); text != "" {
+		if text := s.initializer(s.at - 1); text != "" {
 			return text
 		}
 	}

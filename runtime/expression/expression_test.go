@@ -88,7 +88,7 @@ var calls = []struct{ code, want string }{
 func TestCalled(t *testing.T) {
 	for _, c := range calls {
 		code, line, column := at(t, c.code)
-		if got := strings.Join(expression.Called(code, line, column), "|"); got != c.want {
+		if got := strings.Join(expression.Callees(code, line, column), "|"); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestIterated(t *testing.T) {
 		{"¦function f() {\n}", ""},
 	} {
 		code, line, column := at(t, c.code)
-		if got := expression.Iterated(code, line, column); got != c.want {
+		if got := expression.Iterable(code, line, column); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
 		}
 	}
@@ -148,7 +148,7 @@ func TestDestructured(t *testing.T) {
 		{"¦", "", "", false},
 	} {
 		code, line, column := at(t, c.code)
-		property, source, ok := expression.Destructured(code, line, column)
+		property, source, ok := expression.Pattern(code, line, column)
 		if property != c.property || source != c.source || ok != c.ok {
 			t.Errorf("%s: got %q of %q, %v", c.code, property, source, ok)
 		}
@@ -173,7 +173,7 @@ func TestAssigned(t *testing.T) {
 		{"¦", ""},
 	} {
 		code, line, column := at(t, c.code)
-		if got := expression.Assigned(code, line, column); got != c.want {
+		if got := expression.AssignedMember(code, line, column); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
 		}
 	}
@@ -182,7 +182,7 @@ func TestAssigned(t *testing.T) {
 // TestDeep: brackets within brackets cost no more than a few passes over the excerpt.
 func TestDeep(t *testing.T) {
 	for _, code := range []string{"f(" + strings.Repeat("(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("f(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("`${", 8000) + "x" + strings.Repeat("}`", 8000)} {
-		if got := expression.Called([]byte(code), 1, strings.Index(code, "x")+1); len(got) > 17 {
+		if got := expression.Callees([]byte(code), 1, strings.Index(code, "x")+1); len(got) > 17 {
 			t.Errorf("%d callees", len(got))
 		}
 	}
@@ -190,7 +190,7 @@ func TestDeep(t *testing.T) {
 
 func TestOutside(t *testing.T) {
 	for _, where := range [][2]int{{0, 0}, {1, 0}, {1, 99}, {2, 1}, {-1, 1}, {1, -5}} {
-		if got := expression.Called([]byte("f();"), where[0], where[1]); got != nil {
+		if got := expression.Callees([]byte("f();"), where[0], where[1]); got != nil {
 			t.Errorf("%v: got %q", where, got)
 		}
 	}
@@ -206,10 +206,10 @@ func FuzzCalled(f *testing.F) {
 		f.Add(before+after, strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n"))
 	}
 	f.Fuzz(func(t *testing.T, code string, line, column int) {
-		expression.Called([]byte(code), line, column)
-		expression.Iterated([]byte(code), line, column)
-		expression.Destructured([]byte(code), line, column)
-		expression.Assigned([]byte(code), line, column)
+		expression.Callees([]byte(code), line, column)
+		expression.Iterable([]byte(code), line, column)
+		expression.Pattern([]byte(code), line, column)
+		expression.AssignedMember([]byte(code), line, column)
 		if at, from, ok := expression.Loop([]byte(code), line, column); ok && (at < 1 || at > strings.Count(code, "\n")+1 || from < 1) {
 			t.Errorf("%q at %d:%d is the loop at %d:%d", code, line, column, at, from)
 		}

@@ -10,15 +10,15 @@ import (
 // This file reads patterns, such as { a, b } in const { a, b } = c.d, at whose first token
 // the engine was, and members that are assigned to.
 
-// Destructured returns the first property of a pattern in braces, "" when that is no name, and
+// Pattern returns the first property of a pattern in braces, "" when that is no name, and
 // what a declaration takes apart with it, "" when there is none: a parameter, or a part of
 // another pattern. It is not ok when no such pattern begins there. Line and column count from 1.
-func Destructured(code []byte, line, column int) (property, source string, ok bool) {
-	s := read(code, line, column)
+func Pattern(code []byte, line, column int) (property, source string, ok bool) {
+	s := newExcerpt(code, line, column)
 	if s == nil || !s.is(s.at-1, js.OpenBraceToken) {
 		return "", "", false
 	}
-	return s.property(s.at), s.declared(s.at - 1), true
+	return s.property(s.at), s.initializer(s.at - 1), true
 }
 
 // property is the name at token i; "" for what is computed, or all that is left.
@@ -34,9 +34,9 @@ func (s *excerpt) property(i int) string {
 	return ""
 }
 
-// declared is the text of what is taken apart by the pattern that token open begins, in a
+// initializer is the text of what is taken apart by the pattern that token open begins, in a
 // declaration; "(intermediate value)" for more than a few words.
-func (s *excerpt) declared(open int) string {
+func (s *excerpt) initializer(open int) string {
 	end := s.partner(open, 1)
 	if !s.is(open-1, js.ConstToken, js.LetToken, js.VarToken) || end < 0 || !s.is(end+1, js.EqToken) {
 		return ""
@@ -62,10 +62,10 @@ func (s *excerpt) callsEnd(i int) int {
 	return end
 }
 
-// Assigned returns the member that is assigned to at a position, "" when none is that has a
+// AssignedMember returns the member that is assigned to at a position, "" when none is that has a
 // name. Line and column count from 1.
-func Assigned(code []byte, line, column int) string {
-	s := read(code, line, column)
+func AssignedMember(code []byte, line, column int) string {
+	s := newExcerpt(code, line, column)
 	if s == nil {
 		return ""
 	}

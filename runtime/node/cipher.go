@@ -124,7 +124,7 @@ func cipherBlocks(c *engine.Call) (any, error) {
 	encrypt, key, iv, text := c.Bool(2), c.Bytes(3), c.Bytes(4), c.Bytes(5)
 	block, err := found.blocks(key)
 	if err != nil || len(text)%block.BlockSize() != 0 {
-		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
+		return nil, newError("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 	}
 	switch {
 	case found.mode == "ecb":
@@ -136,7 +136,7 @@ func cipherBlocks(c *engine.Call) (any, error) {
 			}
 		}
 	case found.mode != "cbc" || len(iv) != found.block:
-		return nil, failure("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
+		return nil, newError("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
 	case encrypt:
 		cipher.NewCBCEncrypter(block, iv).CryptBlocks(text, text)
 	default:
@@ -151,7 +151,7 @@ func cipherStream(c *engine.Call) (any, error) {
 	if found.mode == "poly1305" {
 		s, err := chacha20.NewUnauthenticatedCipher(key, iv)
 		if err != nil {
-			return nil, failure("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
+			return nil, newError("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
 		}
 		const block = 64
 		s.SetCounter(uint32(1 + position/block)) // the first block is the tag's key
@@ -164,7 +164,7 @@ func cipherStream(c *engine.Call) (any, error) {
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil || len(iv) != aes.BlockSize {
-		return nil, failure("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
+		return nil, newError("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
 	}
 	width := aes.BlockSize // of the counter
 	if found.mode == "gcm" {
@@ -202,7 +202,7 @@ func cipherTag(c *engine.Call) (any, error) {
 
 func newAEAD(name string, key, iv []byte) (cipher.AEAD, []byte, error) {
 	found, _ := findCipher(name)
-	invalid := failure("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
+	invalid := newError("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
 	if found.mode == "poly1305" {
 		aead, err := chacha20poly1305.New(key)
 		if err != nil || len(iv) != chacha20poly1305.NonceSize {

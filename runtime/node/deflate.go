@@ -33,11 +33,11 @@ func newDeflater(z packer, out io.Writer) (*deflater, error) {
 		out: out, dictionary: z.dictionary, window: slices.Clone(z.dictionary), framed: z.format == "deflate",
 		sum: adler32.New(),
 	}
-	return d, d.change(z.level)
+	return d, d.setLevel(z.level)
 }
 
-// change has what follows compressed at another level.
-func (d *deflater) change(level int) (err error) {
+// setLevel compresses what follows at another level.
+func (d *deflater) setLevel(level int) (err error) {
 	if d.w != nil && d.begun {
 		if err := d.w.Flush(); err != nil {
 			return err

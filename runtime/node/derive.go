@@ -39,7 +39,7 @@ func deriveOperations() map[string]operation {
 		"is_prime": func(c *engine.Call) (any, error) {
 			b := c.View(1)
 			if len(b) > maxPrimeBytes {
-				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
+				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
 			}
 			candidate := new(big.Int).SetBytes(b)
 			return c.Offload(func() (any, error) { return candidate.ProbablyPrime(20), nil })
@@ -52,7 +52,7 @@ func deriveOperations() map[string]operation {
 			}
 			key, salt, info, length := c.Bytes(2), c.Bytes(3), c.Bytes(4), c.Int(5)
 			if length > int64(255*h().Size()) {
-				return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
+				return nil, newError("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 			}
 			return c.Offload(func() (any, error) { return hkdf.Key(h, key, salt, string(info), int(length)) })
 		},
@@ -64,13 +64,13 @@ func deriveOperations() map[string]operation {
 			}
 			password, salt, rounds, length := c.Bytes(2), c.Bytes(3), c.Int(4), c.Int(5)
 			if size := int64(h().Size()); length > maxOutput || rounds*(1+(length-1)/size) > maxRounds {
-				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
+				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
 			}
 			async := c.Bool(6)
 			if err := c.Reserve(length); err != nil {
 				return nil, err
 			}
-			return later(c, async, func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
+			return offload(c, async, func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
 		},
 		// scrypt(password, salt, length, N, r, p, max memory, async) -> bytes
 		"scrypt": func(c *engine.Call) (any, error) { return deriveScrypt(c) },
@@ -81,19 +81,19 @@ func deriveScrypt(c *engine.Call) (any, error) {
 	password, salt, length := c.Bytes(1), c.Bytes(2), c.Int(3)
 	n, r, p, most := c.Int(4), c.Int(5), c.Int(6), c.Int(7)
 	if n <= 1 || n&(n-1) != 0 || r <= 0 || p <= 0 || r > 1<<20 || p > 1<<20 || n > 1<<30 {
-		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params")
+		return nil, newError("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params")
 	}
 	if most = min(most, engine.DefaultMemoryLimit); 128*r*(n+p+2) > most {
-		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
+		return nil, newError("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
 	}
 	if length > maxOutput || n*r*p > maxRounds {
-		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
+		return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
 	}
 	async := c.Bool(8)
 	if err := c.Reserve(128*r*(n+p+2) + length); err != nil {
 		return nil, err
 	}
-	return later(c, async, func() (any, error) {
+	return offload(c, async, func() (any, error) {
 		if length == 0 { // scrypt.Key would panic
 			return []byte{}, nil
 		}
@@ -101,9 +101,9 @@ func deriveScrypt(c *engine.Call) (any, error) {
 	})
 }
 
-// later does work apart, on the turn's time, and gives its result now or by a
+// offload runs work beside the isolate, on the turn's time, and gives its result now or by a
 // promise: what takes the time of a processor counts, whoever waits for it.
-func later(c *engine.Call, async bool, work func() (any, error)) (any, error) {
+func offload(c *engine.Call, async bool, work func() (any, error)) (any, error) {
 	value, err := c.Offload(work)
 	if !async {
 		return value, err
@@ -123,7 +123,7 @@ const maxPrimeBytes = 512
 func newPrime(ctx context.Context, bits int64, safe bool) ([]byte, error) {
 	const most, mostSafe = 4096, 512
 	if bits < 2 || bits > most || safe && bits > mostSafe {
-		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "primes have 2 to %d bits here, safe ones up to %d", most, mostSafe)
+		return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "primes have 2 to %d bits here, safe ones up to %d", most, mostSafe)
 	}
 	for ctx.Err() == nil {
 		p, err := rand.Prime(rand.Reader, int(bits))

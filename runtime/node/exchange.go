@@ -37,9 +37,9 @@ func curveOperations() map[string]operation {
 			if err != nil {
 				return nil, err
 			}
-			key, err := curve.NewPrivateKey(fixed(c.Bytes(2), points))
+			key, err := curve.NewPrivateKey(padToCurve(c.Bytes(2), points))
 			if err != nil {
-				return nil, failure("Error", "ERR_CRYPTO_INVALID_KEYPAIR", "Private key is not valid for specified curve.")
+				return nil, newError("Error", "ERR_CRYPTO_INVALID_KEYPAIR", "Private key is not valid for specified curve.")
 			}
 			return []any{key.Bytes(), key.PublicKey().Bytes()}, nil
 		},
@@ -63,7 +63,7 @@ func curveSecret(c *engine.Call) (any, error) {
 	}
 	private, err := curve.NewPrivateKey(c.Bytes(2))
 	if err != nil {
-		return nil, failure("Error", "ERR_CRYPTO_INVALID_KEYPAIR", "Invalid key pair")
+		return nil, newError("Error", "ERR_CRYPTO_INVALID_KEYPAIR", "Invalid key pair")
 	}
 	point, err := point(points, c.Bytes(3), "uncompressed")
 	if err != nil {
@@ -112,8 +112,8 @@ func groupOperations() map[string]operation {
 }
 
 var (
-	errPrime = failure("RangeError", "ERR_OUT_OF_RANGE", "the prime, the generator and the keys have 2 to 8192 bits here")
-	errPoint = failure("Error", "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Public key is not valid for specified curve")
+	errPrime = newError("RangeError", "ERR_OUT_OF_RANGE", "the prime, the generator and the keys have 2 to 8192 bits here")
+	errPoint = newError("Error", "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Public key is not valid for specified curve")
 )
 
 // exchangeCurve is a curve as the two packages of the standard library have it.
@@ -130,7 +130,7 @@ func exchangeCurve(name string) (ecdh.Curve, elliptic.Curve, error) {
 	case elliptic.P521():
 		return ecdh.P521(), points, nil
 	}
-	return nil, nil, failure(
+	return nil, nil, newError(
 		"TypeError", "ERR_CRYPTO_INVALID_CURVE",
 		"Invalid EC curve name: prime256v1, secp384r1 and secp521r1 are known here",
 	)

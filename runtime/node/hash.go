@@ -72,7 +72,7 @@ func newHash(name string) (func() hash.Hash, error) {
 	plain = strings.Replace(plain, "/", "-", 1)
 	f, ok := hashes[plain]
 	if !ok {
-		return nil, failure("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
+		return nil, newError("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
 	}
 	return f, nil
 }
@@ -86,7 +86,7 @@ func hashOperations() map[string]operation {
 		},
 		// hash_update(name, state or null, view) -> state
 		"hash_update": func(c *engine.Call) (any, error) {
-			h, err := resumed(c.String(1), c.Bytes(2))
+			h, err := resumeHash(c.String(1), c.Bytes(2))
 			if err != nil {
 				return nil, err
 			}
@@ -95,7 +95,7 @@ func hashOperations() map[string]operation {
 		},
 		// hash_final(name, state or null, view, length or -1) -> bytes
 		"hash_final": func(c *engine.Call) (any, error) {
-			h, err := resumed(c.String(1), c.Bytes(2))
+			h, err := resumeHash(c.String(1), c.Bytes(2))
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +118,7 @@ func hashOperations() map[string]operation {
 		},
 		// hmac_final(name, key, state, view) -> bytes
 		"hmac_final": func(c *engine.Call) (any, error) {
-			inner, err := resumed(c.String(1), c.Bytes(3))
+			inner, err := resumeHash(c.String(1), c.Bytes(3))
 			if err != nil {
 				return nil, err
 			}
@@ -154,8 +154,8 @@ func pad(h func() hash.Hash, key []byte, x byte) []byte {
 	return block
 }
 
-// resumed is the hash in the state; nil is its beginning.
-func resumed(name string, state []byte) (hash.Hash, error) {
+// resumeHash returns the hash in the state; nil is its beginning.
+func resumeHash(name string, state []byte) (hash.Hash, error) {
 	f, err := newHash(name)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func resumed(name string, state []byte) (hash.Hash, error) {
 	}
 	u, ok := h.(encoding.BinaryUnmarshaler)
 	if !ok || u.UnmarshalBinary(state) != nil {
-		return nil, failure("Error", "ERR_CRYPTO_HASH_FINALIZED", "The state of the digest is damaged")
+		return nil, newError("Error", "ERR_CRYPTO_HASH_FINALIZED", "The state of the digest is damaged")
 	}
 	return h, nil
 }
@@ -174,7 +174,7 @@ func resumed(name string, state []byte) (hash.Hash, error) {
 func state(h hash.Hash) ([]byte, error) {
 	m, ok := h.(encoding.BinaryMarshaler)
 	if !ok {
-		return nil, failure("Error", "ERR_CRYPTO_HASH_FINALIZED", "The digest has no state")
+		return nil, newError("Error", "ERR_CRYPTO_HASH_FINALIZED", "The digest has no state")
 	}
 	return m.MarshalBinary()
 }
@@ -186,7 +186,7 @@ func digest(h hash.Hash, length int64) ([]byte, error) {
 	}
 	s, ok := h.(*shake)
 	if !ok || length > maxOutput {
-		return nil, failure("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "Unsupported state or unable to set the output length to %d", length)
+		return nil, newError("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "Unsupported state or unable to set the output length to %d", length)
 	}
 	return s.read(int(length)), nil
 }

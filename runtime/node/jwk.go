@@ -101,12 +101,12 @@ func fromJWK(c *engine.Call) (any, error) {
 		return nil, errJWK
 	}
 	if private {
-		return describedPrivate(key)
+		return describePrivate(key)
 	}
-	return describedPublic(public)
+	return describePublic(public)
 }
 
-var errJWK = failure("TypeError", "ERR_CRYPTO_INVALID_JWK", "Invalid JWK data")
+var errJWK = newError("TypeError", "ERR_CRYPTO_INVALID_JWK", "Invalid JWK data")
 
 func rsaFromJWK(private bool, n, e, d, p, q []byte) (crypto.PrivateKey, crypto.PublicKey, error) {
 	exponent := new(big.Int).SetBytes(e)
@@ -135,16 +135,16 @@ func ecFromJWK(private bool, name string, d, x, y []byte) (crypto.PrivateKey, cr
 		return nil, nil, err
 	}
 	if private {
-		key, err := ecdsa.ParseRawPrivateKey(curve, fixed(d, curve))
+		key, err := ecdsa.ParseRawPrivateKey(curve, padToCurve(d, curve))
 		return key, nil, err
 	}
-	point := append([]byte{4}, append(fixed(x, curve), fixed(y, curve)...)...)
+	point := append([]byte{4}, append(padToCurve(x, curve), padToCurve(y, curve)...)...)
 	public, err := ecdsa.ParseUncompressedPublicKey(curve, point)
 	return nil, public, err
 }
 
-// fixed is b with zeros before it, up to the size of the curve's numbers.
-func fixed(b []byte, curve elliptic.Curve) []byte {
+// padToCurve returns b with zeros before it, up to the size of the curve's numbers.
+func padToCurve(b []byte, curve elliptic.Curve) []byte {
 	size := (curve.Params().BitSize + 7) / 8
 	if len(b) >= size {
 		return b

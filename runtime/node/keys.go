@@ -66,15 +66,15 @@ func curveOf(name string) (elliptic.Curve, error) {
 	case "secp521r1", "P-521":
 		return elliptic.P521(), nil
 	}
-	return nil, failure("TypeError", "ERR_CRYPTO_INVALID_CURVE", "Invalid EC curve name")
+	return nil, newError("TypeError", "ERR_CRYPTO_INVALID_CURVE", "Invalid EC curve name")
 }
 
 func errUnsupported(what string) error {
-	return failure("Error", "ERR_OSSL_UNSUPPORTED", "error:1E08010C:DECODER routines::unsupported: %s", what)
+	return newError("Error", "ERR_OSSL_UNSUPPORTED", "error:1E08010C:DECODER routines::unsupported: %s", what)
 }
 
-// described is [DER, kind, details].
-func described(der []byte, key any) (any, error) {
+// describeKey returns [DER, kind, details].
+func describeKey(der []byte, key any) (any, error) {
 	kind, details := keyKind(key)
 	if kind == "" {
 		return nil, errUnsupported(fmt.Sprintf("keys of type %T", key))
@@ -127,7 +127,7 @@ func keyOperations() map[string]operation {
 			if err != nil {
 				return nil, err
 			}
-			return describedPrivate(key)
+			return describePrivate(key)
 		},
 		// key_public(DER, private) -> [SPKI, kind, details], of a private key its public half
 		"key_public": func(c *engine.Call) (any, error) { return publicKey(c.Bytes(1), c.Bool(2)) },
@@ -143,10 +143,10 @@ func keyOperations() map[string]operation {
 				return nil, err
 			}
 			kind, curve, bits, exponent := c.String(1), c.String(2), c.Int(2), c.Int(3)
-			return later(c, c.Bool(4), func() (any, error) { return generate(kind, curve, bits, exponent) })
+			return offload(c, c.Bool(4), func() (any, error) { return generate(kind, curve, bits, exponent) })
 		},
 		// key_agree(private DER, public DER) -> the shared secret
-		"key_agree": func(c *engine.Call) (any, error) { return agree(c.Bytes(1), c.Bytes(2)) },
+		"key_agree": func(c *engine.Call) (any, error) { return sharedSecret(c.Bytes(1), c.Bytes(2)) },
 	}
 }
 
@@ -167,20 +167,20 @@ func readPEM(text string) (any, error) {
 	}
 }
 
-func describedPrivate(key crypto.PrivateKey) (any, error) {
+func describePrivate(key crypto.PrivateKey) (any, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return nil, errUnsupported(err.Error())
 	}
-	return described(der, key)
+	return describeKey(der, key)
 }
 
-func describedPublic(key crypto.PublicKey) (any, error) {
+func describePublic(key crypto.PublicKey) (any, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		return nil, errUnsupported(err.Error())
 	}
-	return described(der, key)
+	return describeKey(der, key)
 }
 
 func publicKey(der []byte, private bool) (any, error) {
@@ -189,17 +189,17 @@ func publicKey(der []byte, private bool) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return describedPublic(key)
+		return describePublic(key)
 	}
 	key, err := parsePrivate(der)
 	if err != nil {
 		return nil, err
 	}
-	return describedPublic(publicOf(key))
+	return describePublic(publicOf(key))
 }
 
 func exportKey(der []byte, private bool, form string) ([]byte, error) {
-	incompatible := failure("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", "The selected key encoding %s does not support this key", form)
+	incompatible := newError("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", "The selected key encoding %s does not support this key", form)
 	if !private {
 		if form == "spki" {
 			return der, nil
@@ -238,11 +238,11 @@ func generate(kind, curve string, bits, exponent int64) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	private, err := describedPrivate(key)
+	private, err := describePrivate(key)
 	if err != nil {
 		return nil, err
 	}
-	public, err := describedPublic(publicOf(key))
+	public, err := describePublic(publicOf(key))
 	return []any{private, public}, err
 }
 
@@ -251,7 +251,7 @@ func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error)
 	case "rsa", "rsa-pss":
 		const smallest, usual = 1024, 65537
 		if bits < smallest || bits > maxModulus || exponent != usual {
-			return nil, failure(
+			return nil, newError(
 				"RangeError", "ERR_OUT_OF_RANGE", "RSA keys are made with %d to %d bits and the exponent %d here",
 				smallest, maxModulus, usual,
 			)
@@ -269,14 +269,14 @@ func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error)
 	case "x25519":
 		return ecdh.X25519().GenerateKey(rand.Reader)
 	}
-	return nil, failure(
+	return nil, newError(
 		"TypeError", "ERR_INVALID_ARG_VALUE",
 		"The argument 'type' must be a supported key type. Received '%s'; here these are rsa, rsa-pss, ec, ed25519 and x25519",
 		kind,
 	)
 }
 
-func agree(privateDER, publicDER []byte) ([]byte, error) {
+func sharedSecret(privateDER, publicDER []byte) ([]byte, error) {
 	private, err := parsePrivate(privateDER)
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func agree(privateDER, publicDER []byte) ([]byte, error) {
 	a, okA := private.(*ecdh.PrivateKey)
 	b, okB := public.(*ecdh.PublicKey)
 	if !okA || !okB || a.Curve() != b.Curve() {
-		return nil, failure("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", "Incompatible key types for Diffie-Hellman")
+		return nil, newError("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", "Incompatible key types for Diffie-Hellman")
 	}
 	return a.ECDH(b)
 }

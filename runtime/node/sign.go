@@ -85,7 +85,7 @@ func digestFor(name string, data []byte) (sum []byte, id crypto.Hash, err error)
 	plain := strings.Replace(strings.TrimPrefix(strings.ToLower(name), "rsa-"), "sha-", "sha", 1)
 	id, ok := signHashes[strings.Replace(plain, "/", "-", 1)]
 	if !ok {
-		return nil, 0, failure("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
+		return nil, 0, newError("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
 	}
 	h := f()
 	h.Write(data)
@@ -102,7 +102,7 @@ func sign(key crypto.PrivateKey, name string, data []byte, o rsaOptions, raw boo
 		}
 		return ed25519.Sign(k, data), nil
 	case *ecdh.PrivateKey:
-		return nil, failure("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+		return nil, newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
 	}
 	if name == "" {
 		name = "sha256"
@@ -131,10 +131,10 @@ func signRSA(k *rsa.PrivateKey, id crypto.Hash, sum []byte, o rsaOptions) (sig [
 	case paddingPSS:
 		sig, err = rsa.SignPSS(rand.Reader, k, id, sum, o.pss(id, false))
 	default:
-		return nil, failure("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
+		return nil, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
 	}
 	if err != nil {
-		return nil, failure("Error", "ERR_OSSL_RSA_DIGEST_TOO_BIG_FOR_RSA_KEY", "the key cannot sign this: %v", err)
+		return nil, newError("Error", "ERR_OSSL_RSA_DIGEST_TOO_BIG_FOR_RSA_KEY", "the key cannot sign this: %v", err)
 	}
 	return sig, nil
 }
@@ -161,17 +161,17 @@ func verify(key crypto.PublicKey, name string, data, sig []byte, o rsaOptions, r
 		case paddingPSS:
 			return rsa.VerifyPSS(k, id, sum, sig, o.pss(id, true)) == nil, nil
 		}
-		return false, failure("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
+		return false, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
 	case *ecdsa.PublicKey:
 		if raw {
 			sig = ecdsaDER(sig, curveSize(k.Curve))
 		}
 		return ecdsa.VerifyASN1(k, sum, sig), nil
 	}
-	return false, failure("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+	return false, newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
 }
 
-var errRSAKey = failure("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+var errRSAKey = newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
 
 func rsaEncrypt(c *engine.Call) (any, error) {
 	parsed, err := parsePublic(c.Bytes(1))
@@ -182,7 +182,7 @@ func rsaEncrypt(c *engine.Call) (any, error) {
 	if !ok {
 		return nil, errRSAKey
 	}
-	return rsaCrypt(c, failure("Error", "ERR_OSSL_RSA_DATA_TOO_LARGE_FOR_KEY_SIZE", "data too large for key size"),
+	return rsaCrypt(c, newError("Error", "ERR_OSSL_RSA_DATA_TOO_LARGE_FOR_KEY_SIZE", "data too large for key size"),
 		func(data []byte) ([]byte, error) { return rsa.EncryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
 		func(h hash.Hash, data, label []byte) ([]byte, error) {
 			return rsa.EncryptOAEP(h, rand.Reader, key, data, label)
@@ -198,7 +198,7 @@ func rsaDecrypt(c *engine.Call) (any, error) {
 	if !ok {
 		return nil, errRSAKey
 	}
-	return rsaCrypt(c, failure("Error", "ERR_OSSL_RSA_OAEP_DECODING_ERROR", "error:02000079:rsa routines::oaep decoding error"),
+	return rsaCrypt(c, newError("Error", "ERR_OSSL_RSA_OAEP_DECODING_ERROR", "error:02000079:rsa routines::oaep decoding error"),
 		func(data []byte) ([]byte, error) { return rsa.DecryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
 		func(h hash.Hash, data, label []byte) ([]byte, error) {
 			return rsa.DecryptOAEP(h, rand.Reader, key, data, label)
@@ -223,7 +223,7 @@ func rsaCrypt(
 		}
 		out, err = oaep(h(), c.Bytes(2), c.Bytes(5))
 	default:
-		return nil, failure(
+		return nil, newError(
 			"Error", "ERR_OSSL_RSA_UNKNOWN_PADDING_TYPE",
 			"unknown padding type: RSA_PKCS1_PADDING and RSA_PKCS1_OAEP_PADDING are known here",
 		)

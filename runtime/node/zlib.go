@@ -28,14 +28,14 @@ func zlibOperations(coders Coders) map[string]operation {
 			if err := c.Reserve(z.cost()); err != nil {
 				return nil, err
 			}
-			return later(c, async, func() (any, error) { return out, z.compress(out) })
+			return offload(c, async, func() (any, error) { return out, z.compress(out) })
 		},
 		// zlib_expand(format, view, most bytes out, dictionary or null, whole, async) -> bytes
 		"zlib_expand": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
 			async := c.Bool(6)
-			out := c.Buffer(z.most, failure("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most))
-			return later(c, async, func() (any, error) { return out, z.expand(out) })
+			out := c.Buffer(z.most, newError("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most))
+			return offload(c, async, func() (any, error) { return out, z.expand(out) })
 		},
 		// zlib_compressor(format, level, window bits, dictionary or null, checksum) -> id of a coder
 		"zlib_compressor": func(c *engine.Call) (any, error) {
@@ -47,7 +47,7 @@ func zlibOperations(coders Coders) map[string]operation {
 			level := int(c.Int(2))
 			return engine.Undefined, coders.Compressor(c, c.Int(1), func(w compressor) error {
 				if d, ok := w.(*deflater); ok {
-					return d.change(level)
+					return d.setLevel(level)
 				}
 				return nil
 			})
@@ -55,7 +55,7 @@ func zlibOperations(coders Coders) map[string]operation {
 		// zlib_expander(format, dictionary or null, whole) -> id of a coder
 		"zlib_expander": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
-			return coders.OpenDecompressor(c, z.history(), z.reader, z.failure)
+			return coders.OpenDecompressor(c, z.history(), z.reader, z.libraryError)
 		},
 		// crc32(view, value) -> number
 		"crc32": func(c *engine.Call) (any, error) {
@@ -106,14 +106,14 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 	case "deflate", "raw":
 		w, err = newDeflater(z, out)
 	case "brotli":
-		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.fitted().window})
+		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.fitWindow().window})
 	case "zstd":
 		w, err = z.zstdWriter(out)
 	default:
 		err = errors.New("there is no format " + z.format)
 	}
 	if err != nil {
-		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "the compression cannot be set up: %v", err)
+		return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "the compression cannot be set up: %v", err)
 	}
 	return w, nil
 }
@@ -121,13 +121,13 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 func (z packer) expand(out *engine.Buffer) error {
 	r, err := z.reader(bufio.NewReader(bytes.NewReader(z.input)))
 	if err != nil {
-		return z.failure(err)
+		return z.libraryError(err)
 	}
 	_, err = out.ReadFrom(r)
 	if _, ours := errors.AsType[*engine.Error](err); err == nil || ours {
 		return err
 	}
-	return z.failure(err)
+	return z.libraryError(err)
 }
 
 func isEarlyEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
@@ -142,23 +142,23 @@ func (z packer) reader(in *bufio.Reader) (r io.Reader, err error) {
 	}
 	switch z.format {
 	case "gzip":
-		return &members{in: in}, nil
+		return &gzipMembers{in: in}, nil
 	case "deflate":
 		r, err = zlib.NewReaderDict(in, z.dictionary)
 	case "raw":
 		r = flate.NewReaderDict(in, z.dictionary)
 	case "brotli":
-		r = unbrotli{brotli.NewReader(in)}
+		r = brotliReader{brotli.NewReader(in)}
 	case "zstd":
 		r, err = z.zstdReader(in)
 	default:
 		err = errors.New("there is no format " + z.format)
 	}
-	return r, early(err)
+	return r, earlyEnd(err)
 }
 
-// early is err of data that ended before its head.
-func early(err error) error {
+// earlyEnd returns the error of data that ended before its head.
+func earlyEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -175,11 +175,11 @@ func isGzip(in *bufio.Reader) bool {
 	return len(head) == 2 && head[1] == second
 }
 
-// unbrotli ends where its data does, whatever follows.
-type unbrotli struct{ *brotli.Reader }
+// brotliReader ends where its data does, whatever follows.
+type brotliReader struct{ *brotli.Reader }
 
 // Read implements io.Reader.
-func (u unbrotli) Read(p []byte) (int, error) {
+func (u brotliReader) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	if err != nil && err.Error() == "brotli: excessive input" { // which has no name
 		err = io.EOF
@@ -187,15 +187,15 @@ func (u unbrotli) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// members reads gzip members one after the other. Zeros may follow the last.
-type members struct {
+// gzipMembers reads the members of a gzip file one after the other. Zeros may follow the last.
+type gzipMembers struct {
 	in *bufio.Reader
 	z  *gzip.Reader
 }
 
 // Read implements io.Reader. It gives what it has before it looks for another
 // member, which may be long in coming.
-func (m *members) Read(p []byte) (int, error) {
+func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
 		if m.z == nil {
 			if err := m.next(); err != nil {
@@ -217,23 +217,23 @@ func (m *members) Read(p []byte) (int, error) {
 }
 
 // next begins a member.
-func (m *members) next() (err error) {
+func (m *gzipMembers) next() (err error) {
 	if _, err := m.in.Peek(1); err != nil {
-		return early(err)
+		return earlyEnd(err)
 	}
 	if _, err := m.in.Peek(2); err == nil && !isGzip(m.in) {
 		return gzip.ErrHeader
 	}
 	if m.z, err = gzip.NewReader(m.in); err != nil {
-		return early(err)
+		return earlyEnd(err)
 	}
 	m.z.Multistream(false)
 	return nil
 }
 
-// failure is the error that zlib's or brotli's own library would give; nil where
+// libraryError returns the error that zlib's or brotli's own library would give; nil where
 // the data may end early.
-func (z packer) failure(err error) error {
+func (z packer) libraryError(err error) error {
 	if isEarlyEnd(err) && !z.whole {
 		return nil
 	}

@@ -23,8 +23,8 @@ const maxTreeWindow = 22
 // treeQuality is from which quality on it does.
 const treeQuality = 10
 
-// fitted is the packer with a window that is no wider than it can use.
-func (z packer) fitted() packer {
+// fitWindow returns the packer with a window that is no wider than it can use.
+func (z packer) fitWindow() packer {
 	const least, usual = 10, 22
 	if z.window == 0 {
 		z.window = usual
@@ -39,7 +39,7 @@ func (z packer) fitted() packer {
 }
 
 func (z packer) brotliCost() int64 {
-	z = z.fitted()
+	z = z.fitWindow()
 	const tree, ring = 8 + 2, 4 // bytes for each of the window
 	if z.level >= treeQuality {
 		return (tree+ring)<<z.window + 2<<20

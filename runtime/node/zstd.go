@@ -47,18 +47,18 @@ func (z packer) zstdReader(in io.Reader) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &frames{ReadCloser: d.IOReadCloser()}, nil
+	return &zstdFrames{ReadCloser: d.IOReadCloser()}, nil
 }
 
-// frames reads frames one after the other, as RFC 8878 says and Node.js 22 does
+// zstdFrames reads frames one after the other, as RFC 8878 says and Node.js 22 does
 // not. What follows them is left out.
-type frames struct {
+type zstdFrames struct {
 	io.ReadCloser
 	any bool
 }
 
 // Read implements io.Reader.
-func (f *frames) Read(p []byte) (int, error) {
+func (f *zstdFrames) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	if f.any && errors.Is(err, zstd.ErrMagicMismatch) {
 		err = io.EOF

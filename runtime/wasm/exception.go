@@ -252,7 +252,7 @@ func (s *store) fill(b *box, list engine.Value) error {
 	if !known { // nobody can ask for it
 		return nil
 	}
-	for i, typ := range rewrite.Held(t.typ) {
+	for i, typ := range rewrite.Payload(t.typ) {
 		v, err := s.item(list, uint32(i)+1, t.instance, typ)
 		if err != nil {
 			return err
@@ -293,7 +293,7 @@ func (s *store) takeThrown() error {
 	if t.instance != nil {
 		args[2] = t.instance.id
 	}
-	for i, typ := range rewrite.Held(t.typ) {
+	for i, typ := range rewrite.Payload(t.typ) {
 		bits := uint64(e.value)
 		if b != nil {
 			bits = b.values[i]
@@ -397,7 +397,7 @@ func (in *instance) exceptions(do func(e exception)) {
 // boxedExterns notes the slots that boxes hold.
 func (s *store) boxedExterns(live map[uint32]struct{}) {
 	for _, b := range s.boxes {
-		for i, t := range rewrite.Held(s.tags[b.tag].typ) {
+		for i, t := range rewrite.Payload(s.tags[b.tag].typ) {
 			if t == wasmbinary.Externref && i < len(b.values) {
 				live[uint32(b.values[i])] = struct{}{}
 			}

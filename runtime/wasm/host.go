@@ -70,7 +70,7 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 		r.calls[rewrite.CallKey(t)] = struct{}{}
 	}
 	for _, i := range m.Tags {
-		if err := r.linkTag(ctx, rewrite.Held(m.Types[i])); err != nil {
+		if err := r.linkTag(ctx, rewrite.Payload(m.Types[i])); err != nil {
 			return err
 		}
 	}

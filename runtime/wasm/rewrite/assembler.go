@@ -47,7 +47,7 @@ func (c *code) name(s string) *code {
 func (c *code) types(list []wasmbinary.ValType) *code {
 	c.u32(uint32(len(list)))
 	for _, t := range list {
-		c.op(wire(t))
+		c.op(wireType(t))
 	}
 	return c
 }

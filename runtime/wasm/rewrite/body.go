@@ -134,7 +134,7 @@ func (x *rewriter) readLocals() (decls list) {
 			return
 		}
 		x.locals += int(n)
-		decls.next().u32(n).op(wire(wasmbinary.ReadType(x.r)))
+		decls.next().u32(n).op(wireType(wasmbinary.ReadType(x.r)))
 	})
 	return decls
 }
@@ -172,29 +172,29 @@ func (x *rewriter) leave() {
 	if !x.calls {
 		return
 	}
-	x.letAllGo()
-	x.giveFrame()
+	x.releaseAllCaught()
+	x.releaseFrame()
 	x.out.op(op.End)
 }
 
-func (x *rewriter) giveFrame() {
+func (x *rewriter) releaseFrame() {
 	x.out.with(op.GlobalGet, x.stack).i32(x.frame).op(op.I32Add).with(op.GlobalSet, x.stack)
 }
 
 // charge takes n off the fuel counter.
 func (x *rewriter) charge(n int32) {
 	x.out.with(op.GlobalGet, x.fuel).i32(n)
-	x.burn()
+	x.subtractFuel()
 }
 
 // chargeBulk takes the number on the top of the stack, shifted, off the counter,
 // and leaves it there.
 func (x *rewriter) chargeBulk(shift int32) {
 	x.out.with(op.LocalTee, x.spare).with(op.GlobalGet, x.fuel).with(op.LocalGet, x.spare).i32(shift).op(op.I32ShrU)
-	x.burn()
+	x.subtractFuel()
 }
 
-func (x *rewriter) burn() {
+func (x *rewriter) subtractFuel() {
 	c := x.out.op(op.I32Sub).with(op.LocalTee, x.spare).with(op.GlobalSet, x.fuel).with(op.LocalGet, x.spare)
 	c.i32(0).op(op.I32LeS, op.If, op.BlockEmpty).with(op.Call, hostInterrupt).i32(Period).with(op.GlobalSet, x.fuel).op(op.End)
 }
@@ -328,10 +328,10 @@ func (x *rewriter) instruction(opcode byte, in instr) {
 	case op.Call:
 		c.with(opcode, in.index+x.shift)
 	case op.ReturnCall:
-		x.giveFrame()
+		x.releaseFrame()
 		c.with(opcode, in.index+x.shift)
 	case op.ReturnTable:
-		x.giveFrame()
+		x.releaseFrame()
 		x.copy(in)
 	case op.Return:
 		if x.calls {

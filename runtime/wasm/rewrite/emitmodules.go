@@ -80,7 +80,7 @@ func TagModule(held []wasmbinary.ValType) []byte {
 // TableAdapter imports a table by its number and exports it as the first.
 func TableAdapter(index uint32, t wasmbinary.TableType) []byte {
 	var imports list
-	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wire(t.Elem)).limits(
+	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wireType(t.Elem)).limits(
 		wasmbinary.Limits{Min: t.Min, Max: t.Max, HasMax: t.HasMax},
 	)
 	return adapter(imports, wasmbinary.Table)
@@ -89,7 +89,7 @@ func TableAdapter(index uint32, t wasmbinary.TableType) []byte {
 // GlobalAdapter imports a global by its number and exports it as the first.
 func GlobalAdapter(index uint32, g wasmbinary.GlobalType) []byte {
 	var imports list
-	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(wasmbinary.Global), wire(g.Type), bit(g.Mutable))
+	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(wasmbinary.Global), wireType(g.Type), bit(g.Mutable))
 	return adapter(imports, wasmbinary.Global)
 }
 

@@ -67,8 +67,8 @@ func isTyped(opcode byte) bool {
 	return false
 }
 
-// wire is the type that stands for t in the rewritten module.
-func wire(t wasmbinary.ValType) byte {
+// wireType returns the type that stands for t in the rewritten module.
+func wireType(t wasmbinary.ValType) byte {
 	if t == wasmbinary.Exnref {
 		t = wasmbinary.Externref
 	}
@@ -92,8 +92,8 @@ func (x *rewriter) extra() int {
 	return 3 + 2*x.held
 }
 
-// heldAt is the first of the locals that keep what the handlers of a level caught.
-func (x *rewriter) heldAt(level int) uint32 { return x.spare + 1 + 2*uint32(level) }
+// caughtLocals returns the first of the locals that keep what the handlers of a level caught.
+func (x *rewriter) caughtLocals(level int) uint32 { return x.spare + 1 + 2*uint32(level) }
 
 // open begins a block of the rewritten function.
 func (x *rewriter) open(opcode byte, block int64) {
@@ -101,7 +101,7 @@ func (x *rewriter) open(opcode byte, block int64) {
 	if block >= 0 {
 		x.out.s64(block)
 	} else {
-		x.out.op(wire(wasmbinary.ValType(block & 0x7f)))
+		x.out.op(wireType(wasmbinary.ValType(block & 0x7f)))
 	}
 	x.nest++
 	if x.opened++; x.opened == maxBlocks+1 {
@@ -117,23 +117,23 @@ func (x *rewriter) end() {
 // empty is the type of blocks without parameters and results.
 const empty = op.BlockEmpty - 0x80
 
-// before is the type of blocks that take what those of the type block do.
-func (x *rewriter) before(block int64) int64 {
+// inputBlock returns the type of blocks that take what those of the type block do.
+func (x *rewriter) inputBlock(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return empty
 	}
-	return x.derived(block, 0, wasmbinary.FuncType{Params: x.Types[block].Params})
+	return x.deriveType(block, 0, wasmbinary.FuncType{Params: x.Types[block].Params})
 }
 
-// after is the type of blocks that give what those of the type block do.
-func (x *rewriter) after(block int64) int64 {
+// outputBlock returns the type of blocks that give what those of the type block do.
+func (x *rewriter) outputBlock(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return block
 	}
-	return x.derived(block, 1, wasmbinary.FuncType{Results: x.Types[block].Results})
+	return x.deriveType(block, 1, wasmbinary.FuncType{Results: x.Types[block].Results})
 }
 
-func (w *writer) derived(block int64, which int, t wasmbinary.FuncType) int64 {
+func (w *writer) deriveType(block int64, which int, t wasmbinary.FuncType) int64 {
 	key := 2*block + int64(which)
 	i, known := w.blocks[key]
 	if !known {
@@ -182,7 +182,7 @@ func (x *rewriter) lower(opcode byte, in instr) {
 	case op.End, op.Delegate:
 		x.close()
 	case op.Throw:
-		c.with(op.GlobalGet, x.tag(in.index)).with(op.Call, x.raiser(x.Types[x.Tags[in.index]]))
+		c.with(op.GlobalGet, x.tag(in.index)).with(op.Call, x.raiseFunction(x.Types[x.Tags[in.index]]))
 		x.branch(x.landing())
 	case op.Rethrow:
 		x.rethrow(&x.frames[len(x.frames)-1-int(in.index)])
@@ -198,21 +198,21 @@ func (x *rewriter) lower(opcode byte, in instr) {
 	case op.Call:
 		x.instruction(opcode, in)
 		if x.raising[in.index] {
-			x.look()
+			x.checkRaised()
 		}
 	case op.CallIndirect:
 		x.copy(in)
-		x.look()
+		x.checkRaised()
 	case op.ReturnCall, op.ReturnTable:
-		x.letAllGo()
+		x.releaseAllCaught()
 		x.instruction(opcode, in)
 	default:
 		x.instruction(opcode, in)
 	}
 }
 
-// look goes to the landing if the call before raised.
-func (x *rewriter) look() {
+// checkRaised goes to the landing if the call before raised.
+func (x *rewriter) checkRaised() {
 	x.out.with(op.GlobalGet, x.raised).with(op.BrIf, x.label(x.landing()))
 }
 
@@ -242,7 +242,7 @@ func (x *rewriter) openTry(in instr) {
 
 func (x *rewriter) openBody(f *frame) {
 	f.landing = x.nest
-	x.open(op.Block, x.before(f.block))
+	x.open(op.Block, x.inputBlock(f.block))
 	x.open(op.Block, f.block)
 }
 
@@ -299,19 +299,19 @@ func (x *rewriter) openClause(opcode byte, in instr) {
 		x.open(op.Block, empty)
 		x.match(in.index)
 		x.out.op(op.I32Eqz).with(op.BrIf, 0)
-		x.open(op.Block, x.after(f.block))
+		x.open(op.Block, x.outputBlock(f.block))
 	}
 	if f.try.rethrown {
-		x.letGo(f.try.level)
-		x.hold(x.heldAt(f.try.level))
+		x.releaseCaught(f.try.level)
+		x.storeCaught(x.caughtLocals(f.try.level))
 	}
 	switch {
 	case opcode == op.Catch:
-		x.take(in.index, f.try.rethrown)
+		x.pushPayload(in.index, f.try.rethrown)
 	case f.try.rethrown:
 		x.out.i32(0).with(op.GlobalSet, x.raised)
 	default:
-		x.out.with(op.Call, x.discarder())
+		x.out.with(op.Call, x.discardFunction())
 	}
 }
 
@@ -327,7 +327,7 @@ func (x *rewriter) close() {
 	switch f.op {
 	case op.Return:
 		x.closePart(f)
-		x.zeros()
+		x.pushZeros()
 	case op.Catch:
 		x.closePart(f)
 		x.branch(f.outer)
@@ -342,8 +342,8 @@ func (x *rewriter) close() {
 	x.frames = x.frames[:len(x.frames)-1]
 }
 
-// zeros are what a function returns that raised.
-func (x *rewriter) zeros() {
+// pushZeros pushes what a function returns that raised.
+func (x *rewriter) pushZeros() {
 	c := &x.out
 	for _, t := range x.results {
 		switch t {
@@ -358,7 +358,7 @@ func (x *rewriter) zeros() {
 		case wasmbinary.V128:
 			c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
 		case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
-			c.op(op.RefNull, wire(t))
+			c.op(op.RefNull, wireType(t))
 		}
 	}
 }
@@ -368,14 +368,14 @@ func (x *rewriter) match(tag uint32) {
 	x.out.with(op.GlobalGet, x.raised).i32(math.MaxInt32).op(op.I32And).with(op.GlobalGet, x.tag(tag)).op(op.I32Eq)
 }
 
-// hold puts what was raised into two locals.
-func (x *rewriter) hold(local uint32) {
+// storeCaught puts what was raised into two locals.
+func (x *rewriter) storeCaught(local uint32) {
 	x.out.with(op.GlobalGet, x.raised).with(op.LocalSet, local).with(op.GlobalGet, x.value).with(op.LocalSet, local+1)
 }
 
-// take pushes what the exception under way holds, which is of the tag, and ends it.
-func (x *rewriter) take(tag uint32, keep bool) {
-	x.out.i32(int32(bit(keep))).with(op.Call, x.opener(x.Types[x.Tags[tag]]))
+// pushPayload pushes what the exception under way holds, which is of the tag, and ends it.
+func (x *rewriter) pushPayload(tag uint32, keep bool) {
+	x.out.i32(int32(bit(keep))).with(op.Call, x.unboxFunction(x.Types[x.Tags[tag]]))
 }
 
 // dispatch writes a clause of a try_table, behind its landing.
@@ -385,17 +385,17 @@ func (x *rewriter) dispatch(k clause) {
 		x.match(k.tag)
 		x.open(op.If, empty)
 	}
-	local := x.heldAt(x.held)
+	local := x.caughtLocals(x.held)
 	if k.kind&clauseRef != 0 {
-		x.hold(local)
+		x.storeCaught(local)
 	}
 	switch {
 	case k.kind&clauseAll == 0:
-		x.take(k.tag, k.kind&clauseRef != 0)
+		x.pushPayload(k.tag, k.kind&clauseRef != 0)
 	case k.kind&clauseRef != 0:
 		c.i32(0).with(op.GlobalSet, x.raised)
 	default:
-		c.with(op.Call, x.discarder())
+		c.with(op.Call, x.discardFunction())
 	}
 	if k.kind&clauseRef != 0 {
 		c.with(op.LocalGet, local).with(op.LocalGet, local+1).with(op.Call, x.hosts+hostRef)
@@ -409,7 +409,7 @@ func (x *rewriter) dispatch(k clause) {
 // rethrow raises what the open handler of f caught. It can be raised again when
 // that handler is not left.
 func (x *rewriter) rethrow(f *frame) {
-	local := x.heldAt(f.try.level)
+	local := x.caughtLocals(f.try.level)
 	x.out.with(op.LocalGet, local).with(op.GlobalSet, x.raised).with(op.LocalGet, local+1).with(op.GlobalSet, x.value)
 	if x.landing() > f.at {
 		x.out.with(op.Call, x.hosts+hostKeep)
@@ -419,19 +419,19 @@ func (x *rewriter) rethrow(f *frame) {
 	x.branch(x.landing())
 }
 
-// letGo frees what a handler of a level held, that was left and did not raise it
+// releaseCaught frees what a handler of a level held, that was left and did not raise it
 // again.
-func (x *rewriter) letGo(level int) {
-	local := x.heldAt(level)
+func (x *rewriter) releaseCaught(level int) {
+	local := x.caughtLocals(level)
 	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1).with(
 		op.Call, x.hosts+hostRelease,
 	).op(op.End)
 }
 
-// letAllGo is for the end of the function.
-func (x *rewriter) letAllGo() {
+// releaseAllCaught is releaseCaught for all handlers, at the end of the function.
+func (x *rewriter) releaseAllCaught() {
 	for level := range x.held {
-		x.letGo(level)
+		x.releaseCaught(level)
 	}
 }
 

@@ -9,24 +9,24 @@ import (
 // This file writes the functions that put what an exception holds into it, and take it
 // out again.
 
-// loose reports whether an exception of a tag of type t is not boxed: it holds one
+// isUnboxed reports whether an exception of a tag of type t is not boxed: it holds one
 // value of 32 bits, or none.
-func loose(t wasmbinary.FuncType) bool {
+func isUnboxed(t wasmbinary.FuncType) bool {
 	return len(t.Params) == 0 || len(t.Params) == 1 && (t.Params[0] == wasmbinary.I32 || t.Params[0] == wasmbinary.F32)
 }
 
-// heldKey is the Key of what the host knows an exception to hold.
-func heldKey(t wasmbinary.FuncType) string { return wasmbinary.FuncType{Params: Held(t)}.Key() }
+// payloadKey returns the Key of what the host knows an exception to hold.
+func payloadKey(t wasmbinary.FuncType) string { return wasmbinary.FuncType{Params: Payload(t)}.Key() }
 
-// raiser is the function (…, tag) that raises what an exception of a type holds.
-func (w *writer) raiser(t wasmbinary.FuncType) uint32 {
+// raiseFunction returns the function (…, tag) that raises what an exception of a type holds.
+func (w *writer) raiseFunction(t wasmbinary.FuncType) uint32 {
 	name := "raise " + t.Key()
 	if i, known := w.helperOf[name]; known {
 		return i
 	}
 	var body code
 	tag := uint32(len(t.Params))
-	if loose(t) {
+	if isUnboxed(t) {
 		body.with(op.LocalGet, tag).with(op.GlobalSet, w.raised)
 		if tag > 0 {
 			body.with(op.LocalGet, 0)
@@ -43,27 +43,27 @@ func (w *writer) raiser(t wasmbinary.FuncType) uint32 {
 				body.with(op.SIMD, op.SIMDExtract).op(0).with(op.LocalGet, uint32(i)).with(op.SIMD, op.SIMDExtract).op(1)
 			}
 		}
-		body.with(op.Call, w.boxOf[heldKey(t)])
+		body.with(op.Call, w.boxOf[payloadKey(t)])
 	}
 	return w.add(name, wasmbinary.FuncType{Params: append(slices.Clone(t.Params), wasmbinary.I32)}, &body)
 }
 
-// opener is the function (keep) that gives what an exception of a type holds.
-func (w *writer) opener(t wasmbinary.FuncType) uint32 {
+// unboxFunction returns the function (keep) that gives what an exception of a type holds.
+func (w *writer) unboxFunction(t wasmbinary.FuncType) uint32 {
 	name := "open " + t.Key()
 	if i, known := w.helperOf[name]; known {
 		return i
 	}
-	held := Held(t)
+	held := Payload(t)
 	var body code
-	if loose(t) {
+	if isUnboxed(t) {
 		c := body.with(op.GlobalGet, w.raised).i32(0).op(op.I32LtS, op.If)
 		if len(held) == 0 {
 			c.op(op.BlockEmpty)
 		} else {
 			c.op(byte(held[0]))
 		}
-		c.with(op.LocalGet, 0).with(op.Call, w.boxOf[heldKey(t)]+1)
+		c.with(op.LocalGet, 0).with(op.Call, w.boxOf[payloadKey(t)]+1)
 		if len(held) > 0 {
 			c.op(op.Else).with(op.GlobalGet, w.value)
 			if held[0] == wasmbinary.F32 {
@@ -72,20 +72,20 @@ func (w *writer) opener(t wasmbinary.FuncType) uint32 {
 		}
 		c.op(op.End)
 	} else {
-		body.with(op.LocalGet, 0).with(op.Call, w.boxOf[heldKey(t)]+1)
+		body.with(op.LocalGet, 0).with(op.Call, w.boxOf[payloadKey(t)]+1)
 	}
 	body.i32(0).with(op.GlobalSet, w.raised)
 	var locals []wasmbinary.ValType
 	if slices.Contains(t.Params, wasmbinary.V128) {
 		locals = held
-		body.join(t.Params, held)
+		body.joinLanes(t.Params, held)
 	}
 	return w.addWith(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: t.Params}, locals, &body)
 }
 
-// join makes vectors of their halves: values of the types held are on the stack,
+// joinLanes makes vectors of their halves: values of the types held are on the stack,
 // and locals of those types come after the first.
-func (c *code) join(types, held []wasmbinary.ValType) {
+func (c *code) joinLanes(types, held []wasmbinary.ValType) {
 	for i := len(held); i > 0; i-- {
 		c.with(op.LocalSet, uint32(i))
 	}
@@ -100,8 +100,8 @@ func (c *code) join(types, held []wasmbinary.ValType) {
 	}
 }
 
-// discarder is the function that ends the exception under way.
-func (w *writer) discarder() uint32 {
+// discardFunction returns the function that ends the exception under way.
+func (w *writer) discardFunction() uint32 {
 	if i, known := w.helperOf[HostDiscard]; known {
 		return i
 	}

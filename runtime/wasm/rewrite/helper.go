@@ -54,7 +54,7 @@ func (w *writer) addWith(name string, t wasmbinary.FuncType, locals []wasmbinary
 	var whole code
 	whole.u32(uint32(len(locals)))
 	for _, l := range locals {
-		whole.u32(1).op(wire(l))
+		whole.u32(1).op(wireType(l))
 	}
 	w.helpers.next().sized(*whole.op(*body...).op(op.End))
 	return i

@@ -120,7 +120,7 @@ const (
 	HostRef     = "exnref"
 	HostThrow   = "throw"
 	HostRelease = "release"
-	// PrefixTag, and the Key of Held, is the module of HostBox (tag, …) that boxes
+	// PrefixTag, and the Key of Payload, is the module of HostBox (tag, …) that boxes
 	// and raises an exception, and HostOpen (keep i32) -> … that gives what the
 	// boxed one under way holds.
 	PrefixTag = "tag "
@@ -128,9 +128,9 @@ const (
 	HostOpen  = "open"
 )
 
-// Held are the types of what exceptions of a tag hold, as the host knows them: a
+// Payload returns the types that exceptions of a tag hold, as the host knows them: a
 // v128 is two i64.
-func Held(tag wasmbinary.FuncType) (list []wasmbinary.ValType) {
+func Payload(tag wasmbinary.FuncType) (list []wasmbinary.ValType) {
 	for _, t := range tag.Params {
 		if t == wasmbinary.V128 {
 			list = append(list, wasmbinary.I64)

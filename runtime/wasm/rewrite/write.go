@@ -79,7 +79,7 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{},
 		boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
-	w.number()
+	w.assignIndices()
 	if w.legacy && w.standard {
 		return nil, errors.New("module uses a mix of legacy and new exception handling instructions")
 	}
@@ -89,9 +89,9 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	return &w.made, nil
 }
 
-// number gives all that is added its index.
-func (w *writer) number() {
-	w.collect()
+// assignIndices gives all that is added its index.
+func (w *writer) assignIndices() {
+	w.collectReferences()
 	for _, d := range w.ImportTypes {
 		if d.Kind != wasmbinary.Func {
 			continue
@@ -112,7 +112,7 @@ func (w *writer) number() {
 	w.hosts = w.shift
 	w.shift += hostBoxes
 	for _, t := range w.Tags {
-		if key := heldKey(w.Types[t]); w.boxOf[key] == 0 {
+		if key := payloadKey(w.Types[t]); w.boxOf[key] == 0 {
 			w.boxOf[key] = w.shift
 			w.shift += 2
 		}
@@ -128,9 +128,9 @@ func (w *writer) counters() uint32 {
 	return 2
 }
 
-// collect lays the elements of all segments, and then the other functions that
+// collectReferences lays the elements of all segments, and then the other functions that
 // can be referred to, in the hidden tables.
-func (w *writer) collect() {
+func (w *writer) collectReferences() {
 	listed := map[int]bool{}
 	for i := range w.Segments {
 		s := &w.Segments[i]
@@ -256,11 +256,11 @@ func (w *writer) importList() (l list) {
 		c := l.next().name(strconv.Itoa(i)).name(importName(d.Kind)).op(byte(d.Kind))
 		switch d.Kind {
 		case wasmbinary.Table:
-			c.op(wire(d.Table.Elem)).limits(d.Table.Limits)
+			c.op(wireType(d.Table.Elem)).limits(d.Table.Limits)
 		case wasmbinary.Memory:
 			c.limits(d.Memory)
 		case wasmbinary.Global:
-			c.op(wire(d.Global.Type), bit(d.Global.Mutable))
+			c.op(wireType(d.Global.Type), bit(d.Global.Mutable))
 		default:
 		}
 	}
@@ -288,12 +288,12 @@ func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
 	hosted(Host, HostRelease, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}}))
 	done := map[string]bool{}
 	for _, t := range w.Tags {
-		key := heldKey(w.Types[t])
+		key := payloadKey(w.Types[t])
 		if done[key] {
 			continue
 		}
 		done[key] = true
-		held := Held(w.Types[t])
+		held := Payload(w.Types[t])
 		hosted(PrefixTag+key, HostBox, w.typeIndex(wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32}, held...)}))
 		hosted(PrefixTag+key, HostOpen, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: held}))
 	}
@@ -308,7 +308,7 @@ func bit(b bool) byte {
 
 func (w *writer) tableList() (l list) {
 	for _, t := range w.Tables[w.ImportedTables:] {
-		l.next().op(wire(t.Elem)).limits(t.Limits)
+		l.next().op(wireType(t.Elem)).limits(t.Limits)
 	}
 	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
 		n := uint32(len(w.lists[i]))
@@ -319,7 +319,7 @@ func (w *writer) tableList() (l list) {
 
 func (w *writer) globalList() (l list) {
 	for _, g := range w.OwnGlobals {
-		c := l.next().op(wire(g.Type), bit(g.Mutable))
+		c := l.next().op(wireType(g.Type), bit(g.Mutable))
 		w.constant(c, g.Init)
 		c.op(op.End)
 	}
@@ -341,7 +341,7 @@ func (w *writer) constant(c *code, e wasmbinary.Expression) {
 		case op.RefFunc:
 			c.with(op.RefFunc, in.Index+w.shift)
 		case op.RefNull:
-			c.op(op.RefNull, wire(wasmbinary.ValType(in.Raw[1])))
+			c.op(op.RefNull, wireType(wasmbinary.ValType(in.Raw[1])))
 		default:
 			c.op(in.Raw...)
 		}

@@ -77,11 +77,11 @@ func (h *Host) wordingAt(p place) wording {
 	}
 	code := h.o.Source(p.file)
 	found = wording{
-		called:   expression.Called(code, p.line, p.column),
-		iterated: expression.Iterated(code, p.line, p.column),
-		assigned: expression.Assigned(code, p.line, p.column),
+		called:   expression.Callees(code, p.line, p.column),
+		iterated: expression.Iterable(code, p.line, p.column),
+		assigned: expression.AssignedMember(code, p.line, p.column),
 	}
-	if property, source, ok := expression.Destructured(code, p.line, p.column); ok {
+	if property, source, ok := expression.Pattern(code, p.line, p.column); ok {
 		found.destructured = []string{property, source}
 	}
 	w.kept[p] = found

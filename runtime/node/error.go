@@ -6,8 +6,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// failure is an error of a class with a code, as Node.js gives it.
-func failure(class, code, format string, args ...any) error {
+// newError returns an error of a class with a code, as Node.js gives it.
+func newError(class, code, format string, args ...any) error {
 	return &engine.Error{
 		Name: class, Message: fmt.Sprintf(format, args...),
 		Props: []engine.Field{{Name: "code", Value: code}},
