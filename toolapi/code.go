@@ -38,7 +38,8 @@ const (
 // service.
 func Status(code string) int {
 	switch code {
-	case CodeMalformedRequest, CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid, CodeIdempotencyConflict, CodeIdempotencyUnsupported, CodeNotAcceptable:
+	case CodeMalformedRequest, CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid,
+		CodeIdempotencyConflict, CodeIdempotencyUnsupported, CodeNotAcceptable:
 		return http.StatusBadRequest
 	case CodeUnauthorized:
 		return http.StatusUnauthorized

@@ -33,7 +33,10 @@ func TestOpenAPICompatible(t *testing.T) {
 func breaks(old, current map[string]any) (all []string) {
 	for path, methods := range object(old, "paths") {
 		for method := range object(map[string]any{"": methods}, "") {
-			all = append(all, operationBreaks(path+" "+method, object(old, "paths", path, method), object(current, "paths", path, method))...)
+			all = append(
+				all,
+				operationBreaks(path+" "+method, object(old, "paths", path, method), object(current, "paths", path, method))...,
+			)
 		}
 	}
 	for name, schema := range object(old, "components", "schemas") {
@@ -188,7 +191,10 @@ func TestBreaks(t *testing.T) {
 	}{
 		{func(map[string]any) {}, ""},
 		{func(all map[string]any) { delete(object(all, "paths"), "/api/v1/tools/page.list") }, "/api/v1/tools/page.list post is gone"},
-		{func(all map[string]any) { delete(object(all, "paths", toolapi.UploadPath("{upload_id}")), "get") }, toolapi.UploadPath("{upload_id}") + " get is gone"},
+		{
+			func(all map[string]any) { delete(object(all, "paths", toolapi.UploadPath("{upload_id}")), "get") },
+			toolapi.UploadPath("{upload_id}") + " get is gone",
+		},
 		{func(all map[string]any) {
 			delete(object(all, "paths", toolapi.ImportsPath, "post", "requestBody", "content"), "application/zip")
 		}, "takes no more application/zip"},
@@ -201,23 +207,38 @@ func TestBreaks(t *testing.T) {
 				object(map[string]any{"": parameter}, "")["required"] = true
 			}
 		}, "needs query workspace now"},
-		{func(all map[string]any) { object(all, "paths", toolapi.ImportsPath, "post")["parameters"] = []any{} }, "takes no more header Idempotency-Key"},
+		{
+			func(all map[string]any) { object(all, "paths", toolapi.ImportsPath, "post")["parameters"] = []any{} },
+			"takes no more header Idempotency-Key",
+		},
 		{func(all map[string]any) {
 			delete(object(all, "paths", "/api/v1/tools/page.list", "post", "responses"), "429")
 		}, "answers no more with 429"},
-		{func(all map[string]any) { delete(properties(all, "content.status.result"), "truncated") }, "content.status.result.truncated is gone"},
-		{func(all map[string]any) { delete(properties(all, "content.status.arguments"), "limit") }, "content.status.arguments.limit is gone"},
+		{
+			func(all map[string]any) { delete(properties(all, "content.status.result"), "truncated") },
+			"content.status.result.truncated is gone",
+		},
+		{
+			func(all map[string]any) { delete(properties(all, "content.status.arguments"), "limit") },
+			"content.status.arguments.limit is gone",
+		},
 		{func(all map[string]any) {
 			object(all, "components", "schemas", "content.status.arguments")["required"] = []any{"limit"}
 		}, "content.status.arguments.limit is required now"},
-		{func(all map[string]any) { object(properties(all, "content.status.arguments"), "limit")["maximum"] = 50 }, "content.status.arguments.limit has maximum 50 now"},
+		{
+			func(all map[string]any) { object(properties(all, "content.status.arguments"), "limit")["maximum"] = 50 },
+			"content.status.arguments.limit has maximum 50 now",
+		},
 		{func(all map[string]any) {
 			object(properties(all, "content.status.arguments"), "status")["enum"] = []any{"draft"}
 		}, "content.status.arguments.status takes no more failed"},
 		{func(all map[string]any) {
 			object(all, "components", "schemas", "content.status.result")["required"] = []any{}
 		}, "content.status.result.pieces may be missing now"},
-		{func(all map[string]any) { object(properties(all, "content.status.result"), "total")["type"] = "string" }, "content.status.result.total is string now"},
+		{
+			func(all map[string]any) { object(properties(all, "content.status.result"), "total")["type"] = "string" },
+			"content.status.result.total is string now",
+		},
 		{func(all map[string]any) {
 			properties(all, "content.status.result")["more"] = map[string]any{"type": "string"}
 		}, ""},

@@ -79,7 +79,8 @@ func PagesEndpoints() []Endpoint {
 // Statuses of refusals, in few letters.
 const (
 	missing, conflict, expired, tooLarge = http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge
-	mediaType, unfit, slow, full, away   = http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusRequestTimeout, http.StatusInsufficientStorage, http.StatusServiceUnavailable
+	mediaType, unfit, slow               = http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusRequestTimeout
+	full, away                           = http.StatusInsufficientStorage, http.StatusServiceUnavailable
 )
 
 // inJSON is a body of JSON.

@@ -26,7 +26,8 @@ func TestMalformedBodies(t *testing.T) {
 	for _, body := range malformedBodies {
 		_, err := toolapi.ParseObject([]byte(body))
 		refused, ok := errors.AsType[*toolapi.Error](err)
-		if !ok || refused.Code != toolapi.CodeMalformedBody || refused.Nested.Code != refused.Code || refused.Nested.Message != refused.Message {
+		if !ok || refused.Code != toolapi.CodeMalformedBody || refused.Nested.Code != refused.Code ||
+			refused.Nested.Message != refused.Message {
 			t.Errorf("%.60q: %v", body, err)
 		}
 	}
@@ -85,12 +86,16 @@ var checks = []struct{ tool, body, issues string }{
 	{"content.status", `{"limit":1.5}`, `limit: must be an integer`},
 	{"content.status", `{"limit":1e400}`, `limit: must be at most 100`},
 	{"content.status", `{"limit":"1"}`, `limit: must be an integer`},
-	{"content.status", `{"status":"live"}`, `status: must be one of draft, variants_in_progress, ready, approved, scheduled, publishing, published, verified, failed`},
+	{
+		"content.status", `{"status":"live"}`,
+		`status: must be one of draft, variants_in_progress, ready, approved, scheduled, publishing, published, verified, failed`,
+	},
 	{"content.status", `{"cursor":""}`, `cursor: must not be empty`},
 	{"content.status", `{"cursor":"` + strings.Repeat("é", 512) + `"}`, ``},
 	{"content.status", `{"cursor":"` + strings.Repeat("é", 513) + `"}`, `cursor: must have at most 512 characters`},
-	{"content.status", `{"status":1,"format":"x","nope":{}}`, `format: must be one of posts, stories, shorts_clips, long_form, articles, podcast|` +
-		`nope: is not known; what is known: cursor, format, limit, status, workspace|status: must be a string`},
+	{"content.status", `{"status":1,"format":"x","nope":{}}`,
+		`format: must be one of posts, stories, shorts_clips, long_form, articles, podcast|` +
+			`nope: is not known; what is known: cursor, format, limit, status, workspace|status: must be a string`},
 	{"schedule.read", `{"week":"2026-1-1"}`, `week: must look like a date, such as 2026-11-23`},
 	{"domain.point_at_site", `{}`, `domain_id: is required|site_id: is required`},
 	{
@@ -102,10 +107,22 @@ var checks = []struct{ tool, body, issues string }{
 	{"automations.undo_draft", `{"board_id":"b","revision":null}`, `revision: must be an integer`},
 	{"automations.undo_draft", `{"board_id":"b","revision":-1}`, `revision: must be at least 0`},
 	{"automations.undo_draft", `{"board_id":"b","idempotency_key":""}`, `idempotency_key: must not be empty`},
-	{"automations.undo_draft", `{"board_id":"b","idempotency_key":"` + strings.Repeat("k", 201) + `"}`, `idempotency_key: must have at most 200 characters`},
-	{"shorts.try_shape", `{"tile_id":"t","already_tried":["a",1,null]}`, `already_tried.1: must be a string|already_tried.2: must be a string`},
-	{"shorts.try_shape", `{"tile_id":"t","already_tried":[` + strings.Repeat(`"a",`, 51) + `"a"]}`, `already_tried: must have at most 51 items`},
-	{"shorts.try_shape", `{"` + strings.Repeat("x", 300) + `":1,"tile_id":"t"}`, strings.Repeat("x", 64) + `…: is not known; what is known: already_tried, board_id, tile_id, workspace`},
+	{
+		"automations.undo_draft", `{"board_id":"b","idempotency_key":"` + strings.Repeat("k", 201) + `"}`,
+		`idempotency_key: must have at most 200 characters`,
+	},
+	{
+		"shorts.try_shape", `{"tile_id":"t","already_tried":["a",1,null]}`,
+		`already_tried.1: must be a string|already_tried.2: must be a string`,
+	},
+	{
+		"shorts.try_shape", `{"tile_id":"t","already_tried":[` + strings.Repeat(`"a",`, 51) + `"a"]}`,
+		`already_tried: must have at most 51 items`,
+	},
+	{
+		"shorts.try_shape", `{"` + strings.Repeat("x", 300) + `":1,"tile_id":"t"}`,
+		strings.Repeat("x", 64) + `…: is not known; what is known: already_tried, board_id, tile_id, workspace`,
+	},
 }
 
 // TestCheck is H-040 and H-006 where no server is needed: every issue, by path.
@@ -205,7 +222,10 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("H-003/H-004 %q: %q %v", c.sent, got, err)
 		}
 	}
-	for id, ok := range map[string]bool{"a": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "-a": false, "a b": false, "é": false, "a\r\nb": false, "": false, "a._:-9": true} {
+	for id, ok := range map[string]bool{
+		"a": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "-a": false, "a b": false,
+		"é": false, "a\r\nb": false, "": false, "a._:-9": true,
+	} {
 		if _, got := toolapi.RequestID(http.Header{toolapi.HeaderRequestID: {id}}); got != ok {
 			t.Errorf("H-048 %q: %t", id, got)
 		}

@@ -29,8 +29,10 @@ func TestCheckDeclare(t *testing.T) {
 		file(`"size": 9007199254740993`): "files.0.size", file(`"size": null`): "files.0.size",
 		file(`"size": 1, "mode": 1`): "files.0.mode", file(`"size": 1, "content_type": "a\nb"`): "files.0.content_type",
 		`{}`: "files manifest site_id",
-		`{` + aSite + `, "manifest": [], "files": {}, "extra": 1}`:                                                        "extra files manifest",
-		`{` + aSite + `, "manifest": null, "files": null, "client": null, "base_revision": 5}`:                            "base_revision client files manifest",
+		`{` + aSite +
+			`, "manifest": [], "files": {}, "extra": 1}`: "extra files manifest",
+		`{` + aSite +
+			`, "manifest": null, "files": null, "client": null, "base_revision": 5}`: "base_revision client files manifest",
 		`{` + aSite + `, "manifest": {}, "files": [], "client": {"name": "x", "version": "1", "os": ""}}`:                 "client.os",
 		`{` + aSite + `, "manifest": {}, "files": [{"path": "a", "sha256": "` + strings.ToUpper(hash) + `", "size": 1}]}`: "files.0.sha256",
 	} {
@@ -83,10 +85,13 @@ func FuzzParseDeclare(f *testing.F) {
 		`{"path": "a", "sha256": "` + hash + `", "size": 1}`,
 		`{"size":1e3,"path":"\u0061/b","content_type":"text/css","sha256":"` + hash + `"}`,
 		` { "path" : "ä" , "sha256" : "` + hash + `" , "size" : 0 } , {"path":"b","sha256":"` + hash + `","size":20000,"content_type":"a"}`,
-		`{"path":"a","path":"b","sha256":"` + hash + `","size":1}`, `{"path":"a","sha256":"` + hash + `","size":01}`, `{"path":"a","sha256":"` + hash + `","size":-0}`,
+		`{"path":"a","path":"b","sha256":"` + hash + `","size":1}`, `{"path":"a","sha256":"` + hash + `","size":01}`,
+		`{"path":"a","sha256":"` + hash + `","size":-0}`,
 		`{"path":"a","sha256":"` + hash + `","size":9007199254740992}`, `{"path":"a","sha256":"` + hash + `","size":1,"content_type":""}`,
-		`{"path":"a","sha256":"` + hash[1:] + `","size":1}`, `{"path":5,"sha256":"` + hash + `","size":1}`, `{"path":"\ud800","sha256":"` + hash + `","size":1}`,
-		`{"path":"a","sha256":"` + hash + `","size":1,}`, `{}`, `[]`, `{"path":"a"}`, ``, `null`, "{\"path\":\"\xff\",\"sha256\":\"" + hash + "\",\"size\":1}",
+		`{"path":"a","sha256":"` + hash[1:] + `","size":1}`, `{"path":5,"sha256":"` + hash + `","size":1}`,
+		`{"path":"\ud800","sha256":"` + hash + `","size":1}`,
+		`{"path":"a","sha256":"` + hash + `","size":1,}`, `{}`, `[]`, `{"path":"a"}`, ``, `null`,
+		"{\"path\":\"\xff\",\"sha256\":\"" + hash + "\",\"size\":1}",
 	} {
 		for _, list := range []string{"[" + file + "]", file} {
 			f.Add(`{` + aSite + `, "manifest": {}, "files": ` + list + `}`)
@@ -101,7 +106,10 @@ func FuzzParseDeclare(f *testing.F) {
 
 // TestCheckPreviewLink is U-101.
 func TestCheckPreviewLink(t *testing.T) {
-	for life, ok := range map[string]bool{"60": true, "604800": true, "59": false, "604801": false, `"60"`: false, "-1": false, "60.5": false, "null": false} {
+	for life, ok := range map[string]bool{
+		"60": true, "604800": true, "59": false, "604801": false, `"60"`: false, "-1": false, "60.5": false,
+		"null": false,
+	} {
 		o, err := toolapi.ParseObject([]byte(`{` + aSite + `, "expires_in_seconds": ` + life + `}`))
 		if err != nil {
 			t.Fatal(err)
@@ -136,15 +144,20 @@ func TestPagesErrorIsExact(t *testing.T) {
 		t.Errorf("%s %v", body, err)
 	}
 	waiting := toolapi.PagesErrorOf(toolapi.NewError(toolapi.CodeRateLimited, "Wait.").After(3))
-	if body, err = json.Marshal(waiting); err != nil || string(body) != `{"ok":false,"error":{"code":"tenant_mcp.rate_limited","message":"Wait.","retry_after_seconds":3}}` {
+	if body, err = json.Marshal(waiting); err != nil ||
+		string(body) != `{"ok":false,"error":{"code":"tenant_mcp.rate_limited","message":"Wait.","retry_after_seconds":3}}` {
 		t.Errorf("%s %v", body, err)
 	}
 	for status, codes := range map[int][]string{
 		400: {"tenant_api.malformed_body", "invalid_arguments", "digest_malformed"}, 401: {"tenant_api.unauthorized"},
 		403: {"tenant_api.access_missing", "tenant_mcp.surface_disabled"}, 404: {"upload_not_found", "site_not_found", "blob_not_listed"},
-		409: {"blobs_missing", "revision_conflict", "upload_closed", "too_many_uploads", "too_many_previews"}, 410: {"upload_expired"}, 411: {"length_required"},
+		409: {"blobs_missing", "revision_conflict", "upload_closed", "too_many_uploads", "too_many_previews"},
+		410: {"upload_expired"}, 411: {"length_required"},
 		413: {"file_too_large", "bundle_too_large", "body_too_large"}, 415: {"encoding_unsupported"},
-		422: {"manifest_invalid", "secret_in_output", "path_traversal", "path_secret", "file_count_exceeded", "size_mismatch", "digest_mismatch", "encoding_invalid", "workspace_ambiguous", "workspace_unreachable"},
+		422: {
+			"manifest_invalid", "secret_in_output", "path_traversal", "path_secret", "file_count_exceeded",
+			"size_mismatch", "digest_mismatch", "encoding_invalid", "workspace_ambiguous", "workspace_unreachable",
+		},
 		429: {"tenant_mcp.rate_limited"}, 503: {"unavailable"}, 507: {"storage_full"}, 500: {"tenant_api.internal"},
 	} {
 		for _, code := range codes {

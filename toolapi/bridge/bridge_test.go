@@ -76,7 +76,9 @@ func TestAgent(t *testing.T) {
 		err := bridge.Run(t.Context(), fromAgent, toAgent, bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]})
 		ended <- errors.Join(err, toAgent.Close())
 	}()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: fromBridge, Writer: toBridge}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(
+		t.Context(), &mcp.IOTransport{Reader: fromBridge, Writer: toBridge}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,12 +106,18 @@ func TestRevisions(t *testing.T) {
 	endpoint, demo := serve(t)
 	o := bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}
 	const old = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`
-	got := carry(t, o, old, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"domain.list"}}`)
+	got := carry(
+		t, o, old, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"domain.list"}}`,
+	)
 	if len(got) != 2 || got[1]["id"] != "x" || got[1]["result"] == nil {
 		t.Errorf("%v", got)
 	}
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	got = carry(t, o, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"domain.list",`+meta+`}}`)
+	got = carry(
+		t, o, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"domain.list",`+meta+`}}`,
+	)
 	slices.SortFunc(got, func(a, b map[string]any) int { return strings.Compare(fmt.Sprint(a["id"]), fmt.Sprint(b["id"])) })
 	if len(got) != 2 || got[0]["result"] == nil || got[1]["result"] == nil {
 		t.Errorf("%v", got)
@@ -130,12 +138,18 @@ func TestFailures(t *testing.T) {
 		line string
 		want string
 	}{
-		"no key":      {bridge.Options{Endpoint: endpoint}, ping, "Send a valid API key"},
-		"revoked":     {bridge.Options{Endpoint: endpoint, Key: demo.Keys["revoked"]}, ping, "Send a valid API key"},
-		"no JSON":     {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, "{", "no JSON-RPC"},
-		"no message":  {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, "method not found"},
-		"nobody":      {bridge.Options{Endpoint: "http://127.0.0.1:1/mcp", Key: demo.Keys["member"]}, ping, "does not answer"},
-		"another one": {bridge.Options{Endpoint: strings.TrimSuffix(endpoint, "/mcp") + "/healthz", Key: demo.Keys["member"]}, ping, "only read"},
+		"no key":  {bridge.Options{Endpoint: endpoint}, ping, "Send a valid API key"},
+		"revoked": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["revoked"]}, ping, "Send a valid API key"},
+		"no JSON": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, "{", "no JSON-RPC"},
+		"no message": {
+			bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, `{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
+			"method not found",
+		},
+		"nobody": {bridge.Options{Endpoint: "http://127.0.0.1:1/mcp", Key: demo.Keys["member"]}, ping, "does not answer"},
+		"another one": {
+			bridge.Options{Endpoint: strings.TrimSuffix(endpoint, "/mcp") + "/healthz", Key: demo.Keys["member"]}, ping,
+			"only read",
+		},
 	} {
 		got := carry(t, c.o, c.line)
 		text := fmt.Sprint(got)
@@ -143,7 +157,10 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if got := carry(t, bridge.Options{Endpoint: "http://127.0.0.1:1/"}, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", "  "); len(got) != 0 {
+	if got := carry(
+		t, bridge.Options{Endpoint: "http://127.0.0.1:1/"}, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		"", "  ",
+	); len(got) != 0 {
 		t.Errorf("a notification was answered: %v", got)
 	}
 }
@@ -181,7 +198,8 @@ func TestUnanswered(t *testing.T) {
 		err := bridge.Run(t.Context(), strings.NewReader(ping+"\n"), &out, bridge.Options{Endpoint: server.URL, Key: key})
 		server.Close()
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		if last := lines[len(lines)-1]; err != nil || !strings.Contains(last, c.want) || strings.Contains(last, `"error"`) != c.failed || strings.Contains(last, key) {
+		if last := lines[len(lines)-1]; err != nil || !strings.Contains(last, c.want) ||
+			strings.Contains(last, `"error"`) != c.failed || strings.Contains(last, key) {
 			t.Errorf("%s: %v %s", name, err, out.String())
 		}
 	}
@@ -193,11 +211,13 @@ func TestUnanswered(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(done)
-	if got := carry(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 || !strings.Contains(fmt.Sprint(got), "nothing came for too long") {
+	if got := carry(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 ||
+		!strings.Contains(fmt.Sprint(got), "nothing came for too long") {
 		t.Errorf("a silent service: %v", got)
 	}
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "5"} {
-		if got := carry(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 || !strings.Contains(fmt.Sprint(got), "no JSON-RPC message") {
+		if got := carry(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 ||
+			!strings.Contains(fmt.Sprint(got), "no JSON-RPC message") {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -219,7 +239,9 @@ func TestDeprecated(t *testing.T) {
 		t.Errorf("nothing is deprecated: %q", told)
 	}
 	carry(t, bridge.Options{Endpoint: endpoint, Warn: warn}, ping, ping, ping)
-	want := "deprecated since 2026-01-01, kept until 2026-12-31: see " + strings.TrimSuffix(endpoint, toolapi.MCPPath) + "/api/v1/deprecations#nested-error"
+	want := "deprecated since 2026-01-01, kept until 2026-12-31: see " + strings.TrimSuffix(
+		endpoint, toolapi.MCPPath,
+	) + "/api/v1/deprecations#nested-error"
 	if len(told) != 1 || !strings.Contains(told[0], want) {
 		t.Errorf("%q, want %q once", told, want)
 	}
@@ -232,10 +254,17 @@ func TestStream(t *testing.T) {
 		sessions = append(sessions, r.Header.Get("Mcp-Session-Id"))
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Mcp-Session-Id", "s1")
-		fmt.Fprint(w, ": hello\n\nevent: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"method\":\"notifications/progress\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
+		fmt.Fprint(
+			w,
+			": hello\n\nevent: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\ndata: "+
+				"\"method\":\"notifications/progress\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n",
+		)
 	}))
 	defer server.Close()
-	got := carry(t, bridge.Options{Endpoint: server.URL}, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	got := carry(
+		t, bridge.Options{Endpoint: server.URL}, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+	)
 	if len(got) != 4 || got[0]["method"] != "notifications/progress" || got[1]["id"] != 1.0 || !slices.Equal(sessions, []string{"", "s1"}) {
 		t.Errorf("%v %v", got, sessions)
 	}

@@ -10,8 +10,10 @@ import (
 // refuses, and names that rules are about do not pass.
 func TestPlain(t *testing.T) {
 	atoms := []string{
-		"a", "B7", "con", "CON", "nul", "aux", "Com1", "lpt9", "context", "-", "_", ".", "pages", "pages.deploy.json", "html", "/", "/", "/", ".", "id_rsa", "ID_ed25519", "id_",
-		".pem", ".KEY", ".p12", ".pfx", ".env", ".git", " ", "%41", "#", ":", `\`, "\x00", "\u00e9", "e\u0301", "\xff", strings.Repeat("x", 120), strings.Repeat("/a", 20),
+		"a", "B7", "con", "CON", "nul", "aux", "Com1", "lpt9", "context", "-", "_", ".", "pages", "pages.deploy.json",
+		"html", "/", "/", "/", ".", "id_rsa", "ID_ed25519", "id_",
+		".pem", ".KEY", ".p12", ".pfx", ".env", ".git", " ", "%41", "#", ":", `\`, "\x00", "\u00e9", "e\u0301", "\xff",
+		strings.Repeat("x", 120), strings.Repeat("/a", 20),
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	passed := 0

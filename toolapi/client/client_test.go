@@ -84,14 +84,16 @@ func TestCalls(t *testing.T) {
 
 	_, err = member.Do(t.Context(), client.Call{Tool: "content.status", Arguments: json.RawMessage(`{"limit": 0}`)})
 	refused, ok := errors.AsType[*client.RefusalError](err)
-	if !ok || refused.Refusal.Code != toolapi.CodeInvalidArguments || refused.Refusal.Issues[0].Path != "limit" || refused.RequestID == "" || refused.Boundary {
+	if !ok || refused.Refusal.Code != toolapi.CodeInvalidArguments || refused.Refusal.Issues[0].Path != "limit" ||
+		refused.RequestID == "" || refused.Boundary {
 		t.Errorf("%v", err)
 	}
 
 	both, _ := dial(t, w.url, w.demo.Keys["both"], w.clock)
 	_, err = both.Do(t.Context(), client.Call{Tool: "content.status"})
 	refused, ok = errors.AsType[*client.RefusalError](err)
-	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !refused.Boundary || !slices.Equal(refused.Refusal.Workspaces, []string{"acme", "globex"}) {
+	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !refused.Boundary ||
+		!slices.Equal(refused.Refusal.Workspaces, []string{"acme", "globex"}) {
 		t.Errorf("%v", err)
 	}
 
@@ -127,7 +129,8 @@ func TestIdempotency(t *testing.T) {
 		t.Errorf("a second call is one of its own: %+v", second)
 	}
 	third := undo(client.Call{Arguments: json.RawMessage("{" + board + "}"), IdempotencyKey: "k1"})
-	if again := undo(client.Call{Arguments: json.RawMessage("{" + board + "}"), IdempotencyKey: "k1"}); !again.Replayed || again.Revision != third.Revision {
+	if again := undo(client.Call{Arguments: json.RawMessage("{" + board + "}"), IdempotencyKey: "k1"}); !again.Replayed ||
+		again.Revision != third.Revision {
 		t.Errorf("the same key replays: %+v", again)
 	}
 	if len(told()) != 0 {
@@ -136,7 +139,11 @@ func TestIdempotency(t *testing.T) {
 	for range 2 {
 		undo(client.Call{Arguments: json.RawMessage("{" + board + `, "idempotency_key": "k1"}`)})
 	}
-	if said := told(); len(said) != 1 || !strings.Contains(said[0], "deprecated since 2026-01-01, kept until 2026-12-31: see "+w.url+"/api/v1/deprecations#body-idempotency-key") {
+	if said := told(); len(said) != 1 ||
+		!strings.Contains(
+			said[0],
+			"deprecated since 2026-01-01, kept until 2026-12-31: see "+w.url+"/api/v1/deprecations#body-idempotency-key",
+		) {
 		t.Errorf("%q", said)
 	}
 }
@@ -206,7 +213,11 @@ func TestStatuses(t *testing.T) {
 				}
 				w.Header().Set("Retry-After", "3")
 				w.WriteHeader(tt.status)
-				fmt.Fprintf(w, `{"ok": false, "code": "some.code", "message": "It echoes %s.", "error": {"code": "old.code", "message": "Old."}}`, stubKey)
+				fmt.Fprintf(
+					w,
+					`{"ok": false, "code": "some.code", "message": "It echoes %s.", "error": {"code": "old.code", "message": "Old."}}`,
+					stubKey,
+				)
 			})
 			clock := &clock{time: time.Now()}
 			c, _ := dial(t, s.URL, stubKey, clock)
@@ -216,7 +227,8 @@ func TestStatuses(t *testing.T) {
 			}
 			if tt.tries == 1 {
 				e, ok := errors.AsType[*client.StatusError](err)
-				if !ok || e.Status != tt.status || e.Code != "some.code" || strings.Contains(err.Error(), stubKey) || !strings.Contains(err.Error(), "It echoes pgk_thekey….") {
+				if !ok || e.Status != tt.status || e.Code != "some.code" || strings.Contains(err.Error(), stubKey) ||
+					!strings.Contains(err.Error(), "It echoes pgk_thekey….") {
 					t.Errorf("%v", err)
 				}
 			} else if err != nil || clock.total() != 9*time.Second {
@@ -249,7 +261,8 @@ func TestPatience(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	limited, told := dial(t, busy.URL, stubKey, slow)
-	if _, err := limited.Do(t.Context(), client.Call{Tool: "content.status"}); err == nil || len(told()) != 1 || !strings.Contains(told()[0], "trying again for up to 120 s") {
+	if _, err := limited.Do(t.Context(), client.Call{Tool: "content.status"}); err == nil || len(told()) != 1 ||
+		!strings.Contains(told()[0], "trying again for up to 120 s") {
 		t.Errorf("short waits without end: %v, told %q", err, told())
 	}
 
@@ -274,7 +287,8 @@ func TestPatience(t *testing.T) {
 	})
 	c, _ = dial(t, always.URL, stubKey, clock)
 	_, err = c.Do(t.Context(), client.Call{Tool: "content.status"})
-	if e, ok := errors.AsType[*client.StatusError](err); !ok || e.Status != http.StatusTooManyRequests || e.RetryAfter != 3600 || always.count() != 1 {
+	if e, ok := errors.AsType[*client.StatusError](err); !ok || e.Status != http.StatusTooManyRequests || e.RetryAfter != 3600 ||
+		always.count() != 1 {
 		t.Errorf("%v after %d tries", err, always.count())
 	}
 }
@@ -306,7 +320,10 @@ func TestAbsurdWaits(t *testing.T) {
 
 // TestLostAnswers cuts the connection after the service has heard all.
 func TestLostAnswers(t *testing.T) {
-	for tool, tries := range map[string]int{"content.status": 2, "page.publish": 2, "automations.redo_draft": 2, "shorts.try_shape": 1, "page.unschedule": 1} {
+	for tool, tries := range map[string]int{
+		"content.status": 2, "page.publish": 2, "automations.redo_draft": 2, "shorts.try_shape": 1,
+		"page.unschedule": 1,
+	} {
 		s := newStub(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 			if n == 1 {
 				panic(http.ErrAbortHandler)
@@ -362,7 +379,8 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 		})
 		c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
 		_, err := c.Do(t.Context(), client.Call{Tool: "content.status"})
-		if _, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), stubKey) || s.count() != 1 {
+		if _, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), stubKey) || s.count() != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -400,7 +418,8 @@ func TestPartialAnswers(t *testing.T) {
 	} {
 		said = tt.said
 		err := tt.do()
-		if _, ok := errors.AsType[*client.ContractError](err); ok != (tt.want != "") || ok && !strings.Contains(err.Error(), tt.want) || !ok && err != nil {
+		if _, ok := errors.AsType[*client.ContractError](err); ok != (tt.want != "") ||
+			ok && !strings.Contains(err.Error(), tt.want) || !ok && err != nil {
 			t.Errorf("%s: %v, want %q", tt.said, err, tt.want)
 		}
 	}
@@ -469,7 +488,8 @@ func TestTools(t *testing.T) {
 	}
 	for _, info := range tools {
 		tool, ok := c.Tool(info.Name)
-		if !ok || info.TwoCalls != (tool.Effect == toolapi.Proposes) || info.Replays != tool.Replays || info.Title != tool.Title || len(info.Arguments) == 0 || len(info.Result) == 0 {
+		if !ok || info.TwoCalls != (tool.Effect == toolapi.Proposes) || info.Replays != tool.Replays || info.Title != tool.Title ||
+			len(info.Arguments) == 0 || len(info.Result) == 0 {
 			t.Errorf("%s: %+v", info.Name, info)
 		}
 	}
@@ -497,10 +517,11 @@ func TestOnePiece(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	})
 	var n atomic.Int64
-	transport := &http.Transport{WriteBufferSize: 64 << 10, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-		return writes{conn, &n}, err
-	}}
+	transport := &http.Transport{WriteBufferSize: 64 << 10,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+			return writes{conn, &n}, err
+		}}
 	cl, err := client.New(client.Options{BaseURL: s.URL, Key: stubKey, Transport: transport})
 	if err != nil {
 		t.Fatal(err)
@@ -518,7 +539,10 @@ func TestOnePiece(t *testing.T) {
 				sent = min(size, 1000)
 			}
 			n.Store(0)
-			err := cl.PutBlob(t.Context(), client.Blob{Upload: "upl_x", SHA256: strings.Repeat("0", 64), Size: int64(sent), Open: func() (io.ReadCloser, error) { return body(), nil }})
+			err := cl.PutBlob(t.Context(), client.Blob{
+				Upload: "upl_x", SHA256: strings.Repeat("0", 64), Size: int64(sent),
+				Open: func() (io.ReadCloser, error) { return body(), nil },
+			})
 			if err != nil || got.Load() != int64(sent) {
 				t.Errorf("%s, %d bytes: %d came, %v", name, sent, got.Load(), err)
 			}

@@ -60,7 +60,10 @@ func publishHello(ctx context.Context) (err error) {
 		Path: "public/index.html", Size: int64(len(page)), SHA256: hex.EncodeToString(sum[:]), ContentType: "text/html; charset=utf-8",
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(page)), nil },
 	}}}
-	d := &deploy.Deployer{Client: c, Contract: toolapi.NewContract(), Workspace: "acme", Site: demo.IDs["unpublished_site_id"], Now: time.Now}
+	d := &deploy.Deployer{
+		Client: c, Contract: toolapi.NewContract(), Workspace: "acme", Site: demo.IDs["unpublished_site_id"],
+		Now: time.Now,
+	}
 	live, err := d.Look(ctx)
 	if err != nil {
 		return err

@@ -199,11 +199,16 @@ func (w *world) deployer(t *transport) *deploy.Deployer {
 		t.RoundTripper = own
 		w.Cleanup(own.CloseIdleConnections)
 	}
-	c, err := client.New(client.Options{BaseURL: "http://" + w.address, Key: w.demo.Keys["member"], Transport: t, Sleep: quickly, Idle: 5 * time.Second})
+	c, err := client.New(client.Options{
+		BaseURL: "http://" + w.address, Key: w.demo.Keys["member"], Transport: t, Sleep: quickly, Idle: 5 * time.Second,
+	})
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &deploy.Deployer{Client: c, Contract: w.contract, Workspace: "acme", Site: w.demo.IDs["unpublished_site_id"], Version: "test", Now: time.Now}
+	return &deploy.Deployer{
+		Client: c, Contract: w.contract, Workspace: "acme", Site: w.demo.IDs["unpublished_site_id"], Version: "test",
+		Now: time.Now,
+	}
 }
 
 // folder writes n files and returns the bundle of them.
@@ -234,8 +239,9 @@ func bundleOf(t *testing.T, dir string) deploy.Bundle {
 		}
 		sum := sha256.Sum256(text)
 		b.Files = append(b.Files, deploy.File{
-			Path: "public/" + e.Name(), Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: "text/plain; charset=utf-8",
-			Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, e.Name())) },
+			Path: "public/" + e.Name(), Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]),
+			ContentType: "text/plain; charset=utf-8",
+			Open:        func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, e.Name())) },
 		})
 	}
 	return b

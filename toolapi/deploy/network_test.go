@@ -132,7 +132,10 @@ func (f fault) carry(to io.Writer, from io.Reader, cut int64) {
 func (w *world) over(n *network, t *transport) *deploy.Deployer {
 	w.Helper()
 	d := w.deployer(t)
-	c, err := client.New(client.Options{BaseURL: "http://" + n.l.Addr().String(), Key: w.demo.Keys["member"], Transport: t, Sleep: quickly, Idle: 500 * time.Millisecond})
+	c, err := client.New(client.Options{
+		BaseURL: "http://" + n.l.Addr().String(), Key: w.demo.Keys["member"], Transport: t, Sleep: quickly,
+		Idle: 500 * time.Millisecond,
+	})
 	if err != nil {
 		w.Fatal(err)
 	}

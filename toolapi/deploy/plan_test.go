@@ -45,7 +45,11 @@ func TestPlanOfFiles(t *testing.T) {
 	for _, tt := range []struct {
 		got  []deploy.Change
 		want deploy.Change
-	}{{p.Added, deploy.Change{Path: "public/d", Bytes: 4}}, {p.Changed, deploy.Change{Path: "public/b", Bytes: 3, Was: 2}}, {p.Removed, deploy.Change{Path: "public/a", Bytes: 1}}} {
+	}{
+		{p.Added, deploy.Change{Path: "public/d", Bytes: 4}},
+		{p.Changed, deploy.Change{Path: "public/b", Bytes: 3, Was: 2}},
+		{p.Removed, deploy.Change{Path: "public/a", Bytes: 1}},
+	} {
 		if !slices.Equal(tt.got, []deploy.Change{tt.want}) {
 			t.Errorf("%+v, want %+v", tt.got, tt.want)
 		}
@@ -68,7 +72,10 @@ func TestPlanOfAccess(t *testing.T) {
 	for _, tt := range []struct {
 		was, now, want string
 		opens          bool
-	}{{closed, open, "[{/private/* members public}]", true}, {open, closed, "[{/private/* public members}]", false}, {closed, closed, "[]", false}, {"", open, "[]", false}} {
+	}{
+		{closed, open, "[{/private/* members public}]", true}, {open, closed, "[{/private/* public members}]", false},
+		{closed, closed, "[]", false}, {"", open, "[]", false},
+	} {
 		p := plan(t, tt.was, tt.now, []string{"public/private/a.html=1"}, []string{"public/private/a.html=1"})
 		if got := fmt.Sprint(p.Access); got != tt.want || p.Opens() != tt.opens {
 			t.Errorf("%s to %s: %s, opens is %v", tt.was, tt.now, got, p.Opens())
@@ -79,10 +86,14 @@ func TestPlanOfAccess(t *testing.T) {
 func TestPlanOfBindings(t *testing.T) {
 	const was = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}, {"pattern": "/old"}], "bindings": {"database": {"migrations": "sql"}, "kv": {"name": "KV"}, "secrets": ["SET"]}}`
 	const now = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}], "bindings": {"database": {"migrations": "sql"}, "storage": {}, "secrets": ["SET", "B", "A"]}, "limits": {"cpuMs": 500}}`
-	p := plan(t, was, now, []string{"w.js=1", "sql/0001_a.sql=1"}, []string{"sql/0001_a.sql=1", "sql/0002_b.sql=2", "sql/notes/x.sql=3", "w.js=1"})
+	p := plan(t, was, now, []string{"w.js=1", "sql/0001_a.sql=1"}, []string{
+		"sql/0001_a.sql=1", "sql/0002_b.sql=2", "sql/notes/x.sql=3", "w.js=1",
+	})
 	for what, tt := range map[string]struct{ got, want []string }{
-		"provisions": {p.Provisions, []string{"storage"}}, "dropped": {p.Dropped, []string{"kv"}}, "migrations": {p.Migrations, []string{"0002_b.sql"}},
-		"secrets": {p.MissingSecrets, []string{"A", "B"}}, "lost routes": {p.LostRoutes, []string{"/old"}}, "settings": {p.Settings, []string{"bindings", "limits", "routes"}},
+		"provisions": {p.Provisions, []string{"storage"}}, "dropped": {p.Dropped, []string{"kv"}},
+		"migrations": {p.Migrations, []string{"0002_b.sql"}},
+		"secrets":    {p.MissingSecrets, []string{"A", "B"}}, "lost routes": {p.LostRoutes, []string{"/old"}},
+		"settings": {p.Settings, []string{"bindings", "limits", "routes"}},
 	} {
 		if !slices.Equal(tt.got, tt.want) {
 			t.Errorf("%s: %q, want %q", what, tt.got, tt.want)
@@ -109,7 +120,8 @@ func TestServing(t *testing.T) {
 		{nil, false, "has never been published. Publish it", "live"},
 		{&revision, false, "the name is not answering on the internet. The page itself is published", "live"},
 	} {
-		if got := deploy.Serving("https://x.example/", tt.revision, tt.now); !strings.Contains(got, tt.has) || strings.Contains(got, tt.not) {
+		if got := deploy.Serving("https://x.example/", tt.revision, tt.now); !strings.Contains(got, tt.has) ||
+			strings.Contains(got, tt.not) {
 			t.Errorf("%q", got)
 		}
 	}

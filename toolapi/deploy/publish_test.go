@@ -23,7 +23,9 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := json.RawMessage(`{"ok": true, "state": "confirmation_required", "confirmation_id": "123e4567-e89b-42d3-a456-426614174000", "expires_in_seconds": 900, "request_summary": "Publish"}`)
+	body := json.RawMessage(
+		`{"ok": true, "state": "confirmation_required", "confirmation_id": "123e4567-e89b-42d3-a456-426614174000", "expires_in_seconds": 900, "request_summary": "Publish"}`,
+	)
 	service := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
 	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
 		here := service.Add(skew)
@@ -31,7 +33,8 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 		if err != nil || !p.Expires.Equal(service.Add(15*time.Minute)) || !p.Proposed.Equal(service) {
 			t.Errorf("%v off: %+v, %v", skew, p, err)
 		}
-		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body}, here); err != nil || !p.Expires.Equal(here.Add(15*time.Minute)) {
+		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body}, here); err != nil ||
+			!p.Expires.Equal(here.Add(15*time.Minute)) {
 			t.Errorf("%v off, and the service says no time: %+v, %v", skew, p, err)
 		}
 	}

@@ -162,7 +162,10 @@ func TestTrouble(t *testing.T) {
 			_, b := folder(t, 1, 100+50*i)
 			tr := &transport{on: func(what string, n int, _ *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 				if what == "PUT blobs" && n <= 3 {
-					return answer(tt.status, fmt.Sprintf(`{"ok": false, "error": {"code": %q, "message": "No."}}`, tt.code), "Retry-After", "1")
+					return answer(
+						tt.status, fmt.Sprintf(`{"ok": false, "error": {"code": %q, "message": "No."}}`, tt.code),
+						"Retry-After", "1",
+					)
 				}
 				return next()
 			}}
@@ -193,7 +196,10 @@ func TestFewerAtOnce(t *testing.T) {
 			return next()
 		}
 		if n <= 8 {
-			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(`{"ok":false,"error":{"code":"tenant_mcp.rate_limited","message":"Wait."}}`))}, nil
+			return &http.Response{
+				StatusCode: 429, Header: http.Header{"Retry-After": {"1"}},
+				Body: io.NopCloser(strings.NewReader(`{"ok":false,"error":{"code":"tenant_mcp.rate_limited","message":"Wait."}}`)),
+			}, nil
 		}
 		mu.Lock()
 		inside++
@@ -359,7 +365,8 @@ func TestGoneForGood(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	rest := &transport{}
-	if _, err := w.deployer(rest).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{}); err != nil || rest.count("PUT blobs") != 6 {
+	if _, err := w.deployer(rest).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{}); err != nil ||
+		rest.count("PUT blobs") != 6 {
 		t.Errorf("%d sent: %v", rest.count("PUT blobs"), err)
 	}
 }
@@ -371,7 +378,9 @@ func TestLyingRequired(t *testing.T) {
 	_, b := folder(t, 3, 300)
 	for problem, lie := range map[string]func(required []string) []string{
 		"a blob that was not declared": func(required []string) []string { return append(required, strings.Repeat("f", 64)) },
-		"a blob twice":                 func(required []string) []string { return slices.Concat(slices.Repeat(required[:1], 1000), required) },
+		"a blob twice": func(required []string) []string {
+			return slices.Concat(slices.Repeat(required[:1], 1000), required)
+		},
 	} {
 		liar := &transport{on: func(what string, _ int, _ *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 			resp, err := next()
@@ -386,7 +395,8 @@ func TestLyingRequired(t *testing.T) {
 			return resp, errors.Join(err, failed)
 		}}
 		_, err := w.deployer(liar).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{})
-		if e, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(e.Problem, problem) || liar.count("PUT blobs") != 0 {
+		if e, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(e.Problem, problem) ||
+			liar.count("PUT blobs") != 0 {
 			t.Errorf("%s: %v after %d", problem, err, liar.count("PUT blobs"))
 		}
 	}

@@ -46,18 +46,24 @@ func TestToxiproxy(t *testing.T) {
 		// lasts is for how long; 0 for all the time.
 		lasts time.Duration
 	}{
-		"cut after 0 B":     {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 0}}`, 200 * time.Millisecond},
-		"cut after 1 KiB":   {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 1024}}`, 200 * time.Millisecond},
-		"cut at half":       {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 3100}}`, 200 * time.Millisecond},
-		"cut in an answer":  {`{"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 300}}`, 200 * time.Millisecond},
-		"reset at once":     {`{"type": "reset_peer", "stream": "upstream", "attributes": {"timeout": 0}}`, 200 * time.Millisecond},
-		"reset meanwhile":   {`{"type": "reset_peer", "stream": "upstream", "attributes": {"timeout": 40}}`, 300 * time.Millisecond},
-		"reset of answers":  {`{"type": "reset_peer", "stream": "downstream", "attributes": {"timeout": 20}}`, 300 * time.Millisecond},
-		"late":              {fmt.Sprintf(`{"type": "latency", "attributes": {"latency": %d}}`, figure(60, 2000)), 0},
-		"slow":              {fmt.Sprintf(`{"type": "bandwidth", "stream": "upstream", "attributes": {"rate": %d}}`, figure(200, 50)), 0},
-		"byte by byte":      {fmt.Sprintf(`{"type": "slicer", "stream": "upstream", "attributes": {"average_size": %d, "delay": 10}}`, figure(100, 1)), 0},
-		"nothing gets past": {`{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`, time.Duration(figure(1, 10)) * time.Second},
-		"nobody is there":   {"", time.Duration(figure(1, 5)) * time.Second},
+		"cut after 0 B":    {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 0}}`, 200 * time.Millisecond},
+		"cut after 1 KiB":  {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 1024}}`, 200 * time.Millisecond},
+		"cut at half":      {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 3100}}`, 200 * time.Millisecond},
+		"cut in an answer": {`{"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 300}}`, 200 * time.Millisecond},
+		"reset at once":    {`{"type": "reset_peer", "stream": "upstream", "attributes": {"timeout": 0}}`, 200 * time.Millisecond},
+		"reset meanwhile":  {`{"type": "reset_peer", "stream": "upstream", "attributes": {"timeout": 40}}`, 300 * time.Millisecond},
+		"reset of answers": {`{"type": "reset_peer", "stream": "downstream", "attributes": {"timeout": 20}}`, 300 * time.Millisecond},
+		"late":             {fmt.Sprintf(`{"type": "latency", "attributes": {"latency": %d}}`, figure(60, 2000)), 0},
+		"slow":             {fmt.Sprintf(`{"type": "bandwidth", "stream": "upstream", "attributes": {"rate": %d}}`, figure(200, 50)), 0},
+		"byte by byte": {
+			fmt.Sprintf(`{"type": "slicer", "stream": "upstream", "attributes": {"average_size": %d, "delay": 10}}`, figure(100, 1)),
+			0,
+		},
+		"nothing gets past": {
+			`{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`,
+			time.Duration(figure(1, 10)) * time.Second,
+		},
+		"nobody is there": {"", time.Duration(figure(1, 5)) * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +90,8 @@ func TestToxiproxy(t *testing.T) {
 			d := w.deployer(tr)
 			var err error
 			d.Client, err = client.New(client.Options{
-				BaseURL: "http://" + address, Key: w.demo.Keys["member"], Transport: tr, Idle: time.Duration(figure(500, 5000)) * time.Millisecond,
+				BaseURL: "http://" + address, Key: w.demo.Keys["member"], Transport: tr,
+				Idle: time.Duration(figure(500, 5000)) * time.Millisecond,
 				Sleep: func(ctx context.Context, pause time.Duration) error {
 					return quickly(ctx, pause*time.Duration(figure(5, 50)))
 				},

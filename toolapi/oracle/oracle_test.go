@@ -40,21 +40,42 @@ func TestOracle(t *testing.T) {
 		without            string // header
 		problem            string
 	}{
-		"good":            {"POST", toolapi.ToolsPath + "domain.list", `{"workspace":"acme"}`, 200, `{"ok":true,"domains":[],` + working + `}`, "", ""},
-		"no body":         {"POST", toolapi.ToolsPath + "domain.list", ` `, 200, `{"ok":true,"domains":[],` + working + `}`, "", ""},
-		"a refusal":       {"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200, `{"ok":false,"code":"invalid_arguments","message":"m"}`, "", ""},
-		"more":            {"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,"domains":[],"more":1,` + working + `}`, "", "more"},
-		"less":            {"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,` + working + `}`, "", "domains"},
-		"status":          {"POST", toolapi.ToolsPath + "domain.list", `{}`, 418, `{}`, "", "418"},
-		"header":          {"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,"domains":[],` + working + `}`, "RateLimit-Limit", "RateLimit-Limit"},
-		"took it":         {"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200, `{"ok":true,"domains":[],` + working + `}`, "", "it was done"},
-		"what is this":    {"POST", "/api/v1/elsewhere", `{}`, 200, `{}`, "", "no such operation"},
-		"other method":    {"PATCH", toolapi.UploadsPath, `{}`, 200, `{}`, "", "no such operation"},
-		"nothing there":   {"POST", "/api/v1/elsewhere", `{}`, 404, `{}`, "", ""},
-		"pages' refusal":  {"POST", toolapi.UploadsPath, `{}`, 400, `{"ok":false,"error":{"code":"c","message":"m"}}`, "", ""},
-		"pages' as tools": {"POST", toolapi.UploadsPath, `{}`, 400, `{"ok":false,"code":"c","message":"m","error":{"code":"c","message":"m"}}`, "", "400"},
-		"import waits":    {"POST", toolapi.ImportsPath, ``, 503, `{"ok":false,"error":{"code":"c","message":"m","retry_after_seconds":1}}`, "", "retry_after_seconds"},
-		"a page":          {"GET", "/console/w/acme/week", ``, 200, `<p>`, "", ""},
+		"good": {
+			"POST", toolapi.ToolsPath + "domain.list", `{"workspace":"acme"}`, 200,
+			`{"ok":true,"domains":[],` + working + `}`, "", "",
+		},
+		"no body": {"POST", toolapi.ToolsPath + "domain.list", ` `, 200, `{"ok":true,"domains":[],` + working + `}`, "", ""},
+		"a refusal": {
+			"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200,
+			`{"ok":false,"code":"invalid_arguments","message":"m"}`, "", "",
+		},
+		"more": {
+			"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,"domains":[],"more":1,` + working + `}`,
+			"", "more",
+		},
+		"less":   {"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,` + working + `}`, "", "domains"},
+		"status": {"POST", toolapi.ToolsPath + "domain.list", `{}`, 418, `{}`, "", "418"},
+		"header": {
+			"POST", toolapi.ToolsPath + "domain.list", `{}`, 200, `{"ok":true,"domains":[],` + working + `}`,
+			"RateLimit-Limit", "RateLimit-Limit",
+		},
+		"took it": {
+			"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200, `{"ok":true,"domains":[],` + working + `}`, "",
+			"it was done",
+		},
+		"what is this":   {"POST", "/api/v1/elsewhere", `{}`, 200, `{}`, "", "no such operation"},
+		"other method":   {"PATCH", toolapi.UploadsPath, `{}`, 200, `{}`, "", "no such operation"},
+		"nothing there":  {"POST", "/api/v1/elsewhere", `{}`, 404, `{}`, "", ""},
+		"pages' refusal": {"POST", toolapi.UploadsPath, `{}`, 400, `{"ok":false,"error":{"code":"c","message":"m"}}`, "", ""},
+		"pages' as tools": {
+			"POST", toolapi.UploadsPath, `{}`, 400,
+			`{"ok":false,"code":"c","message":"m","error":{"code":"c","message":"m"}}`, "", "400",
+		},
+		"import waits": {
+			"POST", toolapi.ImportsPath, ``, 503,
+			`{"ok":false,"error":{"code":"c","message":"m","retry_after_seconds":1}}`, "", "retry_after_seconds",
+		},
+		"a page": {"GET", "/console/w/acme/week", ``, 200, `<p>`, "", ""},
 	} {
 		answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // of a test

@@ -36,8 +36,10 @@ func TestOperator(t *testing.T) {
 		t.Errorf("%d members: %v", len(members), err)
 	}
 	for name, err := range map[string]error{
-		"slug": s.CreateWorkspace(ctx, service.Workspace{Slug: "A b"}), "zone": s.CreateWorkspace(ctx, service.Workspace{Slug: "z", TimeZone: "Moon/Sea"}),
-		"email": s.AddMember(ctx, service.Member{Email: "kim", Workspace: "studio", Role: "viewer"}), "role": s.AddMember(ctx, service.Member{Email: "k@x.test", Workspace: "studio", Role: "king"}),
+		"slug":  s.CreateWorkspace(ctx, service.Workspace{Slug: "A b"}),
+		"zone":  s.CreateWorkspace(ctx, service.Workspace{Slug: "z", TimeZone: "Moon/Sea"}),
+		"email": s.AddMember(ctx, service.Member{Email: "kim", Workspace: "studio", Role: "viewer"}),
+		"role":  s.AddMember(ctx, service.Member{Email: "k@x.test", Workspace: "studio", Role: "king"}),
 	} {
 		if _, ok := errors.AsType[*service.InvalidError](err); !ok {
 			t.Errorf("%s: %v", name, err)
@@ -49,8 +51,9 @@ func TestOperator(t *testing.T) {
 	_, unknownHolder := s.CreateKey(ctx, service.NewKey{Holder: "nobody@x.test"})
 	_, unknownPin := s.CreateKey(ctx, service.NewKey{Holder: "kim@studio.test", Workspace: "nowhere"})
 	for name, err := range map[string]error{
-		"workspace": s.AddMember(ctx, service.Member{Email: "k@x.test", Workspace: "nowhere", Role: "viewer"}), "member": s.RemoveMember(ctx, "kim@studio.test", "studio"),
-		"holder": unknownHolder, "pin": unknownPin,
+		"workspace": s.AddMember(ctx, service.Member{Email: "k@x.test", Workspace: "nowhere", Role: "viewer"}),
+		"member":    s.RemoveMember(ctx, "kim@studio.test", "studio"),
+		"holder":    unknownHolder, "pin": unknownPin,
 	} {
 		if _, ok := errors.AsType[*service.UnknownError](err); !ok {
 			t.Errorf("%s: %v", name, err)

@@ -28,13 +28,15 @@ func TestUnauthorizedIsOneAnswer(t *testing.T) {
 	for name, header := range map[string][]string{
 		"absent": nil, "empty": {"Authorization", ""}, "scheme": {"Authorization", "Basic " + w.demo.Keys["member"]},
 		"unknown": {"Authorization", "Bearer pgk_nobody"}, "revoked": {"Authorization", "Bearer " + w.demo.Keys["revoked"]},
-		"expired": {"Authorization", "Bearer " + expired}, "two": {"Authorization", "Bearer " + w.demo.Keys["member"], "Authorization", "Bearer " + w.demo.Keys["member"]},
+		"expired":  {"Authorization", "Bearer " + expired},
+		"two":      {"Authorization", "Bearer " + w.demo.Keys["member"], "Authorization", "Bearer " + w.demo.Keys["member"]},
 		"trailing": {"Authorization", "Bearer " + w.demo.Keys["member"] + " x"},
 	} {
 		for _, tool := range []string{brand, "no.such.tool"} {
 			a := w.request("POST", toolapi.ToolsPath+tool, "", "{broken", append(header, "x-request-id", "same")...)
 			want := w.request("POST", toolapi.ToolsPath+brand, "", "", "x-request-id", "same")
-			if a.status != 401 || !bytes.Equal(a.body, want.body) || a.code() != toolapi.CodeUnauthorized || a.header.Get("WWW-Authenticate") != "Bearer" {
+			if a.status != 401 || !bytes.Equal(a.body, want.body) || a.code() != toolapi.CodeUnauthorized ||
+				a.header.Get("WWW-Authenticate") != "Bearer" {
 				t.Errorf("%s %s: %d %s", name, tool, a.status, a.body)
 			}
 			a.header.Del("Date")
@@ -68,7 +70,10 @@ func TestForbidden(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	w := newWorld(t)
 	var first []byte
-	for _, name := range []string{"x", "content.Status", "../x", "%2e", "..", "content.status/", "content%2estatus", strings.Repeat("a", 10<<10), "brand_profile.status%00", ""} {
+	for _, name := range []string{
+		"x", "content.Status", "../x", "%2e", "..", "content.status/", "content%2estatus", strings.Repeat("a", 10<<10),
+		"brand_profile.status%00", "",
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/", strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +95,10 @@ func TestHosts(t *testing.T) {
 	w := newWorld(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(w.server.URL, "http://"), ":")
 	for host, status := range map[string]int{
-		"localhost:" + port: 200, "LOCALHOST": 200, "localhost.": 200, "127.0.0.1": 200, "[::1]": 200, "[::1]:" + port: 200, "demo-home.localhost:" + port: 200,
-		"evil.test": 403, "evil.test:" + port: 403, "localhost..": 403, "127.0.0.1.evil.test": 403, "localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
+		"localhost:" + port: 200, "LOCALHOST": 200, "localhost.": 200, "127.0.0.1": 200, "[::1]": 200,
+		"[::1]:" + port: 200, "demo-home.localhost:" + port: 200,
+		"evil.test": 403, "evil.test:" + port: 403, "localhost..": 403, "127.0.0.1.evil.test": 403,
+		"localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, http.NoBody)
 		if err != nil {
@@ -150,7 +157,8 @@ func TestBodies(t *testing.T) {
 	}
 	before := w.snapshot()
 	for _, body := range []string{
-		"null", "[]", `"x"`, "1", `{"board_id":`, "{} {}", "\ufeff{}", "{} x", strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
+		"null", "[]", `"x"`, "1", `{"board_id":`, "{} {}", "\ufeff{}", "{} x",
+		strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
 		`{"board_id":"a","board_id":"b"}`, `{"board_id":"\ud800"}`,
 	} {
 		if a := w.refused(toolapi.CodeMalformedBody, "member", "automations.undo_draft", body, "Idempotency-Key", "k"); a.status != 400 {
@@ -170,13 +178,20 @@ func TestBodies(t *testing.T) {
 func TestRequestIDs(t *testing.T) {
 	w := newWorld(t)
 	generated := regexp.MustCompile(`^[0-9a-f-]{36}$`)
-	for id, kept := range map[string]bool{"a": true, strings.Repeat("z", 128): true, strings.Repeat("z", 129): false, "-a": false, "a b": false, "é": false} {
+	for id, kept := range map[string]bool{
+		"a": true, strings.Repeat("z", 128): true, strings.Repeat("z", 129): false, "-a": false, "a b": false,
+		"é": false,
+	} {
 		a := w.call("member", "page.unschedule", js("site_id", w.demo.IDs["site_id"]), "x-request-id", id)
 		got := a.header.Get("x-request-id")
 		if kept && got != id || !kept && !generated.MatchString(got) {
 			t.Errorf("%.20q: %q", id, got)
 		}
-		if n := w.value("SELECT count(*) FROM audit WHERE request_id = ? AND tool = 'page.unschedule' AND outcome = 'refused' AND code = 'page_not_scheduled'", got); n != "1" {
+		if n := w.value(
+			"SELECT count(*) FROM audit WHERE request_id = ? AND tool = 'page.unschedule' AND outcome = 'refused' AND "+
+				"code = 'page_not_scheduled'",
+			got,
+		); n != "1" {
 			t.Errorf("%.20q: %s audit rows", id, n)
 		}
 	}
@@ -193,7 +208,9 @@ func TestUnknownPropertyOfEveryTool(t *testing.T) {
 		if a.status != 200 || a.header.Get("x-service-tool-error") != "false" || !strings.Contains(string(a.body), `"path":"no_such"`) {
 			t.Errorf("%s: %s", tool.Name, a.body)
 		}
-		if n := w.value("SELECT count(*) FROM audit WHERE tool = ? AND code = 'invalid_arguments' AND workspace_id = 1", tool.Name); n != "1" {
+		if n := w.value(
+			"SELECT count(*) FROM audit WHERE tool = ? AND code = 'invalid_arguments' AND workspace_id = 1", tool.Name,
+		); n != "1" {
 			t.Errorf("%s: %s audit rows", tool.Name, n)
 		}
 	}
@@ -208,7 +225,9 @@ func TestReadsAreCountedNotAudited(t *testing.T) {
 	if n := w.value("SELECT count(*) FROM audit"); n != "0" {
 		t.Errorf("%s audit rows", n)
 	}
-	if a := w.request("GET", "/metrics", "", ""); !strings.Contains(string(a.body), `pages_requests_total{tool="brand_profile.status",status="200",code=""} 3`) {
+	if a := w.request("GET", "/metrics", "", ""); !strings.Contains(
+		string(a.body), `pages_requests_total{tool="brand_profile.status",status="200",code=""} 3`,
+	) {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -236,15 +255,18 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, part := range []string{
-		"pages_open_proposals 1\n", "pages_scheduled_publishes 1\n", "pages_overdue_publishes 0\n", "pages_database_bytes ", `pages_request_duration_seconds_bucket{tool="page.schedule_publish",le="+Inf"} 3`,
-		`pages_request_duration_seconds_count{tool="page.schedule_publish"} 3`, `pages_requests_total{tool="",status="404",code="tenant_api.not_found"} 1`,
+		"pages_open_proposals 1\n", "pages_scheduled_publishes 1\n", "pages_overdue_publishes 0\n",
+		"pages_database_bytes ", `pages_request_duration_seconds_bucket{tool="page.schedule_publish",le="+Inf"} 3`,
+		`pages_request_duration_seconds_count{tool="page.schedule_publish"} 3`,
+		`pages_requests_total{tool="",status="404",code="tenant_api.not_found"} 1`,
 	} {
 		if !strings.Contains(string(a.body), part) {
 			t.Errorf("%s is not in\n%s", part, a.body)
 		}
 	}
 	w.pass(2 * time.Hour)
-	if a := w.request("GET", "/metrics", "", ""); !strings.Contains(string(a.body), "pages_overdue_publishes 1\n") || !strings.Contains(string(a.body), "pages_open_proposals 0\n") {
+	if a := w.request("GET", "/metrics", "", ""); !strings.Contains(string(a.body), "pages_overdue_publishes 1\n") ||
+		!strings.Contains(string(a.body), "pages_open_proposals 0\n") {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -258,7 +280,8 @@ func TestDeprecationHeaders(t *testing.T) {
 			w.call("", brand, ""), w.call("no_access", brand, ""), w.call("member", "x", ""), w.call("member", brand, "[]"),
 			w.call("member", brand, "", "Idempotency-Key", "k"), w.call("member", "automations.undo_draft", "", "Idempotency-Key", ""),
 			w.call("member", "automations.undo_draft", `{"board_id":"b","idempotency_key":"x"}`, "Idempotency-Key", "y"),
-			w.call("member", brand, strings.Repeat(" ", toolapi.MaxBody+1)), w.request("GET", toolapi.ToolsPath+brand, "", ""), w.request("GET", "/nowhere", "", ""),
+			w.call("member", brand, strings.Repeat(" ", toolapi.MaxBody+1)),
+			w.request("GET", toolapi.ToolsPath+brand, "", ""), w.request("GET", "/nowhere", "", ""),
 		}
 	}
 	for _, when := range []time.Duration{0, 37 * 24 * time.Hour} {
@@ -266,7 +289,8 @@ func TestDeprecationHeaders(t *testing.T) {
 		for i, a := range refusals() {
 			since, err := strconv.ParseInt(strings.TrimPrefix(a.header.Get("Deprecation"), "@"), 10, 64)
 			until, err2 := time.Parse(http.TimeFormat, a.header.Get("Sunset"))
-			if err != nil || err2 != nil || until.Sub(time.Unix(since, 0)) < 90*24*time.Hour || !strings.HasPrefix(a.header.Get("Deprecation"), "@") {
+			if err != nil || err2 != nil || until.Sub(time.Unix(since, 0)) < 90*24*time.Hour ||
+				!strings.HasPrefix(a.header.Get("Deprecation"), "@") {
 				t.Errorf("%d: Deprecation %q, Sunset %q", i, a.header.Get("Deprecation"), a.header.Get("Sunset"))
 			}
 			if link := a.header.Get("Link"); !strings.Contains(link, `rel="deprecation"`) || !strings.Contains(link, "#nested-error") {
@@ -308,7 +332,8 @@ func TestWorkspaces(t *testing.T) {
 		}
 		a := w.ok(c.key, brand, body)
 		in, _ := a.fields["working_in"].(map[string]any)
-		if a.text("workspace") != c.workspace || in["source"] != c.source || in["workspace"] != c.workspace || in["label"] == "" || in["note"] == "" {
+		if a.text("workspace") != c.workspace || in["source"] != c.source || in["workspace"] != c.workspace || in["label"] == "" ||
+			in["note"] == "" {
 			t.Errorf("%s %q: %s", c.key, c.named, a.body)
 		}
 	}

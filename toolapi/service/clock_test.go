@@ -65,7 +65,10 @@ func TestClockRules(t *testing.T) {
 			return func() bool { return w.call("member", "content.status", body).fields["ok"] == true }
 		}},
 		"preview link": {time.Minute, func(w *world) func() bool {
-			a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", 60))
+			a := w.request(
+				http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"],
+				js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", 60),
+			)
 			address := strings.TrimPrefix(a.text("url"), "http://")
 			host, path, _ := strings.Cut(address, "/")
 			return func() bool {

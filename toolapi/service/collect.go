@@ -76,7 +76,8 @@ func (t tx) forgetRevisions(now time.Time) error {
 		}
 		old, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 			`SELECT r.name FROM revisions r JOIN sites s ON s.id = r.site_id
-			WHERE r.site_id = ? AND r.name IS NOT s.live_revision AND r.name NOT IN (SELECT revision FROM schedules WHERE site_id = r.site_id)
+			WHERE r.site_id = ? AND r.name IS NOT s.live_revision
+			AND r.name NOT IN (SELECT revision FROM schedules WHERE site_id = r.site_id)
 			ORDER BY r.number DESC LIMIT -1 OFFSET ?`, site, keptRevisions)
 		if err != nil {
 			return err

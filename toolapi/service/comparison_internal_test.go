@@ -16,7 +16,10 @@ func someFiles(t testing.TB, chance *rand.Rand, most int) (packed []byte, files 
 	t.Helper()
 	files = map[string]bundle.File{}
 	for range chance.IntN(most + 1) {
-		f := bundle.File{Path: fmt.Sprintf("%c/%d", 'a'+rune(chance.IntN(3)), chance.IntN(most)), SHA256: fmt.Sprint(chance.IntN(2)), Size: chance.Int64N(9), ContentType: "text/html"}
+		f := bundle.File{
+			Path: fmt.Sprintf("%c/%d", 'a'+rune(chance.IntN(3)), chance.IntN(most)), SHA256: fmt.Sprint(chance.IntN(2)),
+			Size: chance.Int64N(9), ContentType: "text/html",
+		}
 		files[f.Path] = f
 	}
 	sorted := make([]bundle.File, 0, len(files))
@@ -68,7 +71,9 @@ func TestCompareDamaged(t *testing.T) {
 	whole, _ := someFiles(t, rand.New(rand.NewPCG(1, 1)), 40)
 	for n := 1; n < len(whole); n++ {
 		for _, pair := range [][2][]byte{{whole[:n], whole}, {whole, whole[:n]}} {
-			if _, err := compare(storedBundle{&manifest.Manifest{}, pair[0]}, storedBundle{&manifest.Manifest{}, pair[1]}, true); err == nil {
+			if _, err := compare(
+				storedBundle{&manifest.Manifest{}, pair[0]}, storedBundle{&manifest.Manifest{}, pair[1]}, true,
+			); err == nil {
 				t.Fatalf("%d of %d bytes are taken", n, len(whole))
 			}
 		}
@@ -118,7 +123,10 @@ func BenchmarkCompare(b *testing.B) {
 	for i := range packed {
 		files := make([]bundle.File, 20_000)
 		for n := range files {
-			files[n] = bundle.File{Path: fmt.Sprintf("a/folder/page-%05d.html", n), SHA256: digestHex(i, n), Size: 1000, ContentType: "text/html; charset=utf-8"}
+			files[n] = bundle.File{
+				Path: fmt.Sprintf("a/folder/page-%05d.html", n), SHA256: digestHex(i, n), Size: 1000,
+				ContentType: "text/html; charset=utf-8",
+			}
 		}
 		var err error
 		if packed[i], err = packFiles(files); err != nil {

@@ -24,8 +24,15 @@ type twoCall struct {
 
 func (w *world) twoCalls() []twoCall {
 	return []twoCall{
-		{"domain.point_at_site", []any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]}, "SELECT version FROM domains WHERE hostname = 'www.acme.example'"},
-		{"page.schedule_publish", []any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339)}, "SELECT count(*) || coalesce(max(at), '') FROM schedules"},
+		{
+			"domain.point_at_site", []any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]},
+			"SELECT version FROM domains WHERE hostname = 'www.acme.example'",
+		},
+		{
+			"page.schedule_publish",
+			[]any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339)},
+			"SELECT count(*) || coalesce(max(at), '') FROM schedules",
+		},
 		{"page.publish", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"page.rollback", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"domain.connect", []any{"hostname", "new.acme.example", "site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM domains"},
@@ -45,7 +52,8 @@ func each(t *testing.T, test func(*world, twoCall)) {
 func (w *world) propose(key string, c twoCall) string {
 	w.Helper()
 	a := w.ok(key, c.tool, c.body("workspace", "acme"))
-	if a.text("state") != "confirmation_required" || a.text("request_summary") == "" || a.fields["expires_in_seconds"] != 900.0 || len(a.text("confirmation_id")) != 36 {
+	if a.text("state") != "confirmation_required" || a.text("request_summary") == "" || a.fields["expires_in_seconds"] != 900.0 ||
+		len(a.text("confirmation_id")) != 36 {
 		w.Errorf("%s", a.body)
 	}
 	return a.text("confirmation_id")
@@ -81,7 +89,8 @@ func TestConfirm(t *testing.T) {
 		if w.snapshot("audit", "keys") != after {
 			w.Error("C-003: a second effect")
 		}
-		if n := w.value("SELECT group_concat(outcome) FROM (SELECT outcome FROM audit ORDER BY id LIMIT 3)"); n != "proposed,done,repeated" {
+		if n := w.value("SELECT group_concat(outcome) FROM (SELECT outcome FROM audit ORDER BY id LIMIT " +
+			"3)"); n != "proposed,done,repeated" {
 			w.Errorf("audit: %s", n)
 		}
 	})
@@ -127,7 +136,10 @@ func TestConfirmIsBound(t *testing.T) {
 		}
 		w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", id, "workspace", "globex"))
 		other := w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", id, "workspace", "acme"))
-		unknown := w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", "00000000-0000-4000-8000-000000000000", "workspace", "acme"))
+		unknown := w.refused(
+			toolapi.CodeConfirmationUnknown, "both", c.tool,
+			c.body("confirmation_id", "00000000-0000-4000-8000-000000000000", "workspace", "acme"),
+		)
 		if !bytes.Equal(other.body, unknown.body) {
 			w.Errorf("C-011: %s and %s", other.body, unknown.body)
 		}
@@ -140,12 +152,18 @@ func TestConfirmIsBound(t *testing.T) {
 		for _, bad := range []any{"{" + id + "}", "", nil, 1, strings.Repeat("a", 10<<10), id + " "} {
 			w.refused(toolapi.CodeInvalidArguments, "member", c.tool, c.body("confirmation_id", bad))
 		}
-		w.refused(toolapi.CodeMalformedBody, "member", c.tool, strings.TrimSuffix(c.body("confirmation_id", id), "}")+`,"confirmation_id":"`+id+`"}`)
+		w.refused(
+			toolapi.CodeMalformedBody, "member", c.tool,
+			strings.TrimSuffix(c.body("confirmation_id", id), "}")+`,"confirmation_id":"`+id+`"}`,
+		)
 		if got := w.value(c.effect); got != was {
 			w.Errorf("something happened: %s, was %s", got, was)
 		}
 		// The same arguments, written otherwise.
-		w.ok("member", c.tool, "  "+strings.Replace(c.body("confirmation_id", strings.ToUpper(id), "workspace", "acme"), `"site_id"`, `"\u0073ite_id"`, 1))
+		w.ok(
+			"member", c.tool,
+			"  "+strings.Replace(c.body("confirmation_id", strings.ToUpper(id), "workspace", "acme"), `"site_id"`, `"\u0073ite_id"`, 1),
+		)
 		if got := w.value(c.effect); got == was {
 			w.Error("nothing happened")
 		}
@@ -184,7 +202,9 @@ func TestServiceAccountIsGone(t *testing.T) {
 			if w.snapshot("audit", "keys") != before {
 				t.Errorf("%s: it did something", change)
 			}
-			if page := w.enter("member").send("GET", "/console/w/acme/proposals", "").text; !strings.Contains(page, "may not propose it any more") {
+			if page := w.enter("member").send(
+				"GET", "/console/w/acme/proposals", "",
+			).text; !strings.Contains(page, "may not propose it any more") {
 				t.Errorf("%s: the console does not say so", change)
 			}
 		}
@@ -238,7 +258,9 @@ func TestLostBetweenTheCalls(t *testing.T) {
 			if w.value(two.effect) != was {
 				t.Errorf("%s: %s happened", c.change, two.tool)
 			}
-			w.sql("UPDATE memberships SET role = 'owner'; UPDATE holders SET api_access = 1; UPDATE accounts SET api_enabled = 1; UPDATE keys SET revoked_at = NULL; INSERT OR IGNORE INTO memberships VALUES (3, 1, 'owner'), (3, 2, 'owner')")
+			w.sql("UPDATE memberships SET role = 'owner'; UPDATE holders SET api_access = 1; UPDATE accounts SET " +
+				"api_enabled = 1; UPDATE keys SET revoked_at = NULL; INSERT OR IGNORE INTO memberships VALUES (3, 1, " +
+				"'owner'), (3, 2, 'owner')")
 		}
 	}
 }
@@ -246,7 +268,10 @@ func TestLostBetweenTheCalls(t *testing.T) {
 // TestStale is C-013 and C-018.
 func TestStale(t *testing.T) {
 	changes := map[string][]string{
-		"domain.point_at_site": {"UPDATE domains SET version = version + 1", "DELETE FROM domains WHERE hostname = 'www.acme.example'", "UPDATE sites SET version = version + 1"},
+		"domain.point_at_site": {
+			"UPDATE domains SET version = version + 1", "DELETE FROM domains WHERE hostname = 'www.acme.example'",
+			"UPDATE sites SET version = version + 1",
+		},
 	}
 	for _, tool := range []string{"page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
 		changes[tool] = []string{"UPDATE sites SET version = version + 1"}
@@ -261,7 +286,10 @@ func TestStale(t *testing.T) {
 				w.Error("something happened")
 			}
 			if strings.HasPrefix(change, "DELETE") {
-				w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, 1, 'www.acme.example', ?)", w.demo.IDs["domain_id"], w.demo.IDs["site_id"])
+				w.sql(
+					"INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, 1, 'www.acme.example', ?)",
+					w.demo.IDs["domain_id"], w.demo.IDs["site_id"],
+				)
 			}
 		}
 		one, two := w.propose("member", c), w.propose("member", c)
@@ -299,7 +327,8 @@ func TestSummaries(t *testing.T) {
 		w.sql("UPDATE sites SET name = ?", name)
 		for _, c := range w.twoCalls() {
 			summary := w.ok("member", c.tool, c.body()).text("request_summary")
-			if utf8.RuneCountInString(summary) > 300 || strings.ContainsAny(summary, "<>") || strings.ContainsFunc(summary, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if utf8.RuneCountInString(summary) > 300 || strings.ContainsAny(summary, "<>") ||
+				strings.ContainsFunc(summary, func(r rune) bool { return !unicode.IsPrint(r) }) {
 				t.Errorf("%q: %q", name, summary)
 			}
 		}

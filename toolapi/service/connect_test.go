@@ -21,18 +21,25 @@ func TestCreatePage(t *testing.T) {
 		return into[toolapi.CreatePage](t, w.ok("member", "page.create", js("name", name), "Idempotency-Key", key))
 	}
 	first := create("1", "  Café Ü Öffnung!  ")
-	if first.Hostname != "cafe-u-offnung.localhost" || first.Name != "Café Ü Öffnung!" || first.LiveRevision != nil || first.ServingNow || first.Replayed {
+	if first.Hostname != "cafe-u-offnung.localhost" || first.Name != "Café Ü Öffnung!" || first.LiveRevision != nil ||
+		first.ServingNow || first.Replayed {
 		t.Errorf("%+v", first)
 	}
 	if again := create("1", "  Café Ü Öffnung!  "); !again.Replayed || again.SiteID != first.SiteID {
 		t.Errorf("%+v", again)
 	}
-	for i, c := range [][2]string{{"Cafe u offnung", "cafe-u-offnung-2.localhost"}, {"日本", "page.localhost"}, {"日本語", "page-2.localhost"}, {"<b>--x--</b>", "b-x-b.localhost"}, {"👩\u200d🔧 & co", "co.localhost"}, {strings.Repeat("a", 80), strings.Repeat("a", 40) + ".localhost"}} {
+	for i, c := range [][2]string{
+		{"Cafe u offnung", "cafe-u-offnung-2.localhost"}, {"日本", "page.localhost"}, {"日本語", "page-2.localhost"},
+		{"<b>--x--</b>", "b-x-b.localhost"}, {"👩\u200d🔧 & co", "co.localhost"},
+		{strings.Repeat("a", 80), strings.Repeat("a", 40) + ".localhost"},
+	} {
 		if got := create(fmt.Sprint("n", i), c[0]); got.Hostname != c[1] {
 			t.Errorf("%s: %s, want %s", c[0], got.Hostname, c[1])
 		}
 	}
-	for _, name := range []any{"", "   ", strings.Repeat("a", 81), nil, 1, "\x00", "a\x00b", "two\nlines", "\ufeff", "\u202e \u2066", "\u200b"} {
+	for _, name := range []any{
+		"", "   ", strings.Repeat("a", 81), nil, 1, "\x00", "a\x00b", "two\nlines", "\ufeff", "\u202e \u2066", "\u200b",
+	} {
 		w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "x")
 	}
 	w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", "Keyless"))
@@ -46,7 +53,8 @@ func TestCreatePage(t *testing.T) {
 	if i := len(domains.Domains); i != 5+7 {
 		t.Errorf("%d domains", i)
 	}
-	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO sites (id, workspace_id, name) SELECT 'x' || i, 1, 'x' FROM n")
+	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO sites (id, " +
+		"workspace_id, name) SELECT 'x' || i, 1, 'x' FROM n")
 	w.refused(toolapi.CodeTooManySites, "member", "page.create", js("name", "One more"), "Idempotency-Key", "more")
 }
 
@@ -55,7 +63,9 @@ func TestConnect(t *testing.T) {
 	w := newWorld(t)
 	args := []any{"hostname", "studio.example", "site_id", w.demo.IDs["site_id"]}
 	proposed := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(args...)))
-	if proposed.DomainID != nil || proposed.ServingNow || len(proposed.Records) != 2 || proposed.Records[1] != (toolapi.DNSRecord{Type: "CNAME", Name: "studio.example", Value: "demo-home.localhost"}) || !strings.Contains(proposed.RequestSummary, "studio.example") {
+	if proposed.DomainID != nil || proposed.ServingNow || len(proposed.Records) != 2 ||
+		proposed.Records[1] != (toolapi.DNSRecord{Type: "CNAME", Name: "studio.example", Value: "demo-home.localhost"}) ||
+		!strings.Contains(proposed.RequestSummary, "studio.example") {
 		t.Errorf("%+v", proposed)
 	}
 	done := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(append(args, "confirmation_id", proposed.ConfirmationID)...)))
@@ -64,28 +74,42 @@ func TestConnect(t *testing.T) {
 	}
 	w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js(args...))
 	w.sql("UPDATE domains SET pending_since = NULL WHERE hostname = 'studio.example'")
-	if a := w.refused(toolapi.CodeDomainTaken, "pinned", "domain.connect", js("hostname", "studio.example", "site_id", w.demo.IDs["site_id"])); strings.Contains(string(a.body), "acme") {
+	if a := w.refused(
+		toolapi.CodeDomainTaken, "pinned", "domain.connect",
+		js("hostname", "studio.example", "site_id", w.demo.IDs["site_id"]),
+	); strings.Contains(string(a.body), "acme") {
 		t.Errorf("says whose it is: %s", a.body)
 	}
 	w.ok("member", "domain.point_at_site", js("domain_id", *done.DomainID, "site_id", w.demo.IDs["other_site_id"]))
 
 	local := []any{"hostname", "mine.localhost", "site_id", w.demo.IDs["site_id"]}
 	p := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(local...)))
-	if got := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(append(local, "confirmation_id", p.ConfirmationID)...))); !got.ServingNow || len(got.Records) != 0 {
+	if got := into[toolapi.Connect](
+		t, w.ok("member", "domain.connect", js(append(local, "confirmation_id", p.ConfirmationID)...)),
+	); !got.ServingNow || len(got.Records) != 0 {
 		t.Errorf("%+v", got)
 	}
 	// Below another page's address, or that of previews, a page could set their cookies.
 	for _, name := range []string{"x.mine.localhost", "x.demo-home.localhost", "preview.localhost", "x.preview.localhost"} {
 		w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
 	}
-	if made := into[toolapi.CreatePage](t, w.ok("member", "page.create", js("name", "Preview"), "Idempotency-Key", "preview")); made.Hostname != "preview-2.localhost" {
+	if made := into[toolapi.CreatePage](
+		t, w.ok("member", "page.create", js("name", "Preview"), "Idempotency-Key", "preview"),
+	); made.Hostname != "preview-2.localhost" {
 		t.Errorf("a page has the address %s", made.Hostname)
 	}
-	none := into[toolapi.Connect](t, w.ok("member", "domain.connect", js("hostname", "new.localhost", "site_id", w.demo.IDs["unpublished_site_id"])))
+	none := into[toolapi.Connect](
+		t,
+		w.ok("member", "domain.connect", js("hostname", "new.localhost", "site_id", w.demo.IDs["unpublished_site_id"])),
+	)
 	if none.Revision != nil || none.ServingNow || !strings.Contains(none.RequestSummary, "never been published") {
 		t.Errorf("%+v", none)
 	}
-	for _, bad := range []string{"", "studio", "Studio.example", "1.2.3.4", "a..b.example", "-a.example", "a-.example", "a_b.example", "ex ample.com", "example.com.", "http://example.com", "münchen.example", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 130) + "example", "[::1]", "a.example\n"} {
+	for _, bad := range []string{
+		"", "studio", "Studio.example", "1.2.3.4", "a..b.example", "-a.example", "a-.example", "a_b.example",
+		"ex ample.com", "example.com.", "http://example.com", "münchen.example", strings.Repeat("a", 64) + ".example",
+		strings.Repeat("a.", 130) + "example", "[::1]", "a.example\n",
+	} {
 		w.refused(toolapi.CodeInvalidArguments, "member", "domain.connect", js("hostname", bad, "site_id", w.demo.IDs["site_id"]))
 	}
 }
@@ -128,10 +152,13 @@ func TestDomainProof(t *testing.T) {
 	w.service.AskDNS(z.lookUp)
 	const name = "studio.acme-club.org"
 	ours, proof := w.connectDomain("both", name, "site_id", "workspace", "acme")
-	made := into[toolapi.CreatePage](t, w.ok("both", "page.create", js("name", "Theirs", "workspace", "globex"), "Idempotency-Key", "theirs"))
+	made := into[toolapi.CreatePage](
+		t, w.ok("both", "page.create", js("name", "Theirs", "workspace", "globex"), "Idempotency-Key", "theirs"),
+	)
 	w.demo.IDs["theirs"] = made.SiteID
 	theirs, other := w.connectDomain("both", name, "theirs", "workspace", "globex")
-	if proof.Type != "TXT" || proof.Name != "_pages-challenge."+name || proof.Value == other.Value || !strings.HasPrefix(proof.Value, "pages-challenge=") {
+	if proof.Type != "TXT" || proof.Name != "_pages-challenge."+name || proof.Value == other.Value ||
+		!strings.HasPrefix(proof.Value, "pages-challenge=") {
 		t.Errorf("%+v and %+v", proof, other)
 	}
 	served := func() bool {
@@ -152,7 +179,8 @@ func TestDomainProof(t *testing.T) {
 		t.Error("it is served without a proof of its own")
 	}
 	z.records[proof.Name+"."] = []string{proof.Value, other.Value}
-	if got := into[toolapi.Verify](t, w.ok("both", "domain.verify", string(verify(ours, "acme")))); !got.ServingNow || got.Hostname != name {
+	if got := into[toolapi.Verify](t, w.ok("both", "domain.verify", string(verify(ours, "acme")))); !got.ServingNow ||
+		got.Hostname != name {
 		t.Errorf("%+v", got)
 	}
 	if !served() {
@@ -163,7 +191,9 @@ func TestDomainProof(t *testing.T) {
 	asked := len(z.asked)
 	w.ok("both", "domain.verify", string(verify(ours, "acme"))) // again: DNS is not asked for what is proven
 	for _, c := range []struct{ code, key, body string }{
-		{toolapi.CodeDomainUnknown, "both", string(verify(ours, "globex"))}, {toolapi.CodeDomainUnknown, "member", js("domain_id", theirs)}, {toolapi.CodePermissionDenied, "pinned", js("domain_id", ours, "workspace", "acme")},
+		{toolapi.CodeDomainUnknown, "both", string(verify(ours, "globex"))},
+		{toolapi.CodeDomainUnknown, "member", js("domain_id", theirs)},
+		{toolapi.CodePermissionDenied, "pinned", js("domain_id", ours, "workspace", "acme")},
 	} {
 		if c.code == toolapi.CodePermissionDenied {
 			c.code = toolapi.CodeWorkspaceUnreachable // its key is pinned to the other one
@@ -213,9 +243,19 @@ func TestPendingDomains(t *testing.T) {
 	if _, again := w.connectDomain("member", "www.acme-club.org", "site_id"); again != proof {
 		t.Errorf("%+v, and then %+v", proof, again)
 	}
-	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) SELECT 'd' || i, 1, 'd' || i || '.acme-club.org', (SELECT id FROM sites LIMIT 1), 0, " + fmt.Sprint(w.clock.now().UnixMilli()) + " FROM n")
-	w.refused(toolapi.CodeTooManyDomains, "member", "domain.connect", js("hostname", "more.acme-club.org", "site_id", w.demo.IDs["site_id"]))
-	for _, name := range []string{"co.uk", "com.au", "github.io", "s3.amazonaws.com", "in-addr.arpa", strings.Repeat(strings.Repeat("a", 60)+".", 4) + "example"} {
+	w.sql(
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO domains (id, " +
+			"workspace_id, hostname, site_id, active, pending_since) SELECT 'd' || i, 1, 'd' || i || " +
+			"'.acme-club.org', (SELECT id FROM sites LIMIT 1), 0, " + fmt.Sprint(w.clock.now().UnixMilli()) + " FROM n",
+	)
+	w.refused(
+		toolapi.CodeTooManyDomains, "member", "domain.connect",
+		js("hostname", "more.acme-club.org", "site_id", w.demo.IDs["site_id"]),
+	)
+	for _, name := range []string{
+		"co.uk", "com.au", "github.io", "s3.amazonaws.com", "in-addr.arpa",
+		strings.Repeat(strings.Repeat("a", 60)+".", 4) + "example",
+	} {
 		w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
 	}
 }

@@ -20,7 +20,10 @@ func (w *world) upload(site, manifest string, files ...string) string {
 	for _, f := range files {
 		path, text, _ := strings.Cut(f, "=")
 		texts[digestOf(text)] = text
-		args.Files = append(args.Files, toolapi.UploadFile{Path: path, SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text)), ContentType: "text/plain"})
+		args.Files = append(args.Files, toolapi.UploadFile{
+			Path: path, SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text)),
+			ContentType: "text/plain",
+		})
 	}
 	id, required := w.declare(args)
 	for _, sum := range required {
@@ -90,15 +93,21 @@ func TestConsoleShowsContents(t *testing.T) {
 	first := w.upload(site, guardedSite, "w.js=one", "public/index.html=home", "public/club/a.html=a", "sql/0001_a.sql=SELECT 1;")
 	w.ok("service", "page.publish", js("site_id", site, "revision", first))
 	ana.shows("the first", []string{
-		"Nothing is live, so all of revision " + first + " is new.", "Files 4 in all (17 B)", "Routes for everyone /api/*", "Routes for members only /club/*",
+		"Nothing is live, so all of revision " + first + " is new.", "Files 4 in all (17 B)",
+		"Routes for everyone /api/*", "Routes for members only /club/*",
 		"Worker new", "Migrations These run before it goes live: 0001_a.sql", "Made on publishing database",
 	}, "public.", "as now")
 	w.publish(site, first)
 
-	second := w.upload(site, openedSite, "w.js=two", "public/index.html=home!", "public/club/a.html=a", "public/new.html=new", "sql/0001_a.sql=SELECT 1;", "sql/0002_b.sql=SELECT 2;")
+	second := w.upload(
+		site, openedSite, "w.js=two", "public/index.html=home!", "public/club/a.html=a", "public/new.html=new",
+		"sql/0001_a.sql=SELECT 1;", "sql/0002_b.sql=SELECT 2;",
+	)
 	news := []string{
-		"1 path becomes public. Only members may see it now; then anyone may: /club/*", "Revision " + second + " compared with " + first + " , which is live now:",
-		"Files 2 added (12 B), 2 changed (8 B), 2 unchanged (10 B)", "Becomes members only /staff/*", "Worker changed", "before it goes live: 0002_b.sql", "Made on publishing kv", "Changed in the manifest bindings, routes",
+		"1 path becomes public. Only members may see it now; then anyone may: /club/*",
+		"Revision " + second + " compared with " + first + " , which is live now:",
+		"Files 2 added (12 B), 2 changed (8 B), 2 unchanged (10 B)", "Becomes members only /staff/*", "Worker changed",
+		"before it goes live: 0002_b.sql", "Made on publishing kv", "Changed in the manifest bindings, routes",
 	}
 	w.ok("service", "page.publish", js("site_id", site, "revision", second))
 	ana.shows("the second", news, "0001_a.sql", "Not in it")
@@ -116,14 +125,28 @@ func TestConsoleShowsContents(t *testing.T) {
 	w.ok("service", "page.publish", js("site_id", site, "revision", second))
 	ana.shows("forth again", []string{"/club/*", "Worker changed"}, "0002_b.sql")
 
-	same := w.upload(site, guardedSite, "w.js=one", "public/index.html=home", "public/club/a.html=a", "public/b.html=b", "sql/0001_a.sql=SELECT 1;")
+	same := w.upload(
+		site, guardedSite, "w.js=one", "public/index.html=home", "public/club/a.html=a", "public/b.html=b",
+		"sql/0001_a.sql=SELECT 1;",
+	)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
-	ana.shows("a new page", []string{"Files 1 added (1 B), 4 unchanged (17 B)", "Who may see what as now", "Worker unchanged"}, "becomes", "before it goes live", "manifest")
+	ana.shows(
+		"a new page",
+		[]string{"Files 1 added (1 B), 4 unchanged (17 B)", "Who may see what as now", "Worker unchanged"}, "becomes",
+		"before it goes live", "manifest",
+	)
 
 	// What is not kept is not made up.
 	w.sql("UPDATE revisions SET bundle_id = NULL WHERE name = ?", first)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
-	ana.shows("nothing to compare with", []string{"What is in " + first + " , which is live now, is not kept here, so nothing can be compared.", "5 in all", "Routes for members only /club/*"}, "becomes public", "as now")
+	ana.shows(
+		"nothing to compare with",
+		[]string{
+			"What is in " + first + " , which is live now, is not kept here, so nothing can be compared.", "5 in all",
+			"Routes for members only /club/*",
+		},
+		"becomes public", "as now",
+	)
 	w.sql("UPDATE revisions SET bundle_id = NULL WHERE name = ?", same)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
 	ana.shows("nothing to show", []string{"What is in revision " + same + " is not kept here"}, "Files")
@@ -144,13 +167,25 @@ func TestConsoleShowsMany(t *testing.T) {
 	}
 	w.publish(site, w.upload(site, `{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}]}`, files...))
 	files[0] = "a/&lt;'\u05d0\u05d1.txt=x"
-	w.ok("service", "page.publish", js("site_id", site, "revision", w.upload(site, `{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}, {"pattern": "/a/&lt;'\u05d0\u05d1.txt"}, {"pattern": "/a/!<b>\u202e/*"}, `+strings.Join(holes, ", ")+`]}`, files...)))
+	w.ok(
+		"service", "page.publish",
+		js(
+			"site_id", site, "revision",
+			w.upload(
+				site,
+				`{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}, {"pattern": "/a/&lt;'\u05d0\u05d1.txt"}, {"pattern": "/a/!<b>\u202e/*"}, `+strings.Join(holes, ", ")+`]}`,
+				files...,
+			),
+		),
+	)
 	ana := w.enter("member")
 	text := ana.see("/console/w/acme/proposals").text
-	if strings.Contains(text, "<b>") || strings.Count(text, "<li><code><bdi>") != 20 || strings.Contains(text, "\u202e") || !strings.Contains(text, "&amp;lt;&#39;") {
+	if strings.Contains(text, "<b>") || strings.Count(text, "<li><code><bdi>") != 20 || strings.Contains(text, "\u202e") ||
+		!strings.Contains(text, "&amp;lt;&#39;") {
 		t.Errorf("%s", text)
 	}
 	ana.shows("many", []string{
-		"32 paths become public. Only members may see them now; then anyone may: " + `"/a/!<b>\u202e/*"` + " /a/&lt;'" + "\u05d0\u05d1.txt /a/00000.txt", "and 12 more", "1 added (1 B), 1 removed (1 B), 19999 unchanged", "Worker unchanged",
+		"32 paths become public. Only members may see them now; then anyone may: " + `"/a/!<b>\u202e/*"` + " /a/&lt;'" +
+			"\u05d0\u05d1.txt /a/00000.txt", "and 12 more", "1 added (1 B), 1 removed (1 B), 19999 unchanged", "Worker unchanged",
 	}, "Becomes members")
 }

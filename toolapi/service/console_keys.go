@@ -44,7 +44,8 @@ func (v *visit) keysPage(status int, made, problem string) error {
 		data.Keys, err = list(t, func(rows *sql.Rows, k *keyView) error {
 			return rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Pin, &k.PerMinute, &k.created, &k.ends, &k.at, &k.used)
 		},
-			`SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), k.created_at, k.expires_at, k.revoked_at, k.last_used_at
+			`SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), 
+			k.created_at, k.expires_at, k.revoked_at, k.last_used_at
 			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE `+ownKeys+
 				` ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, append(v.who.ownKeys(), 2*maxKeys)...)
 		if err != nil {

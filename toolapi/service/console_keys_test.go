@@ -22,7 +22,10 @@ func (p *person) make(name, workspace, days string) (key string, shown page) {
 	if token == nil {
 		p.Fatal("no token")
 	}
-	shown = p.send(http.MethodPost, "/console/keys", url.Values{"token": {token[1]}, "name": {name}, "workspace": {workspace}, "days": {days}}.Encode())
+	shown = p.send(
+		http.MethodPost, "/console/keys",
+		url.Values{"token": {token[1]}, "name": {name}, "workspace": {workspace}, "days": {days}}.Encode(),
+	)
 	if found := madeKey.FindStringSubmatch(shown.text); found != nil {
 		key = found[1]
 	}
@@ -36,10 +39,12 @@ func TestConsoleKeys(t *testing.T) {
 	ana.see("/console/keys", "signed in", "never")
 	const name = "CI of \"Acme\" & co"
 	key, shown := ana.make(name, "", "30")
-	if key == "" || shown.status != http.StatusCreated || !strings.Contains(html.UnescapeString(shown.text), name) || strings.Contains(shown.text, name) {
+	if key == "" || shown.status != http.StatusCreated || !strings.Contains(html.UnescapeString(shown.text), name) ||
+		strings.Contains(shown.text, name) {
 		t.Fatalf("%d %s", shown.status, shown.text)
 	}
-	if again := ana.see("/console/keys"); strings.Contains(again.text, key) || strings.Contains(w.snapshot(), key) || strings.Contains(w.logs.String(), key) {
+	if again := ana.see("/console/keys"); strings.Contains(again.text, key) || strings.Contains(w.snapshot(), key) ||
+		strings.Contains(w.logs.String(), key) {
 		t.Error("the key is shown, or kept, more than once")
 	}
 	use := func(key string) response { return w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "") }
@@ -48,7 +53,10 @@ func TestConsoleKeys(t *testing.T) {
 	}
 	w.pass(time.Hour)
 	use(key)
-	if row := regexp.MustCompile(`(?s)` + key[:10] + `.*?Revoke`).FindString(ana.see("/console/keys").text); !strings.Contains(row, "2026-11-25T13:00:00Z") || !strings.Contains(row, "2026-12-25T12:00:00Z") {
+	if row := regexp.MustCompile(
+		`(?s)` + key[:10] + `.*?Revoke`,
+	).FindString(ana.see("/console/keys").text); !strings.Contains(row, "2026-11-25T13:00:00Z") ||
+		!strings.Contains(row, "2026-12-25T12:00:00Z") {
 		t.Errorf("when it was used, and how long it is good: %s", row)
 	}
 	id := w.value("SELECT id FROM keys WHERE prefix = ?", key[:10])
@@ -74,7 +82,8 @@ func TestConsoleKeys(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	ana.see("/console/keys", "revoked")
-	if n := w.value("SELECT group_concat(tool || ' ' || outcome) FROM audit WHERE tool LIKE 'keys.%' AND request_id <> ''"); n != "keys.create done,keys.revoke done" {
+	if n := w.value("SELECT group_concat(tool || ' ' || outcome) FROM audit WHERE tool LIKE 'keys.%' AND request_id " +
+		"<> ''"); n != "keys.create done,keys.revoke done" {
 		t.Errorf("audit: %s", n)
 	}
 }
@@ -99,14 +108,21 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 		t.Errorf("it is not pinned: %s", a.body)
 	}
 	// Of the holder's other keys it shows and revokes only those with the same pin.
-	w.sql("INSERT INTO keys (hash, prefix, name, holder_id, pin, created_at) SELECT x'01', 'pgk_others', 'of acme', holder_id, (SELECT id FROM workspaces WHERE slug = 'acme'), 0 FROM keys WHERE name = 'demo pinned'")
-	if shown := pinned.see("/console/keys", "demo pinned", "as wide"); strings.Contains(shown.text, "demo both") || strings.Contains(shown.text, "of acme") {
+	w.sql("INSERT INTO keys (hash, prefix, name, holder_id, pin, created_at) SELECT x'01', 'pgk_others', 'of acme', " +
+		"holder_id, (SELECT id FROM workspaces WHERE slug = 'acme'), 0 FROM keys WHERE name = 'demo pinned'")
+	if shown := pinned.see("/console/keys", "demo pinned", "as wide"); strings.Contains(shown.text, "demo both") ||
+		strings.Contains(shown.text, "of acme") {
 		t.Errorf("it shows keys beyond its pin: %s", shown.text)
 	}
 	token := formToken.FindStringSubmatch(pinned.see("/console/keys").text)[1]
 	for name, status := range map[string]int{"demo both": 404, "of acme": 404, "as wide": 303} {
-		got := pinned.send(http.MethodPost, "/console/keys/"+w.value("SELECT id FROM keys WHERE name = ?", name)+"/revoke", url.Values{"token": {token}}.Encode())
-		if revoked := w.value("SELECT count(*) FROM keys WHERE name = ? AND revoked_at IS NOT NULL", name) == "1"; got.status != status || revoked != (status == 303) {
+		got := pinned.send(
+			http.MethodPost, "/console/keys/"+w.value("SELECT id FROM keys WHERE name = ?", name)+"/revoke",
+			url.Values{"token": {token}}.Encode(),
+		)
+		if revoked := w.value(
+			"SELECT count(*) FROM keys WHERE name = ? AND revoked_at IS NOT NULL", name,
+		) == "1"; got.status != status || revoked != (status == 303) {
 			t.Errorf("it revokes %s: %d, %v", name, got.status, revoked)
 		}
 	}
@@ -124,7 +140,10 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 		t.Errorf("it is faster: %v", a.header)
 	}
 	bo := w.enter("both")
-	for _, c := range [][3]string{{"", "", "0"}, {strings.Repeat("n", 81), "", "0"}, {"a\u202eb", "", "0"}, {"<b>", "", "0"}, {"x", "nowhere", "0"}, {"x", "", "-1"}, {"x", "", "367"}, {"x", "", "soon"}, {"x", "", ""}} {
+	for _, c := range [][3]string{
+		{"", "", "0"}, {strings.Repeat("n", 81), "", "0"}, {"a\u202eb", "", "0"}, {"<b>", "", "0"},
+		{"x", "nowhere", "0"}, {"x", "", "-1"}, {"x", "", "367"}, {"x", "", "soon"}, {"x", "", ""},
+	} {
 		if key, shown := bo.make(c[0], c[1], c[2]); key != "" || shown.status != http.StatusUnprocessableEntity {
 			t.Errorf("%q: %d", c, shown.status)
 		}
@@ -132,7 +151,10 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	// What becomes of a key is in the trail of each workspace that it reaches.
 	bo.make("for all", "", "0")
 	bo.make("for one", "globex", "0")
-	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary LIKE '%“for %' ORDER BY id) a JOIN workspaces w ON w.id = a.workspace_id"); !regexp.MustCompile(`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for one”.$`).MatchString(got) {
+	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary " +
+		"LIKE '%“for %' ORDER BY id) a JOIN workspaces w ON w.id = a.workspace_id"); !regexp.MustCompile(
+		`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for one”.$`,
+	).MatchString(got) {
 		t.Errorf("audit: %s", got)
 	}
 	bo.see("/console/w/globex/audit", "“for all”", "“for one”")
@@ -146,7 +168,9 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	}
 	// The end of the key that is signed in is the end of the session.
 	id := w.value("SELECT id FROM keys WHERE name = 'demo both'")
-	if got := bo.send(http.MethodPost, "/console/keys/"+id+"/revoke", url.Values{"token": {bo.token()}}.Encode()); got.status != http.StatusSeeOther {
+	if got := bo.send(
+		http.MethodPost, "/console/keys/"+id+"/revoke", url.Values{"token": {bo.token()}}.Encode(),
+	); got.status != http.StatusSeeOther {
 		t.Errorf("%d", got.status)
 	}
 	if got := bo.send(http.MethodGet, "/console/keys", ""); got.status != http.StatusUnauthorized {

@@ -350,7 +350,8 @@ func (v *visit) auditPage() error {
 			n++
 			return err
 		},
-			`SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
+			`SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id
+			FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
 			WHERE a.workspace_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?`, v.in.id, before, auditRows)
 		if n == auditRows {
 			data.Next = strconv.FormatInt(last, 10)

@@ -52,7 +52,10 @@ func (p *person) send(method, path, form string, header ...string) page {
 	if err != nil {
 		p.Fatal(err)
 	}
-	for _, name := range []string{"Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options", "Cross-Origin-Resource-Policy", "x-request-id", "x-service-api"} {
+	for _, name := range []string{
+		"Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options", "Cross-Origin-Resource-Policy",
+		"x-request-id", "x-service-api",
+	} {
 		if resp.Header.Get(name) == "" {
 			p.Errorf("%s %s: no %s", method, path, name)
 		}
@@ -89,7 +92,10 @@ func (p *person) token() string {
 func (w *world) enter(key string) *person {
 	w.Helper()
 	p := &person{world: w}
-	if got := p.send(http.MethodPost, "/console/sign-in", url.Values{"key": {w.demo.Keys[key]}, "next": {"/console/w/acme/week"}}.Encode()); got.status != http.StatusSeeOther || got.header.Get("Location") != "/console/w/acme/week" {
+	if got := p.send(
+		http.MethodPost, "/console/sign-in",
+		url.Values{"key": {w.demo.Keys[key]}, "next": {"/console/w/acme/week"}}.Encode(),
+	); got.status != http.StatusSeeOther || got.header.Get("Location") != "/console/w/acme/week" {
 		w.Fatalf("%d %v %s", got.status, got.header, got.text)
 	}
 	return p
@@ -100,17 +106,21 @@ func TestConsoleSessions(t *testing.T) {
 	w := newWorld(t)
 	stranger := &person{world: w}
 	stranger.see("/", "Sign in")
-	if got := stranger.send("GET", "/console/w/acme/audit", ""); got.status != http.StatusUnauthorized || !strings.Contains(got.text, `value="/console/w/acme/audit"`) {
+	if got := stranger.send("GET", "/console/w/acme/audit", ""); got.status != http.StatusUnauthorized ||
+		!strings.Contains(got.text, `value="/console/w/acme/audit"`) {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	for key, status := range map[string]int{"": 401, "pgk_no": 401, w.demo.Keys["revoked"]: 401, w.demo.Keys["no_access"]: 403} {
-		if got := stranger.send("POST", "/console/sign-in", url.Values{"key": {key}}.Encode()); got.status != status || len(stranger.cookies) != 0 || key != "" && strings.Contains(got.text, key) {
+		if got := stranger.send("POST", "/console/sign-in", url.Values{"key": {key}}.Encode()); got.status != status ||
+			len(stranger.cookies) != 0 || key != "" && strings.Contains(got.text, key) {
 			t.Errorf("%s: %d %s", key, got.status, got.text)
 		}
 	}
 	for _, next := range []string{"https://evil.test/", "//evil.test", "/console/../x", "/console//x", "/\\evil.test", "/metrics"} {
 		p := &person{world: w}
-		if got := p.send("POST", "/console/sign-in", url.Values{"key": {w.demo.Keys["member"]}, "next": {next}}.Encode()); got.header.Get("Location") != "/" {
+		if got := p.send(
+			"POST", "/console/sign-in", url.Values{"key": {w.demo.Keys["member"]}, "next": {next}}.Encode(),
+		); got.header.Get("Location") != "/" {
 			t.Errorf("%s: %v", next, got.header)
 		}
 	}
@@ -119,7 +129,8 @@ func TestConsoleSessions(t *testing.T) {
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || len(cookie.Value) < 43 {
 		t.Errorf("%+v", cookie)
 	}
-	if dump := w.snapshot(); strings.Contains(dump, cookie.Value) || strings.Contains(w.logs.String(), cookie.Value) || strings.Contains(w.logs.String(), w.demo.Keys["member"]) {
+	if dump := w.snapshot(); strings.Contains(dump, cookie.Value) || strings.Contains(w.logs.String(), cookie.Value) ||
+		strings.Contains(w.logs.String(), w.demo.Keys["member"]) {
 		t.Error("the cookie is kept")
 	}
 	ana.see("/", "Acme Studio")
@@ -134,7 +145,8 @@ func TestConsoleSessions(t *testing.T) {
 	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 || !strings.Contains(got.text, "Your session has ended") {
 		t.Errorf("after its time: %d", got.status)
 	}
-	if err := w.service.Clean(t.Context()); err != nil || w.value("SELECT count(*) FROM console_sessions WHERE expires_at <= ?", w.now().UnixMilli()) != "0" {
+	if err := w.service.Clean(t.Context()); err != nil ||
+		w.value("SELECT count(*) FROM console_sessions WHERE expires_at <= ?", w.now().UnixMilli()) != "0" {
 		t.Errorf("old sessions are kept: %v", err)
 	}
 	ana = w.enter("member")
@@ -142,7 +154,8 @@ func TestConsoleSessions(t *testing.T) {
 	ana.cookies[0].Name = "pages_console_" + w.server.URL[strings.LastIndex(w.server.URL, ":")+1:]
 	ana.see("/console/w/acme/week", "Week") // a session outlives the process
 	old := ana.cookies
-	if got := ana.send("POST", "/console/sign-out", url.Values{"token": {ana.token()}}.Encode()); got.status != 303 || ana.cookies[0].MaxAge >= 0 {
+	if got := ana.send("POST", "/console/sign-out", url.Values{"token": {ana.token()}}.Encode()); got.status != 303 ||
+		ana.cookies[0].MaxAge >= 0 {
 		t.Errorf("%d %+v", got.status, ana.cookies)
 	}
 	ana.cookies = old
@@ -159,9 +172,12 @@ func TestConsoleSessions(t *testing.T) {
 // TestConsoleManySites: every site can be found, however many there are.
 func TestConsoleManySites(t *testing.T) {
 	w := newWorld(t)
-	w.sql("INSERT INTO sites (id, workspace_id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT printf('site-%03d', i), 1, printf('Many %03d', i) FROM n")
-	w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) SELECT 'd' || id, 1, 'many-' || substr(id, 6) || '.localhost', id, 1 FROM sites WHERE id LIKE 'site-%'")
-	w.sql("INSERT INTO revisions (site_id, number, name, created_at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 14) SELECT 'site-007', i, 'r' || i || '-x', 0 FROM n")
+	w.sql("INSERT INTO sites (id, workspace_id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
+		"60) SELECT printf('site-%03d', i), 1, printf('Many %03d', i) FROM n")
+	w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) SELECT 'd' || id, 1, 'many-' || " +
+		"substr(id, 6) || '.localhost', id, 1 FROM sites WHERE id LIKE 'site-%'")
+	w.sql("INSERT INTO revisions (site_id, number, name, created_at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 " +
+		"FROM n WHERE i < 14) SELECT 'site-007', i, 'r' || i || '-x', 0 FROM n")
 	ana := w.enter("member")
 	seen, pages := map[string]int{}, 0
 	for next := "/console/w/acme/sites"; next != "" && pages < 9; pages++ {
@@ -182,7 +198,10 @@ func TestConsoleManySites(t *testing.T) {
 			t.Errorf("%s is shown %d times", id, n)
 		}
 	}
-	found := ana.see("/console/w/acme/sites?find=MANY-007.loc", "1 site found", "Many 007", "14 revisions", "r14-x", "r5-x", "and 4 older").text
+	found := ana.see(
+		"/console/w/acme/sites?find=MANY-007.loc", "1 site found", "Many 007", "14 revisions", "r14-x", "r5-x",
+		"and 4 older",
+	).text
 	if strings.Contains(found, "Many 008") || strings.Contains(found, "r4-x") {
 		t.Errorf("it shows more: %s", found)
 	}
@@ -203,7 +222,10 @@ func TestConsolePages(t *testing.T) {
 	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
 	ana := w.enter("member")
 	ana.see("/", "Acme Studio", "Nothing waits for a go-ahead")
-	ana.see("/console/w/acme/content", "variants in progress", "Behind the kiln, part 1", "Three glazes to start with, part 9", "the video is longer")
+	ana.see(
+		"/console/w/acme/content", "variants in progress", "Behind the kiln, part 1",
+		"Three glazes to start with, part 9", "the video is longer",
+	)
 	if got := ana.see("/console/w/acme/content?status=failed&format=podcast"); strings.Contains(got.text, "c-draft") {
 		t.Error("a filter is not kept")
 	}
@@ -214,7 +236,11 @@ func TestConsolePages(t *testing.T) {
 	if got := ana.send("GET", "/console/w/acme/week?week=2026-13-01", ""); !strings.Contains(got.text, "That did not work") {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	for _, path := range []string{"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week", "/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x", "/console/w/acme/audit?before=x", "/console/layout.html", "/console/w/acme/%77eek"} {
+	for _, path := range []string{
+		"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week",
+		"/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x",
+		"/console/w/acme/audit?before=x", "/console/layout.html", "/console/w/acme/%77eek",
+	} {
 		if got := ana.sendRaw(path); got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
 		}
@@ -224,12 +250,16 @@ func TestConsolePages(t *testing.T) {
 			t.Errorf("%s: %d", path, got)
 		}
 	}
-	for path, kind := range map[string]string{"/console/style.css": "text/css", "/console/script.js": "text/javascript", "/console/icon.svg": "image/svg+xml"} {
-		if got := (&person{world: w}).send("GET", path, ""); got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), kind) || len(got.text) < 100 {
+	for path, kind := range map[string]string{
+		"/console/style.css": "text/css", "/console/script.js": "text/javascript", "/console/icon.svg": "image/svg+xml",
+	} {
+		if got := (&person{world: w}).send("GET", path, ""); got.status != 200 ||
+			!strings.HasPrefix(got.header.Get("Content-Type"), kind) || len(got.text) < 100 {
 			t.Errorf("%s: %d %v", path, got.status, got.header)
 		}
 	}
-	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) INSERT INTO audit (at, request_id, workspace_id, tool, outcome, summary) SELECT i, 'r', 1, 't', 'done', 'row ' || i || '.' FROM n")
+	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) INSERT INTO audit (at, " +
+		"request_id, workspace_id, tool, outcome, summary) SELECT i, 'r', 1, 't', 'done', 'row ' || i || '.' FROM n")
 	first := ana.see("/console/w/acme/audit", "row 150.", "Older")
 	older := regexp.MustCompile(`href="(\?before=\d+)"`).FindStringSubmatch(first.text)
 	if older == nil || strings.Contains(first.text, "row 50.") {
@@ -278,14 +308,17 @@ func TestConsoleApproves(t *testing.T) {
 		approve := "/console/w/acme/proposals/" + id + "/approve"
 		token := ana.token()
 		for name, header := range map[string][]string{
-			"another origin": {"Origin", "http://evil.test"}, "no origin": {"Origin", "null"}, "another site": {"Sec-Fetch-Site", "cross-site"}, "another port": {"Sec-Fetch-Site", "same-site"},
+			"another origin": {"Origin", "http://evil.test"}, "no origin": {"Origin", "null"},
+			"another site": {"Sec-Fetch-Site", "cross-site"}, "another port": {"Sec-Fetch-Site", "same-site"},
 		} {
 			if got := ana.send("POST", approve, url.Values{"token": {token}}.Encode(), header...); got.status != http.StatusForbidden {
 				t.Errorf("%s: %d", name, got.status)
 			}
 		}
 		bo := w.enter("both")
-		for name, form := range map[string]url.Values{"no token": {}, "a wrong one": {"token": {"x"}}, "of another session": {"token": {bo.token()}}} {
+		for name, form := range map[string]url.Values{
+			"no token": {}, "a wrong one": {"token": {"x"}}, "of another session": {"token": {bo.token()}},
+		} {
 			if got := ana.send("POST", approve, form.Encode()); got.status != http.StatusForbidden {
 				t.Errorf("%s: %d", name, got.status)
 			}
@@ -293,7 +326,9 @@ func TestConsoleApproves(t *testing.T) {
 		if got := ana.send("GET", approve, ""); got.status != http.StatusNotFound {
 			t.Errorf("a link approves: %d", got.status)
 		}
-		if got := ana.send("POST", strings.Replace(approve, "acme", "globex", 1), url.Values{"token": {token}}.Encode()); got.status != http.StatusNotFound {
+		if got := ana.send(
+			"POST", strings.Replace(approve, "acme", "globex", 1), url.Values{"token": {token}}.Encode(),
+		); got.status != http.StatusNotFound {
 			t.Errorf("a workspace that is not reached: %d", got.status)
 		}
 		bot := w.enter("service")
@@ -305,7 +340,8 @@ func TestConsoleApproves(t *testing.T) {
 			t.Fatalf("something happened: %s, was %s", now, was)
 		}
 		for range 2 { // a second time is the same answer
-			if got := ana.send("POST", approve, url.Values{"token": {token}}.Encode()); got.status != http.StatusSeeOther || !strings.HasSuffix(got.header.Get("Location"), "?settled="+id) {
+			if got := ana.send("POST", approve, url.Values{"token": {token}}.Encode()); got.status != http.StatusSeeOther ||
+				!strings.HasSuffix(got.header.Get("Location"), "?settled="+id) {
 				t.Errorf("%d %s", got.status, got.text)
 			}
 		}
@@ -336,7 +372,9 @@ func TestConsoleLapse(t *testing.T) {
 	}
 	ana.see("/console/w/acme/proposals?settled="+id, "Let lapse; nothing was done.", "Nothing waits")
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
-	if got := ana.send("POST", strings.Replace(lapse, "lapse", "approve", 1), url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusConflict || !strings.Contains(got.text, "expired") {
+	if got := ana.send(
+		"POST", strings.Replace(lapse, "lapse", "approve", 1), url.Values{"token": {ana.token()}}.Encode(),
+	); got.status != http.StatusConflict || !strings.Contains(got.text, "expired") {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	ana.see("/console/w/acme/audit", "Let lapse: ", "lapsed")
@@ -357,7 +395,10 @@ func TestConsoleShowsNamesAsText(t *testing.T) {
 	for _, c := range w.twoCalls() {
 		w.ok("member", c.tool, c.body())
 	}
-	for _, path := range []string{"/", "/console/w/acme/proposals", "/console/w/acme/content", "/console/w/acme/content?status=failed", "/console/w/acme/week", "/console/w/acme/sites", "/console/w/acme/audit"} {
+	for _, path := range []string{
+		"/", "/console/w/acme/proposals", "/console/w/acme/content", "/console/w/acme/content?status=failed",
+		"/console/w/acme/week", "/console/w/acme/sites", "/console/w/acme/audit",
+	} {
 		if got := ana.see(path); got.status != 200 || strings.Contains(got.text, "<script>alert") {
 			t.Errorf("%s: %d", path, got.status)
 		}

@@ -38,7 +38,10 @@ func TestDamagedDatabase(t *testing.T) {
 		dir := t.TempDir()
 		path, blob := filepath.Join(dir, "service.db"), filepath.Join(dir, "blobs", "1", "ab", strings.Repeat("c", 62))
 		half := filepath.Join(dir, "blobs", "tmp", "incoming-1") // which is nothing yet
-		err := errors.Join(os.WriteFile(path, []byte(c.contents), 0o600), os.MkdirAll(filepath.Dir(half), 0o700), os.WriteFile(half, []byte("x"), 0o600))
+		err := errors.Join(
+			os.WriteFile(path, []byte(c.contents), 0o600), os.MkdirAll(filepath.Dir(half), 0o700),
+			os.WriteFile(half, []byte("x"), 0o600),
+		)
 		if c.blob {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(blob), 0o700), os.WriteFile(blob, []byte("x"), 0o600))
 		}

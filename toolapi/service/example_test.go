@@ -37,7 +37,9 @@ func Example() {
 	server := httptest.NewServer(s)
 	defer server.Close()
 
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+toolapi.ToolsPath+"content.status", strings.NewReader(`{"limit": 0}`))
+	r, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, server.URL+toolapi.ToolsPath+"content.status", strings.NewReader(`{"limit": 0}`),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -42,7 +42,8 @@ func TestFullDisk(t *testing.T) {
 		before := w.snapshot("audit", "keys")
 		if a := w.call("member", c.tool, c.body("confirmation_id", id)); a.status != http.StatusOK { // else it fitted into the last pages
 			failed++
-			if a.status != http.StatusInternalServerError || a.code() != toolapi.CodeInternal || w.snapshot("audit", "keys") != before || w.value(c.effect) != was {
+			if a.status != http.StatusInternalServerError || a.code() != toolapi.CodeInternal ||
+				w.snapshot("audit", "keys") != before || w.value(c.effect) != was {
 				w.Errorf("on a full disk: %d %s", a.status, a.body)
 			}
 		}
@@ -94,11 +95,16 @@ func TestLostAnswers(t *testing.T) {
 		{"automations.undo_draft", js("board_id", w.demo.IDs["board_id"]), "undo"},
 		{"page.create", js("name", "Once"), "create"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+through+toolapi.ToolsPath+c.tool, strings.NewReader(c.body))
+		r, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPost, "http://"+through+toolapi.ToolsPath+c.tool, strings.NewReader(c.body),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {"application/json"}, "Idempotency-Key": {c.key}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {"application/json"},
+			"Idempotency-Key": {c.key},
+		}
 		if resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r); err == nil {
 			_ = resp.Body.Close()
 			t.Fatalf("%s: the answer was not lost: %s", c.tool, resp.Status)
@@ -116,7 +122,10 @@ func TestLostAnswers(t *testing.T) {
 	// A confirmation, whose answer is kept too.
 	two := w.twoCalls()[2]
 	id := w.propose("member", two)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+through+toolapi.ToolsPath+two.tool, strings.NewReader(two.body("confirmation_id", id)))
+	r, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, "http://"+through+toolapi.ToolsPath+two.tool,
+		strings.NewReader(two.body("confirmation_id", id)),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +134,8 @@ func TestLostAnswers(t *testing.T) {
 		_ = resp.Body.Close()
 		t.Fatal("the answer was not lost")
 	}
-	if a := w.ok("member", two.tool, two.body("confirmation_id", id)); a.text("state") != "done" || w.value("SELECT count(*) FROM audit WHERE outcome = 'done' AND tool = ?", two.tool) != "1" {
+	if a := w.ok("member", two.tool, two.body("confirmation_id", id)); a.text("state") != "done" ||
+		w.value("SELECT count(*) FROM audit WHERE outcome = 'done' AND tool = ?", two.tool) != "1" {
 		t.Errorf("%s", a.body)
 	}
 }

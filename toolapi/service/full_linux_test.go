@@ -23,10 +23,15 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	text := strings.Repeat("no room for this. ", 10_000)
 	id, _ := w.declareText(text)
 	disk.Fill()
-	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
+	if a := w.request(
+		http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text,
+	); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
 		t.Errorf("on a full disk: %d %s", a.status, a.body)
 	}
-	archive, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"], strings.NewReader(text))
+	archive, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"],
+		strings.NewReader(text),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,9 +35,12 @@ func TestGeneratedBodies(t *testing.T) {
 		good map[string]any
 	}{
 		"pages.declare.arguments": {toolapi.UploadsPath, map[string]any{
-			"site_id": site, "workspace": "acme", "base_revision": nil, "manifest": map[string]any{}, "files": []any{file}, "client": map[string]any{"name": "n", "version": "1"},
+			"site_id": site, "workspace": "acme", "base_revision": nil, "manifest": map[string]any{},
+			"files": []any{file}, "client": map[string]any{"name": "n", "version": "1"},
 		}},
-		"pages.preview.arguments":  {toolapi.PreviewLinksPath, map[string]any{"site_id": site, "workspace": "acme", "expires_in_seconds": 60}},
+		"pages.preview.arguments": {toolapi.PreviewLinksPath, map[string]any{
+			"site_id": site, "workspace": "acme", "expires_in_seconds": 60,
+		}},
 		"pages.finalize.arguments": {toolapi.FinalizePath("upl_none"), map[string]any{}},
 	} {
 		schema := parsed.Components.Schemas[name]
@@ -49,7 +52,8 @@ func TestGeneratedBodies(t *testing.T) {
 			cases++
 			body := v.body
 			var sent any
-			malformed := v.twice || strings.Count(body, "[") > toolapi.MaxDepth || strings.Contains(body, `\ud800`) || strings.Contains(body, "\ufeff{") ||
+			malformed := v.twice || strings.Count(body, "[") > toolapi.MaxDepth || strings.Contains(body, `\ud800`) ||
+				strings.Contains(body, "\ufeff{") ||
 				json.Unmarshal([]byte(body), &sent) != nil && !strings.Contains(body, "1e400")
 			invalid := !malformed && (strings.Contains(body, "1e400") || resolved.Validate(sent) != nil)
 			a := w.request(http.MethodPost, c.path, w.demo.Keys["member"], body)
@@ -58,7 +62,8 @@ func TestGeneratedBodies(t *testing.T) {
 			case a.status >= http.StatusInternalServerError,
 				malformed != (code == toolapi.CodeMalformedBody),
 				invalid && code != toolapi.CodeInvalidArguments,
-				!invalid && code == toolapi.CodeInvalidArguments && !strings.Contains(string(a.body), "content type"): // which has a grammar of its own
+				// Which has a grammar of its own.
+				!invalid && code == toolapi.CodeInvalidArguments && !strings.Contains(string(a.body), "content type"):
 				t.Errorf("%s %.200s: %d %s", name, body, a.status, a.body)
 			}
 			// The next bundle must find room.

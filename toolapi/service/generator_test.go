@@ -42,13 +42,15 @@ func TestGeneratedArguments(t *testing.T) {
 				}
 				a := w.call("member", tool.Name, body, header...)
 				var sent map[string]any
-				malformed := strings.Count(value, "[") > toolapi.MaxDepth || strings.Contains(value, `\ud800`) || json.Unmarshal([]byte(body), &sent) != nil && !strings.Contains(value, "1e400")
+				malformed := strings.Count(value, "[") > toolapi.MaxDepth || strings.Contains(value, `\ud800`) ||
+					json.Unmarshal([]byte(body), &sent) != nil && !strings.Contains(value, "1e400")
 				invalid := !malformed && (strings.Contains(value, "1e400") || resolved.Validate(sent) != nil)
 				switch {
 				case malformed && a.code() != toolapi.CodeMalformedBody,
 					invalid && a.code() != toolapi.CodeInvalidArguments,
 					!malformed && !invalid && a.status != http.StatusOK,
-					!malformed && !invalid && a.code() == toolapi.CodeInvalidArguments && property != "at" && property != "week" && !(tool.Name == "page.schedule_publish"):
+					!malformed && !invalid && a.code() == toolapi.CodeInvalidArguments && property != "at" && property != "week" &&
+						!(tool.Name == "page.schedule_publish"):
 					t.Errorf("%s %.120s: %d %s", tool.Name, body, a.status, a.body)
 				}
 			}
@@ -57,7 +59,8 @@ func TestGeneratedArguments(t *testing.T) {
 				t.Errorf("%s %s: %d", tool.Name, twice, a.status)
 			}
 			absent := "{" + strings.Join(required(schema, property), ",") + "}"
-			if a := w.call("member", tool.Name, absent); slices.Contains(schema.Required, property) && a.code() != toolapi.CodeInvalidArguments || a.status != http.StatusOK {
+			if a := w.call("member", tool.Name, absent); slices.Contains(schema.Required, property) &&
+				a.code() != toolapi.CodeInvalidArguments || a.status != http.StatusOK {
 				t.Errorf("%s %s: %d %s", tool.Name, absent, a.status, a.body)
 			}
 			if a := w.call("member", tool.Name, "\ufeff"+absent); a.code() != toolapi.CodeMalformedBody {
@@ -89,8 +92,10 @@ func required(s *jsonschema.Schema, but string) (all []string) {
 // classes are values of a property, from good to absurd.
 func classes(s *jsonschema.Schema) []string {
 	all := []string{
-		`null`, `true`, `1`, `1.0`, `1.5`, `-1`, `1e400`, `-1e400`, `""`, `"x"`, `"\u0000"`, `"\ud800"`, `"\ufeff"`, `[]`, `[1]`, `["x"]`, `{}`, `{"a":1}`,
-		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), `"2026-11-25"`, `"00000000-0000-4000-8000-00000000000g"`, `"'; DROP TABLE pieces; --"`,
+		`null`, `true`, `1`, `1.0`, `1.5`, `-1`, `1e400`, `-1e400`, `""`, `"x"`, `"\u0000"`, `"\ud800"`, `"\ufeff"`,
+		`[]`, `[1]`, `["x"]`, `{}`, `{"a":1}`,
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), `"2026-11-25"`,
+		`"00000000-0000-4000-8000-00000000000g"`, `"'; DROP TABLE pieces; --"`,
 	}
 	for _, n := range []*int{s.MinLength, s.MaxLength} {
 		for _, d := range []int{-1, 0, 1} {

@@ -269,7 +269,11 @@ func (w *world) snapshot(but ...string) string {
 			continue
 		}
 		columns := w.column(db, "SELECT 'quote(' || name || ')' FROM pragma_table_info('"+name+"')")
-		out.WriteString(name + "\n" + strings.Join(w.column(db, "SELECT "+strings.Join(columns, " || ',' || ")+" FROM "+name+" ORDER BY 1"), "\n") + "\n")
+		out.WriteString(
+			name + "\n" + strings.Join(
+				w.column(db, "SELECT "+strings.Join(columns, " || ',' || ")+" FROM "+name+" ORDER BY 1"), "\n",
+			) + "\n",
+		)
 	}
 	return out.String()
 }

@@ -27,24 +27,29 @@ func (w *world) revision() string {
 func TestIdempotencyKeyPlaces(t *testing.T) {
 	w := newWorld(t)
 	board := w.demo.IDs["board_id"]
-	if a := w.ok("member", undo, js("board_id", board), "Idempotency-Key", "header"); a.header.Get("Deprecation") != "" || a.fields["replayed"] != false {
+	if a := w.ok("member", undo, js("board_id", board), "Idempotency-Key", "header"); a.header.Get("Deprecation") != "" ||
+		a.fields["replayed"] != false {
 		t.Errorf("H-001 header: %v %s", a.header, a.body)
 	}
 	for name, header := range map[string][]string{"body": nil, "both": {"Idempotency-Key", "both"}} {
 		a := w.ok("member", undo, js("board_id", board, "idempotency_key", name), header...)
-		if a.header.Get("Deprecation") == "" || a.header.Get("Sunset") == "" || !strings.Contains(a.header.Get("Link"), "#body-idempotency-key") {
+		if a.header.Get("Deprecation") == "" || a.header.Get("Sunset") == "" ||
+			!strings.Contains(a.header.Get("Link"), "#body-idempotency-key") {
 			t.Errorf("H-001 %s: %v", name, a.header)
 		}
 	}
 	before := w.snapshot("audit")
-	w.refused(toolapi.CodeIdempotencyConflict, "member", undo, js("board_id", board, "idempotency_key", "a"), "Idempotency-Key", "b") // H-002
-	for _, key := range []string{"", strings.Repeat("k", 201), "a b", "a\tb", "é"} {                                                  // H-003
+	// H-002.
+	w.refused(toolapi.CodeIdempotencyConflict, "member", undo, js("board_id", board, "idempotency_key", "a"), "Idempotency-Key", "b")
+	for _, key := range []string{"", strings.Repeat("k", 201), "a b", "a\tb", "é"} { // H-003
 		if a := w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", key); a.status != 400 {
 			t.Errorf("H-003 %q: %d", key, a.status)
 		}
 	}
 	w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", "a", "Idempotency-Key", "a")
-	if a := w.refused(toolapi.CodeInvalidArguments, "member", undo, js("board_id", board)); !strings.Contains(string(a.body), `"path":"idempotency_key"`) {
+	if a := w.refused(
+		toolapi.CodeInvalidArguments, "member", undo, js("board_id", board),
+	); !strings.Contains(string(a.body), `"path":"idempotency_key"`) {
 		t.Errorf("H-005: %s", a.body)
 	}
 	for _, key := range []string{"", strings.Repeat("k", 201)} {
@@ -200,7 +205,8 @@ func TestDraftHistory(t *testing.T) {
 	}
 	expect := func(a response, revision float64, undo, redo bool) {
 		t.Helper()
-		if a.fields["revision"] != revision || a.fields["can_undo"] != undo || a.fields["can_redo"] != redo || a.fields["status"] != "draft" ||
+		if a.fields["revision"] != revision || a.fields["can_undo"] != undo || a.fields["can_redo"] != redo ||
+			a.fields["status"] != "draft" ||
 			a.fields["board_id"] != board || a.fields["display_name"] != "Welcome new leads" {
 			t.Errorf("%s", a.body)
 		}

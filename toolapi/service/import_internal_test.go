@@ -61,7 +61,10 @@ func TestImportsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	send := func(ctx context.Context) int {
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+toolapi.ImportsPath+"?site_id="+demo.IDs["site_id"], bytes.NewReader(text.Bytes()))
+		r := httptest.NewRequestWithContext(
+			ctx, http.MethodPost, "http://localhost"+toolapi.ImportsPath+"?site_id="+demo.IDs["site_id"],
+			bytes.NewReader(text.Bytes()),
+		)
 		r.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Content-Type": {"application/zip"}}
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)

@@ -21,8 +21,10 @@ import (
 func captured(site string, from, to int64) (all []service.Captured) {
 	for n := from; n <= to; n++ {
 		all = append(all, service.Captured{
-			Number: n, ID: fmt.Sprintf("lead_%s_%06d", site, n), Form: []string{"contact", "join"}[n%2], Fields: json.RawMessage(fmt.Sprintf(`{"z":%d,"a":"<b>"}`, n)),
-			CreatedAt: start.Add(time.Duration(n) * time.Second), Preview: n%10 == 0, Events: []toolapi.LeadEvent{{ID: fmt.Sprint("evt_", n), Name: "pages.lead.captured"}},
+			Number: n, ID: fmt.Sprintf("lead_%s_%06d", site, n), Form: []string{"contact", "join"}[n%2],
+			Fields:    json.RawMessage(fmt.Sprintf(`{"z":%d,"a":"<b>"}`, n)),
+			CreatedAt: start.Add(time.Duration(n) * time.Second), Preview: n%10 == 0,
+			Events: []toolapi.LeadEvent{{ID: fmt.Sprint("evt_", n), Name: "pages.lead.captured"}},
 		})
 	}
 	return all
@@ -63,7 +65,8 @@ func TestLeadsArrive(t *testing.T) {
 		for _, l := range page.Leads {
 			seen = append(seen, l.ID)
 			var n int
-			if _, err := fmt.Sscanf(l.ID, "lead_ours_%d", &n); err != nil || l.SiteID != ours || !strings.HasPrefix(string(l.Fields), fmt.Sprintf(`{"z":%d,"a":`, n)) || len(l.Events) != 1 || l.Preview != (n%10 == 0) {
+			if _, err := fmt.Sscanf(l.ID, "lead_ours_%d", &n); err != nil || l.SiteID != ours ||
+				!strings.HasPrefix(string(l.Fields), fmt.Sprintf(`{"z":%d,"a":`, n)) || len(l.Events) != 1 || l.Preview != (n%10 == 0) {
 				t.Fatalf("%+v", l)
 			}
 		}
@@ -76,7 +79,9 @@ func TestLeadsArrive(t *testing.T) {
 	if len(seen) != 1210 {
 		t.Errorf("%d leads are listed", len(seen))
 	}
-	if a := w.ok("member", "page.leads", js("site_id", ours, "form", "join", "limit", 2)); strings.Count(string(a.body), `"form":"join"`) != 2 || !strings.Contains(string(a.body), `"total":605`) {
+	if a := w.ok(
+		"member", "page.leads", js("site_id", ours, "form", "join", "limit", 2),
+	); strings.Count(string(a.body), `"form":"join"`) != 2 || !strings.Contains(string(a.body), `"total":605`) {
 		t.Errorf("of a form: %s", a.body)
 	}
 	w.refused(toolapi.CodeSiteUnknown, "member", "page.leads", js("site_id", theirs))
@@ -158,12 +163,20 @@ func TestLeadsPage(t *testing.T) {
 	w, host := hosting(t)
 	leads := captured("ours", 1, 60)
 	sum := strings.Repeat("ab", 32)
-	leads[59].Fields = json.RawMessage(`{"cv":[{"filename":"<i>.pdf","size":9,"sha256":"` + sum + `"},{"filename":"","size":1,"sha256":"` + sum + `"}],"no":{"filename":"x","sha256":"../x"},"none":[],"null":null}`)
+	leads[59].Fields = json.RawMessage(
+		`{"cv":[{"filename":"<i>.pdf","size":9,"sha256":"` + sum + `"},{"filename":"","size":1,"sha256":"` + sum +
+			`"}],"no":{"filename":"x","sha256":"../x"},"none":[],"null":null}`,
+	)
 	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: leads}
 	w.take(w.demo.IDs["site_id"])
 	ana := w.enter("member")
-	page := ana.see("/console/w/acme/leads", "60 in all", "<b>", "Older", "<i>.pdf", "a file", "9 bytes", `{"filename":"x","sha256":"../x"}`, "null")
-	if link := regexp.MustCompile(`href="(http://[^"]+/__pages/api/leads/lead_ours_000060/files/` + sum + `)"`); len(link.FindAllString(page.text, -1)) != 2 {
+	page := ana.see(
+		"/console/w/acme/leads", "60 in all", "<b>", "Older", "<i>.pdf", "a file", "9 bytes",
+		`{"filename":"x","sha256":"../x"}`, "null",
+	)
+	if link := regexp.MustCompile(
+		`href="(http://[^"]+/__pages/api/leads/lead_ours_000060/files/` + sum + `)"`,
+	); len(link.FindAllString(page.text, -1)) != 2 {
 		t.Errorf("no link to the files: %s", page.text)
 	}
 	if strings.Count(page.text, "pages.lead.captured") != 50 || strings.Contains(page.text, "<dd><b>") {

@@ -70,7 +70,9 @@ func TestRemember(t *testing.T) {
 			t.Errorf("step %d: %q after %d reads, want %q after %d", i, got, reads, step.written, step.reads)
 		}
 	}
-	if err := errors.Join(other.write(ctx, func(x tx) error { return x.exec("UPDATE settings SET value = 'none'") }), d.lately.discard()); err != nil {
+	if err := errors.Join(
+		other.write(ctx, func(x tx) error { return x.exec("UPDATE settings SET value = 'none'") }), d.lately.discard(),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got := value("a"); got != "none" {

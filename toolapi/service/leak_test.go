@@ -24,7 +24,10 @@ func TestUploadWithASecret(t *testing.T) {
 		for path, text := range files {
 			list = append(list, fmt.Sprintf(`{"path":%q,"sha256":%q,"size":%d}`, path, digestOf(text), len(text)))
 		}
-		id := w.request(http.MethodPost, toolapi.UploadsPath, key, `{"site_id":"`+site+`","manifest":{"assets":"public"},"files":[`+strings.Join(list, ",")+`]}`).text("upload_id")
+		id := w.request(
+			http.MethodPost, toolapi.UploadsPath, key,
+			`{"site_id":"`+site+`","manifest":{"assets":"public"},"files":[`+strings.Join(list, ",")+`]}`,
+		).text("upload_id")
 		for _, text := range files {
 			w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), key, text)
 		}
@@ -43,11 +46,18 @@ func TestUploadWithASecret(t *testing.T) {
 	}{
 		"as it is":   {map[string]string{"public/a.txt": "1 " + secret}, `"public/a.txt" holds the secret STRIPE_KEY`},
 		"known blob": {leaky, `"public/app.js" holds the secret STRIPE_KEY`},
-		"base64":     {map[string]string{"public/a.txt": base64.StdEncoding.EncodeToString([]byte("api:" + secret))}, `"public/a.txt" holds base64 of STRIPE_KEY`},
-		"headers":    {map[string]string{"public/_headers": "/private/*\n  Basic-Auth: anna:hunter2\n", "public/private/a.html": "<p>"}, `"public/_headers", line 2: "Basic-Auth" protects nothing here`},
+		"base64": {
+			map[string]string{"public/a.txt": base64.StdEncoding.EncodeToString([]byte("api:" + secret))},
+			`"public/a.txt" holds base64 of STRIPE_KEY`,
+		},
+		"headers": {
+			map[string]string{"public/_headers": "/private/*\n  Basic-Auth: anna:hunter2\n", "public/private/a.html": "<p>"},
+			`"public/_headers", line 2: "Basic-Auth" protects nothing here`,
+		},
 	} {
 		a, id := finalized(c.files)
-		if a.status != http.StatusUnprocessableEntity || at(a.fields, "error", "code") != toolapi.CodeSecretInOutput || !strings.Contains(fmt.Sprint(at(a.fields, "error", "message")), c.want) {
+		if a.status != http.StatusUnprocessableEntity || at(a.fields, "error", "code") != toolapi.CodeSecretInOutput ||
+			!strings.Contains(fmt.Sprint(at(a.fields, "error", "message")), c.want) {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 		for _, value := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:20], "hunter2"} {

@@ -87,9 +87,10 @@ func addFixtures(server *mcp.Server) {
 		schema := json.RawMessage(`{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "additionalProperties": false,
 			"$defs": {"address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
 			"properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}}}`)
-		server.AddTool(&mcp.Tool{Name: name, Description: "A fixture.", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: content, IsError: strings.Contains(name, "error")}, nil
-		})
+		server.AddTool(&mcp.Tool{Name: name, Description: "A fixture.", InputSchema: schema},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: content, IsError: strings.Contains(name, "error")}, nil
+			})
 	}
 	read := func(c mcp.ResourceContents) mcp.ResourceHandler {
 		return func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -101,10 +102,25 @@ func addFixtures(server *mcp.Server) {
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{&c}}, nil
 		}
 	}
-	server.AddResource(&mcp.Resource{URI: "test://static-text", Name: "text", Description: "A fixture.", MIMEType: "text/plain"}, read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the text"}))
-	server.AddResource(&mcp.Resource{URI: "test://static-binary", Name: "image", Description: "A fixture.", MIMEType: "image/png"}, read(mcp.ResourceContents{MIMEType: "image/png", Blob: pixel}))
-	server.AddResource(&mcp.Resource{URI: "test://watched-resource", Name: "watched", Description: "A fixture.", MIMEType: "text/plain"}, read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the text"}))
-	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://template/{id}/data", Name: "template", Description: "A fixture.", MIMEType: "text/plain"}, read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the data"}))
+	server.AddResource(
+		&mcp.Resource{URI: "test://static-text", Name: "text", Description: "A fixture.", MIMEType: "text/plain"},
+		read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the text"}),
+	)
+	server.AddResource(
+		&mcp.Resource{URI: "test://static-binary", Name: "image", Description: "A fixture.", MIMEType: "image/png"},
+		read(mcp.ResourceContents{MIMEType: "image/png", Blob: pixel}),
+	)
+	server.AddResource(
+		&mcp.Resource{URI: "test://watched-resource", Name: "watched", Description: "A fixture.", MIMEType: "text/plain"},
+		read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the text"}),
+	)
+	server.AddResourceTemplate(
+		&mcp.ResourceTemplate{
+			URITemplate: "test://template/{id}/data", Name: "template", Description: "A fixture.",
+			MIMEType: "text/plain",
+		},
+		read(mcp.ResourceContents{MIMEType: "text/plain", Text: "the data"}),
+	)
 	prompt := func(name string, arguments []string, content func(map[string]string) []mcp.Content) {
 		p := &mcp.Prompt{Name: name, Description: "A fixture."}
 		for _, a := range arguments {
@@ -159,7 +175,8 @@ func TestNPMClient(t *testing.T) {
 			IsError           bool
 		}
 	}
-	if err := errors.Join(err, json.Unmarshal([]byte(stdout), &got)); err != nil || len(got.Tools) != len(all) || len(got.Results) != len(calls) {
+	if err := errors.Join(err, json.Unmarshal([]byte(stdout), &got)); err != nil || len(got.Tools) != len(all) ||
+		len(got.Results) != len(calls) {
 		t.Fatalf("%v: %d tools, %d of %d results\n%s", err, len(got.Tools), len(got.Results), len(calls), stderr)
 	}
 	passed := map[string]bool{}

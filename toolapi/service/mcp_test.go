@@ -31,7 +31,10 @@ func rpc(version string, id any, method string, pairs ...any) string {
 		params[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
 	if version == recentCache {
-		params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": recentCache, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+		params["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion":    recentCache,
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		}
 	}
 	return js("jsonrpc", "2.0", "id", id, "method", method, "params", params)
 }
@@ -84,15 +87,23 @@ func TestMCPRevisions(t *testing.T) {
 	for _, version := range revisions {
 		if version == recentCache {
 			a := w.mcp("member", version, rpc(version, "d", "server/discover"))
-			if supported, _ := at(a.fields, "result", "supportedVersions").([]any); a.status != 200 || !slices.Contains(supported, any(recentCache)) || at(a.fields, "result", "resultType") != "complete" {
+			if supported, _ := at(a.fields, "result", "supportedVersions").([]any); a.status != 200 ||
+				!slices.Contains(supported, any(recentCache)) || at(a.fields, "result", "resultType") != "complete" {
 				t.Errorf("X-002: %d %s", a.status, a.body)
 			}
 		} else {
-			a := w.mcp("member", "", rpc("", 1, "initialize", "protocolVersion", version, "capabilities", map[string]any{}, "clientInfo", map[string]any{"name": "t", "version": "1"}))
+			a := w.mcp(
+				"member", "",
+				rpc(
+					"", 1, "initialize", "protocolVersion", version, "capabilities", map[string]any{}, "clientInfo",
+					map[string]any{"name": "t", "version": "1"},
+				),
+			)
 			if a.status != 200 || at(a.fields, "result", "protocolVersion") != version || at(a.fields, "result", "instructions") == nil {
 				t.Errorf("X-001 %s: %d %s", version, a.status, a.body)
 			}
-			if a := w.mcp("member", version, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); a.status != 202 || len(a.body) != 0 {
+			if a := w.mcp("member", version, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); a.status != 202 ||
+				len(a.body) != 0 {
 				t.Errorf("%s: %d %s", version, a.status, a.body)
 			}
 		}
@@ -102,7 +113,8 @@ func TestMCPRevisions(t *testing.T) {
 			t.Errorf("%s: %d tools: %.200s", version, len(tools), a.body)
 		}
 		a = w.mcp("member", version, rpc(version, 3, "tools/call", "name", brand))
-		if a.status != 200 || at(a.fields, "result", "structuredContent", "workspace") != "acme" || at(a.fields, "result", "isError") == true || version == recentCache && at(a.fields, "result", "resultType") != "complete" {
+		if a.status != 200 || at(a.fields, "result", "structuredContent", "workspace") != "acme" ||
+			at(a.fields, "result", "isError") == true || version == recentCache && at(a.fields, "result", "resultType") != "complete" {
 			t.Errorf("%s: %d %s", version, a.status, a.body)
 		}
 	}
@@ -113,13 +125,15 @@ func TestMCPVersions(t *testing.T) {
 	w := newWorld(t)
 	for _, version := range []string{"1999-01-01", "2099-01-01", "x"} {
 		a := w.mcp("member", version, rpc("", 1, "tools/call", "name", brand))
-		if a.status != 400 || !strings.Contains(string(a.body), "2025-11-25") || at(a.fields, "error", "code") != -32022.0 || at(a.fields, "id") != 1.0 {
+		if a.status != 400 || !strings.Contains(string(a.body), "2025-11-25") || at(a.fields, "error", "code") != -32022.0 ||
+			at(a.fields, "id") != 1.0 {
 			t.Errorf("X-003 %s: %d %s", version, a.status, a.body)
 		}
 	}
 	call := rpc(recentCache, 1, "tools/call", "name", brand)
 	for _, header := range [][]string{
-		{"Mcp-Protocol-Version", "2025-11-25"}, {"Mcp-Protocol-Version", ""}, {"Mcp-Method", "tools/list"}, {"Mcp-Method", ""}, {"Mcp-Name", "domain.list"}, {"Mcp-Name", ""},
+		{"Mcp-Protocol-Version", "2025-11-25"}, {"Mcp-Protocol-Version", ""}, {"Mcp-Method", "tools/list"},
+		{"Mcp-Method", ""}, {"Mcp-Name", "domain.list"}, {"Mcp-Name", ""},
 	} {
 		if a := w.mcp("member", recentCache, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
 			t.Errorf("X-004 %v: %d %s", header, a.status, a.body)
@@ -148,15 +162,20 @@ func TestMCPBatches(t *testing.T) {
 			if a.status != status || status == 400 && (a.code() != toolapi.CodeBatchTooLarge || w.snapshot("keys") != before) {
 				t.Errorf("X-005 %q, %d: %d %.200s", version, n, a.status, a.body)
 			}
-			if err := json.Unmarshal(a.body, &answers); status == 200 && (err != nil || len(answers) != n || answers[n-1].ID != n-1 || answers[0].Result.StructuredContent["ok"] != true) {
+			if err := json.Unmarshal(a.body, &answers); status == 200 &&
+				(err != nil || len(answers) != n || answers[n-1].ID != n-1 || answers[0].Result.StructuredContent["ok"] != true) {
 				t.Errorf("X-005 %q, %d: %v %.200s", version, n, err, a.body)
 			}
 		}
 	}
-	undo := js("jsonrpc", "2.0", "id", 7, "method", "tools/call", "params", map[string]any{"name": "automations.undo_draft", "arguments": map[string]any{"board_id": w.demo.IDs["board_id"], "idempotency_key": "b"}})
+	undo := js("jsonrpc", "2.0", "id", 7, "method", "tools/call", "params", map[string]any{
+		"name":      "automations.undo_draft",
+		"arguments": map[string]any{"board_id": w.demo.IDs["board_id"], "idempotency_key": "b"},
+	})
 	before := w.snapshot("keys")
 	for _, c := range [][2]string{
-		{"2025-06-18", "[" + undo + "]"}, {"2025-11-25", "[" + undo + "]"}, {recentCache, "[" + undo + "]"}, {"", "[]"}, {"", "[" + undo + "," + undo + "]"}, {"", "[[" + undo + "]]"}, {"", "[" + undo + ",[]]"},
+		{"2025-06-18", "[" + undo + "]"}, {"2025-11-25", "[" + undo + "]"}, {recentCache, "[" + undo + "]"}, {"", "[]"},
+		{"", "[" + undo + "," + undo + "]"}, {"", "[[" + undo + "]]"}, {"", "[" + undo + ",[]]"},
 	} {
 		a := w.mcp("member", c[0], c[1], "Mcp-Method", "", "Mcp-Name", "")
 		if a.status != 400 || a.code() != toolapi.CodeMalformedBody {
@@ -166,12 +185,21 @@ func TestMCPBatches(t *testing.T) {
 	if w.snapshot("keys") != before {
 		t.Error("X-006: something ran")
 	}
-	a := w.mcp("member", "", `[`+rpc("", "good", "tools/call", "name", brand)+`,{"id":5},17,{"jsonrpc":"2.0","method":"notifications/initialized"},`+rpc("", 6, "no/such")+`,`+rpc("", 7, "tools/call", "name", "no.such")+`,`+rpc("", 8, "initialize")+`,`+rpc("", 9, "ping")+`]`)
+	a := w.mcp(
+		"member", "",
+		`[`+rpc(
+			"", "good", "tools/call", "name", brand,
+		)+`,{"id":5},17,{"jsonrpc":"2.0","method":"notifications/initialized"},`+rpc("", 6, "no/such")+`,`+rpc(
+			"", 7, "tools/call", "name", "no.such",
+		)+`,`+rpc("", 8, "initialize")+`,`+rpc("", 9, "ping")+`]`,
+	)
 	var answers []any
 	if err := json.Unmarshal(a.body, &answers); err != nil || a.status != 200 || len(answers) != 7 {
 		t.Fatalf("X-007: %d %s", a.status, a.body)
 	}
-	for i, want := range []struct{ id, code any }{{"good", nil}, {nil, -32600.0}, {nil, -32600.0}, {6.0, -32601.0}, {7.0, -32602.0}, {8.0, -32600.0}, {9.0, nil}} {
+	for i, want := range []struct{ id, code any }{
+		{"good", nil}, {nil, -32600.0}, {nil, -32600.0}, {6.0, -32601.0}, {7.0, -32602.0}, {8.0, -32600.0}, {9.0, nil},
+	} {
 		if got := answers[i]; at(got, "id") != want.id || at(got, "error", "code") != want.code {
 			t.Errorf("X-007 %d: %v", i, got)
 		}
@@ -191,7 +219,8 @@ func TestMCPOriginsAndHosts(t *testing.T) {
 	}
 	call := rpc("", 1, "tools/call", "name", brand)
 	for origin, status := range map[string]int{
-		"http://evil.test": 403, "null": 403, "http://localhost.evil.test": 403, "http://127.0.0.1:1": 403, "http://localhost": 403, "https://" + host: 403, "http://" + host + ".evil.test": 403, "http://" + host: 200, "": 200,
+		"http://evil.test": 403, "null": 403, "http://localhost.evil.test": 403, "http://127.0.0.1:1": 403,
+		"http://localhost": 403, "https://" + host: 403, "http://" + host + ".evil.test": 403, "http://" + host: 200, "": 200,
 	} {
 		a := w.mcp("member", "2025-11-25", call, "Origin", origin)
 		if a.status != status || status == 403 && a.code() != toolapi.CodeOriginRefused {
@@ -204,7 +233,10 @@ func TestMCPOriginsAndHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Host = host
-		r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"}, "Content-Type": {"application/json"}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"},
+			"Content-Type": {"application/json"},
+		}
 		if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
 			t.Errorf("X-009 %s: %d %s", host, a.status, a.body)
 		}
@@ -238,7 +270,8 @@ func TestMCPRefusals(t *testing.T) {
 	call := rpc("", 1, "tools/call", "name", brand)
 	envelope := func(id string, a response, status int, code string) {
 		t.Helper()
-		if a.status != status || a.code() != code || a.fields["ok"] != false || at(a.fields, "error", "code") != code || a.header.Get("Content-Type") != "application/json" || a.header.Get("Deprecation") == "" {
+		if a.status != status || a.code() != code || a.fields["ok"] != false || at(a.fields, "error", "code") != code ||
+			a.header.Get("Content-Type") != "application/json" || a.header.Get("Deprecation") == "" {
 			t.Errorf("%s: want %d %s, got %d %s", id, status, code, a.status, a.body)
 		}
 	}
@@ -249,13 +282,16 @@ func TestMCPRefusals(t *testing.T) {
 	envelope("X-010", w.mcp("member", "", call), 403, toolapi.CodeSurfaceDisabled)
 	w.sql("DELETE FROM settings WHERE name = 'api_disabled'")
 	for i := range 5 { // H-029: MCP and REST are one window
-		if a := []func() response{func() response { return w.mcp("limited", "", call) }, func() response { return w.call("limited", brand, "") }}[i%2](); a.status != 200 {
+		if a := []func() response{func() response { return w.mcp("limited", "", call) }, func() response {
+			return w.call("limited", brand, "")
+		}}[i%2](); a.status != 200 {
 			t.Errorf("H-029: %d %s", a.status, a.body)
 		}
 	}
 	a := w.mcp("limited", "", call)
 	envelope("X-010", a, 429, toolapi.CodeRateLimited)
-	if n := a.header.Get("Retry-After"); n == "" || n != a.header.Get("RateLimit-Reset") || fmt.Sprint(a.fields["retry_after_seconds"]) != n {
+	if n := a.header.Get("Retry-After"); n == "" || n != a.header.Get("RateLimit-Reset") ||
+		fmt.Sprint(a.fields["retry_after_seconds"]) != n {
 		t.Errorf("X-010: %v %s", a.header, a.body)
 	}
 	w.pass(time.Minute)
@@ -266,13 +302,19 @@ func TestMCPRefusals(t *testing.T) {
 		t.Error("a batch over the cap did something")
 	}
 
-	a = w.mcp("member", "", rpc("", 1, "tools/call", "name", "page.unschedule", "arguments", map[string]any{"site_id": w.demo.IDs["site_id"]}))
-	if a.status != 200 || at(a.fields, "result", "isError") != true || at(a.fields, "result", "structuredContent", "code") != toolapi.CodeNotScheduled {
+	a = w.mcp(
+		"member", "",
+		rpc("", 1, "tools/call", "name", "page.unschedule", "arguments", map[string]any{"site_id": w.demo.IDs["site_id"]}),
+	)
+	if a.status != 200 || at(a.fields, "result", "isError") != true ||
+		at(a.fields, "result", "structuredContent", "code") != toolapi.CodeNotScheduled {
 		t.Errorf("X-012, a refusal: %d %s", a.status, a.body)
 	}
 	for _, bad := range []any{map[string]any{"limit": 0, "no": 1}, []any{1}, "x"} {
 		a = w.mcp("member", "", rpc("", 1, "tools/call", "name", "content.status", "arguments", bad))
-		if a.status != 200 || at(a.fields, "result", "isError") != true || at(a.fields, "result", "structuredContent", "code") != toolapi.CodeInvalidArguments || at(a.fields, "result", "structuredContent", "issues", 0) == nil {
+		if a.status != 200 || at(a.fields, "result", "isError") != true ||
+			at(a.fields, "result", "structuredContent", "code") != toolapi.CodeInvalidArguments ||
+			at(a.fields, "result", "structuredContent", "issues", 0) == nil {
 			t.Errorf("X-012, invalid arguments: %d %s", a.status, a.body)
 		}
 	}
@@ -291,7 +333,13 @@ func TestMCPRefusals(t *testing.T) {
 			t.Errorf("X-012 %s, an unknown method: %d %s", version, a.status, a.body)
 		}
 	}
-	for _, body := range []string{"{", "", "{} {}", `{"a":1,"a":2}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "\xff", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`, `17`, strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)} {
+	for _, body := range []string{
+		"{", "", "{} {}", `{"a":1,"a":2}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "\xff",
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`, `17`,
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
+	} {
 		a := w.mcp("member", "", body, "Content-Type", "application/json")
 		envelope("X-012, "+fmt.Sprintf("%.40s", body), a, 400, toolapi.CodeMalformedBody)
 	}
@@ -316,12 +364,17 @@ func TestMCPRefusals(t *testing.T) {
 func TestMCPIdempotency(t *testing.T) {
 	w := newWorld(t)
 	undo := func(arguments ...any) string {
-		return rpc("", 1, "tools/call", "name", "automations.undo_draft", "arguments", json.RawMessage(js(append(arguments, "board_id", w.demo.IDs["board_id"])...)))
+		return rpc(
+			"", 1, "tools/call", "name", "automations.undo_draft", "arguments",
+			json.RawMessage(js(append(arguments, "board_id", w.demo.IDs["board_id"])...)),
+		)
 	}
 	first := w.mcp("member", "", undo(), "Idempotency-Key", "k")
 	again := w.mcp("member", "", undo("idempotency_key", "k"))
 	rest := w.ok("member", "automations.undo_draft", js("board_id", w.demo.IDs["board_id"]), "Idempotency-Key", "k")
-	if at(first.fields, "result", "structuredContent", "replayed") != false || at(again.fields, "result", "structuredContent", "replayed") != true || !reflect.DeepEqual(at(again.fields, "result", "structuredContent"), any(rest.fields)) {
+	if at(first.fields, "result", "structuredContent", "replayed") != false ||
+		at(again.fields, "result", "structuredContent", "replayed") != true ||
+		!reflect.DeepEqual(at(again.fields, "result", "structuredContent"), any(rest.fields)) {
 		t.Errorf("%s\n%s\n%s", first.body, again.body, rest.body)
 	}
 	for code, a := range map[string]response{
@@ -341,7 +394,11 @@ func TestMCPIdempotency(t *testing.T) {
 // session is the SDK's own client.
 func (w *world) session(key string) *mcp.ClientSession {
 	w.Helper()
-	transport := &mcp.StreamableClientTransport{Endpoint: w.server.URL + toolapi.MCPPath, HTTPClient: &http.Client{Transport: bearing{w.demo.Keys[key], w.server.Client().Transport}}, DisableStandaloneSSE: true}
+	transport := &mcp.StreamableClientTransport{
+		Endpoint:             w.server.URL + toolapi.MCPPath,
+		HTTPClient:           &http.Client{Transport: bearing{w.demo.Keys[key], w.server.Client().Transport}},
+		DisableStandaloneSSE: true,
+	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(w.Context(), transport, nil)
 	if err != nil {
 		w.Fatal(err)
@@ -382,10 +439,15 @@ func TestMCPClient(t *testing.T) {
 			t.Fatalf("%s is not listed", tool.Name)
 		}
 		var sent any
-		if err := json.Unmarshal(tool.ArgumentsSchema(), &sent); err != nil || !tool.Replays && !reflect.DeepEqual(listed.Tools[i].InputSchema, sent) || listed.Tools[i].OutputSchema == nil || listed.Tools[i].Annotations.ReadOnlyHint != (tool.Effect == toolapi.Reads) {
+		if err := json.Unmarshal(tool.ArgumentsSchema(), &sent); err != nil ||
+			!tool.Replays && !reflect.DeepEqual(listed.Tools[i].InputSchema, sent) || listed.Tools[i].OutputSchema == nil ||
+			listed.Tools[i].Annotations.ReadOnlyHint != (tool.Effect == toolapi.Reads) {
 			t.Errorf("%s is listed as %+v", tool.Name, listed.Tools[i])
 		}
-		if required, _ := at(listed.Tools[i].InputSchema, "required").([]any); slices.Contains(required, any("idempotency_key")) != tool.Replays || at(listed.Tools[i].InputSchema, "properties", "idempotency_key", "deprecated") != nil {
+		if required, _ := at(
+			listed.Tools[i].InputSchema, "required",
+		).([]any); slices.Contains(required, any("idempotency_key")) != tool.Replays ||
+			at(listed.Tools[i].InputSchema, "properties", "idempotency_key", "deprecated") != nil {
 			t.Errorf("%s: an agent is told of %v", tool.Name, listed.Tools[i].InputSchema)
 		}
 		for _, body := range w.examples(tool) {
@@ -465,20 +527,29 @@ func TestMCPConfirmation(t *testing.T) {
 		}
 		byMCP, _ := at(call("member").fields, "result", "structuredContent", "confirmation_id").(string)
 		byREST := w.propose("service", c)
-		if a := call("service", "confirmation_id", byREST); at(a.fields, "result", "structuredContent", "code") != toolapi.CodeConfirmationNeedsMember || at(a.fields, "result", "isError") != true {
+		if a := call("service", "confirmation_id", byREST); at(
+			a.fields, "result", "structuredContent", "code",
+		) != toolapi.CodeConfirmationNeedsMember || at(a.fields, "result", "isError") != true {
 			t.Errorf("X-020: %s", a.body)
 		}
 		done := w.ok("member", c.tool, c.body("confirmation_id", byMCP))
-		if again := call("member", "confirmation_id", byMCP); !reflect.DeepEqual(at(again.fields, "result", "structuredContent"), any(done.fields)) {
+		if again := call("member", "confirmation_id", byMCP); !reflect.DeepEqual(
+			at(again.fields, "result", "structuredContent"), any(done.fields),
+		) {
 			t.Errorf("X-019: %s and %s", again.body, done.body)
 		}
-		if a := call("member", "confirmation_id", byREST); at(a.fields, "result", "structuredContent", "code") != toolapi.CodeConfirmationStale {
+		if a := call("member", "confirmation_id", byREST); at(
+			a.fields, "result", "structuredContent", "code",
+		) != toolapi.CodeConfirmationStale {
 			t.Errorf("X-019, what changed since: %s", a.body)
 		}
 	})
 	each(t, func(w *world, c twoCall) {
 		id := w.propose("member", c)
-		a := w.mcp("member", "2025-11-25", rpc("", 1, "tools/call", "name", c.tool, "arguments", json.RawMessage(c.body("confirmation_id", id))))
+		a := w.mcp(
+			"member", "2025-11-25",
+			rpc("", 1, "tools/call", "name", c.tool, "arguments", json.RawMessage(c.body("confirmation_id", id))),
+		)
 		if at(a.fields, "result", "structuredContent", "state") != "done" {
 			t.Errorf("X-019, the reverse: %s", a.body)
 		}
@@ -494,20 +565,26 @@ func TestMCPDisconnects(t *testing.T) {
 	before := runtime.NumGoroutine()
 	const calls = 20
 	for i := range calls {
-		body := rpc("", 1, "tools/call", "name", "automations.undo_draft", "arguments", map[string]any{"board_id": w.demo.IDs["board_id"], "idempotency_key": fmt.Sprint("gone-", i)})
+		body := rpc("", 1, "tools/call", "name", "automations.undo_draft", "arguments", map[string]any{
+			"board_id": w.demo.IDs["board_id"], "idempotency_key": fmt.Sprint("gone-", i),
+		})
 		ctx, gone := context.WithTimeout(t.Context(), time.Duration(i)*100*time.Microsecond)
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.URL+toolapi.MCPPath, bytes.NewReader([]byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"}, "Content-Type": {"application/json"}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"},
+			"Content-Type": {"application/json"},
+		}
 		if resp, err := w.server.Client().Do(r); err == nil {
 			_ = resp.Body.Close()
 		}
 		gone()
 	}
 	w.server.Close() // waits for what is under way
-	answered, done, moved := w.value("SELECT count(*) FROM answers"), w.value("SELECT count(*) FROM audit"), w.value("SELECT revision - 4 FROM boards")
+	answered, done, moved := w.value("SELECT count(*) FROM answers"), w.value("SELECT count(*) FROM audit"),
+		w.value("SELECT revision - 4 FROM boards")
 	if effects := w.value("SELECT count(*) FROM audit WHERE outcome = 'done'"); answered != done || moved != effects {
 		t.Errorf("%s answers kept, %s audit rows, %s changes and %s of them audited", answered, done, moved, effects)
 	}

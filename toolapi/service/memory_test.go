@@ -25,7 +25,9 @@ func TestMemoryIsFlat(t *testing.T) {
 	if os.Getenv("PAGES_SOAK") != "" {
 		calls = 1_000_000
 	}
-	s, err := service.Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), service.Options{PerMinute: 1 << 20, Logger: slog.New(slog.NewJSONHandler(io.Discard, nil))})
+	s, err := service.Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), service.Options{
+		PerMinute: 1 << 20, Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,10 @@ func TestMemoryIsFlat(t *testing.T) {
 			body, want = "[]", http.StatusBadRequest
 		}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+path, strings.NewReader(body))
-		r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "X-Request-Id": {fmt.Sprint("r", n)}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}, "X-Request-Id": {fmt.Sprint("r", n)},
+		}
 		w := httptest.NewRecorder()
 		if s.ServeHTTP(w, r); w.Code != want {
 			t.Fatalf("call %d: %d %s", n, w.Code, w.Body)
@@ -77,6 +82,9 @@ func TestMemoryIsFlat(t *testing.T) {
 	t.Logf("%d calls: the heap went from %d to %d kB", calls, before>>10, after>>10)
 	const slack = 1 << 20
 	if after > before+slack || runtime.NumGoroutine() > routines+2 {
-		t.Errorf("%d calls: the heap went from %d to %d bytes, goroutines from %d to %d", calls, before, after, routines, runtime.NumGoroutine())
+		t.Errorf(
+			"%d calls: the heap went from %d to %d bytes, goroutines from %d to %d", calls, before, after, routines,
+			runtime.NumGoroutine(),
+		)
 	}
 }

@@ -36,7 +36,10 @@ func TestEverythingIsDescribed(t *testing.T) {
 			t.Errorf("%s: %d, Allow is %v, and the document has %v", path, a.status, got, want)
 		}
 	}
-	for _, path := range []string{"/api/v1/pages/elsewhere", "/api/v1/pages/uploads/x/y", "/api/v1/pages/uploads/x/blobs", "/api/v1/pages/uploads//", "/api/v1", "/api/v1/tools"} {
+	for _, path := range []string{
+		"/api/v1/pages/elsewhere", "/api/v1/pages/uploads/x/y", "/api/v1/pages/uploads/x/blobs",
+		"/api/v1/pages/uploads//", "/api/v1", "/api/v1/tools",
+	} {
 		if a := w.request(http.MethodPost, path, w.demo.Keys["member"], "{}"); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, a.status)
 		}

@@ -93,7 +93,10 @@ func TestStaleWhileItWaited(t *testing.T) {
 	<-begun
 	calls.Go(func() { w.refused("confirmation_stale", "member", "page.publish", confirm[1]) })
 	w.waiting(1)
-	w.sql("INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1", site, w.now().UnixMilli(), second)
+	w.sql(
+		"INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1",
+		site, w.now().UnixMilli(), second,
+	)
 	calls.Go(func() {
 		if err := w.service.PublishDue(t.Context()); err != nil {
 			t.Error(err)

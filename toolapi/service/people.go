@@ -57,7 +57,8 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 	err := p.service.db.write(ctx, func(t tx) error {
 		var holder int64
 		var page string
-		found, err := t.queryOne(`SELECT h.id, h.email, s.name FROM holders h JOIN memberships m ON m.holder_id = h.id JOIN sites s ON s.id = ?
+		found, err := t.queryOne(`SELECT h.id, h.email, s.name
+			FROM holders h JOIN memberships m ON m.holder_id = h.id JOIN sites s ON s.id = ?
 			WHERE m.workspace_id = ? AND h.email = ? COLLATE NOCASE AND NOT h.service`,
 			[]any{p.site, p.workspace, email}, &holder, &m.To, &page)
 		if err != nil || !found {

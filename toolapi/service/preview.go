@@ -237,7 +237,8 @@ func (s *Service) servePreview(x *exchange, label string) {
 	var expires int64
 	var found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
+		found, err = t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at
+			FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
 			WHERE p.label = ? AND p.expires_at > ?`, []any{label, s.now().UnixMilli()}, &id, &site, &revision, &hash, &expires)
 		return err
 	})

@@ -140,7 +140,9 @@ func digestOf(text string) string {
 func (w *world) declareText(text string) (id string, required int) {
 	w.Helper()
 	file := toolapi.UploadFile{Path: "a.txt", SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text))}
-	id, sums := w.declare(toolapi.DeclareArgs{SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{file}})
+	id, sums := w.declare(toolapi.DeclareArgs{
+		SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{file},
+	})
 	return id, len(sums)
 }
 
@@ -161,7 +163,9 @@ func (w *world) declare(args toolapi.DeclareArgs) (id string, required []any) {
 
 func (w *world) sendText(id, text string) {
 	w.Helper()
-	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status >= http.StatusBadRequest {
+	if a := w.request(
+		http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text,
+	); a.status >= http.StatusBadRequest {
 		w.Fatalf("%d %s", a.status, a.body)
 	}
 }
@@ -285,7 +289,8 @@ func TestScheduleShows(t *testing.T) {
 	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == second || host.seen() != first {
 		t.Errorf("live %s, shown %q", live, host.seen())
 	}
-	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND outcome = 'refused' AND code = 'worker_failed'"); n != "1" {
+	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND outcome = 'refused' AND code " +
+		"= 'worker_failed'"); n != "1" {
 		t.Errorf("%s audit rows of what was called off", n)
 	}
 }
@@ -298,7 +303,11 @@ func TestScheduledApart(t *testing.T) {
 	w.sql("UPDATE sites SET workspace_id = (SELECT id FROM workspaces WHERE slug = 'globex') WHERE id = ?", theirs)
 	endless := w.revisionOf("endless")
 	for site, revision := range map[string]string{mine: endless, theirs: w.value("SELECT live_revision FROM sites WHERE id = ?", theirs)} {
-		w.sql("INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1", site, w.now().UnixMilli(), revision)
+		w.sql(
+			"INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, "+
+				"id, 'r' FROM keys LIMIT 1",
+			site, w.now().UnixMilli(), revision,
+		)
 	}
 	begun, gate := make(chan string, 10), make(chan struct{})
 	host.wait = func(revision string) {
@@ -338,7 +347,9 @@ func TestScheduledApart(t *testing.T) {
 // TestDamagedBlobs is U-064.
 func TestDamagedBlobs(t *testing.T) {
 	w, host := hosting(t)
-	for name, damage := range map[string]func(string) error{"deleted": os.Remove, "cut": func(file string) error { return os.Truncate(file, 1) }} {
+	for name, damage := range map[string]func(string) error{
+		"deleted": os.Remove, "cut": func(file string) error { return os.Truncate(file, 1) },
+	} {
 		id, _ := w.declareText(name)
 		w.sendText(id, name)
 		if err := damage(w.blobFile(name)); err != nil {
@@ -395,7 +406,10 @@ func TestCollectKeepsWhatIsNeeded(t *testing.T) {
 	id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
 	w.ok("member", "page.schedule_publish", js(append(args, "confirmation_id", id)...)) // text 1
 	previewed := w.revisionOf(text(2))
-	if a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", site, "revision", previewed, "expires_in_seconds", 604800)); a.status != http.StatusCreated {
+	if a := w.request(
+		http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"],
+		js("site_id", site, "revision", previewed, "expires_in_seconds", 604800),
+	); a.status != http.StatusCreated {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	const all = 110
@@ -461,7 +475,10 @@ func TestCollectEndsPreviews(t *testing.T) {
 	w, host := hosting(t)
 	w.revisionOf("one")
 	link := func(life int) string {
-		a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life))
+		a := w.request(
+			http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"],
+			js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life),
+		)
 		if a.status != http.StatusCreated {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
@@ -490,7 +507,10 @@ func TestPreviewsAreBounded(t *testing.T) {
 	const bound = 200
 	link := func(name string, life int) response {
 		w.pass(2 * time.Second) // within the rate of calls
-		return w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life), "Idempotency-Key", name)
+		return w.request(
+			http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"],
+			js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life), "Idempotency-Key", name,
+		)
 	}
 	made := map[string]response{}
 	for i := range bound {
@@ -503,7 +523,8 @@ func TestPreviewsAreBounded(t *testing.T) {
 		t.Helper()
 		a := link("another", 3600)
 		var refused toolapi.PagesError
-		if err := json.Unmarshal(a.body, &refused); err != nil || a.status != http.StatusConflict || refused.Inner.Code != toolapi.CodeTooManyPreviews || !strings.Contains(refused.Inner.Message, made["link-0"].text("id")) {
+		if err := json.Unmarshal(a.body, &refused); err != nil || a.status != http.StatusConflict ||
+			refused.Inner.Code != toolapi.CodeTooManyPreviews || !strings.Contains(refused.Inner.Message, made["link-0"].text("id")) {
 			t.Fatalf("one more: %d %s", a.status, a.body)
 		}
 	}
@@ -548,7 +569,9 @@ func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
 		return got.Result()
 	}
 	open := func() (address string, cookie *http.Cookie) {
-		link := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"])).text("url")
+		link := w.request(
+			http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"]),
+		).text("url")
 		address, _, _ = strings.Cut(link, "/__preview/")
 		return address, visit(link).Cookies()[0]
 	}
@@ -635,7 +658,9 @@ func TestRefusedImportLeavesNothing(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"], &archive)
+	r, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"], &archive,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -666,7 +691,9 @@ func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
 		if _, err := load(t.Context()); err != nil {
 			t.Errorf("before: %v", err)
 		}
-		if got := w.request(http.MethodDelete, toolapi.PreviewLinksPath+"/"+a.text("id"), w.demo.Keys["member"], ""); got.status != http.StatusNoContent {
+		if got := w.request(
+			http.MethodDelete, toolapi.PreviewLinksPath+"/"+a.text("id"), w.demo.Keys["member"], "",
+		); got.status != http.StatusNoContent {
 			t.Errorf("revoke: %d %s", got.status, got.body)
 		}
 		if _, err := load(t.Context()); !errors.Is(err, service.ErrPreviewEnded) {

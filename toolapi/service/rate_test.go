@@ -47,7 +47,8 @@ func TestRollingWindow(t *testing.T) {
 	}
 	a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "")
 	nested, _ := a.fields["error"].(map[string]any)
-	if a.status != 429 || a.header.Get("Retry-After") != "58" || a.header.Get("RateLimit-Reset") != "58" || a.fields["retry_after_seconds"] != 58.0 || nested["retry_after_seconds"] != 58.0 {
+	if a.status != 429 || a.header.Get("Retry-After") != "58" || a.header.Get("RateLimit-Reset") != "58" ||
+		a.fields["retry_after_seconds"] != 58.0 || nested["retry_after_seconds"] != 58.0 {
 		t.Errorf("H-022: %v %s", a.header, a.body)
 	}
 	if n := w.hits(other, 1); n != 1 {
@@ -78,7 +79,8 @@ func TestRateHeaders(t *testing.T) {
 	}{{brand, "", 200}, {brand, "[]", 400}, {"nothing", "", 404}, {brand, `{"x":1}`, 200}} {
 		a := w.request(http.MethodPost, toolapi.ToolsPath+c.tool, key, c.body)
 		left--
-		if a.status != c.status || a.header.Get("RateLimit-Remaining") != strconv.Itoa(left) || a.header.Get("RateLimit-Limit") != "10" || a.header.Get("RateLimit-Reset") != "60" {
+		if a.status != c.status || a.header.Get("RateLimit-Remaining") != strconv.Itoa(left) ||
+			a.header.Get("RateLimit-Limit") != "10" || a.header.Get("RateLimit-Reset") != "60" {
 			t.Errorf("%s %q: %d %v", c.tool, c.body, a.status, a.header)
 		}
 	}
@@ -101,7 +103,8 @@ func TestRateOfPages(t *testing.T) {
 	for path, told := range map[string]bool{toolapi.ImportsPath: false, toolapi.PreviewLinksPath: true, toolapi.UploadsPath: true} {
 		a := w.request(http.MethodPost, path, key, "{}")
 		inner, _ := a.fields["error"].(map[string]any)
-		if a.status != 429 || a.header.Get("Retry-After") != "60" || inner["code"] != toolapi.CodeRateLimited || (inner["retry_after_seconds"] == 60.0) != told {
+		if a.status != 429 || a.header.Get("Retry-After") != "60" || inner["code"] != toolapi.CodeRateLimited ||
+			(inner["retry_after_seconds"] == 60.0) != told {
 			t.Errorf("%s: %d %v %s", path, a.status, a.header, a.body)
 		}
 	}

@@ -178,10 +178,12 @@ func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]rev
 		of[site] = revisionsOfSite{append(of[site].newest, *r), total}
 		return err
 	},
-		`SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0), s.live_revision IS r.name, n.revision IS r.name,
+		`SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0),
+		s.live_revision IS r.name, n.revision IS r.name,
 		EXISTS (SELECT 1 FROM previews p WHERE p.site_id = r.site_id AND p.revision = r.name AND p.expires_at > ?),
 		(SELECT max(at) FROM publishes p WHERE p.site_id = r.site_id AND p.revision = r.name)
-		FROM (SELECT *, row_number() OVER (PARTITION BY site_id ORDER BY number DESC) AS place, count(*) OVER (PARTITION BY site_id) AS total
+		FROM (SELECT *, row_number() OVER (PARTITION BY site_id ORDER BY number DESC) AS place,
+			count(*) OVER (PARTITION BY site_id) AS total
 			FROM revisions WHERE site_id IN (SELECT value FROM json_each(?))) r
 		JOIN sites s ON s.id = r.site_id LEFT JOIN schedules n ON n.site_id = r.site_id LEFT JOIN bundles b ON b.id = r.bundle_id
 		WHERE r.place <= ? ORDER BY r.number DESC`, now.UnixMilli(), string(ids), most)

@@ -56,7 +56,8 @@ func (c *call) addCard(week string, t tile) (int, error) {
 	var tried bool
 	var number int
 	found, err := c.queryOne(`SELECT EXISTS (SELECT 1 FROM week_cards WHERE week_id = weeks.id AND tile_id = ?),
-		(SELECT coalesce(max(number), 0) + 1 FROM week_cards WHERE week_id = weeks.id) FROM weeks WHERE id = lower(?) AND workspace_id = ?`, []any{t.id, week, c.in.id}, &tried, &number)
+		(SELECT coalesce(max(number), 0) + 1 FROM week_cards WHERE week_id = weeks.id)
+		FROM weeks WHERE id = lower(?) AND workspace_id = ?`, []any{t.id, week, c.in.id}, &tried, &number)
 	switch {
 	case err != nil:
 		return 0, err

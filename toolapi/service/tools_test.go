@@ -24,7 +24,8 @@ func into[T any](t testing.TB, a response) (v T) {
 func TestBrandProfile(t *testing.T) {
 	w := newWorld(t)
 	p := into[toolapi.BrandProfile](t, w.ok("member", brand, ""))
-	if !p.ProfileExists || p.DisplayName != "Acme Studio" || p.SectionsFilled != 4 || p.SectionsTotal != len(p.Sections) || !p.BookingContactEmail || p.BookingContactPhone || p.BookingLink == "" {
+	if !p.ProfileExists || p.DisplayName != "Acme Studio" || p.SectionsFilled != 4 || p.SectionsTotal != len(p.Sections) ||
+		!p.BookingContactEmail || p.BookingContactPhone || p.BookingLink == "" {
 		t.Errorf("%+v", p)
 	}
 	p = into[toolapi.BrandProfile](t, w.ok("pinned", brand, ""))
@@ -50,7 +51,8 @@ func TestContentStatus(t *testing.T) {
 	states := map[toolapi.Lifecycle]bool{}
 	for _, p := range append(page.Pieces, rest.Pieces...) {
 		states[p.Status] = true
-		if (p.Status == "failed") != (p.FailureReason != nil) || (p.Status == "published" || p.Status == "verified") != (p.PublishedAt != nil) {
+		if (p.Status == "failed") != (p.FailureReason != nil) ||
+			(p.Status == "published" || p.Status == "verified") != (p.PublishedAt != nil) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -97,7 +99,10 @@ func TestPagesUnderChange(t *testing.T) {
 			cursor, more = page.NextCursor, page.NextCursor != ""
 			exec("DELETE FROM pieces WHERE id LIKE 'go-%' AND id IN (SELECT id FROM pieces ORDER BY random() LIMIT 5)")
 			for i := range 5 {
-				exec("INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES (?, 1, '', 'posts', 'draft', ?)", fmt.Sprintf("go-%d-%d-%d", len(seen), i, random.Uint32()), random.IntN(97))
+				exec(
+					"INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES (?, 1, '', 'posts', 'draft', ?)",
+					fmt.Sprintf("go-%d-%d-%d", len(seen), i, random.Uint32()), random.IntN(97),
+				)
 			}
 		}
 		for i := range 400 {
@@ -106,7 +111,8 @@ func TestPagesUnderChange(t *testing.T) {
 			}
 		}
 	}
-	if got, want := w.value("SELECT sum(n) FROM piece_counts WHERE workspace_id = 1"), w.value("SELECT count(*) FROM pieces WHERE workspace_id = 1"); got != want {
+	if got, want := w.value("SELECT sum(n) FROM piece_counts WHERE workspace_id = 1"),
+		w.value("SELECT count(*) FROM pieces WHERE workspace_id = 1"); got != want {
 		t.Errorf("%s are counted, there are %s", got, want)
 	}
 }
@@ -138,7 +144,8 @@ func TestCursors(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	w := newWorld(t)
 	grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", ""))
-	if grid.Week != "2026-11-23" || grid.TimeZone != "Europe/Berlin" || len(grid.Days) != 7 || len(grid.Rows) != 3 || len(grid.Unplanned) == 0 {
+	if grid.Week != "2026-11-23" || grid.TimeZone != "Europe/Berlin" || len(grid.Days) != 7 || len(grid.Rows) != 3 ||
+		len(grid.Unplanned) == 0 {
 		t.Errorf("%+v", grid)
 	}
 	pieces := len(grid.Unplanned)
@@ -169,7 +176,11 @@ func TestSchedule(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.sql("UPDATE pieces SET scheduled_for = NULL; DELETE FROM pieces WHERE id = 'x'")
-		w.sql("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, 'x', 'posts', 'scheduled', ?, 0)", at.UnixMilli())
+		w.sql(
+			"INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, "+
+				"'x', 'posts', 'scheduled', ?, 0)",
+			at.UnixMilli(),
+		)
 		grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.week)))
 		found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool { return cell.Day == c.day && len(cell.Pieces) == 1 })
 		if !found {
@@ -194,10 +205,17 @@ func TestSchedule(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.sql("DELETE FROM pieces WHERE id = 'x'")
-			w.sql("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, 'x', 'posts', 'scheduled', ?, 0)", at.UnixMilli())
+			w.sql(
+				"INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', "+
+					"1, 'x', 'posts', 'scheduled', ?, 0)",
+				at.UnixMilli(),
+			)
 			grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.day)))
-			found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool { return cell.Day == c.day && len(cell.Pieces) == 1 })
-			if distinct := slices.Compact(slices.Sorted(slices.Values(grid.Days))); !found || len(distinct) != 7 || len(grid.Unplanned) != 0 {
+			found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool {
+				return cell.Day == c.day && len(cell.Pieces) == 1
+			})
+			if distinct := slices.Compact(slices.Sorted(slices.Values(grid.Days))); !found || len(distinct) != 7 ||
+				len(grid.Unplanned) != 0 {
 				t.Errorf("%+v %s: %v %+v", c, moment, grid.Days, grid.Rows[0])
 			}
 		}
@@ -339,7 +357,11 @@ func TestScheduleTimes(t *testing.T) {
 	soon := at(in(6 * time.Minute))
 	id := w.ok("member", "page.schedule_publish", soon).text("confirmation_id")
 	w.pass(time.Minute + time.Second)
-	w.refused(toolapi.CodeScheduleTooSoon, "member", "page.schedule_publish", js("site_id", w.demo.IDs["site_id"], "at", in(6*time.Minute), "confirmation_id", id)) // C-014
+	// C-014.
+	w.refused(
+		toolapi.CodeScheduleTooSoon, "member", "page.schedule_publish",
+		js("site_id", w.demo.IDs["site_id"], "at", in(6*time.Minute), "confirmation_id", id),
+	)
 }
 
 // TestDomains is section 4.4 of the platform document, C-026 and C-027.
@@ -349,7 +371,8 @@ func TestDomains(t *testing.T) {
 		return w.call("member", "domain.point_at_site", js("domain_id", w.demo.IDs[domain], "site_id", w.demo.IDs[site]))
 	}
 	never := point("domain_id", "unpublished_site_id")
-	if revision, there := never.fields["revision"]; !there || revision != nil || never.fields["serving_now"] != false || strings.Contains(never.text("request_summary"), "live") {
+	if revision, there := never.fields["revision"]; !there || revision != nil || never.fields["serving_now"] != false ||
+		strings.Contains(never.text("request_summary"), "live") {
 		t.Errorf("C-026: %s", never.body)
 	}
 	if a := point("service_domain_id", "other_site_id"); a.code() != toolapi.CodeDomainOfPage {
@@ -365,11 +388,13 @@ func TestDomains(t *testing.T) {
 	}
 	body := []any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]}
 	id := w.ok("member", "domain.point_at_site", js(body...)).text("confirmation_id")
-	if a := w.ok("member", "domain.point_at_site", js(append(body, "confirmation_id", id)...)); a.fields["serving_now"] != true || a.text("hostname") != "www.acme.example" || a.text("site_name") != "Shop" {
+	if a := w.ok("member", "domain.point_at_site", js(append(body, "confirmation_id", id)...)); a.fields["serving_now"] != true ||
+		a.text("hostname") != "www.acme.example" || a.text("site_name") != "Shop" {
 		t.Errorf("%s", a.body)
 	}
 	for _, d := range into[toolapi.DomainList](t, w.ok("member", "domain.list", "")).Domains {
-		if d.Hostname == "www.acme.example" && d.SiteID != w.demo.IDs["other_site_id"] || d.Provided != strings.HasSuffix(d.Hostname, ".localhost") {
+		if d.Hostname == "www.acme.example" && d.SiteID != w.demo.IDs["other_site_id"] ||
+			d.Provided != strings.HasSuffix(d.Hostname, ".localhost") {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -396,10 +421,14 @@ func TestPublishAndRollback(t *testing.T) {
 		t.Errorf("%+v", down)
 	}
 	fresh := []any{"site_id", w.demo.IDs["unpublished_site_id"]}
-	if a := w.refused(toolapi.CodeRevisionUnknown, "member", "page.rollback", js(fresh...)); a.text("message") != "The page had no other revision live before." {
+	if a := w.refused(
+		toolapi.CodeRevisionUnknown, "member", "page.rollback", js(fresh...),
+	); a.text("message") != "The page had no other revision live before." {
 		t.Errorf("%s", a.body)
 	}
-	if a := w.refused(toolapi.CodeRevisionUnknown, "member", "page.rollback", js(append(fresh, "revision", "r9")...)); a.text("message") != "The page had no such revision live before." {
+	if a := w.refused(
+		toolapi.CodeRevisionUnknown, "member", "page.rollback", js(append(fresh, "revision", "r9")...),
+	); a.text("message") != "The page had no such revision live before." {
 		t.Errorf("%s", a.body)
 	}
 	if first := two("page.publish", fresh...); first.Previous != nil || !first.ServingNow {
@@ -412,22 +441,39 @@ func TestPublishAndRollback(t *testing.T) {
 func TestTryShape(t *testing.T) {
 	w := newWorld(t)
 	first := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"])))
-	if first.WeekSize != 8 || first.Card.Number != 8 || len(first.AlreadyTried) != 1 || first.Card.Line == "" || first.Card.Source != "Northside Clay" || first.Card.Day != "Monday" {
+	if first.WeekSize != 8 || first.Card.Number != 8 || len(first.AlreadyTried) != 1 || first.Card.Line == "" ||
+		first.Card.Source != "Northside Clay" || first.Card.Day != "Monday" {
 		t.Errorf("%+v", first)
 	}
-	w.refused(toolapi.CodeTileTried, "member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"], "already_tried", first.AlreadyTried))
-	second := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", js("tile_id", w.value("SELECT id FROM tiles WHERE competitor = 'Kiln & Co'"), "already_tried", first.AlreadyTried)))
+	w.refused(
+		toolapi.CodeTileTried, "member", "shorts.try_shape",
+		js("tile_id", w.demo.IDs["tile_id"], "already_tried", first.AlreadyTried),
+	)
+	second := into[toolapi.TryShape](
+		t,
+		w.ok(
+			"member", "shorts.try_shape",
+			js("tile_id", w.value("SELECT id FROM tiles WHERE competitor = 'Kiln & Co'"), "already_tried", first.AlreadyTried),
+		),
+	)
 	if second.WeekSize != 9 || len(second.AlreadyTried) != 2 || second.Card.Title == first.Card.Title {
 		t.Errorf("%+v", second)
 	}
-	w.refused(toolapi.CodeTilesExhausted, "member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"], "already_tried", strings.Split(strings.Repeat("x,", 50)+"x", ",")))
+	w.refused(
+		toolapi.CodeTilesExhausted, "member", "shorts.try_shape",
+		js("tile_id", w.demo.IDs["tile_id"], "already_tried", strings.Split(strings.Repeat("x,", 50)+"x", ",")),
+	)
 	w.refused(toolapi.CodeTileUnknown, "member", "shorts.try_shape", `{"tile_id":"nope"}`)
 	week := js("tile_id", w.demo.IDs["tile_id"], "board_id", w.demo.IDs["week_id"])
-	if a := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", week)); a.WeekSize != 8 || w.value("SELECT count(*) FROM week_cards") != "8" {
+	if a := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", week)); a.WeekSize != 8 ||
+		w.value("SELECT count(*) FROM week_cards") != "8" {
 		t.Errorf("%+v", a)
 	}
 	w.refused(toolapi.CodeTileTried, "member", "shorts.try_shape", week)
-	w.refused(toolapi.CodeWeekUnknown, "member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"], "board_id", w.demo.IDs["site_id"]))
+	w.refused(
+		toolapi.CodeWeekUnknown, "member", "shorts.try_shape",
+		js("tile_id", w.demo.IDs["tile_id"], "board_id", w.demo.IDs["site_id"]),
+	)
 }
 
 func TestPrimaryVariant(t *testing.T) {
@@ -444,7 +490,10 @@ func TestPrimaryVariant(t *testing.T) {
 	if w.value("SELECT group_concat(status) FROM (SELECT status FROM assets ORDER BY id)") != before {
 		t.Error("a status changed: that is for a person")
 	}
-	w.refused(toolapi.CodeAssetIsNoVariant, "member", "approvals.set_primary_variant", js("childAssetId", w.value("SELECT id FROM assets WHERE parent_id IS NULL")))
+	w.refused(
+		toolapi.CodeAssetIsNoVariant, "member", "approvals.set_primary_variant",
+		js("childAssetId", w.value("SELECT id FROM assets WHERE parent_id IS NULL")),
+	)
 	for _, status := range []string{"approved", "rejected", "released"} {
 		w.sql("UPDATE assets SET status = ? WHERE parent_id IS NULL", status)
 		w.refused(toolapi.CodeAssetAlreadyJudged, "member", "approvals.set_primary_variant", child)
@@ -455,10 +504,12 @@ func TestPrimaryVariant(t *testing.T) {
 func TestRecommendStyle(t *testing.T) {
 	w := newWorld(t)
 	r := into[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", ""))
-	if len(r.Recommendations) != 1 || r.Recommendations[0].Name != "Warm light" || len(r.Saved) != 3 || !strings.Contains(r.Recommendations[0].Why, "median") {
+	if len(r.Recommendations) != 1 || r.Recommendations[0].Name != "Warm light" || len(r.Saved) != 3 ||
+		!strings.Contains(r.Recommendations[0].Why, "median") {
 		t.Errorf("%+v", r)
 	}
-	if r := into[toolapi.RecommendStyle](t, w.ok("pinned", "shorts.recommend_style", "")); len(r.Recommendations) != 0 || len(r.Saved) != 3 {
+	if r := into[toolapi.RecommendStyle](t, w.ok("pinned", "shorts.recommend_style", "")); len(r.Recommendations) != 0 ||
+		len(r.Saved) != 3 {
 		t.Errorf("%+v", r)
 	}
 	w.sql("DELETE FROM look_results WHERE id NOT IN (SELECT id FROM look_results ORDER BY id LIMIT 4)")
@@ -488,7 +539,8 @@ func TestRecommendStyle(t *testing.T) {
 
 func TestSeedIsDeterministic(t *testing.T) {
 	one, two := newWorld(t), newWorld(t)
-	if fmt.Sprint(one.demo) != fmt.Sprint(two.demo) || one.snapshot("settings", "_pages_migrations") != two.snapshot("settings", "_pages_migrations") {
+	if fmt.Sprint(one.demo) != fmt.Sprint(two.demo) ||
+		one.snapshot("settings", "_pages_migrations") != two.snapshot("settings", "_pages_migrations") {
 		t.Error("two seeds differ")
 	}
 	one.restart()

@@ -33,7 +33,8 @@ type uploadRow struct {
 	touched   int64
 }
 
-const uploadQuery = `SELECT u.id, u.site_id, u.workspace_id, u.bundle_id, b.digest, b.file_count, b.bytes, u.base_given, u.base_revision, u.revision, u.touched_at
+const uploadQuery = `SELECT u.id, u.site_id, u.workspace_id, u.bundle_id, b.digest, b.file_count, b.bytes, 
+	u.base_given, u.base_revision, u.revision, u.touched_at
 	FROM uploads u LEFT JOIN bundles b ON b.id = u.bundle_id WHERE `
 
 func (u *uploadRow) columns() []any {

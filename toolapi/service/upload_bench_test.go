@@ -17,7 +17,10 @@ func declared(site string, files, round int) []byte {
 	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(site), Manifest: json.RawMessage(`{"assets":"public"}`)}
 	for i := range files {
 		sum := sha256.Sum256(fmt.Append(nil, i))
-		args.Files = append(args.Files, toolapi.UploadFile{Path: fmt.Sprintf("public/docs/section-%d/page-%d.html", i%100, i), SHA256: toolapi.Digest(hex.EncodeToString(sum[:])), Size: 20_000})
+		args.Files = append(args.Files, toolapi.UploadFile{
+			Path:   fmt.Sprintf("public/docs/section-%d/page-%d.html", i%100, i),
+			SHA256: toolapi.Digest(hex.EncodeToString(sum[:])), Size: 20_000,
+		})
 	}
 	args.Files[0].Size += toolapi.Counter(round)
 	args.Files[0].SHA256 = toolapi.Digest(fmt.Sprintf("%064x", round+1))
@@ -55,7 +58,9 @@ func BenchmarkSend(b *testing.B) {
 	b.SetBytes(20_000)
 	i := 0
 	for b.Loop() {
-		if a := w.request(http.MethodPut, toolapi.BlobPath(id, sum(i%most)), w.demo.Keys["member"], string(blob(i%most))); a.status >= http.StatusBadRequest {
+		if a := w.request(
+			http.MethodPut, toolapi.BlobPath(id, sum(i%most)), w.demo.Keys["member"], string(blob(i%most)),
+		); a.status >= http.StatusBadRequest {
 			b.Fatalf("%d %s", a.status, a.body)
 		}
 		i++

@@ -28,7 +28,8 @@ func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
 		u.CreatedAt = formatTime(created)
 		return err
 	},
-		`SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
+		`SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name
+			FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
 		WHERE u.site_id = ? AND u.revision IS NULL AND u.touched_at > ?`, site, p.now.Add(-uploadIdle-touchStep).UnixMilli())
 	for i := range all {
 		u := &all[i]

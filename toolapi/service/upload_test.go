@@ -28,16 +28,22 @@ func TestDeclareRepeated(t *testing.T) {
 	if first.status != http.StatusCreated {
 		t.Fatalf("%d %s", first.status, first.body)
 	}
-	same := declare(` {"files": [` + file("b.txt") + " , " + strings.Replace(file("a.txt"), "a.txt", `\u0061.txt`, 1) + `], "manifest": { "assets" : "." }, "workspace": "acme", "site_id": "` + site + `"}`)
+	same := declare(
+		` {"files": [` + file("b.txt") + " , " + strings.Replace(
+			file("a.txt"), "a.txt", `\u0061.txt`, 1,
+		) + `], "manifest": { "assets" : "." }, "workspace": "acme", "site_id": "` + site + `"}`,
+	)
 	if same.status != first.status || string(same.body) != string(first.body) {
 		t.Errorf("%d %s, first %d %s", same.status, same.body, first.status, first.body)
 	}
 	for name, other := range map[string]string{
-		"files": `"manifest":{"assets":"."},"files":[` + file("a.txt") + `]`, "manifest": `"manifest":{},"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
-		"base":   `"manifest":{"assets":"."},"base_revision":null,"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
-		"client": `"manifest":{"assets":"."},"client":{"name":"x","version":"1"},"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
+		"files":    `"manifest":{"assets":"."},"files":[` + file("a.txt") + `]`,
+		"manifest": `"manifest":{},"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
+		"base":     `"manifest":{"assets":"."},"base_revision":null,"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
+		"client":   `"manifest":{"assets":"."},"client":{"name":"x","version":"1"},"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
 	} {
-		if a := declare(`{"site_id":"` + site + `",` + other + `}`); a.status == first.status || !strings.Contains(string(a.body), toolapi.CodeIdempotencyReused) {
+		if a := declare(`{"site_id":"` + site + `",` + other + `}`); a.status == first.status ||
+			!strings.Contains(string(a.body), toolapi.CodeIdempotencyReused) {
 			t.Errorf("another %s: %d %s", name, a.status, a.body)
 		}
 	}
@@ -54,7 +60,10 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		for path, text := range files {
 			list = append(list, fmt.Sprintf(`{"path":%q,"sha256":%q,"size":%d}`, path, digestOf(text), len(text)))
 		}
-		id := w.request(http.MethodPost, toolapi.UploadsPath, key, `{"site_id":"`+site+`","manifest":`+manifest+`,"files":[`+strings.Join(list, ",")+`]}`).text("upload_id")
+		id := w.request(
+			http.MethodPost, toolapi.UploadsPath, key,
+			`{"site_id":"`+site+`","manifest":`+manifest+`,"files":[`+strings.Join(list, ",")+`]}`,
+		).text("upload_id")
 		for _, text := range files {
 			w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), key, text)
 		}
@@ -86,11 +95,21 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		configs  map[string]string
 		refused  string
 	}{
-		{plain, map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`}, `wrangler.jsonc is invalid: the platform does not accept the compatibility flag "streams", at /compatibility_flags/1; use `},
-		{plain, map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`}, `wrangler.json is invalid: compatibility_flags must be an array, not a string, at /compatibility_flags; `},
-		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`}, `The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `},
+		{
+			plain, map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`},
+			`wrangler.jsonc is invalid: the platform does not accept the compatibility flag "streams", at /compatibility_flags/1; use `,
+		},
+		{
+			plain, map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`},
+			`wrangler.json is invalid: compatibility_flags must be an array, not a string, at /compatibility_flags; `,
+		},
+		{
+			flagged, map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`},
+			`The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `,
+		},
 		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
-		{plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""}, // the first one counts
+		// The first one counts.
+		{plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""},
 		{plain, map[string]string{"sub/wrangler.json": `{"compatibility_flags": ["streams"]}`}, ""},
 		{plain, map[string]string{"wrangler.jsonc": "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}"}, ""},
 	} {
@@ -101,7 +120,8 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 			a := upload(c.manifest, files)
 			code, _ := at(a.fields, "error", "code").(string)
 			message, _ := at(a.fields, "error", "message").(string)
-			if (a.status == http.StatusUnprocessableEntity && code == toolapi.CodeManifestInvalid) != (c.refused != "") || !strings.HasPrefix(message, c.refused) {
+			if (a.status == http.StatusUnprocessableEntity && code == toolapi.CodeManifestInvalid) != (c.refused != "") ||
+				!strings.HasPrefix(message, c.refused) {
 				t.Errorf("%s of %v: %d %s", name, c.configs, a.status, a.body)
 			}
 		}
@@ -129,7 +149,9 @@ func TestWhatAnImportIsAsked(t *testing.T) {
 		{"site_id=" + site, "application/x-zip-compressed", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
 		{"site_id=" + site, "application/x-gzip", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?"+c.query, strings.NewReader("no archive"))
+		r, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?"+c.query, strings.NewReader("no archive"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,20 +171,25 @@ func TestFullOfUploads(t *testing.T) {
 	w := newWorld(t)
 	declare := func(text string) response {
 		t.Helper()
-		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{}, "files", []any{
-			map[string]any{"path": "a", "sha256": digestOf(text), "size": len(text)}, map[string]any{"path": "b", "sha256": digestOf(text + "2"), "size": len(text) + 1},
-		}))
+		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"],
+			js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{}, "files", []any{
+				map[string]any{"path": "a", "sha256": digestOf(text), "size": len(text)},
+				map[string]any{"path": "b", "sha256": digestOf(text + "2"), "size": len(text) + 1},
+			}))
 	}
 	var ids []string
 	for i := range toolapi.MaxOpenUploads {
 		text := fmt.Sprint("sent ", i)
 		id := declare(text).text("upload_id")
-		if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusCreated {
+		if a := w.request(
+			http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text,
+		); a.status != http.StatusCreated {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		ids = append(ids, id)
 	}
-	if a := declare("one more"); a.status != http.StatusConflict || !strings.Contains(string(a.body), "clients are sending to all of them") {
+	if a := declare("one more"); a.status != http.StatusConflict ||
+		!strings.Contains(string(a.body), "clients are sending to all of them") {
 		t.Errorf("while all are sent to: %d %s", a.status, a.body)
 	}
 	w.pass(time.Second)
@@ -196,8 +223,9 @@ func TestWhoEndsUploads(t *testing.T) {
 	declared := func(key string) string {
 		t.Helper()
 		n++
-		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys[key], js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{},
-			"files", []any{map[string]any{"path": "a", "sha256": digestOf(fmt.Sprint(n)), "size": 1}})).text("upload_id")
+		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys[key],
+			js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{},
+				"files", []any{map[string]any{"path": "a", "sha256": digestOf(fmt.Sprint(n)), "size": 1}})).text("upload_id")
 	}
 	members, editors := declared("member"), declared("editor")
 	list := toolapi.UploadsPath + "?site_id=" + w.demo.IDs["site_id"]
@@ -210,7 +238,10 @@ func TestWhoEndsUploads(t *testing.T) {
 	for _, c := range []struct {
 		key, id string
 		want    int
-	}{{"pinned", members, http.StatusNotFound}, {"editor", members, http.StatusNotFound}, {"editor", declared("editor"), http.StatusNoContent}, {"service", editors, http.StatusNoContent}} {
+	}{
+		{"pinned", members, http.StatusNotFound}, {"editor", members, http.StatusNotFound},
+		{"editor", declared("editor"), http.StatusNoContent}, {"service", editors, http.StatusNoContent},
+	} {
 		if a := w.request(http.MethodDelete, toolapi.UploadPath(c.id), w.demo.Keys[c.key], ""); a.status != c.want {
 			t.Errorf("%s ends %s: %d %s, want %d", c.key, c.id, a.status, a.body, c.want)
 		}

@@ -107,7 +107,9 @@ func blobProblem(err error) string {
 }
 
 // heldBlobs are the blobs of all revisions: those that show each, and its size.
-func (s *Service) heldBlobs(ctx context.Context) (shown map[workspaceBlob][]ShownRevision, sizes map[workspaceBlob]int64, revisions int, err error) {
+func (s *Service) heldBlobs(ctx context.Context) (
+	shown map[workspaceBlob][]ShownRevision, sizes map[workspaceBlob]int64, revisions int, err error,
+) {
 	type row struct {
 		workspace int64
 		shown     ShownRevision

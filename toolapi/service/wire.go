@@ -62,7 +62,8 @@ func passThrough(r *http.Request) {
 // refusedByServer is all that net/http writes when it refuses a request: in one piece, and
 // with none of the headers of an answer of ours.
 var refusedByServer = regexp.MustCompile(
-	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
+	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|` +
+		`Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
 )
 
 // longestRefusal bounds what is looked at.

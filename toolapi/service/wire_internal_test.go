@@ -23,9 +23,11 @@ func TestWire(t *testing.T) {
 		wrote   string
 		changed bool
 	}{
-		"a refusal":                    {false, refusal, true},
-		"a page's bytes":               {true, refusal, false},
-		"an answer":                    {false, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Service-Api: beta\r\n\r\n{}", false},
+		"a refusal":      {false, refusal, true},
+		"a page's bytes": {true, refusal, false},
+		"an answer": {
+			false, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Service-Api: beta\r\n\r\n{}", false,
+		},
 		"more than a refusal":          {false, refusal + "\r\n", false},
 		"what continues an answer":     {false, "a line\r\n" + refusal, false},
 		"an answer that is no refusal": {false, strings.Replace(refusal, "400", "200", 1), false},
@@ -57,7 +59,8 @@ func TestWire(t *testing.T) {
 			}
 			_ = served.Close()
 			got, err := io.ReadAll(client)
-			if changed := string(got) != c.wrote; err != nil || changed != c.changed || changed && !strings.Contains(string(got), "X-Service-Api: beta\r\n") {
+			if changed := string(got) != c.wrote; err != nil || changed != c.changed ||
+				changed && !strings.Contains(string(got), "X-Service-Api: beta\r\n") {
 				t.Errorf("%q %v", got, err)
 			}
 		})

@@ -67,7 +67,10 @@ func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
 		kind archive.Kind
-	}{"stored": {zipped(t, zip.Store), archive.Zip}, "deflated": {zipped(t, zip.Deflate), archive.Zip}, "tar": {tarred(t), archive.TarGzip}} {
+	}{
+		"stored": {zipped(t, zip.Store), archive.Zip}, "deflated": {zipped(t, zip.Deflate), archive.Zip},
+		"tar": {tarred(t), archive.TarGzip},
+	} {
 		names, total, err := read(c.data, c.kind)
 		if err != nil || fmt.Sprint(names) != "[pages.deploy.json a/b.txt]" || total != 4 {
 			t.Errorf("%s: %q, %d bytes, %v", name, names, total, err)
@@ -81,7 +84,9 @@ func TestRead(t *testing.T) {
 		}
 	}
 	stop := errors.New("enough")
-	if err := archive.Read(bytes.NewReader(tarred(t)), int64(len(tarred(t))), archive.TarGzip, func(string, []byte) error { return stop }); !errors.Is(err, stop) {
+	if err := archive.Read(
+		bytes.NewReader(tarred(t)), int64(len(tarred(t))), archive.TarGzip, func(string, []byte) error { return stop },
+	); !errors.Is(err, stop) {
 		t.Errorf("what each returned: %v", err)
 	}
 }
@@ -108,7 +113,8 @@ func TestTarIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		var fault *bundle.FaultError
-		if _, _, err := read(out.Bytes(), archive.TarGzip); n < files+512 && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
+		if _, _, err := read(out.Bytes(), archive.TarGzip); n < files+512 &&
+			(!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
 			t.Errorf("%d of %d bytes: %v", n, len(plain), err)
 		}
 	}
@@ -147,11 +153,16 @@ func TestTwoReaders(t *testing.T) {
 			t.Errorf("a zip of two entries that says it has %d: %v", count, err)
 		}
 	}
-	for record, refused := range map[string]bool{"comment": false, "mtime": false, "path": true, "linkpath": true, "size": true, "GNU.sparse.name": true} {
+	for record, refused := range map[string]bool{
+		"comment": false, "mtime": false, "path": true, "linkpath": true, "size": true, "GNU.sparse.name": true,
+	} {
 		var out bytes.Buffer
 		packed := gzip.NewWriter(&out)
 		w := tar.NewWriter(packed)
-		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": "1", record: "1"}})
+		err := w.WriteHeader(&tar.Header{
+			Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
+			PAXRecords: map[string]string{"comment": "1", record: "1"},
+		})
 		if err == nil {
 			err = w.WriteHeader(&tar.Header{Name: "pages.deploy.json", Mode: 0o644, Size: 2, Typeflag: tar.TypeReg})
 		}
@@ -162,7 +173,8 @@ func TestTwoReaders(t *testing.T) {
 			t.Fatalf("%s: %v", record, err)
 		}
 		var fault *bundle.FaultError
-		if _, _, err := read(out.Bytes(), archive.TarGzip); (err != nil) != refused || refused && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
+		if _, _, err := read(out.Bytes(), archive.TarGzip); (err != nil) != refused ||
+			refused && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
 			t.Errorf("a tar with a global %s: %v", record, err)
 		}
 	}

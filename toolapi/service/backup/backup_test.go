@@ -29,7 +29,8 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	for name, text := range map[string]string{
-		"service.lock": "", "secrets.key": "32 bytes", "blobs/1/ab/cdef": "a file", "blobs/tmp/half": "half", "empty": "", "x.tmp": "x", "ümlaut/名": strings.Repeat("long ", 1<<16),
+		"service.lock": "", "secrets.key": "32 bytes", "blobs/1/ab/cdef": "a file", "blobs/tmp/half": "half",
+		"empty": "", "x.tmp": "x", "ümlaut/名": strings.Repeat("long ", 1<<16),
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -122,7 +123,8 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := backup.Restore(t.Context(), file, again); !errors.As(err, new(*backup.ExistsError)) {
 		t.Errorf("over data: %v", err)
 	}
-	if _, err := backup.Write(t.Context(), t.TempDir(), filepath.Join(at, "none.tar"), now); !errors.Is(err, os.ErrNotExist) || names(t, at) != "again b.tar" {
+	if _, err := backup.Write(t.Context(), t.TempDir(), filepath.Join(at, "none.tar"), now); !errors.Is(err, os.ErrNotExist) ||
+		names(t, at) != "again b.tar" {
 		t.Errorf("of nothing: %v %s", err, names(t, at))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,7 +155,8 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(damaged, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), damaged, filepath.Join(at, "out")); !errors.As(err, new(*backup.DamagedError)) || names(t, at) != "b.tar d.tar" {
+		if _, err := backup.Restore(t.Context(), damaged, filepath.Join(at, "out")); !errors.As(err, new(*backup.DamagedError)) ||
+			names(t, at) != "b.tar d.tar" {
 			t.Errorf("%s: %v, there is %s", what, err, names(t, at))
 		}
 	}
@@ -277,12 +280,18 @@ func TestWhileItRuns(t *testing.T) {
 					return
 				default:
 				}
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+toolapi.ToolsPath+"page.create", strings.NewReader(`{"name":"Under load"}`))
+				r, err := http.NewRequestWithContext(
+					t.Context(), http.MethodPost, server.URL+toolapi.ToolsPath+"page.create",
+					strings.NewReader(`{"name":"Under load"}`),
+				)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				r.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Content-Type": {"application/json"}, "Idempotency-Key": {fmt.Sprintf("%d-%d", worker, n%900)}}
+				r.Header = http.Header{
+					"Authorization": {"Bearer " + demo.Keys["member"]}, "Content-Type": {"application/json"},
+					"Idempotency-Key": {fmt.Sprintf("%d-%d", worker, n%900)},
+				}
 				resp, err := server.Client().Do(r)
 				if err != nil {
 					t.Error(err)
@@ -311,7 +320,9 @@ func TestWhileItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := filepath.Join(again, "service.db")
-		sites, domains, answers := count(t, db, "SELECT count(*) FROM sites WHERE name = 'Under load'"), count(t, db, "SELECT count(*) FROM domains WHERE hostname LIKE 'under-load%'"), count(t, db, "SELECT count(*) FROM answers WHERE NOT refusal")
+		sites, domains, answers := count(t, db, "SELECT count(*) FROM sites WHERE name = 'Under load'"),
+			count(t, db, "SELECT count(*) FROM domains WHERE hostname LIKE 'under-load%'"),
+			count(t, db, "SELECT count(*) FROM answers WHERE NOT refusal")
 		if sites != domains || sites != answers || count(t, db, "SELECT count(*) FROM audit WHERE tool = 'page.create'") < before {
 			t.Errorf("%d sites, %d addresses, %d answers; %d calls were acknowledged before", sites, domains, answers, before)
 		}

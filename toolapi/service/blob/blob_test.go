@@ -58,8 +58,9 @@ func TestPut(t *testing.T) {
 		sum    string
 		reader io.Reader
 	}{
-		"short": {sum, strings.NewReader(text[1:])}, "long": {sum, strings.NewReader(text + "!")}, "other bytes": {sum, strings.NewReader(strings.ToUpper(text))},
-		"no hash": {"../../x", strings.NewReader(text)}, "upper case": {strings.ToUpper(sum), strings.NewReader(text)},
+		"short": {sum, strings.NewReader(text[1:])}, "long": {sum, strings.NewReader(text + "!")},
+		"other bytes": {sum, strings.NewReader(strings.ToUpper(text))},
+		"no hash":     {"../../x", strings.NewReader(text)}, "upper case": {strings.ToUpper(sum), strings.NewReader(text)},
 	} {
 		if _, err := w.Put(c.sum, int64(len(text)), c.reader); !errors.As(err, &mismatch) {
 			t.Errorf("%s: %v", name, err)
@@ -103,7 +104,10 @@ func TestPutLarge(t *testing.T) {
 	w := open(t, t.TempDir()).Space(1)
 	for _, size := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 3<<16 + 5} {
 		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
-		for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "end with data": iotest.DataErrReader(strings.NewReader(text))} {
+		for name, r := range map[string]io.Reader{
+			"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)),
+			"end with data": iotest.DataErrReader(strings.NewReader(text)),
+		} {
 			if _, err := w.Put(hash(text), int64(size), r); err != nil {
 				t.Errorf("%d bytes %s: %v", size, name, err)
 			}
@@ -187,7 +191,8 @@ func TestCollect(t *testing.T) {
 		clear(sums)
 		return nil
 	}
-	if n, err := s.Collect(wanted); err != nil || n != 1 || !one.Has(hash("kept"), 4) || !one.Has(hash("pinned"), 6) || one.Has(hash("loose"), 5) || !other.Has(hash("loose"), 5) {
+	if n, err := s.Collect(wanted); err != nil || n != 1 || !one.Has(hash("kept"), 4) || !one.Has(hash("pinned"), 6) ||
+		one.Has(hash("loose"), 5) || !other.Has(hash("loose"), 5) {
 		t.Errorf("collected %d, %v", n, err)
 	}
 	release()

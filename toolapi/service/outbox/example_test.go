@@ -16,7 +16,9 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	at := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
-	if _, err := outbox.Put(dir, outbox.Message{At: at, To: "ana@acme.test", Subject: "Sign in to Home", Text: "Follow this link.\n"}); err != nil {
+	if _, err := outbox.Put(dir, outbox.Message{
+		At: at, To: "ana@acme.test", Subject: "Sign in to Home", Text: "Follow this link.\n",
+	}); err != nil {
 		fmt.Println(err)
 		return
 	}

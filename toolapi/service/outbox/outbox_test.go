@@ -21,7 +21,11 @@ import (
 func TestOutbox(t *testing.T) {
 	for _, m := range []outbox.Message{
 		{At: time.Now(), To: "ada@acme.example", Subject: "Sign in to Shop", Text: "Follow it:\n\nhttp://shop.localhost/\n"},
-		{At: time.Now(), To: "o'hara(x)@acme.example", Subject: "Sign in to Caf\u00e9 " + strings.Repeat("\u65e5\u672c\u8a9e ", 40), Text: "Follow it, caf\u00e9:\n\nhttp://shop.localhost/\n"},
+		{
+			At: time.Now(), To: "o'hara(x)@acme.example",
+			Subject: "Sign in to Caf\u00e9 " + strings.Repeat("\u65e5\u672c\u8a9e ", 40),
+			Text:    "Follow it, caf\u00e9:\n\nhttp://shop.localhost/\n",
+		},
 	} {
 		dir := filepath.Join(t.TempDir(), "outbox")
 		if cleared, err := outbox.Put(dir, m); cleared != nil || err != nil {
@@ -59,7 +63,8 @@ func TestOutbox(t *testing.T) {
 			t.Errorf("without MIME-Version, the character set does not count")
 		}
 		back, err := outbox.List(dir)
-		if err != nil || len(back) != 1 || back[0].To != m.To || back[0].Subject != m.Subject || back[0].Text != m.Text || !back[0].At.Equal(m.At) {
+		if err != nil || len(back) != 1 || back[0].To != m.To || back[0].Subject != m.Subject || back[0].Text != m.Text ||
+			!back[0].At.Equal(m.At) {
 			t.Errorf("it is listed as %+v, %v", back, err)
 		}
 		if info, err := os.Stat(found[0]); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -89,7 +94,9 @@ func TestOutboxIsCleared(t *testing.T) {
 		{48 * time.Hour, "20261123T090000.000000001Z.eml"},
 	} {
 		now = now.Add(step.pass)
-		if cleared, err := outbox.Put(dir, outbox.Message{At: now, To: "ada@acme.example", Subject: "Sign in", Text: "http://shop.localhost/"}); cleared != nil || err != nil {
+		if cleared, err := outbox.Put(dir, outbox.Message{
+			At: now, To: "ada@acme.example", Subject: "Sign in", Text: "http://shop.localhost/",
+		}); cleared != nil || err != nil {
 			t.Fatal(cleared, err)
 		}
 		entries, err := os.ReadDir(dir)
@@ -117,7 +124,9 @@ func TestListWhatThereIs(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	for i, text := range []string{"first\n", "second\n"} {
-		if cleared, err := outbox.Put(dir, outbox.Message{At: now.Add(time.Duration(i) * time.Minute), To: "ada@acme.example", Subject: "Sign in", Text: text}); cleared != nil || err != nil {
+		if cleared, err := outbox.Put(dir, outbox.Message{
+			At: now.Add(time.Duration(i) * time.Minute), To: "ada@acme.example", Subject: "Sign in", Text: text,
+		}); cleared != nil || err != nil {
 			t.Fatal(cleared, err)
 		}
 	}
