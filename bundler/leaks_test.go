@@ -37,20 +37,62 @@ func TestLeaks(t *testing.T) {
 		files []string // beside the manifest
 		want  string   // "" for nothing
 	}{
-		"a literal":          {[]string{"index.ts", "// é\nconst key: string = '" + leakedKey + "';\n" + worker}, "index.ts:2:22: this file of the Worker holds the secret KEY"},
-		"a comment":          {[]string{"index.ts", "const key = 1; // " + leakedKey + "\n" + worker}, "index.ts:1:19: this file of the Worker holds the secret KEY"},
-		"put together":       {[]string{"index.ts", "const a = 1;\nconst key = 'rk_test_4f3c2b1a' + '09f8e7d6c5b4a3f2e1d0c9b8';\n" + worker}, "index.ts:"},
-		"JSON":               {[]string{"index.ts", "import key from './a.json';\n" + worker, "a.json", "{\n \"key\": \"" + leakedKey + "\"}"}, "a.json:2:10: this file of the Worker holds the secret KEY"},
-		"a data file":        {[]string{"index.ts", "import key from './a.bin';\n" + worker, "a.bin", "\x00\x01" + leakedKey + "\xff"}, "a.bin:1:"},
-		"a module":           {[]string{"index.ts", "import key from './a.wasm';\n" + worker, "a.wasm", "\x00asm\x01\x00\x00\x00" + leakedKey}, "a.wasm:0:0: this module of the Worker holds the secret KEY, 8 bytes from its start"},
-		"a migration":        {[]string{"migrations/1.sql", "-- x\n-- " + leakedKey}, "migrations/1.sql:2:4: this migration holds the secret KEY"},
-		"a page":             {[]string{"public/a.html", "\ufeff<b>é" + leakedKey}, "public/a.html:1:5: this public file holds the secret KEY"},
-		"base64 in a script": {[]string{"public/a.js", "atob('" + base64.StdEncoding.EncodeToString([]byte(leakedKey)) + "')"}, "public/a.js:1:7: this public file holds base64 of KEY"},
-		"an image":           {[]string{"public/a.png", "\x89PNG\r\n\x1a\n\x00\x00" + leakedKey}, "public/a.png:0:0: this public file holds the secret KEY, 10 bytes from its start"},
-		"a packed page":      {[]string{"public/a.js.gz", packed.String()}, "public/a.js.gz:0:0: this packed public file holds the secret KEY"},
-		"far from the start": {[]string{"public/a.txt", strings.Repeat("line\n", 40_000) + leakedKey}, "public/a.txt:40001:1: this public file holds the secret KEY"},
-		"over a border":      {[]string{"public/a.txt", strings.Repeat("x", 64<<10-10) + leakedKey}, "public/a.txt:1:65527: this public file holds the secret KEY"},
-		"several times":      {[]string{"public/a.txt", leakedKey + " " + leakedKey + " " + leakedKey}, "public/a.txt:1:1: this public file holds the secret KEY, here and 2 more times"},
+		"a literal": {
+			[]string{"index.ts", "// é\nconst key: string = '" + leakedKey + "';\n" + worker},
+			"index.ts:2:22: this file of the Worker holds the secret KEY",
+		},
+		"a comment": {
+			[]string{"index.ts", "const key = 1; // " + leakedKey + "\n" + worker},
+			"index.ts:1:19: this file of the Worker holds the secret KEY",
+		},
+		"put together": {
+			[]string{"index.ts", "const a = 1;\nconst key = 'rk_test_4f3c2b1a' + '09f8e7d6c5b4a3f2e1d0c9b8';\n" + worker},
+			"index.ts:",
+		},
+		"JSON": {
+			[]string{"index.ts", "import key from './a.json';\n" + worker, "a.json", "{\n \"key\": \"" + leakedKey + "\"}"},
+			"a.json:2:10: this file of the Worker holds the secret KEY",
+		},
+		"a data file": {
+			[]string{"index.ts", "import key from './a.bin';\n" + worker, "a.bin", "\x00\x01" + leakedKey + "\xff"},
+			"a.bin:1:",
+		},
+		"a module": {
+			[]string{"index.ts", "import key from './a.wasm';\n" + worker, "a.wasm", "\x00asm\x01\x00\x00\x00" + leakedKey},
+			"a.wasm:0:0: this module of the Worker holds the secret KEY, 8 bytes from its start",
+		},
+		"a migration": {
+			[]string{"migrations/1.sql", "-- x\n-- " + leakedKey},
+			"migrations/1.sql:2:4: this migration holds the secret KEY",
+		},
+		"a page": {
+			[]string{"public/a.html", "\ufeff<b>é" + leakedKey},
+			"public/a.html:1:5: this public file holds the secret KEY",
+		},
+		"base64 in a script": {
+			[]string{"public/a.js", "atob('" + base64.StdEncoding.EncodeToString([]byte(leakedKey)) + "')"},
+			"public/a.js:1:7: this public file holds base64 of KEY",
+		},
+		"an image": {
+			[]string{"public/a.png", "\x89PNG\r\n\x1a\n\x00\x00" + leakedKey},
+			"public/a.png:0:0: this public file holds the secret KEY, 10 bytes from its start",
+		},
+		"a packed page": {
+			[]string{"public/a.js.gz", packed.String()},
+			"public/a.js.gz:0:0: this packed public file holds the secret KEY",
+		},
+		"far from the start": {
+			[]string{"public/a.txt", strings.Repeat("line\n", 40_000) + leakedKey},
+			"public/a.txt:40001:1: this public file holds the secret KEY",
+		},
+		"over a border": {
+			[]string{"public/a.txt", strings.Repeat("x", 64<<10-10) + leakedKey},
+			"public/a.txt:1:65527: this public file holds the secret KEY",
+		},
+		"several times": {
+			[]string{"public/a.txt", leakedKey + " " + leakedKey + " " + leakedKey},
+			"public/a.txt:1:1: this public file holds the secret KEY, here and 2 more times",
+		},
 		"what is not public": {[]string{"public/.hidden", leakedKey, "public/.dev.vars", leakedKey, "other.txt", leakedKey}, ""},
 		"what is not there":  {[]string{"public/a.txt", leakedKey[:30], "index.ts", "const key = 1\n" + worker}, ""},
 	} {
@@ -67,7 +109,8 @@ func TestLeaks(t *testing.T) {
 				if d.Code == "secret-in-output" {
 					got = append(got, fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Message))
 				}
-				if said := fmt.Sprintf("%+v", d); strings.Contains(said, leakedKey[10:20]) || strings.Contains(said, base64.StdEncoding.EncodeToString([]byte(leakedKey))[:20]) {
+				if said := fmt.Sprintf("%+v", d); strings.Contains(said, leakedKey[10:20]) ||
+					strings.Contains(said, base64.StdEncoding.EncodeToString([]byte(leakedKey))[:20]) {
 					t.Errorf("it shows the value: %s", said)
 				}
 			}
@@ -133,13 +176,17 @@ func BenchmarkLeaks(b *testing.B) {
 	dir := site(b, files...)
 	var list []secretscan.Secret
 	for i := range 10 {
-		list = append(list, secretscan.Secret{Name: fmt.Sprint("KEY", i), Value: fmt.Sprintf("sk_%dHq%dLyjWDarjtT1zdp7dcXk%dm", i, i*7, i*13)})
+		list = append(list, secretscan.Secret{
+			Name: fmt.Sprint("KEY", i), Value: fmt.Sprintf("sk_%dHq%dLyjWDarjtT1zdp7dcXk%dm", i, i*7, i*13),
+		})
 	}
 	set := secretscan.New(list, secretscan.Options{})
 	for name, secrets := range map[string]func() *secretscan.Set{"none": nil, "ten": func() *secretscan.Set { return set }} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if bundle, found := builder(b, dir, Options{Secrets: secrets}).Build(b.Context(), &manifest.Manifest{Assets: "public"}); bundle == nil {
+				if bundle, found := builder(b, dir, Options{Secrets: secrets}).Build(
+					b.Context(), &manifest.Manifest{Assets: "public"},
+				); bundle == nil {
 					b.Fatal(found)
 				}
 			}

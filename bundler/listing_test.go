@@ -12,10 +12,14 @@ import (
 // A listing has the assets of a build, and needs no Worker that compiles.
 func TestList(t *testing.T) {
 	dir := site(
-		t, "worker.ts", "import { a } from './lib/a'; export default { fetch() { return new Response(a) } }", "lib/a.ts", "export const a = 'a'",
+		t, "worker.ts", "import { a } from './lib/a'; export default { fetch() { return new Response(a) } }",
+		"lib/a.ts", "export const a = 'a'",
 		"js/page.js", "alert(1)", "index.html", "hello", ".env", "SECRET=1", "cafe\u0301.html", "coffee", "migrations/0001.sql", "SELECT 1",
 	)
-	m := manifest.Manifest{Entry: "worker.ts", Assets: ".", Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "migrations"}}}
+	m := manifest.Manifest{
+		Entry: "worker.ts", Assets: ".",
+		Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "migrations"}},
+	}
 	listing, found := List(t.Context(), dir, &m)
 	if found.HasErrors() {
 		t.Fatal(render(found))
@@ -40,17 +44,20 @@ func TestList(t *testing.T) {
 		t.Errorf("with a broken Worker: %+v\n%s", again, render(found))
 	}
 	m.Entry, m.Assets = "worker.ts", "js"
-	if l, found := List(t.Context(), dir, &m); len(found) != 0 || len(l.Unsure) != 0 || len(l.Assets) != 1 || filepath.Base(l.Assets[0].File) != "page.js" {
+	if l, found := List(t.Context(), dir, &m); len(found) != 0 || len(l.Unsure) != 0 || len(l.Assets) != 1 ||
+		filepath.Base(l.Assets[0].File) != "page.js" {
 		t.Errorf("with the entry elsewhere: %+v\n%s", l, render(found))
 	}
 }
 
 func TestListRefuses(t *testing.T) {
 	dir := site(t, "public/con.txt", "x", "public/a.html", "x")
-	if _, found := List(t.Context(), dir, &manifest.Manifest{Assets: "public"}); !found.HasErrors() || found[0].Code != "path_windows_name" {
+	if _, found := List(t.Context(), dir, &manifest.Manifest{Assets: "public"}); !found.HasErrors() ||
+		found[0].Code != "path_windows_name" {
 		t.Error(render(found))
 	}
-	if _, found := List(t.Context(), filepath.Join(dir, "nowhere"), &manifest.Manifest{}); !found.HasErrors() || found[0].Code != "site-unreadable" {
+	if _, found := List(t.Context(), filepath.Join(dir, "nowhere"), &manifest.Manifest{}); !found.HasErrors() ||
+		found[0].Code != "site-unreadable" {
 		t.Error(render(found))
 	}
 }

@@ -17,7 +17,10 @@ export function g() {}
 export default { fetch: () => [f, other, C, D, g, h] };`,
 		"o.js", `export const f = () => 2; export class C {} export function g() {}`)
 	code := string(build(t, builder(t, dir, Options{}), manifest.Manifest{Entry: "w.js"}).Worker.Code)
-	for _, want := range []string{`f2 = /* @__PURE__ */ __name(() => {`, `}, "f")`, `__name(function f3() {`, `__name(g2, "g")`, `__name(this, "C")`} {
+	for _, want := range []string{
+		`f2 = /* @__PURE__ */ __name(() => {`, `}, "f")`, `__name(function f3() {`, `__name(g2, "g")`,
+		`__name(this, "C")`,
+	} {
 		if !strings.Contains(code, want) {
 			t.Errorf("%q is missing in\n%s", want, code)
 		}
@@ -27,10 +30,14 @@ export default { fetch: () => [f, other, C, D, g, h] };`,
 			t.Errorf("%q is left in\n%s", none, code)
 		}
 	}
-	if map1 := string(build(t, builder(t, dir, Options{}), manifest.Manifest{Entry: "w.js"}).Worker.Map); !strings.Contains(map1, "mappings") {
+	if map1 := string(
+		build(t, builder(t, dir, Options{}), manifest.Manifest{Entry: "w.js"}).Worker.Map,
+	); !strings.Contains(map1, "mappings") {
 		t.Errorf("no source map: %s", map1)
 	}
-	if code := string(build(t, builder(t, dir, Options{Minify: true}), manifest.Manifest{Entry: "w.js"}).Worker.Code); !strings.Contains(code, `,"inner")`) {
+	if code := string(
+		build(t, builder(t, dir, Options{Minify: true}), manifest.Manifest{Entry: "w.js"}).Worker.Code,
+	); !strings.Contains(code, `,"inner")`) {
 		t.Errorf("minified code keeps its names by calls:\n%s", code)
 	}
 }

@@ -16,9 +16,12 @@ import (
 
 // imported is a site that reads each of the files.
 func imported(t *testing.T) string {
-	return site(t, "src/index.ts", "import a from './a'; import b from './b.txt'; import c from './c.wasm'; import d from './d.bin'; import e from './e.dat' with { type: 'bytes' }; import p from 'p'; export default [a, b, c, d, e, p]",
+	return site(t, "src/index.ts",
+		"import a from './a'; import b from './b.txt'; import c from './c.wasm'; import d from './d.bin'; import e "+
+			"from './e.dat' with { type: 'bytes' }; import p from 'p'; export default [a, b, c, d, e, p]",
 		"src/a.ts", "export default 1", "src/b.txt", "b", "src/c.wasm", emptyWasm, "src/d.bin", "d", "src/e.dat", "e",
-		"src/jsconfig.json", "{}", "tsconfig.json", "{}", "package.json", "{}", "node_modules/p/package.json", "{}", "node_modules/p/index.js", "export default 2")
+		"src/jsconfig.json", "{}", "tsconfig.json", "{}", "package.json", "{}", "node_modules/p/package.json", "{}",
+		"node_modules/p/index.js", "export default 2")
 }
 
 // TestIrregular puts what is no regular file where the Worker's files are read, and sees it refused and not opened.
@@ -36,7 +39,10 @@ func TestIrregular(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, file := range []string{"src/a.ts", "src/b.txt", "src/c.wasm", "src/d.bin", "src/e.dat", "node_modules/p/index.js", "src/jsconfig.json", "tsconfig.json", "package.json"} {
+			for _, file := range []string{
+				"src/a.ts", "src/b.txt", "src/c.wasm", "src/d.bin", "src/e.dat", "node_modules/p/index.js",
+				"src/jsconfig.json", "tsconfig.json", "package.json",
+			} {
 				dir := imported(t)
 				b := builder(t, dir, Options{AllowImport: []string{"/dev"}})
 				m := manifest.Manifest{Entry: "src/index.ts"}
@@ -48,7 +54,8 @@ func TestIrregular(t *testing.T) {
 				if err := make(at); err != nil {
 					t.Fatal(err)
 				}
-				if _, found := b.Build(t.Context(), &m); len(found) != 1 || !strings.Contains(render(found), "it is no regular file [put a file in its place") {
+				if _, found := b.Build(t.Context(), &m); len(found) != 1 ||
+					!strings.Contains(render(found), "it is no regular file [put a file in its place") {
 					t.Errorf("%s:\n%s", file, render(found))
 				}
 			}

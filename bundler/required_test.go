@@ -13,9 +13,17 @@ import (
 func TestRequired(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"the default export", `module.exports = require("node:path").join("a", "b")`, `"a/b"`},
-		{"a function", `const E = require("events"); class A extends E {} module.exports = [new A() instanceof E, E.EventEmitter === E]`, `[true,true]`},
+		{
+			"a function",
+			`const E = require("events"); class A extends E {} module.exports = [new A() instanceof E, E.EventEmitter === E]`,
+			`[true,true]`,
+		},
 		{"both ways at once", `import path, { sep } from "path"; export default [path === require("node:path"), sep]`, `[true,"/"]`},
-		{"at run time", `module.exports = (() => { try { return require("util").format("%d", 1) } catch (e) { return e.message } })()`, `"1"`},
+		{
+			"at run time",
+			`module.exports = (() => { try { return require("util").format("%d", 1) } catch (e) { return e.message } })()`,
+			`"1"`,
+		},
 		{"in a package", `export { default } from "old"`, `"6869"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -33,7 +33,9 @@ func TestWriteDir(t *testing.T) {
 			t.Errorf("%v: %s", err, text)
 		}
 	}
-	want := "assets.json bundle.json migrations/1.sql pages.deploy.json worker.js worker.js.map " + sum([]byte(emptyWasm))[:16] + "-add.wasm"
+	want := "assets.json bundle.json migrations/1.sql pages.deploy.json worker.js worker.js.map " + sum(
+		[]byte(emptyWasm),
+	)[:16] + "-add.wasm"
 	want = strings.Replace(want, "-add.wasm", "-a.wasm", 1)
 	got := tree(t, out)
 	wanted := strings.Fields(want)
@@ -55,7 +57,10 @@ func TestWriteDirAgain(t *testing.T) {
 	out := filepath.Join(folder(t), "dist")
 	write := func(name string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(out, name)), 0o755), os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o600)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(filepath.Join(out, name)), 0o755),
+			os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o600),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +74,10 @@ func TestWriteDirAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := tree(t, out)
-	if want := []string{".DS_Store", "Thumbs.db", "assets.json", "bundle.json", "migrations/._1.sql", "migrations/1.sql", "pages.deploy.json"}; !slices.Equal(kept, want) {
+	if want := []string{
+		".DS_Store", "Thumbs.db", "assets.json", "bundle.json", "migrations/._1.sql", "migrations/1.sql",
+		"pages.deploy.json",
+	}; !slices.Equal(kept, want) {
 		t.Errorf("there are %q, want %q", kept, want)
 	}
 	for _, own := range []string{"thesis.docx", "migrations/2.sql", "photos/a.jpg", ".env"} {

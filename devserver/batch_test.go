@@ -60,9 +60,11 @@ func TestBatchTake(t *testing.T) {
 
 func TestIgnored(t *testing.T) {
 	tests := map[string]bool{
-		".": false, "index.html": false, "css/site.css": false, ".well-known/security.txt": false, ".assetsignore": false, "a.swf": false, "x.tmp": false,
+		".": false, "index.html": false, "css/site.css": false, ".well-known/security.txt": false,
+		".assetsignore": false, "a.swf": false, "x.tmp": false,
 		".git/HEAD": true, "node_modules/x/index.js": true, "sub/node_modules": true, ".pages/state/site.db": true,
-		".index.html.swp": true, ".a.swx": true, "a.html~": true, "#a.html#": true, ".#a.html": true, "4913": true, ".DS_Store": true, "a.js___jb_tmp___": true,
+		".index.html.swp": true, ".a.swx": true, "a.html~": true, "#a.html#": true, ".#a.html": true, "4913": true,
+		".DS_Store": true, "a.js___jb_tmp___": true,
 	}
 	for rel, want := range tests {
 		if got := isIgnored(rel); got != want {

@@ -77,19 +77,28 @@ func TestBrowserReload(t *testing.T) {
 
 	run(ctx, t, "mark", script(`window.mark = 1`))
 	write(t, css, "h1 { color: rgb(4, 5, 6) }")
-	run(ctx, t, "swap the style", until(colour+` === "rgb(4, 5, 6)" && document.querySelectorAll("link").length === 1 && window.mark === 1`))
+	run(
+		ctx, t, "swap the style",
+		until(colour+` === "rgb(4, 5, 6)" && document.querySelectorAll("link").length === 1 && window.mark === 1`),
+	)
 
 	write(t, page, strings.Replace(html, "one", "two", 1))
 	run(ctx, t, "reload", until(`document.querySelector("h1")?.textContent === "two" && !window.mark`))
 
 	run(ctx, t, "mark", script(`window.mark = 2`))
 	write(t, css, "broken <img src=x onerror=alert(1)>")
-	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("public/css/site.css:1:3")`), until(`window.mark === 2 && !document.querySelector("img")`))
+	run(
+		ctx, t, "overlay", until(`(`+overlayText+`).includes("public/css/site.css:1:3")`),
+		until(`window.mark === 2 && !document.querySelector("img")`),
+	)
 	run(ctx, t, "overlay of a new page", chromedp.Reload(), until(`(`+overlayText+`).includes("unexpected")`))
 	// By keys alone: it has the focus, its code can be scrolled, and it gives the focus back.
 	const inside = `document.querySelector("pages-problems").shadowRoot.activeElement?.localName`
 	run(ctx, t, "it has the focus", until(inside+` === "button"`), chromedp.KeyEvent("\t"), until(inside+` === "pre"`))
-	run(ctx, t, "close it", chromedp.KeyEvent("\x1b"), until(`!document.querySelector("pages-problems") && document.activeElement === document.body`))
+	run(
+		ctx, t, "close it", chromedp.KeyEvent("\x1b"),
+		until(`!document.querySelector("pages-problems") && document.activeElement === document.body`),
+	)
 
 	write(t, css, "h1 { color: rgb(7, 8, 9) }")
 	run(ctx, t, "recover", until(colour+` === "rgb(7, 8, 9)" && !document.querySelector("pages-problems")`))
@@ -102,9 +111,15 @@ func TestBrowserProblemPageRecovers(t *testing.T) {
 	age(t, page)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	ctx := tab(t)
-	run(ctx, t, "problem page", chromedp.Navigate(r.url+"/"), until(`document.documentElement.dataset.pagesBuild === "1"`), until(`window.__pagesReload`))
+	run(
+		ctx, t, "problem page", chromedp.Navigate(r.url+"/"),
+		until(`document.documentElement.dataset.pagesBuild === "1"`), until(`window.__pagesReload`),
+	)
 	write(t, page, "second broken")
-	run(ctx, t, "the next problem", until(`document.documentElement.dataset.pagesBuild === "2" && document.body.textContent.includes("second")`))
+	run(
+		ctx, t, "the next problem",
+		until(`document.documentElement.dataset.pagesBuild === "2" && document.body.textContent.includes("second")`),
+	)
 	write(t, page, "<p>mended</p>")
 	run(ctx, t, "recover", until(`document.body.textContent.trim() === "mended"`))
 }
@@ -124,7 +139,11 @@ func TestBrowserStrictPolicy(t *testing.T) {
 
 func TestBrowserDashboard(t *testing.T) {
 	dir := siteDir(t)
-	r := serve(t, &folderBuilder{dir: dir, worker: pageWorker{}, routes: []manifest.Route{{Pattern: "/api/*", Access: manifest.Members}}}, Hot)
+	r := serve(
+		t,
+		&folderBuilder{dir: dir, worker: pageWorker{}, routes: []manifest.Route{{Pattern: "/api/*", Access: manifest.Members}}},
+		Hot,
+	)
 	ctx := tab(t)
 	has := func(id, text string) step {
 		return until(`document.getElementById("` + id + `").textContent.includes("` + text + `")`)
@@ -132,10 +151,16 @@ func TestBrowserDashboard(t *testing.T) {
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/__pages/"), has("status", "serving"), has("routes", "/api/*"), has("personas", "member"))
 	r.ask(t, "GET", "/css/site.css?<b>x")
 	run(ctx, t, "a request shows up", has("requests-rows", "/css/site.css"), until(`!document.querySelector("#requests-rows b")`))
-	run(ctx, t, "sign in", script(`document.querySelector("#personas button").click()`), has("member", "member@example.test"), has("personas", "Sign out"))
+	run(
+		ctx, t, "sign in", script(`document.querySelector("#personas button").click()`),
+		has("member", "member@example.test"), has("personas", "Sign out"),
+	)
 	run(ctx, t, "post a form", script(`fetch("/__pages/forms/contact", {method: "POST", headers: {Accept: "application/json"},
 		body: new URLSearchParams({message: "<i>hello</i>"})}).then((r) => r.status)`))
-	run(ctx, t, "a lead shows up", has("leads-list", "<i>hello</i>"), has("events-list", "pages.lead.captured"), until(`!document.querySelector("i")`))
+	run(
+		ctx, t, "a lead shows up", has("leads-list", "<i>hello</i>"), has("events-list", "pages.lead.captured"),
+		until(`!document.querySelector("i")`),
+	)
 	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
 	run(ctx, t, "a failed build", has("status", "build failed"), has("problems", "mend it"))
 	run(ctx, t, "fits a phone", chromedp.EmulateViewport(360, 800), until(`document.documentElement.scrollWidth <= 360`))
@@ -159,14 +184,21 @@ func TestBrowserDashboardKeepsItsPlace(t *testing.T) {
 	run(ctx, t, "open one", script(`document.querySelector("#leads-list summary").focus()`), chromedp.KeyEvent("\r"),
 		until(focused+` && document.activeElement.parentElement.open`))
 	run(ctx, t, "one more lead", post(1, "later"), until(`document.getElementById("leads-count").textContent === "121"`),
-		until(`document.querySelector("#leads-list summary").textContent.includes("later0")`), until(focused+` && document.activeElement.parentElement.open`))
+		until(`document.querySelector("#leads-list summary").textContent.includes("later0")`),
+		until(focused+` && document.activeElement.parentElement.open`))
 
 	r.ask(t, "GET", "/css/site.css")
 	const look = `[...document.querySelectorAll("#requests-rows button")].find((b) => b.textContent.includes("/css/site.css"))`
-	run(ctx, t, "look at a request", until(look), script(look+`.focus()`), chromedp.KeyEvent("\r"), until(`document.querySelector("tr.more")`))
-	run(ctx, t, "read everything again", script(`window.drawn = false; refresh().then(() => { window.drawn = true })`), until(`window.drawn`),
+	run(
+		ctx, t, "look at a request", until(look), script(look+`.focus()`), chromedp.KeyEvent("\r"),
+		until(`document.querySelector("tr.more")`),
+	)
+	run(ctx, t, "read everything again", script(`window.drawn = false; refresh().then(() => { window.drawn = true })`),
+		until(`window.drawn`),
 		until(`document.querySelector("tr.more") && document.activeElement === `+look))
 
-	run(ctx, t, "fits the narrowest screen", post(1, strings.Repeat("unbroken", 12)), until(`document.getElementById("leads-count").textContent === "122"`),
-		script(`for (const tool of document.querySelectorAll("details")) tool.open = true`), chromedp.EmulateViewport(320, 800), until(`document.documentElement.scrollWidth <= 320`))
+	run(ctx, t, "fits the narrowest screen", post(1, strings.Repeat("unbroken", 12)),
+		until(`document.getElementById("leads-count").textContent === "122"`),
+		script(`for (const tool of document.querySelectorAll("details")) tool.open = true`),
+		chromedp.EmulateViewport(320, 800), until(`document.documentElement.scrollWidth <= 320`))
 }

@@ -62,7 +62,8 @@ func TestGuestsOfBrokenSite(t *testing.T) {
 	}
 	for _, accept := range []string{"text/html", "application/json", "text/plain"} {
 		got := r.ask(t, "GET", "/", "Accept: "+accept, asDocument, fromAfar)
-		if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !strings.Contains(got.body, "he site is being rebuilt") {
+		if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" ||
+			!strings.Contains(got.body, "he site is being rebuilt") {
 			t.Errorf("%s: %d %s", accept, got.StatusCode, got.body)
 		}
 		for _, told := range []string{"secret", "public/", "index.html", "Cannot build", "mend it", r.hub.token} {
@@ -107,7 +108,8 @@ func TestGuestsTakeNoPlaces(t *testing.T) {
 func TestScriptHasNoToken(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	for _, header := range []string{asPage, fromAfar} {
-		if got := r.ask(t, "GET", scriptPath, header); !strings.Contains(got.body, r.hub.opener) || strings.Contains(got.body, r.hub.token) {
+		if got := r.ask(t, "GET", scriptPath, header); !strings.Contains(got.body, r.hub.opener) ||
+			strings.Contains(got.body, r.hub.token) {
 			t.Errorf("%s: the script has another token", header)
 		}
 	}

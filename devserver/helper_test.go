@@ -75,7 +75,8 @@ func (b *folderBuilder) Build(ctx context.Context, changed []string) Outcome {
 		if strings.Contains(string(data), "broken") {
 			out.OK = false
 			out.Problems = append(out.Problems, Problem{
-				Kind: "syntax", Title: "Cannot build", Message: `unexpected "broken"`, File: "public" + filepath.ToSlash(rel), Line: 1, Column: 3, EndColumn: 9,
+				Kind: "syntax", Title: "Cannot build", Message: `unexpected "broken"`,
+				File: "public" + filepath.ToSlash(rel), Line: 1, Column: 3, EndColumn: 9,
 				Snippet: []SnippetLine{{Number: 1, Text: string(data), Hit: true}}, Fix: "mend it",
 			})
 		}

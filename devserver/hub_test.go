@@ -32,9 +32,15 @@ func TestReloadStreamIsGuarded(t *testing.T) {
 		{"right token, nothing says who asks", "token=" + r.hub.opener + "&v=1", nil, 403},
 		{"right token, typed address", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: none"}, 403},
 		{"right token, other site", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: cross-site"}, 403},
-		{"right token, other port", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"}, 403},
+		{
+			"right token, other port", "token=" + r.hub.opener + "&v=1",
+			[]string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"}, 403,
+		},
 		{"right token, wrong origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: http://evil.example"}, 403},
-		{"right token, wrong origin, forged fetch header", "token=" + r.hub.opener + "&v=1", []string{asPage, "Origin: http://evil.example"}, 403},
+		{
+			"right token, wrong origin, forged fetch header", "token=" + r.hub.opener + "&v=1",
+			[]string{asPage, "Origin: http://evil.example"}, 403,
+		},
 		{"right token, opaque origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: null"}, 403},
 		{"no version", "token=" + r.hub.opener, []string{asPage}, 400},
 		{"bad version", "token=" + r.hub.opener + "&v=1e9", []string{asPage}, 400},
@@ -106,11 +112,13 @@ func TestControlPaths(t *testing.T) {
 				OK    *bool
 				Error struct{ Code, Message string }
 			}
-			if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.OK == nil || *answer.OK || answer.Error.Code == "" || answer.Error.Message == "" {
+			if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.OK == nil || *answer.OK ||
+				answer.Error.Code == "" || answer.Error.Message == "" {
 				t.Errorf("%s %s: %s %s %q", test.method, test.path, got.Status, kind, got.body)
 			}
 		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" || h.Get("X-Frame-Options") != "DENY" {
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+			h.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s %s: unguarded: %v", test.method, test.path, h)
 		}
 	}
@@ -181,7 +189,8 @@ func TestReconnectedPage(t *testing.T) {
 	if _, more := <-current; more {
 		t.Error("the stream outlives the hub")
 	}
-	if res := open(t, "GET", address, asPage); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+	if res := open(t, "GET", address, asPage); res.StatusCode != http.StatusServiceUnavailable ||
+		res.Header.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("after the end: %s, %s", res.Status, res.Header.Get("Content-Type"))
 	}
 }

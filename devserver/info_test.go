@@ -10,7 +10,9 @@ import (
 
 // The dashboard reads lists: none may be null.
 func TestInfoHasLists(t *testing.T) {
-	for _, info := range []Info{Describe(nil), Describe(&manifest.Manifest{}), Describe(&manifest.Manifest{Entry: "w.js"}), Info{}.withLists()} {
+	for _, info := range []Info{
+		Describe(nil), Describe(&manifest.Manifest{}), Describe(&manifest.Manifest{Entry: "w.js"}), Info{}.withLists(),
+	} {
 		data, err := json.Marshal(info)
 		if err != nil || strings.Contains(string(data), "null") {
 			t.Errorf("%s, %v", data, err)
@@ -27,8 +29,10 @@ func TestDescribeStaticSite(t *testing.T) {
 
 func TestDescribeEverything(t *testing.T) {
 	info := Describe(&manifest.Manifest{Bindings: manifest.Bindings{
-		Database: &manifest.Database{}, ProjectDatabase: manifest.ProjectRead, Storage: &manifest.Storage{Name: "BUCKET"}, Images: true, Submissions: "inbox",
-	}, Forms: []manifest.Form{{Name: "contact", Event: "custom.contact"}}, Runtime: manifest.Runtime{CompatibilityFlags: []string{manifest.FlagNodeJS}}})
+		Database: &manifest.Database{}, ProjectDatabase: manifest.ProjectRead,
+		Storage: &manifest.Storage{Name: "BUCKET"}, Images: true, Submissions: "inbox",
+	}, Forms: []manifest.Form{{Name: "contact", Event: "custom.contact"}},
+		Runtime: manifest.Runtime{CompatibilityFlags: []string{manifest.FlagNodeJS}}})
 	var names []string
 	for _, b := range info.Bindings {
 		names = append(names, b.Name)

@@ -239,7 +239,8 @@ func TestPoliciesAgainstReload(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "http://localhost:8788/a", nil)
 	for _, test := range tests {
 		policies := []string{test.policy}
-		if got := obstacleOf(policies, r, scriptNonce(policies)); got.directive != test.directive || (got.fix == "") != (test.directive == "") {
+		if got := obstacleOf(policies, r, scriptNonce(policies)); got.directive != test.directive ||
+			(got.fix == "") != (test.directive == "") {
 			t.Errorf("%s: %+v, want %q", test.policy, got, test.directive)
 		}
 	}
@@ -257,7 +258,8 @@ func TestPoliciesAgainstReload(t *testing.T) {
 	}
 	askURL(t, http.MethodGet, server.URL+"/a?policy=connect-src", "Accept: */*")
 	server.Close()
-	if got := log.String(); strings.Count(got, "live reload does not work on /a") != 2 || strings.Count(got, "reload its pages by hand") != 2 || !strings.Contains(got, `with \"script-src 'none'\"`) {
+	if got := log.String(); strings.Count(got, "live reload does not work on /a") != 2 ||
+		strings.Count(got, "reload its pages by hand") != 2 || !strings.Contains(got, `with \"script-src 'none'\"`) {
 		t.Errorf("logged %s", got)
 	}
 }
@@ -354,7 +356,10 @@ type strictWorker struct{}
 
 func (strictWorker) Serve(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-abc123'; connect-src 'self'; require-trusted-types-for 'script'")
+	w.Header().Set(
+		"Content-Security-Policy",
+		"default-src 'none'; script-src 'nonce-abc123'; connect-src 'self'; require-trusted-types-for 'script'",
+	)
 	_, err := io.WriteString(w, "<!doctype html><p>strict</p>")
 	return err
 }

@@ -14,9 +14,12 @@ func sample() Problem {
 	return Problem{
 		Kind: "exception", Title: "The Worker threw an error", Message: "cannot read properties of undefined (reading 'id')",
 		Fix: "check that the row exists", File: "src/worker.js", Line: 12, Column: 9, EndColumn: 11, Status: 500,
-		Snippet: []SnippetLine{{Number: 11, Text: "\tconst row = await find();"}, {Number: 12, Text: "\treturn row.id;", Hit: true}, {Number: 13, Text: "}"}},
-		Frames:  []Frame{{"show", "src/worker.js", 12, 9}, {"", "src/router.js", 3, 0}},
-		Notes:   []string{"the request was GET /outings/7"},
+		Snippet: []SnippetLine{
+			{Number: 11, Text: "\tconst row = await find();"}, {Number: 12, Text: "\treturn row.id;", Hit: true},
+			{Number: 13, Text: "}"},
+		},
+		Frames: []Frame{{"show", "src/worker.js", 12, 9}, {"", "src/router.js", 3, 0}},
+		Notes:  []string{"the request was GET /outings/7"},
 	}
 }
 
@@ -43,7 +46,8 @@ func TestProblemForms(t *testing.T) {
 		for _, method := range []string{"GET", "POST", "HEAD"} {
 			w := show(t, method, test.accept, sample())
 			h := w.Header()
-			if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
+			if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" ||
+				h.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s, Accept %q: %d %v", method, test.accept, w.Code, h)
 			}
 			if (method == "HEAD") != (w.Body.Len() == 0) {
@@ -58,7 +62,8 @@ func TestProblemForms(t *testing.T) {
 		OK      bool    `json:"ok"`
 		Problem Problem `json:"problem"`
 	}
-	if err := json.Unmarshal(show(t, "GET", "application/json", sample()).Body.Bytes(), &doc); err != nil || doc.OK || doc.Problem.Place() != "src/worker.js:12:9" {
+	if err := json.Unmarshal(show(t, "GET", "application/json", sample()).Body.Bytes(), &doc); err != nil || doc.OK ||
+		doc.Problem.Place() != "src/worker.js:12:9" {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
@@ -72,12 +77,14 @@ func TestProblemsText(t *testing.T) {
 		{Title: "A migration failed", Message: "three"},
 		{Message: "four"},
 	})
-	const want = "The site could not be built\n\na.ts:1:2: one\n\ntwo\n\nfix: mend it\n\nA migration failed\n\nthree\n\nSomething went wrong\n\nfour\n"
+	const want = "The site could not be built\n\na.ts:1:2: one\n\ntwo\n\nfix: mend it\n\nA migration failed\n\nthree\n" +
+		"\nSomething went wrong\n\nfour\n"
 	if text != want {
 		t.Errorf("%s", text)
 	}
 	page, err := problemHTML([]Problem{{Title: failed, Message: "one"}, {Title: failed, Message: "two"}, {Message: "three"}}, 1, "nonce")
-	if err != nil || strings.Count(string(page), failed+"</h") != 1 || strings.Count(string(page), "<h2>") != 1 || strings.Count(string(page), "<article>") != 3 {
+	if err != nil || strings.Count(string(page), failed+"</h") != 1 || strings.Count(string(page), "<h2>") != 1 ||
+		strings.Count(string(page), "<article>") != 3 {
 		t.Errorf("%v\n%s", err, page)
 	}
 }
@@ -107,7 +114,8 @@ func TestProblemIsOnlyText(t *testing.T) {
 	}
 	nonce := regexp.MustCompile(`style-src 'nonce-([A-Z2-7]+)'`)
 	first, second := show(t, "GET", "text/html", p), show(t, "GET", "text/html", p)
-	a, b := nonce.FindString(first.Header().Get("Content-Security-Policy")), nonce.FindString(second.Header().Get("Content-Security-Policy"))
+	a, b := nonce.FindString(first.Header().Get("Content-Security-Policy")),
+		nonce.FindString(second.Header().Get("Content-Security-Policy"))
 	if a == "" || a == b {
 		t.Errorf("nonces %q and %q", a, b)
 	}
@@ -143,7 +151,9 @@ func TestFitSnippet(t *testing.T) {
 	long := strings.Repeat("a", 5000) + "FAULT" + strings.Repeat("b", 1<<20)
 	p := Problem{Message: "m", File: "f.js", Line: 2, Column: 5001, EndColumn: 5006}
 	p.Snippet = FitSnippet([]SnippetLine{{Number: 1, Text: "short"}, {Number: 2, Text: long, Hit: true}, {Number: 3, Text: ""}}, p.Column)
-	want := "Something went wrong\n\nf.js:2:5001: m\n\n     1 | …\n>    2 | …" + strings.Repeat("a", 39) + "FAULT" + strings.Repeat("b", 116) + "…\n" +
+	want := "Something went wrong\n\nf.js:2:5001: m\n\n     1 | …\n>    2 | …" + strings.Repeat(
+		"a", 39,
+	) + "FAULT" + strings.Repeat("b", 116) + "…\n" +
 		"       | " + strings.Repeat(" ", 40) + "^^^^^\n     3 | \n"
 	if got := ProblemsText([]Problem{p}); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
@@ -167,18 +177,30 @@ func TestFitSnippet(t *testing.T) {
 // the problem stays as it was.
 func TestWithin(t *testing.T) {
 	line := strings.Repeat("a", 100) + "FAULT" + strings.Repeat("b", 200_000)
-	cut := FitSnippet([]SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}}, 125)
+	cut := FitSnippet(
+		[]SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}},
+		125,
+	)
 	for _, p := range []Problem{
-		{Message: "m", Column: 101, EndColumn: 106, Snippet: []SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}}},
+		{
+			Message: "m", Column: 101, EndColumn: 106,
+			Snippet: []SnippetLine{
+				{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true},
+				{Number: 3, Text: "short"},
+			},
+		},
 		{Message: "m", Column: 101, EndColumn: 106, Snippet: cut},
 	} {
 		was := ProblemsText([]Problem{p})
 		got := ProblemsText(Within(51, []Problem{p}))
-		if want := "Something went wrong\n\nm\n\n     1 | …" + strings.Repeat("x", 39) + "\n>    2 | …" + strings.Repeat("a", 9) + "FAULT" + strings.Repeat("b", 26) + "…\n" +
+		if want := "Something went wrong\n\nm\n\n     1 | …" + strings.Repeat(
+			"x", 39,
+		) + "\n>    2 | …" + strings.Repeat("a", 9) + "FAULT" + strings.Repeat("b", 26) + "…\n" +
 			"       | " + strings.Repeat(" ", 10) + "^^^^^\n     3 | …\n"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
-		if ProblemsText([]Problem{p}) != was || ProblemsText(Within(0, []Problem{p})) != was || ProblemsText(Within(300, []Problem{p})) != was {
+		if ProblemsText([]Problem{p}) != was || ProblemsText(Within(0, []Problem{p})) != was ||
+			ProblemsText(Within(300, []Problem{p})) != was {
 			t.Error("the problem itself was cut, or for a wide terminal")
 		}
 	}
@@ -190,7 +212,10 @@ func FuzzProblem(f *testing.F) {
 	f.Add("\x00\xff", "a\nb", "\t\t", -1, -5, 1<<40)
 	f.Add("0", "\xc5", "\x9f", 22, -5, 1<<40) // two halves of a character
 	f.Fuzz(func(t *testing.T, message, file, line string, number, column, end int) {
-		p := Problem{Message: message, File: file, Line: number, Column: column, EndColumn: end, Snippet: FitSnippet([]SnippetLine{{Number: number, Text: line, Hit: true}}, column)}
+		p := Problem{
+			Message: message, File: file, Line: number, Column: column, EndColumn: end,
+			Snippet: FitSnippet([]SnippetLine{{Number: number, Text: line, Hit: true}}, column),
+		}
 		for _, accept := range []string{"text/html", "application/json", ""} {
 			w := show(t, "GET", accept, p)
 			body := w.Body.String()
@@ -208,7 +233,10 @@ func FuzzProblem(f *testing.F) {
 func TestRetriableProblem(t *testing.T) {
 	for retriable, want := range map[bool]string{true: "1", false: ""} {
 		w := httptest.NewRecorder()
-		WriteProblemPage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), Problem{Message: "restarted", Status: http.StatusServiceUnavailable, Retriable: retriable})
+		WriteProblemPage(
+			w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil),
+			Problem{Message: "restarted", Status: http.StatusServiceUnavailable, Retriable: retriable},
+		)
 		if got := w.Header().Get("Retry-After"); got != want || w.Code != http.StatusServiceUnavailable {
 			t.Errorf("retriable %v: %d, Retry-After %q", retriable, w.Code, got)
 		}

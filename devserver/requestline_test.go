@@ -22,7 +22,10 @@ func TestFormatRequest(t *testing.T) {
 			"GET /?a=1 304 0.04 ms · static",
 		},
 		{
-			site.RequestRecord{Method: "POST", Path: "/x", Status: 503, Millis: 1234.5, Source: site.FromWorker, Member: "a@b", Error: "cpuMs of 50 ms used up", Meter: &site.Meter{CPUMs: 50.4}},
+			site.RequestRecord{
+				Method: "POST", Path: "/x", Status: 503, Millis: 1234.5, Source: site.FromWorker, Member: "a@b",
+				Error: "cpuMs of 50 ms used up", Meter: &site.Meter{CPUMs: 50.4},
+			},
 			"POST /x 503 1234 ms · cpu 50 ms · sub 0 · worker · a@b · cpuMs of 50 ms used up",
 		},
 		{
@@ -30,7 +33,10 @@ func TestFormatRequest(t *testing.T) {
 			"GET /[2J  400 1.5 ms · refused · a b",
 		},
 		{
-			site.RequestRecord{Method: "GET", Path: "/x", Status: 200, Millis: 3, Source: site.FromWorker, Meter: &site.Meter{CPUMs: 82, CPULimitMs: 100, SubRequests: 3, SubRequestsMax: 3}},
+			site.RequestRecord{
+				Method: "GET", Path: "/x", Status: 200, Millis: 3, Source: site.FromWorker,
+				Meter: &site.Meter{CPUMs: 82, CPULimitMs: 100, SubRequests: 3, SubRequestsMax: 3},
+			},
 			"GET /x 200 3 ms · cpu 82/100 ms · sub 3/3 · worker · 82% of limits.cpuMs · 100% of limits.subRequests",
 		},
 	}

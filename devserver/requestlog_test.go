@@ -38,10 +38,15 @@ func fillLog(log *RequestLog) {
 		log.AddLine(site.LogLine{Time: minute(n), Level: level, Text: text, At: "src/a.ts:1:2", Request: request})
 	}
 	line(0, "log", "loading", "")
-	log.Add(site.RequestRecord{ID: "req_1", At: minute(1), Method: "GET", Path: "/", Status: 200, Route: "/*", Meter: &site.Meter{CPUMs: 1.5}})
+	log.Add(site.RequestRecord{
+		ID: "req_1", At: minute(1), Method: "GET", Path: "/", Status: 200, Route: "/*", Meter: &site.Meter{CPUMs: 1.5},
+	})
 	line(2, "warn", "low on boats", "req_2")
 	line(2, "error", "Ölstand: LOW", "req_2")
-	log.Add(site.RequestRecord{ID: "req_2", At: minute(2), Method: "POST", Path: "/api/x", Query: "q=Heron", Status: 200, Route: "/api/*", Member: "member@example.org"})
+	log.Add(site.RequestRecord{
+		ID: "req_2", At: minute(2), Method: "POST", Path: "/api/x", Query: "q=Heron", Status: 200, Route: "/api/*",
+		Member: "member@example.org",
+	})
 	log.Add(site.RequestRecord{
 		ID: "req_3", At: minute(3), Method: "GET", Path: "/api/y%20z", Status: 503, Route: "/api/*", Error: "over limits.cpuMs",
 		Failure: &site.Failure{Kind: "cpu", Message: "over limits.cpuMs", File: "src/a.ts", Line: 3, Column: 4},
@@ -110,7 +115,8 @@ func TestRequestLog(t *testing.T) {
 		}
 	}
 	got, err := ReadLog(t.Context(), db, LogFilter{Request: "req_3"})
-	if err != nil || len(got) != 1 || got[0].Request.Failure == nil || got[0].Request.Failure.Line != 3 || !got[0].Request.At.Equal(logStart.Add(3*time.Minute)) {
+	if err != nil || len(got) != 1 || got[0].Request.Failure == nil || got[0].Request.Failure.Line != 3 ||
+		!got[0].Request.At.Equal(logStart.Add(3*time.Minute)) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	h := History(mustRead(t, db, LogFilter{}))
@@ -326,7 +332,8 @@ func TestRequestLogFlush(t *testing.T) {
 			t.Fatal(err)
 		}
 		var rows int
-		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM request_log").Scan(&rows); err != nil || rows != (n+1)*(logBatch+1) {
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM request_log").Scan(&rows); err != nil ||
+			rows != (n+1)*(logBatch+1) {
 			t.Errorf("%d rows after %d flushes (%v)", rows, n+1, err)
 		}
 	}
@@ -351,8 +358,15 @@ func TestFormatLine(t *testing.T) {
 		plain, color string
 	}{
 		{site.LogLine{Level: "log", Text: "a"}, "log: a", "log: a"},
-		{site.LogLine{Level: "warn", Text: "a\nb", At: "src/a.ts:1:2"}, "warn: a (src/a.ts:1:2)\nb", "\x1b[33mwarn: a\x1b[0m \x1b[2m(src/a.ts:1:2)\x1b[0m\n\x1b[33mb\x1b[0m"},
-		{site.LogLine{Level: "error", Text: "x", Stack: []string{"at f (a.ts:1:2)", "at b.ts:3:4"}}, "error: x\n    at f (a.ts:1:2)\n    at b.ts:3:4", "\x1b[31merror: x\x1b[0m\n\x1b[2m    at f (a.ts:1:2)\x1b[0m\n\x1b[2m    at b.ts:3:4\x1b[0m"},
+		{
+			site.LogLine{Level: "warn", Text: "a\nb", At: "src/a.ts:1:2"}, "warn: a (src/a.ts:1:2)\nb",
+			"\x1b[33mwarn: a\x1b[0m \x1b[2m(src/a.ts:1:2)\x1b[0m\n\x1b[33mb\x1b[0m",
+		},
+		{
+			site.LogLine{Level: "error", Text: "x", Stack: []string{"at f (a.ts:1:2)", "at b.ts:3:4"}},
+			"error: x\n    at f (a.ts:1:2)\n    at b.ts:3:4",
+			"\x1b[31merror: x\x1b[0m\n\x1b[2m    at f (a.ts:1:2)\x1b[0m\n\x1b[2m    at b.ts:3:4\x1b[0m",
+		},
 		{site.LogLine{Level: "log", Text: "\x1b[32mok\x1b[0m \x1b[2Jgone\x07\r"}, "log: ok [2Jgone", "log: \x1b[32mok\x1b[0m [2Jgone"},
 	} {
 		if got := FormatLine(c.line, false); got != c.plain {

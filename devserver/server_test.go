@@ -131,17 +131,22 @@ func TestFirstBuildFails(t *testing.T) {
 	age(t, page)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	got := r.ask(t, "GET", "/any/where", asDocument, "Accept: text/html")
-	if got.StatusCode != 500 || !strings.Contains(got.body, "public/index.html:1:3") || !strings.Contains(got.body, `data-pages-build="1"`) ||
+	if got.StatusCode != 500 || !strings.Contains(got.body, "public/index.html:1:3") ||
+		!strings.Contains(got.body, `data-pages-build="1"`) ||
 		!strings.Contains(got.body, `<script src="/__pages/reload.js?v=0">`) || strings.Contains(got.body, "<p>broken</p>") {
 		t.Errorf("page: %s\n%s", got.Status, got.body)
 	}
 	if got := r.ask(t, "POST", "/api/x", "Accept: application/json"); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
 		t.Errorf("API: %s %s", got.Status, got.body)
 	}
-	if got := r.ask(t, "POST", "/__pages/forms/contact", "Accept: application/json", "Content-Type: application/x-www-form-urlencoded"); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
+	if got := r.ask(
+		t, "POST", "/__pages/forms/contact", "Accept: application/json",
+		"Content-Type: application/x-www-form-urlencoded",
+	); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
 		t.Errorf("a form, of which nobody knows what it raises: %s %s", got.Status, got.body)
 	}
-	if got := r.ask(t, "GET", "/", "Host: evil.example"); got.StatusCode != http.StatusMisdirectedRequest || strings.Contains(got.body, "index.html") {
+	if got := r.ask(t, "GET", "/", "Host: evil.example"); got.StatusCode != http.StatusMisdirectedRequest ||
+		strings.Contains(got.body, "index.html") {
 		t.Errorf("a stranger's host: %s %s", got.Status, got.body)
 	}
 	if got := r.ask(t, "GET", "/__pages/"); got.StatusCode != http.StatusOK {
@@ -257,7 +262,8 @@ func TestShutdownIsBounded(t *testing.T) {
 		<-r.Context().Done()
 	}
 	server, err := New(Options{
-		Site: fakeSite{http.HandlerFunc(endless)}, Builder: &folderBuilder{dir: siteDir(t)}, Hub: hub, Listeners: l.All(), Grace: time.Millisecond,
+		Site: fakeSite{http.HandlerFunc(endless)}, Builder: &folderBuilder{dir: siteDir(t)}, Hub: hub,
+		Listeners: l.All(), Grace: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +316,8 @@ func TestStormEndsWithTheDisk(t *testing.T) {
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		r.next(t)
-		if got := r.ask(t, "GET", "/moved/page"); got.body == string(final) && r.ask(t, "GET", "/gen/page").StatusCode == http.StatusNotFound {
+		if got := r.ask(t, "GET", "/moved/page"); got.body == string(final) &&
+			r.ask(t, "GET", "/gen/page").StatusCode == http.StatusNotFound {
 			return
 		}
 	}

@@ -18,32 +18,68 @@ var edgeCases = []struct{ file, text, found string }{
 	{"_headers", "X-A: 1\n", "1:1 error edge-rule-invalid"},
 	{"_headers", "/a\n/b\n  X-A: 1\n", "1:1 error edge-rule-invalid"},
 	{"_headers", "/a\n  X-A: 1\n/b", "3:1 error edge-rule-invalid"},
-	{"_headers", "/a\n  X-A\n  X-B:\n  X C: 1\n  : 1\n", "2:3 error edge-rule-invalid|3:3 error edge-rule-invalid|4:3 error edge-rule-invalid|5:3 error edge-rule-invalid|1:1 error edge-rule-invalid"},
-	{"_headers", "/a\n  Content-Length: 5\n  x-pages-member-id: 1\n  Location: https://example.com\n  X: a\x01b\n", "2:3 error edge-rule-header|3:3 error edge-rule-header|4:3 error edge-rule-header|5:3 error edge-rule-header|1:1 error edge-rule-invalid"},
+	{
+		"_headers", "/a\n  X-A\n  X-B:\n  X C: 1\n  : 1\n",
+		"2:3 error edge-rule-invalid|3:3 error edge-rule-invalid|4:3 error edge-rule-invalid|5:3 error " +
+			"edge-rule-invalid|1:1 error edge-rule-invalid",
+	},
+	{
+		"_headers", "/a\n  Content-Length: 5\n  x-pages-member-id: 1\n  Location: https://example.com\n  X: a\x01b\n",
+		"2:3 error edge-rule-header|3:3 error edge-rule-header|4:3 error edge-rule-header|5:3 error " +
+			"edge-rule-header|1:1 error edge-rule-invalid",
+	},
 	{"_headers", "/a*b*\n  X-A: 1\n", "1:1 error edge-rule-path"},
 	{"_headers", "/:a/:a\n  X-A: 1\n", "1:1 error edge-rule-path"},
 	{"_headers", "http://example.com/\n  X-A: 1\n", "1:1 error edge-rule-path"},
 	{"_headers", "https://example.com:80/\n  X-A: 1\n", "1:1 error edge-rule-path"},
 	{"_headers", "https:///x\n  X-A: 1\n", "1:1 error edge-rule-path"},
-	{"_headers", "/a//b\n  X-A: 1\n/../b\n  X-A: 1\n/a%2fb\n  X-A: 1\n/a%zz\n  X-A: 1\n/%\n  X-A: 1\n/a\\b\n  X-A: 1", "1:1 error edge-rule-path|3:1 error edge-rule-path|5:1 error edge-rule-path|7:1 error edge-rule-path|9:1 error edge-rule-path|11:1 error edge-rule-path"},
+	{
+		"_headers",
+		"/a//b\n  X-A: 1\n/../b\n  X-A: 1\n/a%2fb\n  X-A: 1\n/a%zz\n  X-A: 1\n/%\n  X-A: 1\n/a\\b\n  X-A: 1",
+		"1:1 error edge-rule-path|3:1 error edge-rule-path|5:1 error edge-rule-path|7:1 error edge-rule-path|9:1 " +
+			"error edge-rule-path|11:1 error edge-rule-path",
+	},
 	{"_headers", "/__pages/*\n  X-A: 1\n/__PREVIEW\n  X-A: 1\n", "1:1 warning edge-rule-reserved|3:1 warning edge-rule-reserved"},
 	{"_headers", "/a?b=c\n  X-A: 1\n", "1:1 warning edge-rule-path"},
-	{"_headers", "/a\n  X-A: " + strings.Repeat("é", 1995) + "\n  X-B: " + strings.Repeat("é", 1996) + "\n", "3:3 error edge-rules-too-many"},
+	{
+		"_headers", "/a\n  X-A: " + strings.Repeat("é", 1995) + "\n  X-B: " + strings.Repeat("é", 1996) + "\n",
+		"3:3 error edge-rules-too-many",
+	},
 	{"_headers", strings.Repeat("/a\n  X-A: 1\n", 101), "201:1 error edge-rules-too-many"},
 
 	{"_redirects", "/a /b\n/c /d 301 # why\n/e  https://example.com/x?y#z\t308\n/f/* /g/:splat 200\n\n# only said\n", ""},
 	{"_redirects", "/a /b#c 301\n/café /thé\n", ""},
 	{"_redirects", "/a\n/a b c d\n", "1:1 error edge-rule-invalid|2:1 error edge-rule-invalid"},
-	{"_redirects", "/é /b 404\n/a /b 200!\n/c /d 0302x\n", "1:7 error edge-rule-invalid|2:7 error edge-rule-invalid|3:7 error edge-rule-invalid"},
+	{
+		"_redirects", "/é /b 404\n/a /b 200!\n/c /d 0302x\n",
+		"1:7 error edge-rule-invalid|2:7 error edge-rule-invalid|3:7 error edge-rule-invalid",
+	},
 	{"_redirects", "a /b\nhttps://example.com/x /b\n", "1:1 error edge-rule-path|2:1 error edge-rule-path"},
-	{"_redirects", "/a b\n/b http://example.com\n/c //evil.example\n/d javascript:alert(1)\n/e /x\\y\n/f /a\x01\n/g /%zz\n/h /x/../y\n/i https://\n", "1:4 error edge-rule-path|2:4 error edge-rule-path|3:4 error edge-rule-path|4:4 error edge-rule-path|5:4 error edge-rule-path|6:4 error edge-rule-path|7:4 error edge-rule-path|8:4 error edge-rule-path|9:4 error edge-rule-path"},
-	{"_redirects", "/a /__pages/sign-out\n/b /__PAGES/x 200\n/c /__preview\n/d /__pages;x/a\n", "1:4 error edge-rule-reserved|2:4 error edge-rule-reserved|3:4 error edge-rule-reserved|4:4 error edge-rule-reserved"},
+	{
+		"_redirects",
+		"/a b\n/b http://example.com\n/c //evil.example\n/d javascript:alert(1)\n/e /x\\y\n/f /a\x01\n/g /%zz\n/h /x/../y\n/i https://\n",
+		"1:4 error edge-rule-path|2:4 error edge-rule-path|3:4 error edge-rule-path|4:4 error edge-rule-path|5:4 " +
+			"error edge-rule-path|6:4 error edge-rule-path|7:4 error edge-rule-path|8:4 error edge-rule-path|9:4 error edge-rule-path",
+	},
+	{
+		"_redirects", "/a /__pages/sign-out\n/b /__PAGES/x 200\n/c /__preview\n/d /__pages;x/a\n",
+		"1:4 error edge-rule-reserved|2:4 error edge-rule-reserved|3:4 error edge-rule-reserved|4:4 error edge-rule-reserved",
+	},
 	{"_redirects", "/__pages/x /a\n", "1:1 warning edge-rule-reserved"},
 	{"_redirects", "/a https://example.com/ 200\n", "1:4 error edge-rule-invalid"},
-	{"_redirects", "/* /index.html\n/a/* /index 200\n/ /index.html 301\n/b/ /b/index\n", "1:4 error edge-rule-loop|2:6 error edge-rule-loop|3:3 error edge-rule-loop|4:5 error edge-rule-loop"},
-	{"_redirects", "/a /a\n/* /gone\n/x/:y /x/z?q#f\n/w /w 200\n", "1:4 error edge-rule-loop|2:4 error edge-rule-loop|3:7 error edge-rule-loop"},
+	{
+		"_redirects", "/* /index.html\n/a/* /index 200\n/ /index.html 301\n/b/ /b/index\n",
+		"1:4 error edge-rule-loop|2:6 error edge-rule-loop|3:3 error edge-rule-loop|4:5 error edge-rule-loop",
+	},
+	{
+		"_redirects", "/a /a\n/* /gone\n/x/:y /x/z?q#f\n/w /w 200\n",
+		"1:4 error edge-rule-loop|2:4 error edge-rule-loop|3:7 error edge-rule-loop",
+	},
 	{"_redirects", "/a /b\n/b /a 301\n", "2:4 error edge-rule-loop"},
-	{"_redirects", "/caf\u00e9 /b#x\n/b /c?d\n/c /caf%c3%a9\n/c/:x /d\n/d /c/1\n/e /c\n", "3:4 error edge-rule-loop|5:4 error edge-rule-loop"},
+	{
+		"_redirects", "/caf\u00e9 /b#x\n/b /c?d\n/c /caf%c3%a9\n/c/:x /d\n/d /c/1\n/e /c\n",
+		"3:4 error edge-rule-loop|5:4 error edge-rule-loop",
+	},
 	{"_redirects", "/old/x /new/x\n/new/* /old/:splat\n", "1:8 error edge-rule-loop"},
 	{"_redirects", chain(20, false), ""},
 	{"_redirects", chain(21, false), "1:5 warning edge-rule-chain"},
@@ -54,8 +90,14 @@ var edgeCases = []struct{ file, text, found string }{
 	{"_redirects", chain(30, false) + "/s30 /s0\n", "1:5 warning edge-rule-chain"},
 	{"_redirects", "/a /b/c\n/b/* /b/d/:splat\n", "1:4 warning edge-rule-chain"},
 	{"_redirects", "/a /b 200\n/b /a\n/c /a\n/d/* /d2/:splat\n/d2/* /e\n", ""},
-	{"_redirects", "/a /b\n/a /c\n/%61 /d\n/x/:y /e\n/x/:y /f\n", "2:1 warning edge-rule-duplicate|3:1 warning edge-rule-duplicate|5:1 warning edge-rule-duplicate"},
-	{"_redirects", "/x/* https://:splat/\n/y/:h https://:h.example.com\n/z/:a /n/:b\n", "1:6 warning edge-rule-open|2:7 warning edge-rule-open|3:7 warning edge-rule-path"},
+	{
+		"_redirects", "/a /b\n/a /c\n/%61 /d\n/x/:y /e\n/x/:y /f\n",
+		"2:1 warning edge-rule-duplicate|3:1 warning edge-rule-duplicate|5:1 warning edge-rule-duplicate",
+	},
+	{
+		"_redirects", "/x/* https://:splat/\n/y/:h https://:h.example.com\n/z/:a /n/:b\n",
+		"1:6 warning edge-rule-open|2:7 warning edge-rule-open|3:7 warning edge-rule-path",
+	},
 	{"_redirects", "/:a* /b/:splat\n/*x* /c\n", "2:1 error edge-rule-path"},
 	{"_redirects", lots("/s%d /t%d\n", 2001), "2001:1 error edge-rules-too-many"},
 	{"_redirects", lots("/s%d/* /t%d\n", 101), "101:1 error edge-rules-too-many"},
@@ -91,7 +133,8 @@ func TestEdgeRuleFaults(t *testing.T) {
 		_, diags := Load(fsys, FileName)
 		var found []string
 		for _, d := range diags {
-			if d.File != "public/"+c.file || d.Message == "" || d.Fix == "" || d.EndLine != d.Line || d.EndColumn <= d.Column || d.Source == "" {
+			if d.File != "public/"+c.file || d.Message == "" || d.Fix == "" || d.EndLine != d.Line || d.EndColumn <= d.Column ||
+				d.Source == "" {
 				t.Errorf("%q: %+v", c.text, d)
 			}
 			found = append(found, fmt.Sprintf("%d:%d %s %s", d.Line, d.Column, d.Severity, d.Code))
@@ -280,7 +323,8 @@ func FuzzEdgeRules(f *testing.F) {
 		if strings.ContainsFunc(to, func(c rune) bool { return c <= ' ' || c >= 0x7f }) || strings.Contains(to, "\\") {
 			t.Errorf("%q leads to %q", text, to)
 		}
-		if !strings.HasPrefix(to, "https://") && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || ReservedPath(to) != "" || ReservedPath(r.Path) != "") {
+		if !strings.HasPrefix(to, "https://") &&
+			(!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || ReservedPath(to) != "" || ReservedPath(r.Path) != "") {
 			t.Errorf("%q leads to %q", text, to)
 		}
 	})

@@ -76,11 +76,12 @@ func TestPageForms(t *testing.T) {
 		`<form><input name=form value=a></form>`:                                                   "(a) 1:1",
 		`<form action="/__pages/forms/a"><input name=form value=b>`:                                "a 1:1",
 		// forms named from elsewhere
-		`<form id=f action="/__pages/forms"></form><input form=f name=form value=a>`:                                              "a 1:1",
-		`<input form=f name=form value=a><form id=f action="/__pages/forms"></form>`:                                              "a 1:33",
-		`<form id=f action="/__pages/forms"></form><form action="/x"><input form=f name=form value=a></form>`:                     "a 1:1",
-		post + `<input form=none name=form value=a>`:                                                                              "(default) 1:1",
-		post + `<input form name=form value=a>`:                                                                                   "(default) 1:1",
+		`<form id=f action="/__pages/forms"></form><input form=f name=form value=a>`:                          "a 1:1",
+		`<input form=f name=form value=a><form id=f action="/__pages/forms"></form>`:                          "a 1:33",
+		`<form id=f action="/__pages/forms"></form><form action="/x"><input form=f name=form value=a></form>`: "a 1:1",
+		post +
+			`<input form=none name=form value=a>`: "(default) 1:1",
+		post + `<input form name=form value=a>`: "(default) 1:1",
 		`<form id=f action="/__pages/forms"></form><form id=f action="/__pages/forms/b"></form><button form=f name=form value=a>`: "a 1:1, b 1:43",
 		// actions of buttons
 		`<form><button formaction="/__pages/forms/a">`:                           "a 1:1",

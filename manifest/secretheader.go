@@ -92,7 +92,8 @@ func cookieSecret(cookie string) bool {
 // HeaderSecretFix is what to write instead of a header that holds a secret, for the path of its rule.
 func HeaderSecretFix(path string) string {
 	return fmt.Sprintf(
-		`remove the line, and make a new secret if it was published; to let members alone in, guard the path in "routes": {"pattern": %s, "access": "members"}`,
+		`remove the line, and make a new secret if it was published; `+
+			`to let members alone in, guard the path in "routes": {"pattern": %s, "access": "members"}`,
 		quote(membersPattern(path)),
 	)
 }

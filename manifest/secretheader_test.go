@@ -50,7 +50,8 @@ func TestHeaderSecret(t *testing.T) {
 		}
 		d := found[0]
 		_, value, _ := strings.Cut(line, ": ")
-		if d.Code != codeEdgeSecret || d.Severity != Error || d.Line != 4 || !strings.Contains(d.Fix, `{"pattern": "/private/*", "access": "members"}`) {
+		if d.Code != codeEdgeSecret || d.Severity != Error || d.Line != 4 ||
+			!strings.Contains(d.Fix, `{"pattern": "/private/*", "access": "members"}`) {
 			t.Errorf("%s: %+v", line, d)
 		}
 		if all := fmt.Sprintf("%+v", d); strings.Contains(all, value) || len(d.Source) != len("  ")+len(line) {
@@ -66,7 +67,8 @@ func TestHeaderSecret(t *testing.T) {
 
 func TestMembersPattern(t *testing.T) {
 	for path, want := range map[string]string{
-		"/private/*": "/private/*", "/*": "/*", "/a": "/a", "/a/:b/c": "/a/*", "https://example.com/a/*": "/a/*", "https://example.com": "/", "/a*": "/*", "/a/b*?c": "/a/*", "/": "/",
+		"/private/*": "/private/*", "/*": "/*", "/a": "/a", "/a/:b/c": "/a/*", "https://example.com/a/*": "/a/*",
+		"https://example.com": "/", "/a*": "/*", "/a/b*?c": "/a/*", "/": "/",
 	} {
 		if got := membersPattern(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

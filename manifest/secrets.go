@@ -15,7 +15,8 @@ import (
 // assigned to a variable that sounds like a secret.
 //
 //nolint:gochecknoglobals // a constant
-var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
+var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|` +
+	`whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
 	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
 	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
 
@@ -43,7 +44,8 @@ func keysIn(s string) []span {
 // soundsSecret matches the keys of a document whose values are secrets.
 //
 //nolint:gochecknoglobals // a constant
-var soundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|pwd|pass|passwords?|passwd|passphrase)$` +
+var soundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|` +
+	`credentials?|dsn|pwd|pass|passwords?|passwd|passphrase)$` +
 	`|(?i:[_.-](?:key|token|secret|password|passwd|passphrase|pwd|pass|dsn|credential)s?)$` +
 	`|(?i:(?:api|auth|access|private|secret|signing|client)(?:key|token|secret)s?)$` +
 	`|[a-z0-9](?:Key|Token|Secret|Password|Passwd|Passphrase|Dsn|DSN|Credential)s?$`)

@@ -52,7 +52,10 @@ func TestPlan(t *testing.T) {
 	db := open(t)
 	first := "CREATE TABLE a(x UNIQUE); CREATE TABLE old(y); CREATE INDEX i ON a(x); INSERT INTO a VALUES (1), (2);"
 	apply(t, db, list("1.sql", first))
-	files := list("1.sql", first, "2.sql", "UPDATE a SET x = x + 10; DELETE FROM a WHERE x = 12; DROP TABLE old", "3.sql", "CREATE TABLE b AS SELECT * FROM a; ALTER TABLE a ADD COLUMN z; CREATE VIEW v AS SELECT z FROM a; DROP INDEX i;\n")
+	files := list(
+		"1.sql", first, "2.sql", "UPDATE a SET x = x + 10; DELETE FROM a WHERE x = 12; DROP TABLE old", "3.sql",
+		"CREATE TABLE b AS SELECT * FROM a; ALTER TABLE a ADD COLUMN z; CREATE VIEW v AS SELECT z FROM a; DROP INDEX i;\n",
+	)
 	before := dump(t, db) + ledger(t, db)
 	o := options
 	o.Tables = []string{"b"}
@@ -105,9 +108,12 @@ func TestRehearse(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	db := open(t)
-	files := list("1.sql", "CREATE TABLE b(x); -- c\nCREATE TABLE a(y -- why\n, z);CREATE INDEX i ON b(x);CREATE VIEW v AS SELECT 1 -- one\n;CREATE VIRTUAL TABLE f USING fts5(t);"+
-		"CREATE TRIGGER t AFTER INSERT ON b BEGIN SELECT 1; END;")
-	if _, err := migrator(db, files, options).Schema(t.Context()); codes(err) != migrate.CodePending || !strings.Contains(err.Error(), "1.sql is not applied yet") {
+	files := list("1.sql",
+		"CREATE TABLE b(x); -- c\nCREATE TABLE a(y -- why\n, z);CREATE INDEX i ON b(x);CREATE VIEW v AS SELECT 1 -- "+
+			"one\n;CREATE VIRTUAL TABLE f USING fts5(t);"+
+			"CREATE TRIGGER t AFTER INSERT ON b BEGIN SELECT 1; END;")
+	if _, err := migrator(db, files, options).Schema(t.Context()); codes(err) != migrate.CodePending ||
+		!strings.Contains(err.Error(), "1.sql is not applied yet") {
 		t.Error(err)
 	}
 	apply(t, db, files)
@@ -263,13 +269,28 @@ func TestRepair(t *testing.T) {
 		{"forget", list("2.sql", b), migrate.Repair{Forget: []string{"1.sql"}}, "2:2.sql"},
 		{"forget what is there", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"2.sql"}}, "1:1.sql"},
 		{"forget what never was", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"3.sql"}}, migrate.CodeRepair},
-		{"record", list("1.sql", a, "2.sql", b, "3.sql", "CREATE TABLE a(x)"), migrate.Repair{Record: []string{"3.sql"}}, "1:1.sql 2:2.sql 3:3.sql"},
+		{
+			"record", list("1.sql", a, "2.sql", b, "3.sql", "CREATE TABLE a(x)"),
+			migrate.Repair{Record: []string{"3.sql"}}, "1:1.sql 2:2.sql 3:3.sql",
+		},
 		{"record what is applied", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"2.sql"}}, migrate.CodeRepair},
 		{"record what is nowhere", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"3.sql"}}, migrate.CodeRepair},
-		{"rename", list("01.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"01.sql"}}, "2:2.sql 3:01.sql"},
-		{"half of it", list("01.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"02.sql"}}, migrate.CodeRepair},
-		{"accept and forget", list("1.sql", "-- edited", "2.sql", b), migrate.Repair{Accept: []string{"1.sql"}, Forget: []string{"1.sql"}}, migrate.CodeRepair},
-		{"accept and record", list("1.sql", "-- edited", "2.sql", b), migrate.Repair{Accept: []string{"1.sql"}, Record: []string{"1.sql"}}, migrate.CodeRepair},
+		{
+			"rename", list("01.sql", a, "2.sql", b),
+			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"01.sql"}}, "2:2.sql 3:01.sql",
+		},
+		{
+			"half of it", list("01.sql", a, "2.sql", b),
+			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"02.sql"}}, migrate.CodeRepair,
+		},
+		{
+			"accept and forget", list("1.sql", "-- edited", "2.sql", b),
+			migrate.Repair{Accept: []string{"1.sql"}, Forget: []string{"1.sql"}}, migrate.CodeRepair,
+		},
+		{
+			"accept and record", list("1.sql", "-- edited", "2.sql", b),
+			migrate.Repair{Accept: []string{"1.sql"}, Record: []string{"1.sql"}}, migrate.CodeRepair,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,7 +334,10 @@ func writeRows(ctx context.Context, db *sql.DB, w io.Writer) error {
 }
 
 func TestSquash(t *testing.T) {
-	original := list("1.sql", "CREATE TABLE a(x);", "2.sql", "CREATE TABLE b(x);", "3.sql", "CREATE TABLE c(x);", "4.sql", "CREATE TABLE d(x);")
+	original := list(
+		"1.sql", "CREATE TABLE a(x);", "2.sql", "CREATE TABLE b(x);", "3.sql", "CREATE TABLE c(x);", "4.sql",
+		"CREATE TABLE d(x);",
+	)
 	with := func(m migrate.Squash, rest []migrate.File) []migrate.File {
 		return append([]migrate.File{{Name: m.File.Name, SQL: m.File.SQL}}, rest...)
 	}
@@ -332,7 +356,8 @@ func TestSquash(t *testing.T) {
 	}
 	second := with(once, original[2:])
 	// While the old files are still there they are passed over.
-	if status, err := migrator(db, append(second, original[:2]...), options).Status(t.Context()); err != nil || status.Refusal() != nil || len(status.Squashed) != 1 || strings.Count(noticeCodes(status.Warnings), migrate.CodeSquashed) != 2 {
+	if status, err := migrator(db, append(second, original[:2]...), options).Status(t.Context()); err != nil ||
+		status.Refusal() != nil || len(status.Squashed) != 1 || strings.Count(noticeCodes(status.Warnings), migrate.CodeSquashed) != 2 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	twice := squash(open(t), second, "3.sql")
@@ -380,7 +405,9 @@ func TestSquash(t *testing.T) {
 	if made := squash(open(t), days, "2018-02-17-205753_b.sql"); made.File.Name != "2018-02-17-205753_b_squashed.sql" {
 		t.Errorf("of files by day: %s", made.File.Name)
 	}
-	for upTo, files := range map[string][]migrate.File{"9.sql": original, "1.sql": original, "3.sql": append(original[:3:3], list("3_a.sql", "SELECT 1")...)} {
+	for upTo, files := range map[string][]migrate.File{
+		"9.sql": original, "1.sql": original, "3.sql": append(original[:3:3], list("3_a.sql", "SELECT 1")...),
+	} {
 		if _, err := migrator(open(t), files, options).Squash(t.Context(), upTo, writeRows); codes(err) != migrate.CodeSquash {
 			t.Errorf("up to %s: %v", upTo, err)
 		}
@@ -447,7 +474,8 @@ func TestProgress(t *testing.T) {
 	var got []string
 	o := options
 	o.Progress = func(p migrate.Progress) { got = append(got, fmt.Sprintf("%d/%d %s", p.Done, p.Total, p.Name)) }
-	if _, err := migrator(open(t), list("1.sql", "SELECT 1", "2.sql", "SELECT 2"), o).Apply(t.Context()); err != nil || strings.Join(got, ", ") != "0/2 1.sql, 1/2 2.sql" {
+	if _, err := migrator(open(t), list("1.sql", "SELECT 1", "2.sql", "SELECT 2"), o).Apply(t.Context()); err != nil ||
+		strings.Join(got, ", ") != "0/2 1.sql, 1/2 2.sql" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -460,14 +488,33 @@ func TestLimits(t *testing.T) {
 	}
 	like := "'" + strings.Repeat("x", 51) + "%'"
 	tests := []struct{ name, sql, says string }{
-		{"statement", "CREATE TABLE a(x); INSERT INTO a VALUES ('" + strings.Repeat("x", 100_000) + "');", "1.sql:1:20 a statement has at most 100,000 bytes"},
-		{"value", "CREATE TABLE a(x);\nINSERT INTO a VALUES (zeroblob(3000000));", "1.sql:2:1 a text, blob or row has at most 2,000,000 bytes"},
-		{"columns", "CREATE TABLE a(" + columns + ");\nCREATE TABLE b(x); DROP TABLE b; ", "1.sql:1:1 a table, index or result has at most 100 columns"},
-		{"compound", "CREATE TABLE a AS SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6", "1.sql:1:1 a compound SELECT has at most 5 terms"},
+		{
+			"statement", "CREATE TABLE a(x); INSERT INTO a VALUES ('" + strings.Repeat("x", 100_000) + "');",
+			"1.sql:1:20 a statement has at most 100,000 bytes",
+		},
+		{
+			"value", "CREATE TABLE a(x);\nINSERT INTO a VALUES (zeroblob(3000000));",
+			"1.sql:2:1 a text, blob or row has at most 2,000,000 bytes",
+		},
+		{
+			"columns", "CREATE TABLE a(" + columns + ");\nCREATE TABLE b(x); DROP TABLE b; ",
+			"1.sql:1:1 a table, index or result has at most 100 columns",
+		},
+		{
+			"compound",
+			"CREATE TABLE a AS SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6",
+			"1.sql:1:1 a compound SELECT has at most 5 terms",
+		},
 		{"like", "CREATE TABLE a AS SELECT 'x' LIKE " + like, "1.sql:1:1 a LIKE or GLOB pattern has at most 50 bytes"},
-		{"depth", "CREATE TABLE a AS SELECT " + strings.Repeat("-(", 101) + "1" + strings.Repeat(")", 101), "1.sql:1:1 an expression is at most 100 levels deep"},
+		{
+			"depth", "CREATE TABLE a AS SELECT " + strings.Repeat("-(", 101) + "1" + strings.Repeat(")", 101),
+			"1.sql:1:1 an expression is at most 100 levels deep",
+		},
 		{"arguments", "CREATE TABLE a AS SELECT max(1" + strings.Repeat(",1", 40) + ")", "1.sql:1:1 a function takes at most 32 arguments"},
-		{"steps", "CREATE TABLE a(x); DELETE FROM a WHERE 1 IN (x" + strings.Repeat(",x", 20_000) + ");", "1.sql:1:20 a statement compiles to at most 25,000 steps"},
+		{
+			"steps", "CREATE TABLE a(x); DELETE FROM a WHERE 1 IN (x" + strings.Repeat(",x", 20_000) + ");",
+			"1.sql:1:20 a statement compiles to at most 25,000 steps",
+		},
 		{"none", "CREATE TABLE a(x)", ""},
 	}
 	for _, tt := range tests {
@@ -509,13 +556,18 @@ func TestLimits(t *testing.T) {
 func TestOldLedger(t *testing.T) {
 	db := open(t)
 	files := list("1.sql", "CREATE TABLE a(x)", "2.sql", "CREATE TABLE b(x)")
-	execute(t, db, "CREATE TABLE a(x); CREATE TABLE _pages_migrations (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, n INTEGER NOT NULL, applied_at TEXT NOT NULL, tool TEXT NOT NULL) STRICT;"+
-		"INSERT INTO _pages_migrations VALUES ('1.sql', '"+files[0].Sum()+"', 1, '2026-01-01T00:00:00.000Z', 'old')")
+	execute(t, db,
+		"CREATE TABLE a(x); CREATE TABLE _pages_migrations (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, n "+
+			"INTEGER NOT NULL, applied_at TEXT NOT NULL, tool TEXT NOT NULL) STRICT;"+
+			"INSERT INTO _pages_migrations VALUES ('1.sql', '"+files[0].Sum()+"', 1, '2026-01-01T00:00:00.000Z', 'old')")
 	if status, err := migrator(db, files, options).Status(t.Context()); err != nil || len(status.Pending) != 1 || len(status.Applied) != 1 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	apply(t, db, files)
-	if got := one(t, db, "SELECT group_concat(name || ' ' || position || ' ' || duration_ms || ' ' || tool) FROM _pages_migrations"); got != "1.sql 1 0.0 old,2.sql 2 0.0 test" {
+	if got := one(
+		t, db,
+		"SELECT group_concat(name || ' ' || position || ' ' || duration_ms || ' ' || tool) FROM _pages_migrations",
+	); got != "1.sql 1 0.0 old,2.sql 2 0.0 test" {
 		t.Errorf("ledger %s", got)
 	}
 }
@@ -543,7 +595,10 @@ func TestAbandoned(t *testing.T) {
 	o := options
 	o.UndoDir = t.TempDir()
 	copied, folder := filepath.Join(o.UndoDir, ".saving-1"), filepath.Join(o.UndoDir, ".saving-2")
-	err := errors.Join(os.WriteFile(copied, []byte("x"), 0o600), os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "new.db"), []byte("x"), 0o600))
+	err := errors.Join(
+		os.WriteFile(copied, []byte("x"), 0o600), os.Mkdir(folder, 0o700),
+		os.WriteFile(filepath.Join(folder, "new.db"), []byte("x"), 0o600),
+	)
 	long := o.Now().Add(-2 * time.Hour)
 	if err := errors.Join(err, os.Chtimes(copied, long, long), os.Chtimes(folder, long, long)); err != nil {
 		t.Fatal(err)

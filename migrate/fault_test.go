@@ -58,11 +58,18 @@ func TestDatabaseFaults(t *testing.T) {
 	}{
 		{"no directory", func(path string) error { return os.Remove(filepath.Dir(path)) }, migrate.CodeDatabaseUnavailable},
 		{"a directory", func(path string) error { return os.Mkdir(path, 0o755) }, migrate.CodeDatabaseUnavailable},
-		{"not a database", func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no database ", 100)), 0o644) }, migrate.CodeDatabaseDamaged},
+		{
+			"not a database",
+			func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no database ", 100)), 0o644) },
+			migrate.CodeDatabaseDamaged,
+		},
 		{"truncated at 0", func(path string) error { return os.WriteFile(path, nil, 0o644) }, ""}, // is an empty database
 		{"truncated at 100", func(path string) error { return os.WriteFile(path, good[:100], 0o644) }, migrate.CodeDatabaseDamaged},
 		{"truncated at 4096", func(path string) error { return os.WriteFile(path, good[:4096], 0o644) }, migrate.CodeDatabaseDamaged},
-		{"truncated at half", func(path string) error { return os.WriteFile(path, good[:len(good)/2], 0o644) }, migrate.CodeDatabaseDamaged},
+		{
+			"truncated at half", func(path string) error { return os.WriteFile(path, good[:len(good)/2], 0o644) },
+			migrate.CodeDatabaseDamaged,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

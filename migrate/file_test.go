@@ -54,7 +54,8 @@ func TestRead(t *testing.T) {
 		{"M-006 directory", directory("x.sql/y.txt"), "", "", "migrations/x.sql migration_name_invalid"},
 		{
 			"characters", directory("a\nb.sql", "a\\b.sql", "a:b.sql", " a.sql", "a .sql", "a\u202eb.sql", long), "", "",
-			"migrations/ a.sql migration_name_invalid, migrations/a\nb.sql migration_name_invalid, migrations/a .sql migration_name_invalid, " +
+			"migrations/ a.sql migration_name_invalid, migrations/a\nb.sql migration_name_invalid, migrations/a .sql " +
+				"migration_name_invalid, " +
 				"migrations/a:b.sql migration_name_invalid, migrations/a\\b.sql migration_name_invalid, " +
 				"migrations/" + long + " migration_name_invalid, migrations/a\u202eb.sql migration_name_invalid",
 		},
@@ -130,7 +131,9 @@ func TestSize(t *testing.T) {
 	if _, _, err := migrate.Read(fsys, "migrations"); codes(err) != "migrations/1.sql migration_too_large" {
 		t.Error(err)
 	}
-	if _, err := migrator(open(t), list("1.sql", fill(migrate.MaxFileSize+1)), options).Apply(t.Context()); codes(err) != "1.sql migration_too_large" {
+	if _, err := migrator(
+		open(t), list("1.sql", fill(migrate.MaxFileSize+1)), options,
+	).Apply(t.Context()); codes(err) != "1.sql migration_too_large" {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,8 @@ import (
 var options = migrate.Options{Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }, Tool: "test"}
 
 func dsn(path string) string {
-	return "file:" + path + "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
+	return "file:" + path +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
 }
 
 func openPath(t testing.TB, path string) *sql.DB {
@@ -93,7 +94,8 @@ func codes(err error) string {
 // dump is the schema and the ledger as text.
 func dump(t testing.TB, db *sql.DB) string {
 	t.Helper()
-	rows, err := db.Query("SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_pages_migrations' ORDER BY 1")
+	rows, err := db.Query("SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' " +
+		"AND name <> '_pages_migrations' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,10 @@ func ledger(t testing.TB, db *sql.DB) string {
 // TestApplyTwice is M-001.
 func TestApplyTwice(t *testing.T) {
 	db := open(t)
-	files := list("0002_b.sql", "CREATE TABLE b(x)", "0001_a.sql", "CREATE TABLE a(x);", "0003_c.sql", "INSERT INTO a SELECT 1; INSERT INTO b VALUES (2);")
+	files := list(
+		"0002_b.sql", "CREATE TABLE b(x)", "0001_a.sql", "CREATE TABLE a(x);", "0003_c.sql",
+		"INSERT INTO a SELECT 1; INSERT INTO b VALUES (2);",
+	)
 	result := apply(t, db, files)
 	if len(result.Applied) != 3 || result.Applied[0].Name != "0001_a.sql" || result.Applied[2].Position != 3 {
 		t.Errorf("applied %+v", result.Applied)
@@ -230,23 +235,38 @@ func TestFailurePosition(t *testing.T) {
 		{"M-010 first", "CREATE TABL a(x);\nSELECT 1;\nSELECT 2;", `2.sql:1:8: near "TABL": syntax error`, ran},
 		{"M-010 middle", "CREATE TABLE a(x);\n\nINSERT INTO nowhere\n  VALUES (1);\nSELECT 1;", `2.sql:3:13: no such table: nowhere`, ran},
 		{"M-010 last", "CREATE TABLE a(x);\nINSERT INTO a VALUES (1);\n  SELECT y FROM a;", `2.sql:3:10: no such column: y`, ran},
-		{"CRLF", "CREATE TABLE a(x UNIQUE);\r\nINSERT INTO a VALUES ('é'), (2);\r\nSELECT 'ü'; INSERT INTO a VALUES (2);", `2.sql:3:13: UNIQUE constraint failed: a.x`, ran},
+		{
+			"CRLF",
+			"CREATE TABLE a(x UNIQUE);\r\nINSERT INTO a VALUES ('é'), (2);\r\nSELECT 'ü'; INSERT INTO a VALUES (2);",
+			`2.sql:3:13: UNIQUE constraint failed: a.x`, ran,
+		},
 		{"comment", "-- c\n/* ; \n ; */ SELECT ';', a;", `2.sql:3:19: no such column: a`, ran},
 		{"BOM", "\xef\xbb\xbfSELECT", `2.sql:1:1: incomplete input`, ran},
 		{"CR", "SELECT 1;\rSELECT 2;\rSELECT x x x FRO;", `2.sql:3:1: near "x": syntax error`, ran},
-		{"after a trigger", "CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\n  SELECT CASE WHEN 1 THEN 2 END;\nEND;\nDROP TABLE zzz;", `2.sql:6:12: no such table: zzz`, ran},
+		{
+			"after a trigger",
+			"CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\n  SELECT CASE WHEN 1 THEN 2 " +
+				"END;\nEND;\nDROP TABLE zzz;",
+			`2.sql:6:12: no such table: zzz`, ran,
+		},
 		{"half a trigger", "CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;", `2.sql:2:1: incomplete input`, ran},
 		{"empty statements", "SELECT 1;;\n; DROP TABLE zzz", `2.sql:2:14: no such table: zzz`, ran},
 		{"M-022 string", "SELECT 1;\nSELECT 'it''s\n;", `2.sql:2:8: the quote that begins here never ends`, unread},
 		{"M-022 comment", "SELECT 1;\n /* open ; SELECT 2;", `2.sql:2:2: the comment that begins here never ends`, unread},
 		{"bracket", "SELECT [a", `2.sql:1:8: the quote that begins here never ends`, unread},
-		{"CR in a comment", "SELECT 1 -- a\r SELECT 2", `2.sql:1:10: the comment's line ends in a carriage return alone, which does not end a "--" comment`, unread},
+		{
+			"CR in a comment", "SELECT 1 -- a\r SELECT 2",
+			`2.sql:1:10: the comment's line ends in a carriage return alone, which does not end a "--" comment`, unread,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			db := open(t)
-			result, err := migrator(db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", tt.sql, "3.sql", "CREATE TABLE never(x)"), options).Apply(t.Context())
-			if says := result.Stands(); tt.left == ran && says != "2.sql left nothing behind; 1.sql is applied and stands; 3.sql was not reached" {
+			result, err := migrator(
+				db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", tt.sql, "3.sql", "CREATE TABLE never(x)"), options,
+			).Apply(t.Context())
+			if says := result.Stands(); tt.left == ran &&
+				says != "2.sql left nothing behind; 1.sql is applied and stands; 3.sql was not reached" {
 				t.Errorf("stands: %s", says)
 			}
 			if err == nil || err.Error() != tt.want {
@@ -255,7 +275,9 @@ func TestFailurePosition(t *testing.T) {
 			if got := dump(t, db) + "; " + ledger(t, db); got != tt.left {
 				t.Errorf("database holds %s", got)
 			}
-			if _, err := migrator(db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", "SELECT 1"), options).Apply(t.Context()); err != nil || ledger(t, db) != "1:1.sql 2:2.sql" {
+			if _, err := migrator(
+				db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", "SELECT 1"), options,
+			).Apply(t.Context()); err != nil || ledger(t, db) != "1:1.sql 2:2.sql" {
 				t.Errorf("repaired file: %+v, %v", result, err)
 			}
 		})
@@ -268,25 +290,39 @@ func TestForbidden(t *testing.T) {
 		id, code   string
 		statements []string
 	}{
-		{"M-011", migrate.CodeStatementForbidden, []string{"COMMIT", "END", "ROLLBACK", "BEGIN", "SAVEPOINT x", "RELEASE x", "ROLLBACK; BEGIN", "/*x*/commit", "cOmMiT"}},
+		{"M-011", migrate.CodeStatementForbidden, []string{
+			"COMMIT", "END", "ROLLBACK", "BEGIN", "SAVEPOINT x", "RELEASE x", "ROLLBACK; BEGIN", "/*x*/commit",
+			"cOmMiT",
+		}},
 		{"M-012", migrate.CodeVacuum, []string{"VACUUM", "VACUUM INTO '" + stray + "'", "vacuum main"}},
 		{"M-012", migrate.CodeAttach, []string{"ATTACH '" + stray + "' AS y", "DETACH main"}},
 		{"M-013", migrate.CodePragma, []string{
-			"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF", "PRAGMA page_size=512", "PRAGMA writable_schema=1",
-			"PRAGMA trusted_schema=1", "PRAGMA temp_store_directory='/tmp'", "PRAGMA locking_mode=EXCLUSIVE", "PRAGMA wal_checkpoint", "PRAGMA key='x'",
+			"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF", "PRAGMA page_size=512",
+			"PRAGMA writable_schema=1",
+			"PRAGMA trusted_schema=1", "PRAGMA temp_store_directory='/tmp'", "PRAGMA locking_mode=EXCLUSIVE",
+			"PRAGMA wal_checkpoint", "PRAGMA key='x'",
 			"PRAGMA user_version=3", "PRAGMA main.journal_mode", "SELECT * FROM pragma_journal_mode",
 		}},
-		{"M-015", migrate.CodeFunction, []string{"SELECT load_extension('x')", "SELECT writefile('" + stray + "', 'x')", "SELECT readfile('/etc/passwd')", "SELECT fts3_tokenizer('simple')"}},
+		{"M-015", migrate.CodeFunction, []string{
+			"SELECT load_extension('x')", "SELECT writefile('" + stray + "', 'x')", "SELECT readfile('/etc/passwd')",
+			"SELECT fts3_tokenizer('simple')",
+		}},
 		{"M-016", migrate.CodeLedger, []string{
 			"DELETE FROM _pages_migrations", "DROP TABLE _pages_migrations", "ALTER TABLE _PAGES_migrations ADD COLUMN z",
-			"UPDATE _pages_migrations SET position=9", "INSERT INTO _pages_migrations VALUES ('x','x',1,'x',1,'x')", "CREATE INDEX i ON _pages_migrations(position)",
-			"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)", "CREATE TABLE _cf_x(y)", "ALTER TABLE a RENAME TO _CF_a",
-			"ALTER TABLE a RENAME TO _pages_a", "ALTER TABLE a RENAME TO\"_PAGES_a\"", "alter table main.a rename to /* x */ [_pages_a] -- y\n",
+			"UPDATE _pages_migrations SET position=9", "INSERT INTO _pages_migrations VALUES ('x','x',1,'x',1,'x')",
+			"CREATE INDEX i ON _pages_migrations(position)",
+			"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
+			"CREATE TABLE _cf_x(y)", "ALTER TABLE a RENAME TO _CF_a",
+			"ALTER TABLE a RENAME TO _pages_a", "ALTER TABLE a RENAME TO\"_PAGES_a\"",
+			"alter table main.a rename to /* x */ [_pages_a] -- y\n",
 		}},
 		{"M-023", migrate.CodeParameter, []string{"SELECT ?1", "SELECT :name", "SELECT @x", "SELECT $x", "SELECT ?"}},
-		{"temporary", migrate.CodeTemporary, []string{"CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1", "CREATE TABLE temp.x(y)"}},
+		{"temporary", migrate.CodeTemporary, []string{
+			"CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1", "CREATE TABLE temp.x(y)",
+		}},
 		{"module", migrate.CodeModule, []string{
-			"CREATE VIRTUAL TABLE x USING dbstat", "CREATE TABLE b AS SELECT * FROM sqlite_dbpage", "UPDATE SQLITE_dbpage SET data = zeroblob(4096)",
+			"CREATE VIRTUAL TABLE x USING dbstat", "CREATE TABLE b AS SELECT * FROM sqlite_dbpage",
+			"UPDATE SQLITE_dbpage SET data = zeroblob(4096)",
 			"DELETE FROM sqlite_dbpage", "SELECT * FROM dbstat",
 		}},
 	}
@@ -294,7 +330,9 @@ func TestForbidden(t *testing.T) {
 		for _, statement := range tt.statements {
 			t.Run(tt.id+" "+statement, func(t *testing.T) {
 				db := open(t)
-				_, err := migrator(db, list("1.sql", "CREATE TABLE a(x);\n "+statement+";\nINSERT INTO a VALUES (1);"), options).Apply(t.Context())
+				_, err := migrator(
+					db, list("1.sql", "CREATE TABLE a(x);\n "+statement+";\nINSERT INTO a VALUES (1);"), options,
+				).Apply(t.Context())
 				if got := codes(err); !strings.HasPrefix(got, "1.sql:2:") || !strings.HasSuffix(got, tt.code) {
 					t.Errorf("got %s: %v", got, err)
 				}
@@ -315,8 +353,12 @@ func TestForbidden(t *testing.T) {
 // TestDefensive: what virtual tables keep for themselves cannot be written behind their back, and is free again after
 // the file.
 func TestDefensive(t *testing.T) {
-	const begin = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('some words');\nCREATE VIRTUAL TABLE r USING rtree(id, x, y);\n"
-	for _, statement := range []string{"UPDATE f_data SET block = randomblob(100)", "DELETE FROM f_idx", "INSERT INTO r_node VALUES (9, x'00')", "DROP TABLE f_content"} {
+	const begin = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('some words');\nCREATE VIRTUAL TABLE r " +
+		"USING rtree(id, x, y);\n"
+	for _, statement := range []string{
+		"UPDATE f_data SET block = randomblob(100)", "DELETE FROM f_idx", "INSERT INTO r_node VALUES (9, x'00')",
+		"DROP TABLE f_content",
+	} {
 		db := open(t)
 		_, err := migrator(db, list("1.sql", begin+statement), options).Apply(t.Context())
 		if got := codes(err); got != "1.sql:3:1 "+migrate.CodeFailed {
@@ -344,11 +386,31 @@ func TestForeignKeysFix(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	const a = "CREATE TABLE a(x);\n"
 	tests := []struct{ name, sql, want string }{
-		{"M-014 pragmas", a + "PRAGMA defer_foreign_keys=ON;PRAGMA table_info(a);PRAGMA foreign_key_check;PRAGMA optimize;PRAGMA user_version;SELECT * FROM pragma_table_info('a');", "table a"},
-		{"M-020 trigger and CASE", a + "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT CASE WHEN 1 THEN CASE 2 WHEN 2 THEN 3 END END; END;INSERT INTO a VALUES (1);", "table a, trigger t"},
-		{"M-020 quoted trigger", a + "/*x*/ CREATE TRIGGER IF NOT EXISTS \"end;\" AFTER INSERT ON a BEGIN UPDATE a SET x=';END;'; END\n;", "table a, trigger end;"},
+		{
+			"M-014 pragmas",
+			a +
+				"PRAGMA defer_foreign_keys=ON;PRAGMA table_info(a);PRAGMA foreign_key_check;PRAGMA optimize;PRAGMA " +
+				"user_version;SELECT * FROM pragma_table_info('a');",
+			"table a",
+		},
+		{
+			"M-020 trigger and CASE",
+			a +
+				"CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT CASE WHEN 1 THEN CASE 2 WHEN 2 THEN 3 END " +
+				"END; END;INSERT INTO a VALUES (1);",
+			"table a, trigger t",
+		},
+		{
+			"M-020 quoted trigger",
+			a + "/*x*/ CREATE TRIGGER IF NOT EXISTS \"end;\" AFTER INSERT ON a BEGIN UPDATE a SET x=';END;'; END\n;",
+			"table a, trigger end;",
+		},
 		{"M-020 string", a + "INSERT INTO a VALUES ('x;y''z');", "table a"},
-		{"M-020 quoted names and comments", a + "CREATE TABLE \"b;c\"(`d;e`, [f;g]); -- it's;\n/* \" ; */ INSERT INTO a VALUES (1);", "table a, table b;c"},
+		{
+			"M-020 quoted names and comments",
+			a + "CREATE TABLE \"b;c\"(`d;e`, [f;g]); -- it's;\n/* \" ; */ INSERT INTO a VALUES (1);",
+			"table a, table b;c",
+		},
 		{"M-021 BOM", "\xef\xbb\xbf" + a, "table a"},
 		{"M-021 CRLF", strings.ReplaceAll(a+"INSERT INTO a VALUES (1);\n", "\n", "\r\n"), "table a"},
 		{"M-021 CR", "CREATE TABLE a(x);\rINSERT INTO a VALUES (1);\r", "table a"},
@@ -357,11 +419,31 @@ func TestAllowed(t *testing.T) {
 		{"M-021 empty", "", ""},
 		{"M-021 whitespace", " \n\t", ""},
 		{"M-021 semicolons", ";;", ""},
-		{"M-025 FTS5", "CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello'); SELECT * FROM f WHERE f MATCH 'hello';", "table f, table f_config, table f_content, table f_data, table f_docsize, table f_idx"},
-		{"rtree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 2, 3);", "table r, table r_node, table r_parent, table r_rowid"},
-		{"M-025 JSON, generated columns, STRICT, RETURNING", "CREATE TABLE a(x TEXT, y TEXT GENERATED ALWAYS AS (json_extract(x,'$.k')) STORED) STRICT; INSERT INTO a(x) VALUES ('{}') RETURNING *;", "table a"},
-		{"M-025 WITHOUT ROWID, view, partial index", "CREATE TABLE a(x PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a; CREATE INDEX i ON a(x) WHERE x > 1;", "index i, table a, view v"},
-		{"ALTER", "CREATE TABLE a(x); ALTER TABLE a RENAME TO b; ALTER TABLE b ADD COLUMN y; ALTER TABLE b DROP COLUMN x; ANALYZE; REINDEX;", "table b"},
+		{
+			"M-025 FTS5",
+			"CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello'); SELECT * FROM f WHERE f MATCH 'hello';",
+			"table f, table f_config, table f_content, table f_data, table f_docsize, table f_idx",
+		},
+		{
+			"rtree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 2, 3);",
+			"table r, table r_node, table r_parent, table r_rowid",
+		},
+		{
+			"M-025 JSON, generated columns, STRICT, RETURNING",
+			"CREATE TABLE a(x TEXT, y TEXT GENERATED ALWAYS AS (json_extract(x,'$.k')) STORED) STRICT; INSERT INTO " +
+				"a(x) VALUES ('{}') RETURNING *;",
+			"table a",
+		},
+		{
+			"M-025 WITHOUT ROWID, view, partial index",
+			"CREATE TABLE a(x PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a; CREATE INDEX i ON a(x) WHERE x > 1;",
+			"index i, table a, view v",
+		},
+		{
+			"ALTER",
+			"CREATE TABLE a(x); ALTER TABLE a RENAME TO b; ALTER TABLE b ADD COLUMN y; ALTER TABLE b DROP COLUMN x; ANALYZE; REINDEX;",
+			"table b",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -404,7 +486,10 @@ func TestForeignKeys(t *testing.T) {
 	const schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(id));\n"
 	tests := []struct{ sql, want string }{
 		{schema + "INSERT INTO c VALUES (7, 1);", "1.sql:2:1: FOREIGN KEY constraint failed"},
-		{schema + "PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1);", `1.sql: row 7 of "c" names a row of "p" that does not exist`},
+		{
+			schema + "PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1);",
+			`1.sql: row 7 of "c" names a row of "p" that does not exist`,
+		},
 	}
 	for _, tt := range tests {
 		db := open(t)
@@ -422,14 +507,31 @@ func TestForeignKeys(t *testing.T) {
 // TestForeignKeysOfRebuiltTable: a table is made anew in the usual steps, and rows refer to it. SQLite counts them as
 // orphans until the parents are inserted again or the pragma is off, and says only at COMMIT that it does.
 func TestForeignKeysOfRebuiltTable(t *testing.T) {
-	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);"
-	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, x); INSERT INTO p2(id) SELECT id FROM p;\nDROP TABLE p; ALTER TABLE p2 RENAME TO p;"
+	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO p VALUES " +
+		"(1); INSERT INTO c VALUES (1);"
+	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, x); INSERT INTO p2(id) " +
+		"SELECT id FROM p;\nDROP TABLE p; ALTER TABLE p2 RENAME TO p;"
 	tests := map[string]struct{ sql, want string }{
-		"left on":         {again, "2.sql:3:1 " + migrate.CodeForeignKeys},
-		"off at the end":  {again + "\nPRAGMA defer_foreign_keys = OFF;", ""},
-		"inserted again":  {"PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM p; DROP TABLE p; CREATE TABLE p(id INTEGER PRIMARY KEY, x); INSERT INTO p(id) SELECT id FROM kept; DROP TABLE kept;", ""},
-		"deferred":        {"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nDROP TABLE r; CREATE TABLE r2(id INTEGER PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r;", "2.sql:2:1 " + migrate.CodeForeignKeys},
-		"deferred, off":   {"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nPRAGMA defer_foreign_keys = ON; DROP TABLE r; CREATE TABLE r2(id INTEGER PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r; PRAGMA defer_foreign_keys = OFF", ""},
+		"left on":        {again, "2.sql:3:1 " + migrate.CodeForeignKeys},
+		"off at the end": {again + "\nPRAGMA defer_foreign_keys = OFF;", ""},
+		"inserted again": {
+			"PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM p; DROP TABLE p; CREATE TABLE p(id " +
+				"INTEGER PRIMARY KEY, x); INSERT INTO p(id) SELECT id FROM kept; DROP TABLE kept;",
+			"",
+		},
+		"deferred": {
+			"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); " +
+				"INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nDROP TABLE r; CREATE TABLE r2(id INTEGER " +
+				"PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r;",
+			"2.sql:2:1 " + migrate.CodeForeignKeys,
+		},
+		"deferred, off": {
+			"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); " +
+				"INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nPRAGMA defer_foreign_keys = ON; DROP TABLE r; " +
+				"CREATE TABLE r2(id INTEGER PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r; " +
+				"PRAGMA defer_foreign_keys = OFF",
+			"",
+		},
 		"off, and orphan": {again + "\nINSERT INTO c VALUES (2); PRAGMA defer_foreign_keys = OFF;", "2.sql " + migrate.CodeForeignKeys},
 	}
 	for name, tt := range tests {
@@ -455,7 +557,8 @@ func TestCascade(t *testing.T) {
 		"CREATE TABLE node(id INTEGER PRIMARY KEY, up REFERENCES node ON DELETE CASCADE);\n"
 	const rows = "INSERT INTO parent VALUES (1, 'a'), (2, 'b');\nINSERT INTO \"a child\" VALUES (10, 1), (11, 2), (12, NULL);\n" +
 		"INSERT INTO grandchild VALUES (20, 10);\nINSERT INTO loose VALUES (30, 2);\nINSERT INTO node VALUES (1, NULL), (2, 1);\n"
-	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nINSERT INTO p2 SELECT * FROM parent;\n" +
+	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT NOT NULL);\n" +
+		"INSERT INTO p2 SELECT * FROM parent;\n" +
 		"DROP TABLE IF EXISTS main.\"PARENT\";\nALTER TABLE p2 RENAME TO parent;\n"
 	const (
 		child      = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); keep them in another table before, and put them back behind it`
@@ -466,14 +569,21 @@ func TestCascade(t *testing.T) {
 		data, second string
 		want         []string
 	}{
-		"all go":        {rows, again, []string{child, loose, grandchild}},
-		"no rows":       {"", again, nil},
-		"were to go":    {rows, "DELETE FROM \"a child\"; UPDATE loose SET p = NULL;\n\n\n" + again, nil},
-		"dropped, too":  {rows, "DROP TABLE grandchild; DROP TABLE loose; DROP TABLE \"a child\";\n" + again, nil},
-		"itself":        {rows, "DROP TABLE node;", nil},
-		"one put back":  {rows, again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); UPDATE loose SET p = 2;\n", []string{grandchild}},
-		"all put back":  {rows, again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); INSERT INTO grandchild VALUES (20, 10); UPDATE loose SET p = 2;\n", nil},
-		"deleted later": {"INSERT INTO parent VALUES (1, 'a'); INSERT INTO \"a child\" VALUES (12, NULL);", again + "DELETE FROM \"a child\";", nil},
+		"all go":       {rows, again, []string{child, loose, grandchild}},
+		"no rows":      {"", again, nil},
+		"were to go":   {rows, "DELETE FROM \"a child\"; UPDATE loose SET p = NULL;\n\n\n" + again, nil},
+		"dropped, too": {rows, "DROP TABLE grandchild; DROP TABLE loose; DROP TABLE \"a child\";\n" + again, nil},
+		"itself":       {rows, "DROP TABLE node;", nil},
+		"one put back": {rows, again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); UPDATE loose SET p = 2;\n", []string{grandchild}},
+		"all put back": {
+			rows,
+			again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); INSERT INTO grandchild VALUES (20, 10); UPDATE loose SET p = 2;\n",
+			nil,
+		},
+		"deleted later": {
+			"INSERT INTO parent VALUES (1, 'a'); INSERT INTO \"a child\" VALUES (12, NULL);",
+			again + "DELETE FROM \"a child\";", nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t)
@@ -506,7 +616,8 @@ func TestCascade(t *testing.T) {
 
 // TestRenameFix: a trigger that names a table which is made anew has to be dropped before.
 func TestRenameFix(t *testing.T) {
-	const made = "CREATE TABLE a(b); CREATE TABLE l(n); CREATE TRIGGER t AFTER INSERT ON l BEGIN UPDATE a SET b = 1; END; CREATE TABLE a2(b); DROP TABLE a; ALTER TABLE a2 RENAME TO a;"
+	const made = "CREATE TABLE a(b); CREATE TABLE l(n); CREATE TRIGGER t AFTER INSERT ON l BEGIN UPDATE a SET b = 1; " +
+		"END; CREATE TABLE a2(b); DROP TABLE a; ALTER TABLE a2 RENAME TO a;"
 	_, err := migrator(open(t), list("1.sql", made), options).Apply(t.Context())
 	var e *migrate.Error
 	if !errors.As(err, &e) || e.Fix != "drop the trigger t before the table is dropped, and create it again at the end of the file" {
@@ -559,7 +670,9 @@ func TestTables(t *testing.T) {
 	if got := codes(err); got != migrate.CodeTableMissing || len(result.Applied) != 1 {
 		t.Errorf("got %s, %+v", got, result)
 	}
-	if _, err := migrator(db, list("1.sql", "CREATE TABLE posts(x)", "2.sql", "CREATE VIEW leads AS SELECT 1"), o).Apply(t.Context()); err != nil {
+	if _, err := migrator(
+		db, list("1.sql", "CREATE TABLE posts(x)", "2.sql", "CREATE VIEW leads AS SELECT 1"), o,
+	).Apply(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,10 +55,12 @@ func FuzzScan(f *testing.F) {
 			if s.start < before || s.end <= s.start || s.end > len(text) {
 				t.Fatalf("%q: spans %v", text, spans)
 			}
-			if gap := strings.Trim(text[before:s.start], "; \t\n\f\r"+bom); gap != "" && !strings.Contains(gap, "--") && !strings.Contains(gap, "/*") {
+			if gap := strings.Trim(text[before:s.start], "; \t\n\f\r"+bom); gap != "" && !strings.Contains(gap, "--") &&
+				!strings.Contains(gap, "/*") {
 				t.Fatalf("%q: %q is in no span", text, gap)
 			}
-			if part := text[s.start:s.end]; strings.HasSuffix(part, ";") && s.end < len(text) && !strings.Contains(text, bom) && !complete(t, part) {
+			if part := text[s.start:s.end]; strings.HasSuffix(part, ";") && s.end < len(text) && !strings.Contains(text, bom) &&
+				!complete(t, part) {
 				t.Fatalf("%q: %q is not complete to SQLite", text, part)
 			}
 			before = s.end
@@ -118,11 +120,15 @@ func (p *preparer) end(text string) (n int, empty, ok bool) {
 // FuzzEnds checks that each statement ends where SQLite's own compiler ends it, as far as that takes the text.
 func FuzzEnds(f *testing.F) {
 	for _, seed := range []string{
-		"SELECT 1; SELECT ';' ; -- ;\nSELECT \";\", `;`, [x] FROM a AS [;]; SELECT 2", "/* ; */ INSERT INTO a VALUES ('a;''b');;; DELETE FROM a",
+		"SELECT 1; SELECT ';' ; -- ;\nSELECT \";\", `;`, [x] FROM a AS [;]; SELECT 2",
+		"/* ; */ INSERT INTO a VALUES ('a;''b');;; DELETE FROM a",
 		"CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; DELETE FROM a; END; SELECT 3;", "CREATE TABLE c(x CHECK (x <> ';')); SELECT 1",
-		"create temp trigger t after insert on a begin select case 1 when 2 then 3 end; end ; select 1;", "EXPLAIN SELECT 1; EXPLAIN QUERY PLAN SELECT 1; PRAGMA user_version; SELECT 1",
-		"EXPLAIN CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END; SELECT 1;", "CREATE TRIGGER \"begin;\" INSTEAD OF INSERT ON v BEGIN SELECT 1; END;", "SELECT x'00', 1e5, 0x1F, 1_000; SELECT 1;",
-		"\xef\xbb\xbfSELECT 1;\xef\xbb\xbf SELECT 2", "SELECT 'é;ü' AS \"ß;\"; SELECT 1", "SELECT 1 --;\r; SELECT 2", "SELECT 1;\f\t\r\n\v SELECT 2;", "VACUUM; BEGIN; COMMIT; ANALYZE; REINDEX a;",
+		"create temp trigger t after insert on a begin select case 1 when 2 then 3 end; end ; select 1;",
+		"EXPLAIN SELECT 1; EXPLAIN QUERY PLAN SELECT 1; PRAGMA user_version; SELECT 1",
+		"EXPLAIN CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END; SELECT 1;",
+		"CREATE TRIGGER \"begin;\" INSTEAD OF INSERT ON v BEGIN SELECT 1; END;", "SELECT x'00', 1e5, 0x1F, 1_000; SELECT 1;",
+		"\xef\xbb\xbfSELECT 1;\xef\xbb\xbf SELECT 2", "SELECT 'é;ü' AS \"ß;\"; SELECT 1", "SELECT 1 --;\r; SELECT 2",
+		"SELECT 1;\f\t\r\n\v SELECT 2;", "VACUUM; BEGIN; COMMIT; ANALYZE; REINDEX a;",
 		"WITH t AS (SELECT 1) SELECT * FROM t; VALUES (1), (2); ALTER TABLE a ADD COLUMN z; DROP TABLE a; SELECT 1 -> '$';",
 	} {
 		f.Add(seed)
@@ -156,8 +162,10 @@ func FuzzEnds(f *testing.F) {
 func TestStatementsAsSQLite(t *testing.T) {
 	// Each piece is one statement to SQLite; joined, they must come apart again.
 	pieces := []string{
-		"SELECT ';' || \";\";", "CREATE TABLE \"trigger\"(a, b);", "CREATE TEMPORARY TRIGGER a AFTER INSERT ON b BEGIN SELECT 1; SELECT 2; END;",
-		"EXPLAIN QUERY PLAN SELECT 1;", "CREATE TRIGGER [end;] AFTER INSERT ON b BEGIN SELECT CASE 1 WHEN 1 THEN ';' END; /* END; */ END /* ; */ ;",
+		"SELECT ';' || \";\";", "CREATE TABLE \"trigger\"(a, b);",
+		"CREATE TEMPORARY TRIGGER a AFTER INSERT ON b BEGIN SELECT 1; SELECT 2; END;",
+		"EXPLAIN QUERY PLAN SELECT 1;",
+		"CREATE TRIGGER [end;] AFTER INSERT ON b BEGIN SELECT CASE 1 WHEN 1 THEN ';' END; /* END; */ END /* ; */ ;",
 		"INSERT INTO trigger VALUES (1);", "UPDATE end SET a = 1;",
 	}
 	spans, err := scan(File{SQL: []byte(strings.Join(pieces, "\n"))})

@@ -26,7 +26,9 @@ import (
 
 // helper matches how esbuild's helper begins when it is in the bundle under its own
 // name. All calls of that name are then esbuild's.
-var helper = regexp.MustCompile(`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`) //nolint:gochecknoglobals // a constant
+var helper = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+	`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
+)
 
 // within is how far from the beginning the helper is looked for.
 const within = 4 << 10

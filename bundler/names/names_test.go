@@ -15,21 +15,28 @@ var named = []string{
 	"export const f = () => 1, g = async (a) => a, h = function () {}, i = async function* () {};",
 	"export let j; j = (x) => x; j = function () { return j };",
 	"export function k() { function inner() { return 1 } return inner }\nexport async function* l() { yield /re/ }",
-	"export const o = { a: () => 1, 'b-c': function () {}, d() {}, get e() { return () => {} }, 1: () => 2, __proto__: () => 3, [f()]: () => 4 };\nfunction f() {}",
+	"export const o = { a: () => 1, 'b-c': function () {}, d() {}, get e() { return () => {} }, 1: () => 2, " +
+		"__proto__: () => 3, [f()]: () => 4 };\nfunction f() {}",
 	"export class C { a = () => 1; static b = () => 2; #c = () => 3; d = this.#c; static { this.e = () => 4 } }",
 	"export default () => 1;",
-	"export const { p = () => 1, q: { r = function () {} } } = {}; export const [s = () => 2] = []; export function t(u = () => 3) { return u }",
+	"export const { p = () => 1, q: { r = function () {} } } = {}; export const [s = () => 2] = []; export function " +
+		"t(u = () => 3) { return u }",
 	"export const v = (() => 1), w = (0, () => 2), x = function own() {}, y = class {}, z = class Own {};",
 	"export var é = () => 1, $ = () => 2, _ = () => 3, ünï = { \"ö\": () => 4 };",
 	"export const a = () => `}, \"a\")${() => { const b = () => `\n}, \"b\")`; return b }}`;",
-	"export const a = () => { if (1) /}, \"a\")/.test(''); return 4 / 2 / 1 };\n/[/\"'`{]/g.test('x'); export const b = (c) => (c) / 2 + [1] / c;",
-	"export const a = function () { return this.return / 2 / this.if(1) / 3 }; for (const x of [/a/]) x; while (0) /b/.test(''); do /c/.test(''); while (0)\n{ }\n/d/.test('')",
+	"export const a = () => { if (1) /}, \"a\")/.test(''); return 4 / 2 / 1 };\n/[/\"'`{]/g.test('x'); export const b " +
+		"= (c) => (c) / 2 + [1] / c;",
+	"export const a = function () { return this.return / 2 / this.if(1) / 3 }; for (const x of [/a/]) x; while (0) " +
+		"/b/.test(''); do /c/.test(''); while (0)\n{ }\n/d/.test('')",
 	"export const a = (b) => b++ / 2 / 3, c = (d) => typeof /x/ + void /y/ + (d ? /z/ : () => 1), e = {} / 1;",
-	"export const a = () => { const __name = (x, y) => y; return __name(() => 1, 'a') }; export const b = 1 ? () => 1 : () => 2; switch (b) { case a: function in_() {} }",
+	"export const a = () => { const __name = (x, y) => y; return __name(() => 1, 'a') }; export const b = 1 ? () => 1 " +
+		": () => 2; switch (b) { case a: function in_() {} }",
 	"export const a = /* c, \"a\") */ () => /* ( */ 1 // ) }\n, b = () => 2; /* @__PURE__ */ a(); label: function g() {}",
-	"export const a = function b() {}, c = async function* d() {}, e = class f {}, g = function () {}; e.h = function h() {}; e.i = function () {}; e['j'] = class {}",
+	"export const a = function b() {}, c = async function* d() {}, e = class f {}, g = function () {}; e.h = function " +
+		"h() {}; e.i = function () {}; e['j'] = class {}",
 	"a ||= () => 1; b ??= function () {}; c.d = () => 2; c?.e(f = () => 3); var a, b, c, f; export { a, b, c, f }",
-	"export const a = async () => { for await (const b of c) /re/.test(b); await /x/; return b => b }; const c = []; if (c) { } else /y/.test(''); export { c }",
+	"export const a = async () => { for await (const b of c) /re/.test(b); await /x/; return b => b }; const c = []; " +
+		"if (c) { } else /y/.test(''); export { c }",
 	"export const a = () => {\n}, b = { c: () => 1 ? { d: () => 2 } : () => 3 }; import.meta.url; export const e = new.target;",
 	"export var target = () => { const value = () => 1; return value };",
 	"export const a = () => '\\'', b = () => \"\\\\\", c = () => '\\\n', d = () => `\\``, e = () => /\\//, f = () => /[\\]/]/;",
@@ -109,7 +116,10 @@ func FuzzWithoutCalls(f *testing.F) {
 }
 
 func BenchmarkWithoutCalls(b *testing.B) {
-	code := printed(strings.Repeat("{"+strings.ReplaceAll(strings.Join(named[:3], "\n"), "export ", "")+"}\n", 2000), api.TransformOptions{KeepNames: true})
+	code := printed(
+		strings.Repeat("{"+strings.ReplaceAll(strings.Join(named[:3], "\n"), "export ", "")+"}\n", 2000),
+		api.TransformOptions{KeepNames: true},
+	)
 	b.SetBytes(int64(len(code)))
 	for b.Loop() {
 		WithoutCalls(code)

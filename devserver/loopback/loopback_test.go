@@ -57,8 +57,15 @@ func TestJudge(t *testing.T) {
 		{"a tunnel", "localhost:8788", there, here, []string{"X-Forwarded-For: 203.0.113.9"}, false},
 		{"a tunnel that says the scheme alone", "localhost:8788", there, here, []string{"X-Forwarded-Proto: https"}, false},
 		{"a tunnel that says the host alone", "localhost:8788", there, here, []string{"X-Forwarded-Host: demo.example"}, false},
-		{"ngrok", "localhost:8788", there, here, []string{"X-Forwarded-For: 2001:db8::1", "X-Forwarded-Host: a.ngrok.app", "X-Forwarded-Proto: https"}, false},
-		{"cloudflared", "localhost:8788", there, here, []string{"Cf-Connecting-Ip: 203.0.113.9", "Cf-Ray: 1-FRA", "Cdn-Loop: cloudflare; loops=1"}, false},
+		{
+			"ngrok", "localhost:8788", there, here,
+			[]string{"X-Forwarded-For: 2001:db8::1", "X-Forwarded-Host: a.ngrok.app", "X-Forwarded-Proto: https"},
+			false,
+		},
+		{
+			"cloudflared", "localhost:8788", there, here,
+			[]string{"Cf-Connecting-Ip: 203.0.113.9", "Cf-Ray: 1-FRA", "Cdn-Loop: cloudflare; loops=1"}, false,
+		},
 		{"of Cloudflare anything", "localhost", there, here, []string{"Cf-Visitor: {}"}, false},
 		{"Tailscale", "localhost", there, here, []string{"Tailscale-User-Login: a@b.example", "X-Forwarded-For: 127.0.0.1"}, false},
 		{"a cache", "localhost", there, here, []string{"Via: 1.1 cache"}, false},
@@ -66,23 +73,46 @@ func TestJudge(t *testing.T) {
 		{"an underscore", "localhost", there, here, []string{"X_forwarded_for: 203.0.113.9"}, false},
 		{"another address", "localhost", there, here, []string{"True-Client-Ip: 203.0.113.9"}, false},
 
-		{"Vite's proxy", "localhost:8788", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost:5173", "X-Forwarded-Port: 5173", "X-Forwarded-Proto: http"}, true},
+		{
+			"Vite's proxy", "localhost:8788", there, here,
+			[]string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost:5173", "X-Forwarded-Port: 5173", "X-Forwarded-Proto: http"},
+			true,
+		},
 		{"Node over IPv6", "localhost:8788", there, here, []string{"X-Forwarded-For: ::ffff:127.0.0.1"}, true},
-		{"caddy on this machine", "localhost:8788", there, here, []string{"X-Forwarded-For: ::1", "X-Forwarded-Host: localhost", "X-Forwarded-Proto: https", "Via: 2.0 Caddy"}, true},
+		{
+			"caddy on this machine", "localhost:8788", there, here,
+			[]string{"X-Forwarded-For: ::1", "X-Forwarded-Host: localhost", "X-Forwarded-Proto: https", "Via: 2.0 Caddy"},
+			true,
+		},
 		{"two of them", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1, ::1"}, true},
 		{"nginx on this machine", "localhost", there, here, []string{"X-Real-Ip: 127.0.0.1"}, true},
-		{"Forwarded on this machine", "localhost", there, here, []string{`Forwarded: for="[::1]:5000";host="localhost:5173";proto=http, for=127.0.0.1`}, true},
-		{"Vite's proxy behind a tunnel", "localhost", there, here, []string{"X-Forwarded-For: 203.0.113.9, 127.0.0.1", "X-Forwarded-Host: localhost"}, false},
+		{
+			"Forwarded on this machine", "localhost", there, here,
+			[]string{`Forwarded: for="[::1]:5000";host="localhost:5173";proto=http, for=127.0.0.1`}, true,
+		},
+		{
+			"Vite's proxy behind a tunnel", "localhost", there, here,
+			[]string{"X-Forwarded-For: 203.0.113.9, 127.0.0.1", "X-Forwarded-Host: localhost"}, false,
+		},
 		{"a visitor who claims to be here", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1, 203.0.113.9"}, false},
 		{"the same in two lines", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-For: 203.0.113.9"}, false},
-		{"the same of another header", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1", "Cf-Connecting-Ip: 203.0.113.9"}, false},
+		{
+			"the same of another header", "localhost", there, here,
+			[]string{"X-Forwarded-For: 127.0.0.1", "Cf-Connecting-Ip: 203.0.113.9"}, false,
+		},
 		{"the same of the host", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: demo.example"}, false},
-		{"an allowed host that claims to be here", "demo.example", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost"}, false},
+		{
+			"an allowed host that claims to be here", "demo.example", there, here,
+			[]string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost"}, false,
+		},
 		{"what is no address", "localhost", there, here, []string{"X-Forwarded-For: unknown"}, false},
 		{"an empty list", "localhost", there, here, []string{"X-Forwarded-For: "}, false},
 		{"a hole in the list", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1,,::1"}, false},
 		{"a Forwarded that names nobody", "localhost", there, here, []string{"Forwarded: proto=http"}, false},
-		{"a Forwarded with an element that names nobody", "localhost", there, here, []string{"Forwarded: for=127.0.0.1, proto=http"}, false},
+		{
+			"a Forwarded with an element that names nobody", "localhost", there, here,
+			[]string{"Forwarded: for=127.0.0.1, proto=http"}, false,
+		},
 		{"a Forwarded that hides who asks", "localhost", there, here, []string{"Forwarded: for=_hidden"}, false},
 		{"a Forwarded to another host", "localhost", there, here, []string{"Forwarded: for=127.0.0.1;host=demo.example"}, false},
 	} {
@@ -108,12 +138,22 @@ func TestVisit(t *testing.T) {
 		want         string
 	}{
 		{"demo.example", "127.0.0.1:1", nil, "demo.example false invalid IP"},
-		{"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"}, "demo.example true 203.0.113.9"},
-		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: demo.example", "X-Forwarded-Proto: https, http"}, "demo.example true 203.0.113.9"},
+		{
+			"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"},
+			"demo.example true 203.0.113.9",
+		},
+		{
+			"localhost:8788", "127.0.0.1:1",
+			[]string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: demo.example", "X-Forwarded-Proto: https, http"},
+			"demo.example true 203.0.113.9",
+		},
 		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Proto: https"}, "localhost:8788 false invalid IP"},
 		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: a b"}, "localhost:8788 false invalid IP"},
 		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: " + strings.Repeat("a", 300)}, "localhost:8788 false invalid IP"},
-		{"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"}, "demo.example false 203.0.113.9"},
+		{
+			"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"},
+			"demo.example false 203.0.113.9",
+		},
 		{"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, nonsense"}, "demo.example false invalid IP"},
 		{"demo.example", "127.0.0.1:1", []string{"Cf-Connecting-Ip: 2001:db8::7"}, "demo.example false 2001:db8::7"},
 		{"demo.example", "127.0.0.1:1", []string{"Forwarded: for=203.0.113.9;Proto=HTTPS"}, "demo.example true invalid IP"},
@@ -149,8 +189,10 @@ func FuzzJudge(f *testing.F) {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	r := request(b, "127.0.0.1:8788", "127.0.0.1:50000", "127.0.0.1:8788", "Accept: */*", "Accept-Encoding: gzip", "Accept-Language: en", "Connection: keep-alive",
-		"Cookie: a=b", "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "User-Agent: x", "Upgrade-Insecure-Requests: 1")
+	r := request(b, "127.0.0.1:8788", "127.0.0.1:50000", "127.0.0.1:8788", "Accept: */*", "Accept-Encoding: gzip",
+		"Accept-Language: en", "Connection: keep-alive",
+		"Cookie: a=b", "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "User-Agent: x",
+		"Upgrade-Insecure-Requests: 1")
 	b.ReportAllocs()
 	for b.Loop() {
 		if Judge(r) != nil {

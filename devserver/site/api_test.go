@@ -142,7 +142,10 @@ func TestWhoReadsTheDocuments(t *testing.T) {
 	open := start(t, Options{DevHints: true}, Revision{})
 	closed := start(t, Options{}, Revision{Manifest: &manifest.Manifest{}})
 	member, outsider := closed.as(t, "member"), closed.as(t, "outsider")
-	for _, path := range []string{"/__pages/api/leads", "/__pages/api/events", "/__pages/api/requests", "/__pages/api/state", "/__pages/api/events/stream"} {
+	for _, path := range []string{
+		"/__pages/api/leads", "/__pages/api/events", "/__pages/api/requests", "/__pages/api/state",
+		"/__pages/api/events/stream",
+	} {
 		for _, header := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
 			if got := open.get(t, path, header); got.status != 403 {
 				t.Errorf("%s with %s: %d", path, header, got.status)
@@ -177,7 +180,10 @@ func TestStreamEndsWithTheMember(t *testing.T) {
 		{"no member any more", func(_ *fixture, _ *http.Client, left *atomic.Bool) { left.Store(true) }},
 	} {
 		left := &atomic.Bool{}
-		f := start(t, Options{IsMember: func(context.Context, Member) bool { return !left.Load() }}, Revision{Manifest: &manifest.Manifest{}})
+		f := start(
+			t, Options{IsMember: func(context.Context, Member) bool { return !left.Load() }},
+			Revision{Manifest: &manifest.Manifest{}},
+		)
 		member := f.as(t, "member")
 		u, err := url.Parse(f.server.URL)
 		if err != nil {
@@ -201,7 +207,9 @@ func TestStreamEndsWithTheMember(t *testing.T) {
 
 func TestHosting(t *testing.T) {
 	f := start(t, Options{AllowHost: func(host string) bool { return host == "site.example" }}, Revision{})
-	for host, want := range map[string]int{"site.example": 404, "SITE.example.:80": 404, "localhost": 421, "evil.example": 421, "a b": 400} {
+	for host, want := range map[string]int{
+		"site.example": 404, "SITE.example.:80": 404, "localhost": 421, "evil.example": 421, "a b": 400,
+	} {
 		if got, _ := send(t, f.server.Listener.Addr().String(), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); got != want {
 			t.Errorf("%s: %d, want %d", host, got, want)
 		}
@@ -266,7 +274,8 @@ func TestListsHoldLittle(t *testing.T) {
 		}
 	}
 	read("/__pages/api/leads")
-	if len(list.Leads) != number || !strings.HasPrefix(list.Leads[0].Fields.Text("name"), fmt.Sprint(number-1, "x")) || !strings.HasPrefix(list.Leads[number-1].Fields.Text("name"), "0x") {
+	if len(list.Leads) != number || !strings.HasPrefix(list.Leads[0].Fields.Text("name"), fmt.Sprint(number-1, "x")) ||
+		!strings.HasPrefix(list.Leads[number-1].Fields.Text("name"), "0x") {
 		t.Errorf("%d leads", len(list.Leads))
 	}
 	read("/__pages/api/leads?limit=7")

@@ -33,7 +33,10 @@ func startPaired(t *testing.T, o Options) *pairedSite {
 	o.Pairing, o.DevHints = p.codes, true
 	o.AllowHost = func(host string) bool { return host == "127.0.0.1" || host == "demo.example" }
 	dir, assets := folder(t, map[string]string{"/club/index.html": secret})
-	p.fixture = start(t, o, Revision{AssetsDir: dir, Assets: assets, Manifest: &manifest.Manifest{Assets: "public", Routes: routes("members /club/*")}})
+	p.fixture = start(t, o, Revision{
+		AssetsDir: dir, Assets: assets,
+		Manifest: &manifest.Manifest{Assets: "public", Routes: routes("members /club/*")},
+	})
 	return p
 }
 
@@ -82,7 +85,8 @@ func TestSessionNeedsPairing(t *testing.T) {
 	if got := club(); got != 403 {
 		t.Errorf("as the outsider: %d", got)
 	}
-	if got := p.do(t, c, "GET", "/__pages/sign-in?persona=member&next=/club/", "", afar); got.status != 303 || got.header.Get("Location") != "/club/" {
+	if got := p.do(t, c, "GET", "/__pages/sign-in?persona=member&next=/club/", "", afar); got.status != 303 ||
+		got.header.Get("Location") != "/club/" {
 		t.Errorf("by a link: %d", got.status)
 	}
 	if got := club(); got != 200 {
@@ -138,7 +142,8 @@ func TestPairingCookie(t *testing.T) {
 			}
 			token = second.Name + "=" + second.Value
 			for _, c := range []*http.Cookie{first, second, send("POST", "persona=member")} {
-				if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure != test.secure || strings.HasPrefix(c.Name, "__Host-") != test.secure || c.Path != "/" || c.Domain != "" {
+				if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure != test.secure ||
+					strings.HasPrefix(c.Name, "__Host-") != test.secure || c.Path != "/" || c.Domain != "" {
 					t.Errorf("the cookie is %v", c)
 				}
 				if !signsIn.MatchString(c.Name) {
@@ -171,7 +176,10 @@ func TestNoCodeUnasked(t *testing.T) {
 	if got := p.get(t, "/__pages/sign-in"); got.status != 200 || len(p.told) != 0 {
 		t.Errorf("on this machine: %d, told %v", got.status, p.told)
 	}
-	if got := p.do(t, nil, "GET", "/__pages/sign-in", "", afar, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"); got.status != 200 || len(p.told) != 1 {
+	if got := p.do(
+		t, nil, "GET", "/__pages/sign-in", "", afar, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+		"Sec-Fetch-Dest: document",
+	); got.status != 200 || len(p.told) != 1 {
 		t.Errorf("who follows a link: %d, told %v", got.status, p.told)
 	}
 }
@@ -183,7 +191,8 @@ func TestTooManyCodes(t *testing.T) {
 		got := p.do(t, nil, "GET", "/__pages/sign-in", "", afar)
 		if got.status == http.StatusTooManyRequests {
 			after, err := strconv.Atoi(got.header.Get("Retry-After"))
-			if i == 0 || err != nil || after < 1 || after > int((10*time.Minute).Seconds()) || !strings.Contains(got.body, "too many browsers") {
+			if i == 0 || err != nil || after < 1 || after > int((10*time.Minute).Seconds()) ||
+				!strings.Contains(got.body, "too many browsers") {
 				t.Errorf("the answer is %v %s", got.header, got.body)
 			}
 		} else if i > 5 {

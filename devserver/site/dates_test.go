@@ -26,7 +26,10 @@ func TestD013Conditions(t *testing.T) {
 		{"If-Modified-Since, earlier", []string{"If-Modified-Since: " + date(-time.Second)}, 200, "0123456789"},
 		{"If-Modified-Since, no date", []string{"If-Modified-Since: yesterday"}, 200, "0123456789"},
 		{"If-None-Match counts more than a date", []string{`If-None-Match: "x"`, "If-Modified-Since: " + date(0)}, 200, "0123456789"},
-		{"If-None-Match counts more than an old date", []string{"If-None-Match: " + tag, "If-Modified-Since: " + date(-time.Hour)}, 304, ""},
+		{
+			"If-None-Match counts more than an old date",
+			[]string{"If-None-Match: " + tag, "If-Modified-Since: " + date(-time.Hour)}, 304, "",
+		},
 		{"If-Unmodified-Since, the same second", []string{"If-Unmodified-Since: " + date(0)}, 200, "0123456789"},
 		{"If-Unmodified-Since, earlier", []string{"If-Unmodified-Since: " + date(-time.Second)}, 412, ""},
 		{"If-Match counts more than a date", []string{"If-Match: " + tag, "If-Unmodified-Since: " + date(-time.Hour)}, 200, "0123456789"},

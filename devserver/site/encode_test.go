@@ -88,7 +88,8 @@ func TestCompressedFiles(t *testing.T) {
 	style := strings.Repeat("a { color: red } /* and so on */\n", 400)
 	noise := string(bytes.Repeat([]byte{0x89, 'P', 'N', 'G'}, 1000))
 	dir, assets := folder(t, map[string]string{
-		"/site.css": style, "/club/x.css": style, "/page.html": "<p>" + style, "/short.css": "a{}", "/x.png": noise, "/large.css": strings.Repeat(style, 100),
+		"/site.css": style, "/club/x.css": style, "/page.html": "<p>" + style, "/short.css": "a{}", "/x.png": noise,
+		"/large.css": strings.Repeat(style, 100),
 	})
 	f := start(t, Options{}, Revision{
 		Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /club/*")},
@@ -110,13 +111,15 @@ func TestCompressedFiles(t *testing.T) {
 			head := f.do(t, nil, "HEAD", "/site.css", "", "Accept-Encoding: "+coding)
 			got.header.Del("Date")
 			head.header.Del("Date")
-			if len(head.header) != len(got.header) || head.header.Get("Content-Length") != got.header.Get("Content-Length") || head.header.Get("Etag") != got.header.Get("Etag") {
+			if len(head.header) != len(got.header) || head.header.Get("Content-Length") != got.header.Get("Content-Length") ||
+				head.header.Get("Etag") != got.header.Get("Etag") {
 				t.Errorf("HEAD says %v, GET %v", head.header, got.header)
 			}
 			tag := got.header.Get("Etag")
 			tags[tag] = true
 			again := f.get(t, "/site.css", "Accept-Encoding: "+coding, "If-None-Match: "+tag)
-			if again.status != http.StatusNotModified || again.header.Get("Vary") != "Accept-Encoding" || again.header.Get("Etag") != tag || again.body != "" {
+			if again.status != http.StatusNotModified || again.header.Get("Vary") != "Accept-Encoding" ||
+				again.header.Get("Etag") != tag || again.body != "" {
 				t.Errorf("%s again: %d %v", coding, again.status, again.header)
 			}
 			other := f.get(t, "/site.css", "Accept-Encoding: "+coding, "If-None-Match: "+plain.header.Get("Etag"))
@@ -138,11 +141,14 @@ func TestCompressedFiles(t *testing.T) {
 		if got.header.Get("Content-Encoding") != coding || decoded(t, coding, got.body) != large || got.header.Get("Content-Length") == "" {
 			t.Errorf("large, %s: %d bytes, %v", coding, len(got.body), got.header)
 		}
-		if again := f.get(t, "/large.css", "Accept-Encoding: "+coding, "If-None-Match: "+got.header.Get("Etag")); again.status != http.StatusNotModified {
+		if again := f.get(
+			t, "/large.css", "Accept-Encoding: "+coding, "If-None-Match: "+got.header.Get("Etag"),
+		); again.status != http.StatusNotModified {
 			t.Errorf("large, %s again: %d", coding, again.status)
 		}
 	}
-	if got := f.get(t, "/large.css", "Accept-Encoding: gzip", "Range: bytes=-2"); got.status != http.StatusPartialContent || got.body != large[len(large)-2:] {
+	if got := f.get(t, "/large.css", "Accept-Encoding: gzip", "Range: bytes=-2"); got.status != http.StatusPartialContent ||
+		got.body != large[len(large)-2:] {
 		t.Errorf("a part of the large one: %d %q", got.status, got.body)
 	}
 	for _, path := range []string{"/short.css", "/x.png"} {
@@ -157,7 +163,8 @@ func TestCompressedFiles(t *testing.T) {
 	if got := f.get(t, "/site.css", "Accept-Encoding: br"); got.header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("for all, after a member: %v", got.header)
 	}
-	if got := f.get(t, "/club/x.css", "Accept-Encoding: br"); got.status != http.StatusUnauthorized || got.header.Get("Content-Encoding") != "" {
+	if got := f.get(t, "/club/x.css", "Accept-Encoding: br"); got.status != http.StatusUnauthorized ||
+		got.header.Get("Content-Encoding") != "" {
 		t.Errorf("signed out: %d %v", got.status, got.header)
 	}
 	asked := record(f.site.AssetsHandler(), request(t, "/site.css", "gzip"))
@@ -165,7 +172,8 @@ func TestCompressedFiles(t *testing.T) {
 		t.Errorf("a Worker gets %v", asked.header)
 	}
 	marked := request(t, "/site.css", "gzip")
-	if got := record(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" || got.body != style {
+	if got := record(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" ||
+		got.body != style {
 		t.Errorf("who changes the answer gets %v", got.header)
 	}
 }
@@ -217,7 +225,8 @@ func TestCompressedFilesHaveABound(t *testing.T) {
 			t.Fatalf("without room: %v", got.header)
 		}
 	}
-	if made := static.files["/a.css"].encoded.forms[bestCoding([]string{"gzip"})].Load().get(); made == nil || made.bytes != nil || cache.used != 0 {
+	if made := static.files["/a.css"].encoded.forms[bestCoding([]string{"gzip"})].Load().get(); made == nil || made.bytes != nil ||
+		cache.used != 0 {
 		t.Errorf("kept %v, %d bytes", made, cache.used)
 	}
 }
@@ -244,7 +253,9 @@ func TestEncodersRepeatThemselves(t *testing.T) {
 				t.Fatal(err)
 			}
 			for round := range 4 {
-				if _, err := shrink(at, io.MultiReader(bytes.NewReader(text(9, 70_000)), iotest.ErrReader(io.ErrUnexpectedEOF)), 70_000); !errors.Is(err, io.ErrUnexpectedEOF) {
+				if _, err := shrink(
+					at, io.MultiReader(bytes.NewReader(text(9, 70_000)), iotest.ErrReader(io.ErrUnexpectedEOF)), 70_000,
+				); !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("a broken read: %v", err)
 				}
 				got, err := shrink(at, bytes.NewReader(subject), int64(size))
@@ -292,7 +303,8 @@ func FuzzBestCoding(f *testing.F) {
 		f.Add(accept)
 	}
 	f.Fuzz(func(t *testing.T, accept string) {
-		if at := bestCoding([]string{accept}); at < -1 || at >= len(codings) || at >= 0 && !strings.Contains(accept, "*") && !strings.Contains(strings.ToLower(accept), codings[at].name) {
+		if at := bestCoding([]string{accept}); at < -1 || at >= len(codings) ||
+			at >= 0 && !strings.Contains(accept, "*") && !strings.Contains(strings.ToLower(accept), codings[at].name) {
 			t.Errorf("%q gives %d", accept, at)
 		}
 	})

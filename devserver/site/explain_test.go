@@ -27,9 +27,12 @@ var talking = workerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 
 // mixedFiles has every kind of name beside every kind of route.
 var mixedFiles = map[string]string{
-	"/index.html": "start", "/404.html": "nothing", "/about.html": "about", "/report.html": "report", "/both": "both", "/both.html": "page of both",
-	"/private/index.html": "private", "/private/a.html": "private a", "/private/404.html": "private nothing", "/private/open/x.txt": "open x",
-	"/club/index.html": "club", "/dir/index.html": "dir", "/dir/404.html": "nothing in dir", "/a b.html": "space", "/café.html": "coffee",
+	"/index.html": "start", "/404.html": "nothing", "/about.html": "about", "/report.html": "report", "/both": "both",
+	"/both.html":          "page of both",
+	"/private/index.html": "private", "/private/a.html": "private a", "/private/404.html": "private nothing",
+	"/private/open/x.txt": "open x",
+	"/club/index.html":    "club", "/dir/index.html": "dir", "/dir/404.html": "nothing in dir", "/a b.html": "space",
+	"/café.html":     "coffee",
 	"/api/spec.html": "spec", "/x;y.html": "semicolon", "/twin.html": "page of twin", "/twin/index.html": "index of twin",
 }
 
@@ -40,10 +43,14 @@ func revisions(t testing.TB) map[string]Revision {
 	bare := slices.DeleteFunc(slices.Clone(assets), func(a Asset) bool { return a.Path == "/404.html" })
 	return map[string]Revision{
 		"worker": {Assets: assets, AssetsDir: dir, Worker: talking, Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
-			"members /private/*", "public /private/open/*", "members /report", "public /api/*", "public /about", "members /Club/*", "public /club/*",
+			"members /private/*", "public /private/open/*", "members /report", "public /api/*", "public /about",
+			"members /Club/*", "public /club/*",
 			"public /dir/", "members /api/secret", "members /404.html",
 		)}},
-		"everything": {Assets: bare, AssetsDir: dir, Worker: talking, Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*", "members /private/*")}},
+		"everything": {
+			Assets: bare, AssetsDir: dir, Worker: talking,
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*", "members /private/*")},
+		},
 		"static": {Assets: bare, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes(
 			"members /private/*", "members /dir/index.html", "members /both", "members /x",
 		)}},
@@ -76,8 +83,10 @@ func (f *fixture) cookies(t *testing.T) map[string]string {
 // randomTarget makes targets of which about one in five is malformed.
 func randomTarget(r *rand.Rand) string {
 	segments := []string{
-		"", "private", "PRIVATE", "open", "a", "a.html", "index.html", "index", "api", "spec", "secret", "about", "about.html", "club", "Club", "dir", "404",
-		"404.html", "both", "both.html", "report", "report.html", "report.", "x.txt", "x", "a%20b", "caf%C3%A9", "cafe%CC%81.html", "x;y", "twin", "private;v=1",
+		"", "private", "PRIVATE", "open", "a", "a.html", "index.html", "index", "api", "spec", "secret", "about",
+		"about.html", "club", "Club", "dir", "404",
+		"404.html", "both", "both.html", "report", "report.html", "report.", "x.txt", "x", "a%20b", "caf%C3%A9",
+		"cafe%CC%81.html", "x;y", "twin", "private;v=1",
 		"__pages", "__PAGES", "sign-in", "forms", "api%2fx", "..", "%2e", "%zz", "é", "a b", "%EF%BC%8F", "%E2%80%8Bprivate",
 	}
 	var b strings.Builder
@@ -149,7 +158,8 @@ func TestExplanationsAreTrue(t *testing.T) {
 		})
 	}
 	for _, a := range []Answer{
-		AnswerWorker, AnswerAsset, AnswerRedirect, AnswerNotFoundPage, AnswerNotFound, AnswerMethodNotAllowed, AnswerPlatform, AnswerRefused,
+		AnswerWorker, AnswerAsset, AnswerRedirect, AnswerNotFoundPage, AnswerNotFound, AnswerMethodNotAllowed,
+		AnswerPlatform, AnswerRefused,
 	} {
 		if answers[a] < 20 {
 			t.Errorf("only %d answers are %q: the test shows too little", answers[a], a)
@@ -185,7 +195,10 @@ func FuzzExplain(f *testing.F) {
 	})
 	s.Swap(revision)
 	routing := NewRouting(underRoot(revision))
-	for _, target := range []string{"/", "/private/a", "/PRIVATE/", "/club", "/api/x", "/about/", "/nothing?q", "/__pages/", "//", "http://localhost/dir"} {
+	for _, target := range []string{
+		"/", "/private/a", "/PRIVATE/", "/club", "/api/x", "/about/", "/nothing?q", "/__pages/", "//",
+		"http://localhost/dir",
+	} {
 		f.Add("GET", target)
 		f.Add("POST", target)
 	}
@@ -200,7 +213,9 @@ func FuzzExplain(f *testing.F) {
 		r.Method, r.RequestURI, r.Host = method, target, "localhost"
 		r.Header.Set("Accept", "text/html")
 		s.ServeHTTP(w, r)
-		agrees(t, routing.Explain(method, target, VisitorSignedOut), reply{status: w.Code, header: w.Result().Header, body: w.Body.String()})
+		agrees(t, routing.Explain(method, target, VisitorSignedOut), reply{
+			status: w.Code, header: w.Result().Header, body: w.Body.String(),
+		})
 	})
 }
 
@@ -229,7 +244,8 @@ func TestReasonsAreTrue(t *testing.T) {
 				weighed = append(weighed, manifest.FileNames(first.asset.Path)...)
 			}
 			members, public := routing.routes.Claims(weighed)
-			if a := routing.admit(p.decoded); !a.reserved && a.gated != (manifest.Verdict{Members: members.Rank, Public: public.Rank}).Gated() {
+			if a := routing.admit(p.decoded); !a.reserved &&
+				a.gated != (manifest.Verdict{Members: members.Rank, Public: public.Rank}).Gated() {
 				t.Errorf("%s: %s is gated: %v, and what is said to be weighed is %+v against %+v", name, p, a.gated, members, public)
 			}
 		}
@@ -247,24 +263,49 @@ func TestExplain(t *testing.T) {
 		{"worker", "GET /api/x", "", "/api/* public open worker - - 0", "no file lies there, so the Worker answers"},
 		{"worker", "GET /api/spec", "", "/api/* public open asset /api/spec.html - 200", "before the Worker is asked"},
 		{"worker", "POST /api/spec", "", "/api/* public open worker - - 0", "files answer GET and HEAD only; of a listed path"},
-		{"worker", "GET /api/secret", "", "/api/secret members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fsecret 303", `"/api/*" covers less so`},
+		{
+			"worker", "GET /api/secret", "",
+			"/api/secret members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fsecret 303", `"/api/*" covers less so`,
+		},
 		{"worker", "POST /api/secret", "", "/api/secret members sign-in worker - - 401", "every request gets 401"},
-		{"worker", "GET /api/secret", VisitorOutsider, "/api/secret members forbidden worker - - 403", "no member of the workspace gets 403"},
+		{
+			"worker", "GET /api/secret", VisitorOutsider, "/api/secret members forbidden worker - - 403",
+			"no member of the workspace gets 403",
+		},
 		{"worker", "GET /api/secret", VisitorMember, "/api/secret members passed worker - - 0", "gets through the gate"},
-		{"worker", "GET /private/a.html?q", VisitorMember, "/private/* members passed redirect /private/a.html /private/a?q 307", "known as /private/a"},
-		{"worker", "GET /private/open/x.txt", "", "/private/open/* public open asset /private/open/x.txt - 200", `the public route "/private/open/*" is more specific`},
-		{"worker", "GET /report.html", "", "- members sign-in redirect /report.html /__pages/sign-in?next=%2Freport.html 303", `"/report" guards "/report", another name`},
-		{"worker", "GET /club/x", "", "/club/* members sign-in worker - /__pages/sign-in?next=%2Fclub%2Fx 303", `"/Club/*" guards the path too: the gate ignores case`},
+		{
+			"worker", "GET /private/a.html?q", VisitorMember,
+			"/private/* members passed redirect /private/a.html /private/a?q 307", "known as /private/a",
+		},
+		{
+			"worker", "GET /private/open/x.txt", "", "/private/open/* public open asset /private/open/x.txt - 200",
+			`the public route "/private/open/*" is more specific`,
+		},
+		{
+			"worker", "GET /report.html", "",
+			"- members sign-in redirect /report.html /__pages/sign-in?next=%2Freport.html 303",
+			`"/report" guards "/report", another name`,
+		},
+		{
+			"worker", "GET /club/x", "", "/club/* members sign-in worker - /__pages/sign-in?next=%2Fclub%2Fx 303",
+			`"/Club/*" guards the path too: the gate ignores case`,
+		},
 		{"worker", "GET /both", "", "- public open asset /both - 200", "the Worker is not asked"},
 		{"worker", "DELETE /both", "", "- public open method-not-allowed /both - 405", `in "routes" of the manifest`},
 		{"worker", "TRACE /both", "", "- public open method-not-allowed - - 405", "does not answer this method"},
 		{"worker", "BREW /both", "", "- public open refused - - 501", "method is not known"},
 		{"worker", "GET /nothing", "", "- public open not-found - - 404", "404.html is for members"},
-		{"worker", "GET /dir/deep/x", "", "- public open not-found-page /dir/404.html - 404", "the nearest 404 page upwards is dir/404.html"},
+		{
+			"worker", "GET /dir/deep/x", "", "- public open not-found-page /dir/404.html - 404",
+			"the nearest 404 page upwards is dir/404.html",
+		},
 		{"worker", "POST /dir/deep/x", "", "- public open not-found - - 404", "a 404 page answers GET and HEAD only"},
 		{"static", "GET /x", VisitorMember, "/x members passed not-found - - 404", "no 404.html lies beside"},
 		{"static", "PUT /about", "", "- public open method-not-allowed /about.html - 405", "the site has no Worker"},
-		{"static", "GET /both/", "", "- members sign-in not-found - /__pages/sign-in?next=%2Fboth%2F 303", "looked among the assets for both/index.html: not there"},
+		{
+			"static", "GET /both/", "", "- members sign-in not-found - /__pages/sign-in?next=%2Fboth%2F 303",
+			"looked among the assets for both/index.html: not there",
+		},
 		{"static", "GET /a b", "", "- - - refused - - 400", "a browser would ask for /a%20b"},
 		{"static", "GET /café?q#top", "", "- - - refused - - 400", "a browser would ask for /caf%C3%A9?q"},
 		{"static", "GET /a/../b", "", "- - - refused - - 400", "dot segment: refused before"},
@@ -282,7 +323,8 @@ func TestExplain(t *testing.T) {
 			return strings.TrimPrefix(s, "/site-root")
 		}
 		got := strings.Join([]string{
-			dash(e.Pattern), dash(string(e.Access)), dash(string(e.Gate)), string(e.Answer), dash(e.File), dash(e.Location), fmt.Sprint(e.Status),
+			dash(e.Pattern), dash(string(e.Access)), dash(string(e.Gate)), string(e.Answer), dash(e.File),
+			dash(e.Location), fmt.Sprint(e.Status),
 		}, " ")
 		if why := strings.Join(e.Why, "\n"); got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s, %s as %s:\n%s\nwant\n%s\n%s\nwant %q", c.site, c.request, c.who, got, c.want, why, c.why)
@@ -292,7 +334,8 @@ func TestExplain(t *testing.T) {
 
 // oddRoutes have patterns that no request matches, and twice the same.
 var oddRoutes = Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
-	"public /b", "public /a/*", "public /a/*", "public /a", "public /*", "members /a/b/*", "public /__pages;x/*", "public /cafe\u0301", "public /．．/*",
+	"public /b", "public /a/*", "public /a/*", "public /a", "public /*", "members /a/b/*", "public /__pages;x/*",
+	"public /cafe\u0301", "public /．．/*",
 )}}
 
 func TestListing(t *testing.T) {
@@ -330,7 +373,10 @@ func TestListing(t *testing.T) {
 		l := NewRouting(c.r).Routes()
 		var got []string
 		for _, r := range l.Routes {
-			got = append(got, strings.TrimSpace(strings.Join([]string{r.Pattern, string(r.Access), r.Answers, strings.Join(r.Notes, ", ")}, " ")))
+			got = append(
+				got,
+				strings.TrimSpace(strings.Join([]string{r.Pattern, string(r.Access), r.Answers, strings.Join(r.Notes, ", ")}, " ")),
+			)
 			if entry := c.r.Manifest.Entry; r.Entry != entry {
 				t.Errorf("%s: the entry of %s is %q", c.name, r.Pattern, r.Entry)
 			}

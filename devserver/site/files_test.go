@@ -71,7 +71,10 @@ func TestFormFiles(t *testing.T) {
 	files := &folderFiles{dir: t.TempDir()}
 	b := openInbox(t, Options{Files: files}, enquiries)
 	script := "<script>alert(document.cookie)</script>"
-	got := b.apply(t, "", [3]string{"cv", "../../Jürgen Q.html", script}, [3]string{"photo", "a.png", "\x89PNG"}, [3]string{"photo", "a.png", "second"}, [3]string{"none", "empty.txt", ""})
+	got := b.apply(
+		t, "", [3]string{"cv", "../../Jürgen Q.html", script}, [3]string{"photo", "a.png", "\x89PNG"},
+		[3]string{"photo", "a.png", "second"}, [3]string{"none", "empty.txt", ""},
+	)
 	if got.status != 201 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
@@ -84,7 +87,8 @@ func TestFormFiles(t *testing.T) {
 		path := "/__pages/api/leads/" + lead.ID + "/files/" + kept[i].SHA256
 		got := b.get(t, path)
 		h := got.header
-		if got.status != 200 || got.body != want || h.Get("Content-Type") != "application/octet-stream" || !strings.HasPrefix(h.Get("Content-Disposition"), "attachment") ||
+		if got.status != 200 || got.body != want || h.Get("Content-Type") != "application/octet-stream" ||
+			!strings.HasPrefix(h.Get("Content-Disposition"), "attachment") ||
 			h.Get("Content-Security-Policy") != "sandbox; default-src 'none'" || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %q %v", path, got.status, got.body, h)
 		}
@@ -93,7 +97,10 @@ func TestFormFiles(t *testing.T) {
 		}
 	}
 	other := decode[leadDocument](t, b.apply(t, "", [3]string{"cv", "x", "x"})).Lead
-	for _, path := range []string{other.ID + "/files/" + kept[0].SHA256, lead.ID, lead.ID + "/files/", lead.ID + "/" + kept[0].SHA256, "lead_x/files/" + kept[0].SHA256} {
+	for _, path := range []string{
+		other.ID + "/files/" + kept[0].SHA256, lead.ID, lead.ID + "/files/", lead.ID + "/" + kept[0].SHA256,
+		"lead_x/files/" + kept[0].SHA256,
+	} {
 		if got := b.get(t, "/__pages/api/leads/"+path); got.status != 404 {
 			t.Errorf("%s: %d", path, got.status)
 		}
@@ -101,7 +108,8 @@ func TestFormFiles(t *testing.T) {
 	if err := files.Delete(t.Context(), []string{kept[0].key}); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.get(t, "/__pages/api/leads/"+lead.ID+"/files/"+kept[0].SHA256); got.status != 503 || !strings.Contains(got.body, "storage_failed") {
+	if got := b.get(t, "/__pages/api/leads/"+lead.ID+"/files/"+kept[0].SHA256); got.status != 503 ||
+		!strings.Contains(got.body, "storage_failed") {
 		t.Errorf("a file that is gone: %d %s", got.status, got.body)
 	}
 }

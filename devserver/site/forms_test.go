@@ -37,7 +37,8 @@ func openInbox(t *testing.T, options Options, schema string) *inbox {
 	}
 	options.SubmissionsDB, options.DevHints = own, true
 	m := &manifest.Manifest{
-		Forms: []manifest.Form{{Name: "membership", Event: "custom.membership_requested"}}, Bindings: manifest.Bindings{Submissions: "enquiries"},
+		Forms:    []manifest.Form{{Name: "membership", Event: "custom.membership_requested"}},
+		Bindings: manifest.Bindings{Submissions: "enquiries"},
 	}
 	return &inbox{start(t, options, Revision{Manifest: m}), own}
 }
@@ -74,9 +75,13 @@ func TestFormPost(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	var raised []string
 	b := openInbox(t, Options{Now: func() time.Time { return now }, OnEvent: func(e Event) { raised = append(raised, e.Name) }}, enquiries)
-	got := b.do(t, nil, "POST", "/__pages/forms", "form=membership&name=Kim&age=41&tag=a&tag=b&_next=/join/thanks", formType, "Accept: application/json")
+	got := b.do(
+		t, nil, "POST", "/__pages/forms", "form=membership&name=Kim&age=41&tag=a&tag=b&_next=/join/thanks", formType,
+		"Accept: application/json",
+	)
 	lead := b.leads(t)[0]
-	want := `{"id":"` + lead.ID + `","form":"membership","fields":{"name":"Kim","age":"41","tag":["a","b"]},"created_at":"2026-05-06T07:08:09.123Z",` +
+	want := `{"id":"` + lead.ID +
+		`","form":"membership","fields":{"name":"Kim","age":"41","tag":["a","b"]},"created_at":"2026-05-06T07:08:09.123Z",` +
 		`"preview":false,"submission":{"table":"enquiries","status":"written"},"events":["pages.lead.captured","custom.membership_requested"]}`
 	if got.status != 201 || strings.TrimSpace(got.body) != `{"ok":true,"lead":`+want+`}` {
 		t.Errorf("%d %s", got.status, got.body)
@@ -89,7 +94,8 @@ func TestFormPost(t *testing.T) {
 		t.Errorf("row: %s", row)
 	}
 	events := b.events(t)
-	if len(events) != 2 || events[0].Name != "custom.membership_requested" || events[1].Name != EventLeadCaptured || events[0].LeadID != lead.ID ||
+	if len(events) != 2 || events[0].Name != "custom.membership_requested" || events[1].Name != EventLeadCaptured ||
+		events[0].LeadID != lead.ID ||
 		events[0].Fields.Text("name") != "Kim" || strings.Join(raised, " ") != "pages.lead.captured custom.membership_requested" {
 		t.Errorf("events: %+v, raised %v", events, raised)
 	}
@@ -111,7 +117,9 @@ func TestFormPost(t *testing.T) {
 }
 
 func TestFormEncodings(t *testing.T) {
-	multi, multiType := multipartBody(t, [][3]string{{"form", "", "contact"}, {"name", "", "Kim"}, {"cv", "kim.pdf", "12345"}, {"empty", "", ""}})
+	multi, multiType := multipartBody(t, [][3]string{
+		{"form", "", "contact"}, {"name", "", "Kim"}, {"cv", "kim.pdf", "12345"}, {"empty", "", ""},
+	})
 	for _, c := range []struct{ name, kind, body, fields string }{
 		{"urlencoded", "application/x-www-form-urlencoded", "form=contact&name=K%c3%a9m+%26+co", `{"name":"Kém & co"}`},
 		{"charset", "application/x-www-form-urlencoded; charset=UTF-8", "form=contact&a", `{"a":""}`},
@@ -120,21 +128,34 @@ func TestFormEncodings(t *testing.T) {
 		{"no fields", "application/x-www-form-urlencoded", "form=contact", `{}`},
 		{
 			"strange names", "application/x-www-form-urlencoded",
-			"form=contact&form=contact&_next=/&_token=t&__proto__=0&_subject=s&_=u&constructor=1&x%27);DROP TABLE leads;--=2&a=%3Dcmd()&=nameless&toString=3",
+			"form=contact&form=contact&_next=/&_token=t&__proto__=0&_subject=s&_=u&constructor=1&x%27);DROP TABLE " +
+				"leads;--=2&a=%3Dcmd()&=nameless&toString=3",
 			`{"__proto__":"0","_subject":"s","_":"u","constructor":"1","x');DROP TABLE leads;--":"2","a":"=cmd()","":"nameless","toString":"3"}`,
 		},
 		{
 			"multipart", multiType, multi,
 			`{"name":"Kim","cv":{"filename":"kim.pdf","size":5,"content_type":"application/pdf","sha256":"5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"},"empty":""}`,
 		},
-		{"json", "application/json", `{"form":"contact","name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`, `{"name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`},
-		{"json not UTF-8", "application/json", "{\"form\":\"contact\",\"a\":\"q\xffz\",\"b\":[{\"c\xff\":\"\xff\"}]}", "{\"a\":\"q\ufffdz\",\"b\":[{\"c\ufffd\":\"\ufffd\"}]}"},
 		{
-			"json with half a character", "application/json", `{"form":"contact","\ud800":"a","b":"\udc00 \ud83d\ude00","c":[{"\ud800":"\ud800"}]}`,
+			"json", "application/json",
+			`{"form":"contact","name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`,
+			`{"name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`,
+		},
+		{
+			"json not UTF-8", "application/json",
+			"{\"form\":\"contact\",\"a\":\"q\xffz\",\"b\":[{\"c\xff\":\"\xff\"}]}",
+			"{\"a\":\"q\ufffdz\",\"b\":[{\"c\ufffd\":\"\ufffd\"}]}",
+		},
+		{
+			"json with half a character", "application/json",
+			`{"form":"contact","\ud800":"a","b":"\udc00 \ud83d\ude00","c":[{"\ud800":"\ud800"}]}`,
 			"{\"\ufffd\":\"a\",\"b\":\"\ufffd 😀\",\"c\":[{\"\ufffd\":\"\ufffd\"}]}",
 		},
 		{"json names", "application/json", `{"form":"contact","_next":"/","__proto__":{"a":1},"_x":2}`, `{"__proto__":{"a":1},"_x":2}`},
-		{"a name of 10 KiB", "application/x-www-form-urlencoded", "form=contact&" + strings.Repeat("n", 10<<10) + "=1", `{"` + strings.Repeat("n", 10<<10) + `":"1"}`},
+		{
+			"a name of 10 KiB", "application/x-www-form-urlencoded",
+			"form=contact&" + strings.Repeat("n", 10<<10) + "=1", `{"` + strings.Repeat("n", 10<<10) + `":"1"}`,
+		},
 		{"json order", "application/json; charset=utf-8", `{"z":"1","form":"contact","a":"2"}`, `{"z":"1","a":"2"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +166,8 @@ func TestFormEncodings(t *testing.T) {
 			}
 			leads := b.leads(t)
 			fields, err := leads[0].Fields.MarshalJSON()
-			if err != nil || len(leads) != 1 || leads[0].Form != "contact" || string(fields) != c.fields || leads[0].Submission.Status != SubmissionWritten {
+			if err != nil || len(leads) != 1 || leads[0].Form != "contact" || string(fields) != c.fields ||
+				leads[0].Submission.Status != SubmissionWritten {
 				t.Errorf("%+v %s", leads, fields)
 			}
 			if stored := b.rows(t, "SELECT json_group_array(json(fields)) FROM enquiries"); stored != "["+c.fields+"]" {
@@ -269,15 +291,30 @@ func TestFormRefusals(t *testing.T) {
 		{"5 MiB + 1 file", files(1, 5<<20+1), 413},
 		{"100 parts", partMany(100), 303},
 		{"1,001 parts", partMany(1001), 422},
-		{"1,000 parts without answers", multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 999)+"--x--\r\n", "x"), 303},
-		{"1,001 parts without answers", multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 1000)+"--x--\r\n", "x"), 422},
+		{
+			"1,000 parts without answers",
+			multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 999)+"--x--\r\n", "x"),
+			303,
+		},
+		{
+			"1,001 parts without answers",
+			multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 1000)+"--x--\r\n", "x"),
+			422,
+		},
 		{"multipart", multi(part+"--x--\r\n", "x"), 303},
 		{"no boundary", [2]string{part + "--x--\r\n", "multipart/form-data"}, 400},
 		{"other boundary", multi(part+"--x--\r\n", "y"), 400},
 		{"truncated", multi(part, "x"), 400},
 		{"truncated in a part", multi(part[:len(part)-3], "x"), 400},
 		{"boundary of 71", multi(part, strings.Repeat("x", 71)), 400},
-		{"nested", multi("--x\r\nContent-Disposition: form-data; name=a\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y--\r\n--x--\r\n", "x"), 400},
+		{
+			"nested",
+			multi(
+				"--x\r\nContent-Disposition: form-data; name=a\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y--\r\n--x--\r\n",
+				"x",
+			),
+			400,
+		},
 		{"nameless part", multi("--x\r\nContent-Disposition: form-data\r\n\r\nb\r\n--x--\r\n", "x"), 400},
 		{"header bomb", multi("--x\r\n"+strings.Repeat("A: b\r\n", 20000)+"\r\nb\r\n--x--\r\n", "x"), 400},
 		{"json", asJSON(`{"form":"contact"}`), 201},
@@ -311,11 +348,13 @@ func TestFormRefusals(t *testing.T) {
 		t.Errorf("GET: %d", got.status)
 	}
 	for path, body := range map[string]string{"/__pages/forms/other": "form=contact", "/__pages/forms": "form=contact&form=other"} {
-		if got := b.do(t, nil, "POST", path, body, formType); got.status != 422 || !strings.Contains(got.body, `the field \"form\" says which one was sent`) {
+		if got := b.do(t, nil, "POST", path, body, formType); got.status != 422 ||
+			!strings.Contains(got.body, `the field \"form\" says which one was sent`) {
 			t.Errorf("two names: %d %s", got.status, got.body)
 		}
 	}
-	if got := b.do(t, nil, "POST", "/__pages/forms", "form=X", formType, "Accept: text/html"); got.status != 422 || !strings.Contains(got.body, "<h1>") {
+	if got := b.do(t, nil, "POST", "/__pages/forms", "form=X", formType, "Accept: text/html"); got.status != 422 ||
+		!strings.Contains(got.body, "<h1>") {
 		t.Errorf("a browser gets %d %s", got.status, got.body)
 	}
 }
@@ -396,13 +435,16 @@ func TestManyPostsAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 100 {
 		wait.Go(func() {
-			if got := b.do(t, nil, "POST", "/__pages/forms/membership", url.Values{"name": {fmt.Sprint(i)}}.Encode(), formType); got.status != http.StatusSeeOther {
+			if got := b.do(
+				t, nil, "POST", "/__pages/forms/membership", url.Values{"name": {fmt.Sprint(i)}}.Encode(), formType,
+			); got.status != http.StatusSeeOther {
 				t.Errorf("status %d %s", got.status, got.body)
 			}
 		})
 	}
 	wait.Wait()
-	if n, e, rows := len(b.leads(t)), len(b.events(t)), b.rows(t, "SELECT count(DISTINCT lead_id) FROM enquiries"); n != 100 || e != 200 || rows != "100" {
+	if n, e, rows := len(b.leads(t)), len(b.events(t)),
+		b.rows(t, "SELECT count(DISTINCT lead_id) FROM enquiries"); n != 100 || e != 200 || rows != "100" {
 		t.Errorf("%d leads, %d events, %s rows", n, e, rows)
 	}
 }
@@ -420,11 +462,13 @@ func TestSubmissionFailures(t *testing.T) {
 		{"check", "CREATE TABLE enquiries (name TEXT CHECK (name <> 'Kim'))", SubmissionFailed, "CHECK"},
 		{"strict type", "CREATE TABLE enquiries (name INTEGER) STRICT", SubmissionFailed, "INTEGER"},
 		{
-			"trigger aborts", "CREATE TABLE enquiries (name TEXT); CREATE TRIGGER t BEFORE INSERT ON enquiries BEGIN SELECT RAISE(ABORT, 'not today'); END",
+			"trigger aborts",
+			"CREATE TABLE enquiries (name TEXT); CREATE TRIGGER t BEFORE INSERT ON enquiries BEGIN SELECT RAISE(ABORT, 'not today'); END",
 			SubmissionFailed, "not today",
 		},
 		{
-			"trigger rolls back", "CREATE TABLE enquiries (name TEXT); CREATE TRIGGER t AFTER INSERT ON enquiries BEGIN SELECT RAISE(ROLLBACK, 'all gone'); END",
+			"trigger rolls back",
+			"CREATE TABLE enquiries (name TEXT); CREATE TRIGGER t AFTER INSERT ON enquiries BEGIN SELECT RAISE(ROLLBACK, 'all gone'); END",
 			SubmissionFailed, "all gone",
 		},
 		{"view", "CREATE VIEW enquiries AS SELECT 1 AS name", SubmissionFailed, "view"},
@@ -434,7 +478,8 @@ func TestSubmissionFailures(t *testing.T) {
 			b := openInbox(t, Options{}, c.schema)
 			got := b.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim&id=99&lead_id=forged", formType)
 			leads := b.leads(t)
-			if got.status != 303 || len(leads) != 1 || leads[0].Submission.Status != c.status || !strings.Contains(leads[0].Submission.Error, c.message) {
+			if got.status != 303 || len(leads) != 1 || leads[0].Submission.Status != c.status ||
+				!strings.Contains(leads[0].Submission.Error, c.message) {
 				t.Fatalf("%d %+v", got.status, leads)
 			}
 			if c.status != SubmissionFailed {
@@ -461,7 +506,8 @@ func TestSubmissionsOfPlatformTables(t *testing.T) {
 		b.site.Swap(Revision{Manifest: &manifest.Manifest{Bindings: manifest.Bindings{Submissions: table}}})
 		b.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim", formType)
 		leads := b.leads(t)
-		if len(leads) != 1 || leads[0].Submission.Status != SubmissionFailed || !strings.Contains(leads[0].Submission.Error, "belong to the platform") {
+		if len(leads) != 1 || leads[0].Submission.Status != SubmissionFailed ||
+			!strings.Contains(leads[0].Submission.Error, "belong to the platform") {
 			t.Errorf("%s: %+v", table, leads)
 		}
 		if n := b.rows(t, "SELECT (SELECT count(*) FROM _pages_migrations) + (SELECT count(*) FROM _cf_x)"); n != "0" {
@@ -474,7 +520,8 @@ func TestPreviewRaisesNothing(t *testing.T) {
 	b := openInbox(t, Options{Preview: true}, enquiries)
 	got := b.do(t, nil, "POST", "/__pages/forms/membership", "name=Kim", formType, "Accept: application/json")
 	lead := decode[leadDocument](t, got).Lead
-	if !lead.Preview || len(lead.Events) != 0 || len(b.events(t)) != 0 || lead.Submission.Status != SubmissionNone || !strings.Contains(got.body, `"events":[]`) {
+	if !lead.Preview || len(lead.Events) != 0 || len(b.events(t)) != 0 || lead.Submission.Status != SubmissionNone ||
+		!strings.Contains(got.body, `"events":[]`) {
 		t.Errorf("%s", got.body)
 	}
 }

@@ -56,7 +56,9 @@ func folder(t testing.TB, files map[string]string) (dir string, assets []Asset) 
 }
 
 func assetOf(path, name, text string) Asset {
-	kind := map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}[filepath.Ext(path)]
+	kind := map[string]string{
+		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	}[filepath.Ext(path)]
 	sum := sha256.Sum256([]byte(text))
 	return Asset{Path: path, File: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: kind}
 }
@@ -120,7 +122,10 @@ func (f *fixture) client(t testing.TB) *http.Client {
 func (f *fixture) as(t testing.TB, persona string) *http.Client {
 	t.Helper()
 	c := f.client(t)
-	got := f.do(t, c, "POST", "/__pages/sign-in", url.Values{"persona": {persona}}.Encode(), "Content-Type: application/x-www-form-urlencoded")
+	got := f.do(
+		t, c, "POST", "/__pages/sign-in", url.Values{"persona": {persona}}.Encode(),
+		"Content-Type: application/x-www-form-urlencoded",
+	)
 	if got.status != http.StatusSeeOther {
 		t.Fatalf("sign-in as %q: status %d: %s", persona, got.status, got.body)
 	}

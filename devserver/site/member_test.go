@@ -40,7 +40,10 @@ func TestSignedInAs(t *testing.T) {
 	for _, step := range []struct {
 		path, form string
 		club       int
-	}{{"/__pages/sign-out", "", 401}, {"/__pages/sign-in", "persona=outsider", 403}, {"/__pages/sign-out", "", 401}, {"/__pages/sign-in", "persona=member", 200}} {
+	}{
+		{"/__pages/sign-out", "", 401}, {"/__pages/sign-in", "persona=outsider", 403}, {"/__pages/sign-out", "", 401},
+		{"/__pages/sign-in", "persona=member", 200},
+	} {
 		f.do(t, visitor, "POST", step.path, step.form, "Content-Type: application/x-www-form-urlencoded")
 		if got := f.do(t, visitor, "GET", "/club", ""); got.status != step.club {
 			t.Errorf("after %s %s: %d, want %d", step.path, step.form, got.status, step.club)
@@ -65,7 +68,10 @@ func TestSetPersonas(t *testing.T) {
 	if got := f.get(t, "/club"); got.status != http.StatusUnauthorized {
 		t.Errorf("a persona that is gone, from the start: %d", got.status)
 	}
-	if got := f.do(t, visitor, "POST", "/__pages/sign-in", url.Values{"persona": {"ada"}}.Encode(), "Content-Type: application/x-www-form-urlencoded"); got.status != http.StatusUnprocessableEntity {
+	if got := f.do(
+		t, visitor, "POST", "/__pages/sign-in", url.Values{"persona": {"ada"}}.Encode(),
+		"Content-Type: application/x-www-form-urlencoded",
+	); got.status != http.StatusUnprocessableEntity {
 		t.Errorf("sign in: %d", got.status)
 	}
 }

@@ -43,7 +43,8 @@ func TestMemoryFiles(t *testing.T) {
 		{"GET", `If-None-Match: "x"`, 200, text},
 		{"GET", `If-Match: "x"`, 412, ""},
 	} {
-		if got := f.do(t, nil, c.method, "/a.bin", "", c.header); got.status != c.status || got.body != c.body || got.status == 200 && got.header.Get("Content-Length") != fmt.Sprint(len(text)) {
+		if got := f.do(t, nil, c.method, "/a.bin", "", c.header); got.status != c.status || got.body != c.body ||
+			got.status == 200 && got.header.Get("Content-Length") != fmt.Sprint(len(text)) {
 			t.Errorf("%s with %s: %d, %d bytes, %v", c.method, c.header, got.status, len(got.body), got.header)
 		}
 	}

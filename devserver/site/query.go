@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-const selectLeads = `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview, l.submission_table, l.submission_status, l.submission_error,
+const selectLeads = `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview,
+	l.submission_table, l.submission_status, l.submission_error,
   (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
 FROM leads l`
 

@@ -16,7 +16,8 @@ func TestRetriableRefusal(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		Refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), e)
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != want || strings.Contains(w.Body.String(), `"retriable":true`) != retriable {
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != want ||
+			strings.Contains(w.Body.String(), `"retriable":true`) != retriable {
 			t.Errorf("retriable %v: %d %v %s", retriable, w.Code, w.Header(), w.Body)
 		}
 	}

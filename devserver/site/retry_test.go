@@ -37,14 +37,17 @@ func TestRefusedRowsFollowASwap(t *testing.T) {
 	if got := b.statuses(t); got != "failed written " {
 		t.Errorf("with the same table: %s", got)
 	}
-	if _, err := b.own.Exec(`ALTER TABLE enquiries RENAME TO old; CREATE TABLE enquiries (name TEXT); INSERT INTO enquiries SELECT * FROM old`); err != nil {
+	if _, err := b.own.Exec(
+		`ALTER TABLE enquiries RENAME TO old; CREATE TABLE enquiries (name TEXT); INSERT INTO enquiries SELECT * FROM old`,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		b.site.Swap(now)
 		b.site.drains.Wait()
 	}
-	if got, rows := b.statuses(t), b.rows(t, "SELECT group_concat(name, ' ' ORDER BY name) FROM enquiries"); got != "written written " || rows != "Ann Kim" {
+	if got, rows := b.statuses(t),
+		b.rows(t, "SELECT group_concat(name, ' ' ORDER BY name) FROM enquiries"); got != "written written " || rows != "Ann Kim" {
 		t.Errorf("with the mended table: %s, rows %s", got, rows)
 	}
 	if lead := b.leads(t)[1]; lead.Submission.Error != "" {

@@ -107,8 +107,12 @@ func TestSignInIsOurs(t *testing.T) {
 	f := club(t, Options{})
 	member := f.as(t, "member")
 	for _, path := range []string{"/__pages/sign-in", "/__pages/sign-out"} {
-		for _, header := range []string{"Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: http://localhost:1"} {
-			if got := f.do(t, member, "POST", path, "persona=outsider", formType, header); got.status != 403 || got.header.Get("Access-Control-Allow-Origin") != "" {
+		for _, header := range []string{
+			"Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
+			"Origin: http://localhost:1",
+		} {
+			if got := f.do(t, member, "POST", path, "persona=outsider", formType, header); got.status != 403 ||
+				got.header.Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("%s with %s: %d", path, header, got.status)
 			}
 		}
@@ -119,7 +123,8 @@ func TestSignInIsOurs(t *testing.T) {
 	if got := f.do(t, member, "GET", "/club/", ""); got.status != 200 {
 		t.Errorf("the member is signed out: %d", got.status)
 	}
-	if got := f.do(t, member, "POST", "/__pages/sign-in", "persona=owner", formType); got.status != 303 || got.header.Get("Clear-Site-Data") != "" {
+	if got := f.do(t, member, "POST", "/__pages/sign-in", "persona=owner", formType); got.status != 303 ||
+		got.header.Get("Clear-Site-Data") != "" {
 		t.Errorf("another persona: %d %v", got.status, got.header)
 	}
 	got := f.do(t, member, "POST", "/__pages/sign-out", "next=/club/", formType, "Origin: "+f.server.URL)
@@ -134,8 +139,10 @@ func TestSignInIsOurs(t *testing.T) {
 func TestNextStaysOnTheSite(t *testing.T) {
 	f := club(t, Options{})
 	for _, next := range []string{
-		"//evil.example", `/\evil.example`, "https:evil.example", "http://localhost/x", "/%2f%2fevil.example", "/%2fevil.example", "/a%0d%0aX:1",
-		"/a\r\nX:1", "evil.example", "", "/../x", "\t//evil.example", " /x", "/x y", "//", "/a?b\nc", "/a#b\nc", "javascript:alert(1)", "/%09/evil.example",
+		"//evil.example", `/\evil.example`, "https:evil.example", "http://localhost/x", "/%2f%2fevil.example",
+		"/%2fevil.example", "/a%0d%0aX:1",
+		"/a\r\nX:1", "evil.example", "", "/../x", "\t//evil.example", " /x", "/x y", "//", "/a?b\nc", "/a#b\nc",
+		"javascript:alert(1)", "/%09/evil.example",
 	} {
 		got := f.do(t, nil, "POST", "/__pages/sign-in", url.Values{"persona": {"member"}, "next": {next}}.Encode(), formType)
 		if got.status != 303 || got.header.Get("Location") != "/" {
@@ -268,11 +275,13 @@ func TestOwnPagesAreSafe(t *testing.T) {
 	f := club(t, Options{DevHints: true})
 	outsider := f.as(t, "outsider")
 	for _, path := range []string{
-		"/__pages/sign-in", "/__pages/sign-in?next=%22%3E%3Cscript%3E", "/__pages/forms/thanks", "/club/", "/nothing", "/a%2f%3Cscript%3E", "/__pages/api/state",
+		"/__pages/sign-in", "/__pages/sign-in?next=%22%3E%3Cscript%3E", "/__pages/forms/thanks", "/club/", "/nothing",
+		"/a%2f%3Cscript%3E", "/__pages/api/state",
 	} {
 		got := f.do(t, outsider, "GET", path, "", "Accept: text/html")
 		for name, want := range map[string]string{
-			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 			"Access-Control-Allow-Origin": "",
 		} {
 			if got.header.Get(name) != want {
@@ -281,7 +290,8 @@ func TestOwnPagesAreSafe(t *testing.T) {
 		}
 		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 			policy := got.header.Get("Content-Security-Policy")
-			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "img-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "img-src 'self'") ||
+				!strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: policy %q", path, policy)
 			}
 		}
@@ -301,7 +311,8 @@ func TestReservedPathsNeverReachTheWorker(t *testing.T) {
 		Worker: echo{}, Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*", "members /__pages/*")},
 	})
 	for path, want := range map[string]string{
-		"/__pages": "control /__pages", "/__pages/": "control /__pages/", "/__pages/x%20y": "control /__pages/x y", "/__PAGES/x": "not_found",
+		"/__pages": "control /__pages", "/__pages/": "control /__pages/", "/__pages/x%20y": "control /__pages/x y",
+		"/__PAGES/x":         "not_found",
 		"/__pages;x/sign-in": "not_found", "/%5f_pages/y": "control /__pages/y", "/__pagesx": `"worker":true`,
 	} {
 		if got := f.get(t, path); !strings.Contains(got.body, want) {

@@ -36,7 +36,10 @@ func TestSignInByLink(t *testing.T) {
 	if page.status != http.StatusOK || !strings.Contains(page.body, `name="email"`) || strings.Contains(page.body, "persona") {
 		t.Fatalf("%d %s", page.status, page.body)
 	}
-	for form, status := range map[string]int{"persona=owner": 422, "email=": 422, "email=not+one": 422, "email=who@else.test&next=/club/x": 200, "email=ana@acme.test&next=/club/x": 200} {
+	for form, status := range map[string]int{
+		"persona=owner": 422, "email=": 422, "email=not+one": 422, "email=who@else.test&next=/club/x": 200,
+		"email=ana@acme.test&next=/club/x": 200,
+	} {
 		if got := f.do(t, client, "POST", "/__pages/sign-in", form, formType, "Accept: text/html"); got.status != status {
 			t.Errorf("%s: %d %s", form, got.status, got.body)
 		}
@@ -50,14 +53,18 @@ func TestSignInByLink(t *testing.T) {
 	}
 	// Looking at the link is not following it.
 	for range 2 {
-		if got := f.do(t, client, "GET", link.RequestURI(), "", "Accept: text/html"); got.status != http.StatusOK || !strings.Contains(got.body, `value="one-time"`) {
+		if got := f.do(t, client, "GET", link.RequestURI(), "", "Accept: text/html"); got.status != http.StatusOK ||
+			!strings.Contains(got.body, `value="one-time"`) {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 	}
 	if got := f.do(t, client, "GET", "/club/x", "", "Accept: text/html"); got.status != http.StatusSeeOther {
 		t.Errorf("signed in by looking: %d", got.status)
 	}
-	if got := f.do(t, client, "POST", "/__pages/sign-in", "token=one-time&next=/club/x", formType, "Accept: text/html", "Origin: https://evil.test"); got.status != http.StatusForbidden {
+	if got := f.do(
+		t, client, "POST", "/__pages/sign-in", "token=one-time&next=/club/x", formType, "Accept: text/html",
+		"Origin: https://evil.test",
+	); got.status != http.StatusForbidden {
 		t.Errorf("from another site: %d", got.status)
 	}
 	got := f.do(t, client, "POST", "/__pages/sign-in", "token=one-time&next=/club/x", formType, "Accept: text/html")
@@ -67,7 +74,9 @@ func TestSignInByLink(t *testing.T) {
 	if got := f.do(t, client, "GET", "/club/x", "", "Accept: text/html"); got.status != http.StatusOK {
 		t.Errorf("signed in: %d", got.status)
 	}
-	if again := f.do(t, f.client(t), "POST", "/__pages/sign-in", "token=one-time", formType, "Accept: text/html"); again.status != http.StatusUnprocessableEntity {
+	if again := f.do(
+		t, f.client(t), "POST", "/__pages/sign-in", "token=one-time", formType, "Accept: text/html",
+	); again.status != http.StatusUnprocessableEntity {
 		t.Errorf("the second time: %d %s", again.status, again.body)
 	}
 }
@@ -97,9 +106,13 @@ func TestSignInLinkKeepsItsPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for host, want := range map[string]string{address: address, "localhost:1": "localhost:" + port, "[::1]:1": "[::1]:" + port, "localhost": "localhost"} {
+	for host, want := range map[string]string{
+		address: address, "localhost:1": "localhost:" + port, "[::1]:1": "[::1]:" + port, "localhost": "localhost",
+	} {
 		box.links = nil
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/__pages/sign-in", strings.NewReader("email=ana@acme.test"))
+		r, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPost, f.server.URL+"/__pages/sign-in", strings.NewReader("email=ana@acme.test"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -101,8 +101,12 @@ func TestStaticFiles(t *testing.T) {
 		{"GET /__PAGES/sign-in", 404, "not_found", ""},
 	} {
 		method, path, _ := strings.Cut(c.request, " ")
-		status, answer := send(t, f.server.Listener.Addr().String(), method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-		if status != c.status || !strings.Contains(answer, c.body) || c.location != "" && !strings.Contains(answer, "Location:["+c.location+"]") {
+		status, answer := send(
+			t, f.server.Listener.Addr().String(),
+			method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		)
+		if status != c.status || !strings.Contains(answer, c.body) ||
+			c.location != "" && !strings.Contains(answer, "Location:["+c.location+"]") {
 			t.Errorf("%s: %d %s", c.request, status, answer)
 		}
 		if status == 405 && !strings.Contains(answer, "Allow:[GET, HEAD") {
@@ -122,7 +126,9 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 		paths = append(paths, strings.ReplaceAll(path, " ", "%20"))
 	}
 	for _, path := range paths {
-		for _, extra := range []string{"Accept: */*", "Accept: text/html", "Range: bytes=1-3", "Range: bytes=99999999-", `If-None-Match: *`} {
+		for _, extra := range []string{
+			"Accept: */*", "Accept: text/html", "Range: bytes=1-3", "Range: bytes=99999999-", `If-None-Match: *`,
+		} {
 			get, head := f.get(t, path, extra), f.do(t, nil, "HEAD", path, "", extra)
 			get.header.Del("Date")
 			head.header.Del("Date")
@@ -151,7 +157,10 @@ func TestRangesAndConditions(t *testing.T) {
 			{"Range: bytes=500-1499", 206, text[500:1500], fmt.Sprintf("bytes 500-1499/%d", size)},
 			{"Range: bytes=500-", 206, text[500:], fmt.Sprintf("bytes 500-%d/%d", size-1, size)},
 			{"Range: bytes=-500", 206, text[size-500:], fmt.Sprintf("bytes %d-%d/%d", size-500, size-1, size)},
-			{fmt.Sprintf("Range: bytes=%d-%d", size-48, size+4000), 206, text[size-48:], fmt.Sprintf("bytes %d-%d/%d", size-48, size-1, size)},
+			{
+				fmt.Sprintf("Range: bytes=%d-%d", size-48, size+4000), 206, text[size-48:],
+				fmt.Sprintf("bytes %d-%d/%d", size-48, size-1, size),
+			},
 			{"Range: bytes=500-0", 416, "", ""},
 			{fmt.Sprintf("Range: bytes=%d-", size), 416, "", fmt.Sprintf("bytes */%d", size)},
 			{"Range: bytes=" + strings.TrimSuffix(strings.Repeat("0-,", 100), ","), 200, text, ""},
@@ -198,7 +207,8 @@ func TestHeadersOfFiles(t *testing.T) {
 	f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{Routes: routes("members /dir/*")}})
 	css := f.get(t, "/css/site.css").header
 	for name, want := range map[string]string{
-		"Content-Type": "text/css; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "public, max-age=0, must-revalidate",
+		"Content-Type": "text/css; charset=utf-8", "X-Content-Type-Options": "nosniff",
+		"Cache-Control": "public, max-age=0, must-revalidate",
 		"Accept-Ranges": "bytes", "Content-Length": "20", "Vary": "",
 	} {
 		if css.Get(name) != want {

@@ -13,7 +13,9 @@ import (
 // Nothing outside the folder is sent, whatever becomes of the files in it.
 func TestFilesStayInTheirFolder(t *testing.T) {
 	outside, _ := folder(t, map[string]string{"/secret.html": secret})
-	dir, assets := folder(t, map[string]string{"/link.html": secret, "/pipe.html": secret, "/dir.html": secret, "/gone.html": secret, "/up.html": secret})
+	dir, assets := folder(t, map[string]string{
+		"/link.html": secret, "/pipe.html": secret, "/dir.html": secret, "/gone.html": secret, "/up.html": secret,
+	})
 	change := func(name string, err ...error) {
 		t.Helper()
 		for _, e := range err {

@@ -29,7 +29,8 @@ func openStore(t *testing.T, path string) (*Store, *sql.DB) {
 
 func contact(text string) post {
 	return post{
-		form: "contact", fields: Fields{{Name: "name", Value: []byte(`"` + text + `"`)}}, events: []string{EventLeadCaptured}, table: "enquiries",
+		form: "contact", fields: Fields{{Name: "name", Value: []byte(`"` + text + `"`)}},
+		events: []string{EventLeadCaptured}, table: "enquiries",
 	}
 }
 
@@ -68,7 +69,8 @@ func TestSubmissionsAreFinishedLater(t *testing.T) {
 		}
 	}
 	var rows string
-	if err := own.QueryRow(`SELECT group_concat(name, ' ' ORDER BY name) FROM enquiries`).Scan(&rows); err != nil || rows != "unnoted unwritten" {
+	if err := own.QueryRow(`SELECT group_concat(name, ' ' ORDER BY name) FROM enquiries`).Scan(&rows); err != nil ||
+		rows != "unnoted unwritten" {
 		t.Errorf("rows %q, %v", rows, err)
 	}
 }
@@ -110,7 +112,8 @@ func TestSubmissionWaitsForABusyTable(t *testing.T) {
 	if _, err := New(t.Context(), Options{DB: platform, SubmissionsDB: own}); err != nil {
 		t.Fatal(err)
 	}
-	if leads, err := store.Leads(t.Context(), LeadFilter{}); err != nil || leads[0].Submission.Status != SubmissionWritten || leads[0].Submission.Error != "" {
+	if leads, err := store.Leads(t.Context(), LeadFilter{}); err != nil || leads[0].Submission.Status != SubmissionWritten ||
+		leads[0].Submission.Error != "" {
 		t.Errorf("%+v %v", leads, err)
 	}
 }
@@ -201,7 +204,9 @@ func TestServeUntilKilled(t *testing.T) {
 	if dir == "" {
 		return
 	}
-	s, err := New(t.Context(), Options{DB: openDB(t, filepath.Join(dir, "platform.db")), SubmissionsDB: openDB(t, filepath.Join(dir, "site.db"))})
+	s, err := New(t.Context(), Options{
+		DB: openDB(t, filepath.Join(dir, "platform.db")), SubmissionsDB: openDB(t, filepath.Join(dir, "site.db")),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +256,8 @@ func TestKill(t *testing.T) {
 		}
 	}
 	var rows, kinds int
-	if err := own.QueryRow(`SELECT count(*), count(DISTINCT lead_id) FROM enquiries`).Scan(&rows, &kinds); err != nil || rows != len(leads) || kinds != rows {
+	if err := own.QueryRow(`SELECT count(*), count(DISTINCT lead_id) FROM enquiries`).Scan(&rows, &kinds); err != nil ||
+		rows != len(leads) || kinds != rows {
 		t.Errorf("%d leads, %d rows, %d different, %v", len(leads), rows, kinds, err)
 	}
 	if len(acked) < 100 {

@@ -41,7 +41,8 @@ func TestWorkerFailures(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		},
 	}, Revision{Manifest: m, Worker: broken})
-	if got := f.get(t, "/error"); got.status != http.StatusTeapot || !errors.Is(failure, context.DeadlineExceeded) || got.header.Get("X-Half") != "" {
+	if got := f.get(t, "/error"); got.status != http.StatusTeapot || !errors.Is(failure, context.DeadlineExceeded) ||
+		got.header.Get("X-Half") != "" {
 		t.Errorf("an error: %d %v %v", got.status, failure, got.header)
 	}
 	if got := f.get(t, "/error").header["Server-Timing"]; got != nil {
@@ -92,16 +93,19 @@ func TestWorkerFailures(t *testing.T) {
 // its host, and every other as it came.
 func TestCookiesOfWorkers(t *testing.T) {
 	var seen string
-	f := start(t, Options{DevHints: true}, Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}, Worker: workerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-		seen = strings.Join(r.Header["Cookie"], "|")
-		return nil
-	})})
+	f := start(t, Options{DevHints: true},
+		Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")},
+			Worker: workerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+				seen = strings.Join(r.Header["Cookie"], "|")
+				return nil
+			})})
 	for sent, want := range map[string]string{
-		"a=b; " + f.site.sessions.cookie + "=t; c":                                            "a=b; c",
-		"pages_session_00000000=other; pages=1":                                               "pages=1",
-		"__Host-pages_session_00000000=other; __Host-a=1":                                     "__Host-a=1",
-		"pages_console_8790=secret":                                                           "",
-		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=",
+		"a=b; " + f.site.sessions.cookie + "=t; c":        "a=b; c",
+		"pages_session_00000000=other; pages=1":           "pages=1",
+		"__Host-pages_session_00000000=other; __Host-a=1": "__Host-a=1",
+		"pages_console_8790=secret":                       "",
+		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; pages_session_id=4; " +
+			"d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=",
 	} {
 		seen = "nothing"
 		if f.get(t, "/", "Cookie: "+sent); seen != want {
@@ -124,10 +128,16 @@ func TestRecords(t *testing.T) {
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /api/*", "members /club/*")},
 	})
 	for _, c := range []struct{ path, want string }{
-		{"/api/x?y=1", `"path":"/api/x","query":"y=1","status":200,"bytes":5,"source":"worker","route":"/api/*","revision":"r1","meter":{"cpu_ms":3,"cpu_limit_ms":10,"subrequests":1,"subrequest_limit":2}`},
+		{
+			"/api/x?y=1",
+			`"path":"/api/x","query":"y=1","status":200,"bytes":5,"source":"worker","route":"/api/*","revision":"r1","meter":{"cpu_ms":3,"cpu_limit_ms":10,"subrequests":1,"subrequest_limit":2}`,
+		},
 		{"/about", `"path":"/about","status":200,"bytes":14,"source":"static","revision":"r1"`},
 		{"/club/x", `"path":"/club/x","status":401,"bytes":101,"source":"gate","revision":"r1","error":"sign_in_required"`},
-		{"/a%2fb?token=abcd&y=1", `"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused","revision":"r1","error":"path_malformed"`},
+		{
+			"/a%2fb?token=abcd&y=1",
+			`"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused","revision":"r1","error":"path_malformed"`,
+		},
 	} {
 		got := f.get(t, c.path)
 		<-done

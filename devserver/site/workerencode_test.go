@@ -59,7 +59,8 @@ func TestCompressedAnswersOfWorkers(t *testing.T) {
 	whole := strings.Repeat(answerText, 200)[:10_000]
 	for _, coding := range []string{"br", "zstd", "gzip", "gzip"} { // the last one used already
 		got := f.get(t, "/?Content-Type=application/json", "Accept-Encoding: "+coding)
-		if got.header.Get("Content-Encoding") != coding || got.header.Get("Vary") != "Accept-Encoding" || decoded(t, coding, got.body) != whole || len(got.body) > 1000 {
+		if got.header.Get("Content-Encoding") != coding || got.header.Get("Vary") != "Accept-Encoding" ||
+			decoded(t, coding, got.body) != whole || len(got.body) > 1000 {
 			t.Errorf("%s: %d bytes, %v", coding, len(got.body), got.header)
 		}
 	}
@@ -110,11 +111,14 @@ func TestCompressedAnswersOfWorkers(t *testing.T) {
 	if head.header.Get("Content-Encoding") != "gzip" || head.header.Get("Etag") != `W/"a"` || head.header.Get("Content-Length") != "" {
 		t.Errorf("HEAD: %v", head.header)
 	}
-	if head := f.do(t, nil, "HEAD", "/?Content-Type=text/plain&Content-Length=10", "", "Accept-Encoding: gzip"); head.header.Get("Content-Length") != "10" {
+	if head := f.do(
+		t, nil, "HEAD", "/?Content-Type=text/plain&Content-Length=10", "", "Accept-Encoding: gzip",
+	); head.header.Get("Content-Length") != "10" {
 		t.Errorf("HEAD of a short one: %v", head.header)
 	}
 	club := f.do(t, f.as(t, "member"), "GET", "/club?Content-Type=text/plain", "", "Accept-Encoding: br")
-	if vary := strings.Join(club.header.Values("Vary"), ", "); vary != "Accept-Encoding, Cookie" || club.header.Get("Cache-Control") != "no-store" {
+	if vary := strings.Join(club.header.Values("Vary"), ", "); vary != "Accept-Encoding, Cookie" ||
+		club.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("for members: %v", club.header)
 	}
 	marked := request(t, "/?Content-Type=text/html", "gzip")

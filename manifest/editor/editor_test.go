@@ -110,15 +110,30 @@ func TestEditZed(t *testing.T) {
 func TestEditJetBrains(t *testing.T) {
 	const head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	entry := indent(jetbrainsEntry, strings.Repeat(xmlUnit, 4))
-	body := "  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state>\n      <map>\n" + entry + "\n      </map>\n    </state>\n  </component>\n"
+	body := "  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state>\n      <map>\n" + entry +
+		"\n      </map>\n    </state>\n  </component>\n"
 	whole := head + "<project version=\"4\">\n" + body + "</project>"
-	other := "        <entry key=\"a &amp; b\">\n          <value><SchemaInfo><option name=\"name\" value=\"a\"/></SchemaInfo></value>\n        </entry> <!-- a -->\n"
+	other := "        <entry key=\"a &amp; b\">\n          <value><SchemaInfo><option name=\"name\" " +
+		"value=\"a\"/></SchemaInfo></value>\n        </entry> <!-- a -->\n"
 	cases := map[string]struct{ src, want string }{
-		"none":            {"", whole},
-		"empty project":   {head + "<project version=\"4\" />\n", whole + "\n"},
-		"empty component": {head + "<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\" />\n</project>", whole},
-		"empty state":     {head + "<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state />\n  </component>\n</project>", whole},
-		"empty map":       {head + "<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state>\n      <map></map>\n    </state>\n  </component>\n</project>", whole},
+		"none":          {"", whole},
+		"empty project": {head + "<project version=\"4\" />\n", whole + "\n"},
+		"empty component": {
+			head + "<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\" />\n</project>",
+			whole,
+		},
+		"empty state": {
+			head +
+				"<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state " +
+				"/>\n  </component>\n</project>",
+			whole,
+		},
+		"empty map": {
+			head +
+				"<project version=\"4\">\n  <component name=\"JsonSchemaMappingsProjectConfiguration\">\n    <state>\n" +
+				"      <map></map>\n    </state>\n  </component>\n</project>",
+			whole,
+		},
 		"other component": {
 			head + "<project version=\"4\">\n  <component name='X'/>\n</project>\n",
 			head + "<project version=\"4\">\n  <component name='X'/>\n" + body + "</project>\n",
@@ -221,15 +236,38 @@ var refusedSettings = []struct{ editor, src, want string }{
 	{"vscode", strings.Repeat("[", 4000), `1:1001: settings-syntax: this is not JSON with comments: more than 1000 brackets are open`},
 	{"vscode", "[]", `1:1: settings-shape: the file holds a list where the editor takes an object`},
 	{"vscode", "{\n  \"json.schemas\": null}", `2:19: settings-shape: "json.schemas" holds null where the editor takes a list`},
-	{"vscode", `{"json.schemas": [{"fileMatch": ["**/pages.deploy.json"], "url": "./x.json"}]}`, `1:19: settings-taken: pages.deploy.json is mapped to "./x.json" here`},
-	{"vscode", `{"json.schemas": [{"fileMatch": "pages.deploy.json", "schema": {}}]}`, `1:19: settings-taken: pages.deploy.json is mapped to another schema here`},
-	{"zed", `{"lsp": {"json-language-server": 7}}`, `1:34: settings-shape: "lsp > json-language-server" holds a number where the editor takes an object`},
-	{"jetbrains", "<project>\n  <component>\n</project>", `3:11: settings-syntax: this is not XML: element <component> closed by </project>`},
+	{
+		"vscode", `{"json.schemas": [{"fileMatch": ["**/pages.deploy.json"], "url": "./x.json"}]}`,
+		`1:19: settings-taken: pages.deploy.json is mapped to "./x.json" here`,
+	},
+	{
+		"vscode", `{"json.schemas": [{"fileMatch": "pages.deploy.json", "schema": {}}]}`,
+		`1:19: settings-taken: pages.deploy.json is mapped to another schema here`,
+	},
+	{
+		"zed", `{"lsp": {"json-language-server": 7}}`,
+		`1:34: settings-shape: "lsp > json-language-server" holds a number where the editor takes an object`,
+	},
+	{
+		"jetbrains", "<project>\n  <component>\n</project>",
+		`3:11: settings-syntax: this is not XML: element <component> closed by </project>`,
+	},
 	{"jetbrains", "  <!-- -->", `1:11: settings-syntax: this is not XML: it has no element`},
 	{"jetbrains", "<module/>", `1:1: settings-shape: the file holds a <module> where the editor takes a <project>`},
-	{"jetbrains", `<project><component name="JsonSchemaMappingsProjectConfiguration"><state><map>` + "\n" + `<entry key="pages.deploy.json"/></map></state></component></project>`, `2:1: settings-taken: pages.deploy.json is mapped to another schema here`},
-	{"neovim", "a = 1\n" + neovimBegin + "\n", `2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 0 are here`},
-	{"neovim", neovimEnd + "\n" + neovimBegin + "\n", `2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 1 are here`},
+	{
+		"jetbrains",
+		`<project><component name="JsonSchemaMappingsProjectConfiguration"><state><map>` + "\n" +
+			`<entry key="pages.deploy.json"/></map></state></component></project>`,
+		`2:1: settings-taken: pages.deploy.json is mapped to another schema here`,
+	},
+	{
+		"neovim", "a = 1\n" + neovimBegin + "\n",
+		`2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 0 are here`,
+	},
+	{
+		"neovim", neovimEnd + "\n" + neovimBegin + "\n",
+		`2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 1 are here`,
+	},
 }
 
 func TestEditRefused(t *testing.T) {

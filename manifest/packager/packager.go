@@ -1,7 +1,7 @@
 // Package packager knows by which package manager for JavaScript a project is installed, and what its commands are.
 //
-// In goes a folder, of which names are looked at, and package.json for workspaces; without a lock file the answer is npm. It runs nothing, and is
-// safe for concurrent use.
+// In goes a folder, of which names are looked at, and package.json for workspaces; without a lock file the
+// answer is npm. It runs nothing, and is safe for concurrent use.
 package packager
 
 import (

@@ -14,7 +14,9 @@ import (
 func tenSecrets() []secretscan.Secret {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []secretscan.Secret
-	for i, value := range []string{stripe, aws, jwt, "postgres://app:s3Xk29dLq0Zv71@db.example.com/app", "550e8400-e29b-41d4-a716-446655440000"} {
+	for i, value := range []string{
+		stripe, aws, jwt, "postgres://app:s3Xk29dLq0Zv71@db.example.com/app", "550e8400-e29b-41d4-a716-446655440000",
+	} {
 		list = append(list, secretscan.Secret{Name: fmt.Sprint("A", i), Value: value})
 	}
 	for i := range 5 {

@@ -64,7 +64,9 @@ func partsOf(value string) []part {
 }
 
 // hides matches the keys of a JSON document whose values are secrets.
-var hides = regexp.MustCompile(`(?i)(?:private_?key|secret|password|passwd|token|api_?key|access_?key)$`) //nolint:gochecknoglobals // a constant
+var hides = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+	`(?i)(?:private_?key|secret|password|passwd|token|api_?key|access_?key)$`,
+)
 
 // hiddenIn are the secrets in a value that is a JSON object, as the key of an account is handed out.
 func hiddenIn(value string) []string {

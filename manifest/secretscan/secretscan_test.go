@@ -63,10 +63,15 @@ func writtenForms() map[string]func(string) string {
 		"UTF-16":             each("%c\x00"),
 		"UTF-16 other order": each("\x00%c"),
 	}
-	for name, encoding := range map[string]*base64.Encoding{"std": base64.StdEncoding, "url": base64.URLEncoding, "raw": base64.RawStdEncoding, "raw url": base64.RawURLEncoding} {
+	for name, encoding := range map[string]*base64.Encoding{
+		"std": base64.StdEncoding, "url": base64.URLEncoding, "raw": base64.RawStdEncoding,
+		"raw url": base64.RawURLEncoding,
+	} {
 		for _, before := range []string{"", "a", "ab", "api:"} {
 			for _, after := range []string{"", "z", "yz"} {
-				forms["base64 "+name+before+"-"+after] = func(s string) string { return encoding.EncodeToString([]byte(before + s + after)) }
+				forms["base64 "+name+before+"-"+after] = func(s string) string {
+					return encoding.EncodeToString([]byte(before + s + after))
+				}
 			}
 		}
 	}
@@ -102,7 +107,8 @@ func TestForms(t *testing.T) {
 			if at := strings.Index(text, written); form != "base64" && (int(f.Start) != at || int(f.End) != at+len(written)) {
 				t.Errorf("%s of %q: at %d-%d, is at %d", name, value, f.Start, f.End, at)
 			}
-			if starred := set.Star(text); len(starred) != len(text) || len(set.Find([]byte(starred))) > 0 || !strings.HasPrefix(starred, "const a = {b: '") {
+			if starred := set.Star(text); len(starred) != len(text) || len(set.Find([]byte(starred))) > 0 ||
+				!strings.HasPrefix(starred, "const a = {b: '") {
 				t.Errorf("%s of %q is shown: %s", name, value, starred)
 			}
 		}
@@ -111,7 +117,9 @@ func TestForms(t *testing.T) {
 
 // TestParts: what is as bad as all of a value.
 func TestParts(t *testing.T) {
-	account := `{"type":"service_account","project_id":"boat-club","private_key":"` + strings.ReplaceAll(pemKey, "\n", `\n`) + `","client_email":"a@boat-club.example"}`
+	account := `{"type":"service_account","project_id":"boat-club","private_key":"` + strings.ReplaceAll(
+		pemKey, "\n", `\n`,
+	) + `","client_email":"a@boat-club.example"}`
 	for _, c := range []struct{ value, text, want string }{
 		{"postgres://app:s3Xk29dLq0Zv71@db.example.com/app", "password: 's3Xk29dLq0Zv71'", "the password in the secret KEY"},
 		{"postgres://app:s3X%40k29dLq0Zv71@db.example.com/app", "password: 's3X@k29dLq0Zv71'", "the password in the secret KEY"},
@@ -130,7 +138,9 @@ func TestParts(t *testing.T) {
 		{stripe, base64.StdEncoding.EncodeToString([]byte(stripe)), "base64 of KEY"},
 	} {
 		got := ""
-		if found := secretscan.New([]secretscan.Secret{{Name: "KEY", Value: c.value}}, secretscan.Options{}).Find([]byte(c.text)); len(found) > 0 {
+		if found := secretscan.New(
+			[]secretscan.Secret{{Name: "KEY", Value: c.value}}, secretscan.Options{},
+		).Find([]byte(c.text)); len(found) > 0 {
 			got = found[0].What()
 		}
 		if got != c.want {

@@ -44,9 +44,15 @@ const (
 )
 
 var (
-	uuid  = regexp.MustCompile(`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\}?$`)             //nolint:gochecknoglobals // a constant
-	mail  = regexp.MustCompile(`^(?:[^<>@]*<)?[^@\s:/<>]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+>?$`)                                  //nolint:gochecknoglobals // a constant
-	local = regexp.MustCompile(`^(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1?\]|[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]{1,5})?/?$`) //nolint:gochecknoglobals // a constant
+	uuid = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+		`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\}?$`,
+	)
+	mail = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+		`^(?:[^<>@]*<)?[^@\s:/<>]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+>?$`,
+	)
+	local = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+		`^(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1?\]|[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]{1,5})?/?$`,
+	)
 )
 
 // Strength judges a value: how many bits of it are no words, and whether that many never stand anywhere by chance.

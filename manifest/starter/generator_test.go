@@ -25,16 +25,19 @@ func TestFindGenerator(t *testing.T) {
 		"hugo.toml": "Hugo public: go install github.com/gohugoio/hugo@latest, hugo",
 		"config.yaml=baseURL:https://example.com archetypes/default.md":    "Hugo public: go install github.com/gohugoio/hugo@latest, hugo",
 		`hugo.toml package.json={"devDependencies":{"hugo-extended":"1"}}`: "Hugo public: npx hugo",
-		"config.toml=base_url='https://example.com' templates/index.html":  "Zola public: cargo install --locked --git https://github.com/getzola/zola, zola build",
-		"_config.yml Gemfile=jekyll":                                       "Jekyll _site: ruby/setup-ruby@v1, bundle install, bundle exec jekyll build",
-		"_config.yml _posts/a.md":                                          "Jekyll _site: ruby/setup-ruby@v1, gem install jekyll, jekyll build",
-		"book.toml":                                                        "mdBook book: cargo install --locked mdbook, mdbook build",
-		"mkdocs.yml":                                                       "MkDocs site: actions/setup-python@v6, pip install mkdocs, mkdocs build",
-		"mkdocs.yml requirements.txt":                                      "MkDocs site: actions/setup-python@v6, pip install -r requirements.txt, mkdocs build",
-		"pelicanconf.py":                                                   `Pelican output: actions/setup-python@v6, pip install "pelican[markdown]", pelican content`,
-		"docs/conf.py=extensions=[] docs/requirements.txt":                 "Sphinx docs/_build/html: actions/setup-python@v6, pip install -r docs/requirements.txt, sphinx-build -M html docs docs/_build",
-		"docs/source/conf.py=extensions=[]":                                "Sphinx docs/build/html: actions/setup-python@v6, pip install sphinx, sphinx-build -M html docs/source docs/build",
-		"_config.yml source/_posts/a.md package.json":                      "none", // Hexo, of npm's
+		"config.toml=base_url='https://example.com' templates/index.html": "Zola public: cargo install --locked " +
+			"--git https://github.com/getzola/zola, zola build",
+		"_config.yml Gemfile=jekyll":  "Jekyll _site: ruby/setup-ruby@v1, bundle install, bundle exec jekyll build",
+		"_config.yml _posts/a.md":     "Jekyll _site: ruby/setup-ruby@v1, gem install jekyll, jekyll build",
+		"book.toml":                   "mdBook book: cargo install --locked mdbook, mdbook build",
+		"mkdocs.yml":                  "MkDocs site: actions/setup-python@v6, pip install mkdocs, mkdocs build",
+		"mkdocs.yml requirements.txt": "MkDocs site: actions/setup-python@v6, pip install -r requirements.txt, mkdocs build",
+		"pelicanconf.py":              `Pelican output: actions/setup-python@v6, pip install "pelican[markdown]", pelican content`,
+		"docs/conf.py=extensions=[] docs/requirements.txt": "Sphinx docs/_build/html: " +
+			"actions/setup-python@v6, pip install -r docs/requirements.txt, sphinx-build -M html docs docs/_build",
+		"docs/source/conf.py=extensions=[]": "Sphinx docs/build/html: " +
+			"actions/setup-python@v6, pip install sphinx, sphinx-build -M html docs/source docs/build",
+		"_config.yml source/_posts/a.md package.json":                                      "none", // Hexo, of npm's
 		"config.toml=title='x' content/a.md conf.py=NAME='x' config.yaml=a layouts/a.tmpl": "none",
 	} {
 		got := "none"
@@ -66,7 +69,9 @@ func TestPackagers(t *testing.T) {
 		text := string(starter.Workflow{Packages: true, Packager: tool, Build: "build"}.Text())
 		_, text, _ = strings.Cut(text, "GITHUB_PATH\"\n")
 		text, _, _ = strings.Cut(text, "      - run: pages validate")
-		got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(strings.TrimSpace(text), "\n", "|"))
+		got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(
+			strings.TrimSpace(text), "\n", "|",
+		))
 		got = strings.TrimPrefix(strings.TrimPrefix(got, "- run: "), "- uses: ")
 		if got != want {
 			t.Errorf("%q: %s, want %s", tool, got, want)
@@ -127,7 +132,9 @@ func TestSecretsOfOtherHosts(t *testing.T) {
 			t.Errorf("%s: %+v", file, told)
 		}
 	}
-	several := fstest.MapFS{"firebase.json": {Data: []byte(`{"hosting":[{"headers":[{"source":"/a","headers":[{"key":"Authorization","value":"x"}]}]}]}`)}}
+	several := fstest.MapFS{
+		"firebase.json": {Data: []byte(`{"hosting":[{"headers":[{"source":"/a","headers":[{"key":"Authorization","value":"x"}]}]}]}`)},
+	}
 	if told := starter.LeftBehind(several); len(told) != 2 || !told[1].Secret {
 		t.Errorf("several sites: %+v", told)
 	}

@@ -24,7 +24,9 @@ func TestWorkflowBuildsPages(t *testing.T) {
 	}
 	git("init", "--quiet")
 	commit := func(text string) string {
-		if err := os.WriteFile(filepath.Join(source, "Makefile"), []byte("build:\n\tmkdir bin\n\techo "+text+" > bin/pages\n"), 0o644); err != nil {
+		if err := os.WriteFile(
+			filepath.Join(source, "Makefile"), []byte("build:\n\tmkdir bin\n\techo "+text+" > bin/pages\n"), 0o644,
+		); err != nil {
 			t.Fatal(err)
 		}
 		git("add", ".")
@@ -36,13 +38,17 @@ func TestWorkflowBuildsPages(t *testing.T) {
 	for _, c := range []struct{ commit, want, said string }{
 		{"", "second", ""},
 		{first, "first", ""},
-		{strings.Repeat("0", 39) + "1", "second", "::warning::pages " + strings.Repeat("0", 39) + "1 is not published: the newest is built"},
+		{
+			strings.Repeat("0", 39) + "1", "second",
+			"::warning::pages " + strings.Repeat("0", 39) + "1 is not published: the newest is built",
+		},
 	} {
 		temp := t.TempDir()
 		step := exec.Command("sh", "-ec", builds(t, starter.Workflow{Commit: c.commit}))
 		step.Dir = temp
 		step.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_PATH="+filepath.Join(temp, "path"),
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+source+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/pages-toolchain/pages")
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+source+".insteadOf",
+			"GIT_CONFIG_VALUE_0=https://github.com/pages-toolchain/pages")
 		out, err := step.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

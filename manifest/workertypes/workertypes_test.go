@@ -24,8 +24,14 @@ func TestDeclare(t *testing.T) {
 		{`{"entry": "w.js", "bindings": {"database": {}}}`, "  DB: D1Database;\n", "PROJECT_DB"},
 		{`{"entry": "w.js", "bindings": {"projectDatabase": "read"}}`, "  PROJECT_DB: D1Database;\n", "  DB:"},
 		{`{"entry": "w.js", "bindings": {"projectDatabase": "none"}}`, "interface PagesEnv {\n}", "PROJECT_DB"},
-		{`{"entry": "w.js", "bindings": {"kv": {}, "storage": {"name": "my-files"}}}`, "  KV: KVNamespace;\n  /** The site's bucket. */\n  \"my-files\": R2Bucket;\n", ""},
-		{`{"entry": "w.js", "bindings": {"secrets": ["A_KEY"]}, "runtime": {"compatibilityFlags": ["nodejs_compat"]}}`, "  interface ProcessEnv {\n    A_KEY: string;\n", "Forms"},
+		{
+			`{"entry": "w.js", "bindings": {"kv": {}, "storage": {"name": "my-files"}}}`,
+			"  KV: KVNamespace;\n  /** The site's bucket. */\n  \"my-files\": R2Bucket;\n", "",
+		},
+		{
+			`{"entry": "w.js", "bindings": {"secrets": ["A_KEY"]}, "runtime": {"compatibilityFlags": ["nodejs_compat"]}}`,
+			"  interface ProcessEnv {\n    A_KEY: string;\n", "Forms",
+		},
 		{`{"forms": [{"name": "say-hello", "event": "custom.hello"}]}`, "    \"say-hello\": \"custom.hello\";\n", "ProcessEnv"},
 	} {
 		text := declare(t, c.manifest)

@@ -44,10 +44,13 @@ var cases = map[string]struct {
 		notes:    "changed vars, unneeded d1_databases[0].database_id, unneeded name",
 	},
 	"names that differ": {
-		files: []string{"wrangler.json=" + `{"main": "w.js", "assets": {"directory": "dist", "binding": "STATIC", "run_worker_first": ["/api/*"], "not_found_handling": "single-page-application", "html_handling": "none"},
+		files: []string{"wrangler.json=" +
+			`{"main": "w.js", "assets": {"directory": "dist", "binding": "STATIC", "run_worker_first": ["/api/*"], "not_found_handling": "single-page-application", "html_handling": "none"},
 			"d1_databases": [{"binding": "CLUB"}, {"binding": "MORE"}], "kv_namespaces": [{"binding": "A"}, {"binding": "B"}], "r2_buckets": [{"binding": "C"}, {"binding": "D"}], "images": {"binding": "PICTURES"}}`},
 		manifest: `{"entry":"w.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"storage":{"name":"C"},"images":true,"kv":{"name":"A"}}}`,
-		notes:    "lost d1_databases[1], lost kv_namespaces[1], lost r2_buckets[1], changed assets.binding, changed assets.html_handling, changed assets.not_found_handling, changed assets.run_worker_first, changed d1_databases[0].binding, changed images.binding, unneeded d1_databases[0].database_id",
+		notes: "lost d1_databases[1], lost kv_namespaces[1], lost r2_buckets[1], changed assets.binding, changed " +
+			"assets.html_handling, changed assets.not_found_handling, changed assets.run_worker_first, changed " +
+			"d1_databases[0].binding, changed images.binding, unneeded d1_databases[0].database_id",
 	},
 	"products that the platform does not have": {
 		files: []string{"wrangler.toml=" + `
@@ -72,19 +75,27 @@ var cases = map[string]struct {
 			migrations_dir = "sql"
 			migrations_table = "done"`},
 		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"secrets":["LIST"]},"limits":{"cpuMs":30000},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes:    "lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed compatibility_flags[1], changed d1_databases[0].migrations_dir, changed d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded d1_databases[0].database_id",
+		notes: "lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed " +
+			"compatibility_flags[1], changed d1_databases[0].migrations_dir, changed " +
+			"d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded " +
+			"d1_databases[0].database_id",
 	},
 	"a Pages project with a Worker of its own": {
-		files:    []string{"wrangler.toml=pages_build_output_dir = \"dist\"\nname = \"x\"", "dist/_worker.js/index.js", "dist/index.html", "functions/a.js"},
+		files: []string{
+			"wrangler.toml=pages_build_output_dir = \"dist\"\nname = \"x\"", "dist/_worker.js/index.js",
+			"dist/index.html", "functions/a.js",
+		},
 		manifest: `{"entry":"dist/_worker.js/index.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{}}`,
 		notes:    "lost functions/, changed _worker.js, unneeded name",
 	},
 	"what a build made counts, and its paths begin where it lies": {
 		files: []string{
 			".wrangler/deploy/config.json=" + `{"configPath": "../../dist/server/wrangler.json", "auxiliaryWorkers": []}`,
-			"dist/server/wrangler.json=" + `{"configPath": "/x", "main": "index.js", "no_bundle": true, "build": {"watch_dir": "./src"}, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
+			"dist/server/wrangler.json=" +
+				`{"configPath": "/x", "main": "index.js", "no_bundle": true, "build": {"watch_dir": "./src"}, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
 				"d1_databases": [{"binding": "DB", "migrations_dir": "sql"}]}`,
-			"wrangler.jsonc=" + `{"main": "@made/server", "compatibility_flags": ["nodejs_compat"]}`, `package.json={"dependencies": {"@made": "1"}}`, "sql/1.sql",
+			"wrangler.jsonc=" + `{"main": "@made/server", "compatibility_flags": ["nodejs_compat"]}`,
+			`package.json={"dependencies": {"@made": "1"}}`, "sql/1.sql",
 		},
 		manifest: `{"entry":"dist/server/index.js","assets":"dist/client","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"sql"}}}`,
 		notes:    "changed compatibility_flags[1], unneeded d1_databases[0].database_id",
@@ -92,7 +103,8 @@ var cases = map[string]struct {
 	"what a build made, of no configuration": {
 		files: []string{
 			`.wrangler/deploy/config.json={"configPath":"../../.output/server/wrangler.json"}`,
-			".output/server/wrangler.json=" + `{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", "no_nodejs_compat_v2"]}`,
+			".output/server/wrangler.json=" +
+				`{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", "no_nodejs_compat_v2"]}`,
 		},
 		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes:    "unneeded compatibility_flags[1]",
@@ -112,12 +124,17 @@ var cases = map[string]struct {
 		notes:    "unneeded compatibility_flags[0]",
 	},
 	"the same, where the platform reads that": {
-		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": ["no_nodejs_compat"]}`},
+		files: []string{
+			"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": ["no_nodejs_compat"]}`,
+		},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "changed compatibility_flags[0]",
 	},
 	"the same, where the platform reads flags": {
-		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-02", "compatibility_flags": ["global_fetch_strictly_public"]}`},
+		files: []string{
+			"wrangler.json=" +
+				`{"main": "w.js", "compatibility_date": "2026-10-02", "compatibility_flags": ["global_fetch_strictly_public"]}`,
+		},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityDate":"2026-10-02"}}`,
 		notes:    "changed compatibility_date",
 	},
@@ -132,7 +149,10 @@ var cases = map[string]struct {
 		notes:    "changed compatibility_date",
 	},
 	"keys of products that are new": {
-		files:    []string{"wrangler.json=" + `{"main": "w.js", "access": {"dev": {"aud": "x"}}, "addresses": ["*@example.com"], "stream": {"binding": "S"}, "previews": {"vars": {"A": "b"}}, "build": {"command": "npm run lint"}}`},
+		files: []string{
+			"wrangler.json=" +
+				`{"main": "w.js", "access": {"dev": {"aud": "x"}}, "addresses": ["*@example.com"], "stream": {"binding": "S"}, "previews": {"vars": {"A": "b"}}, "build": {"command": "npm run lint"}}`,
+		},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "lost access, lost addresses, lost stream, changed build, unneeded previews",
 	},
@@ -160,16 +180,25 @@ var cases = map[string]struct {
 		notes:    "unneeded name, unneeded package.json: scripts.ship",
 	},
 	"a Worker that only a script to run it here names": {
-		files:    []string{"wrangler.toml=name = 'x'", "src/w.js", `package.json={"scripts": {"dev": "wrangler dev 'src/w.js' --port 80", "deploy": "wrangler deploy src/none.js"}}`},
+		files: []string{
+			"wrangler.toml=name = 'x'", "src/w.js",
+			`package.json={"scripts": {"dev": "wrangler dev 'src/w.js' --port 80", "deploy": "wrangler deploy src/none.js"}}`,
+		},
 		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "unneeded name, unneeded package.json: scripts.dev",
 	},
 	"a Pages project, whose scripts name no Worker": {
-		files:    []string{"wrangler.toml=pages_build_output_dir = 'dist'", "dist/index.html", "mock.js", `package.json={"scripts": {"dev": "wrangler dev mock.js"}}`},
+		files: []string{
+			"wrangler.toml=pages_build_output_dir = 'dist'", "dist/index.html", "mock.js",
+			`package.json={"scripts": {"dev": "wrangler dev mock.js"}}`,
+		},
 		manifest: `{"assets":"dist"}`,
 	},
 	"an example of a configuration, whose flags the platform does not read there": {
-		files:    []string{"wrangler.jsonc.template=" + `{"main": "w.js", "compatibility_flags": ["nodejs_compat"],}`, "wrangler.d.ts", "wrangler-old.toml"},
+		files: []string{
+			"wrangler.jsonc.template=" + `{"main": "w.js", "compatibility_flags": ["nodejs_compat"],}`, "wrangler.d.ts",
+			"wrangler-old.toml",
+		},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes:    "changed wrangler.jsonc.template",
 	},
@@ -188,8 +217,11 @@ var cases = map[string]struct {
 		notes:    "changed compatibility_flags[0]",
 	},
 	"JSON counts before TOML, and odd values are told": {
-		devVars:  []string{"TOKEN", "ASSETS"},
-		files:    []string{"wrangler.json=" + `{"main": 1, "routes": ["x"], "future": true, "vars": 3, "limits": {"cpu_ms": -1}}`, "wrangler.toml=main = 'a'"},
+		devVars: []string{"TOKEN", "ASSETS"},
+		files: []string{
+			"wrangler.json=" + `{"main": 1, "routes": ["x"], "future": true, "vars": 3, "limits": {"cpu_ms": -1}}`,
+			"wrangler.toml=main = 'a'",
+		},
 		manifest: `{"bindings":{"secrets":["TOKEN"]}}`,
 		notes:    "lost .dev.vars: ASSETS, lost future, lost main, unneeded routes",
 	},
@@ -272,15 +304,17 @@ func TestTranslateFails(t *testing.T) {
 func TestUnbuilt(t *testing.T) {
 	const pointer, made = `.wrangler/deploy/config.json={"configPath":"../../dist/wrangler.json"}`, `dist/wrangler.json={"main":"w.js"}`
 	for files, want := range map[string]bool{
-		`wrangler.json={"main":"@a/b/server"}|package.json={"dependencies":{"@a/b":"1"}}`:                                                            true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.ts`:                          true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` + pointer:              true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` + pointer + "|" + made: false,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`:                                         false,
-		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                                                              false,
-		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                                                          true,
-		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                                                              false,
-		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                                                          false,
+		`wrangler.json={"main":"@a/b/server"}|package.json={"dependencies":{"@a/b":"1"}}`:                                   true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.ts`: true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` +
+			pointer: true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` +
+			pointer + "|" + made: false,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`: false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                      false,
+		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                  true,
+		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                      false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                  false,
 	} {
 		got, err := wrangler.Translate(project(strings.Split(files, "|")...))
 		if err != nil || got.Unbuilt != want {

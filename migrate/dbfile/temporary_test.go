@@ -67,7 +67,8 @@ func TestTemporary(t *testing.T) {
 	if err := sort(150); err != nil {
 		t.Errorf("15 MB afterwards: %v", err)
 	}
-	if _, err := db.Exec("CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 50) SELECT zeroblob(1000000) FROM c"); err != nil {
+	if _, err := db.Exec("CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 " +
+		"FROM c LIMIT 50) SELECT zeroblob(1000000) FROM c"); err != nil {
 		t.Errorf("a database of 50 MB: %v", err)
 	}
 	var sound string

@@ -278,7 +278,9 @@ func (s *Store) drop(folder string) error {
 		if err := s.root.Remove(at); err != nil {
 			return err
 		}
-		for up := path.Dir(at); up != gone && s.root.Remove(up) == nil; up = path.Dir(up) { //nolint:revive // it ends at the first folder that holds something
+		up := path.Dir(at) // up to the first folder that holds something
+		for up != gone && s.root.Remove(up) == nil {
+			up = path.Dir(up)
 		}
 	}
 	_, err = statefolder.Remove(s.root, gone)

@@ -90,7 +90,8 @@ func (s *site) fill(mark string) {
 
 // strangers are files that are not the state's: nothing here removes, replaces or saves them.
 var strangers = []string{
-	"notes.txt", "photos/a.jpg", ".DS_Store", "site.db.bak", "storage/.DS_Store", "storage/thesis.docx", "storage/blobs/._x", "storage/blobs/list.txt",
+	"notes.txt", "photos/a.jpg", ".DS_Store", "site.db.bak", "storage/.DS_Store", "storage/thesis.docx",
+	"storage/blobs/._x", "storage/blobs/list.txt",
 	"storage/incoming/draft.txt", "uploads/blobs/deep/er.txt", "undo/thesis.docx",
 }
 
@@ -116,7 +117,8 @@ func (s *site) contents() map[string]string {
 			return err
 		}
 		top, _, _ := strings.Cut(name, "/")
-		if d.IsDir() || strings.HasPrefix(top, ".") || strings.HasSuffix(top, ".lock") || top == Folder || top == "dev.json" || strings.HasPrefix(name, "storage/incoming") || isStranger(name) ||
+		if d.IsDir() || strings.HasPrefix(top, ".") || strings.HasSuffix(top, ".lock") || top == Folder || top == "dev.json" ||
+			strings.HasPrefix(name, "storage/incoming") || isStranger(name) ||
 			strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") {
 			return nil
 		}
@@ -169,7 +171,10 @@ func TestSaveLoad(t *testing.T) {
 	for _, f := range info.Files {
 		kinds = append(kinds, string(f.Kind)+" "+strings.Replace(f.Path, filepath.Base(blob("old")), "BLOB", 1))
 	}
-	want := []string{"database kv.db", "file project.db", "database site.db", "blob storage/blobs/BLOB", "database storage/index.db", "blob uploads/blobs/BLOB"}
+	want := []string{
+		"database kv.db", "file project.db", "database site.db", "blob storage/blobs/BLOB", "database storage/index.db",
+		"blob uploads/blobs/BLOB",
+	}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("saved %q, want %q", kinds, want)
 	}
@@ -242,7 +247,8 @@ func code(err error) string {
 func TestNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"a": true, "before-import_2.0": true, strings.Repeat("x", 64): true,
-		"": false, ".": false, "..": false, "../x": false, "a/b": false, `a\b`: false, ".hidden": false, "-f": false, "a ": false, "a.": false,
+		"": false, ".": false, "..": false, "../x": false, "a/b": false, `a\b`: false, ".hidden": false, "-f": false,
+		"a ": false, "a.": false,
 		"con": false, "NUL.db": false, "com1": false, "über": false, "a\x00": false, "a\n": false, strings.Repeat("x", 65): false,
 	} {
 		if err := CheckName(name); (err == nil) != good {
@@ -340,7 +346,14 @@ func TestSnapshotOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("jpg"))
-	s.put(Folder+"/one/"+listFile, strings.Replace(string(text), `"files": [`, `"files": [{"path": "photos/deep/a.jpg", "kind": "file", "size": 3, "sha256": "`+hex.EncodeToString(sum[:])+`"},`, 1))
+	s.put(
+		Folder+"/one/"+listFile,
+		strings.Replace(
+			string(text), `"files": [`,
+			`"files": [{"path": "photos/deep/a.jpg", "kind": "file", "size": 3, "sha256": "`+hex.EncodeToString(sum[:])+`"},`,
+			1,
+		),
+	)
 	info, err := store.Load(t.Context(), "one", nil)
 	if err != nil || !slices.Equal(info.Left, []string{"photos/deep/a.jpg"}) {
 		t.Errorf("loaded %v, left %q", err, info.Left)

@@ -101,9 +101,9 @@ var all = append(slices.Clone(states), []node{
 	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
 	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{
 		{
-			fits: like(
-				database("undone.db") + `|[0-9]{6,}_[0-9]{8}T[0-9]{6}Z_[0-9]+\.db(?:-wal|-shm|-journal)?|\.saving-[0-9]+(?:-wal|-shm|-journal)?`,
-			),
+			fits: like(database("undone.db") +
+				`|[0-9]{6,}_[0-9]{8}T[0-9]{6}Z_[0-9]+\.db(?:-wal|-shm|-journal)?` +
+				`|\.saving-[0-9]+(?:-wal|-shm|-journal)?`),
 			class: Kept,
 		},
 		{fits: like(`\.saving-[0-9]+`), class: Kept, folder: true, within: []node{{fits: like(database("new.db")), class: Kept}}},

@@ -19,33 +19,50 @@ var sum = strings.Repeat("0123456789abcdef", 4)
 // owners are paths of a state folder and whose they are; a folder ends in "/".
 var owners = map[string]statefolder.Class{
 	"site.db": statefolder.State, "site.db-wal": statefolder.State, "site.db-shm": statefolder.State, "kv.db-journal": statefolder.State,
-	"project.db": statefolder.State, "platform.db": statefolder.State, "cache.db": statefolder.State, "site.db.part": statefolder.Unfinished,
-	"storage/": statefolder.State, "storage/index.db": statefolder.State, "storage/index.db-wal": statefolder.State, "storage/blobs/": statefolder.State,
+	"project.db": statefolder.State, "platform.db": statefolder.State, "cache.db": statefolder.State,
+	"site.db.part": statefolder.Unfinished,
+	"storage/":     statefolder.State, "storage/index.db": statefolder.State, "storage/index.db-wal": statefolder.State,
+	"storage/blobs/":       statefolder.State,
 	"storage/blobs/" + sum: statefolder.State, "uploads/blobs/" + sum: statefolder.State,
 	"storage/incoming/": statefolder.Unfinished, "storage/incoming/ABCDEFGHIJKLMNOPQRSTUVWX27": statefolder.Unfinished,
 	"dev.lock": statefolder.Kept, "state.lock": statefolder.Kept, "snapshots.lock": statefolder.Kept, "migrate.lock": statefolder.Kept,
 	"dev.json": statefolder.Kept, "db_history": statefolder.Kept, ".gitignore": statefolder.Kept, ".probe-123": statefolder.Kept,
 	"told/": statefolder.Kept, "told/migrated": statefolder.Kept,
-	"undo/": statefolder.Kept, "undo/000001_20260506T070809Z_123.db": statefolder.Kept, "undo/undone.db": statefolder.Kept, "undo/undone.db-wal": statefolder.Kept,
+	"undo/": statefolder.Kept, "undo/000001_20260506T070809Z_123.db": statefolder.Kept,
+	"undo/undone.db": statefolder.Kept, "undo/undone.db-wal": statefolder.Kept,
 	"undo/.saving-12": statefolder.Kept, "undo/.saving-12/": statefolder.Kept, "undo/.saving-12/new.db": statefolder.Kept,
-	"snapshots/": statefolder.Kept, "snapshots/one/": statefolder.Kept, "snapshots/one/snapshot.json": statefolder.Kept, "snapshots/one/files/site.db": statefolder.State,
-	"snapshots/.saving-one/": statefolder.Kept, "snapshots/.replaced-one/snapshot.json": statefolder.Kept, "snapshots/.saving-removed-1/": statefolder.Kept,
-	".load/": statefolder.Kept, ".load/commit.json": statefolder.Kept, ".load/new/storage/blobs/" + sum: statefolder.State,
-	"previews/": statefolder.Kept, "migrations-12/": statefolder.Kept,
+	"snapshots/": statefolder.Kept, "snapshots/one/": statefolder.Kept, "snapshots/one/snapshot.json": statefolder.Kept,
+	"snapshots/one/files/site.db": statefolder.State,
+	"snapshots/.saving-one/":      statefolder.Kept, "snapshots/.replaced-one/snapshot.json": statefolder.Kept,
+	"snapshots/.saving-removed-1/": statefolder.Kept,
+	".load/":                       statefolder.Kept, ".load/commit.json": statefolder.Kept,
+	".load/new/storage/blobs/" + sum: statefolder.State,
+	"previews/":                      statefolder.Kept, "migrations-12/": statefolder.Kept,
 
-	".DS_Store": statefolder.Litter, "storage/.DS_Store": statefolder.Litter, "storage/blobs/._" + sum: statefolder.Litter, "Thumbs.db": statefolder.Litter,
-	"thumbs.DB": statefolder.Litter, "desktop.ini": statefolder.Litter, "._site.db": statefolder.Litter, ".dev.json.swp": statefolder.Litter, "dev.json~": statefolder.Litter,
-	"#dev.json#": statefolder.Litter, ".#dev.json": statefolder.Litter, "4913": statefolder.Litter, "lost+found/": statefolder.Litter, ".gitkeep": statefolder.Litter,
+	".DS_Store": statefolder.Litter, "storage/.DS_Store": statefolder.Litter,
+	"storage/blobs/._" + sum: statefolder.Litter, "Thumbs.db": statefolder.Litter,
+	"thumbs.DB": statefolder.Litter, "desktop.ini": statefolder.Litter, "._site.db": statefolder.Litter,
+	".dev.json.swp": statefolder.Litter, "dev.json~": statefolder.Litter,
+	"#dev.json#": statefolder.Litter, ".#dev.json": statefolder.Litter, "4913": statefolder.Litter,
+	"lost+found/": statefolder.Litter, ".gitkeep": statefolder.Litter,
 
-	"site.db/": statefolder.Foreign, "storage": statefolder.Foreign, "told": statefolder.Foreign, "notes.txt": statefolder.Foreign, "my.db": statefolder.Foreign,
-	"site.db.bak": statefolder.Foreign, "site.db-wal-old": statefolder.Foreign, "Site.db": statefolder.Foreign, "state.lock/x": statefolder.Foreign, "mine.lock": statefolder.Foreign,
+	"site.db/": statefolder.Foreign, "storage": statefolder.Foreign, "told": statefolder.Foreign,
+	"notes.txt": statefolder.Foreign, "my.db": statefolder.Foreign,
+	"site.db.bak": statefolder.Foreign, "site.db-wal-old": statefolder.Foreign, "Site.db": statefolder.Foreign,
+	"state.lock/x": statefolder.Foreign, "mine.lock": statefolder.Foreign,
 	".env": statefolder.Foreign, ".git/": statefolder.Foreign, ".config/x": statefolder.Foreign, "data.swp": statefolder.Foreign,
-	"storage/thesis.docx": statefolder.Foreign, "storage/blobs/thesis.docx": statefolder.Foreign, "storage/blobs/" + sum[1:]: statefolder.Foreign,
-	"storage/blobs/" + strings.ToUpper(sum): statefolder.Foreign, "storage/blobs/" + sum + "/": statefolder.Foreign, "storage/blobs/" + sum + "/x": statefolder.Foreign,
-	"storage/incoming/draft.txt": statefolder.Foreign, "storage/site.db": statefolder.Foreign, "undo/backup.db": statefolder.Foreign, "undo/.saving-x": statefolder.Foreign,
-	"undo/.saving-12/thesis.docx": statefolder.Foreign, "told/x": statefolder.Foreign, "snapshots/x": statefolder.Foreign, "snapshots/one/x": statefolder.Foreign,
-	"snapshots/-x/": statefolder.Foreign, "snapshots/one/files/notes.txt": statefolder.Foreign, "snapshots/.mine/": statefolder.Foreign, ".load/x": statefolder.Foreign,
-	".load/new/dev.lock": statefolder.Foreign, "migrations-x/": statefolder.Foreign, "migrations/": statefolder.Foreign, ".probe-x": statefolder.Foreign,
+	"storage/thesis.docx": statefolder.Foreign, "storage/blobs/thesis.docx": statefolder.Foreign,
+	"storage/blobs/" + sum[1:]:              statefolder.Foreign,
+	"storage/blobs/" + strings.ToUpper(sum): statefolder.Foreign, "storage/blobs/" + sum + "/": statefolder.Foreign,
+	"storage/blobs/" + sum + "/x": statefolder.Foreign,
+	"storage/incoming/draft.txt":  statefolder.Foreign, "storage/site.db": statefolder.Foreign,
+	"undo/backup.db": statefolder.Foreign, "undo/.saving-x": statefolder.Foreign,
+	"undo/.saving-12/thesis.docx": statefolder.Foreign, "told/x": statefolder.Foreign,
+	"snapshots/x": statefolder.Foreign, "snapshots/one/x": statefolder.Foreign,
+	"snapshots/-x/": statefolder.Foreign, "snapshots/one/files/notes.txt": statefolder.Foreign,
+	"snapshots/.mine/": statefolder.Foreign, ".load/x": statefolder.Foreign,
+	".load/new/dev.lock": statefolder.Foreign, "migrations-x/": statefolder.Foreign, "migrations/": statefolder.Foreign,
+	".probe-x": statefolder.Foreign,
 }
 
 func TestOf(t *testing.T) {
@@ -102,8 +119,10 @@ func files(t *testing.T, dir string) (all []string) {
 
 // whole is a state folder with a file in every place, and litter.
 var whole = []string{
-	"site.db", "site.db-wal", "platform.db", "storage/index.db", "storage/blobs/" + sum, "storage/incoming/ABCDEFGHIJKLMNOPQRSTUVWX27", "storage/.DS_Store",
-	"uploads/", "undo/000001_20260506T070809Z_123.db", "snapshots/one/snapshot.json", "snapshots/one/files/of-an-earlier-version.txt", "told/migrated", "dev.lock",
+	"site.db", "site.db-wal", "platform.db", "storage/index.db", "storage/blobs/" + sum,
+	"storage/incoming/ABCDEFGHIJKLMNOPQRSTUVWX27", "storage/.DS_Store",
+	"uploads/", "undo/000001_20260506T070809Z_123.db", "snapshots/one/snapshot.json",
+	"snapshots/one/files/of-an-earlier-version.txt", "told/migrated", "dev.lock",
 	".load/new/site.db", "previews/p/site.db", "migrations-1/0001.sql", ".DS_Store", "lost+found/x",
 }
 
@@ -112,21 +131,28 @@ func TestLook(t *testing.T) {
 		files []string
 		want  statefolder.Report
 	}{
-		"nothing":       {nil, statefolder.Report{Empty: true}},
-		"litter":        {[]string{".DS_Store", ".gitkeep"}, statefolder.Report{Empty: true}},
-		"a state":       {whole, statefolder.Report{Marked: true}},
-		"only names":    {[]string{"site.db"}, statefolder.Report{}},
-		"a file":        {[]string{"notes.txt"}, statefolder.Report{Empty: true, Foreign: []string{"notes.txt"}}},
-		"deep":          {append(slices.Clone(whole), "storage/blobs/thesis.docx"), statefolder.Report{Marked: true, Foreign: []string{"storage/blobs/thesis.docx"}}},
-		"a folder":      {[]string{"dev.lock", "photos/a.jpg"}, statefolder.Report{Marked: true, Foreign: []string{"photos"}}},
-		"another kind":  {[]string{"dev.lock", "site.db/", "storage"}, statefolder.Report{Marked: true, Foreign: []string{"site.db", "storage"}}},
-		"hidden":        {[]string{"state.lock", ".env", ".ssh/id"}, statefolder.Report{Marked: true, Foreign: []string{".env", ".ssh"}}},
-		"in a snapshot": {[]string{"state.lock", "snapshots/one/x"}, statefolder.Report{Marked: true, Foreign: []string{"snapshots/one/x"}}},
+		"nothing":    {nil, statefolder.Report{Empty: true}},
+		"litter":     {[]string{".DS_Store", ".gitkeep"}, statefolder.Report{Empty: true}},
+		"a state":    {whole, statefolder.Report{Marked: true}},
+		"only names": {[]string{"site.db"}, statefolder.Report{}},
+		"a file":     {[]string{"notes.txt"}, statefolder.Report{Empty: true, Foreign: []string{"notes.txt"}}},
+		"deep": {append(slices.Clone(whole), "storage/blobs/thesis.docx"), statefolder.Report{
+			Marked: true, Foreign: []string{"storage/blobs/thesis.docx"},
+		}},
+		"a folder": {[]string{"dev.lock", "photos/a.jpg"}, statefolder.Report{Marked: true, Foreign: []string{"photos"}}},
+		"another kind": {[]string{"dev.lock", "site.db/", "storage"}, statefolder.Report{
+			Marked: true, Foreign: []string{"site.db", "storage"},
+		}},
+		"hidden": {[]string{"state.lock", ".env", ".ssh/id"}, statefolder.Report{Marked: true, Foreign: []string{".env", ".ssh"}}},
+		"in a snapshot": {[]string{"state.lock", "snapshots/one/x"}, statefolder.Report{
+			Marked: true, Foreign: []string{"snapshots/one/x"},
+		}},
 	} {
 		dir := t.TempDir()
 		lay(t, dir, c.files...)
 		got, err := statefolder.Look(dir)
-		if err != nil || !slices.Equal(got.Foreign, c.want.Foreign) || got.Empty != c.want.Empty || got.Marked != c.want.Marked || got.More || len(got.Links) > 0 {
+		if err != nil || !slices.Equal(got.Foreign, c.want.Foreign) || got.Empty != c.want.Empty || got.Marked != c.want.Marked ||
+			got.More || len(got.Links) > 0 {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
 		if len(files(t, dir)) != len(slices.DeleteFunc(slices.Clone(c.files), func(n string) bool { return strings.HasSuffix(n, "/") })) {
@@ -148,7 +174,10 @@ func TestLook(t *testing.T) {
 
 // TestRemove: at every place, what is the state's goes and all else stays.
 func TestRemove(t *testing.T) {
-	own := []string{"storage/thesis.docx", "storage/blobs/list.txt", "storage/blobs/deep/er/x", "storage/incoming/draft", "storage/.DS_Store", "undo/backup.db", "notes.txt"}
+	own := []string{
+		"storage/thesis.docx", "storage/blobs/list.txt", "storage/blobs/deep/er/x", "storage/incoming/draft",
+		"storage/.DS_Store", "undo/backup.db", "notes.txt",
+	}
 	dir := t.TempDir()
 	lay(t, dir, append(slices.Clone(whole), own...)...)
 	root, err := os.OpenRoot(dir)
@@ -164,7 +193,10 @@ func TestRemove(t *testing.T) {
 		}
 		left = append(left, more...)
 	}
-	if want := []string{"storage/.DS_Store", "storage/blobs/deep", "storage/blobs/list.txt", "storage/incoming/draft", "storage/thesis.docx", "undo/backup.db", "notes.txt"}; !slices.Equal(left, want) {
+	if want := []string{
+		"storage/.DS_Store", "storage/blobs/deep", "storage/blobs/list.txt", "storage/incoming/draft",
+		"storage/thesis.docx", "undo/backup.db", "notes.txt",
+	}; !slices.Equal(left, want) {
 		t.Errorf("left %q\nwant %q", left, want)
 	}
 	there := files(t, dir)
@@ -188,7 +220,8 @@ func TestLinks(t *testing.T) {
 	dir := statefolder.Real(t.TempDir())
 	lay(t, dir, "site/.pages/", "site/own/", "documents/thesis.docx", "disk/state/")
 	for from, to := range map[string]string{
-		"site/.pages/state": "../../documents", "site/linked": "../disk", "mine": "disk", "round": "round", "tmp": "site", "chain": "site/linked/state",
+		"site/.pages/state": "../../documents", "site/linked": "../disk", "mine": "disk", "round": "round",
+		"tmp": "site", "chain": "site/linked/state",
 		"disk/state/site.db": "../../documents/thesis.docx", "site/loose": "/nowhere",
 	} {
 		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, filepath.FromSlash(from))); err != nil {
@@ -197,7 +230,8 @@ func TestLinks(t *testing.T) {
 	}
 	site := filepath.Join(dir, "site")
 	for path, want := range map[string]string{
-		"site/own": "", "site/.pages/state": "site/.pages/state", "site/linked/state": "site/linked", "mine/state": "", "mine/not/yet": "", "none/x": "",
+		"site/own": "", "site/.pages/state": "site/.pages/state", "site/linked/state": "site/linked", "mine/state": "",
+		"mine/not/yet": "", "none/x": "",
 		"tmp/.pages/state": "site/.pages/state", "tmp/own": "", "chain": "site/linked", "site/loose/x": "site/loose",
 	} {
 		got, err := statefolder.LinkIn(site, filepath.Join(dir, path))
@@ -211,7 +245,9 @@ func TestLinks(t *testing.T) {
 	if _, err := statefolder.LinkIn(site, filepath.Join(dir, "round", "x")); err == nil {
 		t.Error("a link to itself has an end")
 	}
-	for below, want := range map[string]string{".pages/state": ".pages/state", ".pages/state/x": ".pages/state", "own": "", "none/x": "", ".pages/build": ""} {
+	for below, want := range map[string]string{
+		".pages/state": ".pages/state", ".pages/state/x": ".pages/state", "own": "", "none/x": "", ".pages/build": "",
+	} {
 		got, err := statefolder.LinkBelow(site, filepath.FromSlash(below))
 		if want != "" {
 			want = filepath.Join(site, want)
@@ -223,7 +259,10 @@ func TestLinks(t *testing.T) {
 	if got, err := statefolder.Look(filepath.Join(dir, "disk", "state")); err != nil || !slices.Equal(got.Links, []string{"site.db"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for path, want := range map[string]bool{"site": true, "site/own/x/y": true, "tmp/own": true, "documents": false, ".": false, "site/linked": false, "site/.pages/state": false} {
+	for path, want := range map[string]bool{
+		"site": true, "site/own/x/y": true, "tmp/own": true, "documents": false, ".": false, "site/linked": false,
+		"site/.pages/state": false,
+	} {
 		if got := statefolder.Holds(site, filepath.Join(dir, path)); got != want {
 			t.Errorf("the site holds %s: %v", path, got)
 		}

@@ -21,7 +21,9 @@ import (
 // DB is one connection to a database.
 type DB interface {
 	// Run runs one statement, as binding.Console does: values are nil, int64, float64, string or []byte.
-	Run(ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error) (changes int64, err error)
+	Run(
+		ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error,
+	) (changes int64, err error)
 	Begin(ctx context.Context) error
 	Commit(ctx context.Context) error
 	// Rollback undoes the transaction, and does nothing when none is open.

@@ -28,7 +28,13 @@ func newDB(t *testing.T, name string) *d1.Console {
 
 func openDB(t *testing.T, path string, o d1.ConsoleOptions) *d1.Console {
 	t.Helper()
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"}).String())
+	db, err := sql.Open(
+		"sqlite",
+		(&url.URL{
+			Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path),
+			RawQuery: "_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)",
+		}).String(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +48,9 @@ func openDB(t *testing.T, path string, o d1.ConsoleOptions) *d1.Console {
 
 func script(t *testing.T, db *d1.Console, text string) {
 	t.Helper()
-	if _, err := transfer.Script(t.Context(), db, "test.sql", strings.NewReader(text), transfer.ScriptOptions{Dump: true, CheckKeys: true}); err != nil {
+	if _, err := transfer.Script(t.Context(), db, "test.sql", strings.NewReader(text), transfer.ScriptOptions{
+		Dump: true, CheckKeys: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -67,7 +75,8 @@ func all(t *testing.T, db *d1.Console) string {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
-	rows("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' AND type <> 'index' OR sql IS NOT NULL ORDER BY type, name", func(v []any) {
+	rows("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' AND type <> 'index' "+
+		"OR sql IS NOT NULL ORDER BY type, name", func(v []any) {
 		fmt.Fprintf(&b, "%q\n", v)
 	})
 	rows("PRAGMA table_list", func(v []any) {
@@ -88,7 +97,9 @@ func all(t *testing.T, db *d1.Console) string {
 		} else {
 			columns = append(columns, "rowid")
 		}
-		rows("SELECT "+strings.Join(columns, ", ")+" FROM "+quoted+" ORDER BY "+order, func(v []any) { fmt.Fprintf(&b, "%s %q\n", table, v) })
+		rows("SELECT "+strings.Join(columns, ", ")+" FROM "+quoted+" ORDER BY "+order, func(v []any) {
+			fmt.Fprintf(&b, "%s %q\n", table, v)
+		})
 	}
 	return b.String()
 }
@@ -169,7 +180,8 @@ func TestRoundTrip(t *testing.T) {
 		"PRAGMA quick_check":                                          "[ok]",
 	} {
 		var got []any
-		if _, err := to.Run(t.Context(), query, nil, nil, func(v []any) error { got = append(got, v...); return nil }); err != nil || fmt.Sprint(got) != want {
+		if _, err := to.Run(t.Context(), query, nil, nil, func(v []any) error { got = append(got, v...); return nil }); err != nil ||
+			fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v; want %s", query, got, err, want)
 		}
 	}
@@ -227,7 +239,8 @@ func TestNumbers(t *testing.T) {
 func TestDumpPart(t *testing.T) {
 	db := newDB(t, "from.db")
 	script(t, db, hostile)
-	if text := dump(t, db, transfer.DumpOptions{NoData: true}); strings.Contains(text, "INSERT INTO \"auto\"") || !strings.Contains(text, "CREATE TABLE auto") {
+	if text := dump(t, db, transfer.DumpOptions{NoData: true}); strings.Contains(text, "INSERT INTO \"auto\"") ||
+		!strings.Contains(text, "CREATE TABLE auto") {
 		t.Errorf("without data:\n%s", text)
 	}
 	text := dump(t, db, transfer.DumpOptions{Tables: []string{"AUTO", "words"}})
@@ -258,19 +271,28 @@ var scripts = []struct{ text, want string }{
 	{"/* open", "x.sql:1:1: the comment that begins here never ends"},
 	{"SELECT 1;\nSELECT \x00;", "x.sql:2:8: the SQL has a NUL byte"},
 	{"SELECT '\xff';", "x.sql:1:9: the byte 0xff is not UTF-8"},
-	{"INSERT INTO t VALUES (1); ROLLBACK;", "x.sql:1:27: not authorized: it is in a transaction of its own already; leave BEGIN, COMMIT, ROLLBACK and SAVEPOINT out"},
+	{
+		"INSERT INTO t VALUES (1); ROLLBACK;",
+		"x.sql:1:27: not authorized: it is in a transaction of its own already; leave BEGIN, COMMIT, ROLLBACK and SAVEPOINT out",
+	},
 	{"ATTACH 'x' AS y", "x.sql:1:1: not authorized: other databases cannot be attached, nor this one copied"},
 	{"CREATE TEMP TABLE x (y)", "x.sql:1:1: not authorized: temporary tables, views, triggers and indexes are not available"},
 	{"PRAGMA writable_schema=ON", `x.sql:1:1: not authorized: PRAGMA "writable_schema" is not available`},
 	{"INSERT OR ROLLBACK INTO t VALUES (NULL)", "x.sql:1:1: NOT NULL constraint failed: t.v"},
 	{"INSERT INTO t VALUES (?)", "x.sql:1:1: parameters of the statement: 1; values that are given: 0"},
-	{"INSERT INTO child VALUES (5); INSERT INTO child VALUES (6)", `row 1 of "child" names a row of "parent" that does not exist, and 1 more`},
+	{
+		"INSERT INTO child VALUES (5); INSERT INTO child VALUES (6)",
+		`row 1 of "child" names a row of "parent" that does not exist, and 1 more`,
+	},
 }
 
 func TestScriptRefused(t *testing.T) {
 	for _, c := range scripts {
 		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), d1.ConsoleOptions{})
-		script(t, db, "CREATE TABLE t (v NOT NULL); CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (p REFERENCES parent (id))")
+		script(
+			t, db,
+			"CREATE TABLE t (v NOT NULL); CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (p REFERENCES parent (id))",
+		)
 		_, err := transfer.Script(t.Context(), db, "x.sql", strings.NewReader(c.text), transfer.ScriptOptions{})
 		if err == nil || firstOf(err) != c.want {
 			t.Errorf("%q: %v\nwant %s", c.text, err, c.want)
@@ -297,7 +319,8 @@ func TestScriptMakesTableAnew(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := run("CREATE TABLE p2 (id INTEGER PRIMARY KEY); DROP TABLE p; ALTER TABLE p2 RENAME TO p"); err == nil || !strings.Contains(err.Error(), `row 1 of "c" names a row of "p"`) {
+	if err := run("CREATE TABLE p2 (id INTEGER PRIMARY KEY); DROP TABLE p; ALTER TABLE p2 RENAME TO p"); err == nil ||
+		!strings.Contains(err.Error(), `row 1 of "c" names a row of "p"`) {
 		t.Errorf("without its rows: %v", err)
 	}
 }
