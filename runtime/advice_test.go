@@ -19,24 +19,55 @@ import (
 
 // advised are mistakes of authors who know other platforms, with the fix that is shown.
 var advised = []struct{ code, want string }{
-	{`return new Response(process.env.KEY)`, `read env.NAME: env is the second argument of fetch(request, env, ctx); or add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`},
+	{
+		`return new Response(process.env.KEY)`,
+		`read env.NAME: env is the second argument of fetch(request, env, ctx); or add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`,
+	},
 	{`return new Response(Buffer.from("x"))`, `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`},
 	{`return new Response(__dirname)`, "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"},
-	{`return new Response(window.location.href)`, "only browsers have window: run this in a script of the page, or use a package that does without"},
-	{`return React.createElement("p")`, `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`},
+	{
+		`return new Response(window.location.href)`,
+		"only browsers have window: run this in a script of the page, or use a package that does without",
+	},
+	{
+		`return React.createElement("p")`,
+		`import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`,
+	},
 	{`ctx.waitUntil(1)`, "it is the third argument of fetch(request, env, ctx)"},
 	{`new DOMParser()`, "only browsers have DOMParser: run this in a script of the page, or use a package that does without"},
-	{`try { DOMParser } catch (e) { e.message += "\n  Deserialization error"; throw e }`, "only browsers have DOMParser: run this in a script of the page, or use a package that does without"},
-	{`new Function("return 1")`, "the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build"},
+	{
+		`try { DOMParser } catch (e) { e.message += "\n  Deserialization error"; throw e }`,
+		"only browsers have DOMParser: run this in a script of the page, or use a package that does without",
+	},
+	{
+		`new Function("return 1")`,
+		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the " +
+			"module, or before the build",
+	},
 	{`throw new Error("document is not defined")`, ""},
 	{`unheardOf()`, ""},
-	{`await fetch("/data.json")`, `ask for a public file as env.ASSETS.fetch(new URL("/data.json", request.url)), and call the function for what the Worker answers`},
-	{`return fetch("http://site.test/data.json")`, "return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers"},
+	{
+		`await fetch("/data.json")`,
+		`ask for a public file as env.ASSETS.fetch(new URL("/data.json", request.url)), and call the function for what the Worker answers`,
+	},
+	{
+		`return fetch("http://site.test/data.json")`,
+		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
+	},
 	{`return new Request("/x")`, `write new URL("/x", request.url)`},
 	{`return Response.redirect("/login")`, `write new URL("/login", request.url)`},
-	{`new URL("./data.bin", import.meta.url)`, "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"},
-	{`new URL("lib_bg.wasm", import.meta.url)`, "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"},
-	{`throw Error('Dynamic require of "fs" is not supported')`, "nobody sees before it runs what is required like this: import the module instead, or use a package that does without"},
+	{
+		`new URL("./data.bin", import.meta.url)`,
+		"a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one",
+	},
+	{
+		`new URL("lib_bg.wasm", import.meta.url)`,
+		"a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one",
+	},
+	{
+		`throw Error('Dynamic require of "fs" is not supported')`,
+		"nobody sees before it runs what is required like this: import the module instead, or use a package that does without",
+	},
 	{`request.headers.set("a", "b")`, "copy it first: new Response(response.body, response), or new Request(request)"},
 	{`const res = env; res.status(200)`, "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
 	{`if (request.method === "POST") return new Response()`, "return a Response on every way through the handler"},
@@ -56,22 +87,46 @@ var advised = []struct{ code, want string }{
 	{`await env.AI.run("model")`, "there is no Workers AI here: call a service with fetch"},
 	{`env.ROOM.idFromName("a")`, "there are no Durable Objects here: keep the state in the database"},
 	{`await env.ROOM.get(env.ROOM.idFromName("a"))`, "there are no Durable Objects here: keep the state in the database"},
-	{`await env.AUTH.fetch(request)`, "env.ASSETS has the public files; a Worker cannot be bound to another: call it by its address with fetch"},
-	{`await env.AUTH.verify("a")`, `nothing is bound as env.AUTH: "bindings" in pages.deploy.json says what is; a Worker cannot be bound to another: call it by its address with fetch`},
-	{`await env.FLOW.create({})`, "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"},
+	{
+		`await env.AUTH.fetch(request)`,
+		"env.ASSETS has the public files; a Worker cannot be bound to another: call it by its address with fetch",
+	},
+	{
+		`await env.AUTH.verify("a")`,
+		`nothing is bound as env.AUTH: "bindings" in pages.deploy.json says what is; a Worker cannot be bound to another: call it by its address with fetch`,
+	},
+	{
+		`await env.FLOW.create({})`,
+		"there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database",
+	},
 	{`env.AI.gateway("a")`, "there is no Workers AI here: call a service with fetch"},
-	{`const ctx = arguments[2]; ctx.exports.Room.getByName("a")`, "there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and keep state in the database"},
+	{
+		`const ctx = arguments[2]; ctx.exports.Room.getByName("a")`,
+		"there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and keep state in the database",
+	},
 	{`const ctx = arguments[2]; await ctx.cache.purge({})`, "there is no ctx.cache here: caches.default.delete(request) removes an answer"},
-	{`await env.JOBS.send({})`, "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"},
+	{
+		`await env.JOBS.send({})`,
+		"there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch",
+	},
 	{`env.HYPERDRIVE.connectionString`, "there is no Hyperdrive here: use bindings.database, or a database that is reached with fetch"},
 	{`import.meta.env.KEY`, "read env.KEY: env is the second argument of fetch(request, env, ctx)"},
 	{`{ const env = undefined; env.KEY }`, "env is the second argument of fetch(request, env, ctx)"},
 	{`const o = {}; o.a.b`, ""},
 	{`await env.KV.set("a", "b")`, "a key-value namespace has get, getWithMetadata, put, list and delete"},
 	{`await env.GREETING.get("b")`, ""},
-	{`await import("cloudflare:email")`, "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"},
-	{`await import("cloudflare:workflows")`, "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"},
-	{`await import("node:repl")`, "use a web API instead, or a package that does without; where it is an option, catch the rejection of import()"},
+	{
+		`await import("cloudflare:email")`,
+		"there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch",
+	},
+	{
+		`await import("cloudflare:workflows")`,
+		"there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database",
+	},
+	{
+		`await import("node:repl")`,
+		"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
+	},
 	{`throw "text"`, "throw an Error: only that tells where it comes from"},
 	{`throw new TypeError("mine")`, ""},
 }
@@ -88,11 +143,15 @@ func TestAdvice(t *testing.T) {
 // TestHashingAdvice: a hash of a password takes JavaScript longer than a budget allows; what is native does not.
 func TestHashingAdvice(t *testing.T) {
 	for source, want := range map[string]string{
-		"node_modules/@noble/hashes/src/scrypt.ts": "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript is much slower here than in production (--cpu-scale of pages dev allows for it)",
+		"node_modules/@noble/hashes/src/scrypt.ts": "hash passwords with scrypt of node:crypto or PBKDF2 of " +
+			"crypto.subtle, which are native: JavaScript is much slower here than in production (--cpu-scale of pages dev allows for it)",
 		"src/scrypt.js": "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
 	} {
 		code := "export default { fetch() { for (;;) {} } }"
-		text, err := json.Marshal(map[string]any{"version": 3, "sources": []string{source}, "sourcesContent": []string{code}, "names": []string{}, "mappings": "AAAA"})
+		text, err := json.Marshal(map[string]any{
+			"version": 3, "sources": []string{source}, "sourcesContent": []string{code}, "names": []string{},
+			"mappings": "AAAA",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +174,9 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Bindings: set, Web: web.Options{IsSelf: func(host string) bool { return host == "site.test" }}})
+	w := mustStart(t, code, pagesruntime.WorkerOptions{
+		Map: text, Bindings: set, Web: web.Options{IsSelf: func(host string) bool { return host == "site.test" }},
+	})
 	_, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	f, ok := errors.AsType[*pagesruntime.Error](err)
 	if !ok {
@@ -127,9 +188,11 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 func TestLoadAdvice(t *testing.T) {
 	for code, want := range map[string]string{
 		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
-		`export default { scheduled() {}, queue() {} }`:     "add one, which does the work when it is asked to: nothing but a request starts a Worker",
-		`export default { Fetch() {} }`:                     "call the method that answers requests fetch",
-		`const key = process.env.KEY; export default {}`:    "read env.NAME: env is the second argument of fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
+		`export default { scheduled() {}, queue() {} }`: "add one, which does the work when it is asked to: " +
+			"nothing but a request starts a Worker",
+		`export default { Fetch() {} }`: "call the method that answers requests fetch",
+		`const key = process.env.KEY; export default {}`: "read env.NAME: env is the second argument of " +
+			"fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
 	} {
 		_, err := start(t, code, pagesruntime.WorkerOptions{})
 		f, ok := errors.AsType[*pagesruntime.Error](err)
@@ -168,7 +231,8 @@ func TestAdviceOnSQL(t *testing.T) {
 		t.Cleanup(func() { _ = d.Close() })
 		return &binding.Set{D1: map[string]*d1.Database{"DB": d}}
 	}
-	full, empty := db("CREATE TABLE notes(id INTEGER PRIMARY KEY, title TEXT); CREATE VIEW tags AS SELECT 1 AS label; CREATE TABLE _pages_x(y)"), db("")
+	full, empty := db("CREATE TABLE notes(id INTEGER PRIMARY KEY, title TEXT); CREATE VIEW tags AS SELECT 1 AS label; "+
+		"CREATE TABLE _pages_x(y)"), db("")
 	for _, c := range []struct {
 		set        *binding.Set
 		query, fix string
@@ -180,7 +244,10 @@ func TestAdviceOnSQL(t *testing.T) {
 		{full, "SELECT n.labl FROM notes n", ""},
 		{full, "INSERT INTO notes(titles) VALUES (1)", "did you mean title?"},
 		{full, "SELEC 1", ""},
-		{empty, "SELECT * FROM note", `nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`},
+		{
+			empty, "SELECT * FROM note",
+			`nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`,
+		},
 	} {
 		f := fault(t, "export default { async fetch(request, env) { await env.DB.prepare(`"+c.query+"`).all() } }", c.set)
 		if f.Fix != c.fix {

@@ -36,7 +36,8 @@ func TestFullHeap(t *testing.T) {
 			await text;
 			return new Response("done");
 		} }`, "ORIGIN", origin.URL), pagesruntime.WorkerOptions{
-		Isolates: 1, Limits: pagesruntime.Limits{CPU: 20 * time.Second, SubRequests: 100}, Console: func(pagesruntime.Line) {}, Web: web.Options{AllowFetch: []string{"127.0.0.1"}},
+		Isolates: 1, Limits: pagesruntime.Limits{CPU: 20 * time.Second, SubRequests: 100},
+		Console: func(pagesruntime.Line) {}, Web: web.Options{AllowFetch: []string{"127.0.0.1"}},
 	})
 	for range 5 {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)

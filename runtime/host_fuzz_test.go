@@ -20,16 +20,23 @@ import (
 // hostile are the values that host functions are given: of every type, at the
 // ends of ranges, and with code behind what a conversion reads.
 var hostile = []string{
-	`undefined`, `null`, `true`, `false`, `0`, `-0`, `1`, `-1`, `2`, `0.5`, `NaN`, `Infinity`, `-Infinity`, `2**31`, `2**32`, `2**53`, `-(2**63)`, `1e300`,
-	`""`, `"a"`, `"\u0000"`, `"\ud800"`, `"é😀"`, `"x".repeat(1e5)`, `"SHA-256"`, `"utf-8"`, `"http://example.com/?a=b#c"`, `"[{}]"`, `"__proto__"`, `"GET"`, `"gzip"`,
+	`undefined`, `null`, `true`, `false`, `0`, `-0`, `1`, `-1`, `2`, `0.5`, `NaN`, `Infinity`, `-Infinity`, `2**31`,
+	`2**32`, `2**53`, `-(2**63)`, `1e300`,
+	`""`, `"a"`, `"\u0000"`, `"\ud800"`, `"é😀"`, `"x".repeat(1e5)`, `"SHA-256"`, `"utf-8"`,
+	`"http://example.com/?a=b#c"`, `"[{}]"`, `"__proto__"`, `"GET"`, `"gzip"`,
 	`1n`, `2n ** 64n`, `Symbol("s")`, `Symbol.iterator`, `() => 1`, `class {}`, `async () => {}`,
-	`{}`, `[]`, `[1, "2", null]`, `["a", "b", "c"]`, `new Array(1e4)`, `[[[[[]]]]]`, `{ length: 1e9 }`, `{ length: -1 }`, `{ a: 1, then: 1 }`,
-	`new Uint8Array(0)`, `new Uint8Array(16)`, `new Uint8Array(7e4)`, `new Float64Array(3)`, `new DataView(new ArrayBuffer(9), 3, 2)`, `new ArrayBuffer(8)`,
-	`(() => { const b = new ArrayBuffer(8); b.transfer(); return b })()`, `(() => { const u = new Uint8Array(new ArrayBuffer(8)); u.buffer.transfer(); return u })()`,
+	`{}`, `[]`, `[1, "2", null]`, `["a", "b", "c"]`, `new Array(1e4)`, `[[[[[]]]]]`, `{ length: 1e9 }`,
+	`{ length: -1 }`, `{ a: 1, then: 1 }`,
+	`new Uint8Array(0)`, `new Uint8Array(16)`, `new Uint8Array(7e4)`, `new Float64Array(3)`,
+	`new DataView(new ArrayBuffer(9), 3, 2)`, `new ArrayBuffer(8)`,
+	`(() => { const b = new ArrayBuffer(8); b.transfer(); return b })()`,
+	`(() => { const u = new Uint8Array(new ArrayBuffer(8)); u.buffer.transfer(); return u })()`,
 	`new Uint8Array(new ArrayBuffer(8, { maxByteLength: 16 }), 2)`, `new SharedArrayBuffer(8)`,
 	`new Proxy({}, {})`, `new Proxy([], { get() { throw new Error("trap") } })`, `new Proxy(function () {}, {})`,
-	`{ toString() { throw new Error("toString") } }`, `{ valueOf() { return 7 } }`, `{ [Symbol.toPrimitive]() { return {} } }`, `{ get length() { throw 1 } }`,
-	`Promise.resolve(1)`, `new Promise(() => {})`, `new Map([[1, 2]])`, `new Date(NaN)`, `/x/g`, `new Error("e")`, `globalThis`, `request`, `env`,
+	`{ toString() { throw new Error("toString") } }`, `{ valueOf() { return 7 } }`,
+	`{ [Symbol.toPrimitive]() { return {} } }`, `{ get length() { throw 1 } }`,
+	`Promise.resolve(1)`, `new Promise(() => {})`, `new Map([[1, 2]])`, `new Date(NaN)`, `/x/g`, `new Error("e")`,
+	`globalThis`, `request`, `env`,
 }
 
 // hostWorker answers {"call": name, "with": expressions} with what the host function
@@ -79,7 +86,8 @@ func callHost(t testing.TB, name string, args []string) {
 	rec := httptest.NewRecorder()
 	_, err = w.Serve(rec, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body))))
 	f, failed := errors.AsType[*Error](err)
-	if failed && f.Kind == KindInternal || strings.Contains(rec.Body.String(), "panicked") || err != nil && strings.Contains(err.Error(), "panicked") {
+	if failed && f.Kind == KindInternal || strings.Contains(rec.Body.String(), "panicked") ||
+		err != nil && strings.Contains(err.Error(), "panicked") {
 		t.Fatalf("%s(%s): %v %s", name, strings.Join(args, ", "), err, rec.Body)
 	}
 }
@@ -92,7 +100,10 @@ func TestHostFunctions(t *testing.T) {
 			if testing.Short() && first%8 != n%8 {
 				continue
 			}
-			callHost(t, name, []string{hostile[first], hostile[(first*7+n)%len(hostile)], hostile[(first+n)%len(hostile)], hostile[(first*3+1)%len(hostile)]})
+			callHost(t, name, []string{
+				hostile[first], hostile[(first*7+n)%len(hostile)], hostile[(first+n)%len(hostile)],
+				hostile[(first*3+1)%len(hostile)],
+			})
 		}
 	}
 }
@@ -148,7 +159,9 @@ func TestMemoryStaysFlat(t *testing.T) {
 	serve := func(n int) {
 		for range n {
 			rec := httptest.NewRecorder()
-			if _, err := w.Serve(rec, httptest.NewRequest(http.MethodPost, "/path", strings.NewReader(strings.Repeat("x", 2000)))); err != nil || rec.Body.Len() != 2005 {
+			if _, err := w.Serve(
+				rec, httptest.NewRequest(http.MethodPost, "/path", strings.NewReader(strings.Repeat("x", 2000))),
+			); err != nil || rec.Body.Len() != 2005 {
 				t.Fatalf("%v, %d bytes", err, rec.Body.Len())
 			}
 		}
@@ -176,7 +189,10 @@ func TestMemoryStaysFlat(t *testing.T) {
 	goAfter, jsAfter := measure()
 	const slack = 1 << 20
 	if goAfter > goBefore+slack || jsAfter > jsBefore+slack {
-		t.Errorf("after %d requests Go holds %d bytes (before: %d), JavaScript %d (before: %d)", requests, goAfter, goBefore, jsAfter, jsBefore)
+		t.Errorf(
+			"after %d requests Go holds %d bytes (before: %d), JavaScript %d (before: %d)", requests, goAfter, goBefore,
+			jsAfter, jsBefore,
+		)
 	}
 	t.Logf("Go %d → %d, JavaScript %d → %d bytes", goBefore, goAfter, jsBefore, jsAfter)
 }

@@ -85,29 +85,32 @@ export default {
 };
 `
 	for name, body := range map[string]string{
-		"loop":           "for (;;) Math.abs(1); /*HERE*/",
-		"array native":   "new Array(5e7).join(); /*HERE*/",
-		"regex native":   "/^(a+)+$/.test('a'.repeat(40) + 'b'); /*HERE*/",
-		"reverse":        "Array.prototype.reverse.call({ length: 1e9 }); /*HERE*/",
-		"callback":       "[1].forEach(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t});",
-		"after await":    "await 0;\n\t\tfor (;;) Math.abs(1); /*HERE*/",
-		"microtask":      "await new Promise(() => queueMicrotask(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}));",
-		"timer":          "await new Promise(() => setTimeout(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}, 1));",
-		"in a library":   "new URLSearchParams({ get a(): string { for (;;) Math.abs(1); /*HERE*/ } });",
-		"below our code": "let deep: any = [];\n\t\tfor (let i = 0; i < 12; i++) deep = [deep];\n\t\tfor (;;) structuredClone(deep); /*HERE*/",
-		"in our stream":  "await new Response(new ReadableStream({ pull() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} })).text();",
-		"empty for":      "const n = Math.sin(1);\n\n\t\tfor (;;); /*HERE*/\n\t\tMath.cos(n);",
-		"empty while":    "let flag = Math.sin(1) < 2;\n\n\t\twhile (flag) { /*HERE*/\n\t\t\t// waits\n\t\t}\n\t\tMath.cos(1);",
-		"empty do":       "if (Math.sin(1) < 2) {\n\n\t\t\tdo {} while (true); /*HERE*/\n\t\t}\n\t\tMath.cos(1);",
-		"counting":       "const n = Math.sin(1);\n\t\tfor (let i = 0; i >= 0; i += 0) { /*HERE*/\n\t\t}\n\t\tMath.cos(n);",
-		"nothing else":   "const spin = () => {\n\n\t\t\twhile (true) {} /*HERE*/\n\t\t};\n\t\tspin();",
-		"a method":       "class A {\n\t\t\tstatic spin(n: number) {\n\n\t\t\t\twhile (n > 0) {} /*HERE*/\n\t\t\t}\n\t\t}\n\t\tA.spin(1);",
-		"toJSON":         "Response.json({ toJSON() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} });",
+		"loop":         "for (;;) Math.abs(1); /*HERE*/",
+		"array native": "new Array(5e7).join(); /*HERE*/",
+		"regex native": "/^(a+)+$/.test('a'.repeat(40) + 'b'); /*HERE*/",
+		"reverse":      "Array.prototype.reverse.call({ length: 1e9 }); /*HERE*/",
+		"callback":     "[1].forEach(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t});",
+		"after await":  "await 0;\n\t\tfor (;;) Math.abs(1); /*HERE*/",
+		"microtask":    "await new Promise(() => queueMicrotask(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}));",
+		"timer":        "await new Promise(() => setTimeout(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}, 1));",
+		"in a library": "new URLSearchParams({ get a(): string { for (;;) Math.abs(1); /*HERE*/ } });",
+		"below our code": "let deep: any = [];\n\t\tfor (let i = 0; i < 12; i++) deep = [deep];\n\t\tfor (;;) " +
+			"structuredClone(deep); /*HERE*/",
+		"in our stream": "await new Response(new ReadableStream({ pull() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} })).text();",
+		"empty for":     "const n = Math.sin(1);\n\n\t\tfor (;;); /*HERE*/\n\t\tMath.cos(n);",
+		"empty while":   "let flag = Math.sin(1) < 2;\n\n\t\twhile (flag) { /*HERE*/\n\t\t\t// waits\n\t\t}\n\t\tMath.cos(1);",
+		"empty do":      "if (Math.sin(1) < 2) {\n\n\t\t\tdo {} while (true); /*HERE*/\n\t\t}\n\t\tMath.cos(1);",
+		"counting":      "const n = Math.sin(1);\n\t\tfor (let i = 0; i >= 0; i += 0) { /*HERE*/\n\t\t}\n\t\tMath.cos(n);",
+		"nothing else":  "const spin = () => {\n\n\t\t\twhile (true) {} /*HERE*/\n\t\t};\n\t\tspin();",
+		"a method":      "class A {\n\t\t\tstatic spin(n: number) {\n\n\t\t\t\twhile (n > 0) {} /*HERE*/\n\t\t\t}\n\t\t}\n\t\tA.spin(1);",
+		"toJSON":        "Response.json({ toJSON() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} });",
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := strings.Replace(frame, "BODY", body, 1)
 			code, sourceMap := compiled(t, source)
-			w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond}})
+			w := mustStart(t, string(code), pagesruntime.WorkerOptions{
+				Map: sourceMap, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+			})
 			var usage pagesruntime.Usage
 			var f *pagesruntime.Error
 			ok := false
@@ -122,7 +125,8 @@ export default {
 					break
 				}
 			}
-			if !ok || f.Kind != pagesruntime.KindCPU || f.Limit != "cpuMs 50" || f.Status() != 503 || !strings.Contains(f.Message, "limits.cpuMs") {
+			if !ok || f.Kind != pagesruntime.KindCPU || f.Limit != "cpuMs 50" || f.Status() != 503 ||
+				!strings.Contains(f.Message, "limits.cpuMs") {
 				t.Fatalf("got %+v", f)
 			}
 			if usage.CPU < 50*time.Millisecond {
@@ -145,15 +149,23 @@ export default {
 // TestKillAfterTheAnswer: what ends when there is no page to show is in the log.
 func TestKillAfterTheAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
-		"waitUntil": {`ctx.waitUntil(new Promise((done) => setTimeout(done, 5)).then(() => { for (;;) Math.abs(1); /*HERE*/ })); return new Response("ok")`, "in waitUntil"},
-		"rejected":  {`ctx.waitUntil(Promise.resolve().then(() => { throw new Error("no") /*HERE*/ })); return new Response("ok")`, "no"},
-		"stream":    {`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, async pull(c) { await new Promise((f) => setTimeout(f, 5)); for (;;) Math.abs(1); /*HERE*/ } }))`, "broke off"},
+		"waitUntil": {
+			`ctx.waitUntil(new Promise((done) => setTimeout(done, 5)).then(() => { for (;;) Math.abs(1); /*HERE*/ })); return new Response("ok")`,
+			"in waitUntil",
+		},
+		"rejected": {`ctx.waitUntil(Promise.resolve().then(() => { throw new Error("no") /*HERE*/ })); return new Response("ok")`, "no"},
+		"stream": {
+			`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, async pull(c) { await new Promise((f) => setTimeout(f, 5)); for (;;) Math.abs(1); /*HERE*/ } }))`,
+			"broke off",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := "\n\nexport default { async fetch(request: Request, env: any, ctx: any) {\n" + c.body + "\n} };\n"
 			code, sourceMap := compiled(t, source)
 			log := newConsole()
-			w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond}})
+			w := mustStart(t, string(code), pagesruntime.WorkerOptions{
+				Map: sourceMap, Console: log.write, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+			})
 			s := serve(t, w)
 			if resp, err := s.Client().Get(s.URL); err == nil {
 				_, _ = io.Copy(io.Discard, resp.Body) // a broken answer is an error here
@@ -185,7 +197,9 @@ func TestLoadMemory(t *testing.T) {
 	_, err := start(t, `const all = []; for (;;) all.push(new Array(1e6).fill(1));
 export default { fetch: () => new Response(String(all.length)) };`, pagesruntime.WorkerOptions{LoadCPU: time.Minute})
 	f, ok := errors.AsType[*pagesruntime.Error](err)
-	if !ok || f.Kind != pagesruntime.KindMemory || !strings.Contains(f.Message, "128 MB of memory while it was loaded; its code alone is 0.0 MiB") || !strings.HasPrefix(f.Fix, "import less") {
+	if !ok || f.Kind != pagesruntime.KindMemory ||
+		!strings.Contains(f.Message, "128 MB of memory while it was loaded; its code alone is 0.0 MiB") ||
+		!strings.HasPrefix(f.Fix, "import less") {
 		t.Errorf("got %+v", err)
 	}
 }

@@ -9,7 +9,10 @@ import (
 // asksForMatches finds code that reads the last match off RegExp itself, by a
 // member (RegExp.$1, RegExp["$&"]) or by taking RegExp apart
 // ({ $1: name } = RegExp).
-var asksForMatches = regexp.MustCompile("\\bRegExp\\s*(\\.\\s*(\\$[1-9_]|(lastMatch|lastParen|leftContext|rightContext|input)\\b)|\\[\\s*[\"'`]\\$)|\\}\\s*=\\s*RegExp\\s*[;,)\\n]")
+var asksForMatches = regexp.MustCompile(
+	"\\bRegExp\\s*(\\.\\s*(\\$[1-9_]|(lastMatch|lastParen|leftContext|rightContext|input)\\b)|" +
+		"\\[\\s*[\"'`]\\$)|\\}\\s*=\\s*RegExp\\s*[;,)\\n]",
+)
 
 // noteMatches lets RegExp tell of its last match, if the Worker's code asks.
 func (w *Worker) noteMatches(vm *engine.VM) error {

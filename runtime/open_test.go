@@ -37,7 +37,9 @@ func BenchmarkOpenCold(b *testing.B) {
 
 // BenchmarkServe is one request through a Worker without a network.
 func BenchmarkServe(b *testing.B) {
-	w := mustStart(b, `export default { fetch: () => Response.json({ ok: true }) }`, pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Second}})
+	w := mustStart(b, `export default { fetch: () => Response.json({ ok: true }) }`, pagesruntime.WorkerOptions{
+		Limits: pagesruntime.Limits{CPU: time.Second},
+	})
 	s := serve(b, w)
 	for b.Loop() {
 		get(b, s, "/")

@@ -35,7 +35,8 @@ export default { async fetch() {
 } };`
 	w := mustStart(t, source, pagesruntime.WorkerOptions{NodeJS: true})
 	answer := httptest.NewRecorder()
-	if _, err := w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil || answer.Body.String() != `[false,false,"function"]` {
+	if _, err := w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil ||
+		answer.Body.String() != `[false,false,"function"]` {
 		t.Errorf("got %q, %v", answer.Body, err)
 	}
 }

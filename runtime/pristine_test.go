@@ -73,7 +73,8 @@ func TestPristineChance(t *testing.T) {
 // TestPristineWaits: more visitors than isolates are answered in turn, and one
 // who does not wait any more is let go.
 func TestPristineWaits(t *testing.T) {
-	w := mustStart(t, `let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5)); return new Response(String(n)) } }`,
+	w := mustStart(t,
+		`let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5)); return new Response(String(n)) } }`,
 		pagesruntime.WorkerOptions{Pristine: true, Isolates: 2})
 	s := serve(t, w)
 	var wg sync.WaitGroup

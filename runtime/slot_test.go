@@ -52,7 +52,10 @@ func TestOpenAnswerLeavesItsIsolate(t *testing.T) {
 // TestIsolatesThatAreOver: a Worker goes on with new ones.
 func TestIsolatesThatAreOver(t *testing.T) {
 	for name, pristine := range map[string]bool{"shared": false, "request": true} {
-		w := mustStart(t, `let n = 0; export default { fetch() { return new Response(`+"`${++n}`"+`) } }`, pagesruntime.WorkerOptions{Pristine: pristine})
+		w := mustStart(
+			t, `let n = 0; export default { fetch() { return new Response(`+"`${++n}`"+`) } }`,
+			pagesruntime.WorkerOptions{Pristine: pristine},
+		)
 		s := serve(t, w)
 		for range 3 {
 			if _, got := get(t, s, "/"); got != "1" {

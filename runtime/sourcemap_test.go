@@ -21,7 +21,8 @@ func TestFilesAsTheyAreCalled(t *testing.T) {
 		"100%.ts":                              "100%.ts",
 		"webpack://site/./src/h%C3%A1%C4%8Dek": "webpack://site/./src/h%C3%A1%C4%8Dek",
 	} {
-		text := `{"version":3,"sources":["` + source + `"],"sourcesContent":["export default { fetch() { throw new Error(1) } };"],"names":[],"mappings":"AAAA"}`
+		text := `{"version":3,"sources":["` + source +
+			`"],"sourcesContent":["export default { fetch() { throw new Error(1) } };"],"names":[],"mappings":"AAAA"}`
 		w := mustStart(t, "export default { fetch() { throw new Error(1) } };", pagesruntime.WorkerOptions{Map: []byte(text)})
 		_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 		f, ok := errors.AsType[*pagesruntime.Error](err)
@@ -83,7 +84,8 @@ export default {
 			t.Errorf("%s: the fault is at %+v, want line %d", name, f, line)
 		}
 		text := log.next(t, n).Text
-		if inner, _, _ := strings.Cut(text, "src/worker.ts"); !strings.Contains(inner, "(node:") || strings.Contains(text, "src/worker.ts:1:") {
+		if inner, _, _ := strings.Cut(text, "src/worker.ts"); !strings.Contains(inner, "(node:") ||
+			strings.Contains(text, "src/worker.ts:1:") {
 			t.Errorf("%s: logged %s", name, text)
 		}
 	}
@@ -109,7 +111,8 @@ func TestPrintedBehindTraces(t *testing.T) {
 		"Error: e\n" + at + " { a: 1 }",
 		"{\n  error: Error: e\n  " + at + ",\n  b: 2\n}",
 		"Error: e\n" + at + " (why) of GET",
-		"[\n  Error: e\n  " + at + " {\n    code: 'E'\n  },\n  Error: e\n  " + at + " {\n    code: 'E'\n  }\n] at Error: e\n" + at + " {\n  code: 'E'\n} 3",
+		"[\n  Error: e\n  " + at + " {\n    code: 'E'\n  },\n  Error: e\n  " + at + " {\n    code: 'E'\n  }\n] at Error: e\n" + at +
+			" {\n  code: 'E'\n} 3",
 		"line\n    at first (of: all)\n at no place",
 	} {
 		if got := log.next(t, n).Text; got != want {
@@ -147,8 +150,10 @@ export default {
 	for _, mapped := range []bool{true, false} {
 		s := serve(t, mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: mapped}))
 		for name, head := range map[string]string{
-			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "TypeError: fetch to ", "digest": "NotSupportedError: ", "native": "Error: m",
-			"written": "mine\n    at f (worker.js:2:3)", "prepared": map[bool]string{true: "mine\n    at f (bundle:worker.js:2:3)", false: "mine\n    at f (worker.js:2:3)"}[mapped],
+			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "TypeError: fetch to ",
+			"digest": "NotSupportedError: ", "native": "Error: m",
+			"written":  "mine\n    at f (worker.js:2:3)",
+			"prepared": map[bool]string{true: "mine\n    at f (bundle:worker.js:2:3)", false: "mine\n    at f (worker.js:2:3)"}[mapped],
 		} {
 			_, stack := get(t, s, "/"+name)
 			if !strings.HasPrefix(stack, head) || strings.HasSuffix(stack, "\n") {
@@ -161,7 +166,8 @@ export default {
 			_, frame, _ := strings.Cut(stack, "\n")
 			frame, _, _ = strings.Cut(frame, "\n")
 			line := fmt.Sprintf("src/worker.ts:%d:", strings.Count(before, "\n")+1)
-			if mapped != strings.Contains(frame, line) || mapped == strings.Contains(stack, "worker.js") || mapped && strings.Contains(stack, "prelude") {
+			if mapped != strings.Contains(frame, line) || mapped == strings.Contains(stack, "worker.js") ||
+				mapped && strings.Contains(stack, "prelude") {
 				t.Errorf("%s, mapped %t: want %s\n%s", name, mapped, line, stack)
 			}
 		}
@@ -171,7 +177,9 @@ export default {
 // An error that code of the bundler's own throws is the author's line that called it.
 func TestWhatTheBundlerAddedThrows(t *testing.T) {
 	code := "const required = (name) => { throw new Error(name) };\nexport default { fetch() { required('url') } }"
-	sourceMap := []byte(`{"version":3,"sources":["src/worker.ts"],"sourcesContent":["export default { fetch() { require('url') } }"],"names":[],"mappings":";AAAA"}`)
+	sourceMap := []byte(
+		`{"version":3,"sources":["src/worker.ts"],"sourcesContent":["export default { fetch() { require('url') } }"],"names":[],"mappings":";AAAA"}`,
+	)
 	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: true})
 	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	f, ok := errors.AsType[*pagesruntime.Error](err)

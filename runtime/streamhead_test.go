@@ -59,7 +59,8 @@ func TestStreamHead(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != c.status || !strings.Contains(string(body), c.body) || broke != c.broke {
+		if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
+			broke != c.broke {
 			t.Errorf("%s: %d %q, broke off %v; want %d %q, %v", c.path, resp.StatusCode, body, broke, c.status, c.body, c.broke)
 		}
 		if mine := resp.Header.Get("X-Mine"); (mine == "1") != (c.status == 200) {
@@ -76,7 +77,8 @@ func TestStreamHead(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != 200 || resp.Header.Get("X-Mine") != "1" || broke != breaks || !broke && string(body) != "one" {
+		if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != 200 || resp.Header.Get("X-Mine") != "1" ||
+			broke != breaks || !broke && string(body) != "one" {
 			t.Errorf("%s: %d %q, %v", path, resp.StatusCode, body, err)
 		}
 	}

@@ -42,7 +42,12 @@ func TestWhatIsThrown(t *testing.T) {
 // over when the body is there.
 func TestRefusedBody(t *testing.T) {
 	for _, method := range []string{"json", "formData"} {
-		f := fault(t, "export default {\n  async fetch(request) {\n    const read = await request."+method+"();\n    return Response.json(read);\n  }\n}", nil)
+		f := fault(
+			t,
+			"export default {\n  async fetch(request) {\n    const read = await request."+method+
+				"();\n    return Response.json(read);\n  }\n}",
+			nil,
+		)
 		if len(f.Frames) != 1 || f.Frames[0].Line != 3 {
 			t.Errorf("%s: got %v at %v, want line 3", method, f, f.Frames)
 		}

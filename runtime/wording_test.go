@@ -46,16 +46,29 @@ var worded = []struct{ code, want string }{
 	{`x; let x = 1`, "ReferenceError: Cannot access 'x' before initialization"},
 	{`class A {}; A()`, "TypeError: Class constructor A cannot be invoked without 'new'"},
 	{`(class {})()`, "TypeError: Class constructor cannot be invoked without 'new'"},
-	{`class A extends Object { constructor() { return 1 } }; new A()`, "TypeError: Derived constructors may only return object or undefined"},
+	{
+		`class A extends Object { constructor() { return 1 } }; new A()`,
+		"TypeError: Derived constructors may only return object or undefined",
+	},
 	{`function F() {}; F.prototype = 3; class A extends F {}`, "TypeError: Class extends value does not have valid prototype property"},
 	{`const o = {}; for await (const x of o.all);`, "TypeError: o.all is not async iterable"},
 	{`const o = {}; for await (const x of o);`, "TypeError: o is not iterable"},
 	{`const o = {}, own = { [Symbol.iterator]: () => o }; [...own]`, "TypeError: own is not iterable"},
 	{`let own; for await (const x of own);`, "TypeError: own is not async iterable"},
-	{`let r; const p = new Promise((resolve) => { r = resolve }); r(p); await p`, "TypeError: Chaining cycle detected for promise #<Promise>"},
-	{`(function f() { f.caller })()`, "TypeError: 'caller', 'callee', and 'arguments' properties may not be accessed on strict mode functions or the arguments objects for calls to them"},
+	{
+		`let r; const p = new Promise((resolve) => { r = resolve }); r(p); await p`,
+		"TypeError: Chaining cycle detected for promise #<Promise>",
+	},
+	{
+		`(function f() { f.caller })()`,
+		"TypeError: 'caller', 'callee', and 'arguments' properties may not be accessed on strict mode functions or " +
+			"the arguments objects for calls to them",
+	},
 	{`new Proxy({}, { set: () => false }).x = 1`, "TypeError: 'set' on proxy: trap returned falsish"},
-	{`Reflect.apply(Object.defineProperty, null, [new Proxy({}, { defineProperty: () => false }), "a", {}])`, "TypeError: 'defineProperty' on proxy: trap returned falsish"},
+	{
+		`Reflect.apply(Object.defineProperty, null, [new Proxy({}, { defineProperty: () => false }), "a", {}])`,
+		"TypeError: 'defineProperty' on proxy: trap returned falsish",
+	},
 	{`Object.create(1)`, "TypeError: Object prototype may only be an Object or null"},
 	{`Object.setPrototypeOf({}, 1)`, "TypeError: Object prototype may only be an Object or null"},
 	{`Promise.all.call(1)`, "TypeError: Promise.all called on non-object"},
@@ -76,11 +89,18 @@ var worded = []struct{ code, want string }{
 	{`const v = new Uint8Array(1); v.buffer.transfer(); v.fill(1)`, "TypeError: Cannot perform fill on a detached ArrayBuffer"},
 	{`(1).toExponential(101)`, "RangeError: toExponential() argument must be between 0 and 100"},
 	{`Map()`, "TypeError: Constructor Map requires 'new'"},
-	{`class A {}; class B extends A { constructor() {} }; new B()`, "ReferenceError: Must call super constructor in derived class before accessing 'this' or returning from derived constructor"},
+	{
+		`class A {}; class B extends A { constructor() {} }; new B()`,
+		"ReferenceError: Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
+	},
 	{`Object.freeze({ a: 1 }).a = 2`, "TypeError: Cannot assign to read only property 'a' of object"},
 	{`1n + 1`, "TypeError: Cannot mix BigInt and other types, use explicit conversions"},
 	{`JSON.stringify({ a: 1n })`, "TypeError: Do not know how to serialize a BigInt"},
-	{`const a = {}; a.a = a; JSON.stringify(a)`, "TypeError: Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    --- property 'a' closes the circle"},
+	{
+		`const a = {}; a.a = a; JSON.stringify(a)`,
+		"TypeError: Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    " +
+			"--- property 'a' closes the circle",
+	},
 	{`new Array(-1)`, "RangeError: Invalid array length"},
 	{`(1).toFixed(101)`, "RangeError: toFixed() digits argument must be between 0 and 100"},
 	{`new Date(NaN).toISOString()`, "RangeError: Invalid time value"},
@@ -88,7 +108,10 @@ var worded = []struct{ code, want string }{
 	{`new RegExp("(")`, "SyntaxError: Invalid regular expression: Unterminated group"},
 	{`[].reduce((a) => a)`, "TypeError: Reduce of empty array with no initial value"},
 	{`Map.prototype.get.call({}, 1)`, "TypeError: Method Map.prototype.get called on incompatible receiver"},
-	{`class A { #x; static t(o) { return o.#x } }; A.t({})`, "TypeError: Cannot read private member #x from an object whose class did not declare it"},
+	{
+		`class A { #x; static t(o) { return o.#x } }; A.t({})`,
+		"TypeError: Cannot read private member #x from an object whose class did not declare it",
+	},
 	{`JSON.parse("<html>")`, `SyntaxError: Unexpected token '<', "<html>" is not valid JSON`},
 	{`JSON.parse({})`, `SyntaxError: "[object Object]" is not valid JSON`},
 	{`await new Response("{").json()`, "SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)"},
@@ -109,18 +132,30 @@ var worded = []struct{ code, want string }{
 	{`[2, 1].toSorted(5)`, "TypeError: The comparison function must be either a function or undefined"},
 	{`Promise()`, "TypeError: Promise constructor cannot be invoked without 'new'"},
 	{`class A extends (void 0) {}`, "TypeError: Class extends value is not a constructor or null"},
-	{`class A {}; class B extends A { constructor() { super(); super() } }; new B()`, "ReferenceError: Super constructor may only be called once"},
+	{
+		`class A {}; class B extends A { constructor() { super(); super() } }; new B()`,
+		"ReferenceError: Super constructor may only be called once",
+	},
 	{`Object.setPrototypeOf(Object.preventExtensions({}), {})`, "TypeError: Object is not extensible"},
-	{`Object.defineProperty(Object.preventExtensions({}), "a", { value: 1 })`, "TypeError: Cannot define property, object is not extensible"},
+	{
+		`Object.defineProperty(Object.preventExtensions({}), "a", { value: 1 })`,
+		"TypeError: Cannot define property, object is not extensible",
+	},
 	{`Object.preventExtensions({}).x = 1`, "TypeError: Cannot add property x, object is not extensible"},
 	{`const o = { a: Object.freeze({}) }; o.a.b = 1`, "TypeError: Cannot add property b, object is not extensible"},
 	{`const o = Object.freeze({}); o["a" + 1] = 1`, "TypeError: Cannot add property, object is not extensible"},
 	{`Object.freeze([1]).push(2)`, "TypeError: Cannot add property, object is not extensible"},
 	{`const a = {}, b = Object.create(a); Object.setPrototypeOf(a, b)`, "TypeError: Cyclic __proto__ value"},
 	{`({ get a() { return 1 } }).a = 2`, "TypeError: Cannot set property which has only a getter"},
-	{`class A { get size() { return 1 } }; const a = new A(); a.size++`, "TypeError: Cannot set property size of an object which has only a getter"},
+	{
+		`class A { get size() { return 1 } }; const a = new A(); a.size++`,
+		"TypeError: Cannot set property size of an object which has only a getter",
+	},
 	{`delete Object.freeze({ a: 1 }).a`, "TypeError: Cannot delete property"},
-	{`const o = {}; Object.defineProperty(o, "a", { value: 1 }); Object.defineProperty(o, "a", { value: 2 })`, "TypeError: Cannot redefine property"},
+	{
+		`const o = {}; Object.defineProperty(o, "a", { value: 1 }); Object.defineProperty(o, "a", { value: 2 })`,
+		"TypeError: Cannot redefine property",
+	},
 	{`({}) instanceof {}`, "TypeError: Right-hand side of 'instanceof' is not callable"},
 	{`({}) instanceof (() => 1)`, "TypeError: Function has non-object prototype in instanceof check"},
 	{`"a" in "b"`, "TypeError: Cannot use 'in' operator to search in a value that is not an object"},
@@ -135,7 +170,10 @@ var worded = []struct{ code, want string }{
 	{"`${Object.create(null)}`", "TypeError: Cannot convert object to primitive value"},
 	{`let g; function* f() { g.next() }; g = f(); g.next()`, "TypeError: Generator is already running"},
 	{`class A { #m() {} static t(o) { o.#m() } }; A.t({})`, "TypeError: Receiver must be an instance of the class"},
-	{`const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); proxy.x`, "TypeError: Cannot perform an operation on a proxy that has been revoked"},
+	{
+		`const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); proxy.x`,
+		"TypeError: Cannot perform an operation on a proxy that has been revoked",
+	},
 	{`for (const x of { [Symbol.iterator]: () => ({ next: () => 1 }) });`, "TypeError: Iterator result is not an object"},
 	{`new ArrayBuffer(-1)`, "RangeError: Invalid array buffer length"},
 	{`new Uint8Array(-1)`, "RangeError: Invalid typed array length"},
@@ -143,7 +181,11 @@ var worded = []struct{ code, want string }{
 	{`"x".repeat(2 ** 30)`, "RangeError: Invalid string length"},
 	{`let s = "x".repeat(2 ** 20); for (;;) s += s`, "RangeError: Invalid string length"},
 	{`2n ** 2000000n`, "RangeError: Maximum BigInt size exceeded"},
-	{`/^(?:a|b)*$/.test("ab".repeat(4e6))`, "RangeError: Maximum call stack size exceeded: the regular expression keeps more places to go back to than memory holds; match smaller parts of the text, or repeat lazily"},
+	{
+		`/^(?:a|b)*$/.test("ab".repeat(4e6))`,
+		"RangeError: Maximum call stack size exceeded: the regular expression keeps more places to go back to than " +
+			"memory holds; match smaller parts of the text, or repeat lazily",
+	},
 	{`(1).toPrecision(101)`, "RangeError: toPrecision() argument must be between 1 and 100"},
 	{`"a".normalize("x")`, "RangeError: The normalization form should be one of NFC, NFD, NFKC, NFKD."},
 	{`String.fromCodePoint(-1)`, "RangeError: Invalid code point"},
@@ -214,7 +256,15 @@ func TestHostileWording(t *testing.T) {
 		`Error.prepareStackTrace = () => { undefined.x }`,
 		`TypeError.prototype.message = "x"; Object.freeze(TypeError.prototype)`,
 	} {
-		s := serve(t, mustStart(t, `export default { fetch() { `+code+`; const o = {}; let n = 0; for (let i = 0; i < 50; i++) try { o.foo() } catch { n++ } return new Response(n) } }`, pagesruntime.WorkerOptions{}))
+		s := serve(
+			t,
+			mustStart(
+				t,
+				`export default { fetch() { `+code+
+					`; const o = {}; let n = 0; for (let i = 0; i < 50; i++) try { o.foo() } catch { n++ } return new Response(n) } }`,
+				pagesruntime.WorkerOptions{},
+			),
+		)
 		if _, body := get(t, s, "/"); body != "50" {
 			t.Errorf("%s: %s", code, body)
 		}

@@ -19,9 +19,13 @@ func TestEnvSpec(t *testing.T) {
 			Images:  map[string]*images.Binding{"IMAGES": nil},
 			Assets:  map[string]http.Handler{"ASSETS": nil},
 			Secrets: map[string]string{"API_KEY": `s"3`, "EMPTY": ""},
-		}, `{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage","id":"BUCKET"},` +
-			`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`},
-		{&Set{R2: map[string]*r2.Bucket{"X": nil}, Secrets: map[string]string{"X": "1"}}, `the name "X" is given to a storage and to a secret`},
+		},
+			`{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage","id":"BUCKET"},` +
+				`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`},
+		{
+			&Set{R2: map[string]*r2.Bucket{"X": nil}, Secrets: map[string]string{"X": "1"}},
+			`the name "X" is given to a storage and to a secret`,
+		},
 	}
 	for _, c := range cases {
 		got, err := c.set.EnvSpec()

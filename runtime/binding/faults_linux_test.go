@@ -16,6 +16,9 @@ func TestBindingsFull(t *testing.T) {
 		"db":     {"Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
 		"kv":     {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
 		"stream": {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
-		"r2":     {"Error: put: We encountered an internal error. Please try again. no space left on device (10001)", "Please try again. database or disk is full: SQLITE_FULL (10001)"},
+		"r2": {
+			"Error: put: We encountered an internal error. Please try again. no space left on device (10001)",
+			"Please try again. database or disk is full: SQLITE_FULL (10001)",
+		},
 	})
 }

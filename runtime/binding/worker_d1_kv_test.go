@@ -95,77 +95,151 @@ func runStores(t *testing.T, tests []struct{ script, want string }) {
 func TestDatabaseFromWorker(t *testing.T) {
 	runStores(t, []struct{ script, want string }{
 		{
-			"await DB.exec(\"CREATE TABLE q(x)\"); await DB.exec(\"INSERT INTO q VALUES (1)\"); let rang = false; setTimeout(() => { rang = true; }, 5); const read = DB.prepare(\"SELECT x FROM q\"); let n = 0; while (!rang && n < 1e6) n += await read.first(\"x\"); return rang",
+			"await DB.exec(\"CREATE TABLE q(x)\"); await DB.exec(\"INSERT INTO q VALUES (1)\"); let rang = false; " +
+				"setTimeout(() => { rang = true; }, 5); const read = DB.prepare(\"SELECT x FROM q\"); let n = 0; " +
+				"while (!rang && n < 1e6) n += await read.first(\"x\"); return rang",
 			`true`, // reads that are done at once keep no timer waiting
 		},
 		{
-			"const read = DB.prepare(\"SELECT x FROM q\"); await read.first(); const order = []; const first = read.first(\"x\").then(() => order.push(\"read\")); order.push(\"asked\"); await first; const { meta } = await DB.withSession().prepare(\"SELECT x FROM q\").all(); return [order, meta.rows_read]",
+			"const read = DB.prepare(\"SELECT x FROM q\"); await read.first(); const order = []; const first = " +
+				"read.first(\"x\").then(() => order.push(\"read\")); order.push(\"asked\"); await first; const { meta " +
+				"} = await DB.withSession().prepare(\"SELECT x FROM q\").all(); return [order, meta.rows_read]",
 			`[["asked","read"],1]`,
 		},
 		{
-			"const read = DB.prepare(\"SELECT abs(x) FROM q WHERE x < ?\"); await read.bind(2).first(); const s = DB.withSession(); const r = s.prepare(\"SELECT x FROM q\"); await r.first(); const a = s.getBookmark(); await r.first(); const b = s.getBookmark(); try { await read.first(); } catch (e) { return [a < b, e.stack.includes(\"worker.js:\"), Object.keys(e)]; }",
+			"const read = DB.prepare(\"SELECT abs(x) FROM q WHERE x < ?\"); await read.bind(2).first(); const s = " +
+				"DB.withSession(); const r = s.prepare(\"SELECT x FROM q\"); await r.first(); const a = " +
+				"s.getBookmark(); await r.first(); const b = s.getBookmark(); try { await read.first(); } catch (e) { " +
+				"return [a < b, e.stack.includes(\"worker.js:\"), Object.keys(e)]; }",
 			`[true,true,[]]`,
 		},
-		{"return await DB.exec(\"CREATE TABLE a(id INTEGER PRIMARY KEY, x, at DATETIME)\").then(({ count, duration }) => [count, typeof duration])", `[1,"number"]`},
 		{
-			"const { success, results, meta } = await DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(\"é😀\\u0000\").run(); return [success, results, meta.changes, meta.last_row_id, meta.changed_db, meta.rows_written]",
+			"return await DB.exec(\"CREATE TABLE a(id INTEGER PRIMARY KEY, x, at DATETIME)\").then(({ count, duration " +
+				"}) => [count, typeof duration])",
+			`[1,"number"]`,
+		},
+		{
+			"const { success, results, meta } = await DB.prepare(\"INSERT INTO a(x) VALUES " +
+				"(?)\").bind(\"é😀\\u0000\").run(); return [success, results, meta.changes, meta.last_row_id, " +
+				"meta.changed_db, meta.rows_written]",
 			`[true,[],1,1,true,1]`,
 		},
 		{
-			"await DB.exec(\"CREATE TABLE literals(x)\"); const rows = await DB.prepare(\"INSERT INTO literals VALUES \" + Array(24000).fill(\"(1)\").join()).run(); const many = DB.prepare(\"SELECT count(*) n FROM literals WHERE x IN (\" + Array.from({ length: 16000 }, (_, i) => i).join() + \")\"); return [rows.meta.changes, await many.first(\"n\")]",
+			"await DB.exec(\"CREATE TABLE literals(x)\"); const rows = await DB.prepare(\"INSERT INTO literals VALUES " +
+				"\" + Array(24000).fill(\"(1)\").join()).run(); const many = DB.prepare(\"SELECT count(*) n FROM " +
+				"literals WHERE x IN (\" + Array.from({ length: 16000 }, (_, i) => i).join() + \")\"); return " +
+				"[rows.meta.changes, await many.first(\"n\")]",
 			`[24000,24000]`, // of so many literals
 		},
 		{"return (await DB.prepare(\"SELECT * FROM a\").all()).results", `[{"id":1,"x":"é😀\u0000","at":null}]`},
 		{"return await DB.prepare(\"SELECT id, x FROM a WHERE id = ?1\").bind(1).first()", `{"id":1,"x":"é😀\u0000"}`},
 		{"return await DB.prepare(\"SELECT id FROM a\").first(\"id\")", `1`},
-		{"return [await DB.prepare(\"SELECT id FROM a WHERE 0\").first(), await DB.prepare(\"SELECT id FROM a WHERE 0\").first(\"zz\")]", `[null,null]`},
-		{"return await DB.prepare(\"SELECT id FROM a\").first(\"zz\")", `Error: D1_COLUMN_NOTFOUND: Column not found (zz) <Column not found>`},
 		{
-			"return [await DB.prepare(\"SELECT 1 a, 2 a\").raw(), await DB.prepare(\"SELECT 1 a, 2 a\").raw({ columnNames: true }), (await DB.prepare(\"SELECT 1 a, 2 a\").all()).results]",
+			"return [await DB.prepare(\"SELECT id FROM a WHERE 0\").first(), await DB.prepare(\"SELECT id FROM a WHERE 0\").first(\"zz\")]",
+			`[null,null]`,
+		},
+		{
+			"return await DB.prepare(\"SELECT id FROM a\").first(\"zz\")",
+			`Error: D1_COLUMN_NOTFOUND: Column not found (zz) <Column not found>`,
+		},
+		{
+			"return [await DB.prepare(\"SELECT 1 a, 2 a\").raw(), await DB.prepare(\"SELECT 1 a, 2 a\").raw({ " +
+				"columnNames: true }), (await DB.prepare(\"SELECT 1 a, 2 a\").all()).results]",
 			`[[[1,2]],[["a","a"],[1,2]],[{"a":2}]]`,
 		},
-		{"const s = DB.prepare(\"SELECT ? AS v\"); const [a, b] = [s.bind(1), s.bind(true)]; return [s.params, a.params, (await b.first()).v, a.statement]", `[[],[1],1,"SELECT ? AS v"]`},
 		{
-			"return (await DB.prepare(\"SELECT typeof(?1) a, ?2 b, ?3 c, ?4 d, ?5 e, typeof(?6) f\").bind(42, null, new Uint8Array([1, 2]).buffer, [3, 4], new Uint16Array([1, 258, 3]).subarray(1), NaN).all()).results",
+			"const s = DB.prepare(\"SELECT ? AS v\"); const [a, b] = [s.bind(1), s.bind(true)]; return [s.params, " +
+				"a.params, (await b.first()).v, a.statement]",
+			`[[],[1],1,"SELECT ? AS v"]`,
+		},
+		{
+			"return (await DB.prepare(\"SELECT typeof(?1) a, ?2 b, ?3 c, ?4 d, ?5 e, typeof(?6) f\").bind(42, null, " +
+				"new Uint8Array([1, 2]).buffer, [3, 4], new Uint16Array([1, 258, 3]).subarray(1), NaN).all()).results",
 			`[{"a":"real","b":null,"c":[1,2],"d":[3,4],"e":[2,3],"f":"null"}]`,
 		},
-		{"return DB.prepare(\"SELECT ?\").bind(undefined)", `Error: D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined' <Type 'undefined' not supported for value 'undefined'>`},
-		{"return DB.prepare(\"SELECT ?\").bind({})", `Error: D1_TYPE_ERROR: Type 'object' not supported for value '[object Object]' <Type 'object' not supported for value '[object Object]'>`},
-		{"return DB.prepare(\"SELECT ?\").bind(1n)", `Error: D1_TYPE_ERROR: Type 'bigint' not supported for value '1' <Type 'bigint' not supported for value '1'>`},
-		{"return DB.prepare(\"SELECT ?\").bind([1, 300])", `Error: D1_TYPE_ERROR: Type 'object' not supported for value '1,300' <Type 'object' not supported for value '1,300'>`},
-		{"return DB.prepare(\"SELECT ?\").bind(new DataView(new ArrayBuffer(1)))", `Error: D1_TYPE_ERROR: Type 'DataView' not supported: bind a Uint8Array <Type 'DataView' not supported: bind a Uint8Array>`},
-		{"return DB.prepare(\"SELECT ?\").bind(new BigInt64Array(1))", `Error: D1_TYPE_ERROR: Type 'object' not supported for value '0' <Type 'object' not supported for value '0'>`},
-		{"return DB.prepare(\"SELECT ?\").all()", `Error: D1_ERROR: Wrong number of parameter bindings for SQL query. <Wrong number of parameter bindings for SQL query.>`},
+		{
+			"return DB.prepare(\"SELECT ?\").bind(undefined)",
+			`Error: D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined' <Type 'undefined' not supported for value 'undefined'>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").bind({})",
+			`Error: D1_TYPE_ERROR: Type 'object' not supported for value '[object Object]' <Type 'object' not supported for value '[object Object]'>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").bind(1n)",
+			`Error: D1_TYPE_ERROR: Type 'bigint' not supported for value '1' <Type 'bigint' not supported for value '1'>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").bind([1, 300])",
+			`Error: D1_TYPE_ERROR: Type 'object' not supported for value '1,300' <Type 'object' not supported for value '1,300'>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").bind(new DataView(new ArrayBuffer(1)))",
+			`Error: D1_TYPE_ERROR: Type 'DataView' not supported: bind a Uint8Array <Type 'DataView' not supported: bind a Uint8Array>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").bind(new BigInt64Array(1))",
+			`Error: D1_TYPE_ERROR: Type 'object' not supported for value '0' <Type 'object' not supported for value '0'>`,
+		},
+		{
+			"return DB.prepare(\"SELECT ?\").all()",
+			`Error: D1_ERROR: Wrong number of parameter bindings for SQL query. <Wrong number of parameter bindings for SQL query.>`,
+		},
 		{
 			"return DB.prepare(\"INSERT INTO a(id) VALUES (1)\").run()",
 			`Error: D1_ERROR: UNIQUE constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY) <UNIQUE constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)>`,
 		},
 		{
-			"return (await DB.batch([DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(5), DB.prepare(\"SELECT count(*) n FROM a\")])).map((r) => [r.success, r.results, r.meta.changes])",
+			"return (await DB.batch([DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(5), DB.prepare(\"SELECT " +
+				"count(*) n FROM a\")])).map((r) => [r.success, r.results, r.meta.changes])",
 			`[[true,[],1],[true,[{"n":2}],0]]`,
 		},
 		{
-			"try { await DB.batch([DB.prepare(\"DELETE FROM a\"), DB.prepare(\"nonsense\")]) } catch (e) { return [e.message, await DB.prepare(\"SELECT count(*) n FROM a\").first(\"n\")] }",
+			"try { await DB.batch([DB.prepare(\"DELETE FROM a\"), DB.prepare(\"nonsense\")]) } catch (e) { return " +
+				"[e.message, await DB.prepare(\"SELECT count(*) n FROM a\").first(\"n\")] }",
 			`["D1_ERROR: near \"nonsense\": syntax error at offset 0: SQLITE_ERROR",2]`,
 		},
-		{"return DB.batch([1])", `Error: D1_ERROR: The SQL must be a string, not of type 'undefined' <The SQL must be a string, not of type 'undefined'>`},
-		{"return DB.exec(\"SELECT 1\\nSELECT nope\")", `Error: D1_EXEC_ERROR: Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR <Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR>`},
 		{
-			"const s = DB.withSession(\"first-primary\"); const before = s.getBookmark(); await s.prepare(\"SELECT 1\").all(); const one = s.getBookmark(); await s.batch([s.prepare(\"SELECT 1\")]); return [before, one < s.getBookmark(), DB.withSession(one).getBookmark() === one]",
+			"return DB.batch([1])",
+			`Error: D1_ERROR: The SQL must be a string, not of type 'undefined' <The SQL must be a string, not of type 'undefined'>`,
+		},
+		{
+			"return DB.exec(\"SELECT 1\\nSELECT nope\")",
+			`Error: D1_EXEC_ERROR: Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR <Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR>`,
+		},
+		{
+			"const s = DB.withSession(\"first-primary\"); const before = s.getBookmark(); await s.prepare(\"SELECT " +
+				"1\").all(); const one = s.getBookmark(); await s.batch([s.prepare(\"SELECT 1\")]); return [before, " +
+				"one < s.getBookmark(), DB.withSession(one).getBookmark() === one]",
 			`[null,true,true]`,
 		},
 		{"return DB.dump()", `Error: D1_DUMP_ERROR: dump() is not available: copy the database file instead`},
-		{"return DB.prepare(\"BEGIN\").run()", `Error: D1_ERROR: not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH <not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH>`},
 		{
-			"return [await PROJECT_DB.prepare(\"SELECT x FROM shared\").first(\"x\"), await PROJECT_DB.prepare(\"DELETE FROM shared\").run().catch((e) => e.message)]",
+			"return DB.prepare(\"BEGIN\").run()",
+			`Error: D1_ERROR: not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH <not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH>`,
+		},
+		{
+			"return [await PROJECT_DB.prepare(\"SELECT x FROM shared\").first(\"x\"), await " +
+				"PROJECT_DB.prepare(\"DELETE FROM shared\").run().catch((e) => e.message)]",
 			`[7,"D1_ERROR: attempt to write a readonly database: the manifest gives this site \"read\" access only: SQLITE_READONLY"]`,
 		},
-		{"return [await DB.prepare(\"SELECT 1 a, 2 \\\"null\\\"\").first(null), await DB.prepare(new String(\"SELECT 1 a\")).first(\"a\")]", `[2,1]`},
-		{"return DB.prepare({}).all()", `Error: D1_ERROR: The SQL must be a string, not of type 'object' <The SQL must be a string, not of type 'object'>`},
+		{
+			"return [await DB.prepare(\"SELECT 1 a, 2 \\\"null\\\"\").first(null), await DB.prepare(new " +
+				"String(\"SELECT 1 a\")).first(\"a\")]",
+			`[2,1]`,
+		},
+		{
+			"return DB.prepare({}).all()",
+			`Error: D1_ERROR: The SQL must be a string, not of type 'object' <The SQL must be a string, not of type 'object'>`,
+		},
 		{"return DB.exec(1)", `TypeError: not a function`},
 		{"return DB.batch(new Set())", `TypeError: not a function`},
 		{"return DB.batch([])", `Error: D1_ERROR: No SQL statements detected. <No SQL statements detected.>`},
-		{"return (await DB.batch([new Proxy(DB.prepare(\"SELECT ? n\").bind(4), {}), { statement: \"SELECT 5 n\", params: [] }])).map((r) => r.results[0].n)", `[4,5]`},
+		{
+			"return (await DB.batch([new Proxy(DB.prepare(\"SELECT ? n\").bind(4), {}), { statement: \"SELECT 5 n\", " +
+				"params: [] }])).map((r) => r.results[0].n)",
+			`[4,5]`,
+		},
 		{"return DB.withSession(5)", `TypeError: not a function`},
 		{
 			`await DB.exec("CREATE TABLE turns(n)"); await DB.prepare("INSERT INTO turns VALUES (0)").run();
@@ -178,19 +252,54 @@ func TestDatabaseFromWorker(t *testing.T) {
 			return seen`,
 			`[0,7,57,107,157,207,257]`,
 		},
-		{"return [await DB.prepare(\"SELECT ? a, ? b, 9e999 c, -0.0 d, -1e999 e\").bind(Infinity, -0).first().then((r) => Object.values(r).map(String)), DB.prepare(\"\").bind(Infinity).params[0] === Infinity]", `[["null","0","null","0","null"],true]`},
-		{"return DB.prepare(\"SELECT 1; -- one\").all()", `Error: D1_ERROR: SQL code did not contain a statement. <SQL code did not contain a statement.>`},
-		{"return DB.prepare(\"SELECT 1; SELEC\").all()", `Error: D1_ERROR: near "SELEC": syntax error at offset 0: SQLITE_ERROR <near "SELEC": syntax error at offset 0: SQLITE_ERROR>`},
-		{"try { await DB.prepare(\"SELEC\").all() } catch (e) { return [Object.keys(e), e.cause instanceof Error] }", `[[],true]`},
-		{"const s = DB.withSession(); await s.prepare(\"SELECT 1\").run(); return [/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/.test(s.getBookmark()), typeof s.exec]", `[true,"undefined"]`},
-		{"const late = \"zzzz\", s = DB.withSession(late); await s.prepare(\"SELECT 1\").run(); return s.getBookmark()", `"zzzz"`},
-		{"return Object.keys((await DB.prepare(\"SELECT 1\").all()).meta)", `["served_by","served_by_primary","total_attempts","timings","duration","changes","last_row_id","changed_db","size_after","rows_read","rows_written"]`},
-		{"return [() => 1, Symbol(\"s\"), new Date(NaN)].map((v) => { try { DB.prepare(\"SELECT ?\").bind(v) } catch (e) { return e.message.replace(/ for value.*/, \"\") } })", `["D1_TYPE_ERROR: Type 'function' not supported","D1_TYPE_ERROR: Type 'symbol' not supported","D1_TYPE_ERROR: Type 'object' not supported"]`},
-		{"return [DB.prepare({}).statement !== undefined, await DB.prepare(\"SELECT ?2 a, ?1 b\").bind(1, 2).raw(), await DB.prepare(\"SELECT :a a, :b b\").bind(1, 2).raw()]", `[true,[[2,1]],[[1,2]]]`},
-		{"return [undefined, \"\", \" \", \"first-primary\", \"first-unconstrained\", \" first-primary \", \"other\"].map((c) => DB.withSession(c).getBookmark())", `[null,null,null,null,null,null,"other"]`},
-		{"return Object.values(await DB.prepare(\"SELECT 1 i, 1.5 r, 'x' t, x'0102' b, NULL n, 2 > 1 y\").first()).map((v) => [Array.isArray(v) ? \"array\" : typeof v, v])", `[["number",1],["number",1.5],["string","x"],["array",[1,2]],["object",null],["number",1]]`},
 		{
-			"const { meta: m } = await DB.prepare(\"SELECT 1\").run(); return [typeof m.duration, m.size_after % 4096, m.rows_read, m.rows_written, typeof m.last_row_id, m.changed_db, m.changes, m.served_by_primary, m.timings.sql_duration_ms === m.duration, m.total_attempts]",
+			"return [await DB.prepare(\"SELECT ? a, ? b, 9e999 c, -0.0 d, -1e999 e\").bind(Infinity, " +
+				"-0).first().then((r) => Object.values(r).map(String)), DB.prepare(\"\").bind(Infinity).params[0] === Infinity]",
+			`[["null","0","null","0","null"],true]`,
+		},
+		{
+			"return DB.prepare(\"SELECT 1; -- one\").all()",
+			`Error: D1_ERROR: SQL code did not contain a statement. <SQL code did not contain a statement.>`,
+		},
+		{
+			"return DB.prepare(\"SELECT 1; SELEC\").all()",
+			`Error: D1_ERROR: near "SELEC": syntax error at offset 0: SQLITE_ERROR <near "SELEC": syntax error at offset 0: SQLITE_ERROR>`,
+		},
+		{"try { await DB.prepare(\"SELEC\").all() } catch (e) { return [Object.keys(e), e.cause instanceof Error] }", `[[],true]`},
+		{
+			"const s = DB.withSession(); await s.prepare(\"SELECT 1\").run(); return " +
+				"[/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/.test(s.getBookmark()), typeof s.exec]",
+			`[true,"undefined"]`,
+		},
+		{"const late = \"zzzz\", s = DB.withSession(late); await s.prepare(\"SELECT 1\").run(); return s.getBookmark()", `"zzzz"`},
+		{
+			"return Object.keys((await DB.prepare(\"SELECT 1\").all()).meta)",
+			`["served_by","served_by_primary","total_attempts","timings","duration","changes","last_row_id","changed_db","size_after","rows_read","rows_written"]`,
+		},
+		{
+			"return [() => 1, Symbol(\"s\"), new Date(NaN)].map((v) => { try { DB.prepare(\"SELECT ?\").bind(v) } " +
+				"catch (e) { return e.message.replace(/ for value.*/, \"\") } })",
+			`["D1_TYPE_ERROR: Type 'function' not supported","D1_TYPE_ERROR: Type 'symbol' not supported","D1_TYPE_ERROR: Type 'object' not supported"]`,
+		},
+		{
+			"return [DB.prepare({}).statement !== undefined, await DB.prepare(\"SELECT ?2 a, ?1 b\").bind(1, " +
+				"2).raw(), await DB.prepare(\"SELECT :a a, :b b\").bind(1, 2).raw()]",
+			`[true,[[2,1]],[[1,2]]]`,
+		},
+		{
+			"return [undefined, \"\", \" \", \"first-primary\", \"first-unconstrained\", \" first-primary \", " +
+				"\"other\"].map((c) => DB.withSession(c).getBookmark())",
+			`[null,null,null,null,null,null,"other"]`,
+		},
+		{
+			"return Object.values(await DB.prepare(\"SELECT 1 i, 1.5 r, 'x' t, x'0102' b, NULL n, 2 > 1 " +
+				"y\").first()).map((v) => [Array.isArray(v) ? \"array\" : typeof v, v])",
+			`[["number",1],["number",1.5],["string","x"],["array",[1,2]],["object",null],["number",1]]`,
+		},
+		{
+			"const { meta: m } = await DB.prepare(\"SELECT 1\").run(); return [typeof m.duration, m.size_after % " +
+				"4096, m.rows_read, m.rows_written, typeof m.last_row_id, m.changed_db, m.changes, " +
+				"m.served_by_primary, m.timings.sql_duration_ms === m.duration, m.total_attempts]",
 			`["number",0,0,0,"number",false,0,true,true,1]`,
 		},
 		{
@@ -224,8 +333,14 @@ func TestDatabaseFromWorker(t *testing.T) {
 			`"D1_ERROR: triggers nested too deep: SQLITE_ERROR"`,
 		},
 		{"return (await Promise.all([1, 2, 3].map((n) => DB.prepare(\"SELECT ? n\").bind(n).first(\"n\")))).join()", `"1,2,3"`},
-		{"return (await DB.prepare(\"SELECT __proto__ FROM (SELECT 1 AS __proto__)\").all()).results.map((r) => Object.entries(r))", `[[["__proto__",1]]]`},
-		{"try { await DB.prepare(\"SELEC\").all() } catch (e) { return e.stack.split(\"\\n\").some((l) => l.includes(\"worker.js:\")) }", `true`},
+		{
+			"return (await DB.prepare(\"SELECT __proto__ FROM (SELECT 1 AS __proto__)\").all()).results.map((r) => Object.entries(r))",
+			`[[["__proto__",1]]]`,
+		},
+		{
+			"try { await DB.prepare(\"SELEC\").all() } catch (e) { return e.stack.split(\"\\n\").some((l) => l.includes(\"worker.js:\")) }",
+			`true`,
+		},
 	})
 }
 
@@ -233,7 +348,11 @@ func TestDatabaseFromWorker(t *testing.T) {
 func TestStoresRefuseAtALine(t *testing.T) {
 	const lines = `const lineOf = async (call) => { try { await call(); } catch (e) { return e.stack.startsWith(String(e)) && /worker\.js:\d+:\d+/.test(e.stack); } }; `
 	runStores(t, []struct{ script, want string }{
-		{lines + `return Promise.all([() => KV.put("", "x"), () => KV.get("x".repeat(600)), () => KV.list({ limit: 5000 }), () => KV.delete("")].map(lineOf))`, `[true,true,true,true]`},
+		{
+			lines +
+				`return Promise.all([() => KV.put("", "x"), () => KV.get("x".repeat(600)), () => KV.list({ limit: 5000 }), () => KV.delete("")].map(lineOf))`,
+			`[true,true,true,true]`,
+		},
 		{lines + `await KV.put("no json", "{"); return lineOf(() => KV.get("no json", "json"))`, `true`},
 		{
 			`const before = Error.prepareStackTrace; Error.prepareStackTrace = () => 1; try { await DB.prepare("SELEC").all(); } catch (e) { return [e.name, e.stack]; } finally { Error.prepareStackTrace = before; }`,
@@ -252,47 +371,101 @@ func TestKVFromWorker(t *testing.T) {
 		{"return [await KV.put(\"a\", \"text é\"), await KV.get(\"a\")]", `[null,"text é"]`},
 		{"return [await KV.get(\"none\"), await KV.getWithMetadata(\"none\")]", `[null,{"value":null,"metadata":null,"cacheStatus":null}]`},
 		{
-			"await KV.put(\"j\", JSON.stringify({ n: [1] }), { metadata: { who: \"é\" } }); return [await KV.get(\"j\", \"json\"), await KV.get(\"j\", { type: \"json\", cacheTtl: 60 }), await KV.getWithMetadata(\"j\", \"json\")]",
+			"await KV.put(\"j\", JSON.stringify({ n: [1] }), { metadata: { who: \"é\" } }); return [await " +
+				"KV.get(\"j\", \"json\"), await KV.get(\"j\", { type: \"json\", cacheTtl: 60 }), await " +
+				"KV.getWithMetadata(\"j\", \"json\")]",
 			`[{"n":[1]},{"n":[1]},{"value":{"n":[1]},"metadata":{"who":"é"},"cacheStatus":null}]`,
 		},
-		{"await KV.put(\"b\", new Uint8Array([1, 0, 255]).buffer); const b = await KV.get(\"b\", \"arrayBuffer\"); return [b instanceof ArrayBuffer, [...new Uint8Array(b)]]", `[true,[1,0,255]]`},
-		{"await KV.put(\"bad\", new Uint8Array([0x61, 0xff, 0xfe, 0xe2, 0x82, 0x62])); return [await KV.get(\"bad\"), (await KV.get([\"bad\"])).get(\"bad\")]", "[\"a\uFFFD\uFFFD\uFFFDb\",\"a\uFFFD\uFFFD\uFFFDb\"]"},
-		{"await KV.put(\"v\", new Uint8Array([9, 8, 7]).subarray(1)); return await new Response(await KV.get(\"v\", \"stream\")).arrayBuffer().then((b) => [...new Uint8Array(b)])", `[8,7]`},
+		{
+			"await KV.put(\"b\", new Uint8Array([1, 0, 255]).buffer); const b = await KV.get(\"b\", \"arrayBuffer\"); " +
+				"return [b instanceof ArrayBuffer, [...new Uint8Array(b)]]",
+			`[true,[1,0,255]]`,
+		},
+		{
+			"await KV.put(\"bad\", new Uint8Array([0x61, 0xff, 0xfe, 0xe2, 0x82, 0x62])); return [await " +
+				"KV.get(\"bad\"), (await KV.get([\"bad\"])).get(\"bad\")]",
+			"[\"a\uFFFD\uFFFD\uFFFDb\",\"a\uFFFD\uFFFD\uFFFDb\"]",
+		},
+		{
+			"await KV.put(\"v\", new Uint8Array([9, 8, 7]).subarray(1)); return await new Response(await " +
+				"KV.get(\"v\", \"stream\")).arrayBuffer().then((b) => [...new Uint8Array(b)])",
+			`[8,7]`,
+		},
 		{"await KV.put(\"s\", new Response(\"streamed\").body); return await KV.get(\"s\")", `"streamed"`},
 		{"await KV.put(\"e\", \"\"); return [await KV.get(\"e\"), (await KV.get(\"e\", \"arrayBuffer\")).byteLength]", `["",0]`},
-		{"await KV.put(\"n\", 12); await KV.put(\"null\", null); return [await KV.get(\"n\"), await KV.get(\"null\"), await KV.get(\"null\", \"json\")]", `["12","null",null]`},
-		{"await KV.put(\"o\", {})", `TypeError: KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.`},
+		{
+			"await KV.put(\"n\", 12); await KV.put(\"null\", null); return [await KV.get(\"n\"), await " +
+				"KV.get(\"null\"), await KV.get(\"null\", \"json\")]",
+			`["12","null",null]`,
+		},
+		{
+			"await KV.put(\"o\", {})",
+			`TypeError: KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.`,
+		},
 		{"return await KV.get(\"a\", \"json\").catch((e) => e.name)", `"SyntaxError"`},
-		{"return KV.get(\"a\", \"blob\")", `TypeError: Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`},
-		{"const m = await KV.get([\"a\", \"none\", \"n\"]); return [m instanceof Map, ...m]", `[true,["a","text é"],["none",null],["n","12"]]`},
-		{"return [...await KV.getWithMetadata([\"j\", \"none\"], \"json\")]", `[["j",{"value":{"n":[1]},"metadata":{"who":"é"}}],["none",null]]`},
+		{
+			"return KV.get(\"a\", \"blob\")",
+			`TypeError: Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`,
+		},
+		{
+			"const m = await KV.get([\"a\", \"none\", \"n\"]); return [m instanceof Map, ...m]",
+			`[true,["a","text é"],["none",null],["n","12"]]`,
+		},
+		{
+			"return [...await KV.getWithMetadata([\"j\", \"none\"], \"json\")]",
+			`[["j",{"value":{"n":[1]},"metadata":{"who":"é"}}],["none",null]]`,
+		},
 		{"return KV.get([\"a\"], \"stream\")", `Error: KV GET_BULK failed: 400 "stream" is not a valid type. Use "json" or "text"`},
 		{"return KV.get(Array(101).fill(\"k\"))", `Error: KV GET_BULK failed: 400 You can request a maximum of 100 keys`},
 		{"return KV.get(\"a\", { cacheTtl: 10 })", `Error: KV GET failed: 400 Invalid cache_ttl of 10. Cache TTL must be at least 30.`},
 		{"return KV.get(\"\")", `TypeError: Key name cannot be empty.`},
-		{"return KV.put(\"t\", \"x\", { expirationTtl: 30 })", `Error: KV PUT failed: 400 Invalid expiration_ttl of 30. Expiration TTL must be at least 60.`},
 		{
-			"const at = Math.floor(Date.now() / 1000) + 100; await KV.put(\"x/1\", \"v\", { expiration: at }); await KV.put(\"x/2\", \"v\", { expirationTtl: 100, metadata: null }); const l = await KV.list({ prefix: \"x/\" }); return [l.keys[0].expiration === at, l.keys[1].expiration >= at, l.keys.map((k) => k.name), \"metadata\" in l.keys[0], l.list_complete, \"cursor\" in l]",
+			"return KV.put(\"t\", \"x\", { expirationTtl: 30 })",
+			`Error: KV PUT failed: 400 Invalid expiration_ttl of 30. Expiration TTL must be at least 60.`,
+		},
+		{
+			"const at = Math.floor(Date.now() / 1000) + 100; await KV.put(\"x/1\", \"v\", { expiration: at }); await " +
+				"KV.put(\"x/2\", \"v\", { expirationTtl: 100, metadata: null }); const l = await KV.list({ prefix: " +
+				"\"x/\" }); return [l.keys[0].expiration === at, l.keys[1].expiration >= at, l.keys.map((k) => " +
+				"k.name), \"metadata\" in l.keys[0], l.list_complete, \"cursor\" in l]",
 			`[true,true,["x/1","x/2"],false,true,false]`,
 		},
 		{
-			"const one = await KV.list({ prefix: \"x/\", limit: 1 }); const two = await KV.list({ prefix: \"x/\", limit: 1, cursor: one.cursor }); return [one.list_complete, one.keys[0].name, two.keys[0].name, two.list_complete]",
+			"const one = await KV.list({ prefix: \"x/\", limit: 1 }); const two = await KV.list({ prefix: \"x/\", " +
+				"limit: 1, cursor: one.cursor }); return [one.list_complete, one.keys[0].name, two.keys[0].name, two.list_complete]",
 			`[false,"x/1","x/2",true]`,
 		},
-		{"return (await KV.list({ limit: 1001 }))", `Error: KV GET failed: 400 Invalid key_count_limit of 1001. Please specify an integer less than 1000.`},
-		{"const e = await KV.get([\"a\", \"j\"], \"json\").catch((e) => e); return [e.name, e.message]", `["Error","KV GET_BULK failed: 400 At least one of the requested keys corresponds to a non-json value"]`},
+		{
+			"return (await KV.list({ limit: 1001 }))",
+			`Error: KV GET failed: 400 Invalid key_count_limit of 1001. Please specify an integer less than 1000.`,
+		},
+		{
+			"const e = await KV.get([\"a\", \"j\"], \"json\").catch((e) => e); return [e.name, e.message]",
+			`["Error","KV GET_BULK failed: 400 At least one of the requested keys corresponds to a non-json value"]`,
+		},
 		{"return KV.get([])", `Error: KV GET_BULK failed: 400 You must request a minimum of 1 key`},
 		{"return KV.get([\"\"])", `Error: KV GET_BULK failed: 400 Key names must not be empty`},
 		{"return KV.get([\"a\", \"..\"])", `Error: KV GET_BULK failed: 400 Illegal key name "..". Please use a different name.`},
-		{"return KV.get([\"k\".repeat(513)])", `Error: KV GET_BULK failed: 414 UTF-8 encoded length of 513 exceeds key length limit of 512.`},
-		{"return KV.get([\"a\"], { cacheTtl: 29.9 })", `Error: KV GET_BULK failed: 400 Invalid cache_ttl of 29. Cache TTL must be at least 30.`},
 		{
-			"for (const k of [\"m1\", \"m2\", \"m3\"]) await KV.put(k, new Uint8Array(9 << 20)); const e = await KV.get([\"m1\", \"m2\", \"m3\"]).catch((e) => e.message); for (const k of [\"m1\", \"m2\", \"m3\"]) await KV.delete(k); return e",
+			"return KV.get([\"k\".repeat(513)])",
+			`Error: KV GET_BULK failed: 414 UTF-8 encoded length of 513 exceeds key length limit of 512.`,
+		},
+		{
+			"return KV.get([\"a\"], { cacheTtl: 29.9 })",
+			`Error: KV GET_BULK failed: 400 Invalid cache_ttl of 29. Cache TTL must be at least 30.`,
+		},
+		{
+			"for (const k of [\"m1\", \"m2\", \"m3\"]) await KV.put(k, new Uint8Array(9 << 20)); const e = await " +
+				"KV.get([\"m1\", \"m2\", \"m3\"]).catch((e) => e.message); for (const k of [\"m1\", \"m2\", \"m3\"]) " +
+				"await KV.delete(k); return e",
 			`"KV GET_BULK failed: 413 Total size of request exceeds the limit of 25MB"`,
 		},
 		{"return KV.get(\"a\", 5)", `TypeError: Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`},
 		{"return KV.get(\"a\", { cacheTtl: null })", `Error: KV GET failed: 400 Invalid cache_ttl of 0. Cache TTL must be at least 30.`},
-		{"return KV.get(\"a\", { cacheTtl: 2 ** 31 })", `TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).`},
+		{
+			"return KV.get(\"a\", { cacheTtl: 2 ** 31 })",
+			`TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).`,
+		},
 		{"return KV.get(\"k\\ud800\")", `Error: KV GET failed: 400 Could not URL-decode key name`},
 		{"return KV.put(\"k\\udc00x\", \"\")", `Error: KV PUT failed: 400 Could not URL-decode key name`},
 		{"return KV.delete(\"\\ud800\")", `Error: KV DELETE failed: 400 Could not URL-decode key name`},
@@ -300,36 +473,75 @@ func TestKVFromWorker(t *testing.T) {
 		{"return KV.put(\"k\")", `TypeError: Failed to execute 'put' on 'KvNamespace': parameter 2 is not of type 'string or Object'.`},
 		{"return KV.put(\"k\", \"\", 60)", `TypeError: Failed to execute 'put' on 'KvNamespace': parameter 3 is not of type 'PutOptions'.`},
 		{"return KV.list(\"prefix\")", `TypeError: Failed to execute 'list' on 'KvNamespace': parameter 1 is not of type 'ListOptions'.`},
-		{"return KV.put(\"k\", \"\", { expirationTtl: 0 })", `Error: KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0.`},
-		{"return KV.put(\"k\", \"\", { expirationTtl: \"an hour\" })", `Error: KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0.`},
-		{"return KV.put(\"k\", \"\", { expiration: 1700000000 })", `Error: KV PUT failed: 400 Invalid expiration of 1700000000. Please specify integer greater than the current number of seconds since the UNIX epoch.`},
-		{"return KV.put(\"k\", \"\", { expiration: Date.now() + 1e6 })", `TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).`},
+		{
+			"return KV.put(\"k\", \"\", { expirationTtl: 0 })",
+			`Error: KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0.`,
+		},
+		{
+			"return KV.put(\"k\", \"\", { expirationTtl: \"an hour\" })",
+			`Error: KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0.`,
+		},
+		{
+			"return KV.put(\"k\", \"\", { expiration: 1700000000 })",
+			`Error: KV PUT failed: 400 Invalid expiration of 1700000000. Please specify integer greater than the current number of seconds since the UNIX epoch.`,
+		},
+		{
+			"return KV.put(\"k\", \"\", { expiration: Date.now() + 1e6 })",
+			`TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).`,
+		},
 		{"return KV.put(\"k\", \"\", { metadata: () => {} })", `TypeError: KV put(): the metadata has no form in JSON`},
-		{"return KV.put(\"k\", \"\", { metadata: \"x\".repeat(1023) })", `Error: KV PUT failed: 413 Metadata length of 1025 exceeds limit of 1024.`},
-		{"await KV.put(\"nul\", \"\", { metadata: null }); return (await KV.list({ prefix: \"nul\", limit: 1.9 })).keys[1] ?? (await KV.getWithMetadata(\"nul\"))", `{"value":"","metadata":null,"cacheStatus":null}`},
-		{"const bytes = new Uint8Array([65, 66]); const put = KV.put(\"early\", bytes); bytes[0] = 90; await put; return KV.get(\"early\")", `"AB"`},
+		{
+			"return KV.put(\"k\", \"\", { metadata: \"x\".repeat(1023) })",
+			`Error: KV PUT failed: 413 Metadata length of 1025 exceeds limit of 1024.`,
+		},
+		{
+			"await KV.put(\"nul\", \"\", { metadata: null }); return (await KV.list({ prefix: \"nul\", limit: 1.9 " +
+				"})).keys[1] ?? (await KV.getWithMetadata(\"nul\"))",
+			`{"value":"","metadata":null,"cacheStatus":null}`,
+		},
+		{
+			"const bytes = new Uint8Array([65, 66]); const put = KV.put(\"early\", bytes); bytes[0] = 90; await put; " +
+				"return KV.get(\"early\")",
+			`"AB"`,
+		},
 		{"await KV.put(\"text\", new ReadableStream({ start(c) { c.enqueue(\"é\"); c.close(); } })); return KV.get(\"text\")", `"é"`},
 		{
-			"let pulled = 0, gone; const endless = new ReadableStream({ pull(c) { pulled++; c.enqueue(new Uint8Array(1 << 20)); }, cancel() { gone = true; } }); const e = await KV.put(\"endless\", endless).catch((e) => e.message); return [e, gone, pulled < 40, await KV.get(\"endless\")]",
+			"let pulled = 0, gone; const endless = new ReadableStream({ pull(c) { pulled++; c.enqueue(new " +
+				"Uint8Array(1 << 20)); }, cancel() { gone = true; } }); const e = await KV.put(\"endless\", " +
+				"endless).catch((e) => e.message); return [e, gone, pulled < 40, await KV.get(\"endless\")]",
 			`["KV PUT failed: 413 Value length of 27262976 exceeds limit of 26214400.",true,true,null]`,
 		},
 		{
-			"await KV.put(\"large\", new Uint8Array(25 << 20).fill(7)); let n = 0, wrong = 0; for await (const c of (await KV.getWithMetadata(\"large\", \"stream\")).value) { n += c.byteLength; wrong += c[0] + c.at(-1) - 14; } return [n, wrong, (await KV.get(\"large\", \"arrayBuffer\")).byteLength, await KV.get(\"none\", \"stream\")]",
+			"await KV.put(\"large\", new Uint8Array(25 << 20).fill(7)); let n = 0, wrong = 0; for await (const c of " +
+				"(await KV.getWithMetadata(\"large\", \"stream\")).value) { n += c.byteLength; wrong += c[0] + " +
+				"c.at(-1) - 14; } return [n, wrong, (await KV.get(\"large\", \"arrayBuffer\")).byteLength, await " +
+				"KV.get(\"none\", \"stream\")]",
 			`[26214400,0,26214400,null]`,
 		},
 		{"const s = await KV.get(\"large\", \"stream\"); await s.cancel(); return (await KV.delete(\"large\")) ?? \"ok\"", `"ok"`},
-		{"return KV.put(\"k\", new Uint8Array((25 << 20) + 1))", `Error: KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400.`},
+		{
+			"return KV.put(\"k\", new Uint8Array((25 << 20) + 1))",
+			`Error: KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400.`,
+		},
 		{"return KV.list({ cursor: \"?\" })", `Error: KV GET failed: 400 Invalid cursor.`},
 		{
-			"const out = []; for (const call of [(k) => KV.get(k), (k) => KV.getWithMetadata(k), (k) => KV.put(k, \"\"), (k) => KV.delete(k)]) for (const k of [\"\", \".\", \"..\"]) out.push(await call(k).catch((e) => e.name + \": \" + e.message)); return [...new Set(out)]",
+			"const out = []; for (const call of [(k) => KV.get(k), (k) => KV.getWithMetadata(k), (k) => KV.put(k, " +
+				"\"\"), (k) => KV.delete(k)]) for (const k of [\"\", \".\", \"..\"]) out.push(await call(k).catch((e) " +
+				"=> e.name + \": \" + e.message)); return [...new Set(out)]",
 			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.","TypeError: \"..\" is not allowed as a key name."]`,
 		},
 		{
-			"const long = \"é\".repeat(257); const out = []; for (const call of [() => KV.get(long), () => KV.put(long, \"\"), () => KV.delete(long), () => KV.list({ prefix: long })]) out.push((await call().catch((e) => e)).message); await KV.put(\"é\".repeat(256), \"fits\"); return [...out, await KV.get(\"é\".repeat(256))]",
+			"const long = \"é\".repeat(257); const out = []; for (const call of [() => KV.get(long), () => " +
+				"KV.put(long, \"\"), () => KV.delete(long), () => KV.list({ prefix: long })]) out.push((await " +
+				"call().catch((e) => e)).message); await KV.put(\"é\".repeat(256), \"fits\"); return [...out, await " +
+				"KV.get(\"é\".repeat(256))]",
 			`["KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV PUT failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV DELETE failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","fits"]`,
 		},
 		{
-			"for (const k of [\"o/b\", \"o/é\", \"o/\\uffff\", \"o/😀\", \"o/Z\", \"o/10\", \"o/9\"]) await KV.put(k, \"\"); const names = []; let cursor, pages = 0; do { const l = await KV.list({ prefix: \"o/\", limit: 3, cursor }); names.push(...l.keys.map((k) => k.name.slice(2))); cursor = l.cursor; pages++; } while (cursor); return [pages, names.join(\" \") === \"10 9 Z b é \\uffff 😀\", await KV.list({ prefix: \"none\" })]",
+			"for (const k of [\"o/b\", \"o/é\", \"o/\\uffff\", \"o/😀\", \"o/Z\", \"o/10\", \"o/9\"]) await KV.put(k, " +
+				"\"\"); const names = []; let cursor, pages = 0; do { const l = await KV.list({ prefix: \"o/\", " +
+				"limit: 3, cursor }); names.push(...l.keys.map((k) => k.name.slice(2))); cursor = l.cursor; pages++; " +
+				"} while (cursor); return [pages, names.join(\" \") === \"10 9 Z b é \\uffff 😀\", await KV.list({ prefix: \"none\" })]",
 			`[3,true,{"keys":[],"list_complete":true,"cacheStatus":null}]`,
 		},
 		{"return [KV.constructor.name, String(KV), Object.keys(KV), \"get\" in KV]", `["KvNamespace","[object KvNamespace]",[],true]`},
@@ -350,8 +562,11 @@ func BenchmarkDatabaseFromWorker(b *testing.B) {
 // BenchmarkDatabaseLoop is a thousand reads of a row, one awaited after the other in one request.
 func BenchmarkDatabaseLoop(b *testing.B) {
 	const (
-		fill = "await DB.exec(\"CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT, n REAL)\"); await DB.batch(Array.from({ length: 1000 }, (_, i) => DB.prepare(\"INSERT INTO rows VALUES (?, ?, ?)\").bind(i, \"row\", i / 4))); return 1"
-		loop = "let sum = 0; for (let id = 0; id < 1000; id++) sum += (await DB.prepare(\"SELECT id, name, n FROM rows WHERE id = ?\").bind(id).first()).n; return sum"
+		fill = "await DB.exec(\"CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT, n REAL)\"); await " +
+			"DB.batch(Array.from({ length: 1000 }, (_, i) => DB.prepare(\"INSERT INTO rows VALUES (?, ?, " +
+			"?)\").bind(i, \"row\", i / 4))); return 1"
+		loop = "let sum = 0; for (let id = 0; id < 1000; id++) sum += (await DB.prepare(\"SELECT id, name, n FROM " +
+			"rows WHERE id = ?\").bind(id).first()).n; return sum"
 	)
 	ask := stores(b, fill, loop)
 	ask(fill)

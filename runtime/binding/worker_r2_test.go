@@ -207,7 +207,11 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 				await refused(env.BUCKET.put("c", "y", { md5: "00".repeat(16), sha1: "00".repeat(20) }))]`,
 		`[["md5","sha256"],"Error: put: The SHA-256 checksum you specified did not match what we received.","TypeError: MD5 is 32 hex characters, not 2","TypeError: Provided MD5 wasn't a valid hex string","TypeError: SHA-1 is 20 bytes, not 32","TypeError: You cannot specify multiple hashing algorithms."]`,
 	},
-	{"absent", `return [await env.BUCKET.get("none"), await env.BUCKET.head("none"), await env.BUCKET.delete("none"), await env.BUCKET.delete(["none", "nor"])]`, `[null,null,null,null]`},
+	{
+		"absent",
+		`return [await env.BUCKET.get("none"), await env.BUCKET.head("none"), await env.BUCKET.delete("none"), await env.BUCKET.delete(["none", "nor"])]`,
+		`[null,null,null,null]`,
+	},
 	{
 		"conditions", `
 			const o = await env.BUCKET.put("if", "x");
@@ -357,7 +361,10 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 func testLengths(t *testing.T, rt *pagesruntime.Runtime) {
 	answer, _ := answering(t, rt, []script{
 		{name: "storage", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k")).body)`},
-		{name: "range", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k", { range: { suffix: 3 } })).body)`},
+		{
+			name: "range",
+			code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k", { range: { suffix: 3 } })).body)`,
+		},
 		{name: "large", code: `await env.BUCKET.put("k", new Uint8Array(300000)); return new Response((await env.BUCKET.get("k")).body)`},
 		{name: "asset", code: `return new Response((await env.ASSETS.fetch("http://x/measured.txt")).body)`},
 		{name: "chunked", code: `return refused(env.BUCKET.put("k", request.body))`},

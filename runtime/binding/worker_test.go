@@ -33,7 +33,9 @@ type script struct {
 
 // worker runs the scripts in one Worker that has all bindings, and returns what
 // answers "/?name" and the lines the Worker logged.
-func worker(t testing.TB, rt *pagesruntime.Runtime, scripts []script) (ask func(name string, body io.Reader) string, logged func() []string) {
+func worker(
+	t testing.TB, rt *pagesruntime.Runtime, scripts []script,
+) (ask func(name string, body io.Reader) string, logged func() []string) {
 	t.Helper()
 	answer, logged := answering(t, rt, scripts)
 	ask = func(name string, body io.Reader) string {
@@ -47,7 +49,9 @@ func worker(t testing.TB, rt *pagesruntime.Runtime, scripts []script) (ask func(
 }
 
 // answering is worker with whole answers.
-func answering(t testing.TB, rt *pagesruntime.Runtime, scripts []script) (answer func(name string, body io.Reader) (*httptest.ResponseRecorder, error), logged func() []string) {
+func answering(
+	t testing.TB, rt *pagesruntime.Runtime, scripts []script,
+) (answer func(name string, body io.Reader) (*httptest.ResponseRecorder, error), logged func() []string) {
 	t.Helper()
 	var code strings.Builder
 	code.WriteString("const scripts = {\n")
@@ -202,13 +206,17 @@ func answers(t *testing.T, rt *pagesruntime.Runtime, scripts []script) {
 }
 
 var secretScripts = []script{
-	{"values", `return [env.API_KEY, env.EMPTY, typeof env.NONE, Object.keys(env).sort()]`, `["s3cret","","undefined",["API_KEY","ASSETS","BUCKET","EMPTY","IMAGES"]]`},
+	{
+		"values", `return [env.API_KEY, env.EMPTY, typeof env.NONE, Object.keys(env).sort()]`,
+		`["s3cret","","undefined",["API_KEY","ASSETS","BUCKET","EMPTY","IMAGES"]]`,
+	},
 }
 
 var assetScripts = []script{
 	{"text", `
 			const r = await env.ASSETS.fetch("https://any.host/style.css", { headers: { "X-Extra": "!" } });
-			return [r.status, r.headers.get("content-type"), r.headers.getSetCookie(), await r.text()]`, `[200,"text/css",["a=1","b=2"],"body{}!"]`},
+			return [r.status, r.headers.get("content-type"), r.headers.getSetCookie(), await r.text()]`,
+		`[200,"text/css",["a=1","b=2"],"body{}!"]`},
 	{"url and request", `
 			const a = await env.ASSETS.fetch(new URL("/style.css", request.url));
 			const b = await env.ASSETS.fetch(new Request("http://x/style.css", { method: "HEAD" }));
@@ -276,15 +284,32 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			const text = (await request.bytes()).toBase64();
 			const r = await env.IMAGES.input(new Response(text).body, { encoding: "base64" }).output({ format: "image/gif" });
 			return (await new Response(r.image({ encoding: "base64" })).text()).slice(0, 5)`, `"R0lGO"`},
-		{"line", `try { await env.IMAGES.info(new Response("hello").body); } catch (e) { return [e.code, e.stack.startsWith(String(e)), /worker\.js:\d+:\d+/.test(e.stack)]; }`, `[9412,true,true]`},
-		{"not an image", `return env.IMAGES.info(new Response("hello").body)`, `"thrown Error: IMAGES_INFO_ERROR 9412: The input is not an image [9412]"`},
-		{"not bytes", `return env.IMAGES.info("hello")`, `"thrown TypeError: The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one"`},
+		{
+			"line",
+			`try { await env.IMAGES.info(new Response("hello").body); } catch (e) { return [e.code, e.stack.startsWith(String(e)), /worker\.js:\d+:\d+/.test(e.stack)]; }`,
+			`[9412,true,true]`,
+		},
+		{
+			"not an image", `return env.IMAGES.info(new Response("hello").body)`,
+			`"thrown Error: IMAGES_INFO_ERROR 9412: The input is not an image [9412]"`,
+		},
+		{
+			"not bytes", `return env.IMAGES.info("hello")`,
+			`"thrown TypeError: The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one"`,
+		},
 		{
 			"format", `return env.IMAGES.input(request.body).output({ format: "image/avif" })`,
 			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/avif\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif [9520]"`,
 		},
-		{"hosted", `return env.IMAGES.hosted`, `"thrown Error: IMAGES_TRANSFORM_ERROR 9520: hosted images are not offered by this platform [9520]"`},
-		{"warning", `await env.IMAGES.input(request.body).transform({ segment: "foreground" }).output({ format: "image/png" }); return "ok"`, `"ok"`},
+		{
+			"hosted", `return env.IMAGES.hosted`,
+			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: hosted images are not offered by this platform [9520]"`,
+		},
+		{
+			"warning",
+			`await env.IMAGES.input(request.body).transform({ segment: "foreground" }).output({ format: "image/png" }); return "ok"`,
+			`"ok"`,
+		},
 		{
 			"consumed", `
 			const bytes = await request.bytes(), input = () => env.IMAGES.input(bytes), drawn = input(), refusals = [];
@@ -321,9 +346,20 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			`["Error: IMAGES_TRANSFORM_ERROR 9401: the options of transform are not valid: \"width\" cannot be a string","Error: IMAGES_TRANSFORM_ERROR 9401: fit \"stretch\" is none of [\"scale-down\" \"contain\" \"cover\" \"crop\" \"pad\" \"squeeze\"]","Error: IMAGES_TRANSFORM_ERROR 9401: rotate 45 is none of 0, 90, 180, 270",` +
 				`"Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/bmp\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"[object Object]\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9401: quality 0 is not from 1 to 100","TypeError"]`,
 		},
-		{"text", `return env.IMAGES.text("hello", { font: { url: "http://x/f.ttf" } })`, `"thrown Error: IMAGES_TRANSFORM_ERROR 9520: text() is not supported by this runtime [9520]"`},
-		{"svg", `return [await env.IMAGES.info(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body), await refused(env.IMAGES.input(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body).output({ format: "image/png" }))]`, `[{"format":"image/svg+xml"},"Error: IMAGES_TRANSFORM_ERROR 9520: Transforming image/svg+xml is not supported by this runtime"]`},
-		{"info in base64", `return (await env.IMAGES.info(new Response((await request.bytes()).toBase64()).body, { encoding: "base64" })).width`, `16`},
+		{
+			"text", `return env.IMAGES.text("hello", { font: { url: "http://x/f.ttf" } })`,
+			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: text() is not supported by this runtime [9520]"`,
+		},
+		{
+			"svg",
+			`return [await env.IMAGES.info(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body), await refused(env.IMAGES.input(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body).output({ format: "image/png" }))]`,
+			`[{"format":"image/svg+xml"},"Error: IMAGES_TRANSFORM_ERROR 9520: Transforming image/svg+xml is not supported by this runtime"]`,
+		},
+		{
+			"info in base64",
+			`return (await env.IMAGES.info(new Response((await request.bytes()).toBase64()).body, { encoding: "base64" })).width`,
+			`16`,
+		},
 		{
 			"raw pixels", `
 			const bytes = await request.bytes(), sizes = [];

@@ -78,8 +78,10 @@ func TestArrayMoves(t *testing.T) {
 func TestArrayMovesFree(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for _, step := range []string{
-		`a.splice(n % 60, 1); a.push(big())`, `a.splice(n % 60, 3, big(), big(), big())`, `a.splice(n % 60, 0, big(), big()); a.length = 64`,
-		`a.unshift(big()); a.pop()`, `a.unshift(big(), big(), big()); a.splice(60)`, `a.copyWithin(n % 3, 5); a[n % 64] = big()`, `a.copyWithin(5, n % 3); a[n % 64] = big()`,
+		`a.splice(n % 60, 1); a.push(big())`, `a.splice(n % 60, 3, big(), big(), big())`,
+		`a.splice(n % 60, 0, big(), big()); a.length = 64`,
+		`a.unshift(big()); a.pop()`, `a.unshift(big(), big(), big()); a.splice(60)`,
+		`a.copyWithin(n % 3, 5); a[n % 64] = big()`, `a.copyWithin(5, n % 3); a[n % 64] = big()`,
 		`a.shift(); a.splice(20, 0, big())`,
 	} {
 		code := `(() => {
@@ -140,10 +142,17 @@ func TestManyArguments(t *testing.T) {
 func TestArrayMovesAreShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	cost := func(step string) time.Duration {
-		return cheapest(t, i, `(() => { const a = new Array(1 << 14).fill(1); for (let n = 0; n < 64; n++) { `+step+` } return a.length })()`, "16384")
+		return cheapest(
+			t, i,
+			`(() => { const a = new Array(1 << 14).fill(1); for (let n = 0; n < 64; n++) { `+step+` } return a.length })()`,
+			"16384",
+		)
 	}
 	each := cost(`for (let k = 1; k < 1 << 14; k++) a[k] = a[k - 1]`)
-	for _, step := range []string{`a.splice(1, 1); a.push(1)`, `a.splice(1, 2); a.splice(1, 0, 1, 2)`, `a.unshift(1); a.pop()`, `a.unshift(1, 2, 3); a.length -= 3`, `a.copyWithin(1, 0)`, `a.copyWithin(0, 1)`} {
+	for _, step := range []string{
+		`a.splice(1, 1); a.push(1)`, `a.splice(1, 2); a.splice(1, 0, 1, 2)`, `a.unshift(1); a.pop()`,
+		`a.unshift(1, 2, 3); a.length -= 3`, `a.copyWithin(1, 0)`, `a.copyWithin(0, 1)`,
+	} {
 		if got := cost(step); got*20 > each {
 			t.Errorf("%s takes %v, and not a 20th of the %v of a loop that moves the elements", step, got, each)
 		}

@@ -111,7 +111,10 @@ func TestRewindInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
-	image, err := e.Boot(t.Context(), Source{Name: "prelude.js", Code: `({ take(n) { globalThis.kept = new Uint8Array(n).fill(1) } })`}, nil)
+	image, err := e.Boot(
+		t.Context(), Source{Name: "prelude.js", Code: `({ take(n) { globalThis.kept = new Uint8Array(n).fill(1) } })`},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,20 +103,22 @@ func TestEvaluates(t *testing.T) {
 func TestGoValuesBecomeJavaScript(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for want, in := range map[string]any{
-		`[object Null]:null`:                     nil,
-		`[object Undefined]:undefined`:           engine.Undefined,
-		`[object Boolean]:true`:                  true,
-		`[object Number]:-7`:                     -7,
-		`[object Number]:9007199254740991`:       int64(1<<53 - 1),
-		`[object Number]:0.1`:                    0.1,
-		`[object Number]:1e+300`:                 1e300,
-		`[object Number]:null`:                   math.NaN(),
-		`[object String]:"a\"é😀"`:                `a"é😀`,
-		`[object Uint8Array]:1,2,255`:            []byte{1, 2, 255},
-		`[object Uint8Array]:`:                   []byte{},
-		`[object Array]:["a",1,[true]]`:          []any{"a", 1, []any{true}},
-		`[object Object]:{"z":1,"a":{"b":null}}`: engine.Object{{Name: "z", Value: 1}, {Name: "a", Value: engine.Object{{Name: "b", Value: nil}}}},
-		`[object Object]:{"x":[1,2.5]}`:          json.RawMessage(`{"x":[1,2.5]}`),
+		`[object Null]:null`:               nil,
+		`[object Undefined]:undefined`:     engine.Undefined,
+		`[object Boolean]:true`:            true,
+		`[object Number]:-7`:               -7,
+		`[object Number]:9007199254740991`: int64(1<<53 - 1),
+		`[object Number]:0.1`:              0.1,
+		`[object Number]:1e+300`:           1e300,
+		`[object Number]:null`:             math.NaN(),
+		`[object String]:"a\"é😀"`:          `a"é😀`,
+		`[object Uint8Array]:1,2,255`:      []byte{1, 2, 255},
+		`[object Uint8Array]:`:             []byte{},
+		`[object Array]:["a",1,[true]]`:    []any{"a", 1, []any{true}},
+		`[object Object]:{"z":1,"a":{"b":null}}`: engine.Object{{Name: "z", Value: 1}, {
+			Name: "a", Value: engine.Object{{Name: "b", Value: nil}},
+		}},
+		`[object Object]:{"x":[1,2.5]}`: json.RawMessage(`{"x":[1,2.5]}`),
 	} {
 		var got string
 		err := i.Do(scope(t, 0), func(vm *engine.VM) error {
@@ -174,11 +176,15 @@ func TestArguments(t *testing.T) {
 
 func TestCallAccessors(t *testing.T) {
 	check := func(c *engine.Call) (any, error) {
-		return fmt.Sprint(c.String(0), c.Int(1), c.Int(2), c.Int(3), c.Float(4), c.Bool(5), c.Bool(6), c.Strings(7), c.IsNullish(8), c.IsNullish(99), c.Bytes(0) == nil), nil
+		return fmt.Sprint(
+			c.String(0), c.Int(1), c.Int(2), c.Int(3), c.Float(4), c.Bool(5), c.Bool(6), c.Strings(7), c.IsNullish(8),
+			c.IsNullish(99), c.Bytes(0) == nil,
+		), nil
 	}
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{"check": check}})
 	got, err := run(i, scope(t, 0), `host.check("s", 7.9, 1e300, "x", "1.5", "", [], ["a", 1], null)`)
-	if want := `"s7 9223372036854775807 0 1.5false true [a 1] true true true"`; err != nil || strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+	if want := `"s7 9223372036854775807 0 1.5false true [a 1] true true true"`; err != nil ||
+		strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }

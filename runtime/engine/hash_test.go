@@ -18,7 +18,8 @@ func TestKeysSpread(t *testing.T) {
 		best := time.Duration(1<<63 - 1)
 		for range 5 {
 			began := time.Now()
-			code := `(() => { const keys = Array.from({ length: 4096 }, (_, i) => ` + key + `), m = new Map(); for (const key of keys) m.set(key, 1); let n = 0; for (let k = 0; k < 4; k++) for (const key of keys) n += m.get(key); return [n, m.size, m.has({})] })()`
+			code := `(() => { const keys = Array.from({ length: 4096 }, (_, i) => ` + key +
+				`), m = new Map(); for (const key of keys) m.set(key, 1); let n = 0; for (let k = 0; k < 4; k++) for (const key of keys) n += m.get(key); return [n, m.size, m.has({})] })()`
 			got, err := run(i, scope(t, time.Minute), code)
 			if want := `[` + strconv.Itoa(4*4096) + `,4096,false]`; err != nil || got != want {
 				t.Fatalf("keys %s: %s, error %v; want %s", key, got, err, want)

@@ -70,10 +70,17 @@ func TestIndexOf(t *testing.T) {
 func TestIndexOfIsShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	cost := func(expression string) time.Duration {
-		return cheapest(t, i, `(() => { globalThis.narrow ??= "ab".repeat(1 << 19).slice(1); globalThis.wide ??= "a⛵".repeat(1 << 18); let n = 0; for (let i = 0; i < 4; i++) n += Number(`+expression+`); return n })()`, "0")
+		return cheapest(
+			t, i,
+			`(() => { globalThis.narrow ??= "ab".repeat(1 << 19).slice(1); globalThis.wide ??= "a⛵".repeat(1 << 18); let n = 0; for (let i = 0; i < 4; i++) n += Number(`+expression+`); return n })()`,
+			"0",
+		)
 	}
 	each := cost(`narrow.lastIndexOf("c") + 1`)
-	for expression, times := range map[string]time.Duration{`narrow.indexOf("c") + 1`: 10, `narrow.includes("cab")`: 10, `narrow.split("c").length - 1`: 10, `narrow.replaceAll("c", "").length - narrow.length`: 5} {
+	for expression, times := range map[string]time.Duration{
+		`narrow.indexOf("c") + 1`: 10, `narrow.includes("cab")`: 10, `narrow.split("c").length - 1`: 10,
+		`narrow.replaceAll("c", "").length - narrow.length`: 5,
+	} {
 		if got := cost(expression); got*times > each {
 			t.Errorf("%s takes %v, and not a %dth of the %v of a loop", expression, got, times, each)
 		}

@@ -34,10 +34,12 @@ func TestOwners(t *testing.T) {
 			`B: p.then(() => say("b1")); p.then(() => say("b2")); yes()`,
 		}},
 		{"from one to the next", "a:A b:B c:A", []string{
-			pending, `A: globalThis.q = p.then(() => say("a"))`, `B: globalThis.r = q.then(() => say("b"))`, `A: r.then(() => say("c"))`, `C: yes()`,
+			pending, `A: globalThis.q = p.then(() => say("a"))`, `B: globalThis.r = q.then(() => say("b"))`,
+			`A: r.then(() => say("c"))`, `C: yes()`,
 		}},
 		{"all of several", "a1,2:A", []string{
-			pending, `o: globalThis.q = new Promise((y) => { globalThis.also = y })`, `A: Promise.all([p, q]).then((v) => say("a" + v))`, `B: yes(1)`, `C: also(2)`,
+			pending, `o: globalThis.q = new Promise((y) => { globalThis.also = y })`,
+			`A: Promise.all([p, q]).then((v) => say("a" + v))`, `B: yes(1)`, `C: also(2)`,
 		}},
 		{"async iteration", "a1:A a2:A end:A", []string{
 			`o: globalThis.take = []; globalThis.next = () => new Promise((y) => take.push(y))`,
@@ -52,9 +54,13 @@ func TestOwners(t *testing.T) {
 			`B: (async () => { say("b" + await shared); say("b2" + await load()) })()`,
 		}},
 		{"one that has ended", "b:B", []string{pending, `D: p.then(() => say("never"))`, `end D`, `B: p.then(() => say("b")); yes()`}},
-		{"after one that has ended", "b2:B", []string{pending, `D: globalThis.q = p.then(() => 2)`, `end D`, `A: yes()`, `B: Promise.race([q, 2]).then((v) => say("b" + v))`}},
+		{"after one that has ended", "b2:B", []string{
+			pending, `D: globalThis.q = p.then(() => 2)`, `end D`, `A: yes()`,
+			`B: Promise.race([q, 2]).then((v) => say("b" + v))`,
+		}},
 		{"many", "50005000:A", []string{
-			pending, `A: globalThis.sum = 0; for (let i = 1; i <= 10000; i++) p.then(() => { sum += i; if (i === 10000) say(sum) })`, `B: yes()`,
+			pending,
+			`A: globalThis.sum = 0; for (let i = 1; i <= 10000; i++) p.then(() => { sum += i; if (i === 10000) say(sum) })`, `B: yes()`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,7 +98,10 @@ func TestOwnersAreFreed(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for n := range 200 {
 		waits, settles := scope(t, 0), scope(t, 0)
-		if _, err := run(i, waits, `globalThis.p = new Promise((yes) => { globalThis.yes = yes }); for (let k = 0; k < 100; k++) p.then((v) => v.length); 1`); err != nil {
+		if _, err := run(
+			i, waits,
+			`globalThis.p = new Promise((yes) => { globalThis.yes = yes }); for (let k = 0; k < 100; k++) p.then((v) => v.length); 1`,
+		); err != nil {
 			t.Fatal(err)
 		}
 		if n%2 == 0 {
@@ -131,7 +140,10 @@ func play(t *testing.T, steps []string) (said []string) {
 			continue
 		}
 		name, code, _ := strings.Cut(step, ": ")
-		if _, err := run(i, scopes[name], "const { say, load } = host; globalThis.say = (l) => say(`${l}`); globalThis.load = load; undefined;\n"+code+"; undefined"); err != nil {
+		if _, err := run(
+			i, scopes[name],
+			"const { say, load } = host; globalThis.say = (l) => say(`${l}`); globalThis.load = load; undefined;\n"+code+"; undefined",
+		); err != nil {
 			t.Fatalf("%s: %v", step, err)
 		}
 	}

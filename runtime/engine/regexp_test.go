@@ -17,14 +17,18 @@ func TestUnicodeSets(t *testing.T) {
 	const subject = `a-b / c && || !! == << ,, :: ;; ## %% @@ ~~ -- 2024-02 ⛵-é`
 	for pattern, want := range map[string]string{
 		`-`: `["-","-","-","-","-"]`, `a-b`: `["a-b"]`, `\d{4}-\d{2}`: `["2024-02"]`, `/`: `["/"]`, `c(?= &)|a(?!/)`: `["a","c"]`,
-		`--`: `["--"]`, `&&|\|\|`: `["&&","||"]`, `!!|==|<<|,,`: `["!!","==","<<",",,"]`, `::|;;|##|%%|@@|~~`: `["::",";;","##","%%","@@","~~"]`,
-		`(?<!-)a|(-)é|⛵-`: `["a","⛵-"]`, `-+`: `["-","--","-","-"]`, `x?/`: `["/"]`, `[\w--[b-z]]-`: `["a-","4-"]`, `[[a-z]&&[ab]]-?`: `["a-","b"]`,
-		`[\-]{2}`: `["--"]`, `[\q{⛵-|--}]`: "SyntaxError", `[\q{⛵|\&\&}]`: `["&&","⛵"]`, `\p{RGI_Emoji}`: `["⛵"]`,
-		`[&&]`: "SyntaxError", `[a!!b]`: "SyntaxError", `[-a]`: "SyntaxError", `[a-]`: "SyntaxError", `[/]`: "SyntaxError", `[(]`: "SyntaxError", `[|]`: "SyntaxError",
+		`--`: `["--"]`, `&&|\|\|`: `["&&","||"]`, `!!|==|<<|,,`: `["!!","==","<<",",,"]`,
+		`::|;;|##|%%|@@|~~`: `["::",";;","##","%%","@@","~~"]`,
+		`(?<!-)a|(-)é|⛵-`:   `["a","⛵-"]`, `-+`: `["-","--","-","-"]`, `x?/`: `["/"]`, `[\w--[b-z]]-`: `["a-","4-"]`,
+		`[[a-z]&&[ab]]-?`: `["a-","b"]`,
+		`[\-]{2}`:         `["--"]`, `[\q{⛵-|--}]`: "SyntaxError", `[\q{⛵|\&\&}]`: `["&&","⛵"]`, `\p{RGI_Emoji}`: `["⛵"]`,
+		`[&&]`: "SyntaxError", `[a!!b]`: "SyntaxError", `[-a]`: "SyntaxError", `[a-]`: "SyntaxError",
+		`[/]`: "SyntaxError", `[(]`: "SyntaxError", `[|]`: "SyntaxError",
 		`)`: "SyntaxError", `{`: "SyntaxError", `]`: "SyntaxError",
 	} {
 		for _, made := range []string{`new RegExp(PATTERN, "gv")`, `new RegExp(PATTERN, "giv")`} {
-			code := `(() => { const PATTERN = String.raw` + "`" + pattern + "`" + `; try { return "` + subject + `".match(` + made + `) } catch (e) { return e.name } })()`
+			code := `(() => { const PATTERN = String.raw` + "`" + pattern + "`" + `; try { return "` + subject + `".match(` + made +
+				`) } catch (e) { return e.name } })()`
 			got, err := run(i, scope(t, time.Minute), code)
 			if err != nil || got != want && got != `"`+want+`"` {
 				t.Errorf("%s of /%s/: %s, error %v; want %s", made, pattern, got, err, want)
@@ -100,10 +104,17 @@ func TestSearch(t *testing.T) {
 func TestSearchIsShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	cost := func(expression string) time.Duration {
-		return cheapest(t, i, `(() => { globalThis.text ??= "a".repeat(1 << 20); let n = 0; for (let i = 0; i < 4; i++) n += `+expression+`.test(text); return n })()`, "0")
+		return cheapest(
+			t, i,
+			`(() => { globalThis.text ??= "a".repeat(1 << 20); let n = 0; for (let i = 0; i < 4; i++) n += `+expression+
+				`.test(text); return n })()`,
+			"0",
+		)
 	}
 	each := cost(`/(?=b)/`)
-	for expression, times := range map[string]time.Duration{`/^b/`: 100, `/^[bc]/`: 100, `/^(?:b|c)/`: 100, `/b/`: 3, `/[bc]/`: 2, `/[bc]d/g`: 2} {
+	for expression, times := range map[string]time.Duration{
+		`/^b/`: 100, `/^[bc]/`: 100, `/^(?:b|c)/`: 100, `/b/`: 3, `/[bc]/`: 2, `/[bc]d/g`: 2,
+	} {
 		if got := cost(expression); got*times > each {
 			t.Errorf("%s takes %v, and not a %dth of the %v of one that is tried everywhere", expression, got, times, each)
 		}

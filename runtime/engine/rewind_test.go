@@ -108,7 +108,9 @@ func TestImageHoldsNoGarbage(t *testing.T) {
 		return image.Size()
 	}
 	lean := size(`0`)
-	littered := size(`for (let k = 0; k < 100; k++) { const all = []; for (let n = 0; n < 1000; n++) all.push({ n, text: "x".repeat(n) }) }`)
+	littered := size(
+		`for (let k = 0; k < 100; k++) { const all = []; for (let n = 0; n < 1000; n++) all.push({ n, text: "x".repeat(n) }) }`,
+	)
 	if littered > lean+256<<10 {
 		t.Errorf("the image takes %s bytes, %s without garbage", strconv.Itoa(littered), strconv.Itoa(lean))
 	}

@@ -13,7 +13,8 @@ var texts = []string{
 	`"abc".repeat(5000)`, `"é".repeat(9000)`, `"aé".repeat(9000)`, `"漢字".repeat(9000)`, `"a😀".repeat(9000)`, `"\ud83d".repeat(9000)`,
 	`"x".repeat(131071) + "\ud83d" + "\ude00"`, `"漢".repeat(131071) + "😀".repeat(9)`, `"é".repeat(262143) + "ÿ"`,
 	`"abcdefgh".repeat(5000).slice(7, 30001)`, `"漢字é".repeat(5000).slice(1, 14001)`, `"漢字" + "abc".repeat(9000).slice(2)`,
-	`"ab".repeat(5000) + "cd".repeat(5000)`, `"ab".repeat(5000) + "漢".repeat(5000)`, `(() => { let s = ""; for (let i = 0; i < 9999; i++) s += i; return s })()`,
+	`"ab".repeat(5000) + "cd".repeat(5000)`, `"ab".repeat(5000) + "漢".repeat(5000)`,
+	`(() => { let s = ""; for (let i = 0; i < 9999; i++) s += i; return s })()`,
 }
 
 // TestTextsThere checks every way of text to Go and of Go's to JavaScript against

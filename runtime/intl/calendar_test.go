@@ -92,7 +92,8 @@ func nextMonth(calendar string, a, b calendarDate) bool {
 
 func TestHebrewNumeral(t *testing.T) {
 	for n, want := range map[int]string{
-		1: "א׳", 10: "י׳", 15: "ט״ו", 16: "ט״ז", 26: "כ״ו", 30: "ל׳", 400: "ת׳", 779: "תשע״ט", 5785: "תשפ״ה", 5999: "תתקצ״ט", 6000: "ו׳ אלפים", 4260: "ד׳ר״ס",
+		1: "א׳", 10: "י׳", 15: "ט״ו", 16: "ט״ז", 26: "כ״ו", 30: "ל׳", 400: "ת׳", 779: "תשע״ט", 5785: "תשפ״ה",
+		5999: "תתקצ״ט", 6000: "ו׳ אלפים", 4260: "ד׳ר״ס",
 	} {
 		if got := hebrewNumeral(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)

@@ -104,8 +104,14 @@ func FuzzDecimal(f *testing.F) {
 // Options and specifications come from JavaScript: whatever they hold, the answer
 // is a text or an error.
 func FuzzNumberOptions(f *testing.F) {
-	f.Add(`{"style":"unit","unit":"kilometer-per-hour","unitDisplay":"long","notation":"compact","compactDisplay":"long","roundingIncrement":1}`, "de", 1234.5)
-	f.Add(`{"style":"currency","currency":"eur","notation":"standard","roundingIncrement":5,"useGrouping":"always"}`, "ar-EG-u-nu-arab", -0.5)
+	f.Add(
+		`{"style":"unit","unit":"kilometer-per-hour","unitDisplay":"long","notation":"compact","compactDisplay":"long","roundingIncrement":1}`,
+		"de", 1234.5,
+	)
+	f.Add(
+		`{"style":"currency","currency":"eur","notation":"standard","roundingIncrement":5,"useGrouping":"always"}`,
+		"ar-EG-u-nu-arab", -0.5,
+	)
 	f.Fuzz(func(_ *testing.T, text, tag string, value float64) {
 		o, err := options[numberOptions](text)
 		if err != nil || !o.sane() {
@@ -126,7 +132,10 @@ func FuzzNumberOptions(f *testing.F) {
 
 // sane reports whether JavaScript would have let the digit options through.
 func (o digitOptions) sane() bool {
-	for _, n := range []*int{o.MinimumIntegerDigits, o.MinimumFractionDigits, o.MaximumFractionDigits, o.MinimumSignificantDigits, o.MaximumSignificantDigits} {
+	for _, n := range []*int{
+		o.MinimumIntegerDigits, o.MinimumFractionDigits, o.MaximumFractionDigits, o.MinimumSignificantDigits,
+		o.MaximumSignificantDigits,
+	} {
 		if n != nil && (*n < 1 || *n > 21) {
 			return false
 		}

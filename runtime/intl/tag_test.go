@@ -50,7 +50,9 @@ func TestCanonicalTags(t *testing.T) {
 
 // A canonical tag is its own canonical form.
 func FuzzTag(f *testing.F) {
-	for _, seed := range []string{"en-US", "ja-latn-hepburn-heploc", "en-u-ca-islamicc-kn-true", "en-t-hi-m0-names-x-a", "sgn-BE-FR", "und-hakka"} {
+	for _, seed := range []string{
+		"en-US", "ja-latn-hepburn-heploc", "en-u-ca-islamicc-kn-true", "en-t-hi-m0-names-x-a", "sgn-BE-FR", "und-hakka",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

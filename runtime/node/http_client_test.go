@@ -132,7 +132,9 @@ func TestClientExchanges(t *testing.T) {
 	peer := httptest.NewServer(newPeer())
 	defer peer.Close()
 	code := exchanges + fmt.Sprintf("const at = %q;\n", peer.URL)
-	table(t, "testdata/exchanges.list", code, pagesruntime.WorkerOptions{Web: web.Options{AllowFetch: []string{"127.0.0.1", "127.0.0.1:1"}}})
+	table(t, "testdata/exchanges.list", code, pagesruntime.WorkerOptions{
+		Web: web.Options{AllowFetch: []string{"127.0.0.1", "127.0.0.1:1"}},
+	})
 }
 
 // TestClientIsFetch sees that a request is one of fetch: it is counted and
@@ -146,9 +148,14 @@ func TestClientIsFetch(t *testing.T) {
   const refused = await answer("http://localhost:9999/").catch(failure);
   return Response.json([counted, refused, await answer(at + "/echo").catch(failure)]);
 } };`
-	w := start(t, code, pagesruntime.WorkerOptions{Web: web.Options{AllowFetch: []string{"127.0.0.1"}}, Limits: pagesruntime.Limits{SubRequests: 2}})
+	w := start(t, code, pagesruntime.WorkerOptions{
+		Web: web.Options{AllowFetch: []string{"127.0.0.1"}}, Limits: pagesruntime.Limits{SubRequests: 2},
+	})
 	got := get(t, w, "/")
-	for _, want := range []string{`"none\n"`, `is refused: its address belongs to this machine; --allow-fetch`, `Too many subrequests: limits.subRequests allows 2`} {
+	for _, want := range []string{
+		`"none\n"`, `is refused: its address belongs to this machine; --allow-fetch`,
+		`Too many subrequests: limits.subRequests allows 2`,
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
@@ -182,7 +189,8 @@ export default { fetch() { return Response.json([
   asked({ localAddress: "127.0.0.1", family: 4, insecureHTTPParser: false }), tried(() => createServer({ requestTimeout: 0, noDelay: true })),
 ].join("\n").split("\n")); } };`, pagesruntime.WorkerOptions{})
 	refused := func(name string) string {
-		return "ERR_OPTION_NOT_IMPLEMENTED: the option " + name + " of node:http cannot be given in a Worker: the platform keeps the connections, and what is sent before an answer; leave it out"
+		return "ERR_OPTION_NOT_IMPLEMENTED: the option " + name +
+			" of node:http cannot be given in a Worker: the platform keeps the connections, and what is sent before an answer; leave it out"
 	}
 	want := []string{
 		refused("lookup"), refused("createConnection"), refused("socketPath"), refused("maxHeaderSize"), "ERR_INVALID_ARG_TYPE",

@@ -69,7 +69,8 @@ func TestServerFailures(t *testing.T) {
 		`(req, res) => { res.writeHead(600); }`:      "RangeError: Invalid status code: 600",
 		`(req, res) => { require("stream").pipeline(req, res, () => {}); req.destroy(new Error("piped")); }`: "Error: piped",
 	} {
-		w := start(t, `import { createServer } from "node:http"; import { createRequire } from "node:module"; import { httpServerHandler } from "cloudflare:node";
+		w := start(t,
+			`import { createServer } from "node:http"; import { createRequire } from "node:module"; import { httpServerHandler } from "cloudflare:node";
 const require = createRequire("/x.js");
 export default httpServerHandler(createServer(`+listener+`));`, pagesruntime.WorkerOptions{})
 		if got := get(t, w, "/"); !strings.Contains(got, want) {
@@ -106,7 +107,9 @@ export default httpServerHandler(createServer((req, res) => {
   res.write("12");
   res.end("345");
 }));`, pagesruntime.WorkerOptions{}))
-	for _, c := range []struct{ method, path, length, body string }{{"HEAD", "/", "5", ""}, {"GET", "/", "5", "12345"}, {"GET", "/long", "3", "123"}} {
+	for _, c := range []struct{ method, path, length, body string }{
+		{"HEAD", "/", "5", ""}, {"GET", "/", "5", "12345"}, {"GET", "/long", "3", "123"},
+	} {
 		resp, body, err := ask(t, server, c.method, c.path)
 		if err != nil || string(body) != c.body || resp.Header.Get("Content-Length") != c.length || resp.Header.Get("Keep-Alive") != "" ||
 			!slices.Equal(resp.Header.Values("Set-Cookie"), []string{"a=1", "b=2"}) {
@@ -150,7 +153,8 @@ export default httpServerHandler(createServer((req, res) => {
 
 // TestServerBackpressure holds who writes to the pace of who reads, both ways.
 func TestServerBackpressure(t *testing.T) {
-	w := start(t, `import { createServer } from "node:http"; import { Readable } from "node:stream"; import { handleAsNodeRequest } from "cloudflare:node";
+	w := start(t,
+		`import { createServer } from "node:http"; import { Readable } from "node:stream"; import { handleAsNodeRequest } from "cloudflare:node";
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 const near = 200_000; // bytes that the buffers on the way may hold
 let made = 0, asked = 0;
@@ -241,7 +245,10 @@ export default httpServerHandler(createServer(async (req, res) => {
 	for path, want := range map[string]struct {
 		body, line string
 		fails      bool
-	}{"/whole": {"whole", "finished", false}, "/late": {"late", "Error: after the end", false}, "/part": {"part", "the answer broke off: Error: broken", true}} {
+	}{
+		"/whole": {"whole", "finished", false}, "/late": {"late", "Error: after the end", false},
+		"/part": {"part", "the answer broke off: Error: broken", true},
+	} {
 		_, body, err := ask(t, server, http.MethodGet, path)
 		if line := <-lines; string(body) != want.body || (err != nil) != want.fails || !strings.Contains(line, want.line) {
 			t.Errorf("%s: %q, %v, logged %q", path, body, err, line)
@@ -252,7 +259,8 @@ export default httpServerHandler(createServer(async (req, res) => {
 
 // TestServerClasses makes messages of the classes that the options name.
 func TestServerClasses(t *testing.T) {
-	w := start(t, `import { createServer, IncomingMessage, ServerResponse } from "node:http"; import { httpServerHandler } from "cloudflare:node";
+	w := start(t,
+		`import { createServer, IncomingMessage, ServerResponse } from "node:http"; import { httpServerHandler } from "cloudflare:node";
 class Asked extends IncomingMessage { get path() { return this.url.slice(1); } }
 class Answer extends ServerResponse { json(value) { this.end(JSON.stringify(value)); } }
 export default httpServerHandler(createServer({ IncomingMessage: Asked, ServerResponse: Answer, highWaterMark: 5 }, (req, res) => res.json([req.path, res.writableHighWaterMark])));`,

@@ -52,7 +52,9 @@ type Coders interface {
 	// Compressor has a compressor that is open, if it is, do something beside its steps.
 	Compressor(c *engine.Call, id int64, do func(compressor) error) error
 	// OpenDecompressor opens one that takes as many bytes as it gave, up to history.
-	OpenDecompressor(c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (id int64, err error)
+	OpenDecompressor(
+		c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error,
+	) (id int64, err error)
 }
 
 // Funcs returns the host functions by name.

@@ -177,7 +177,9 @@ func BenchmarkStart(b *testing.B) {
 				code = `import * as m from "node:` + module + `"; globalThis.m = m; ` + code
 			}
 			for b.Loop() {
-				w, err := rt.NewWorker(b.Context(), pagesruntime.WorkerOptions{Name: "w.js", Code: []byte(code), NodeJS: true, Bindings: &binding.Set{}})
+				w, err := rt.NewWorker(b.Context(), pagesruntime.WorkerOptions{
+					Name: "w.js", Code: []byte(code), NodeJS: true, Bindings: &binding.Set{},
+				})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -36,7 +36,11 @@ func BenchmarkWorker(b *testing.B) {
 		{"instance", `for (let n = 0; n < 100; n++) new WebAssembly.Instance(m, { env: { f() {} } }); return 0`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s := worker(b, work, `const { add, back, sum, fib, memory } = new WebAssembly.Instance(m, { env: { f() {} } }).exports; function plain(a, b) {}`, c.code, pagesruntime.WorkerOptions{})
+			s := worker(
+				b, work,
+				`const { add, back, sum, fib, memory } = new WebAssembly.Instance(m, { env: { f() {} } }).exports; function plain(a, b) {}`,
+				c.code, pagesruntime.WorkerOptions{},
+			)
 			for b.Loop() {
 				get(b, s)
 			}

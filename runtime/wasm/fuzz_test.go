@@ -38,7 +38,10 @@ const everything = `import m from "./m.wasm";
 // FuzzModule: a module of any bytes is refused or runs within its bounds, whatever
 // its exports are given; the Worker answers, or is ended at a limit.
 func FuzzModule(f *testing.F) {
-	for _, m := range [][]byte{echo, work, growing, sharing, bombs, state, throwing, catching, caseModule(legacyCases, true), caseModule(tableCases, false), module()} {
+	for _, m := range [][]byte{
+		echo, work, growing, sharing, bombs, state, throwing, catching, caseModule(legacyCases, true),
+		caseModule(tableCases, false), module(),
+	} {
 		f.Add(m, `[1, "2", null, {"a": 3}, -5e300]`)
 	}
 	runtime, err := opened()

@@ -139,7 +139,8 @@ func worker(t testing.TB, wasm []byte, top, handler string, o pagesruntime.Worke
 		const show = (v) => typeof v === "bigint" ? v + "n" : Object.is(v, -0) ? "-0" : typeof v === "number" && !Number.isFinite(v) ? String(v)
 			: v instanceof Error ? v.constructor.name + ": " + v.message : v === undefined ? "undefined" : typeof v === "function" ? "function " + v.name : v;
 		const attempt = (f) => { try { return show(f()) } catch (e) { return show(e) } };
-		export default { async fetch(request) { let result; try { result = await (async () => {` + handler + `})() } catch (e) { result = e }
+		export default { async fetch(request) { let result; try { result = await (async () => {` + handler +
+		`})() } catch (e) { result = e }
 			return new Response(JSON.stringify(result, (k, v) => show(v))) } }`)
 	if o.Wasm == nil {
 		o.Wasm = map[string][]byte{"./m.wasm": wasm}

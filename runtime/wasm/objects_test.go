@@ -12,7 +12,10 @@ var growing = module(
 	types(functype(list{i32}, list{i32}), functype(list{i32, i32}, list{}), functype(list{}, list{})),
 	imports(imported("js", "look", 0, 2)),
 	funcs(0, 1, 0, 0, 0), memories([]byte{1, 1, 4}),
-	exports(exported("memory", 2, 0), exported("load", 0, 1), exported("store", 0, 2), exported("grow", 0, 3), exported("touch", 0, 4), exported("size", 0, 5)),
+	exports(
+		exported("memory", 2, 0), exported("load", 0, 1), exported("store", 0, 2), exported("grow", 0, 3),
+		exported("touch", 0, 4), exported("size", 0, 5),
+	),
 	bodies(
 		code(0, 0, localGet, 0, i32Load8U, 0, 0),
 		code(0, 0, localGet, 0, localGet, 1, i32Store8, 0, 0),
@@ -53,10 +56,12 @@ func TestMemory(t *testing.T) {
 var sharing = module(
 	types(functype(list{}, list{i32}), functype(list{i32}, list{i32}), functype(list{i32, i32}, list{i32})),
 	imports(
-		imported("js", "memory", 2, 1, 1, 8), imported("js", "table", 1, funcref, 0, 4), imported("js", "one", 3, i32, 0), imported("js", "big", 3, i64, 0),
+		imported("js", "memory", 2, 1, 1, 8), imported("js", "table", 1, funcref, 0, 4),
+		imported("js", "one", 3, i32, 0), imported("js", "big", 3, i64, 0),
 		imported("js", "count", 3, i32, 1), imported("js", "refs", 1, externref, 0, 1)),
 	funcs(0, 1, 2, 1), globals([]byte{i32, 0, globalGet, 0, end}),
-	exports(exported("memory", 2, 0), exported("table", 1, 0), exported("refs", 1, 1), exported("one", 3, 0), exported("count", 3, 2), exported("copy", 3, 3),
+	exports(exported("memory", 2, 0), exported("table", 1, 0), exported("refs", 1, 1), exported("one", 3, 0),
+		exported("count", 3, 2), exported("copy", 3, 3),
 		exported("next", 0, 0), exported("peek", 0, 1), exported("through", 0, 2), exported("isNull", 0, 3)),
 	elems(join([]byte{0, i32Const, 1, end}, []byte{2, 0, 1})),
 	bodies(
@@ -158,7 +163,8 @@ func TestGlobal(t *testing.T) {
 			attempt(() => new W.Global({ value: "anyfunc" }, {})), attempt(() => new W.Global({ value: "v128" }).value), new W.Global({ value: "i32" }, undefined).value, String(mixed), W.Global.length);
 		return out`)
 	fixed := `"TypeError: set WebAssembly.Global.value: Can't set the value of an immutable global."`
-	want := `[-2147483648,0,` + fixed + `,-2147483648,"-9223372036854775808n","0n",` + fixed + `,"-9223372036854775808n",0.10000000149011612,0,` + fixed + `,0.10000000149011612,0.1,0,` + fixed + `,0.1,` +
+	want := `[-2147483648,0,` + fixed + `,-2147483648,"-9223372036854775808n","0n",` + fixed +
+		`,"-9223372036854775808n",0.10000000149011612,0,` + fixed + `,0.10000000149011612,0.1,0,` + fixed + `,0.1,` +
 		`"x","undefined",` + fixed + `,"x","function 8",null,` + fixed + `,"function 8",` +
 		`"TypeError: Cannot convert the value to a BigInt","6n","TypeError: Cannot convert the value to a BigInt","TypeError: WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type","TypeError: WebAssembly.Global(): Argument 0 must be a global descriptor",` +
 		`"TypeError: WebAssembly.Global(): Argument 1 is invalid: function-typed object expected","TypeError: WebAssembly.Global(): a v128 has no value in JavaScript",0,"[object WebAssembly.Global]",1]`
@@ -169,7 +175,10 @@ func TestGlobal(t *testing.T) {
 
 // TestModule: what a module says of itself; bytes are refused as on the platform.
 func TestModule(t *testing.T) {
-	m := join(growing, []byte{0, 6}, name("note"), []byte("x"), []byte{0, 6}, name("note"), []byte("y"), []byte{0, 5}, name("\ufffd"), []byte("z"))
+	m := join(
+		growing, []byte{0, 6}, name("note"), []byte("x"), []byte{0, 6}, name("note"), []byte("y"), []byte{0, 5},
+		name("\ufffd"), []byte("z"),
+	)
 	got := run(t, m, `const W = WebAssembly, bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]), out = [];
 		out.push(W.Module.imports(m), W.Module.exports(m).map((x) => x.kind + " " + x.name).join(), W.Module.customSections(m, "note").map((b) => String.fromCharCode(...new Uint8Array(b))), ["none", "\ufffd", "\udc01"].map((s) => W.Module.customSections(m, s).length), attempt(() => W.Module.exports({})),
 			attempt(() => W.Module.customSections(m)), m instanceof W.Module, Object.prototype.toString.call(m), attempt(() => structuredClone(m)));
@@ -182,8 +191,10 @@ func TestModule(t *testing.T) {
 	const refused = `Wasm code generation disallowed by embedder; import the file instead: import module from \"./file.wasm\"`
 	want := `[[{"module":"js","name":"look","kind":"function"}],"memory memory,function load,function store,function grow,function touch,function size",["x","y"],[0,1,0],"TypeError: WebAssembly.Module.exports(): Argument 0 must be a WebAssembly.Module",` +
 		`"TypeError: WebAssembly.Module.customSections(): Argument 1 is required",true,"[object WebAssembly.Module]","DOMException: [object WebAssembly.Module] could not be cloned.",` +
-		`"CompileError: WebAssembly.Module(): ` + refused + `","CompileError: WebAssembly.compile(): ` + refused + `","CompileError: WebAssembly.instantiate(): ` + refused + `",` +
-		`"CompileError: WebAssembly.compileStreaming(): ` + refused + `","CompileError: WebAssembly.instantiateStreaming(): ` + refused + `",` +
+		`"CompileError: WebAssembly.Module(): ` + refused + `","CompileError: WebAssembly.compile(): ` + refused +
+		`","CompileError: WebAssembly.instantiate(): ` + refused + `",` +
+		`"CompileError: WebAssembly.compileStreaming(): ` + refused + `","CompileError: WebAssembly.instantiateStreaming(): ` +
+		refused + `",` +
 		`"TypeError: WebAssembly.compile(): Argument 0 must be a buffer source","TypeError: WebAssembly.instantiate(): Argument 0 must be a buffer source or a WebAssembly.Module","TypeError: WebAssembly.Instance(): Import #0 \"js\": module is not an object or function",` +
 		`true,100,true,true,false,"TypeError: WebAssembly.validate(): Argument 0 must be a buffer source",false,` +
 		`"compile,validate,instantiate,compileStreaming,instantiateStreaming","compile,validate,instantiate,compileStreaming,instantiateStreaming,Module,Instance,Memory,Table,Global,Tag,JSTag,Exception,CompileError,LinkError,RuntimeError","[object WebAssembly]",5,true,"RuntimeError",true,false]`

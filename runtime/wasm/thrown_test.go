@@ -37,16 +37,31 @@ func TestException(t *testing.T) {
 		out.push(x.stack, traced.stack.startsWith("Error\n    at "), Object.keys(traced), Object.keys(W.Exception.prototype), W.Exception.length, x instanceof Error, String(x), JSON.stringify(x));
 		return out.join("\n")`)
 	want := []string{
-		"TypeError: WebAssembly.Exception(): Argument 0 must be a WebAssembly tag", "TypeError: WebAssembly.Exception(): Argument 0 must be a WebAssembly tag",
-		"TypeError: WebAssembly.Exception(): Exception values must be an iterable object", "TypeError: WebAssembly.Exception(): Exception values must be an iterable object", "TypeError: WebAssembly.Exception(): Exception values must be an iterable object",
-		"TypeError: WebAssembly.Exception(): Number of exception values does not match signature length", "TypeError: WebAssembly.Exception(): Number of exception values does not match signature length",
-		"TypeError: WebAssembly.Exception(): Exception values argument has no length", "TypeError: WebAssembly.Exception(): Argument 0 cannot be WebAssembly.JSTag", "TypeError: WebAssembly.Exception(): Invalid type v128",
-		"TypeError: WebAssembly.Exception(): Argument 2 is not an object", "TypeError: Cannot convert the value to a BigInt", "TypeError: WebAssembly.Exception(): function-typed object must be null (if nullable) or a Wasm function object",
-		"7", "-1n", "1.100000023841858", "2.5", "true", "function 8", "RangeError: WebAssembly.Exception.getArg(): Index out of range", "TypeError: WebAssembly.Exception.getArg(): Index must be non-negative", "-1n", "-1n",
-		"TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number", "TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number", "TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number",
+		"TypeError: WebAssembly.Exception(): Argument 0 must be a WebAssembly tag",
+		"TypeError: WebAssembly.Exception(): Argument 0 must be a WebAssembly tag",
+		"TypeError: WebAssembly.Exception(): Exception values must be an iterable object",
+		"TypeError: WebAssembly.Exception(): Exception values must be an iterable object",
+		"TypeError: WebAssembly.Exception(): Exception values must be an iterable object",
+		"TypeError: WebAssembly.Exception(): Number of exception values does not match signature length",
+		"TypeError: WebAssembly.Exception(): Number of exception values does not match signature length",
+		"TypeError: WebAssembly.Exception(): Exception values argument has no length",
+		"TypeError: WebAssembly.Exception(): Argument 0 cannot be WebAssembly.JSTag",
+		"TypeError: WebAssembly.Exception(): Invalid type v128",
+		"TypeError: WebAssembly.Exception(): Argument 2 is not an object",
+		"TypeError: Cannot convert the value to a BigInt",
+		"TypeError: WebAssembly.Exception(): function-typed object must be null (if nullable) or a Wasm function object",
+		"7", "-1n", "1.100000023841858", "2.5", "true", "function 8",
+		"RangeError: WebAssembly.Exception.getArg(): Index out of range",
+		"TypeError: WebAssembly.Exception.getArg(): Index must be non-negative", "-1n", "-1n",
+		"TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number",
+		"TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number",
+		"TypeError: WebAssembly.Exception.getArg(): Index must be convertible to a valid number",
 		"TypeError: WebAssembly.Exception.getArg(): Index must be in the unsigned long range",
-		"TypeError: WebAssembly.Exception.getArg(): Argument 0 must be a WebAssembly.Tag", "TypeError: WebAssembly.Exception.getArg(): First argument does not match the exception tag", "true", "false", "false",
-		"TypeError: WebAssembly.Exception.is(): Argument 0 must be a WebAssembly.Tag", "TypeError: WebAssembly.Exception.is(): Receiver is not a WebAssembly.Exception", "TypeError: WebAssembly.Exception.getArg(): Receiver is not a WebAssembly.Exception",
+		"TypeError: WebAssembly.Exception.getArg(): Argument 0 must be a WebAssembly.Tag",
+		"TypeError: WebAssembly.Exception.getArg(): First argument does not match the exception tag", "true", "false", "false",
+		"TypeError: WebAssembly.Exception.is(): Argument 0 must be a WebAssembly.Tag",
+		"TypeError: WebAssembly.Exception.is(): Receiver is not a WebAssembly.Exception",
+		"TypeError: WebAssembly.Exception.getArg(): Receiver is not a WebAssembly.Exception",
 		"", "true", "", "getArg,is,stack", "2", "false", "[object WebAssembly.Exception]", "{}",
 	}
 	if got := strings.Split(strings.Trim(got, `"`), `\n`); !slices.Equal(got, want) {
@@ -58,16 +73,26 @@ func TestException(t *testing.T) {
 // no exceptions, and calls what it imports and what is in its table.
 var (
 	throwing = module(
-		types(functype(list{}, list{}), functype(list{i32}, list{}), functype(list{i32}, list{i32}), functype(list{i32, i64, externref, funcref}, list{}), functype(list{}, list{i32, i64, externref, funcref})),
+		types(
+			functype(list{}, list{}), functype(list{i32}, list{}), functype(list{i32}, list{i32}),
+			functype(list{i32, i64, externref, funcref}, list{}), functype(list{}, list{i32, i64, externref, funcref}),
+		),
 		imports(imported("a", "f", 0, 1), imported("a", "tag", 4, 0, 1)),
 		funcs(1, 2, 3, 2, 0), tables([]byte{funcref, 0, 2}), tags(0, 3), globals([]byte{exnref, 1, refNull, exnref, end}),
-		exports(exported("tag", 4, 0), exported("none", 4, 1), exported("many", 4, 2), exported("throw", 0, 1), exported("catch", 0, 2), exported("throwMany", 0, 3), exported("keep", 0, 4), exported("again", 0, 5), exported("table", 1, 0)),
+		exports(
+			exported("tag", 4, 0), exported("none", 4, 1), exported("many", 4, 2), exported("throw", 0, 1),
+			exported("catch", 0, 2), exported("throwMany", 0, 3), exported("keep", 0, 4), exported("again", 0, 5),
+			exported("table", 1, 0),
+		),
 		elems(join([]byte{0, i32Const, 0, end}, []byte{2, 1, 2})),
 		bodies(
 			code(0, 0, localGet, 0, throw, 0),
 			code(0, 0, block, i32, tryTable, empty, 1, 0, 0, 0, localGet, 0, call, 0, end, i32Const, 0x7f, end),
 			code(0, 0, localGet, 0, localGet, 1, localGet, 2, localGet, 3, throw, 2),
-			code(0, 0, block, exnref, tryTable, empty, 1, 3, 0, localGet, 0, call, 0, end, i32Const, 0, ret, end, globalSet, 0, i32Const, 1),
+			code(
+				0, 0, block, exnref, tryTable, empty, 1, 3, 0, localGet, 0, call, 0, end, i32Const, 0, ret, end,
+				globalSet, 0, i32Const, 1,
+			),
 			code(0, 0, globalGet, 0, throwRef),
 		))
 	outer = module(
@@ -79,7 +104,8 @@ var (
 // TestExceptionSharing: exceptions of a tag pass between instances, through those that
 // know nothing of exceptions, and JavaScript, as what they are.
 func TestExceptionSharing(t *testing.T) {
-	s := worker(t, throwing, `import outer from "./outer.wasm";`, `const W = WebAssembly, tag = new W.Tag({ parameters: ["i32"] }), out = [], kept = {};
+	s := worker(t, throwing, `import outer from "./outer.wasm";`,
+		`const W = WebAssembly, tag = new W.Tag({ parameters: ["i32"] }), out = [], kept = {};
 		const a = new W.Instance(m, { a: { f() {}, tag } }).exports;
 		const b = new W.Instance(m, { a: { f: a.throw, tag } }).exports;
 		const c = new W.Instance(m, { a: { f: a.throw, tag: a.tag } }).exports;
@@ -105,8 +131,14 @@ func TestExceptionSharing(t *testing.T) {
 
 // TestExceptionStart: what a start function throws is what the constructor throws.
 func TestExceptionStart(t *testing.T) {
-	m := module(types(functype(list{}, list{})), imports(imported("a", "tag", 4, 0, 0)), funcs(0), []byte{8, 1, 0}, bodies(code(0, 0, throw, 0)))
-	got := run(t, m, `const tag = new WebAssembly.Tag({ parameters: [] }); try { new WebAssembly.Instance(m, { a: { tag } }) } catch (e) { return e.is(tag) }`)
+	m := module(
+		types(functype(list{}, list{})), imports(imported("a", "tag", 4, 0, 0)), funcs(0), []byte{8, 1, 0},
+		bodies(code(0, 0, throw, 0)),
+	)
+	got := run(
+		t, m,
+		`const tag = new WebAssembly.Tag({ parameters: [] }); try { new WebAssembly.Instance(m, { a: { tag } }) } catch (e) { return e.is(tag) }`,
+	)
 	if got != "true" {
 		t.Error(got)
 	}
@@ -118,22 +150,35 @@ func TestExceptionStart(t *testing.T) {
 var catching = module(
 	types(functype(list{}, list{}), functype(list{i32}, list{}), functype(list{i64}, list{}), functype(list{}, list{i64})),
 	imports(imported("a", "f", 0, 0)), funcs(1, 1, 1, 1, 0, 0, 0, 1), tags(1, 2),
-	exports(exported("held", 0, 8), exported("loose", 0, 1), exported("boxed", 0, 2), exported("thrown", 0, 3), exported("kept", 0, 4), exported("spin", 0, 5), exported("chase", 0, 6)),
+	exports(
+		exported("held", 0, 8), exported("loose", 0, 1), exported("boxed", 0, 2), exported("thrown", 0, 3),
+		exported("kept", 0, 4), exported("spin", 0, 5), exported("chase", 0, 6),
+	),
 	bodies(
 		code(0, 0, loop, empty, try, empty, localGet, 0, throw, 0, catch, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
-		code(0, 0, loop, empty, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
+		code(
+			0, 0, loop, empty, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Const, 1, i32Sub,
+			localTee, 0, brIf, 1, end, end,
+		),
 		code(0, 0, loop, empty, try, empty, call, 0, catchAll, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
-		code(0, 0, loop, empty, try, empty, try, empty, i64Const, 1, throw, 1, catchAll, rethrow, 0, end, catchAll, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
+		code(
+			0, 0, loop, empty, try, empty, try, empty, i64Const, 1, throw, 1, catchAll, rethrow, 0, end, catchAll,
+			localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end,
+		),
 		code(0, 0, try, empty, i32Const, 1, throw, 0, catchAll, loop, empty, br, 0, end, end),
 		code(0, 0, loop, empty, try, empty, i64Const, 1, throw, 1, catchAll, br, 1, end, end),
 		code(0, 0, try, empty, i64Const, 1, throw, 1, catchAll, i32Const, 0, opIf, empty, rethrow, 1, end, end),
-		code(0, 0, loop, empty, call, 7, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Eqz, opIf, empty, rethrow, 1, end, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
+		code(
+			0, 0, loop, empty, call, 7, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Eqz, opIf,
+			empty, rethrow, 1, end, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end,
+		),
 	))
 
 // TestExceptionsFreed: what was caught takes no memory any more, in the midst of a
 // call either.
 func TestExceptionsFreed(t *testing.T) {
-	s := worker(t, catching, "", `let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;
+	s := worker(t, catching, "",
+		`let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;
 		e.loose(1_000_000); e.boxed(1_000_000); e.kept(1_000_000); e.held(1_000_000); e.thrown(10_000); return made`,
 		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Minute}})
 	if got := get(t, s); got != "10000" {
@@ -144,7 +189,8 @@ func TestExceptionsFreed(t *testing.T) {
 // TestExceptionsKilled: a handler is metered as all code is.
 func TestExceptionsKilled(t *testing.T) {
 	for _, f := range []string{"spin", "chase"} {
-		s := worker(t, catching, `const e = new WebAssembly.Instance(m, { a: { f() {} } }).exports;`, `if (request.headers.get("bomb")) e.`+f+`(); e.loose(3); return 1`,
+		s := worker(t, catching, `const e = new WebAssembly.Instance(m, { a: { f() {} } }).exports;`,
+			`if (request.headers.get("bomb")) e.`+f+`(); e.loose(3); return 1`,
 			pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 150 * time.Millisecond}})
 		start := time.Now()
 		if got := bomb(t, s); !strings.HasPrefix(got, "cpu: ") {
@@ -161,11 +207,14 @@ func TestExceptionsKilled(t *testing.T) {
 
 // TestExceptionsBounded: what references keep counts as memory.
 func TestExceptionsBounded(t *testing.T) {
-	m := module(types(functype(list{}, list{}), functype(list{i64}, list{}), functype(list{}, list{i64, exnref})), funcs(0), tables(join([]byte{exnref, 0}, u32(1_000_000))), tags(1),
+	m := module(types(functype(list{}, list{}), functype(list{i64}, list{}), functype(list{}, list{i64, exnref})),
+		funcs(0), tables(join([]byte{exnref, 0}, u32(1_000_000))), tags(1),
 		exports(exported("fill", 0, 0)),
-		bodies(codeWith(list{exnref, i32}, loop, empty, block, 2, tryTable, empty, 1, 1, 0, 0, i64Const, 1, throw, 0, end, unreachable, end, localSet, 0, drop,
+		bodies(codeWith(list{exnref, i32}, loop, empty, block, 2, tryTable, empty, 1, 1, 0, 0, i64Const, 1, throw, 0,
+			end, unreachable, end, localSet, 0, drop,
 			localGet, 1, localGet, 0, tableSet, 0, localGet, 1, i32Const, 1, i32Add, localSet, 1, br, 0, end)))
-	s := worker(t, m, "", `const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`,
+	s := worker(t, m, "",
+		`const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`,
 		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Minute}})
 	got := get(t, s)
 	if want := `["RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB","RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB"]`; got != want {
@@ -183,7 +232,10 @@ func TestExceptionImage(t *testing.T) {
 		const was = [++hits, again(a) === thrown, again(b) === object, a.tag === tag, a.catch(0), b.catch(0), attempt(() => own.catch(5)) === a.tag, (() => { try { own.catch(9) } catch (e) { return [e.is(tag), e.getArg(tag, 0), e.is(own.tag)] } })()];
 		throws = 5; try { a.keep(0) } catch {} throws = thrown; a.keep(0); return was`
 	const first = `[1,true,true,true,3,3,false,[true,9,false]]`
-	s := worker(t, throwing, top, `if (request.headers.get("bomb")) for (;;) a.catch(1);`+handler, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 200 * time.Millisecond}})
+	s := worker(
+		t, throwing, top, `if (request.headers.get("bomb")) for (;;) a.catch(1);`+handler,
+		pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 200 * time.Millisecond}},
+	)
 	for range 3 {
 		if got := get(t, s); got != first {
 			t.Fatalf("got  %s\nwant %s", got, first)

@@ -15,10 +15,12 @@ var echo = module(
 		functype(list{i32, i64, f32, f64, i32, i32}, list{f64, f32, i64, i32}),
 	),
 	funcs(0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
-	exports(exported("i32", 0, 0), exported("i64", 0, 1), exported("f32", 0, 2), exported("f64", 0, 3), exported("x", 0, 4), exported("f", 0, 5),
+	exports(exported("i32", 0, 0), exported("i64", 0, 1), exported("f32", 0, 2), exported("f64", 0, 3),
+		exported("x", 0, 4), exported("f", 0, 5),
 		exported("two", 0, 6), exported("v128", 0, 7), exported("none", 0, 8), exported("four", 0, 9)),
 	bodies(
-		code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0),
+		code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0), code(0, 0, localGet, 0),
+		code(0, 0, localGet, 0), code(0, 0, localGet, 0),
 		code(0, 0, localGet, 1, localGet, 0), code(0, 0, localGet, 0), code(0, 0),
 		code(0, 0, localGet, 3, localGet, 2, localGet, 1, localGet, 0, localGet, 5, i32Add),
 	),
@@ -34,7 +36,8 @@ func TestConversions(t *testing.T) {
 		return lines`)
 	for _, want := range []string{
 		"i32 0 | 0 | 1 | -1 | -2147483648 | 5 | 2147483647 | 0 | 0 | 0 | 16 | 0 | 1 | 0 | 0 | 0 | 7 | 0 | 3 | TypeError",
-		"f64 0 | -0 | 1.9 | -1.9 | 2147483648 | 4294967301 | -2147483649 | NaN | Infinity | 1e+300 | 16 | NaN | 1 | 0 | NaN | 0 | 7 | NaN | 3 | TypeError",
+		"f64 0 | -0 | 1.9 | -1.9 | 2147483648 | 4294967301 | -2147483649 | NaN | Infinity | 1e+300 | 16 | NaN | 1 | 0 " +
+			"| NaN | 0 | 7 | NaN | 3 | TypeError",
 		"f32 0 | -0 | 1.899999976158142 | -1.899999976158142 | 2147483648 | 4294967296 | -2147483648 | NaN | Infinity | Infinity |",
 		"| 5n | -9223372036854775808n | -1n | TypeError",
 	} {
@@ -62,9 +65,15 @@ func TestResults(t *testing.T) {
 // instance can be used afterwards.
 func TestTraps(t *testing.T) {
 	m := module(
-		types(functype(list{}, list{}), functype(list{i32, i32}, list{i32}), functype(list{f64}, list{i32}), functype(list{i32}, list{i32}), functype(list{i32}, list{})),
+		types(
+			functype(list{}, list{}), functype(list{i32, i32}, list{i32}), functype(list{f64}, list{i32}),
+			functype(list{i32}, list{i32}), functype(list{i32}, list{}),
+		),
 		funcs(0, 1, 2, 3, 4, 0, 0), tables([]byte{funcref, 0, 2}), memories([]byte{1, 1, 1}),
-		exports(exported("unreachable", 0, 0), exported("div", 0, 1), exported("trunc", 0, 2), exported("load", 0, 3), exported("indirect", 0, 4), exported("recurse", 0, 5), exported("fill", 0, 6)),
+		exports(
+			exported("unreachable", 0, 0), exported("div", 0, 1), exported("trunc", 0, 2), exported("load", 0, 3),
+			exported("indirect", 0, 4), exported("recurse", 0, 5), exported("fill", 0, 6),
+		),
 		elems(join([]byte{0, i32Const, 0, end}, []byte{1, 1})),
 		bodies(
 			code(0, 0, unreachable),

@@ -54,7 +54,8 @@ const (
 )
 
 // features are what the platform's engine has and wazero can run.
-const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
+const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads |
+	experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
 
 // Options says how to open a Runtime. The zero value works.
 type Options struct {

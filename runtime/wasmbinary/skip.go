@@ -26,7 +26,8 @@ func (r *Reader) Skip(opcode byte) {
 		r.skipSIMD()
 	case opcode == op.Atomic:
 		r.skipAtomic()
-	case opcode <= 0x01, opcode == op.Else, opcode == op.End, opcode == op.Return, opcode == op.Drop, opcode == 0x1b, opcode >= op.I32Eqz && opcode <= 0xc4, opcode == 0xd1:
+	case opcode <= 0x01, opcode == op.Else, opcode == op.End, opcode == op.Return, opcode == op.Drop, opcode == 0x1b,
+		opcode >= op.I32Eqz && opcode <= 0xc4, opcode == 0xd1:
 		// no immediates
 	default:
 		r.Fail("the instruction %#x is not supported", opcode)

@@ -50,7 +50,8 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Data) != 1 || m.Data[0].Offset.Constant() != 8 || string(m.Data[0].Bytes) != "hi" || m.Segments[0].Items[0].Fn != 0 || m.Memory.Min != 3 {
+	if len(m.Data) != 1 || m.Data[0].Offset.Constant() != 8 || string(m.Data[0].Bytes) != "hi" || m.Segments[0].Items[0].Fn != 0 ||
+		m.Memory.Min != 3 {
 		t.Errorf("declaring: %+v", m)
 	}
 }
@@ -107,7 +108,9 @@ func TestNumbers(t *testing.T) {
 
 // FuzzParse: no module makes the reader panic, or read beyond its bytes.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{spin, declaring, spin[:40], head + section(13, 1, 1, 0), head + section(9, 1, 7, 0x70, 1, 0xd0, 0x70, 0x0b)} {
+	for _, seed := range []string{
+		spin, declaring, spin[:40], head + section(13, 1, 1, 0), head + section(9, 1, 7, 0x70, 1, 0xd0, 0x70, 0x0b),
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

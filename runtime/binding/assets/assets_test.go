@@ -47,7 +47,10 @@ func TestAssetsAnswer(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 			w.Header().Set("X-Late", "1")
 		}, 418, "", ""},
-		{"panic", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "", "the assets handler stopped: net/http: abort Handler"},
+		{
+			"panic", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "",
+			"the assets handler stopped: net/http: abort Handler",
+		},
 		{"panic midway", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, large)
 			panic("broken")
@@ -66,7 +69,10 @@ func TestAssetsAnswer(t *testing.T) {
 				return
 			}
 			if a.status != c.status || got != c.body || a.header.Get("X-Late") != "" {
-				t.Errorf("%d %q, want %d %q; header %v", a.status, got[:min(len(got), 99)], c.status, c.body[:min(len(c.body), 99)], a.header)
+				t.Errorf(
+					"%d %q, want %d %q; header %v", a.status, got[:min(len(got), 99)], c.status,
+					c.body[:min(len(c.body), 99)], a.header,
+				)
 			}
 		})
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 func testDSN(path string) string {
-	return "file:" + path + "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
+	return "file:" + path +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
 }
 
 func openSQL(t testing.TB, path string) *sql.DB {
@@ -67,7 +68,9 @@ func askMeta(t testing.TB, d *Database, text string) sqlMeta {
 	var duration, changes float64
 	var rows json.RawMessage
 	out := askSQL(t, d, shapeAll, text)
-	if err := json.Unmarshal([]byte(out), &[]any{&rows, &duration, &changes, &m.lastRow, &m.changed, &m.size, &m.read, &m.written}); err != nil {
+	if err := json.Unmarshal([]byte(out), &[]any{
+		&rows, &duration, &changes, &m.lastRow, &m.changed, &m.size, &m.read, &m.written,
+	}); err != nil {
 		t.Fatalf("%s: %s: %v", text, out, err)
 	}
 	return m
@@ -91,7 +94,10 @@ func TestDatabaseValues(t *testing.T) {
 		want   string
 	}{
 		{"SELECT typeof(?), ?, typeof(?)", []any{42.0, 42.0, "x"}, `[["real",42,"text"]]`},
-		{"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil, `[[1,1.5,"a",null,[0,255],9223372036854775807,null,null]]`},
+		{
+			"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil,
+			`[[1,1.5,"a",null,[0,255],9223372036854775807,null,null]]`,
+		},
 		{
 			"INSERT INTO v VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *, typeof(i), typeof(any)",
 			[]any{1.0, 1.0, 1.0, []byte{1, 2}, "2024-01-02 03:04:05", 1.0, 7.0},
@@ -182,7 +188,9 @@ func TestDatabaseLongValues(t *testing.T) {
 	if whole, err := got.done(nil); err != nil || string(whole.bytes()) != string(want) {
 		t.Errorf("ill-formed text in pieces is another, %v", err)
 	}
-	if got := askSQL(t, d, shapeRaw, "SELECT ?", strings.Repeat("x", 5<<20)); !strings.Contains(got, "string or blob too big: SQLITE_TOOBIG") {
+	if got := askSQL(
+		t, d, shapeRaw, "SELECT ?", strings.Repeat("x", 5<<20),
+	); !strings.Contains(got, "string or blob too big: SQLITE_TOOBIG") {
 		t.Errorf("%.100s", got)
 	}
 }
@@ -211,7 +219,10 @@ func TestDatabaseMeta(t *testing.T) {
 // The counts are those that production's engine gave for the same statements.
 func TestDatabaseCost(t *testing.T) {
 	d := newDatabase(t, Options{})
-	setupSQL(t, d, "CREATE TABLE m(id INTEGER PRIMARY KEY, x, y)", "CREATE TABLE k(a TEXT PRIMARY KEY, b) WITHOUT ROWID", "CREATE TABLE u(a TEXT PRIMARY KEY, b UNIQUE)")
+	setupSQL(
+		t, d, "CREATE TABLE m(id INTEGER PRIMARY KEY, x, y)", "CREATE TABLE k(a TEXT PRIMARY KEY, b) WITHOUT ROWID",
+		"CREATE TABLE u(a TEXT PRIMARY KEY, b UNIQUE)",
+	)
 	insert := "INSERT INTO m(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8)"
 	steps := []struct {
 		sql           string
@@ -267,7 +278,10 @@ func TestDatabaseErrors(t *testing.T) {
 		{"INSERT INTO a VALUES (NULL)", nil, "NOT NULL constraint failed: a.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_NOTNULL)"},
 		{"SELECT ?, ?", []any{1.0}, "Wrong number of parameter bindings for SQL query."},
 		{"SELECT ?", []any{1.0, 2.0}, "Wrong number of parameter bindings for SQL query."},
-		{"SELECT ?; SELECT ?", []any{1.0}, "When executing multiple SQL statements in a single call, only the last statement can have parameters."},
+		{
+			"SELECT ?; SELECT ?", []any{1.0},
+			"When executing multiple SQL statements in a single call, only the last statement can have parameters.",
+		},
 		{"", nil, "No SQL statements detected."},
 		{"-- nothing\n", nil, "No SQL statements detected."},
 		{";", nil, "SQL code did not contain a statement."},
@@ -310,15 +324,21 @@ func TestDatabaseSandbox(t *testing.T) {
 	for _, statement := range []string{
 		"ATTACH '" + dir + "/x.db' AS x", "VACUUM INTO '" + dir + "/x.db'", "VACUUM", "DETACH main",
 		"BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "RELEASE s", "END", "SELECT 1; COMMIT",
-		"PRAGMA journal_mode=DELETE", "PRAGMA writable_schema=1", "PRAGMA synchronous=OFF", "PRAGMA temp_store_directory='/'", "PRAGMA page_size=512",
+		"PRAGMA journal_mode=DELETE", "PRAGMA writable_schema=1", "PRAGMA synchronous=OFF",
+		"PRAGMA temp_store_directory='/'", "PRAGMA page_size=512",
 		"PRAGMA query_only=0", "PRAGMA page_count", "PRAGMA user_version=1", "SELECT * FROM pragma_database_list",
-		"CREATE TEMP TABLE t(x)", "CREATE TEMP VIEW t AS SELECT 1", "CREATE VIRTUAL TABLE t USING dbstat", "CREATE VIRTUAL TABLE t USING fts4(x)",
-		"SELECT load_extension('x')", "SELECT sqlite_version()", "SELECT sqlite_compileoption_get(0)", "SELECT writefile('" + dir + "/x','y')",
-		"INSERT INTO _pages_migrations VALUES ('x')", "DELETE FROM _pages_migrations", "DROP TABLE _PAGES_migrations", "ALTER TABLE _pages_migrations ADD y",
+		"CREATE TEMP TABLE t(x)", "CREATE TEMP VIEW t AS SELECT 1", "CREATE VIRTUAL TABLE t USING dbstat",
+		"CREATE VIRTUAL TABLE t USING fts4(x)",
+		"SELECT load_extension('x')", "SELECT sqlite_version()", "SELECT sqlite_compileoption_get(0)",
+		"SELECT writefile('" + dir + "/x','y')",
+		"INSERT INTO _pages_migrations VALUES ('x')", "DELETE FROM _pages_migrations", "DROP TABLE _PAGES_migrations",
+		"ALTER TABLE _pages_migrations ADD y",
 		"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
 		"INSERT INTO sqlite_schema VALUES (1,2,3,4,5)", "DELETE FROM sqlite_schema",
-		"ALTER TABLE a RENAME TO _pages_x", "ALTER TABLE a RENAME TO/**/[_Pages_x]", "ALTER TABLE a RENAME TO \"_cf_x\"", "CREATE TABLE _cf_x(y)",
-		"SELECT * FROM sqlite_dbpage", "SELECT * FROM dbstat", "UPDATE sqlite_dbpage SET data = x'00'", "SELECT * FROM main.sqlite_dbpage('main')",
+		"ALTER TABLE a RENAME TO _pages_x", "ALTER TABLE a RENAME TO/**/[_Pages_x]",
+		"ALTER TABLE a RENAME TO \"_cf_x\"", "CREATE TABLE _cf_x(y)",
+		"SELECT * FROM sqlite_dbpage", "SELECT * FROM dbstat", "UPDATE sqlite_dbpage SET data = x'00'",
+		"SELECT * FROM main.sqlite_dbpage('main')",
 		"SELECT soundex('a')", "SELECT sqlite_offset(x) FROM a", "SELECT unistr('a')", "SELECT if(1, 2, 3)", "SELECT geopoly_area('x')",
 		"PRAGMA table_info", "PRAGMA foreign_keys=maybe", "PRAGMA temp.table_info(a)", "PRAGMA optimize(all)", "PRAGMA index_list",
 	} {
@@ -327,9 +347,13 @@ func TestDatabaseSandbox(t *testing.T) {
 		}
 	}
 	for _, statement := range []string{
-		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA foreign_keys='no'", "PRAGMA quick_check(a)", "PRAGMA quick_check(1)", "PRAGMA optimize(0x10002)",
-		"CREATE TABLE my_pages_x(y)", "ALTER TABLE my_pages_x ADD COLUMN the_cf_y", "ALTER TABLE my_pages_x RENAME TO plain", "ALTER TABLE plain RENAME COLUMN y TO z", "PRAGMA defer_foreign_keys=ON", "PRAGMA page_size", "PRAGMA optimize",
-		"SELECT * FROM pragma_table_list", "CREATE VIRTUAL TABLE f USING fts5(x)", "INSERT INTO f VALUES ('hello')", "SELECT * FROM f('hello')",
+		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA foreign_keys='no'", "PRAGMA quick_check(a)",
+		"PRAGMA quick_check(1)", "PRAGMA optimize(0x10002)",
+		"CREATE TABLE my_pages_x(y)", "ALTER TABLE my_pages_x ADD COLUMN the_cf_y",
+		"ALTER TABLE my_pages_x RENAME TO plain", "ALTER TABLE plain RENAME COLUMN y TO z",
+		"PRAGMA defer_foreign_keys=ON", "PRAGMA page_size", "PRAGMA optimize",
+		"SELECT * FROM pragma_table_list", "CREATE VIRTUAL TABLE f USING fts5(x)", "INSERT INTO f VALUES ('hello')",
+		"SELECT * FROM f('hello')",
 		"SELECT json_extract('{\"a\":1}', '$.a'), sqrt(2), date('now'), row_number() OVER () FROM a", "SELECT * FROM sqlite_schema",
 	} {
 		if got := askSQL(t, d, shapeRaw, statement); strings.HasPrefix(got, "Error: ") {
@@ -347,9 +371,13 @@ func TestDatabaseSandbox(t *testing.T) {
 // A statement that fails leaves nothing, whatever its conflict clause says.
 func TestDatabaseFails(t *testing.T) {
 	d := newDatabase(t, Options{})
-	setupSQL(t, d, "CREATE TABLE a(x UNIQUE)", "CREATE TABLE b(x)", "CREATE TRIGGER t BEFORE INSERT ON b WHEN new.x = 2 BEGIN SELECT RAISE(FAIL, 'no'); END")
+	setupSQL(
+		t, d, "CREATE TABLE a(x UNIQUE)", "CREATE TABLE b(x)",
+		"CREATE TRIGGER t BEFORE INSERT ON b WHEN new.x = 2 BEGIN SELECT RAISE(FAIL, 'no'); END",
+	)
 	for _, text := range []string{
-		"INSERT OR FAIL INTO a VALUES (1), (2), (1)", "INSERT OR ROLLBACK INTO a VALUES (1), (1)", "INSERT OR ABORT INTO a VALUES (1), (1)", "INSERT INTO b VALUES (1), (2)",
+		"INSERT OR FAIL INTO a VALUES (1), (2), (1)", "INSERT OR ROLLBACK INTO a VALUES (1), (1)",
+		"INSERT OR ABORT INTO a VALUES (1), (1)", "INSERT INTO b VALUES (1), (2)",
 	} {
 		if got := askSQL(t, d, shapeRaw, text); !strings.Contains(got, "SQLITE_CONSTRAINT") {
 			t.Errorf("%s: %s", text, got)
@@ -389,7 +417,10 @@ func TestDatabaseReadOnly(t *testing.T) {
 	setupSQL(t, writer, "CREATE TABLE a(x)", "INSERT INTO a VALUES (1)")
 	reader := New(openSQL(t, path), Options{ReadOnly: true})
 	defer reader.Close()
-	for _, statement := range []string{"INSERT INTO a VALUES (2)", "CREATE TABLE b(x)", "DROP TABLE a", "SELECT 1; DELETE FROM a", "UPDATE a SET x = 2 RETURNING x"} {
+	for _, statement := range []string{
+		"INSERT INTO a VALUES (2)", "CREATE TABLE b(x)", "DROP TABLE a", "SELECT 1; DELETE FROM a",
+		"UPDATE a SET x = 2 RETURNING x",
+	} {
 		want := `Error: D1_ERROR: attempt to write a readonly database: the manifest gives this site "read" access only: SQLITE_READONLY`
 		if got := askSQL(t, reader, shapeRaw, statement); got != want {
 			t.Errorf("%s: %s", statement, got)
@@ -417,8 +448,10 @@ func TestDatabaseBatch(t *testing.T) {
 	if _, err := d.batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
 		t.Errorf("got %v", err)
 	}
-	large := slices.Repeat([]query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5) // each is within the bound
-	if _, err := d.batch(t.Context(), append([]query{insert(5)}, large...)); err == nil || !strings.Contains(err.Error(), errResultSize.Error()) {
+	// Each is within the bound.
+	large := slices.Repeat([]query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5)
+	if _, err := d.batch(t.Context(), append([]query{insert(5)}, large...)); err == nil ||
+		!strings.Contains(err.Error(), errResultSize.Error()) {
 		t.Errorf("results of 95 MB: got %v", err)
 	}
 	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1],[2]]" {
@@ -433,7 +466,8 @@ func TestDatabaseExec(t *testing.T) {
 		t.Errorf("%s, %v", out.bytes(), err)
 	}
 	_, err = d.exec(t.Context(), "INSERT INTO a VALUES (2);\nINSERT INTO b VALUES (1);")
-	if want := "Error: D1_EXEC_ERROR: Error in line 2: INSERT INTO b VALUES (1);: no such table: b: SQLITE_ERROR"; err == nil || err.Error() != want {
+	if want := "Error: D1_EXEC_ERROR: Error in line 2: INSERT INTO b VALUES (1);: no such table: b: SQLITE_ERROR"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = d.exec(t.Context(), "CREATE TABLE c(\n x)")
@@ -446,7 +480,8 @@ func TestDatabaseExec(t *testing.T) {
 }
 
 // endlessTail gives one row at once and then never ends.
-const endlessTail = "SELECT 1 UNION ALL SELECT sum(x) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n)"
+const endlessTail = "SELECT 1 UNION ALL SELECT sum(x) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 " +
+	"FROM n) SELECT x FROM n)"
 
 func TestDatabaseStops(t *testing.T) {
 	d := newDatabase(t, Options{Timeout: 50 * time.Millisecond})
@@ -527,8 +562,10 @@ func TestDatabaseClose(t *testing.T) {
 
 func FuzzDatabase(f *testing.F) {
 	for _, seed := range []string{
-		"SELECT 1", "COMMIT", "INSERT INTO a VALUES (1); ROLLBACK; BEGIN", "ATTACH 'x' AS y", ";", "/*", "SELECT ?1", "PRAGMA foreign_keys=0",
-		"CREATE TABLE b AS SELECT 1", "SELECT CAST(x'ff' AS TEXT)", "EXPLAIN SELECT 1", "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'x'); END; INSERT INTO a VALUES (1)",
+		"SELECT 1", "COMMIT", "INSERT INTO a VALUES (1); ROLLBACK; BEGIN", "ATTACH 'x' AS y", ";", "/*", "SELECT ?1",
+		"PRAGMA foreign_keys=0",
+		"CREATE TABLE b AS SELECT 1", "SELECT CAST(x'ff' AS TEXT)", "EXPLAIN SELECT 1",
+		"CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'x'); END; INSERT INTO a VALUES (1)",
 	} {
 		f.Add(seed)
 	}
@@ -556,7 +593,10 @@ func TestDatabaseReaders(t *testing.T) {
 	var group sync.WaitGroup
 	for range maxReaders - 1 {
 		group.Go(func() {
-			_, err := d.query(ctx, query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"}, shapeAll, "")
+			_, err := d.query(
+				ctx, query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"},
+				shapeAll, "",
+			)
 			if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), context.Canceled.Error())) {
 				t.Errorf("the query without an end: %v", err)
 			}
@@ -622,7 +662,10 @@ func TestDatabaseMade(t *testing.T) {
 		{"INSERT INTO a(x, y) VALUES (1, 2)", "[]"},
 		{"INSERT INTO plain VALUES (1)", "[]"},
 		{"SELECT s FROM v", refused + `sqlite_source_id (in the view or trigger "v"): SQLITE_ERROR`},
-		{"INSERT INTO plain VALUES (1)", "Error: D1_ERROR: UNIQUE constraint failed: plain.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)"},
+		{
+			"INSERT INTO plain VALUES (1)",
+			"Error: D1_ERROR: UNIQUE constraint failed: plain.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",
+		},
 	} {
 		if got := askSQL(t, d, shapeRaw, c.sql); got != c.want {
 			t.Errorf("%s: %s, want %s", c.sql, got, c.want)

@@ -40,7 +40,10 @@ func TestDatabaseQuick(t *testing.T) {
 	askSQL(t, d, shapeRaw, one, 1.0)
 	expect("compiled", `[["b"]]`, one, 2.0)
 	expect("parameters missing", "Error: D1_ERROR: Wrong number of parameter bindings for SQL query.", one)
-	for _, text := range []string{"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q", "SELECT last_insert_rowid()"} {
+	for _, text := range []string{
+		"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q",
+		"SELECT last_insert_rowid()",
+	} {
 		var params []any
 		if strings.Contains(text, "?") {
 			params = []any{"c"}

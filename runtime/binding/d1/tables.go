@@ -9,7 +9,8 @@ import (
 
 // allNames asks for the tables and views of the author's own, in the order they were made, each with its columns.
 const allNames = `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
-	WHERE s.type IN ('table', 'view') AND s.name NOT LIKE '\_pages\_%' ESCAPE '\' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY s.rowid, c.cid`
+	WHERE s.type IN ('table', 'view') AND s.name NOT LIKE '\_pages\_%' ESCAPE '\'
+	AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY s.rowid, c.cid`
 
 // Tables are the tables and views of a database, in the order they were made.
 type Tables struct {

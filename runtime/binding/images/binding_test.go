@@ -71,7 +71,10 @@ func avifOf(sizes ...image.Point) []byte {
 	}
 	var properties []byte
 	for _, size := range sizes {
-		properties = append(properties, box("ispe", binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(make([]byte, 4), uint32(size.X)), uint32(size.Y)))...)
+		properties = append(
+			properties,
+			box("ispe", binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(make([]byte, 4), uint32(size.X)), uint32(size.Y)))...,
+		)
 	}
 	meta := append(make([]byte, 4), box("iprp", box("ipco", properties))...)
 	return append(box("ftyp", []byte("avif\x00\x00\x00\x00mif1")), append(box("free", nil), box("meta", meta)...)...)
@@ -186,7 +189,10 @@ func TestImagesPixels(t *testing.T) {
 		{`{"border":{"color":"white","width":4}}`, map[image.Point]color.NRGBA{{1, 1}: white, {6, 6}: red}},
 		{`{"trim":{"left":60}}`, map[image.Point]color.NRGBA{{1, 1}: blue}},
 		{`{"trim":"border"}`, map[image.Point]color.NRGBA{{1, 1}: blue}},
-		{`{"saturation":0,"sharpen":10}`, map[image.Point]color.NRGBA{{5, 5}: {54, 54, 54, 255}, {49, 25}: {114, 114, 114, 255}, {50, 25}: {0, 0, 0, 255}, {95, 5}: {18, 18, 18, 255}}},
+		{`{"saturation":0,"sharpen":10}`, map[image.Point]color.NRGBA{
+			{5, 5}: {54, 54, 54, 255}, {49, 25}: {114, 114, 114, 255}, {50, 25}: {0, 0, 0, 255},
+			{95, 5}: {18, 18, 18, 255},
+		}},
 		{`{"border":{"width":4}}`, map[image.Point]color.NRGBA{{1, 1}: {0, 0, 0, 255}, {6, 6}: red}},
 	}
 	for _, c := range cases {
@@ -289,7 +295,10 @@ func TestImagesOutput(t *testing.T) {
 		formatWebP: func(b []byte) (image.Image, error) { return webp.Decode(bytes.NewReader(b)) },
 	}
 	for format, decode := range decoders {
-		result, err := images.transform(t.Context(), [][]byte{source}, step(`{"width":32}`), outputOptions{Format: format, Quality: json.RawMessage(`90`)})
+		result, err := images.transform(
+			t.Context(), [][]byte{source}, step(`{"width":32}`),
+			outputOptions{Format: format, Quality: json.RawMessage(`90`)},
+		)
 		if err != nil {
 			t.Errorf("%s: %v", format, err)
 			continue
@@ -321,7 +330,10 @@ func TestImagesWebP(t *testing.T) {
 					m.SetNRGBA(x, y, c)
 				}
 			}
-			result, err := New(Options{}).transform(t.Context(), [][]byte{pngOf(t, m)}, transformPlan{}, outputOptions{Format: formatWebP, Quality: json.RawMessage("95")})
+			result, err := New(Options{}).transform(
+				t.Context(), [][]byte{pngOf(t, m)}, transformPlan{},
+				outputOptions{Format: formatWebP, Quality: json.RawMessage("95")},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -362,12 +374,18 @@ func TestImagesInfo(t *testing.T) {
 		{"empty", nil, "IMAGES_INFO_ERROR 9412: The input is not an image"},
 		{"cut short", small[:20], "IMAGES_INFO_ERROR 9412: The image cannot be read: unexpected EOF"},
 		{"wrong checksum", bomb, "IMAGES_INFO_ERROR 9412: The image cannot be read: png: invalid format: invalid checksum"},
-		{"too many pixels", pngOf(t, image.NewGray(image.Rect(0, 0, 101, 100))), "IMAGES_INFO_ERROR 9413: The image has 10100 pixels, over the limit of 10000"},
+		{
+			"too many pixels", pngOf(t, image.NewGray(image.Rect(0, 0, 101, 100))),
+			"IMAGES_INFO_ERROR 9413: The image has 10100 pixels, over the limit of 10000",
+		},
 		{"too many bytes", make([]byte, 1<<20+1), "IMAGES_INFO_ERROR 9402: The image is 1048577 bytes, over the limit of 1048576"},
 		{"avif", avifOf(image.Pt(16, 8), image.Pt(640, 480), image.Pt(64, 48)), "{image/avif 116 640 480}"},
 		{"avif without a size", avifOf(), "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
 		{"avif cut short", avifOf(image.Pt(16, 8))[:60], "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
-		{"avif, the head alone", []byte("\x00\x00\x00\x1cftypavif...."), "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
+		{
+			"avif, the head alone", []byte("\x00\x00\x00\x1cftypavif...."),
+			"IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -425,7 +443,9 @@ func TestImagesRefusals(t *testing.T) {
 		}
 	}
 	_, warnings := made(t, step(`{"zoom":2,"segment":"foreground","gravity":"face"}`), source)
-	if got := strings.Join(warnings, "; "); got != `transform option "segment" has no effect in this runtime; transform option "zoom" has no effect in this runtime; `+
+	if got := strings.Join(
+		warnings, "; ",
+	); got != `transform option "segment" has no effect in this runtime; transform option "zoom" has no effect in this runtime; `+
 		`gravity "face" is taken as "center"` {
 		t.Errorf("warnings: %s", got)
 	}
@@ -472,7 +492,9 @@ func TestImagesConcurrency(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if _, err := images.transform(t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), outputOptions{Format: formatJPEG}); err != nil {
+			if _, err := images.transform(
+				t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), outputOptions{Format: formatJPEG},
+			); err != nil {
 				t.Error(err)
 			}
 		})
@@ -485,11 +507,15 @@ func TestImagesConcurrency(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	large := pngOf(t, image.NewPaletted(image.Rect(0, 0, 6000, 6000), color.Palette{red}))
-	if _, err := images.transform(ended, [][]byte{large}, transformPlan{}, outputOptions{Format: formatPNG}); !errors.Is(err, context.Canceled) {
+	if _, err := images.transform(ended, [][]byte{large}, transformPlan{}, outputOptions{
+		Format: formatPNG,
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	images.lanes.slots <- struct{}{}
-	if _, err := images.transform(ended, [][]byte{source}, transformPlan{}, outputOptions{Format: formatPNG}); !errors.Is(err, context.Canceled) {
+	if _, err := images.transform(ended, [][]byte{source}, transformPlan{}, outputOptions{
+		Format: formatPNG,
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 }

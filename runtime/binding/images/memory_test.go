@@ -72,7 +72,10 @@ func pngHead(w, h int, depth, kind, interlaced byte) []byte {
 // jpegHead is a JPEG of that size without scans. sof is 0xc0, or 0xc2 for a progressive
 // one; factors are those of the components.
 func jpegHead(w, h int, sof byte, factors ...byte) []byte {
-	out := []byte{0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0, 1, 2, 0, 0, 1, 0, 1, 0, 0, 0xff, sof, 0, byte(8 + 3*len(factors)), 8}
+	out := []byte{
+		0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0, 1, 2, 0, 0, 1, 0, 1, 0, 0, 0xff, sof, 0,
+		byte(8 + 3*len(factors)), 8,
+	}
 	out = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(out, uint16(h)), uint16(w))
 	out = append(out, byte(len(factors)))
 	for i, f := range factors {
@@ -149,14 +152,32 @@ func TestImagesBombs(t *testing.T) {
 		{"jpeg, no height", jpegHead(9990, 0, 0xc0, 0x22, 0x11, 0x11), "9412"},
 		{"gif, a huge screen", []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00;"), "9413: The image has 4294836225 pixels"},
 		{"gif, no frame", []byte("GIF89a\x10\x27\x10\x27\x00\x00\x00;"), "9412"},
-		{"gif, a frame of nothing", []byte("GIF89a\x10\x00\x10\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00;"), "9412"},
-		{"webp, a chunk of 2 GB", webpOf(1<<31-1, "VP8 ", 1<<31-100, lossy), "9412: The image cannot be read: a part of it is longer than the file"},
+		{
+			"gif, a frame of nothing",
+			[]byte("GIF89a\x10\x00\x10\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00;"),
+			"9412",
+		},
+		{
+			"webp, a chunk of 2 GB", webpOf(1<<31-1, "VP8 ", 1<<31-100, lossy),
+			"9412: The image cannot be read: a part of it is longer than the file",
+		},
 		{"webp, a chunk longer than the file", webpOf(22, "VP8 ", 1<<31-100, lossy), "9412"},
 		{"webp, a canvas of 16 million by 16 million", webpOf(22, "VP8X", 10, extended), "9412"},
-		{"webp, lossless", webpOf(17, "VP8L", 5, append([]byte{0x2f}, binary.LittleEndian.AppendUint32(nil, 9989|9989<<14)...)), "9413: The image takes 8"},
+		{
+			"webp, lossless",
+			webpOf(17, "VP8L", 5, append([]byte{0x2f}, binary.LittleEndian.AppendUint32(nil, 9989|9989<<14)...)),
+			"9413: The image takes 8",
+		},
 		{"webp, lossless, of many groups", webpOfChunks(chunk("VP8L", groups)), "fine"},
-		{"webp, an alpha of many groups", webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8 ", lossy)), "9412"},
-		{"webp, two of many groups", webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8L", groups)), "9413: The image takes 2"},
+		{
+			"webp, an alpha of many groups",
+			webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8 ", lossy)), "9412",
+		},
+		{
+			"webp, two of many groups",
+			webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8L", groups)),
+			"9413: The image takes 2",
+		},
 		{"webp, cut", webpOf(22, "VP8 ", 10, lossy), "9412"},
 	}
 	images := New(Options{})
@@ -166,7 +187,8 @@ func TestImagesBombs(t *testing.T) {
 			grown := sampled(func() {
 				_, err = images.transform(t.Context(), [][]byte{c.data}, step(`{"width":300}`), outputOptions{Format: formatJPEG})
 			})
-			if got := fmt.Sprint(err); c.want == "fine" && err != nil || c.want != "fine" && !strings.HasPrefix(got, "IMAGES_TRANSFORM_ERROR "+c.want) {
+			if got := fmt.Sprint(err); c.want == "fine" && err != nil ||
+				c.want != "fine" && !strings.HasPrefix(got, "IMAGES_TRANSFORM_ERROR "+c.want) {
 				t.Errorf("%.150s, want %s", got, c.want)
 			}
 			if most := images.o.Queue.maxBytes(); grown > most {
@@ -185,9 +207,11 @@ func TestImagesCost(t *testing.T) {
 	}
 	rect := image.Rectangle{Max: size}
 	files := map[string][]byte{
-		"png, gray": pngOf(t, into(image.NewGray(rect))), "png, gray of 16 bits": pngOf(t, into(image.NewGray16(rect))), "png, colour": pngOf(t, into(image.NewRGBA(rect))),
-		"png, palette": pngOf(t, into(image.NewPaletted(rect, color.Palette{red, blue}))), "png, 16 bits": pngOf(t, into(image.NewRGBA64(rect))),
-		"jpeg": jpegOf(t, halves(size.X, size.Y), 1), "jpeg, gray": encodedJPEG(t, into(image.NewGray(rect))),
+		"png, gray": pngOf(t, into(image.NewGray(rect))), "png, gray of 16 bits": pngOf(t, into(image.NewGray16(rect))),
+		"png, colour":  pngOf(t, into(image.NewRGBA(rect))),
+		"png, palette": pngOf(t, into(image.NewPaletted(rect, color.Palette{red, blue}))),
+		"png, 16 bits": pngOf(t, into(image.NewRGBA64(rect))),
+		"jpeg":         jpegOf(t, halves(size.X, size.Y), 1), "jpeg, gray": encodedJPEG(t, into(image.NewGray(rect))),
 	}
 	var moving bytes.Buffer
 	if err := gif.Encode(&moving, halves(size.X, size.Y), nil); err != nil {
@@ -300,7 +324,8 @@ func TestImagesStreamed(t *testing.T) {
 		for y := range got.Bounds().Dy() {
 			for x := range got.Bounds().Dx() {
 				sx, sy := at(x, y)
-				if a, b := rgbaOf(got.At(x, y)), want.RGBAAt(sx, sy); max(int(a.R)-int(b.R), int(b.R)-int(a.R), int(a.A)-int(b.A), int(b.A)-int(a.A)) > 2 {
+				if a, b := rgbaOf(got.At(x, y)),
+					want.RGBAAt(sx, sy); max(int(a.R)-int(b.R), int(b.R)-int(a.R), int(a.A)-int(b.A), int(b.A)-int(a.A)) > 2 {
 					t.Fatalf("%s: pixel %d, %d is %v, want %v", transform, x, y, a, b)
 				}
 			}
@@ -359,7 +384,11 @@ func TestImagesTime(t *testing.T) {
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgb"} {
 		for _, transform := range []string{`{}`, `{"width":16}`, `{"trim":"border"}`} {
 			_, err := images.transform(t.Context(), [][]byte{data}, step(transform), outputOptions{Format: format})
-			if err == nil || !strings.HasPrefix(err.Error(), "IMAGES_TRANSFORM_ERROR 9522: The image takes more than the 1ns of work that one may take") {
+			if err == nil ||
+				!strings.HasPrefix(
+					err.Error(),
+					"IMAGES_TRANSFORM_ERROR 9522: The image takes more than the 1ns of work that one may take",
+				) {
 				t.Errorf("%s to %s: %v", transform, format, err)
 			}
 		}
@@ -376,15 +405,22 @@ func TestImagesOutputBound(t *testing.T) {
 	}
 	data := pngOf(t, noise)
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgba"} {
-		if _, err := New(Options{}).transform(t.Context(), [][]byte{data}, transformPlan{}, outputOptions{Format: format, Quality: json.RawMessage("100")}); err != nil {
+		if _, err := New(Options{}).transform(
+			t.Context(), [][]byte{data}, transformPlan{},
+			outputOptions{Format: format, Quality: json.RawMessage("100")},
+		); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
 	bounded := New(Options{MaxBytes: len(data) + 1})
-	if _, err := bounded.transform(t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: formatPNG}); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
+	if _, err := bounded.transform(
+		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: formatPNG},
+	); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
 		t.Errorf("error %v, want the limit", err)
 	}
-	if _, err := bounded.transform(t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: "rgb"}); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
+	if _, err := bounded.transform(
+		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: "rgb"},
+	); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
 		t.Errorf("error %v, want the limit", err)
 	}
 }

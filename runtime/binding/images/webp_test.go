@@ -118,7 +118,8 @@ func TestImagesWebPLarge(t *testing.T) {
 	} {
 		data := encodedJPEG(t, c.m)
 		result, err := images.transform(t.Context(), [][]byte{data}, transformPlan{}, outputOptions{Format: formatWebP})
-		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) || err != nil && !strings.Contains(got, "over the limit of 56 MB; ask for a smaller one, for less quality, or for image/jpeg") {
+		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) ||
+			err != nil && !strings.Contains(got, "over the limit of 56 MB; ask for a smaller one, for less quality, or for image/jpeg") {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 		if err == nil && sniff(result.Data) != formatWebP {

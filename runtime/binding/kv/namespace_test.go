@@ -116,7 +116,10 @@ func TestKVExpiry(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	kv := newKV(t, filepath.Join(t.TempDir(), "kv.db"), func() time.Time { return now })
 	put := func(key string, o PutOptions) error { return kv.Put(t.Context(), key, []byte("v"), o) }
-	for key, o := range map[string]PutOptions{"ttl": {TTL: new(int64(60))}, "at": {Expiration: new(int64(1_000_100))}, "both": {TTL: new(int64(60)), Expiration: new(int64(2_000_000))}, "never": {}} {
+	for key, o := range map[string]PutOptions{
+		"ttl": {TTL: new(int64(60))}, "at": {Expiration: new(int64(1_000_100))},
+		"both": {TTL: new(int64(60)), Expiration: new(int64(2_000_000))}, "never": {},
+	} {
 		if err := put(key, o); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +127,10 @@ func TestKVExpiry(t *testing.T) {
 	for _, step := range []struct {
 		after time.Duration
 		want  string
-	}{{59 * time.Second, "at both never ttl"}, {60 * time.Second, "at never"}, {99 * time.Second, "at never"}, {100 * time.Second, "never"}} {
+	}{
+		{59 * time.Second, "at both never ttl"}, {60 * time.Second, "at never"}, {99 * time.Second, "at never"},
+		{100 * time.Second, "never"},
+	} {
 		now = time.Unix(1_000_000, 0).Add(step.after)
 		if got := listed(t, kv, ListOptions{}); got != step.want {
 			t.Errorf("after %v: %s, want %s", step.after, got, step.want)
@@ -161,11 +167,27 @@ func TestKVRefusals(t *testing.T) {
 		{kv.Delete(t.Context(), "."), `"." is not allowed as a key name.`},
 		{put("k", make([]byte, 25<<20+1), PutOptions{}), "KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400."},
 		{put("k", nil, PutOptions{Metadata: make([]byte, 1025)}), "KV PUT failed: 413 Metadata length of 1025 exceeds limit of 1024."},
-		{put("k", nil, PutOptions{TTL: new(int64(59))}), "KV PUT failed: 400 Invalid expiration_ttl of 59. Expiration TTL must be at least 60."},
-		{put("k", nil, PutOptions{TTL: new(int64(-1))}), "KV PUT failed: 400 Invalid expiration_ttl of -1. Please specify integer greater than 0."},
-		{put("k", nil, PutOptions{TTL: new(int64(0))}), "KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0."},
-		{put("k", nil, PutOptions{Expiration: new(int64(1059))}), "KV PUT failed: 400 Invalid expiration of 1059. Expiration times must be at least 60 seconds in the future."},
-		{put("k", nil, PutOptions{Expiration: new(int64(999))}), "KV PUT failed: 400 Invalid expiration of 999. Please specify integer greater than the current number of seconds since the UNIX epoch."},
+		{
+			put("k", nil, PutOptions{TTL: new(int64(59))}),
+			"KV PUT failed: 400 Invalid expiration_ttl of 59. Expiration TTL must be at least 60.",
+		},
+		{
+			put("k", nil, PutOptions{TTL: new(int64(-1))}),
+			"KV PUT failed: 400 Invalid expiration_ttl of -1. Please specify integer greater than 0.",
+		},
+		{
+			put("k", nil, PutOptions{TTL: new(int64(0))}),
+			"KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0.",
+		},
+		{
+			put("k", nil, PutOptions{Expiration: new(int64(1059))}),
+			"KV PUT failed: 400 Invalid expiration of 1059. Expiration times must be at least 60 seconds in the future.",
+		},
+		{
+			put("k", nil, PutOptions{Expiration: new(int64(999))}),
+			"KV PUT failed: 400 Invalid expiration of 999. Please specify integer greater than the current number of " +
+				"seconds since the UNIX epoch.",
+		},
 		{limitErr, "KV GET failed: 400 Invalid key_count_limit of 1001. Please specify an integer less than 1000."},
 		{cursorErr, "KV GET failed: 400 Invalid cursor."},
 	}

@@ -293,7 +293,8 @@ func (s *valueReader) Read(b []byte) (int, error) {
 			return 0, hostcall.ErrGone
 		}
 		s.n++
-		err := s.kv.db.QueryRow("SELECT bytes FROM kv_pieces WHERE value = ? AND n = ?", s.pieces, s.n).Scan(&s.piece) //nolint:noctx // io.Reader has none
+		row := s.kv.db.QueryRow("SELECT bytes FROM kv_pieces WHERE value = ? AND n = ?", s.pieces, s.n) //nolint:noctx // io.Reader has none
+		err := row.Scan(&s.piece)
 		if err != nil {
 			return 0, fmt.Errorf("read piece %d of a value: %w", s.n, err)
 		}

@@ -17,7 +17,9 @@ func TestBucketBound(t *testing.T) {
 	s.MaxBytes = 1000
 	full := func(s *Bucket, key string, n int) bool {
 		_, err := s.Put(t.Context(), key, strings.NewReader(strings.Repeat(key, n)), PutOptions{})
-		if err != nil && err.Error() != "put: We encountered an internal error. Please try again. the bucket is full: it holds at most 1000 bytes (10001)" {
+		if err != nil &&
+			err.Error() != "put: We encountered an internal error. Please try again. the bucket is full: it holds at "+
+				"most 1000 bytes (10001)" {
 			t.Error(err)
 		}
 		return err != nil

@@ -103,7 +103,8 @@ func TestStorageKeepsObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head.HTTP.ContentType != "text/plain" || string(head.Custom) != `{"z":"1","a":"é"}` || head.Checksums["sha1"] == "" || head.Checksums["md5"] != head.ETag {
+	if head.HTTP.ContentType != "text/plain" || string(head.Custom) != `{"z":"1","a":"é"}` || head.Checksums["sha1"] == "" ||
+		head.Checksums["md5"] != head.ETag {
 		t.Errorf("head = %+v", head)
 	}
 	if got, _ := read(t, again, "a/b", GetOptions{}); got != "hello" {
@@ -157,9 +158,13 @@ func TestStorageRefusals(t *testing.T) {
 		{"digest", func() error {
 			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{Hash: "md5", Digest: strings.Repeat("0", 32)})
 			return err
-		}, "put: The MD5 checksum you specified did not match what we received.\nYou provided a MD5 checksum with value: 00000000000000000000000000000000\nActual MD5 was: 9dd4e461268c8034f5c8564e155c67a6 (10037)"},
+		},
+			"put: The MD5 checksum you specified did not match what we received.\nYou provided a MD5 checksum with " +
+				"value: 00000000000000000000000000000000\nActual MD5 was: 9dd4e461268c8034f5c8564e155c67a6 (10037)"},
 		{"metadata", func() error {
-			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{Custom: json.RawMessage(`{"k":"` + strings.Repeat("é", 8192) + `"}`)})
+			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{
+				Custom: json.RawMessage(`{"k":"` + strings.Repeat("é", 8192) + `"}`),
+			})
 			return err
 		}, "put: Your metadata headers exceed the maximum allowed metadata size. (10012)"},
 		{"metadata shape", func() error {
@@ -170,8 +175,14 @@ func TestStorageRefusals(t *testing.T) {
 			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{Class: "Cold"})
 			return err
 		}, `put: "Cold" is not a storage class; use Standard or InfrequentAccess. (10029)`},
-		{"limit", func() error { _, err := s.List(t.Context(), ListOptions{Limit: &limit}); return err }, "list: MaxKeys params must be positive integer <= 1000. (10022)"},
-		{"cursor", func() error { _, err := s.List(t.Context(), ListOptions{Cursor: "?"}); return err }, "list: The cursor is not one that a list returned. (10029)"},
+		{
+			"limit", func() error { _, err := s.List(t.Context(), ListOptions{Limit: &limit}); return err },
+			"list: MaxKeys params must be positive integer <= 1000. (10022)",
+		},
+		{
+			"cursor", func() error { _, err := s.List(t.Context(), ListOptions{Cursor: "?"}); return err },
+			"list: The cursor is not one that a list returned. (10029)",
+		},
 		{"range", func() error {
 			_, _, err := s.Get(t.Context(), "k", GetOptions{Range: &Range{Offset: &offset}})
 			return err
@@ -193,8 +204,14 @@ func TestStorageRefusals(t *testing.T) {
 			}
 			return err
 		}, "put: Your proposed upload exceeds the maximum allowed object size. (100100)"},
-		{"delete", func() error { return s.Delete(t.Context(), make([]string, 1001)...) }, "delete: at most 1000 keys can be deleted at once, not 1001. (10029)"},
-		{"part number", func() error { _, err := s.beginPart("k", "id", 10001); return err }, "uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)"},
+		{
+			"delete", func() error { return s.Delete(t.Context(), make([]string, 1001)...) },
+			"delete: at most 1000 keys can be deleted at once, not 1001. (10029)",
+		},
+		{
+			"part number", func() error { _, err := s.beginPart("k", "id", 10001); return err },
+			"uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { wantStorage(t, c.do(), c.want) })
@@ -251,10 +268,12 @@ func TestStorageConditions(t *testing.T) {
 			}
 		})
 	}
-	if o, err := s.Put(t.Context(), "new", strings.NewReader("x"), PutOptions{OnlyIf: &Conditions{Match: new("*")}}); o != nil || err != nil {
+	if o, err := s.Put(t.Context(), "new", strings.NewReader("x"), PutOptions{OnlyIf: &Conditions{Match: new("*")}}); o != nil ||
+		err != nil {
 		t.Errorf("put of a new key if it matches = %v, %v", o, err)
 	}
-	if o, err := s.Put(t.Context(), "new", strings.NewReader("x"), PutOptions{OnlyIf: &Conditions{NoneMatch: new("*")}}); o == nil || err != nil {
+	if o, err := s.Put(t.Context(), "new", strings.NewReader("x"), PutOptions{OnlyIf: &Conditions{NoneMatch: new("*")}}); o == nil ||
+		err != nil {
 		t.Errorf("put of a new key if there is none = %v, %v", o, err)
 	}
 }
@@ -399,7 +418,8 @@ func FuzzStorageHeaders(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if found, err := parseTags(header); err == nil && slices.ContainsFunc(found, func(one tag) bool { return strings.Contains(one.value, `"`) }) {
+		if found, err := parseTags(header); err == nil &&
+			slices.ContainsFunc(found, func(one tag) bool { return strings.Contains(one.value, `"`) }) {
 			t.Errorf("%q: %v", header, found)
 		}
 		r, ok := parseRange(header)

@@ -41,8 +41,14 @@ func TestStorageMultipart(t *testing.T) {
 		{nil, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
 		{[]uploadedPart{one, {7, one.ETag}}, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
 		{[]uploadedPart{one, one}, "completeMultipartUpload: We encountered an internal error. Please try again. (10001)"},
-		{[]uploadedPart{three, one, two}, "completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)"},
-		{[]uploadedPart{one, three, small}, "completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)"},
+		{
+			[]uploadedPart{three, one, two},
+			"completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)",
+		},
+		{
+			[]uploadedPart{one, three, small},
+			"completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)",
+		},
 		{[]uploadedPart{one, unused}, "completeMultipartUpload: There was a problem with the multipart upload. (10048)"},
 	}
 	for _, c := range refusals {

@@ -107,13 +107,15 @@ func TestDeclares(t *testing.T) {
 	if got := m.FuncType(0).Key(); got != "iI:d" || m.ImportedFuncs != 1 || m.ImportedGlobals != 1 || m.Start != wasmbinary.NoRef {
 		t.Errorf("got %s, %+v", got, m)
 	}
-	if len(m.Exports) != 3 || m.Exports[1].Kind != wasmbinary.Table || m.Tables[0] != (wasmbinary.TableType{Elem: wasmbinary.Funcref, Limits: wasmbinary.Limits{Min: 2, Max: 9, HasMax: true}}) {
+	if len(m.Exports) != 3 || m.Exports[1].Kind != wasmbinary.Table ||
+		m.Tables[0] != (wasmbinary.TableType{Elem: wasmbinary.Funcref, Limits: wasmbinary.Limits{Min: 2, Max: 9, HasMax: true}}) {
 		t.Errorf("got %+v, %+v", m.Exports, m.Tables)
 	}
 	if m.Memory == nil || m.Memory.Min != 3 || m.ImportsMemory || len(m.Customs) != 1 || !bytes.Equal(m.Customs[0].Data, []byte{9, 9}) {
 		t.Errorf("got %+v, %+v", m.Memory, m.Customs)
 	}
-	if len(m.Elems) != 1 || m.Elems[0] != (rewrite.Elem{Offset: 1, Global: wasmbinary.NoRef, Length: 1}) || len(m.Refs) != 1 || m.Refs[0] != 0 {
+	if len(m.Elems) != 1 || m.Elems[0] != (rewrite.Elem{Offset: 1, Global: wasmbinary.NoRef, Length: 1}) || len(m.Refs) != 1 ||
+		m.Refs[0] != 0 {
 		t.Errorf("got %+v, %v", m.Elems, m.Refs)
 	}
 }
@@ -149,7 +151,10 @@ func TestRefuses(t *testing.T) {
 		"the host's table":  {one + body(0x41, 0, 0x25, 0, 0x1a, 0x0b), "table 0 does not exist"},
 		"the host's label":  {one + body(0x0c, 1, 0x0b), "label 1 does not exist"},
 		"the host's type":   {one + body(0x02, 1, 0x0b, 0x0b), "type 1 does not exist"},
-		"immutable":         {head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(6, 1, 0x7f, 0, 0x41, 0, 0x0b) + body(0x41, 0, 0x24, 0, 0x0b), "it is immutable"},
+		"immutable": {
+			head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(6, 1, 0x7f, 0, 0x41, 0, 0x0b) + body(0x41, 0, 0x24, 0, 0x0b),
+			"it is immutable",
+		},
 		"no such tag":       {one + body(0x08, 0, 0x0b), "tag 0 does not exist"},
 		"catch alone":       {one + body(0x19, 0x0b), "a catch or delegate without its try"},
 		"catch in a block":  {one + body(0x06, 0x40, 0x02, 0x40, 0x19, 0x0b, 0x0b, 0x0b), "a catch or delegate without its try"},
@@ -161,13 +166,19 @@ func TestRefuses(t *testing.T) {
 		"rethrow alone":     {one + body(0x09, 0, 0x0b), "rethrow of label 0, which is no catch"},
 		"clause's kind":     {one + body(0x1f, 0x40, 1, 4, 0, 0x0b, 0x0b), "a clause of the kind 4"},
 		"clause's label":    {one + body(0x1f, 0x40, 1, 2, 1, 0x0b, 0x0b), "label 1 does not exist"},
-		"clause's type":     {one + body(0x1f, 0x40, 1, 3, 0, 0x0b, 0x0b), "type mismatch: a clause's label takes other values than the clause gives"},
-		"both encodings":    {one + body(0x06, 0x40, 0x0b, 0x1f, 0x40, 0, 0x0b, 0x0b), "a mix of legacy and new exception handling instructions"},
-		"instruction":       {one + body(0xff, 0x0b), "the instruction 0xff is not supported"},
-		"start":             {head + section(1, 1, 0x60, 1, 0x7f, 0) + section(3, 1, 0) + section(8, 0), "the start function has parameters"},
-		"data, no memory":   {head + section(11, 1, 0, 0x41, 0, 0x0b, 0), "no memory"},
-		"data count":        {head + section(12, 1), "1 data segments are announced, and 0 are there"},
-		"not constant":      {head + section(6, 1, 0x7f, 0, 0x45, 0x0b), "not constant"},
+		"clause's type": {
+			one + body(0x1f, 0x40, 1, 3, 0, 0x0b, 0x0b),
+			"type mismatch: a clause's label takes other values than the clause gives",
+		},
+		"both encodings": {
+			one + body(0x06, 0x40, 0x0b, 0x1f, 0x40, 0, 0x0b, 0x0b),
+			"a mix of legacy and new exception handling instructions",
+		},
+		"instruction":     {one + body(0xff, 0x0b), "the instruction 0xff is not supported"},
+		"start":           {head + section(1, 1, 0x60, 1, 0x7f, 0) + section(3, 1, 0) + section(8, 0), "the start function has parameters"},
+		"data, no memory": {head + section(11, 1, 0, 0x41, 0, 0x0b, 0), "no memory"},
+		"data count":      {head + section(12, 1), "1 data segments are announced, and 0 are there"},
+		"not constant":    {head + section(6, 1, 0x7f, 0, 0x45, 0x0b), "not constant"},
 	} {
 		_, err := rewrite.Rewrite([]byte(c.in))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -198,7 +209,9 @@ func FuzzRewrite(f *testing.F) {
 // them is what was made before there were any, byte for byte.
 func TestUnlowered(t *testing.T) {
 	// dropping initializes a table, drops segments and copies bytes.
-	dropping := head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(4, 1, 0x70, 0, 3) + section(5, 1, 0, 1) + section(6, 1, 0x6f, 1, 0xd0, 0x6f, 0x0b) +
+	dropping := head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(4, 1, 0x70, 0, 3) + section(5, 1, 0, 1) + section(
+		6, 1, 0x6f, 1, 0xd0, 0x6f, 0x0b,
+	) +
 		section(9, 1, 1, 0, 1, 0) + section(10, 1, 45, 0,
 		0x41, 0, 0x41, 0, 0x41, 1, 0xfc, 12, 0, 0, 0xfc, 13, 0, 0x41, 0, 0x41, 0, 0x41, 1, 0xfc, 10, 0, 0,
 		0x41, 0, 0xd0, 0x70, 0x41, 1, 0xfc, 17, 0, 0xd0, 0x6f, 0xd0, 0x6f, 0x41, 0, 0x1c, 1, 0x6f, 0x24, 0, 0x0b)
@@ -259,7 +272,8 @@ func TestNested(t *testing.T) {
 		"clauses": slices.Concat([]byte{0x06, 0x40, 0x08, 0}, repeat(3*n, 0x07, 0), []byte{0x0b}),
 		"blocks":  slices.Concat(repeat(6*n, 0x02, 0x40, 0x0b), []byte{0x08, 0}),
 	} {
-		if _, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b)))); err == nil || !strings.Contains(err.Error(), "more than 20000 blocks in a function that throws or catches") {
+		if _, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b)))); err == nil ||
+			!strings.Contains(err.Error(), "more than 20000 blocks in a function that throws or catches") {
 			t.Errorf("too many %s: %v", name, err)
 		}
 	}

@@ -37,7 +37,8 @@ func TestTurn(t *testing.T) {
 				}
 			}
 			twice := collected(t, raster.Turned(streamed{rowsOf(once)}, next))
-			if both := collected(t, raster.Turned(rowsOf(m), first.Then(next))); !bytes.Equal(both.Pix, twice.Pix) || both.Rect != twice.Rect {
+			if both := collected(t, raster.Turned(rowsOf(m), first.Then(next))); !bytes.Equal(both.Pix, twice.Pix) ||
+				both.Rect != twice.Rect {
 				t.Fatalf("%v: %+v then %+v is not %+v", size, first, next, first.Then(next))
 			}
 		}
@@ -96,7 +97,8 @@ func TestPlaces(t *testing.T) {
 	for _, size := range sizes {
 		m := noise(size, false)
 		part := image.Rect(size.X/3, size.Y/2, size.X, size.Y)
-		if got, want := collected(t, raster.Crop(rowsOf(m), part)), collected(t, rowsOf(m.SubImage(part))); !bytes.Equal(got.Pix, want.Pix) {
+		if got, want := collected(t, raster.Crop(rowsOf(m), part)),
+			collected(t, rowsOf(m.SubImage(part))); !bytes.Equal(got.Pix, want.Pix) {
 			t.Errorf("%v: the part %v is not that of the image", size, part)
 		}
 		canvas, at := size.Add(image.Pt(5, 7)), image.Pt(2, 3)

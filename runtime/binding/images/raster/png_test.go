@@ -50,9 +50,11 @@ func pngs(t testing.TB) [][]byte {
 	}
 	rgb := noise(image.Pt(37, 29), true)
 	all := [][]byte{
-		pngOf(t, into(image.NewNRGBA(m.Rect)), ""), pngOf(t, into(image.NewNRGBA64(m.Rect)), ""), pngOf(t, rgb, ""), pngOf(t, into(image.NewGray(m.Rect)), ""),
+		pngOf(t, into(image.NewNRGBA(m.Rect)), ""), pngOf(t, into(image.NewNRGBA64(m.Rect)), ""), pngOf(t, rgb, ""),
+		pngOf(t, into(image.NewGray(m.Rect)), ""),
 		pngOf(t, into(image.NewGray16(m.Rect)), ""), pngOf(t, rgb, "tRNS", 0, rgb.Pix[0], 0, rgb.Pix[1], 0, rgb.Pix[2]),
-		pngOf(t, into(image.NewGray(m.Rect)), "tRNS", 0, 9), pngOf(t, into(image.NewGray16(m.Rect)), "tRNS", 0, 9), pngOf(t, rgb, "zTXt", make([]byte, 5000)...),
+		pngOf(t, into(image.NewGray(m.Rect)), "tRNS", 0, 9), pngOf(t, into(image.NewGray16(m.Rect)), "tRNS", 0, 9),
+		pngOf(t, rgb, "zTXt", make([]byte, 5000)...),
 	}
 	wide := image.NewRGBA64(m.Rect)
 	draw.Draw(wide, wide.Rect, rgb, image.Point{}, draw.Src)

@@ -87,8 +87,10 @@ func TestScaleIsCatmullRom(t *testing.T) {
 func TestScaleOfDecoders(t *testing.T) {
 	rgba := noise(image.Pt(60, 44), false)
 	for _, kind := range []draw.Image{
-		image.NewNRGBA(rgba.Rect), image.NewNRGBA64(rgba.Rect), image.NewRGBA64(rgba.Rect), image.NewGray(rgba.Rect), image.NewGray16(rgba.Rect),
-		image.NewCMYK(rgba.Rect), image.NewPaletted(rgba.Rect, color.Palette{color.Transparent, color.White, color.NRGBA{200, 10, 10, 100}}),
+		image.NewNRGBA(rgba.Rect), image.NewNRGBA64(rgba.Rect), image.NewRGBA64(rgba.Rect), image.NewGray(rgba.Rect),
+		image.NewGray16(rgba.Rect),
+		image.NewCMYK(rgba.Rect),
+		image.NewPaletted(rgba.Rect, color.Palette{color.Transparent, color.White, color.NRGBA{200, 10, 10, 100}}),
 	} {
 		draw.Draw(kind, kind.Bounds(), rgba, image.Point{}, draw.Src)
 		for _, to := range []image.Point{{20, 30}, {90, 60}} {
@@ -139,7 +141,8 @@ func TestScaleHoldsRows(t *testing.T) {
 // TestScaleBytes holds what scaling says that it takes to what it takes.
 func TestScaleBytes(t *testing.T) {
 	for _, c := range []struct{ from, to image.Point }{
-		{image.Pt(4000, 60), image.Pt(3000, 40)}, {image.Pt(4000, 60), image.Pt(30, 40)}, {image.Pt(40, 60), image.Pt(3000, 90)}, {image.Pt(20, 9000), image.Pt(20, 5)},
+		{image.Pt(4000, 60), image.Pt(3000, 40)}, {image.Pt(4000, 60), image.Pt(30, 40)},
+		{image.Pt(40, 60), image.Pt(3000, 90)}, {image.Pt(20, 9000), image.Pt(20, 5)},
 	} {
 		m := noise(c.from, true)
 		said := int64(0)
@@ -176,7 +179,9 @@ func BenchmarkScale(b *testing.B) {
 	size := image.Pt(800, 600)
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
-			known := raster.NewDecoded(raster.DecodedOptions{Size: m.Rect.Max, Opaque: true, Decode: func() (image.Image, error) { return m, nil }})
+			known := raster.NewDecoded(raster.DecodedOptions{
+				Size: m.Rect.Max, Opaque: true, Decode: func() (image.Image, error) { return m, nil },
+			})
 			if _, err := raster.Collect(raster.Scale(known, size)); err != nil {
 				b.Fatal(err)
 			}

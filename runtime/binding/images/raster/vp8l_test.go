@@ -218,7 +218,10 @@ func losslessFiles(t testing.TB) [][]byte {
 		smooth.Pix[i] = uint8(i>>3 ^ i*i>>12)
 	}
 	var files [][]byte
-	for _, m := range []image.Image{image.NewRGBA(image.Rect(0, 0, 1, 1)), flat, smooth, noise(image.Pt(120, 90), true), noise(image.Pt(37, 61), false)} {
+	for _, m := range []image.Image{
+		image.NewRGBA(image.Rect(0, 0, 1, 1)), flat, smooth, noise(image.Pt(120, 90), true),
+		noise(image.Pt(37, 61), false),
+	} {
 		for _, quality := range []float32{0, 75, 100} {
 			var b bytes.Buffer
 			options := webp.DefaultOptions()
