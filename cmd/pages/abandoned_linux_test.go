@@ -126,7 +126,10 @@ func TestAbandonedRequests(t *testing.T) {
 // takes no place from those who come later.
 func TestAbandonedPublished(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
-	p.ship(t, p.Demo["unpublished_site_id"], `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`, map[string]string{"w.js": endlessWorker})
+	p.ship(
+		t, p.Demo["unpublished_site_id"], `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		map[string]string{"w.js": endlessWorker},
+	)
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		t.Fatal(err)

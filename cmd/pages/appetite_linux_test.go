@@ -138,7 +138,8 @@ func TestResultAppetites(t *testing.T) {
 		names, rows, size = slices.Sorted(maps.Keys(results)), 54, 24<<20
 	}
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/w/*", "access": "public"}], "limits": {"cpuMs": 20000},
+	put(t, filepath.Join(dir, "pages.deploy.json"),
+		`{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/w/*", "access": "public"}], "limits": {"cpuMs": 20000},
 "bindings": {"storage": {"name": "BUCKET"}, "kv": {"name": "KV"}, "database": {"migrations": "migrations"}}}`)
 	put(t, filepath.Join(dir, "migrations", "0001_t.sql"), "CREATE TABLE t (a);\n")
 	put(t, filepath.Join(dir, "public", "big.txt"), strings.Repeat("x", size))

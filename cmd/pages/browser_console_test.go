@@ -77,9 +77,14 @@ func TestBrowserConsole(t *testing.T) {
 
 	// Without JavaScript.
 	id = propose("domain.point_at_site", `{"domain_id":"`+s.Demo["domain_id"]+`","site_id":"`+s.Demo["other_site_id"]+`"}`)
-	p.do("without scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(s.URL+"/console/w/acme/proposals"),
+	p.do("without scripts",
+		command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
+		chromedp.Navigate(s.URL+"/console/w/acme/proposals"),
 		chromedp.Click(`form[action$="`+id+`/lapse"] button`), chromedp.WaitVisible(`.notice.plain[role="status"] strong`))
-	p.do("with scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}), chromedp.Navigate(s.URL+"/console/w/acme/audit"))
+	p.do(
+		"with scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}),
+		chromedp.Navigate(s.URL+"/console/w/acme/audit"),
+	)
 	p.text("Let lapse: Point www.acme.example at page")
 	p.shot("console-audit")
 
@@ -89,12 +94,20 @@ func TestBrowserConsole(t *testing.T) {
 		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll in themselves
 		p.shot("console-" + path)
 	}
-	p.do("the keys", chromedp.Navigate(s.URL+"/console/keys"), chromedp.SendKeys(`#name`, "Laptop"), chromedp.Click(`form[action="/console/keys"] button`))
+	p.do(
+		"the keys", chromedp.Navigate(s.URL+"/console/keys"), chromedp.SendKeys(`#name`, "Laptop"),
+		chromedp.Click(`form[action="/console/keys"] button`),
+	)
 	p.text("it is shown this once")
 	p.holds(`/^pgk_[a-z0-9]{52}$/.test(document.querySelector("#made").textContent)`)
 	p.holds(`document.documentElement.scrollWidth <= innerWidth`)
 	p.shot("console-keys")
-	p.do("in the dark", command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	p.do(
+		"in the dark",
+		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+		}),
+	)
 	p.holds(`getComputedStyle(document.body).backgroundColor === "rgb(20, 22, 26)"`)
 	p.shot("console-dark")
 	p.do("sign out", chromedp.Click(`header form button`))
@@ -107,15 +120,30 @@ func TestBrowserConsole(t *testing.T) {
 // them: nothing is wider than the screen. It ends with the proposals, where it began.
 func (p page) onPhone(s *platformRun) {
 	p.t.Helper()
-	for i, name := range []string{"صفحة الهبوط 🎉 of a very long name that nobody ever thought of on a screen", "<b>Supercalifragilisticexpialidociouswithoutaspace</b>"} {
-		if _, text, err := s.call(s.Keys["member"], "page.create", fmt.Sprintf(`{"name":%q,"idempotency_key":"%d"}`, name, i)); err != nil || !strings.Contains(text, `"ok":true`) {
+	for i, name := range []string{
+		"صفحة الهبوط 🎉 of a very long name that nobody ever thought of on a screen",
+		"<b>Supercalifragilisticexpialidociouswithoutaspace</b>",
+	} {
+		if _, text, err := s.call(
+			s.Keys["member"], "page.create", fmt.Sprintf(`{"name":%q,"idempotency_key":"%d"}`, name, i),
+		); err != nil || !strings.Contains(text, `"ok":true`) {
 			p.t.Fatalf("%s %v", text, err)
 		}
 	}
-	p.do("a phone", command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1}))
-	for _, view := range []string{"/", "/console/keys", "/console/w/acme/content", "/console/w/acme/week", "/console/w/acme/leads", "/console/w/acme/audit", "/console/w/acme/sites", "/console/w/acme/proposals"} {
+	p.do(
+		"a phone",
+		command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: 390, Height: 844, DeviceScaleFactor: 1,
+		}),
+	)
+	for _, view := range []string{
+		"/", "/console/keys", "/console/w/acme/content", "/console/w/acme/week", "/console/w/acme/leads",
+		"/console/w/acme/audit", "/console/w/acme/sites", "/console/w/acme/proposals",
+	} {
 		p.do(view, chromedp.Navigate(s.URL+view))
-		p.holds(`document.readyState === "complete" && document.querySelector("h1") && innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth`)
+		p.holds(
+			`document.readyState === "complete" && document.querySelector("h1") && innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth`,
+		)
 	}
 	p.shot("console-phone")
 	p.do("a desk", command(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))

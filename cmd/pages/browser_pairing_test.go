@@ -49,7 +49,12 @@ func TestBrowserPairing(t *testing.T) {
 	p.holds(`location.pathname === "/__pages/sign-in" && document.activeElement.id === "code"`)
 	p.text("for browser 1, which is this one")
 	p.shot("pairing")
-	p.do("in dark", command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	p.do(
+		"in dark",
+		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+		}),
+	)
 	p.shot("pairing-dark")
 	p.do("a wrong code", chromedp.SendKeys("#code", "1"), chromedp.Submit("#code"))
 	p.text("That is not the code, 4 tries are left.")

@@ -23,7 +23,10 @@ var mailedLink = regexp.MustCompile(`http://\S+`)
 func TestBrowserPublish(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	ci := &publisher{t, copyExample(t, "riverside"), t.TempDir(), s.URL, s.Keys["service"]}
-	if _, text, err := s.call(s.Keys["member"], "page.set_secret", `{"site_id":"`+s.Demo["unpublished_site_id"]+`","name":"ARCHIVE_KEY","value":"`+canary+`"}`); err != nil || !strings.Contains(text, `"ok":true`) {
+	if _, text, err := s.call(
+		s.Keys["member"], "page.set_secret",
+		`{"site_id":"`+s.Demo["unpublished_site_id"]+`","name":"ARCHIVE_KEY","value":"`+canary+`"}`,
+	); err != nil || !strings.Contains(text, `"ok":true`) {
 		t.Fatal(text, err)
 	}
 	u, err := url.Parse(s.URL)

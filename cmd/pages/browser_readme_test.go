@@ -39,7 +39,10 @@ func TestBrowserReadme(t *testing.T) {
 	}
 	d.expect(d.get("/minutes/", "Accept: text/html"), 303, "")
 	const form = "name=Ada+Lovelace&email=ada%40example.org&experience=some"
-	d.expect(d.do("POST", "/__pages/forms/membership", form, "Content-Type: application/x-www-form-urlencoded", "Accept: text/html"), 303, "")
+	d.expect(
+		d.do("POST", "/__pages/forms/membership", form, "Content-Type: application/x-www-form-urlencoded", "Accept: text/html"),
+		303, "",
+	)
 	d.expect(d.get("/api/boom", "Accept: text/html"), 500, "")
 	d.eventually("the last request is told of", func() bool { return strings.Contains(d.stderr.String(), "GET /api/boom") })
 
@@ -66,8 +69,15 @@ func TestBrowserReadme(t *testing.T) {
 		"css":  driverFile(t, "@xterm", "xterm", "css", "xterm.css"),
 		"text": "$ pages dev\n" + before + "ready " + d.URL + "\n  DB " + strings.TrimRight(after, "\n"),
 	})+`)`))
-	p.holds(`window.written && [...document.querySelectorAll(".xterm-rows > div")].some((row) => row.textContent.includes("return strokes.length / last.at;"))`)
-	size, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]int64](`(({ width, height }) => [Math.ceil(width) + 36, Math.ceil(height) + 36])(document.querySelector(".xterm-screen").getBoundingClientRect())`))
+	p.holds(
+		`window.written && [...document.querySelectorAll(".xterm-rows > div")].some((row) => row.textContent.includes("return strokes.length / last.at;"))`,
+	)
+	size, err := chromedp.Run(
+		p.ctx,
+		chromedp.Evaluate[[]int64](
+			`(({ width, height }) => [Math.ceil(width) + 36, Math.ceil(height) + 36])(document.querySelector(".xterm-screen").getBoundingClientRect())`,
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,13 @@ axe.run({ resultTypes: ["violations"] }).then(
   ({ violations }) => { window.found = violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target + ": " + n.failureSummary)).join("\n\n") },
   (e) => { window.found = "axe: " + e.stack }); ""`
 	for _, scheme := range []string{"dark", "light"} {
-		p.do(name+" in "+scheme, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}), p.evaluate(axe+`; ""`), p.evaluate(run))
+		p.do(
+			name+" in "+scheme,
+			command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			}),
+			p.evaluate(axe+`; ""`), p.evaluate(run),
+		)
 		p.holds(`window.found !== undefined`)
 		found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("window.found"))
 		if err != nil {
@@ -155,7 +161,12 @@ func TestBrowserSignedOut(t *testing.T) {
 	p := page{t, testmachine.Browser(t)}
 	p.do("a members page", chromedp.Navigate(d.URL+"/__pages/sign-in?persona=member&next=%2Fminutes%2F"))
 	p.holds(`location.pathname === "/minutes/" && document.readyState === "complete"`)
-	p.do("sign out", p.evaluate(`const form = document.createElement("form"); form.method = "post"; form.action = "/__pages/sign-out"; document.body.append(form); form.submit(); ""`))
+	p.do(
+		"sign out",
+		p.evaluate(
+			`const form = document.createElement("form"); form.method = "post"; form.action = "/__pages/sign-out"; document.body.append(form); form.submit(); ""`,
+		),
+	)
 	p.holds(`location.pathname === "/" && document.readyState === "complete"`)
 	p.do("back", p.evaluate(`history.back(); ""`))
 	p.holds(`location.pathname === "/__pages/sign-in"`)

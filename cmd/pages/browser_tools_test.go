@@ -27,7 +27,10 @@ func TestBrowserTools(t *testing.T) {
 	p.holds(`document.querySelector("tr.more pre")?.textContent.includes("src/api/boom.ts:11")`)
 	p.do("replay", p.evaluate(`[...document.querySelectorAll("tr.more button")].find((b) => b.textContent === "Replay").click(); ""`))
 	p.holds(`document.querySelector("#send-answer")?.textContent.includes("500 ")`)
-	p.do("explain", p.evaluate(`document.querySelector("#send-path").value = "/club/x"; document.querySelector("#send-explain").click(); ""`))
+	p.do(
+		"explain",
+		p.evaluate(`document.querySelector("#send-path").value = "/club/x"; document.querySelector("#send-explain").click(); ""`),
+	)
 	p.holds(`document.querySelector("#send-answer").textContent.includes("is for members")`)
 
 	// The database, read-only and not.
@@ -36,7 +39,12 @@ func TestBrowserTools(t *testing.T) {
 	p.do("a table", p.evaluate(`[...document.querySelectorAll("#db-tables button")].find((b) => b.textContent === "crews").click(); ""`))
 	p.holds(`document.querySelectorAll("#db-answer tbody tr").length > 1`)
 	const run = `; document.querySelector("#db-form").requestSubmit(); ""`
-	p.do("big numbers", p.evaluate(`document.querySelector("#db-sql").value = "SELECT 9007199254740993 AS n, '<b>x</b>' AS html, NULL AS none, x'00ff' AS bytes"`+run))
+	p.do(
+		"big numbers",
+		p.evaluate(
+			`document.querySelector("#db-sql").value = "SELECT 9007199254740993 AS n, '<b>x</b>' AS html, NULL AS none, x'00ff' AS bytes"`+run,
+		),
+	)
 	p.holds(`document.querySelector("#db-answer tbody")?.textContent === "9007199254740993<b>x</b>NULLblob, 2 bytes"`)
 	p.do("a write, read-only", p.evaluate(`document.querySelector("#db-sql").value = "DELETE FROM audit_log"`+run))
 	p.holds(`document.querySelector("#db-answer").textContent.includes("this statement writes")`)
@@ -46,12 +54,24 @@ func TestBrowserTools(t *testing.T) {
 
 	// Keys.
 	p.do("open KV", p.evaluate(`location.hash = "kv"; ""`))
-	p.do("put a key", p.evaluate(`document.querySelector("#kv-key").value = "a/<i>b"; document.querySelector("#kv-value").value = "hello"; document.querySelector("#kv-entry").requestSubmit(); ""`))
+	p.do(
+		"put a key",
+		p.evaluate(
+			`document.querySelector("#kv-key").value = "a/<i>b"; document.querySelector("#kv-value").value = "hello"; document.querySelector("#kv-entry").requestSubmit(); ""`,
+		),
+	)
 	p.holds(`document.querySelector("#kv-keys")?.textContent.includes("a/<i>b")`)
-	p.do("show it", p.evaluate(`document.querySelector("#kv-value").value = ""; [...document.querySelectorAll("#kv-keys .link")].find((b) => b.textContent === "a/<i>b").click(); ""`))
+	p.do(
+		"show it",
+		p.evaluate(
+			`document.querySelector("#kv-value").value = ""; [...document.querySelectorAll("#kv-keys .link")].find((b) => b.textContent === "a/<i>b").click(); ""`,
+		),
+	)
 	p.holds(`document.querySelector("#kv-value").value === "hello" && document.querySelector("#kv-said").textContent.includes("5 bytes")`)
 	p.do("delete it", p.evaluate(`window.confirm = () => true; document.querySelector("#kv-delete").click(); ""`))
-	p.holds(`document.querySelector("#kv-said").textContent === "Deleted." && !document.querySelector("#kv-keys").textContent.includes("a/<i>b")`)
+	p.holds(
+		`document.querySelector("#kv-said").textContent === "Deleted." && !document.querySelector("#kv-keys").textContent.includes("a/<i>b")`,
+	)
 
 	// Objects: upload, folders, a picture, delete.
 	p.do("open the storage", p.evaluate(`location.hash = "storage"; ""`))
@@ -69,7 +89,10 @@ func TestBrowserTools(t *testing.T) {
 	p.shot("dashboard-storage")
 	p.do("delete", p.evaluate(`document.querySelector("#storage-rows .risky").click(); ""`))
 	p.holds(`document.querySelectorAll("#storage-rows tr").length === 1`)
-	p.do("folders", p.evaluate(`document.querySelector("#storage-prefix").value = ""; document.querySelector("#storage-form").requestSubmit(); ""`))
+	p.do(
+		"folders",
+		p.evaluate(`document.querySelector("#storage-prefix").value = ""; document.querySelector("#storage-form").requestSubmit(); ""`),
+	)
 	p.holds(`document.querySelector("#storage-rows .link")?.textContent === "photos/"`)
 
 	// Migrations, and a lead's events once more.
@@ -77,7 +100,12 @@ func TestBrowserTools(t *testing.T) {
 	p.holds(`document.querySelectorAll("#migrations-rows .applied").length === 4`)
 	d.do("POST", "/__pages/forms/membership", "name=Ada", "Content-Type: application/x-www-form-urlencoded")
 	p.holds(`document.querySelector("#leads-list details")`)
-	p.do("replay a lead", p.evaluate(`const lead = document.querySelector("#leads-list details"); lead.open = true; [...lead.querySelectorAll("button")].at(-1).click(); ""`))
+	p.do(
+		"replay a lead",
+		p.evaluate(
+			`const lead = document.querySelector("#leads-list details"); lead.open = true; [...lead.querySelectorAll("button")].at(-1).click(); ""`,
+		),
+	)
 	p.holds(`document.querySelector("#events-list .tag.pending")`)
 
 	p.do("fits a phone", chromedp.EmulateViewport(360, 800))
@@ -92,7 +120,10 @@ func TestBrowserPlaywright(t *testing.T) {
 	if err != nil {
 		t.Fatal("the browser tests need Chromium: apt-get install chromium")
 	}
-	cmd := exec.Command(path, "test", "-q", "-C", copyExample(t, "riverside"), "--", "node", "node_modules/@playwright/test/cli.js", "test", "--output", t.TempDir())
+	cmd := exec.Command(
+		path, "test", "-q", "-C", copyExample(t, "riverside"), "--", "node", "node_modules/@playwright/test/cli.js",
+		"test", "--output", t.TempDir(),
+	)
 	cmd.Dir = filepath.Join(sites, "playwright")
 	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
 	out, err := cmd.CombinedOutput()

@@ -83,7 +83,10 @@ export default { async fetch(request, env) {
 	})
 	told("the overlay", d.get("/", "Accept: text/html").body)
 	d.edit("worker.js", "const early =", "const early")
-	for _, path := range []string{"/__pages/", "/__pages/api/dev", "/__pages/api/state", "/__pages/api/requests", "/__pages/api/logs", "/__pages/api/kv"} {
+	for _, path := range []string{
+		"/__pages/", "/__pages/api/dev", "/__pages/api/state", "/__pages/api/requests", "/__pages/api/logs",
+		"/__pages/api/kv",
+	} {
 		told(path, d.get(path).body)
 	}
 	for _, args := range [][]string{

@@ -20,7 +20,8 @@ func TestCompletionOfBashAlone(t *testing.T) {
 	shell.answer("$ ", "pages dev --live-reload=fu\t")
 	shell.answer("--live-reload=full ", "\x15pages   rout\t")
 	shell.answer("pages   routes ", "expl\t--as=outs\t")
-	shell.answer("explain --as=outsider ", "\x15pages build --target c --minify\x02\x02\x02\x02\x02\x02\x02\x02\x02\t") // the cursor stands behind the c
+	// The cursor stands behind the c.
+	shell.answer("explain --as=outsider ", "\x15pages build --target c --minify\x02\x02\x02\x02\x02\x02\x02\x02\x02\t")
 	shell.answer("loudflare", "\x15\x0bexit 3\n")
 	if code, shown := shell.end(); code != 3 {
 		t.Errorf("exit code %d: %s", code, shown)

@@ -72,9 +72,13 @@ func TestDeployLargest(t *testing.T) {
 	checkLargest(t, service, dir, cookie, files[count/2:count/2+1])
 	held := peakOf(t, service.cmd.Process.Pid)
 	if peak > most || again > most || deployed > most || visited > shown {
-		t.Errorf("%d MB of the command, %d MB when it ran again, %d MB of the service, %d MB after visits", peak>>20, again>>20, deployed>>20, visited>>20)
+		t.Errorf(
+			"%d MB of the command, %d MB when it ran again, %d MB of the service, %d MB after visits", peak>>20,
+			again>>20, deployed>>20, visited>>20,
+		)
 	}
-	t.Logf("%d files in %v and, with one changed, in %v; %d and %d MB of the command; %d MB of the service, %d MB after visits to every file, %d MB in all",
+	t.Logf("%d files in %v and, with one changed, in %v; %d and %d MB of the command; %d MB of the service, %d MB "+
+		"after visits to every file, %d MB in all",
 		count, first, second, peak>>20, again>>20, deployed>>20, visited>>20, held>>20)
 }
 
@@ -126,7 +130,8 @@ func checkLargest(t *testing.T, service *platformRun, dir, cookie string, files 
 		if err != nil || status != http.StatusUnauthorized || h.Get("Etag") != "" || bytes.Contains(body, want[:40]) {
 			return fmt.Errorf("%s, signed out: %d %v %w", path, status, h, err)
 		}
-		if status, _, body, err = visitor.ask(http.MethodGet, path, member); err != nil || status != http.StatusOK || !bytes.Equal(body, want) {
+		if status, _, body, err = visitor.ask(http.MethodGet, path, member); err != nil || status != http.StatusOK ||
+			!bytes.Equal(body, want) {
 			return fmt.Errorf("%s, of a member: %d, %d bytes of %d %w", path, status, len(body), len(want), err)
 		}
 		return nil

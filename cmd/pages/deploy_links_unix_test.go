@@ -56,7 +56,8 @@ func TestLinksInAssets(t *testing.T) {
 				}
 				return
 			}
-			if code != failure.ExitRefused || !strings.Contains(stderr, c.code) || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
+			if code != failure.ExitRefused || !strings.Contains(stderr, c.code) || !strings.Contains(stderr, "public/x") ||
+				!strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
 				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 			}
 			if after := service.revisionsOf(t, service.Demo["unpublished_site_id"]); len(after) != len(before) {

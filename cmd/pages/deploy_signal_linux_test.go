@@ -30,16 +30,37 @@ type stoppedPhase struct {
 
 // stoppedPhases are those with a call, from the first to the last one.
 var stoppedPhases = map[string]stoppedPhase{
-	"look":               {path: "/page.list", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
-	"declare":            {path: "/uploads", done: true, words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
-	"send":               {path: "/blobs/", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
-	"finalize":           {path: "/finalize", done: true, words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
-	"propose":            {path: "/page.publish", without: "confirmation_id", done: true, words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$"},
-	"propose a schedule": {path: "/page.schedule_publish", flag: "--at", words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$"},
-	"preview":            {path: "/preview-links", flag: "--preview", words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again to get a link$"},
-	"plan":               {path: "/page.list", flag: "--plan", words: "^stopped; nothing was sent$"},
-	"confirm, not yet":   {path: "/page.publish", says: "confirmation_id", words: "^stopped, and it is not known whether this happened: Publish page"},
-	"confirm, done":      {path: "/page.publish", says: "confirmation_id", done: true, words: "^stopped, and it is not known whether this happened: Publish page", live: true},
+	"look": {path: "/page.list", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
+	"declare": {
+		path: "/uploads", done: true,
+		words: "^stopped; nothing was published. Run it again: it goes on where it stopped$",
+	},
+	"send": {path: "/blobs/", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
+	"finalize": {
+		path: "/finalize", done: true,
+		words: "^stopped; nothing was published. Run it again: it goes on where it stopped$",
+	},
+	"propose": {
+		path: "/page.publish", without: "confirmation_id", done: true,
+		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$",
+	},
+	"propose a schedule": {
+		path: "/page.schedule_publish", flag: "--at",
+		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$",
+	},
+	"preview": {
+		path: "/preview-links", flag: "--preview",
+		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again to get a link$",
+	},
+	"plan": {path: "/page.list", flag: "--plan", words: "^stopped; nothing was sent$"},
+	"confirm, not yet": {
+		path: "/page.publish", says: "confirmation_id",
+		words: "^stopped, and it is not known whether this happened: Publish page",
+	},
+	"confirm, done": {
+		path: "/page.publish", says: "confirmation_id", done: true,
+		words: "^stopped, and it is not known whether this happened: Publish page", live: true,
+	},
 }
 
 // holdingProxy passes requests on, and holds the first of a phase.
@@ -96,10 +117,13 @@ func TestDeployStopped(t *testing.T) {
 				sign, code = syscall.SIGTERM, failure.ExitTerm
 			}
 			got, shown := p.stopIn(h, sign)
-			if words := regexp.MustCompile("(?m)" + phase.words); got != code || !words.MatchString(shown) || strings.Contains(shown, "is live") {
+			if words := regexp.MustCompile("(?m)" + phase.words); got != code || !words.MatchString(shown) ||
+				strings.Contains(shown, "is live") {
 				t.Errorf("exit code %d, want %d: %s", got, code, shown)
 			}
-			if want := map[bool]string{true: name, false: before}[phase.live]; service.visit(t, http.MethodGet, demoNew, "/", "").body != want {
+			if want := map[bool]string{true: name, false: before}[phase.live]; service.visit(
+				t, http.MethodGet, demoNew, "/", "",
+			).body != want {
 				t.Errorf("the site shows another version than %q", want)
 			}
 			if line := regexp.MustCompile(`pages confirm ([0-9a-f-]+)`).FindStringSubmatch(shown); line != nil {

@@ -43,7 +43,10 @@ func TestDeployPackages(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(dir, "public"), os.DirFS(filepath.Join(sites, p.folder))); err != nil {
 				t.Fatal(err)
 			}
-			put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "routes": [{"pattern": "/`+p.gated+`/*", "access": "members"}]}`)
+			put(
+				t, filepath.Join(dir, "pages.deploy.json"),
+				`{"assets": "public", "routes": [{"pattern": "/`+p.gated+`/*", "access": "members"}]}`,
+			)
 			ci := &publisher{t, dir, t.TempDir(), service.URL, service.Keys["member"]}
 			ci.publish("--site", "Open studio", "--allow-public")
 			dev := startDev(t, dir)
@@ -134,7 +137,10 @@ func (v guest) isKeptOut(path string, want []byte, other guest) error {
 		case status != http.StatusUnauthorized && status != http.StatusSeeOther:
 			return fmt.Errorf("%s %s %v: %d", c.method, path, c.header, status)
 		case status != there, h.Get("Content-Type") != hThere.Get("Content-Type"):
-			return fmt.Errorf("%s %s %v: %d %s, in dev %d %s", c.method, path, c.header, status, h.Get("Content-Type"), there, hThere.Get("Content-Type"))
+			return fmt.Errorf(
+				"%s %s %v: %d %s, in dev %d %s", c.method, path, c.header, status, h.Get("Content-Type"), there,
+				hThere.Get("Content-Type"),
+			)
 		case h.Get("Etag") != "" || h.Get("Last-Modified") != "" || h.Get("Content-Range") != "":
 			return fmt.Errorf("%s %s %v tells of the file: %v", c.method, path, c.header, h)
 		case len(want) > 0 && bytes.Contains(body, want[:min(len(want), 40)]):

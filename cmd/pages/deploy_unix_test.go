@@ -82,7 +82,10 @@ func manyFiles(t *testing.T, n, round int) string {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)
 	for i := range n {
-		put(t, filepath.Join(dir, "public", fmt.Sprintf("d%02d", i%20), fmt.Sprintf("f%04d.txt", i)), strings.Repeat(fmt.Sprintf("file %d of round %d\n", i, round), 30+i%40))
+		put(
+			t, filepath.Join(dir, "public", fmt.Sprintf("d%02d", i%20), fmt.Sprintf("f%04d.txt", i)),
+			strings.Repeat(fmt.Sprintf("file %d of round %d\n", i, round), 30+i%40),
+		)
 	}
 	return dir
 }
@@ -184,7 +187,8 @@ func TestDeployKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // it was ended
-		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT && (code != failure.ExitInt || !strings.Contains(stderr.String(), "goes on where it stopped")) {
+		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT &&
+			(code != failure.ExitInt || !strings.Contains(stderr.String(), "goes on where it stopped")) {
 			t.Errorf("round %d: exit code %d: %s", round, code, stderr)
 		}
 		missing := files - (blobsIn(t, data) - known)
@@ -260,7 +264,10 @@ func TestDeployExample(t *testing.T) {
 	address := p.publish("--site", "Open studio")
 	gated := func() {
 		t.Helper()
-		for path, want := range map[string]int{"/minutes/2026-09": 401, "/minutes/2026-06.txt": 401, "/club/": 401, "/api/health": 200, "/_worker/worker.js": 404, "/migrations/0001_crews_and_outings.sql": 404} {
+		for path, want := range map[string]int{
+			"/minutes/2026-09": 401, "/minutes/2026-06.txt": 401, "/club/": 401, "/api/health": 200,
+			"/_worker/worker.js": 404, "/migrations/0001_crews_and_outings.sql": 404,
+		} {
 			if v := service.visit(t, http.MethodGet, demoNew, path, ""); v.status != want {
 				t.Errorf("%s: %d, want %d", path, v.status, want)
 			}
@@ -321,9 +328,10 @@ func served(t *testing.T, service, address, dir, but string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, to.Host) // names under localhost are not resolved everywhere
-	}}}
+	client := &http.Client{Timeout: patience,
+		Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, to.Host) // names under localhost are not resolved everywhere
+		}}}
 	defer client.CloseIdleConnections()
 	public := filepath.Join(dir, "public")
 	err = filepath.WalkDir(public, func(path string, d fs.DirEntry, err error) error {

@@ -12,7 +12,10 @@ import (
 func TestDevHearsOfRuntimeConfig(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`)
-	put(t, filepath.Join(dir, "worker.js"), "import { Buffer } from 'node:buffer';\nexport default { fetch: () => new Response(String(Buffer.from('a'))) };\n")
+	put(
+		t, filepath.Join(dir, "worker.js"),
+		"import { Buffer } from 'node:buffer';\nexport default { fetch: () => new Response(String(Buffer.from('a'))) };\n",
+	)
 	d := startDev(t, dir)
 	d.eventually("the module is missing", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
 	config := filepath.Join(dir, "wrangler.json")

@@ -23,7 +23,10 @@ func TestDevTools(t *testing.T) {
 		t.Errorf("others may read the token: %v %v", info.Mode(), err)
 	}
 	const base = "/__pages/api/"
-	lead := d.do("POST", "/__pages/forms/membership", "name=Ada", "Content-Type: application/x-www-form-urlencoded", "Accept: application/json")
+	lead := d.do(
+		"POST", "/__pages/forms/membership", "name=Ada", "Content-Type: application/x-www-form-urlencoded",
+		"Accept: application/json",
+	)
 	_, rest, _ := strings.Cut(lead.body, `"id":"`)
 	id, _, _ := strings.Cut(rest, `"`)
 	for _, c := range []struct {
@@ -80,7 +83,9 @@ func TestDevTools(t *testing.T) {
 		got := d.do(c.method, base+c.path, c.body, header...)
 		d.expect(got, c.status, c.want)
 		if strings.Contains(c.path, "y.html") && c.method == "GET" && got.StatusCode == 200 {
-			if got.Header.Get("Content-Type") != "application/octet-stream" || !strings.Contains(got.Header.Get("Content-Security-Policy"), "sandbox") || !strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment") {
+			if got.Header.Get("Content-Type") != "application/octet-stream" ||
+				!strings.Contains(got.Header.Get("Content-Security-Policy"), "sandbox") ||
+				!strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment") {
 				t.Errorf("a page of a visitor's is shown: %v", got.Header)
 			}
 		}

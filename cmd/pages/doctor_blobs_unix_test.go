@@ -37,7 +37,8 @@ func TestDoctorVerify(t *testing.T) {
 		}
 		return code, found
 	}
-	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != healthy || !strings.Contains(found[0].Message, " are what was uploaded, ") {
+	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != healthy ||
+		!strings.Contains(found[0].Message, " are what was uploaded, ") {
 		t.Fatalf("exit code %d: %+v", code, found)
 	}
 
@@ -64,7 +65,9 @@ func TestDoctorVerify(t *testing.T) {
 	if err := errors.Join(os.WriteFile(flipped, text, 0o600), os.Truncate(cut, 3), os.Remove(gone)); err != nil {
 		t.Fatal(err)
 	}
-	problems := map[string]string{flipped: "has other bytes than were uploaded", cut: "has another length than was uploaded", gone: "is missing"}
+	problems := map[string]string{
+		flipped: "has other bytes than were uploaded", cut: "has another length than was uploaded", gone: "is missing",
+	}
 	told := func(found []finding, status map[string]verdict) {
 		t.Helper()
 		if len(found) != len(problems) {
@@ -76,7 +79,8 @@ func TestDoctorVerify(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(found, func(f finding) bool { return strings.HasPrefix(f.Message, name+" "+problem+"; it is of r2-") })
-			if i < 0 || found[i].Status != status[file] || !strings.Contains(found[i].Message, " of Open studio") || !strings.Contains(found[i].Message+found[i].Fix, "pages deploy --preview") {
+			if i < 0 || found[i].Status != status[file] || !strings.Contains(found[i].Message, " of Open studio") ||
+				!strings.Contains(found[i].Message+found[i].Fix, "pages deploy --preview") {
 				t.Errorf("%s: %+v", name, found)
 			}
 		}
@@ -100,10 +104,12 @@ func TestDoctorVerify(t *testing.T) {
 	}
 	served(t, service.URL, address, p.dir, "")
 
-	if code, _, stderr := p.run("doctor", "--data", data); code != failure.ExitUsage || !strings.Contains(stderr, "--data belongs to --verify") {
+	if code, _, stderr := p.run("doctor", "--data", data); code != failure.ExitUsage ||
+		!strings.Contains(stderr, "--data belongs to --verify") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code, stdout, _ := p.run("doctor", "--verify"); code != failure.ExitRefused || !strings.Contains(stdout, "there is no data of pages platform") {
+	if code, stdout, _ := p.run("doctor", "--verify"); code != failure.ExitRefused ||
+		!strings.Contains(stdout, "there is no data of pages platform") {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 }

@@ -46,7 +46,9 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	save(1)
-	if err := os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(dir, "pages.deploy.json"), []byte(`{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	d := startDev(t, dir)

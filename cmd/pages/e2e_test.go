@@ -49,7 +49,8 @@ func testStatic(t *testing.T, d *devServer) {
 	}
 	d.expect(d.get("/", "If-None-Match: "+tag), 304, "")
 	d.expect(d.get("/", "If-None-Match: W/"+tag), 304, "")
-	if a := d.get("/robots.txt", "Range: bytes=0-3"); a.StatusCode != 206 || len(a.body) != 4 || !strings.HasPrefix(a.Header.Get("Content-Range"), "bytes 0-3/") {
+	if a := d.get("/robots.txt", "Range: bytes=0-3"); a.StatusCode != 206 || len(a.body) != 4 ||
+		!strings.HasPrefix(a.Header.Get("Content-Range"), "bytes 0-3/") {
 		t.Errorf("Range: %d %q %v", a.StatusCode, a.body, a.Header)
 	}
 	d.expect(d.get("/robots.txt", "Range: bytes=100000-"), 416, "")
@@ -78,7 +79,9 @@ func testStatic(t *testing.T, d *devServer) {
 }
 
 func testPaths(t *testing.T, d *devServer) {
-	for _, path := range []string{"//minutes/", "/x/../minutes/", "/%2e%2e/minutes/", "/minutes%2findex.html", "/min\\utes/", "/%", "/a%00"} {
+	for _, path := range []string{
+		"//minutes/", "/x/../minutes/", "/%2e%2e/minutes/", "/minutes%2findex.html", "/min\\utes/", "/%", "/a%00",
+	} {
 		if a := rawGet(t, d.URL, path, ""); a != 400 {
 			t.Errorf("%s: %d, want 400", path, a)
 		}
@@ -89,7 +92,10 @@ func testPaths(t *testing.T, d *devServer) {
 }
 
 func testMembers(t *testing.T, d *devServer) {
-	for _, path := range []string{"/minutes/", "/minutes", "/minutes/2026-09", "/minutes/2026-06.txt", "/minutes/none", "/club", "/club/", "/club/signups.csv", "/MINUTES/"} {
+	for _, path := range []string{
+		"/minutes/", "/minutes", "/minutes/2026-09", "/minutes/2026-06.txt", "/minutes/none", "/club", "/club/",
+		"/club/signups.csv", "/MINUTES/",
+	} {
 		a := d.get(path)
 		if a.StatusCode != 401 || strings.Contains(a.body, "Treasurer") {
 			t.Errorf("%s signed out: %d %.100q", path, a.StatusCode, a.body)
@@ -108,7 +114,8 @@ func testMembers(t *testing.T, d *devServer) {
 	if strings.Contains(club.body, "Mallory") {
 		t.Error("a member header of the client's got through")
 	}
-	if a := d.with(member, "GET", "/club/signups.csv", ""); a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") {
+	if a := d.with(member, "GET", "/club/signups.csv", ""); a.StatusCode != 200 ||
+		!strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") {
 		t.Errorf("csv: %d %v", a.StatusCode, a.Header)
 	}
 	note := url.Values{"body": {"Meet at six <b>sharp</b>"}}.Encode()
@@ -211,7 +218,10 @@ func (d *devServer) leads(form string) (list []lead) {
 }
 
 func testDeclaredForm(t *testing.T, d *devServer) {
-	form := url.Values{"form": {"membership"}, "_next": {"/thanks"}, "name": {"Ada"}, "email": {"ada@example.org"}, "message": {"Hello"}, "when": {"tue", "sun"}}
+	form := url.Values{
+		"form": {"membership"}, "_next": {"/thanks"}, "name": {"Ada"}, "email": {"ada@example.org"},
+		"message": {"Hello"}, "when": {"tue", "sun"},
+	}
 	a := d.do("POST", "/__pages/forms", form.Encode(), "Content-Type: application/x-www-form-urlencoded", "Accept: text/html")
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/thanks" {
 		t.Errorf("a browser: %d to %q %s", a.StatusCode, a.Header.Get("Location"), a.body)
@@ -243,7 +253,10 @@ func testDeclaredForm(t *testing.T, d *devServer) {
 }
 
 func testUndeclaredForm(t *testing.T, d *devServer) {
-	a := d.do("POST", "/__pages/forms/contact", `{"name":"Bo","email":"bo@example.org","message":"Hi"}`, "Content-Type: application/json", "Accept: application/json")
+	a := d.do(
+		"POST", "/__pages/forms/contact", `{"name":"Bo","email":"bo@example.org","message":"Hi"}`,
+		"Content-Type: application/json", "Accept: application/json",
+	)
 	d.expect(a, 201, `"ok":true`)
 	list := d.leads("contact")
 	if len(list) != 1 || strings.Join(list[0].Events, " ") != "pages.lead.captured" {

@@ -49,14 +49,18 @@ func TestEdit(t *testing.T) {
 	})
 
 	migration := filepath.Join(d.dir, "migrations", "0005_locker.sql")
-	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (id INTEGER PRIMARY KEY);\nCREATE TABLE nonsense (;\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		migration, []byte("CREATE TABLE lockers (id INTEGER PRIMARY KEY);\nCREATE TABLE nonsense (;\n"), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, events, "event: problems", "0005_locker.sql")
 	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (id INTEGER PRIMARY KEY);\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.eventually("the mended migration is applied", func() bool { return strings.Contains(d.stderr.String(), "applied migration 0005_locker.sql") })
+	d.eventually("the mended migration is applied", func() bool {
+		return strings.Contains(d.stderr.String(), "applied migration 0005_locker.sql")
+	})
 
 	// What the problem says to run is enough: nothing need be saved after it.
 	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (number INTEGER PRIMARY KEY);\n"), 0o600); err != nil {

@@ -37,7 +37,10 @@ func TestStartOnAFullDisk(t *testing.T) {
 	if code := p.end(t, os.Interrupt); code != 0 {
 		t.Fatal(code, p.stderr)
 	}
-	if err := errors.Join(os.Mkdir(fresh, 0o700), os.Mkdir(site, 0o700), os.WriteFile(filepath.Join(site, "pages.deploy.json"), []byte(`{"bindings":{"database":{}}}`), 0o600)); err != nil {
+	if err := errors.Join(
+		os.Mkdir(fresh, 0o700), os.Mkdir(site, 0o700),
+		os.WriteFile(filepath.Join(site, "pages.deploy.json"), []byte(`{"bindings":{"database":{}}}`), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, room := range []int64{0, 40 << 10, 200 << 10} { // so that another file is the first without room
@@ -59,7 +62,8 @@ func TestStartOnAFullDisk(t *testing.T) {
 				continue
 			}
 			said := ended(disk.Dir, args...)
-			if !strings.Contains(said, "the disk of the ") || !strings.Contains(said, " folder ") || !strings.Contains(said, " is full\n") || !strings.Contains(said, "fix: make room on the disk") {
+			if !strings.Contains(said, "the disk of the ") || !strings.Contains(said, " folder ") ||
+				!strings.Contains(said, " is full\n") || !strings.Contains(said, "fix: make room on the disk") {
 				t.Errorf("%q with %d bytes of room: %s", args, room, said)
 			}
 		}

@@ -39,7 +39,10 @@ func (p *platformRun) leadsOf(t *testing.T, site string, count int) []toolapi.Le
 func (p *platformRun) preview(t *testing.T, site string) (host, cookie string) {
 	t.Helper()
 	var link toolapi.PreviewLink
-	if status, err := p.rest(http.MethodPost, toolapi.PreviewLinksPath, []byte(`{"site_id":"`+site+`"}`), &link, "Content-Type", "application/json"); err != nil || status != http.StatusCreated {
+	if status, err := p.rest(
+		http.MethodPost, toolapi.PreviewLinksPath, []byte(`{"site_id":"`+site+`"}`), &link, "Content-Type",
+		"application/json",
+	); err != nil || status != http.StatusCreated {
 		t.Fatal(status, err)
 	}
 	u, err := url.Parse(link.URL)
@@ -60,14 +63,18 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 	site := p.Demo["unpublished_site_id"]
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
 	post := func(host, form, email string, header ...string) bool {
-		v, err := p.tryVisit(http.MethodPost, host, "/__pages/forms", "form="+form+"&email="+email, append(header, "Content-Type", "application/x-www-form-urlencoded")...)
+		v, err := p.tryVisit(
+			http.MethodPost, host, "/__pages/forms", "form="+form+"&email="+email,
+			append(header, "Content-Type", "application/x-www-form-urlencoded")...,
+		)
 		return err == nil && v.status == http.StatusSeeOther
 	}
 	if !post(demoNew, "contact", "kim@rowing.example") || !post(demoNew, "other", "lee@rowing.example") {
 		t.Fatal("a form was refused")
 	}
 	leads := p.leadsOf(t, site, 2)
-	if got := string(leads[1].Fields); leads[1].Form != "contact" || got != `{"email":"kim@rowing.example"}` || eventNames(leads[1]) != "pages.lead.captured custom.contact" || leads[1].Preview {
+	if got := string(leads[1].Fields); leads[1].Form != "contact" || got != `{"email":"kim@rowing.example"}` ||
+		eventNames(leads[1]) != "pages.lead.captured custom.contact" || leads[1].Preview {
 		t.Errorf("a declared form: %+v %s", leads[1], got)
 	}
 	if leads[0].Form != "other" || eventNames(leads[0]) != "pages.lead.captured" || leads[0].SiteID != site {
@@ -92,7 +99,8 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 	for _, l := range leads {
 		ids[l.ID] = true
 	}
-	if _, text, err := p.call(p.Keys["member"], "page.leads", `{"site_id":"`+site+`"}`); err != nil || !jsonHas(t, text, "total", float64(acknowledged)) || len(ids) != len(leads) {
+	if _, text, err := p.call(p.Keys["member"], "page.leads", `{"site_id":"`+site+`"}`); err != nil ||
+		!jsonHas(t, text, "total", float64(acknowledged)) || len(ids) != len(leads) {
 		t.Errorf("%d were acknowledged: %.100s %v", acknowledged, text, err)
 	}
 	// A preview's are marked, and raise nothing.

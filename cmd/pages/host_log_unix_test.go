@@ -41,7 +41,10 @@ func TestPublishedConsole(t *testing.T) {
 			t.Errorf("%s: %d %s", path, v.status, v.body)
 		}
 	}
-	broken, err := p.upload(made.site, manifest, map[string]string{"w.js": `import { env } from "cloudflare:workers"; throw new Error("at load " + (env?.TOKEN ?? "none"))`, "public/a.txt": "a"})
+	broken, err := p.upload(made.site, manifest, map[string]string{
+		"w.js":         `import { env } from "cloudflare:workers"; throw new Error("at load " + (env?.TOKEN ?? "none"))`,
+		"public/a.txt": "a",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,8 @@ func TestPublishedConsole(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Msg != "console" {
 			continue
 		}
-		if l.Page != "Chatty page" || l.Site != made.site || l.Revision != revision || !strings.HasPrefix(l.Path, "/api/") || l.Method != http.MethodGet || !strings.HasPrefix(l.At, "w.js:") {
+		if l.Page != "Chatty page" || l.Site != made.site || l.Revision != revision || !strings.HasPrefix(l.Path, "/api/") ||
+			l.Method != http.MethodGet || !strings.HasPrefix(l.At, "w.js:") {
 			t.Errorf("%s", line)
 		}
 		for text, level := range want {

@@ -25,7 +25,11 @@ const selfWorker = `export default { async fetch(request) {
 func TestSiteIsItsDomains(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
-	p.ship(t, site, `{"entry":"w.js","routes":[{"pattern":"/*"}],"runtime":{"compatibilityFlags":["global_fetch_strictly_public"]}}`, map[string]string{"w.js": selfWorker})
+	p.ship(
+		t, site,
+		`{"entry":"w.js","routes":[{"pattern":"/*"}],"runtime":{"compatibilityFlags":["global_fetch_strictly_public"]}}`,
+		map[string]string{"w.js": selfWorker},
+	)
 	asked := func(host, query string) string {
 		t.Helper()
 		r, err := http.NewRequest(http.MethodGet, p.URL+"/"+query, nil)

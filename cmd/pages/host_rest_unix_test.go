@@ -38,14 +38,19 @@ func (p *platformRun) made(t *testing.T, name string) (host string) {
 	worker := `let seen = 0; export default { async fetch(request, env) {
   if (new URL(request.url).pathname === "/api/slow") {
     const { readable, writable } = new TransformStream(); const w = writable.getWriter();
-    (async () => { for (let i = 0; i < 20; i++) { await w.write(new TextEncoder().encode("` + name + ` ")); await scheduler.wait(50); } await w.close(); })();
+    (async () => { for (let i = 0; i < 20; i++) { await w.write(new TextEncoder().encode("` + name +
+		` ")); await scheduler.wait(50); } await w.close(); })();
     return new Response(readable);
   }
   await env.DB.prepare("INSERT INTO visits (at) VALUES (1)").run();
   return new Response("` + name + ` " + (await env.DB.prepare("SELECT count(*) AS n FROM visits").first("n")) + " " + ++seen);
 } }`
-	p.ship(t, page.SiteID, `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api/*"}],"bindings":{"database":{"migrations":"migrations"}}}`,
-		map[string]string{"w/worker.js": worker, "public/index.html": "<h1>" + name + "</h1>", "migrations/0001.sql": "CREATE TABLE visits (at INTEGER);"})
+	p.ship(t, page.SiteID,
+		`{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api/*"}],"bindings":{"database":{"migrations":"migrations"}}}`,
+		map[string]string{
+			"w/worker.js": worker, "public/index.html": "<h1>" + name + "</h1>",
+			"migrations/0001.sql": "CREATE TABLE visits (at INTEGER);",
+		})
 	return page.Hostname
 }
 
@@ -76,7 +81,8 @@ func TestManySites(t *testing.T) {
 				for n := part; n < sites; n += 3 {
 					var visits, seen int
 					v, err := p.tryVisit("GET", hosts[n], "/api/count", "")
-					if _, scan := fmt.Sscanf(v.body, fmt.Sprintf("many%d %%d %%d", n), &visits, &seen); err != nil || scan != nil || visits != round {
+					if _, scan := fmt.Sscanf(v.body, fmt.Sprintf("many%d %%d %%d", n), &visits, &seen); err != nil || scan != nil ||
+						visits != round {
 						t.Errorf("visit %d of site %d: %d %s %v", round, n, v.status, v.body, err)
 					}
 					if page, err := p.tryVisit("GET", hosts[n], "/", ""); err != nil || page.body != fmt.Sprintf("<h1>many%d</h1>", n) {

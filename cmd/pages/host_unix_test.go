@@ -203,16 +203,20 @@ func TestPublishedSite(t *testing.T) {
 		t.Errorf("before: %d %s", v.status, v.body)
 	}
 	for _, name := range []string{"TOKEN", "OTHER"} {
-		if _, text, err := p.call(p.Keys["member"], "page.set_secret", `{"site_id":"`+site+`","name":"`+name+`","value":"canary-`+name+`"}`); err != nil || !strings.Contains(text, `"ok":true`) {
+		if _, text, err := p.call(
+			p.Keys["member"], "page.set_secret", `{"site_id":"`+site+`","name":"`+name+`","value":"canary-`+name+`"}`,
+		); err != nil || !strings.Contains(text, `"ok":true`) {
 			t.Fatal(text, err)
 		}
 	}
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
 	for path, want := range map[string]visited{
-		"/": {status: 200, body: "<h1>first</h1>"}, "/club/secret.txt": {status: 401}, "/club/x": {status: 401}, "/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
+		"/": {status: 200, body: "<h1>first</h1>"}, "/club/secret.txt": {status: 401}, "/club/x": {status: 401},
+		"/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
 		"/api/self": {status: 200, body: "307"}, "/../x": {status: 400}, "/club%2fsecret.txt": {status: 400},
 	} {
-		if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body || v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
+		if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||
+			v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
 			t.Errorf("%s: %d %.100s %v", path, v.status, v.body, v.header)
 		}
 	}
@@ -230,21 +234,27 @@ func TestPublishedSite(t *testing.T) {
 		t.Errorf("a member: %d %s", v.status, v.body)
 	}
 	form := "form=contact&email=kim@rowing.example"
-	if v := p.visit(t, "POST", demoNew, "/__pages/forms", form, "Content-Type", "application/x-www-form-urlencoded"); v.status != http.StatusSeeOther {
+	if v := p.visit(
+		t, "POST", demoNew, "/__pages/forms", form, "Content-Type", "application/x-www-form-urlencoded",
+	); v.status != http.StatusSeeOther {
 		t.Errorf("a form: %d %s", v.status, v.body)
 	}
 	leads := p.visit(t, "GET", demoNew, "/__pages/api/leads", "", "Cookie", cookie)
-	if !strings.Contains(leads.body, "kim@rowing.example") || !strings.Contains(leads.body, "custom.contact") || !strings.Contains(leads.body, `"written"`) {
+	if !strings.Contains(leads.body, "kim@rowing.example") || !strings.Contains(leads.body, "custom.contact") ||
+		!strings.Contains(leads.body, `"written"`) {
 		t.Errorf("leads: %d %s", leads.status, leads.body)
 	}
 	if v := p.visit(t, "GET", demoNew, "/__pages/api/leads", ""); v.status != http.StatusUnauthorized {
 		t.Errorf("leads for anybody: %d", v.status)
 	}
 	// A secret counts from the next request on; a restart forgets nothing.
-	if _, text, err := p.call(p.Keys["member"], "page.set_secret", `{"site_id":"`+site+`","name":"TOKEN","value":"changed"}`); err != nil || !strings.Contains(text, `"replaced":true`) {
+	if _, text, err := p.call(
+		p.Keys["member"], "page.set_secret", `{"site_id":"`+site+`","name":"TOKEN","value":"changed"}`,
+	); err != nil || !strings.Contains(text, `"replaced":true`) {
 		t.Fatal(text, err)
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) || !strings.Contains(v.body, `"secret":"changed"`) {
+	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) ||
+		!strings.Contains(v.body, `"secret":"changed"`) {
 		t.Errorf("another secret: %s", v.body)
 	}
 	if code := p.end(t, os.Interrupt); code != 0 {
@@ -256,7 +266,8 @@ func TestPublishedSite(t *testing.T) {
 		}
 	}
 	p = startPlatform(t, data)
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":4,`) || !strings.Contains(v.body, `"secret":"changed"`) {
+	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":4,`) ||
+		!strings.Contains(v.body, `"secret":"changed"`) {
 		t.Errorf("after a restart: %d %s\n%s", v.status, v.body, p.stderr)
 	}
 	if v := p.visit(t, "GET", demoNew, "/club/x", "", "Cookie", cookie); v.status != 200 {
@@ -312,7 +323,8 @@ func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	if len(found) != 1 {
 		t.Fatalf("mail %q\n%s", found, p.stderr)
 	}
-	if log := p.stderr.String(); strings.Contains(log, found[0][1]) || strings.Contains(log, email) || !strings.Contains(log, "mail to a…@acme.test is in the outbox") {
+	if log := p.stderr.String(); strings.Contains(log, found[0][1]) || strings.Contains(log, email) ||
+		!strings.Contains(log, "mail to a…@acme.test is in the outbox") {
 		t.Errorf("the log holds the link or the address, or does not say that there is a mail:\n%s", log)
 	}
 	v := p.visit(t, "POST", host, "/__pages/sign-in", "token="+found[0][1], form...)
@@ -423,29 +435,40 @@ func TestRollBack(t *testing.T) {
 		t.Errorf("the database was rolled back: %s", v.body)
 	}
 	p.ship(t, site, hostedManifest, hostedFiles(map[string]string{"migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;"}))
-	if o, err := p.goLive("page.rollback", site, same, false); err != nil || o.Code != toolapi.CodeSchemaAhead || !strings.Contains(o.Message, "0002.sql") {
+	if o, err := p.goLive("page.rollback", site, same, false); err != nil || o.Code != toolapi.CodeSchemaAhead ||
+		!strings.Contains(o.Message, "0002.sql") {
 		t.Errorf("behind the database: %+v %v", o, err)
 	}
 	if o, err := p.goLive("page.rollback", site, same, true); err != nil || !o.OK {
 		t.Errorf("forced: %+v %v", o, err)
 	}
 	broken, err := p.upload(site, hostedManifest, hostedFiles(map[string]string{
-		"migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;", "migrations/0003.sql": "CREATE TABLE good (x);", "migrations/0004.sql": "CREATE TABLE bad (x); INSERT INTO nowhere VALUES (1);",
+		"migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;",
+		"migrations/0003.sql": "CREATE TABLE good (x);", "migrations/0004.sql": "CREATE TABLE bad (x); INSERT INTO nowhere VALUES (1);",
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err := p.goLive("page.publish", site, broken, false); err != nil || o.Code != toolapi.CodeMigrationFailed || !strings.Contains(o.Message, "0004.sql") {
+	if o, err := p.goLive("page.publish", site, broken, false); err != nil || o.Code != toolapi.CodeMigrationFailed ||
+		!strings.Contains(o.Message, "0004.sql") {
 		t.Errorf("a broken migration: %+v %v", o, err)
 	}
 	if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "<h1>second</h1>" {
 		t.Errorf("what is live: %s", v.body)
 	}
-	code, err := p.upload(site, hostedManifest, hostedFiles(map[string]string{"w/worker.js": "throw new Error('not today')", "migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;", "migrations/0003.sql": "CREATE TABLE good (x);"}))
+	code, err := p.upload(
+		site, hostedManifest,
+		hostedFiles(map[string]string{
+			"w/worker.js":         "throw new Error('not today')",
+			"migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;",
+			"migrations/0003.sql": "CREATE TABLE good (x);",
+		}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err := p.goLive("page.publish", site, code, false); err != nil || o.Code != toolapi.CodeWorkerFailed || !strings.Contains(o.Message, "not today") {
+	if o, err := p.goLive("page.publish", site, code, false); err != nil || o.Code != toolapi.CodeWorkerFailed ||
+		!strings.Contains(o.Message, "not today") {
 		t.Errorf("a broken Worker: %+v %v", o, err)
 	}
 	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) {
@@ -472,7 +495,8 @@ func TestEmptiedDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err := p.goLive("page.publish", site, next, false); err != nil || o.Code != toolapi.CodeMigrationFailed || !strings.Contains(o.Message, "emptied or is gone") {
+	if o, err := p.goLive("page.publish", site, next, false); err != nil || o.Code != toolapi.CodeMigrationFailed ||
+		!strings.Contains(o.Message, "emptied or is gone") {
 		t.Errorf("published over it: %+v %v", o, err)
 	}
 }
@@ -484,12 +508,17 @@ func TestPreviewLink(t *testing.T) {
 	site := p.Demo["unpublished_site_id"]
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
 	p.visit(t, "GET", demoNew, "/api/count", "")
-	next, err := p.upload(site, hostedManifest, hostedFiles(map[string]string{"public/index.html": "<h1>next</h1>", "migrations/0002.sql": "DELETE FROM visits;"}))
+	next, err := p.upload(
+		site, hostedManifest,
+		hostedFiles(map[string]string{"public/index.html": "<h1>next</h1>", "migrations/0002.sql": "DELETE FROM visits;"}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var link toolapi.PreviewLink
-	if status, err := p.rest("POST", toolapi.PreviewLinksPath, []byte(`{"site_id":"`+site+`","revision":"`+next+`"}`), &link); err != nil || status != http.StatusCreated {
+	if status, err := p.rest(
+		"POST", toolapi.PreviewLinksPath, []byte(`{"site_id":"`+site+`","revision":"`+next+`"}`), &link,
+	); err != nil || status != http.StatusCreated {
 		t.Fatal(status, err)
 	}
 	u, err := url.Parse(link.URL)
@@ -499,12 +528,15 @@ func TestPreviewLink(t *testing.T) {
 	host, token := u.Hostname(), strings.TrimPrefix(u.Path, "/__preview/")
 	first := p.visit(t, "GET", host, u.Path, "")
 	cookie := first.header.Get("Set-Cookie")
-	if first.status != http.StatusSeeOther || first.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") || strings.Contains(cookie, "Domain") {
+	if first.status != http.StatusSeeOther || first.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") ||
+		strings.Contains(cookie, "Domain") {
 		t.Errorf("the first visit: %d %v", first.status, first.header)
 	}
 	cookie, _, _ = strings.Cut(cookie, ";")
 	v := p.visit(t, "GET", host, "/", "", "Cookie", cookie)
-	for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "Cache-Control": "private, no-store"} {
+	for name, want := range map[string]string{
+		"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "Cache-Control": "private, no-store",
+	} {
 		if v.header.Get(name) != want || first.header.Get(name) != want {
 			t.Errorf("%s is %q", name, v.header.Get(name))
 		}
@@ -518,10 +550,15 @@ func TestPreviewLink(t *testing.T) {
 	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":2,`) {
 		t.Errorf("the live database: %s", v.body)
 	}
-	if v := p.visit(t, "GET", host, "/club/secret.txt", "", "Cookie", cookie, "Accept", "text/html"); v.status != http.StatusSeeOther || !strings.HasPrefix(v.header.Get("Location"), "/__pages/sign-in") {
+	if v := p.visit(
+		t, "GET", host, "/club/secret.txt", "", "Cookie", cookie, "Accept", "text/html",
+	); v.status != http.StatusSeeOther || !strings.HasPrefix(v.header.Get("Location"), "/__pages/sign-in") {
 		t.Errorf("a members page: %d %v", v.status, v.header)
 	}
-	lead := p.visit(t, "POST", host, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json", "Cookie", cookie)
+	lead := p.visit(
+		t, "POST", host, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type",
+		"application/x-www-form-urlencoded", "Accept", "application/json", "Cookie", cookie,
+	)
 	if lead.status != http.StatusCreated || !strings.Contains(lead.body, `"preview":true`) || !strings.Contains(lead.body, `"events":[]`) {
 		t.Errorf("a form: %d %s", lead.status, lead.body)
 	}
@@ -533,7 +570,8 @@ func TestPreviewLink(t *testing.T) {
 	}
 	revoked, unknown := p.visit(t, "GET", host, u.Path, ""), p.visit(t, "GET", "nobody.preview.localhost", "/__preview/x", "")
 	again := p.visit(t, "GET", host, "/", "", "Cookie", cookie)
-	if revoked.status != http.StatusNotFound || revoked.body != unknown.body || again.body != unknown.body || again.status != unknown.status {
+	if revoked.status != http.StatusNotFound || revoked.body != unknown.body || again.body != unknown.body ||
+		again.status != unknown.status {
 		t.Errorf("revoked: %d %s; unknown: %d %s; the cookie: %d", revoked.status, revoked.body, unknown.status, unknown.body, again.status)
 	}
 	if found := grep(t, data, token); found != "" || strings.Contains(p.stderr.String(), token) {

@@ -17,7 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0;\n"
+const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 " +
+	"FROM c) SELECT n FROM c WHERE n < 0;\n"
 
 // interrupted starts the command, waits until it is under way, sends Ctrl-C and
 // returns the exit code and stderr.
@@ -111,7 +112,9 @@ func TestInterrupt(t *testing.T) {
 	})
 	t.Run("dev while the module loads", func(t *testing.T) {
 		dir := copyExample(t, "broken/endless-loop")
-		if err := os.WriteFile(filepath.Join(dir, "worker.js"), []byte("for (;;) {}\nexport default { fetch() {} };\n"), 0o600); err != nil {
+		if err := os.WriteFile(
+			filepath.Join(dir, "worker.js"), []byte("for (;;) {}\nexport default { fetch() {} };\n"), 0o600,
+		); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -168,7 +171,9 @@ func TestStateRemoved(t *testing.T) {
 				}
 			}
 			d.eventually("the server notices", func() bool {
-				return regexp.MustCompile(c.told + `.* was removed while the site ran, and with it what was written since`).MatchString(d.stderr.String())
+				return regexp.MustCompile(
+					c.told + `.* was removed while the site ran, and with it what was written since`,
+				).MatchString(d.stderr.String())
 			})
 			timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
 			defer timer.Stop()

@@ -55,7 +55,8 @@ export default { async fetch(request, env) {
 const (
 	writerManifest = `{"entry": "worker.js", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000},
 	"bindings": {"database": {"migrations": "migrations"}, "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
-	writerTables = "CREATE TABLE a (key TEXT PRIMARY KEY, body TEXT NOT NULL);\nCREATE TABLE b (key TEXT PRIMARY KEY, version INTEGER NOT NULL);\n"
+	writerTables = "CREATE TABLE a (key TEXT PRIMARY KEY, body TEXT NOT NULL);\nCREATE TABLE b (key TEXT PRIMARY KEY, " +
+		"version INTEGER NOT NULL);\n"
 )
 
 // writerSite is a site with that Worker.

@@ -79,7 +79,12 @@ func (b *bombing) halfPosts(ctx context.Context) {
 			continue
 		}
 		defer c.Close()
-		_, _ = fmt.Fprintf(c, "POST /__pages/forms HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nform=f&x=", demoNew)
+		_, _ = fmt.Fprintf(
+			c,
+			"POST /__pages/forms HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
+				"Content-Length: 1000\r\n\r\nform=f&x=",
+			demoNew,
+		)
 	}
 	<-ctx.Done()
 }
@@ -88,7 +93,8 @@ func (b *bombing) halfPosts(ctx context.Context) {
 func (b *bombing) upload(ctx context.Context, n int64) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "cut off %d", n))
 	body, _ := json.Marshal(toolapi.DeclareArgs{ // of fixed types
-		SiteID: toolapi.UUID(b.site), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{{Path: "a", SHA256: toolapi.Digest(hex.EncodeToString(sum[:])), Size: 1}},
+		SiteID: toolapi.UUID(b.site), Manifest: json.RawMessage(`{}`),
+		Files: []toolapi.UploadFile{{Path: "a", SHA256: toolapi.Digest(hex.EncodeToString(sum[:])), Size: 1}},
 	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.URL+toolapi.UploadsPath, bytes.NewReader(body))
 	if err != nil {

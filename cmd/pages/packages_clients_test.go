@@ -69,7 +69,9 @@ func newServices() http.Handler {
 	mux.HandleFunc("POST /v1/customers", newCustomer)
 	mux.HandleFunc("GET /v1/customers", customers)
 	mux.HandleFunc("POST /v1/payment_intents", func(w http.ResponseWriter, _ *http.Request) {
-		answerJSON(w, http.StatusPaymentRequired, map[string]any{"error": map[string]any{"type": "card_error", "code": "card_declined", "message": "Your card was declined."}})
+		answerJSON(w, http.StatusPaymentRequired, map[string]any{
+			"error": map[string]any{"type": "card_error", "code": "card_declined", "message": "Your card was declined."},
+		})
 	})
 	mux.HandleFunc("POST /v1/chat/completions", completions)
 	return mux
@@ -113,7 +115,8 @@ func redisAnswer(r *http.Request, command []any) map[string]any {
 
 func redisCommand(w http.ResponseWriter, r *http.Request) {
 	var command []any
-	if err := json.NewDecoder(r.Body).Decode(&command); err != nil || len(command) == 0 || r.Header.Get("Authorization") != "Bearer secret" {
+	if err := json.NewDecoder(r.Body).Decode(&command); err != nil || len(command) == 0 ||
+		r.Header.Get("Authorization") != "Bearer secret" {
 		answerJSON(w, http.StatusUnauthorized, map[string]any{"error": "unauthorized"})
 		return
 	}
@@ -153,7 +156,10 @@ func newCustomer(w http.ResponseWriter, r *http.Request) {
 
 // customers are three, two a page.
 func customers(w http.ResponseWriter, r *http.Request) {
-	page := map[string]any{"object": "list", "url": "/v1/customers", "has_more": true, "data": []map[string]any{{"id": "cus_1"}, {"id": "cus_2"}}}
+	page := map[string]any{
+		"object": "list", "url": "/v1/customers", "has_more": true,
+		"data": []map[string]any{{"id": "cus_1"}, {"id": "cus_2"}},
+	}
 	if r.URL.Query().Get("starting_after") == "cus_2" {
 		page["has_more"], page["data"] = false, []map[string]any{{"id": "cus_3"}}
 	}
@@ -171,14 +177,22 @@ func completions(w http.ResponseWriter, r *http.Request) {
 		Format   struct{ Type string } `json:"response_format"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Model != "gpt-test" {
-		answerJSON(w, http.StatusNotFound, map[string]any{"error": map[string]any{"message": "The model does not exist", "type": "invalid_request_error", "code": "model_not_found", "param": nil}})
+		answerJSON(w, http.StatusNotFound, map[string]any{
+			"error": map[string]any{
+				"message": "The model does not exist", "type": "invalid_request_error", "code": "model_not_found",
+				"param": nil,
+			},
+		})
 		return
 	}
 	usage := map[string]any{"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
 	if asked.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, part := range []string{"Hel", "lo ", "⛵", "!"} {
-			chunk, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 0, "model": asked.Model, "choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": part}}}})
+			chunk, _ := json.Marshal(map[string]any{
+				"id": "c", "object": "chat.completion.chunk", "created": 0, "model": asked.Model,
+				"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": part}}},
+			})
 			// A character of several bytes comes in two pieces.
 			half := len(chunk) / 2
 			if i := strings.Index(string(chunk), "⛵"); i >= 0 {
@@ -188,16 +202,29 @@ func completions(w http.ResponseWriter, r *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			fmt.Fprintf(w, "%s\n\n", chunk[half:])
 		}
-		end, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 0, "model": asked.Model, "choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "stop"}}, "usage": usage})
+		end, _ := json.Marshal(map[string]any{
+			"id": "c", "object": "chat.completion.chunk", "created": 0, "model": asked.Model,
+			"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "stop"}},
+			"usage":   usage,
+		})
 		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", end)
 		return
 	}
 	message, reason := map[string]any{"role": "assistant", "content": "Hello ⛵!"}, "stop"
 	switch {
 	case len(asked.Tools) > 0 && asked.Messages[len(asked.Messages)-1].Role != "tool":
-		message, reason = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": "call_1", "type": "function", "function": map[string]any{"name": asked.Tools[0].Function.Name, "arguments": `{"place":"Kiel"}`}}}}, "tool_calls"
+		message, reason = map[string]any{
+			"role": "assistant", "content": nil,
+			"tool_calls": []any{map[string]any{
+				"id": "call_1", "type": "function",
+				"function": map[string]any{"name": asked.Tools[0].Function.Name, "arguments": `{"place":"Kiel"}`},
+			}},
+		}, "tool_calls"
 	case asked.Format.Type == "json_schema":
 		message["content"] = `{"name":"heron","seats":8}`
 	}
-	answerJSON(w, http.StatusOK, map[string]any{"id": "c", "object": "chat.completion", "created": 0, "model": asked.Model, "usage": usage, "choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": reason}}})
+	answerJSON(w, http.StatusOK, map[string]any{
+		"id": "c", "object": "chat.completion", "created": 0, "model": asked.Model, "usage": usage,
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": reason}},
+	})
 }

@@ -42,7 +42,8 @@ func wentWell(value any) bool {
 		return v == 1
 	case string:
 		return v == "them,secret,true" ||
-			strings.HasPrefix(v, "urn:example:issuer,true,ERR_JWT_CLAIM_VALIDATION_FAILED,ERR_JWS_SIGNATURE_VERIFICATION_FAILED,") && !strings.HasSuffix(v, "false")
+			strings.HasPrefix(v, "urn:example:issuer,true,ERR_JWT_CLAIM_VALIDATION_FAILED,ERR_JWS_SIGNATURE_VERIFICATION_FAILED,") &&
+				!strings.HasSuffix(v, "false")
 	}
 	return false
 }

@@ -24,7 +24,8 @@ func TestIntlPackages(t *testing.T) {
 		},
 		"dayjs": {"toronto": "2013-11-18T11:55:00-05:00", "zone": "2024-02-29 22:05 +09:00", "guess": "UTC"},
 		"messages": {
-			"cart": "1.234 Artikel für 9,50\u00a0€, 2. am 29. Februar 2024", "list": "Ich, du und wir", "relative": "gestern", "name": "Türkei",
+			"cart": "1.234 Artikel für 9,50\u00a0€, 2. am 29. Februar 2024", "list": "Ich, du und wir",
+			"relative": "gestern", "name": "Türkei",
 			"parts": 5.0, "range": "29.02. – 01.03.2024",
 		},
 	} {

@@ -28,28 +28,69 @@ var serverPackages = map[string]string{
 // its answer has: status, lines of the head and the body. The ETag is the body's
 // SHA-1, the signature of the cookie HMAC-SHA-256 of its value.
 var honoRequests = []packageRequest{
-	{"GET", "/api/boats", "", []string{"Origin: https://example.com"}, 200, []string{"Access-Control-Allow-Origin: https://example.com", "Access-Control-Allow-Credentials: true", "Content-Type: application/json", "X-Frame-Options: SAMEORIGIN", "Content-Security-Policy: default-src 'self'"}, `{"boats":["heron"]}`},
-	{"OPTIONS", "/api/boats", "", []string{"Origin: https://example.com", "Access-Control-Request-Method: POST"}, 204, []string{"Access-Control-Allow-Methods: POST,GET", "Access-Control-Max-Age: 600"}, ""},
+	{
+		"GET", "/api/boats", "", []string{"Origin: https://example.com"}, 200,
+		[]string{
+			"Access-Control-Allow-Origin: https://example.com", "Access-Control-Allow-Credentials: true",
+			"Content-Type: application/json", "X-Frame-Options: SAMEORIGIN",
+			"Content-Security-Policy: default-src 'self'",
+		},
+		`{"boats":["heron"]}`,
+	},
+	{
+		"OPTIONS", "/api/boats", "", []string{"Origin: https://example.com", "Access-Control-Request-Method: POST"},
+		204, []string{"Access-Control-Allow-Methods: POST,GET", "Access-Control-Max-Age: 600"}, "",
+	},
 	{"GET", "/etag", "", nil, 200, []string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, "Hono is cool"},
-	{"GET", "/etag", "", []string{`If-None-Match: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, 304, []string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, ""},
-	{"POST", "/form", "a=1&a=2&b.c=x", []string{"Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded"}, 403, nil, "Forbidden"},
-	{"POST", "/form", "a=1&a=2&b.c=x", []string{"Origin: ORIGIN", "Content-Type: application/x-www-form-urlencoded"}, 200, nil, `{"a":["1","2"],"b":{"c":"x"}}`},
+	{
+		"GET", "/etag", "", []string{`If-None-Match: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, 304,
+		[]string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, "",
+	},
+	{
+		"POST", "/form", "a=1&a=2&b.c=x",
+		[]string{"Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded"}, 403, nil,
+		"Forbidden",
+	},
+	{
+		"POST", "/form", "a=1&a=2&b.c=x", []string{"Origin: ORIGIN", "Content-Type: application/x-www-form-urlencoded"},
+		200, nil, `{"a":["1","2"],"b":{"c":"x"}}`,
+	},
 	{"GET", "/basic", "", nil, 401, []string{`Www-Authenticate: Basic realm="Secure Area"`}, "Unauthorized"},
 	{"GET", "/basic", "", []string{"Authorization: Basic aG9ubzphY29vbHByb2plY3Q="}, 200, nil, "You are authorized"},
 	{"GET", "/token", "", nil, 401, nil, "Unauthorized"},
-	{"GET", "/token", "", []string{"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"}, 200, nil, `{"sub":"user123","exp":9999999999}`},
-	{"GET", "/token", "", []string{"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTI0IiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"}, 401, nil, "Unauthorized"},
+	{
+		"GET", "/token", "",
+		[]string{"Authorization: Bearer " +
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"},
+		200, nil, `{"sub":"user123","exp":9999999999}`,
+	},
+	{
+		"GET", "/token", "",
+		[]string{"Authorization: Bearer " +
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTI0IiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"},
+		401, nil, "Unauthorized",
+	},
 	{"POST", "/small", "12345678901", nil, 413, nil, "overflow :("},
 	{"POST", "/small", "123", nil, 200, nil, "123"},
-	{"GET", "/page/Jane", "", nil, 200, []string{"Content-Type: text/html; charset=UTF-8"}, `<!DOCTYPE html><html><head><title>A page</title></head><body><h1 class="a">Jane &amp; <b>&lt;x&gt;</b></h1></body></html>`},
-	{"GET", "/sse", "", nil, 200, []string{"Content-Type: text/event-stream", "Cache-Control: no-cache"}, "event: time-update\ndata: line 0\ndata: more\nid: 0\n\nevent: time-update\ndata: line 1\ndata: more\nid: 1\n\nevent: time-update\ndata: line 2\ndata: more\nid: 2\n\n"},
+	{
+		"GET", "/page/Jane", "", nil, 200, []string{"Content-Type: text/html; charset=UTF-8"},
+		`<!DOCTYPE html><html><head><title>A page</title></head><body><h1 class="a">Jane &amp; <b>&lt;x&gt;</b></h1></body></html>`,
+	},
+	{
+		"GET", "/sse", "", nil, 200, []string{"Content-Type: text/event-stream", "Cache-Control: no-cache"},
+		"event: time-update\ndata: line 0\ndata: more\nid: 0\n\nevent: time-update\ndata: line 1\ndata: more\nid: 1\n" +
+			"\nevent: time-update\ndata: line 2\ndata: more\nid: 2\n\n",
+	},
 	{"GET", "/text", "", nil, 200, []string{"Content-Type: text/plain; charset=UTF-8"}, "Hello\nHono!"},
 	{"GET", "/bytes", "", nil, 200, nil, "Hello"},
 	{"GET", "/cookies", "", []string{"Cookie: a=b; signed=blueberry.tB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D"}, 200, []string{
 		"Set-Cookie: __Secure-delicious=macha; Max-Age=1000; Path=/; HttpOnly; Secure; SameSite=Strict",
 		"Set-Cookie: signed=blueberry.tB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D; Path=/", "Set-Cookie: old=; Max-Age=0; Path=/",
 	}, `{"all":{"a":"b","signed":"blueberry.tB2f7hDz+X5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI="},"signed":"blueberry"}`},
-	{"GET", "/cookies", "", []string{"Cookie: signed=blueberry.aB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D"}, 200, nil, `"signed":false}`},
+	{
+		"GET", "/cookies", "", []string{"Cookie: signed=blueberry.aB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D"},
+		200, nil, `"signed":false}`,
+	},
 	{"GET", "/boom", "", nil, 401, nil, "no entry"},
 	{"GET", "/a/b.png", "", nil, 200, nil, "picture a/b.png"},
 	{"GET", "/none", "", nil, 404, nil, "no such page of hono"},

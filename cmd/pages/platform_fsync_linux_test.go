@@ -41,7 +41,10 @@ func TestFailedSync(t *testing.T) {
 			return err == nil && status == http.StatusOK && strings.Contains(text, `"ok":true`)
 		}},
 		{"a page's leads", "/sites/%s/platform.db-wal", func(p *platformRun, _, _ string) bool {
-			v, err := p.tryVisit("POST", demoNew, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type", "application/x-www-form-urlencoded")
+			v, err := p.tryVisit(
+				"POST", demoNew, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type",
+				"application/x-www-form-urlencoded",
+			)
 			return err == nil && v.status < 400
 		}},
 		{"a page's database", "/sites/%s/site.db-wal", func(p *platformRun, site, _ string) bool {
@@ -93,7 +96,8 @@ func failSync(t *testing.T, file string, do func(p *platformRun, site, revision 
 	case <-time.After(patience):
 		t.Fatalf("the service goes on\n%s", p.stderr)
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != failure.ExitResource || !strings.Contains(p.stderr.String(), "a write did not reach the disk") {
+	if code := p.cmd.ProcessState.ExitCode(); code != failure.ExitResource ||
+		!strings.Contains(p.stderr.String(), "a write did not reach the disk") {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 	p = startPlatform(t, data)

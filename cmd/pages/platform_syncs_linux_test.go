@@ -44,7 +44,10 @@ func TestEveryFailedSync(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, s.p.stderr)
 	}
 	s.page.checkHistory(t, s.data)
-	t.Logf("%d rounds, %d acknowledged of pages, %d of Workers, %d leads; failed: %v", rounds, s.page.count(), s.writes.acks, s.leads, s.files)
+	t.Logf(
+		"%d rounds, %d acknowledged of pages, %d of Workers, %d leads; failed: %v", rounds, s.page.count(),
+		s.writes.acks, s.leads, s.files,
+	)
 }
 
 // syncRun is a service that loses writes, and what its users were told.
@@ -72,7 +75,8 @@ func (s *syncRun) start() {
 	s.p = startPlatformAs(s.t, s.data, func(cmd *exec.Cmd) {
 		askFirst(s.t, cmd, func(path string) bool {
 			// SQLite syncs the folder of a new log, and takes no notice of what comes of it.
-			if found, _ := filepath.Glob(filepath.Join(path, "*.db")); len(found) > 0 || s.countdown.Load() == 0 || s.countdown.Add(-1) != 0 {
+			if found, _ := filepath.Glob(filepath.Join(path, "*.db")); len(found) > 0 || s.countdown.Load() == 0 ||
+				s.countdown.Add(-1) != 0 {
 				return false
 			}
 			s.last.Store(&path)
@@ -103,7 +107,10 @@ func (s *syncRun) worker() *devServer {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	return &devServer{t: s.t, URL: "http://" + net.JoinHostPort(demoNew, port), client: &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+	return &devServer{
+		t: s.t, URL: "http://" + net.JoinHostPort(demoNew, port),
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}},
+	}
 }
 
 // act does one thing after the other until something is not acknowledged, and waits for
@@ -135,7 +142,10 @@ func (s *syncRun) once(n int) (ok bool) {
 		return s.page.once(s.t, s.p)
 	case 5:
 		s.under++
-		v, err := s.p.tryVisit("POST", demoNew, "/__pages/forms", fmt.Sprintf("form=contact&n=%d", n), "Content-Type", "application/x-www-form-urlencoded")
+		v, err := s.p.tryVisit(
+			"POST", demoNew, "/__pages/forms", fmt.Sprintf("form=contact&n=%d", n), "Content-Type",
+			"application/x-www-form-urlencoded",
+		)
 		if err != nil || v.status != http.StatusSeeOther {
 			return false
 		}
@@ -159,7 +169,8 @@ func (s *syncRun) ends() {
 	case <-time.After(patience):
 		s.t.Fatalf("the service goes on: %v\n%s", s.files, s.p.stderr)
 	}
-	if code := s.p.cmd.ProcessState.ExitCode(); !s.failed.Load() || code != failure.ExitResource || !strings.Contains(s.p.stderr.String(), "a write did not reach the disk") {
+	if code := s.p.cmd.ProcessState.ExitCode(); !s.failed.Load() || code != failure.ExitResource ||
+		!strings.Contains(s.p.stderr.String(), "a write did not reach the disk") {
 		s.t.Errorf("exit code %d, with an fsync that failed: %t\n%s", code, s.failed.Load(), s.p.stderr)
 	}
 }

@@ -57,8 +57,14 @@ func startPlatform(t *testing.T, data string, args ...string) *platformRun {
 func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...string) *platformRun {
 	t.Helper()
 	path := program(t)
-	p := &platformRun{data: data, stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})}}
-	p.cmd = exec.Command(path, append([]string{"platform", "--data", data, "--port", "0", "--seed", "demo", "--json", "--rate-limit", "1000000"}, args...)...)
+	p := &platformRun{
+		data: data, stderr: &lockedBuffer{},
+		client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})},
+	}
+	p.cmd = exec.Command(
+		path,
+		append([]string{"platform", "--data", data, "--port", "0", "--seed", "demo", "--json", "--rate-limit", "1000000"}, args...)...,
+	)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -122,7 +128,8 @@ func TestPlatform(t *testing.T) {
 	if p.MCPPath != "/mcp" || len(p.Keys) != 8 || !slices.Equal(p.Workspaces, []string{"acme", "globex"}) || p.Demo["site_id"] == "" {
 		t.Errorf("%+v", p.Ready)
 	}
-	if status, text, err := p.call(p.Keys["member"], "brand_profile.status", ""); err != nil || status != 200 || !strings.Contains(text, `"workspace":"acme"`) {
+	if status, text, err := p.call(p.Keys["member"], "brand_profile.status", ""); err != nil || status != 200 ||
+		!strings.Contains(text, `"workspace":"acme"`) {
 		t.Errorf("%d %s %v", status, text, err)
 	}
 	run := func(args ...string) (string, int) {
@@ -148,7 +155,8 @@ func TestPlatform(t *testing.T) {
 	if status, text, err := p.call(key, "brand_profile.status", ""); err != nil || status != 401 {
 		t.Errorf("%d %s %v", status, text, err)
 	}
-	if out, code := run("--port", "0"); code != failure.ExitResource || !strings.Contains(out, fmt.Sprintf("another pages platform (process %d) uses", p.cmd.Process.Pid)) {
+	if out, code := run("--port", "0"); code != failure.ExitResource ||
+		!strings.Contains(out, fmt.Sprintf("another pages platform (process %d) uses", p.cmd.Process.Pid)) {
 		t.Errorf("%d %s", code, out)
 	}
 	if code := p.end(t, os.Interrupt); code != 0 {
@@ -177,7 +185,10 @@ func (p *platformRun) callMCP(key, tool, body string, header ...string) (status 
 	if len(header) == 2 {
 		arguments["idempotency_key"] = header[1]
 	}
-	message, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}})
+	message, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
+	})
 	if err != nil {
 		return 0, "", err
 	}
@@ -185,7 +196,10 @@ func (p *platformRun) callMCP(key, tool, body string, header ...string) (status 
 	if err != nil {
 		return 0, "", err
 	}
-	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	r.Header = http.Header{
+		"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"},
+	}
 	resp, err := p.client.Do(r)
 	if err != nil {
 		return 0, "", err
@@ -311,16 +325,24 @@ func TestPlatformLosesNothing(t *testing.T) {
 			untoldPages = 0
 		}
 		if how == syscall.SIGTERM {
-			if code != failure.ExitTerm || e.publishes != l.publishes+untold || e.drafts != l.drafts+untoldDrafts || e.pages != len(l.pages)+untoldPages {
-				t.Errorf("round %d: exit %d, %+v, told were %d publishes, %d drafts, %d pages; %d, %d and %d of rounds before were not", round, code, e, l.publishes, l.drafts, len(l.pages), untold, untoldDrafts, untoldPages)
+			if code != failure.ExitTerm || e.publishes != l.publishes+untold || e.drafts != l.drafts+untoldDrafts ||
+				e.pages != len(l.pages)+untoldPages {
+				t.Errorf(
+					"round %d: exit %d, %+v, told were %d publishes, %d drafts, %d pages; %d, %d and %d of rounds before were not",
+					round, code, e, l.publishes, l.drafts, len(l.pages), untold, untoldDrafts, untoldPages,
+				)
 			}
 		}
 		untold, untoldDrafts, untoldPages = e.publishes-l.publishes, e.drafts-l.drafts, e.pages-len(l.pages)
-		if e.publishes != e.audited || e.publishes != e.answered || untold < 0 || untold > round+1 || e.drafts < l.drafts || e.drafts > l.drafts+1 || e.pages != e.named || e.pages < len(l.pages) || e.pages > len(l.pages)+1 {
+		if e.publishes != e.audited || e.publishes != e.answered || untold < 0 || untold > round+1 || e.drafts < l.drafts ||
+			e.drafts > l.drafts+1 || e.pages != e.named || e.pages < len(l.pages) || e.pages > len(l.pages)+1 {
 			t.Fatalf("round %d: %+v, told were %d publishes, %d drafts, %d pages", round, e, l.publishes, l.drafts, len(l.pages))
 		}
 	}
-	t.Logf("%d drafts, %d calls cut short; %d publishes, %d more that nobody was told of; %d pages", l.drafts, l.cut, l.publishes, untold, len(l.pages))
+	t.Logf(
+		"%d drafts, %d calls cut short; %d publishes, %d more that nobody was told of; %d pages", l.drafts, l.cut,
+		l.publishes, untold, len(l.pages),
+	)
 	if !l.didAll() {
 		t.Error("nothing was done")
 	}

@@ -74,7 +74,10 @@ type historian struct {
 
 // record notes an operation that began at a time and has ended now, or, unanswered, never.
 func (h *historian) record(client int, op publishOp, began time.Duration, output string, answered bool) {
-	o := porcupine.Operation{ClientId: client, Input: op, Call: began.Nanoseconds(), Output: output, Return: time.Since(h.began).Nanoseconds()}
+	o := porcupine.Operation{
+		ClientId: client, Input: op, Call: began.Nanoseconds(), Output: output,
+		Return: time.Since(h.began).Nanoseconds(),
+	}
 	if !answered {
 		o.Return = math.MaxInt64
 	}

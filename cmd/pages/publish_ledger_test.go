@@ -53,7 +53,9 @@ func markBody(mark, name string) string { return strings.Repeat(mark+" "+name+"\
 func markedFiles(mark string) map[string]string {
 	return map[string]string{
 		"public/a.txt": markBody(mark, "a"), "public/b.txt": markBody(mark, "b"), "migrations/0001.sql": "CREATE TABLE a (n INTEGER);",
-		"w/worker.js": "const text = " + fmt.Sprintf("%q", mark+" api\n") + `.repeat(400); export default { fetch() { return new Response(text); } }`,
+		"w/worker.js": "const text = " + fmt.Sprintf(
+			"%q", mark+" api\n",
+		) + `.repeat(400); export default { fetch() { return new Response(text); } }`,
 	}
 }
 
@@ -188,7 +190,8 @@ func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 
 // gone reports whether an error is that of a service which ended.
 func gone(err error) bool {
-	return strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "connection re") || strings.Contains(err.Error(), "broken pipe")
+	return strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "connection re") ||
+		strings.Contains(err.Error(), "broken pipe")
 }
 
 // importFiles makes a revision of an archive.
@@ -264,7 +267,8 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 	bundles := map[string]string{}
 	for _, name := range p.revisionsOf(t, l.site) {
 		var r toolapi.Revision
-		if status, err := p.rest(http.MethodGet, toolapi.RevisionPath(name)+"?site_id="+l.site, nil, &r); err != nil || status != http.StatusOK {
+		if status, err := p.rest(http.MethodGet, toolapi.RevisionPath(name)+"?site_id="+l.site, nil, &r); err != nil ||
+			status != http.StatusOK {
 			t.Fatalf("%s: %d %v", name, status, err)
 		}
 		if other, twice := bundles[r.BundleDigest]; twice {
@@ -316,7 +320,10 @@ func (l *pageLedger) checkHistory(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 	if n < l.publishes || n > l.publishes+l.unknown || broken != 0 {
-		t.Errorf("%s: %d publishes, %d of them not after the one before; %d were acknowledged, %d may have happened", l.host, n, broken, l.publishes, l.unknown)
+		t.Errorf(
+			"%s: %d publishes, %d of them not after the one before; %d were acknowledged, %d may have happened", l.host,
+			n, broken, l.publishes, l.unknown,
+		)
 	}
 }
 
@@ -337,7 +344,9 @@ func checkBlob(data, sum string) error {
 func leftovers(t *testing.T, data string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
-		if name := d.Name(); err == nil && (strings.HasPrefix(name, "import-") || strings.HasPrefix(name, "migrations-") || strings.HasPrefix(name, ".probe") || filepath.Base(filepath.Dir(path)) == "tmp") {
+		if name := d.Name(); err == nil &&
+			(strings.HasPrefix(name, "import-") || strings.HasPrefix(name, "migrations-") || strings.HasPrefix(name, ".probe") ||
+				filepath.Base(filepath.Dir(path)) == "tmp") {
 			all = append(all, path)
 		}
 		return err

@@ -33,7 +33,8 @@ func TestHostileAtTerminal(t *testing.T) {
 	} {
 		at := startAtTerminal(t, pages(append(args, "--color", "never")...))
 		code, shown := at.end()
-		if code != 0 || !strings.Contains(shown, "grüße") || !strings.Contains(shown, `\x1b`) && !strings.Contains(shown, `\u001b`) || strings.ContainsAny(shown, "\x1b\x07\u009b\u202e") {
+		if code != 0 || !strings.Contains(shown, "grüße") || !strings.Contains(shown, `\x1b`) && !strings.Contains(shown, `\u001b`) ||
+			strings.ContainsAny(shown, "\x1b\x07\u009b\u202e") {
 			t.Errorf("%v: exit code %d: %q", args, code, shown)
 		}
 		if args[1] == "dump" && !strings.Contains(shown, "note: 5 characters are shown as an escape") {

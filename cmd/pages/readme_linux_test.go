@@ -64,7 +64,10 @@ func (r *reader) begin() {
 		r.Fatal(err)
 	}
 	recipe := strings.NewReplacer("$(BIN)", "bin/pages", "$(SITE)", "testdata/sites/riverside").Replace(string(makefile))
-	for _, command := range []string{"\ndev: build example\n\tbin/pages dev testdata/sites/riverside\n", "\nBIN     := bin/pages\nSITE    := testdata/sites/riverside\n"} {
+	for _, command := range []string{
+		"\ndev: build example\n\tbin/pages dev testdata/sites/riverside\n",
+		"\nBIN     := bin/pages\nSITE    := testdata/sites/riverside\n",
+	} {
 		if !strings.Contains(recipe, command) {
 			r.Errorf("the Makefile has no %q", command)
 		}
@@ -89,7 +92,9 @@ func (r *reader) sendForm() {
 		r.Errorf("%s: %d %s", readmeGate, a.StatusCode, a.body)
 	}
 	form := url.Values{"form": {"membership"}, "name": {"Ada"}, "email": {"ada@example.org"}}
-	if a := d.do(http.MethodPost, "/__pages/forms", form.Encode(), "Content-Type: application/x-www-form-urlencoded"); a.StatusCode != http.StatusSeeOther {
+	if a := d.do(
+		http.MethodPost, "/__pages/forms", form.Encode(), "Content-Type: application/x-www-form-urlencoded",
+	); a.StatusCode != http.StatusSeeOther {
 		r.Fatalf("the form: %d %s", a.StatusCode, a.body)
 	}
 	out, err := r.shell(r.blocks[1]).Output()
@@ -109,7 +114,8 @@ func (r *reader) publish() {
 	}
 	service := startPlatform(r.T, filepath.Join(r.root, "service"))
 	script := strings.NewReplacer("PAGES_BASE_URL=…", "PAGES_BASE_URL="+service.URL,
-		"PAGES_API_KEY=…", "PAGES_API_KEY="+service.Keys["member"], "PAGES_SITE=…", "PAGES_SITE="+service.Demo["site_id"]).Replace(r.blocks[3])
+		"PAGES_API_KEY=…", "PAGES_API_KEY="+service.Keys["member"], "PAGES_SITE=…",
+		"PAGES_SITE="+service.Demo["site_id"]).Replace(r.blocks[3])
 	at := startAtTerminal(r.T, r.shell(script))
 	at.answer("Go ahead?", "y\n")
 	code, shown := at.end()

@@ -274,7 +274,8 @@ func TestWorkflow(t *testing.T) {
 	}
 	bad := copyExample(t, "broken/unknown-key")
 	out, summary, ok := step(bad, commands[0])
-	if ok || !strings.Contains(out, "::error file=pages.deploy.json,line=3,") || !strings.Contains(summary, "| error | `pages.deploy.json:3:30` |") {
+	if ok || !strings.Contains(out, "::error file=pages.deploy.json,line=3,") ||
+		!strings.Contains(summary, "| error | `pages.deploy.json:3:30` |") {
 		t.Errorf("%s on a bad site: %v\n%s\n%s", commands[0], ok, out, summary)
 	}
 }

@@ -22,7 +22,10 @@ import (
 func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
-	s, err := service.Open(context.Background(), filepath.Join(dir, platform.DatabaseFile), service.Options{PerMinute: platform.MaxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))})
+	s, err := service.Open(
+		context.Background(), filepath.Join(dir, platform.DatabaseFile),
+		service.Options{PerMinute: platform.MaxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))},
+	)
 	ts.Check(err)
 	server := httptest.NewServer(s)
 	ts.Defer(func() {
@@ -35,10 +38,15 @@ func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	ts.Setenv("PAGES_BASE_URL", server.URL)
 	ts.Setenv("PAGES_API_KEY", demo.Keys["member"])
-	for name, key := range map[string]string{"MEMBER": "member", "SERVICE": "service", "BOTH": "both", "REVOKED": "revoked", "NOACCESS": "no_access"} {
+	for name, key := range map[string]string{
+		"MEMBER": "member", "SERVICE": "service", "BOTH": "both", "REVOKED": "revoked", "NOACCESS": "no_access",
+	} {
 		ts.Setenv(name, demo.Keys[key])
 	}
-	for name, id := range map[string]string{"SITE": "site_id", "OTHER": "other_site_id", "NEW": "unpublished_site_id", "DOMAIN": "domain_id", "BOARD": "board_id"} {
+	for name, id := range map[string]string{
+		"SITE": "site_id", "OTHER": "other_site_id", "NEW": "unpublished_site_id", "DOMAIN": "domain_id",
+		"BOARD": "board_id",
+	} {
 		ts.Setenv(name, demo.IDs[id])
 	}
 	for file, key := range map[string]string{"key": "member", "service": "service"} {

@@ -25,7 +25,10 @@ var visits = []struct {
 	{"HEAD", "/about", "", http.StatusOK},
 	{"GET", "/nosuch", "", http.StatusNotFound},
 	{"GET", "/minutes/", "", http.StatusUnauthorized},
-	{"POST", "/__pages/forms", url.Values{"form": {"membership"}, "name": {"Ada"}, "email": {"a@example.org"}}.Encode(), http.StatusSeeOther},
+	{
+		"POST", "/__pages/forms",
+		url.Values{"form": {"membership"}, "name": {"Ada"}, "email": {"a@example.org"}}.Encode(), http.StatusSeeOther,
+	},
 }
 
 // TestSoakLoad: a dev server that is visited by many and saved to again and again answers each as the first, and in

@@ -65,9 +65,12 @@ func differing(before, after map[string]string) (names []string) {
 
 // ownFiles are somebody's own files: nested, hidden, read-only, with odd names, and some with names of a state's.
 var ownFiles = []string{
-	"thesis.docx", "photos/2026/may/a.jpg", ".ssh/id", ".env", "name with spaces\tand tabs", "-rf", "ünïcödé", "empty/", ".hidden/deep/er/x",
-	"site.db", "storage/thesis.docx", "storage/blobs/list.txt", "storage/index.db", "uploads/incoming/draft", "undo/backup.db", "snapshots/holiday/a.jpg",
-	"snapshots/.saving-1/a.jpg", ".load/new/site.db", ".load/x", "told/story.txt", "dev.json", "cache.db", "db_history", ".DS_Store", "storage/.DS_Store",
+	"thesis.docx", "photos/2026/may/a.jpg", ".ssh/id", ".env", "name with spaces\tand tabs", "-rf", "ünïcödé", "empty/",
+	".hidden/deep/er/x",
+	"site.db", "storage/thesis.docx", "storage/blobs/list.txt", "storage/index.db", "uploads/incoming/draft",
+	"undo/backup.db", "snapshots/holiday/a.jpg",
+	"snapshots/.saving-1/a.jpg", ".load/new/site.db", ".load/x", "told/story.txt", "dev.json", "cache.db", "db_history",
+	".DS_Store", "storage/.DS_Store",
 }
 
 func layOwn(t *testing.T, dir string, names ...string) {
@@ -89,7 +92,9 @@ func layOwn(t *testing.T, dir string, names ...string) {
 		}
 	}
 	locked := filepath.Join(dir, "photos")
-	if err := errors.Join(os.Chmod(filepath.Join(dir, "thesis.docx"), 0o400), os.MkdirAll(locked, 0o755), os.Chmod(locked, 0o500)); err != nil {
+	if err := errors.Join(
+		os.Chmod(filepath.Join(dir, "thesis.docx"), 0o400), os.MkdirAll(locked, 0o755), os.Chmod(locked, 0o500),
+	); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(locked, 0o700) })
@@ -104,7 +109,8 @@ func foreignSite(t *testing.T) (all, site string) {
 	all = t.TempDir()
 	site = filepath.Join(all, "sites", "club")
 	for name, text := range map[string]string{
-		"pages.deploy.json": foreignManifest, "public/index.html": `<!doctype html><html lang="en"><title>Club</title><form method="post" action="/__pages/forms/join"><input name="a"></form></html>`, "src/worker.js": "export default { fetch: () => new Response('hello') };",
+		"pages.deploy.json": foreignManifest,
+		"public/index.html": `<!doctype html><html lang="en"><title>Club</title><form method="post" action="/__pages/forms/join"><input name="a"></form></html>`, "src/worker.js": "export default { fetch: () => new Response('hello') };",
 		"migrations/0001_a.sql": "CREATE TABLE a (x TEXT);", "seed.sql": "INSERT INTO a VALUES ('seeded');",
 	} {
 		put(t, filepath.Join(site, filepath.FromSlash(name)), text)
@@ -122,10 +128,15 @@ func stateCommands(all string) [][]string {
 	rows, table := filepath.Join(all, "rows.sql"), filepath.Join(all, "a.csv")
 	var commands [][]string
 	for _, line := range []string{
-		"state reset --yes", "state reset --yes --json", "state load holiday --yes", "state load holiday", "state save holiday --force", "state save new", "state remove holiday", "state list", "state list --json",
-		"state seed", "state seed --force", "migrate", "migrate --json", "migrate reset --yes", "migrate undo", "migrate undo --redo", "migrate undo --list", "migrate status", "migrate plan", "migrate rehearse",
-		"migrate repair --accept 0001_a.sql", "migrate schema", "db query|SELECT 1", "db exec|CREATE TABLE t (x)", "db import|" + rows, "db import|" + table + "|--table|a", "db dump", "db shell",
-		"dev --port 0", "test -- true", "test --seed -- true", "test --snapshot holiday -- true", "leads list", "leads show x", "leads replay x", "leads export csv", "events list", "events tail", "events replay --status dead", "logs", "logs --follow",
+		"state reset --yes", "state reset --yes --json", "state load holiday --yes", "state load holiday",
+		"state save holiday --force", "state save new", "state remove holiday", "state list", "state list --json",
+		"state seed", "state seed --force", "migrate", "migrate --json", "migrate reset --yes", "migrate undo",
+		"migrate undo --redo", "migrate undo --list", "migrate status", "migrate plan", "migrate rehearse",
+		"migrate repair --accept 0001_a.sql", "migrate schema", "db query|SELECT 1", "db exec|CREATE TABLE t (x)",
+		"db import|" + rows, "db import|" + table + "|--table|a", "db dump", "db shell",
+		"dev --port 0", "test -- true", "test --seed -- true", "test --snapshot holiday -- true", "leads list",
+		"leads show x", "leads replay x", "leads export csv", "events list", "events tail",
+		"events replay --status dead", "logs", "logs --follow",
 		"doctor", "doctor --fix",
 	} {
 		parts := strings.Split(line, "|")
@@ -151,13 +162,20 @@ func TestForeignFilesStay(t *testing.T) {
 		flags   []string
 		said    string
 	}{
-		{"somebody's folder", 1, nil, []string{"--state-dir", folder}, "is no state folder of pages, and nothing in it was touched: it holds "},
+		{
+			"somebody's folder", 1, nil, []string{"--state-dir", folder},
+			"is no state folder of pages, and nothing in it was touched: it holds ",
+		},
 		{"a state with somebody's files", 2, func(t *testing.T) {
 			realState(t, site)
-			for _, name := range []string{"storage/thesis.docx", "storage/blobs/thesis.docx", "undo/thesis.docx", "storage/.DS_Store", ".DS_Store"} {
+			for _, name := range []string{
+				"storage/thesis.docx", "storage/blobs/thesis.docx", "undo/thesis.docx", "storage/.DS_Store",
+				".DS_Store",
+			} {
 				put(t, filepath.Join(state, filepath.FromSlash(name)), "mine")
 			}
-		}, nil, `is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`},
+		}, nil,
+			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`},
 		{"a link in the place of the state", 5, func(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(state), os.Symlink("../../../documents", state)); err != nil {
 				t.Fatal(err)
@@ -165,15 +183,24 @@ func TestForeignFilesStay(t *testing.T) {
 		}, nil, ".pages/state\" is a link"},
 		{"a link in the place of .pages", 5, func(t *testing.T) {
 			kept := filepath.Join(site, ".pages")
-			if err := errors.Join(os.RemoveAll(kept), os.Mkdir(filepath.Join(folder, "state"), 0o700), os.Symlink("../../documents", kept)); err != nil {
+			if err := errors.Join(
+				os.RemoveAll(kept), os.Mkdir(filepath.Join(folder, "state"), 0o700),
+				os.Symlink("../../documents", kept),
+			); err != nil {
 				t.Fatal(err)
 			}
 		}, nil, ".pages\" is a link"},
 		{"the site", 9, nil, []string{"--persist-to", site}, "is the site's own"},
 		{"above the site", 9, nil, []string{"--state-dir", filepath.Dir(site)}, "is one that the site is in"},
-		{"public files", 9, nil, []string{"--state-dir", filepath.Join(site, "public", "new")}, "in public, which holds the site's public files"},
+		{
+			"public files", 9, nil, []string{"--state-dir", filepath.Join(site, "public", "new")},
+			"in public, which holds the site's public files",
+		},
 		{"the source", 9, nil, []string{"--state-dir", filepath.Join(site, "src")}, "in src, which holds the site's source"},
-		{"the migrations", 9, nil, []string{"--state-dir", filepath.Join(site, "migrations")}, "in migrations, which holds the site's migrations"},
+		{
+			"the migrations", 9, nil, []string{"--state-dir", filepath.Join(site, "migrations")},
+			"in migrations, which holds the site's migrations",
+		},
 		{".pages", 9, nil, []string{"--state-dir", filepath.Join(site, ".pages")}, "pages keeps other files in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -194,7 +221,8 @@ func TestForeignFilesStay(t *testing.T) {
 				if changed := differing(before, treeOf(t, all)); len(changed) > 0 {
 					t.Fatalf("pages %q changed %q", args, changed)
 				}
-				if code == 0 || !strings.Contains(stdout+stderr, c.said) && !strings.Contains(strings.ReplaceAll(stdout+stderr, `\"`, `"`), c.said) {
+				if code == 0 ||
+					!strings.Contains(stdout+stderr, c.said) && !strings.Contains(strings.ReplaceAll(stdout+stderr, `\"`, `"`), c.said) {
 					t.Errorf("pages %q ends with %d: %s%s", args, code, stdout, stderr)
 				}
 			}
@@ -207,12 +235,16 @@ func realState(t *testing.T, site string) {
 	t.Helper()
 	d := startDev(t, site)
 	d.stop()
-	for _, args := range [][]string{{"state", "seed"}, {"state", "save", "holiday"}, {"migrate", "reset", "--yes"}, {"state", "save", "holiday", "--force"}, {"db", "exec", "INSERT INTO a VALUES ('b')"}} {
+	for _, args := range [][]string{
+		{"state", "seed"}, {"state", "save", "holiday"}, {"migrate", "reset", "--yes"},
+		{"state", "save", "holiday", "--force"}, {"db", "exec", "INSERT INTO a VALUES ('b')"},
+	} {
 		if _, stderr, code := pages(t, append([]string{"-C", site}, args...)...); code != 0 {
 			t.Fatalf("pages %q: %s", args, stderr)
 		}
 	}
-	if found, err := statefolder.Look(filepath.Join(site, ".pages", "state")); err != nil || len(found.Foreign)+len(found.Links) > 0 || !found.Marked {
+	if found, err := statefolder.Look(filepath.Join(site, ".pages", "state")); err != nil || len(found.Foreign)+len(found.Links) > 0 ||
+		!found.Marked {
 		t.Fatalf("what pages wrote itself is not its own: %+v, %v", found, err)
 	}
 }
@@ -222,7 +254,10 @@ func TestLitterStays(t *testing.T) {
 	_, site := foreignSite(t)
 	realState(t, site)
 	state := filepath.Join(site, ".pages", "state")
-	litter := []string{".DS_Store", "storage/.DS_Store", "storage/blobs/Thumbs.db", "undo/desktop.ini", "snapshots/.DS_Store", "snapshots/holiday/._x", "told/migrated~", ".#site.db"}
+	litter := []string{
+		".DS_Store", "storage/.DS_Store", "storage/blobs/Thumbs.db", "undo/desktop.ini", "snapshots/.DS_Store",
+		"snapshots/holiday/._x", "told/migrated~", ".#site.db",
+	}
 	for _, name := range litter {
 		put(t, filepath.Join(state, filepath.FromSlash(name)), "litter")
 	}

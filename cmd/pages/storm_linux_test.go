@@ -40,7 +40,8 @@ var storms = map[string]string{
 func stormSite(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/w/*", "access": "public"}], "limits": {"cpuMs": 2000},
+	put(t, filepath.Join(dir, "pages.deploy.json"),
+		`{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/w/*", "access": "public"}], "limits": {"cpuMs": 2000},
 "bindings": {"storage": {"name": "BUCKET"}, "kv": {"name": "KV"}, "database": {"migrations": "migrations"}}}`)
 	put(t, filepath.Join(dir, "migrations", "0001_t.sql"), "CREATE TABLE t (a);\nINSERT INTO t VALUES (1), (2);\n")
 	put(t, filepath.Join(dir, "public", "big.txt"), strings.Repeat("x", 400<<10))
@@ -103,7 +104,8 @@ func TestStorms(t *testing.T) {
 			var asked sync.WaitGroup
 			for range 4 {
 				asked.Go(func() {
-					if status, body := ask(fmt.Sprintf("/w/%s/%d", name, calls)); status != http.StatusOK && status != http.StatusServiceUnavailable || strings.Contains(body, "open file") {
+					if status, body := ask(fmt.Sprintf("/w/%s/%d", name, calls)); status != http.StatusOK &&
+						status != http.StatusServiceUnavailable || strings.Contains(body, "open file") {
 						t.Errorf("%s: %d %s", name, status, body)
 					}
 				})

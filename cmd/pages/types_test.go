@@ -57,7 +57,10 @@ func TestTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, "tsconfig.test.json"), string(config))
-		put(t, filepath.Join(dir, "src", "declared.ts"), "import type { Env as Written } from \"./env\";\nexport function same(env: Env): Omit<Written, \"ASSETS\"> { return env; }\n")
+		put(
+			t, filepath.Join(dir, "src", "declared.ts"),
+			"import type { Env as Written } from \"./env\";\nexport function same(env: Env): Omit<Written, \"ASSETS\"> { return env; }\n",
+		)
 		tsc(t, filepath.Join(dir, "tsconfig.test.json"))
 	})
 }

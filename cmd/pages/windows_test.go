@@ -18,9 +18,13 @@ func TestSyncForWindows(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == "bench"):
+		case d.IsDir() &&
+			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata" ||
+				d.Name() == "bench"):
 			return filepath.SkipDir
-		case d.IsDir(), filepath.Ext(path) != ".go", strings.HasSuffix(path, "_test.go"), strings.HasSuffix(path, "_unix.go"), strings.HasSuffix(path, "_linux.go"):
+		case d.IsDir(), filepath.Ext(path) != ".go", strings.HasSuffix(
+			path, "_test.go",
+		), strings.HasSuffix(path, "_unix.go"), strings.HasSuffix(path, "_linux.go"):
 			return nil
 		}
 		set := token.NewFileSet()

@@ -26,7 +26,8 @@ func TestFullDiskOfMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	next.Show()
-	files["migrations/002.sql"] = "INSERT INTO a WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 6) SELECT zeroblob(1000000) FROM c"
+	files["migrations/002.sql"] = "INSERT INTO a WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT " +
+		"6) SELECT zeroblob(1000000) FROM c"
 	r := sized(t, of("s", "two"), manifest, files)
 	spare := filepath.Join(disk.Dir, "spare") // for the copy of the migrations
 	if err := os.WriteFile(spare, make([]byte, 256<<10), 0o600); err != nil {

@@ -18,7 +18,9 @@ import (
 )
 
 func TestOpenSites(t *testing.T) {
-	for files, want := range map[uint64]int{0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: mostOpenSites, 1<<64 - 1: mostOpenSites} {
+	for files, want := range map[uint64]int{
+		0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: mostOpenSites, 1<<64 - 1: mostOpenSites,
+	} {
 		if got := openSites(files); got != want {
 			t.Errorf("%d files: %d sites, want %d", files, got, want)
 		}
@@ -58,7 +60,10 @@ func TestRest(t *testing.T) {
 	clock.Add(int64(restAfter/time.Second) - 60)
 	visit("c")
 	if h.closeResting(); opened() != 2 || loads != 3 {
-		t.Errorf("%d sites are open after %d loads; the one that was visited now, and the one that is published, are to be", opened(), loads)
+		t.Errorf(
+			"%d sites are open after %d loads; the one that was visited now, and the one that is published, are to be",
+			opened(), loads,
+		)
 	}
 	prepared.Show()
 	if got := ask(h, "b", nil); got != "next of b" || !h.Serving("a") {
@@ -125,11 +130,12 @@ func TestRestOfPreview(t *testing.T) {
 	visit := func() {
 		t.Helper()
 		w := httptest.NewRecorder()
-		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
-			r := release("s", "next")
-			r.Preview = true
-			return r, nil
-		})
+		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p",
+			func(context.Context) (service.Release, error) {
+				r := release("s", "next")
+				r.Preview = true
+				return r, nil
+			})
 		if w.Body.String() != "next" {
 			t.Errorf("the preview shows %d %q", w.Code, w.Body)
 		}
@@ -161,11 +167,12 @@ func TestRestOfBrokenPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
-		r := release("s", "next")
-		r.Preview = true
-		return r, nil
-	})
+	h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p",
+		func(context.Context) (service.Release, error) {
+			r := release("s", "next")
+			r.Preview = true
+			return r, nil
+		})
 	if w.Code != http.StatusServiceUnavailable || failed != 1 {
 		t.Errorf("the preview answers %d, %d failures", w.Code, failed)
 	}
@@ -226,14 +233,15 @@ func TestVisitOfAPreviewThatEnds(t *testing.T) {
 	h.notice = func(err error) { t.Error(err) }
 	visit := func(ended bool) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
-			if ended {
-				return service.Release{}, service.ErrPreviewEnded
-			}
-			r := release("s", "next")
-			r.Preview = true
-			return r, nil
-		})
+		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p",
+			func(context.Context) (service.Release, error) {
+				if ended {
+					return service.Release{}, service.ErrPreviewEnded
+				}
+				r := release("s", "next")
+				r.Preview = true
+				return r, nil
+			})
 		return w
 	}
 	if got := visit(false); got.Code != http.StatusOK {

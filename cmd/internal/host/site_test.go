@@ -105,7 +105,8 @@ func TestVisitorsOfASite(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), "s", slow)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"too_many_visitors"`) {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
+		!strings.Contains(w.Body.String(), `"too_many_visitors"`) {
 		t.Errorf("one too many: %d %v %s", w.Code, w.Header(), w.Body)
 	}
 	if got := ask(h, "q", quick); got != "quick" {
@@ -156,7 +157,8 @@ func TestMigrationRefused(t *testing.T) {
 	site := &hostedSite{state: &localstate.State{Dir: t.TempDir()}} // on a disk with room
 	for code, blamed := range map[string]bool{
 		migrate.CodeFailed: true, migrate.CodeChecksumMismatch: true, migrate.CodeDatabaseFull: true, migrate.CodeCancelled: true,
-		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false, migrate.CodeDatabaseReadOnly: false, migrate.CodeUnreadable: false,
+		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false, migrate.CodeDatabaseReadOnly: false,
+		migrate.CodeUnreadable: false,
 	} {
 		err := site.migrationRefused(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
 		if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
@@ -171,7 +173,10 @@ func TestHostileMigrations(t *testing.T) {
 	h, of := hosting(t)
 	h.notice, h.patient = func(error) {}, time.Second
 	for i, c := range []struct{ sql, says string }{
-		{"CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", "001.sql took longer than 1s and was stopped"},
+		{
+			"CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+			"001.sql took longer than 1s and was stopped",
+		},
 		{"CREATE TABLE a AS SELECT hex(zeroblob(400000000))", "at most 2,000,000 bytes"},
 		{"CREATE TABLE a(x)", ""},
 	} {

@@ -65,11 +65,15 @@ func TestDatabaseSize(t *testing.T) {
 	for (let i = 0; i < 9; i++) try { await db.exec("INSERT INTO b VALUES (zeroblob(1000000))"); } catch (e) { says += "|" + e.message; break; }
 	return new Response(says + "|" + await db.prepare("SELECT count(*) AS n FROM b").first("n"));
 } }`
-	files := map[string]string{"w/worker.js": worker, "migrations/001.sql": "CREATE TABLE a(x)", "migrations/002.sql": "INSERT INTO a " + filling}
+	files := map[string]string{
+		"w/worker.js": worker, "migrations/001.sql": "CREATE TABLE a(x)",
+		"migrations/002.sql": "INSERT INTO a " + filling,
+	}
 	dir := h.site("s").dir
 	_, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
 	refused, ok := errors.AsType[*service.ReleaseError](err)
-	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") || !strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB, and what it sorts 1.0 GB)") {
+	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") ||
+		!strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB, and what it sorts 1.0 GB)") {
 		t.Fatalf("the migration was not refused: %v", err)
 	}
 	if n := diskOf(t, dir, statefolder.SiteFile); n > 1<<20 {
@@ -90,17 +94,24 @@ func TestDatabaseSize(t *testing.T) {
 	r.Preview = true
 	preview := func() string {
 		w := httptest.NewRecorder()
-		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://preview.localhost/", nil), "p", func(context.Context) (service.Release, error) { return r, nil })
+		h.Preview(
+			w, httptest.NewRequest(http.MethodGet, "http://preview.localhost/", nil), "p",
+			func(context.Context) (service.Release, error) { return r, nil },
+		)
 		return w.Body.String()
 	}
 	full := "D1_EXEC_ERROR: Error in line 1: INSERT INTO b "
 	for what, got := range map[string]string{"site": visit("/"), "project": visit("/project"), "preview": preview()} {
 		parts := strings.Split(got, "|")
-		if len(parts) != 3 || !strings.HasPrefix(parts[0], full) || !strings.HasSuffix(parts[0], ": database or disk is full: SQLITE_FULL") || !strings.HasPrefix(parts[1], full) || !strings.HasSuffix(parts[1], "SQLITE_FULL") || parts[2] == "0" {
+		if len(parts) != 3 || !strings.HasPrefix(parts[0], full) ||
+			!strings.HasSuffix(parts[0], ": database or disk is full: SQLITE_FULL") || !strings.HasPrefix(parts[1], full) ||
+			!strings.HasSuffix(parts[1], "SQLITE_FULL") || parts[2] == "0" {
 			t.Errorf("the Worker of the %s got %q", what, got)
 		}
 	}
-	for name, where := range map[string]string{statefolder.SiteFile: dir, statefolder.ProjectFile: filepath.Join(filepath.Dir(h.dir), "projects", "1")} {
+	for name, where := range map[string]string{
+		statefolder.SiteFile: dir, statefolder.ProjectFile: filepath.Join(filepath.Dir(h.dir), "projects", "1"),
+	} {
 		if n := diskOf(t, where, name); n > 3*h.bounds.Bytes {
 			t.Errorf("%s takes %d bytes", name, n)
 		}
@@ -136,7 +147,8 @@ func TestStoreSize(t *testing.T) {
 }
 
 // sorting sorts 20 MB, which lie in a temporary file meanwhile.
-const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x + 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
+const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x " +
+	"+ 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
 
 // TestTemporarySize: what migrations and Workers sort takes no more of the disk than it may.
 func TestTemporarySize(t *testing.T) {

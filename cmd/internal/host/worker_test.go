@@ -29,7 +29,11 @@ func TestFlagsOfAnEarlierRelease(t *testing.T) {
 	}
 	_, err = configured(service.Release{Bundle: b, Files: files})
 	refused, ok := errors.AsType[*service.ReleaseError](err)
-	if !ok || refused.Code != toolapi.CodeWorkerFailed || !strings.HasPrefix(refused.Message, `The Worker could not be started. wrangler.json is invalid: the platform does not accept the compatibility flag "streams"`) {
+	if !ok || refused.Code != toolapi.CodeWorkerFailed ||
+		!strings.HasPrefix(
+			refused.Message,
+			`The Worker could not be started. wrangler.json is invalid: the platform does not accept the compatibility flag "streams"`,
+		) {
 		t.Errorf("got %v", err)
 	}
 }

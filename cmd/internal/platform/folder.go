@@ -120,8 +120,10 @@ func (f Folder) lockServer() (unlock func(), err error) {
 			fmt.Sprintf("another pages platform%s uses the data folder %s", processNote(holder), wording.QuotePath(f.Dir)),
 			"use that one, stop it, or give this one its own --data", nil)
 	}
-	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600) // for the message above; a full disk is no reason not to start
-	return func() {                                                    // the lock ends with the process in any case, and the file says nothing without it
+	// For the message above; a full disk is no reason not to start.
+	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	// The lock ends with the process in any case, and the file says nothing without it.
+	return func() {
 		_ = os.Remove(holder)
 		_ = lock.Unlock()
 	}, nil

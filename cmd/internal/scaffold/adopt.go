@@ -46,7 +46,11 @@ func (s *site) detect(ctx context.Context) error {
 		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
 		s.unbuilt = translated.Unbuilt
 		if left := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(names, name) }); len(left) > 0 {
-			s.notes = append(s.notes, wrangler.Note{Key: example, Effect: wrangler.Changed, Text: "the secrets that it names are declared; " + s.secretFile + " is where they get their values: " + strings.Join(left, ", ")})
+			s.notes = append(s.notes, wrangler.Note{
+				Key: example, Effect: wrangler.Changed,
+				Text: "the secrets that it names are declared; " + s.secretFile + " is where they get their values: " +
+					strings.Join(left, ", "),
+			})
 		}
 		if app := translated.SinglePage; app != nil {
 			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
@@ -55,10 +59,17 @@ func (s *site) detect(ctx context.Context) error {
 		case nothing && isBuilt:
 			m.Entry, m.Assets = built.Entry, built.Dir
 		case nothing:
-			s.notes = append(s.notes, wrangler.Note{Key: "main", Effect: wrangler.Changed, Text: "neither a Worker nor a folder of static files is named: name the one in \"entry\", with its \"routes\", or the other in \"assets\""})
+			s.notes = append(s.notes, wrangler.Note{
+				Key: "main", Effect: wrangler.Changed,
+				Text: "neither a Worker nor a folder of static files is named: name the one in \"entry\", with its " +
+					"\"routes\", or the other in \"assets\"",
+			})
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return &failure.Error{Exit: failure.ExitRefused, Code: "wrangler-unreadable", Message: err.Error(), Fix: "correct it, or say --template to begin without it; nothing was written", Err: err}
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "wrangler-unreadable", Message: err.Error(),
+			Fix: "correct it, or say --template to begin without it; nothing was written", Err: err,
+		}
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
 		s.adoptBuilt(&m, fsys)

@@ -46,7 +46,8 @@ func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([
 			Fix:     "replace it by a file of the project, or remove it; nothing was written",
 		}
 	}
-	return nil, failure.Resource("editor-unreadable", fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
+	return nil, failure.Resource("editor-unreadable",
+		fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
 		"they must be files that you may read, or not be there", err)
 }
 

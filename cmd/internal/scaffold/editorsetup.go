@@ -21,8 +21,9 @@ func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err
 	project, err := projectfile.Open(dir)
 	if err != nil {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err, Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(t.Shown(dir)), failure.Reason(err)),
-			Fix: "name the folder that the editor opens: pages init --editor NAME DIR",
+			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err,
+			Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(t.Shown(dir)), failure.Reason(err)),
+			Fix:     "name the folder that the editor opens: pages init --editor NAME DIR",
 		}
 	}
 	defer func() { err = errors.Join(err, project.Close()) }()

@@ -24,8 +24,9 @@ func repository(t *testing.T) string {
 		"runtime/engine/quickjspatch/patch.go": "package quickjspatch\n",
 		"runtime/web/package.json":             `{"name": "web", "version": "1.0.0", "private": true}`,
 		"runtime/web/package-lock.json":        `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
-		"runtime/prelude.js":                   "import { add } from './web/js/add.js';\nclass Request { add = add }\nexport default { start: (a, b) => new Request().add(a, b), name: () => Request.name };\n",
-		"runtime/web/js/add.js":                "export const add = (a, b) => a + b;\n",
+		"runtime/prelude.js": "import { add } from './web/js/add.js';\nclass Request { add = add }\n" +
+			"export default { start: (a, b) => new Request().add(a, b), name: () => Request.name };\n",
+		"runtime/web/js/add.js": "export const add = (a, b) => a + b;\n",
 	} {
 		write(t, root, path, text)
 	}
@@ -133,9 +134,15 @@ func TestRefusals(t *testing.T) {
 		code             int
 		want             string
 	}{
-		{name: "syntax error", path: "runtime/web/js/add.js", text: "export const add = ;", code: 1, want: `runtime/web/js/add.js:1:20: Unexpected ";"`},
+		{
+			name: "syntax error", path: "runtime/web/js/add.js", text: "export const add = ;", code: 1,
+			want: `runtime/web/js/add.js:1:20: Unexpected ";"`,
+		},
 		{name: "missing module", path: "runtime/prelude.js", text: "import './none.js'", code: 1, want: `Could not resolve "./none.js"`},
-		{name: "no default export", path: "runtime/prelude.js", text: "export const start = 1", code: 1, want: `No matching export in "runtime/prelude.js" for import "default"`},
+		{
+			name: "no default export", path: "runtime/prelude.js", text: "export const start = 1", code: 1,
+			want: `No matching export in "runtime/prelude.js" for import "default"`,
+		},
 		{name: "unknown artifact", args: []string{"preludes"}, code: 2, want: `there is no artifact "preludes"`},
 		{name: "unknown flag", args: []string{"-z"}, code: 2, want: "-z"},
 		{name: "not the repository", args: []string{"-C", "testdata/none"}, code: 1, want: "is not the repository"},
@@ -169,7 +176,10 @@ func TestOneFailureIsNotAll(t *testing.T) {
 // TestNodeEntries: what is embedded is packed in one order, so that two builds are the same bytes.
 func TestNodeEntries(t *testing.T) {
 	root := t.TempDir()
-	for _, path := range []string{nodePublic + "/fs.js", nodePublic + "/fs/promises.js", nodePublic + "/notes.txt", nodeInternal + "/absent.js", nodePlatform + "/node.js"} {
+	for _, path := range []string{
+		nodePublic + "/fs.js", nodePublic + "/fs/promises.js", nodePublic + "/notes.txt", nodeInternal + "/absent.js",
+		nodePlatform + "/node.js",
+	} {
 		write(t, root, path, "export default 1;\n")
 	}
 	const want = "fs/promises fs internal/absent cloudflare/node"

@@ -205,7 +205,8 @@ func fillKeys(ctx context.Context, file string) error {
 		return err
 	}
 	_, err = db.ExecContext(ctx, `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n + 1 < ?)
-		INSERT INTO kv (key, value, metadata) SELECT CAST(printf('listed/%09d', n) AS BLOB), CAST('a value' AS BLOB), json_object('n', n) FROM n`, listedKeys)
+		INSERT INTO kv (key, value, metadata)
+			SELECT CAST(printf('listed/%09d', n) AS BLOB), CAST('a value' AS BLOB), json_object('n', n) FROM n`, listedKeys)
 	return errors.Join(err, db.Close())
 }
 

@@ -89,7 +89,8 @@ func writeMigrations(dir string, n int) error {
 		os.WriteFile(
 			filepath.Join(dir, "wrangler.json"),
 			[]byte(
-				`{"name": "bench", "compatibility_date": "2026-01-01", "d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`,
+				`{"name": "bench", "compatibility_date": "2026-01-01",
+			"d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`,
 			),
 			0o600,
 		),

@@ -21,7 +21,10 @@ import (
 func packed(t *testing.T, program []byte, list ...platform) *release {
 	t.Helper()
 	r := &release{version: "1.2.3", commit: "0123", time: time.Unix(1_760_000_000, 0).UTC(), out: t.TempDir()}
-	extras := []entry{{"LICENSE", []byte("MIT"), 0o644}, {"share/man/man1/pages.1", []byte(".TH"), 0o644}, {"share/zsh/site-functions/_pages", []byte("#compdef"), 0o644}}
+	extras := []entry{
+		{"LICENSE", []byte("MIT"), 0o644}, {"share/man/man1/pages.1", []byte(".TH"), 0o644},
+		{"share/zsh/site-functions/_pages", []byte("#compdef"), 0o644},
+	}
 	for _, p := range list {
 		if err := r.packages(p, program, extras); err != nil {
 			t.Fatal(err)
@@ -43,9 +46,12 @@ func packed(t *testing.T, program []byte, list ...platform) *release {
 func TestPackages(t *testing.T) {
 	a, b := packed(t, []byte("program"), platforms()...), packed(t, []byte("program"), platforms()...)
 	want := []string{
-		"Containerfile", "pages-1.2.3-darwin-amd64.tar.gz", "pages-1.2.3-darwin-arm64.tar.gz", "pages-1.2.3-linux-amd64.tar.gz", "pages-1.2.3-linux-arm64.tar.gz",
-		"pages-1.2.3-windows-amd64.zip", "pages-1.2.3-windows-arm64.zip", "pages-toolchain-1.2.3.tgz", "pages-toolchain-darwin-arm64-1.2.3.tgz",
-		"pages-toolchain-darwin-x64-1.2.3.tgz", "pages-toolchain-linux-arm64-1.2.3.tgz", "pages-toolchain-linux-x64-1.2.3.tgz", "pages-toolchain-win32-arm64-1.2.3.tgz",
+		"Containerfile", "pages-1.2.3-darwin-amd64.tar.gz", "pages-1.2.3-darwin-arm64.tar.gz",
+		"pages-1.2.3-linux-amd64.tar.gz", "pages-1.2.3-linux-arm64.tar.gz",
+		"pages-1.2.3-windows-amd64.zip", "pages-1.2.3-windows-arm64.zip", "pages-toolchain-1.2.3.tgz",
+		"pages-toolchain-darwin-arm64-1.2.3.tgz",
+		"pages-toolchain-darwin-x64-1.2.3.tgz", "pages-toolchain-linux-arm64-1.2.3.tgz",
+		"pages-toolchain-linux-x64-1.2.3.tgz", "pages-toolchain-win32-arm64-1.2.3.tgz",
 		"pages-toolchain-win32-x64-1.2.3.tgz", "pages_1.2.3_amd64.deb", "pages_1.2.3_arm64.deb",
 	}
 	if !slices.Equal(a.written, want) {
@@ -115,7 +121,8 @@ func TestDebian(t *testing.T) {
 		t.Errorf("parts %q", names)
 	}
 	data := unpacked(t, parts["data.tar.gz"])
-	if data["./usr/bin/pages"] != "755 7" || data["./usr/share/man/man1/pages.1.gz"] == "" || data["./usr/share/zsh/vendor-completions/_pages"] == "" || data["./usr/bin/"] != "755 0" {
+	if data["./usr/bin/pages"] != "755 7" || data["./usr/share/man/man1/pages.1.gz"] == "" ||
+		data["./usr/share/zsh/vendor-completions/_pages"] == "" || data["./usr/bin/"] != "755 0" {
 		t.Errorf("files %v", data)
 	}
 	if control := unpacked(t, parts["control.tar.gz"]); control["./control"] == "" || control["./md5sums"] == "" {
@@ -225,7 +232,10 @@ func TestRecipe(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"COPY --from=unpacked /image /", "USER 65532:65532", "ENV HOME=/tmp", "WORKDIR /site", `ENTRYPOINT ["/usr/bin/pages"]`} {
+	for _, line := range []string{
+		"COPY --from=unpacked /image /", "USER 65532:65532", "ENV HOME=/tmp", "WORKDIR /site",
+		`ENTRYPOINT ["/usr/bin/pages"]`,
+	} {
 		if !strings.Contains(recipe, "\n"+line+"\n") {
 			t.Errorf("the recipe lacks %q", line)
 		}

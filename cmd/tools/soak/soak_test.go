@@ -91,7 +91,8 @@ func TestSource(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p := list[1]
-	if list[0].path != "." || p.path != "./loops" || strings.Join(p.fuzzers, " ") != "FuzzText" || strings.Join(p.soaks, " ") != "TestLeaky TestLoop TestPowerless" {
+	if list[0].path != "." || p.path != "./loops" || strings.Join(p.fuzzers, " ") != "FuzzText" ||
+		strings.Join(p.soaks, " ") != "TestLeaky TestLoop TestPowerless" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -134,7 +135,14 @@ func TestTimeUp(t *testing.T) {
 		want bool
 	}{
 		{"fuzz", []string{"fuzz: elapsed: 27s, execs: 9", "--- FAIL: FuzzText (27.04s)", "    context deadline exceeded", "FAIL"}, true},
-		{"fuzz", []string{"--- FAIL: FuzzText (27.04s)", "    context deadline exceeded", "    Failing input written to testdata/fuzz/FuzzText/a"}, false},
+		{
+			"fuzz",
+			[]string{
+				"--- FAIL: FuzzText (27.04s)", "    context deadline exceeded",
+				"    Failing input written to testdata/fuzz/FuzzText/a",
+			},
+			false,
+		},
 		{"fuzz", []string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"}, false},
 		{"tests", []string{"--- FAIL: TestText (27.04s)", "    context deadline exceeded"}, false},
 	} {
@@ -158,7 +166,8 @@ func TestRead(t *testing.T) {
 	if err := os.WriteFile(file, (&result{}).read([]byte(out)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(end(file, 9), "; "), "--- FAIL: TestA (0.00s); a begins; --- FAIL: TestA (0.00s); FAIL a; b begins; ok b"; got != want {
+	if got, want := strings.Join(end(file, 9), "; "),
+		"--- FAIL: TestA (0.00s); a begins; --- FAIL: TestA (0.00s); FAIL a; b begins; ok b"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := strings.Join(end(file, 2), "; "), "--- FAIL: TestA (0.00s); b begins; ok b"; got != want {
@@ -178,7 +187,10 @@ func TestRaceOnce(t *testing.T) {
 	if code := run(t.Context(), []string{"--for", "1ms", "--logs", "logs", "race"}, &out, &progress); code != exitFailed {
 		t.Errorf("exit code %d\n%s", code, &progress)
 	}
-	for _, want := range []string{"1 FAILED  1 rounds", "it was not asked for the long loop", "1 runs: 0 ok, 1 failed, 0 skipped, 0 stopped, 0 not begun"} {
+	for _, want := range []string{
+		"1 FAILED  1 rounds", "it was not asked for the long loop",
+		"1 runs: 0 ok, 1 failed, 0 skipped, 0 stopped, 0 not begun",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the summary lacks %q:\n%s", want, &out)
 		}
@@ -191,7 +203,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out, progress bytes.Buffer
-	if code := run(ctx, []string{"--logs", "logs"}, &out, &progress); code != exitInterrupted || !strings.Contains(out.String(), "0 ok, 0 failed, 0 skipped, 0 stopped, ") {
+	if code := run(ctx, []string{"--logs", "logs"}, &out, &progress); code != exitInterrupted ||
+		!strings.Contains(out.String(), "0 ok, 0 failed, 0 skipped, 0 stopped, ") {
 		t.Errorf("exit code %d\n%s%s", code, &out, &progress)
 	}
 	if code := run(ctx, []string{"everything"}, &out, &progress); code != exitUsage {
