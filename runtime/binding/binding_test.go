@@ -1,11 +1,12 @@
 package binding
 
 import (
-	"github.com/pages-toolchain/pages/runtime/binding/images"
-	"github.com/pages-toolchain/pages/runtime/binding/r2"
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 func TestEnvSpec(t *testing.T) {

@@ -237,6 +237,7 @@ func (p *Module) funcType(r *Reader) (t FuncType) {
 	return t
 }
 
+// ReadType reads a type of values.
 func ReadType(r *Reader) ValType {
 	switch t := ValType(r.Byte()); t {
 	case I32, I64, F32, F64, V128, Funcref, Externref, Exnref:

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
 // asked asks the handler for target and returns its answer, body and the error

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"modernc.org/libc"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
 // This file drives one connection of a *sql.DB through SQLite's own C

@@ -20,8 +20,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
 // Options says how a Worker may use a database.

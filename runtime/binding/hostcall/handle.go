@@ -13,11 +13,11 @@ import (
 // maxOpen is the most bodies and uploads that an isolate may hold.
 const maxOpen = 256
 
-// errTooMany is a Worker that opens and never reads.
+// errTooMany refuses a Worker that opens and never reads.
 var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
 	"There are %d open bodies and uploads; read or cancel those you have before you open more", maxOpen)}
 
-// ErrGone is a use of a handle after its end.
+// ErrGone refuses the use of a handle after its end.
 var ErrGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
 
 // Handles are the things of one isolate that JavaScript holds by a number. Each
@@ -33,9 +33,10 @@ type handle struct {
 	stop  func() bool
 }
 
+// NewHandles returns the handles of one isolate.
 func NewHandles() *Handles { return &Handles{open: map[int64]*handle{}} }
 
-// Add holds value until drop or the end of ctx, and returns its number. When
+// Add keeps value until Close or the end of ctx, and returns its number. When
 // there are too many it closes value instead.
 func (h *Handles) Add(ctx context.Context, value io.Closer) (int64, error) {
 	h.mu.Lock()
@@ -61,7 +62,7 @@ func (h *Handles) Close(id int64) {
 	}
 }
 
-// Lookup is what id stands for, as a T.
+// Lookup returns what id stands for, as a T.
 func Lookup[T io.Closer](h *Handles, id int64) (T, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
 func openKVFile(t testing.TB, path string) *sql.DB {

@@ -7,11 +7,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"io"
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
 // This file keeps large values in pieces, so that one is written and read

@@ -5,50 +5,52 @@ package pin
 
 import "sync"
 
-// Set counts the open readers of each blob, which keep it from being removed,
-// and remembers the blobs that would have been.
+// Set counts the readers of bytes by name, and remembers the bytes that were to be removed while they had readers.
 type Set struct {
 	mu    sync.Mutex
 	held  map[string]int
-	loose map[string]bool // pinned when collect came by
+	loose map[string]bool // to be removed, and had readers
 }
 
+// NewSet returns an empty set.
 func NewSet() *Set { return &Set{held: map[string]int{}, loose: map[string]bool{}} }
 
-func (p *Set) Add(sum string) {
+// Add counts one more reader.
+func (p *Set) Add(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held[sum]++
+	p.held[name]++
 }
 
-func (p *Set) Remove(sum string) {
+// Remove counts one reader less.
+func (p *Set) Remove(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held[sum]--; p.held[sum] <= 0 {
-		delete(p.held, sum)
+	if p.held[name]--; p.held[name] <= 0 {
+		delete(p.held, name)
 	}
 }
 
-// Keep reports whether the blob must stay for its readers.
-func (p *Set) Keep(sum string) bool {
+// Keep reports whether the bytes have readers and must stay. TakeLoose returns them later.
+func (p *Set) Keep(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held[sum] == 0 {
+	if p.held[name] == 0 {
 		return false
 	}
-	p.loose[sum] = true
+	p.loose[name] = true
 	return true
 }
 
-// TakeLoose returns the blobs that were kept for readers which are gone.
+// TakeLoose returns the names of bytes that were kept for readers which are gone.
 func (p *Set) TakeLoose() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var free []string
-	for sum := range p.loose {
-		if p.held[sum] == 0 {
-			free = append(free, sum)
-			delete(p.loose, sum)
+	for name := range p.loose {
+		if p.held[name] == 0 {
+			free = append(free, name)
+			delete(p.loose, name)
 		}
 	}
 	return free

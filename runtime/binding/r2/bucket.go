@@ -17,11 +17,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/pages-toolchain/pages/runtime/binding/pin"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding/pin"
 )
 
 // Limits of object storage, as R2 states them.

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"encoding/binary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"slices"
 	"strconv"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file makes the modules of the things that JavaScript makes, and of

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"math"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file turns exceptions into branches.

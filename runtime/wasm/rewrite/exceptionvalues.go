@@ -1,9 +1,10 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
-	"slices"
 )
 
 // This file writes the functions that put what an exception holds into it, and take it

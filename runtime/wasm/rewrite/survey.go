@@ -1,9 +1,10 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
-	"slices"
 )
 
 // This file finds out what has to be known of exceptions before code is written: which
@@ -63,7 +64,7 @@ func (w *writer) findRaising() {
 	for f := range w.ImportedFuncs {
 		mark(uint32(f))
 	}
-	for n, body := range w.Module.Bodies {
+	for n, body := range w.Bodies {
 		f := uint32(w.ImportedFuncs + n)
 		x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(w.FuncType(f).Params)}
 		x.readLocals()

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"errors"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"slices"
 	"strconv"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // writer writes the rewritten module. The host's functions come first, so every
@@ -165,7 +166,7 @@ func (w *writer) collectReferences() {
 		add(g.Ref)
 	}
 	add(w.Start)
-	for i, body := range w.Module.Bodies {
+	for i, body := range w.Bodies {
 		w.addReferred(body, w.Types[w.OwnFuncs[i]], add)
 	}
 	for _, x := range w.lists[0] {
@@ -190,7 +191,7 @@ func (w *writer) write() error {
 	for _, t := range w.OwnFuncs {
 		w.funcs.next().u32(t)
 	}
-	for i, body := range w.Module.Bodies {
+	for i, body := range w.Bodies {
 		out, err := w.function(body, w.Types[w.OwnFuncs[i]])
 		if err != nil {
 			return err
