@@ -22,6 +22,7 @@ const (
 	maxPartHeaders = 16 << 10
 )
 
+// Funcs returns the host functions of forms and MIME types.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// mime_type(value of Content-Type) -> the MIME type as the standard writes it, or "" if it is none

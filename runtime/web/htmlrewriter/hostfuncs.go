@@ -21,6 +21,7 @@ import (
 // maxSelector is the most bytes that a selector may have.
 const maxSelector = 16 << 10
 
+// Funcs returns the host functions of HTMLRewriter.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// html_selector(text): throws if it is none

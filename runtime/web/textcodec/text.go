@@ -25,6 +25,7 @@ const (
 	Carried   = 8 // the bytes begin with the rest of the piece before
 )
 
+// Funcs returns the host functions of TextEncoder, TextDecoder, atob and btoa.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// text_encode(text) -> bytes

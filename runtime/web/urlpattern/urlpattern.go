@@ -57,6 +57,7 @@ func (i *patternInit) get(part int) string {
 
 func (i *patternInit) set(part int, text string) { i[part] = &text }
 
+// Funcs returns the host functions of URLPattern.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// pattern_protocol(text or init, base or null) -> the expression of the

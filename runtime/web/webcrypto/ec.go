@@ -218,7 +218,9 @@ func exportEC(k *cryptoKey, format string) (any, error) {
 	}
 	size := (len(point) - 1) / 2
 	key := engine.Object{
-		{Name: "kty", Value: "EC"}, {Name: "crv", Value: k.curve}, encoded("x", point[1:1+size]),
+		{Name: "kty", Value: "EC"},
+		{Name: "crv", Value: k.curve},
+		encoded("x", point[1:1+size]),
 		encoded("y", point[1+size:]),
 	}
 	if isPrivate {

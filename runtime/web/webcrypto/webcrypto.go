@@ -2,8 +2,8 @@
 //
 // In: the calls of JavaScript, as host functions; keys come back with each call, since JavaScript
 // keeps them. Out: bytes and keys. Errors: the DOMExceptions that the Web Cryptography API names.
-// The host functions are safe for concurrent use. All cryptography is Go's standard library's and
-// golang.org/x/crypto's; the package keeps no key but parsed copies of recent ones.
+// The host functions are safe for concurrent use. All cryptography is Go's standard
+// library's; the package keeps no key but parsed copies of recent ones.
 package webcrypto
 
 import (

@@ -21,6 +21,7 @@ import (
 var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
 
+// Funcs returns the host functions of URL and URLSearchParams.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// url_parse(url, base?) -> packed
