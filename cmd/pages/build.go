@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/bundler/cloudflare"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
@@ -54,7 +54,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err := terminal.NotStdout("a bundle", f.out); err != nil {
 		return err
 	}
-	dir, m, err := c.loadToBuild(args)
+	dir, m, err := c.sites().LoadToBuild(args)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err != nil {
 		return err
 	}
-	options := c.bundlerOptions(f.allowImport)
+	options := c.sites().BundlerOptions(f.allowImport)
 	options.Minify = f.minify
-	b, err := c.newBundler(ctx, dir, m, options)
+	b, err := c.sites().NewBundler(ctx, dir, m, options)
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		return err // what it could not read any more is no fault of the files
 	}
 	if bundle == nil || diags.HasErrors() {
-		return c.refuse(dir, diags)
+		return c.sites().Refusal(dir, diags)
 	}
 	if len(diags) > 0 {
-		c.term.PrintDiagnostics(c.report(dir, diags), nil)
+		c.term.PrintDiagnostics(c.sites().ReportOf(dir, diags), nil)
 	}
 	if err := write.to(c, dir, m, bundle, folder); err != nil {
 		return failure.Resource("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.term.Shown(folder))),
@@ -108,7 +108,7 @@ func buildTargets() map[string]buildTarget {
 // writeCloudflare writes a project for wrangler, in which one can sign in as under pages dev.
 func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundle, folder string) error {
 	o := cloudflare.Options{Name: starter.SiteName(filepath.Base(dir)), SessionKey: rand.Text()}
-	personas, fault := readPersonas(dir)
+	personas, fault := project.ReadPersonas(dir)
 	if fault != nil {
 		return errors.New(fault.Message)
 	}
@@ -120,21 +120,6 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 		c.term.Progress("%s %s", c.term.Paint("33", "note:"), what)
 	}
 	return err
-}
-
-// refuse is the error of files of the site in dir that were refused.
-func (c *cli) refuse(dir string, diags manifest.Diagnostics) error {
-	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
-	if !manifest.Locate(src, diags) {
-		src = nil // none is about what it says
-	}
-	return &failure.RefusedError{Report: c.report(dir, diags), Source: src}
-}
-
-// report is diagnostics of the site in dir, with files as the user would name
-// them.
-func (c *cli) report(dir string, diags manifest.Diagnostics) manifest.Report {
-	return manifest.NewReport(c.term.Shown(filepath.Join(dir, manifest.FileName)), diags)
 }
 
 // buildDoc is what `pages build --json` prints.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -114,7 +115,7 @@ func below(cmd *cobra.Command, path []string) *cobra.Command {
 
 // here is the site at hand and its manifest; ok is false without one.
 func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {
-	dir, err := c.find(nil)
+	dir, err := c.sites().Find(nil)
 	if err != nil {
 		return "", nil, false
 	}
@@ -151,7 +152,7 @@ func (c *cli) formNames() (names []string) {
 
 func (c *cli) personaKeys() (keys []string) {
 	dir, _, _ := c.here()
-	list, fault := readPersonas(dir)
+	list, fault := project.ReadPersonas(dir)
 	if fault != nil {
 		list = site.DefaultPersonas()
 	}

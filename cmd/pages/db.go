@@ -51,13 +51,13 @@ func (c *cli) findDatabase(f *dbFlags) (d *sqlshell.Database, name string, err e
 	if c.typed["project-state"] && !f.project {
 		return nil, "", failure.Usage("--project-state belongs to --project")
 	}
-	dir, err := c.find(nil)
+	dir, err := c.sites().Find(nil)
 	if err != nil {
 		return nil, "", err
 	}
-	m, found := c.load(dir) // of warnings, validate tells
+	m, found := c.sites().Load(dir) // of warnings, validate tells
 	if m == nil {
-		return nil, "", &failure.RefusedError{Report: found.report, Source: found.src}
+		return nil, "", &failure.RefusedError{Report: found.Report, Source: found.Source}
 	}
 	d = &sqlshell.Database{Dir: dir}
 	if d.State, err = c.states().State(dir); err != nil {

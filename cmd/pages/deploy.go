@@ -45,15 +45,15 @@ func (c *cli) newDeploy() *cobra.Command {
 				return err
 			}
 			debug.SetGCPercent(sendGCPercent)
-			dir, m, err := c.loadToBuild(args)
+			dir, m, err := c.sites().LoadToBuild(args)
 			if err != nil {
 				return err
 			}
 			o.Remote, o.NearestDir, o.Manifest = r.options(dir), c.nearestDir(), m
 			o.NewBuilder = func(ctx context.Context) (*bundler.Builder, error) {
-				options := c.bundlerOptions(f.allowImport)
+				options := c.sites().BundlerOptions(f.allowImport)
 				options.Minify = f.minify
-				return c.newBundler(ctx, dir, m, options)
+				return c.sites().NewBundler(ctx, dir, m, options)
 			}
 			return publish.Deploy(cmd.Context(), *o)
 		},

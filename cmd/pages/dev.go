@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -79,7 +80,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
 	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, a pristine one for each request")
-	flags.StringVar(&f.edgeRules, "edge-rules", edgeRulesOn, edgeRulesUsage)
+	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	allowImportFlag(flags, &f.allowImport)
@@ -95,7 +96,7 @@ func (f *devFlags) check() error {
 		{"limits", f.limits, []string{"enforce", "warn", "off"}},
 		{"isolation", f.isolation, []string{"shared", "request"}},
 		{"live-reload", f.liveReload, []string{"hot", "full", "off"}},
-		{"edge-rules", f.edgeRules, []string{edgeRulesOn, edgeRulesOff}},
+		{"edge-rules", f.edgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
@@ -151,13 +152,13 @@ func cutPort(given string) (host, port string, ok bool) {
 
 // dev runs the dev server until ctx ends.
 func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
-	dir, err := c.find(args)
+	dir, err := c.sites().Find(args)
 	if err != nil {
 		return err
 	}
-	m, found := c.load(dir) // warnings are told by the first build
+	m, found := c.sites().Load(dir) // warnings are told by the first build
 	if m == nil {
-		return &failure.RefusedError{Report: found.report, Source: found.src}
+		return &failure.RefusedError{Report: found.Report, Source: found.Source}
 	}
 	// Compiling the engine, which happens once on a machine, makes a hundred
 	// megabytes of garbage in a tenth of a second: collecting it would cost a

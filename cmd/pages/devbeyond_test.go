@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -87,9 +88,9 @@ func startBeyond(t *testing.T) *beyond {
 	}
 	var said lockedBuffer
 	c := &cli{term: terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now}}
-	m, found := c.load(dir)
+	m, found := c.sites().Load(dir)
 	if m == nil {
-		t.Fatalf("%+v", found.report)
+		t.Fatalf("%+v", found.Report)
 	}
 	s, err := c.states().Open(dir)
 	if err != nil {
@@ -107,7 +108,7 @@ func startBeyond(t *testing.T) *beyond {
 		t.Fatal(err)
 	}
 	sockets.V6 = lanListener{lan}
-	flags := &devFlags{limits: "enforce", cpuScale: 1, isolation: "shared", liveReload: "hot", edgeRules: edgeRulesOn, allowHosts: []string{"demo.example"}, as: "member"}
+	flags := &devFlags{limits: "enforce", cpuScale: 1, isolation: "shared", liveReload: "hot", edgeRules: project.EdgeRulesOn, allowHosts: []string{"demo.example"}, as: "member"}
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}
 	b.run = &devRun{
 		cli: c, flags: flags, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,

@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -53,7 +54,7 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 		devRun: r, console: k, until: ctx, site: db, stores: localstate.NewStores(r.storesOptions()),
 		caches: localstate.NewCaches(r.state.Dir, k.logger()),
 	}
-	options := r.bundlerOptions(r.flags.allowImport)
+	options := r.sites().BundlerOptions(r.flags.allowImport)
 	options.Development, options.Secrets = true, func() *secretscan.Set { return b.private.set }
 	b.bundler = bundler.New(r.dir, options)
 	return b, nil
@@ -74,16 +75,16 @@ func (b *siteBuilder) close() {
 // Build implements devserver.Builder.
 func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	defer b.console.forget()
-	m, checked := b.loadUnread(b.dir)
+	m, checked := b.sites().LoadUnread(b.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
-	watch := append(localsecrets.Paths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
+	watch := append(localsecrets.Paths(b.dir), filepath.Join(b.dir, manifest.FileName), project.PersonasPath(b.dir))
 	for _, name := range manifest.RuntimeConfigs() {
 		watch = append(watch, filepath.Join(b.dir, name))
 	}
 	if m == nil {
 		watch = append(watch, b.bundler.Inputs()...)
-		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}
+		return devserver.Outcome{Problems: b.problems(checked.Diagnostics, "The manifest was refused"), Watch: watch}
 	}
 	if err := b.readPrivate(ctx, m); err != nil {
 		return devserver.Outcome{Problems: []devserver.Problem{secretsProblem(err)}, Watch: append(watch, b.bundler.Inputs()...)}
@@ -91,14 +92,14 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
-		manifest.Locate(checked.src, diags)
+		manifest.Locate(checked.Source, diags)
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
-	personas, refusal := readPersonas(b.dir)
+	personas, refusal := project.ReadPersonas(b.dir)
 	if refusal != nil {
 		return devserver.Outcome{Problems: b.problems(manifest.Diagnostics{*refusal}, "The personas were refused"), Watch: watch}
 	}
-	if problems := b.migrate(ctx, m, checked.src); problems != nil {
+	if problems := b.migrate(ctx, m, checked.Source); problems != nil {
 		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.WrittenFile())}
 	}
 	revision, problems := b.revision(ctx, m, bundle)
@@ -109,7 +110,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
 	b.describeSecrets(ctx, m, info.Bindings)
-	warnings := slices.Concat(checked.diags, diags, unasked(m, checked.src))
+	warnings := slices.Concat(checked.Diagnostics, diags, unasked(m, checked.Source))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
@@ -122,13 +123,13 @@ type privateSet struct {
 
 // readPrivate reads the secrets for the next build.
 func (b *siteBuilder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
-	list, err := b.localSecrets(b.dir).Unpublished(ctx, m.Bindings.Secrets)
+	list, err := b.sites().LocalSecrets(b.dir).Unpublished(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return err
 	}
 	next := privateSet{list: list}
 	if len(list) > 0 {
-		next.ordinary = b.localSecrets(b.dir).Ordinary(m)
+		next.ordinary = b.sites().LocalSecrets(b.dir).Ordinary(m)
 		slices.Sort(next.ordinary)
 	}
 	if !slices.Equal(list, b.private.list) || !slices.Equal(next.ordinary, b.private.ordinary) {
@@ -157,13 +158,13 @@ func unasked(m *manifest.Manifest, src []byte) manifest.Diagnostics {
 func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
 		ID: bundle.Digest[:12], Manifest: m, Assets: assets(bundle), AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets)),
-		Rules: edgeRules(b.flags.edgeRules, b.dir, m),
+		Rules: project.EdgeRules(b.flags.edgeRules, b.dir, m),
 	}
 	if bundle.Worker == nil {
 		b.replace(nil)
 		return r, nil
 	}
-	values, warnings, err := b.localSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
+	values, warnings, err := b.sites().LocalSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return r, []devserver.Problem{secretsProblem(err)}
 	}
@@ -184,7 +185,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 
 // describeSecrets says which secrets have a value, and never which.
 func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
-	values, _, err := b.localSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
+	values, _, err := b.sites().LocalSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
 	for i := range bindings {
 		switch _, set := values[bindings[i].Name]; {
 		case err != nil || bindings[i].Kind != "secret":

@@ -6,8 +6,11 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/pairing"
@@ -128,4 +131,19 @@ func (l *life) close() error {
 	err := l.front.Close()
 	l.builder.close()
 	return err
+}
+
+// startingPersonas are the people at the start: a file that is wrong is told by
+// the first build, but --as must name somebody.
+func (r *devRun) startingPersonas() ([]site.Persona, error) {
+	list, refusal := project.ReadPersonas(r.dir)
+	if refusal != nil {
+		return site.DefaultPersonas(), nil
+	}
+	as := r.flags.as
+	known := slices.ContainsFunc(list, func(p site.Persona) bool { return p.Key == as })
+	if as != "" && !known && !strings.Contains(as, "@") {
+		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, project.PersonaKeys(r.dir))
+	}
+	return list, nil
 }

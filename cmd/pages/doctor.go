@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -27,7 +28,7 @@ func (c *cli) newDoctor() *cobra.Command {
 			if d.data != "" && !d.verify {
 				return failure.Usage("--data belongs to --verify")
 			}
-			if dir, err := c.find(args); err == nil {
+			if dir, err := c.sites().Find(args); err == nil {
 				d.site(dir)
 			} else if len(args) > 0 || c.siteDir != "" {
 				return err
@@ -54,7 +55,7 @@ type doctor struct {
 	data     string             // of a service; "" for the usual folder
 	dir      string             // the site's; "" for none
 	manifest *manifest.Manifest // nil without a site, or when it was refused
-	refused  checked
+	refused  project.Checked
 	found    []finding
 }
 
@@ -90,7 +91,7 @@ type doctorDoc struct {
 // site takes the site in dir. All that finds a site by itself finds this one.
 func (d *doctor) site(dir string) {
 	d.dir, d.siteDir = dir, dir
-	d.manifest, d.refused = d.load(dir)
+	d.manifest, d.refused = d.sites().Load(dir)
 }
 
 // examine makes the checks, one after the other.

@@ -28,7 +28,7 @@ import (
 const commandPatience = 10 * time.Second
 
 func (d *doctor) checkManifest(context.Context) []finding {
-	r := d.refused.report
+	r := d.refused.Report
 	switch {
 	case d.manifest == nil:
 		return breaks("manifest", "pages validate shows each", "%s is refused: %s", r.File, wording.Count(len(r.Diagnostics), "problem"))
@@ -160,7 +160,7 @@ func (d *doctor) checkSecrets(ctx context.Context) []finding {
 	if d.manifest == nil || len(d.manifest.Bindings.Secrets) == 0 {
 		return nil
 	}
-	values, warnings, err := d.localSecrets(d.dir).Values(ctx, d.manifest.Bindings.Secrets)
+	values, warnings, err := d.sites().LocalSecrets(d.dir).Values(ctx, d.manifest.Bindings.Secrets)
 	if err != nil {
 		return breaks("secrets", "correct the file", "%s", err)
 	}

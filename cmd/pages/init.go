@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
@@ -35,7 +36,7 @@ func (c *cli) newInit() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.typed["dir"] && len(args) > 0 {
-				return errTwoSites
+				return project.ErrTwoSites
 			}
 			if len(f.editors) > 0 && !scaffold.NoEditor(f.editors) && f.template == "" && !f.yes {
 				chosen, err := scaffold.ChooseEditors(f.editors)
@@ -45,10 +46,10 @@ func (c *cli) newInit() *cobra.Command {
 				return scaffold.SetUpEditors(&c.term, c.editorFolder(args), chosen)
 			}
 			o := scaffold.Options{Template: f.template, Yes: f.yes, Editors: f.editors, Commit: builtFrom(), Load: func(dir string) (*manifest.Manifest, manifest.Report, []byte) {
-				m, found := c.load(dir)
-				return m, found.report, found.src
+				m, found := c.sites().Load(dir)
+				return m, found.Report, found.Source
 			}}
-			if o.Dir, o.Named = c.namedFolder(args); !o.Named {
+			if o.Dir, o.Named = c.sites().NamedFolder(args); !o.Named {
 				o.Dir = c.term.Dir
 			}
 			return scaffold.Init(cmd.Context(), &c.term, o)
@@ -62,13 +63,13 @@ func (c *cli) newInit() *cobra.Command {
 
 // editorFolder returns the folder that an editor is expected to open.
 func (c *cli) editorFolder(args []string) string {
-	if dir, ok := c.namedFolder(args); ok {
+	if dir, ok := c.sites().NamedFolder(args); ok {
 		return dir
 	}
 	if root := packager.Checkout(c.term.Dir); root != "" {
 		return root
 	}
-	if dir, err := c.find(nil); err == nil {
+	if dir, err := c.sites().Find(nil); err == nil {
 		return dir
 	}
 	return c.term.Dir // no site here yet

@@ -109,7 +109,7 @@ const listHelp = "\n\nExit codes: 0 done, 1 there is no site, 2 wrong usage, 9 t
 
 // openInbox finds the site of a command, and what it received.
 func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
-	dir, err := c.find(args)
+	dir, err := c.sites().Find(args)
 	if err != nil {
 		return inbox.Inbox{}, err
 	}

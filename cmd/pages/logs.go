@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
 )
 
@@ -57,11 +58,11 @@ func (c *cli) newLogs() *cobra.Command {
 
 // logs prints the entries that the filter chooses.
 func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
-	dir, err := c.find(args)
+	dir, err := c.sites().Find(args)
 	if err != nil {
 		return err
 	}
-	if named, ok := personaOf(dir, f.member); ok {
+	if named, ok := project.PersonaOf(dir, f.member); ok {
 		f.filter.Member = named.Email
 	}
 	in, err := c.openInbox(args)

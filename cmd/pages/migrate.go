@@ -61,7 +61,7 @@ func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 
 // findMigrations finds the site that is meant, which must declare a database.
 func (c *cli) findMigrations(args []string) (*migration.Site, error) {
-	dir, err := c.find(args)
+	dir, err := c.sites().Find(args)
 	if err != nil {
 		return nil, err
 	}

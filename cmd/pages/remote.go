@@ -52,7 +52,7 @@ func (c *cli) remoteCommands() []*cobra.Command {
 func (r *remoteFlags) options(dir string) remote.Options {
 	o := r.given
 	if o.Dir = dir; dir == "" {
-		o.Dir, _ = r.c.find(nil) // without a site there is no link
+		o.Dir, _ = r.c.sites().Find(nil) // without a site there is no link
 	}
 	o.Term, o.Version, o.KeyFileTyped = &r.c.term, version, r.c.typed["api-key-file"]
 	return o
@@ -78,7 +78,7 @@ func (r *remoteFlags) proposer(s *remote.Session, proposeOnly bool) *publish.Pro
 
 // nearestDir is the site's folder that is found without being told; "" for none.
 func (c *cli) nearestDir() string {
-	dir, err := c.nearest()
+	dir, err := c.sites().Nearest()
 	if err != nil {
 		return ""
 	}

@@ -87,8 +87,12 @@ var mayImport = map[string][]string{
 	"toolapi/service/outbox":  nil,
 	"cmd/internal/failure":    {"cmd/internal/userfile", "manifest", "toolapi"},
 	"cmd/internal/wording":    {"manifest"},
-	"cmd/internal/terminal":   {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest"},
-	"cmd/internal/userfile":   nil,
+	"cmd/internal/project": {
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
+		"devserver/site", "manifest", "manifest/packager", "manifest/secretscan", "manifest/wrangler", "runtime/node",
+	},
+	"cmd/internal/terminal": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest"},
+	"cmd/internal/userfile": nil,
 	"cmd/internal/localstate": {
 		"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager",
 		"migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/binding/d1",
@@ -114,7 +118,7 @@ var mayImport = map[string][]string{
 	"cmd/pages": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets", "cmd/internal/localstate",
 		"cmd/internal/migration", "cmd/internal/platform", "cmd/internal/projectfile", "cmd/internal/publish", "cmd/internal/remote",
-		"cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell",
+		"cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/project", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell",
 		"cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest",
 		"manifest/limits", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler",

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -25,7 +26,7 @@ func (c *cli) newRoutes() *cobra.Command {
 		Example: "  pages routes\n  pages routes sites/club --json\n  pages routes explain GET /club/crews",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := c.loadRouting(cmd.Context(), args, edgeRulesOn)
+			s, err := c.loadRouting(cmd.Context(), args, project.EdgeRulesOn)
 			if err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ type routed struct {
 // loadRouting reads what decides the routes of a command's site: the manifest
 // and the names of the static files.
 func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*routed, error) {
-	dir, m, err := c.loadSite(args)
+	dir, m, err := c.sites().LoadSite(args)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +67,12 @@ func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*ro
 		return nil, err // what it could not read any more is no fault of the files
 	}
 	if diags.HasErrors() {
-		return nil, c.refuse(dir, diags)
+		return nil, c.sites().Refusal(dir, diags)
 	}
 	if len(diags) > 0 && !c.term.Quiet && !c.term.JSON {
-		c.term.PrintDiagnostics(c.report(dir, diags), nil)
+		c.term.PrintDiagnostics(c.sites().ReportOf(dir, diags), nil)
 	}
-	r := site.Revision{Manifest: m, Rules: edgeRules(rules, dir, m)}
+	r := site.Revision{Manifest: m, Rules: project.EdgeRules(rules, dir, m)}
 	unsure := map[string]bool{}
 	for _, a := range files.Assets {
 		rel, err := filepath.Rel(files.Dir, a.File)

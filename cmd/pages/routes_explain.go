@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -28,7 +29,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			dir, missing := c.find(q.dir)
+			dir, missing := c.sites().Find(q.dir)
 			who, err := visitor(dir, persona)
 			if err := cmp.Or(err, missing, checkEdgeRules(rules)); err != nil {
 				return err
@@ -47,7 +48,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), "`persona` that asks: signed-out, member, owner, outsider, or one of .pages/members.json")
-	cmd.Flags().StringVar(&rules, "edge-rules", edgeRulesOn, edgeRulesUsage)
+	cmd.Flags().StringVar(&rules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	return cmd
 }
 
@@ -62,10 +63,10 @@ func visitor(dir, persona string) (site.Visitor, error) {
 	if persona == string(site.VisitorSignedOut) {
 		return site.VisitorSignedOut, nil
 	}
-	p, ok := personaOf(dir, persona)
+	p, ok := project.PersonaOf(dir, persona)
 	switch {
 	case !ok:
-		return "", failure.Usage("--as is %q; it is one of signed-out, %s", persona, personaKeys(dir))
+		return "", failure.Usage("--as is %q; it is one of signed-out, %s", persona, project.PersonaKeys(dir))
 	case p.Outsider:
 		return site.VisitorOutsider, nil
 	}

@@ -25,7 +25,7 @@ func (c *cli) newState() *cobra.Command {
 
 // withSnapshots runs fn on the snapshots of the site, while no other process does. The state itself is not locked.
 func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *snapshot.Store) error) error {
-	dir, err := c.find(nil)
+	dir, err := c.sites().Find(nil)
 	if err != nil {
 		return err
 	}

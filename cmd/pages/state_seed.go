@@ -37,7 +37,7 @@ func (c *cli) newStateSeed() *cobra.Command {
 
 // seed runs a file on the site's database, once; "" is the one beside the manifest.
 func (c *cli) seed(ctx context.Context, file string, force bool) error {
-	dir, err := c.find(nil)
+	dir, err := c.sites().Find(nil)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) error {
 	if file != "" {
 		path = c.term.Path(file)
 	}
-	m, _ := c.load(dir) // openDatabase refuses one that is not valid
+	m, _ := c.sites().Load(dir) // openDatabase refuses one that is not valid
 	report, err := seed.Run(ctx, seed.Options{
 		WorkDir: userfile.WorkDir(c.term.Dir), File: path, Force: force, Tool: tool(), Now: c.term.Now, Manifest: m,
 		Open: func(ctx context.Context) (*sqlshell.Database, error) {

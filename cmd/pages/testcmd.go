@@ -82,7 +82,7 @@ func (c *cli) isSite(arg string) bool {
 
 // test serves the site and runs the command.
 func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error) {
-	dir, m, err := c.loadSite(nil)
+	dir, m, err := c.sites().LoadSite(nil)
 	if err != nil {
 		return err
 	}

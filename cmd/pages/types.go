@@ -32,13 +32,13 @@ func (c *cli) newTypes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			dir, err := c.find(args)
+			dir, err := c.sites().Find(args)
 			if err != nil {
 				return err
 			}
-			m, found := c.load(dir) // of warnings, validate tells
+			m, found := c.sites().Load(dir) // of warnings, validate tells
 			if m == nil {
-				return &failure.RefusedError{Report: found.report, Source: found.src}
+				return &failure.RefusedError{Report: found.Report, Source: found.Source}
 			}
 			if stdout {
 				_, err := c.term.Stdout.Write(workertypes.Declare(m))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -39,7 +40,7 @@ func (c *cli) newValidate() *cobra.Command {
 			}
 			// The process ends before its garbage is worth collecting often.
 			debug.SetGCPercent(startGCPercent)
-			results, err := c.check(cmd.Context(), args, f.alone)
+			results, err := project.Checker{Sites: c.sites(), Alone: f.alone}.All(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 		f.format = "json"
 	}
 	if c.typed["dir"] && len(args) > 0 {
-		return errTwoSites
+		return project.ErrTwoSites
 	}
 	stdin := 0
 	for _, arg := range args {
@@ -92,13 +93,13 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	return nil
 }
 
-func refusedBy(severity string, results []checked) bool {
-	return slices.ContainsFunc(results, func(r checked) bool {
-		return !r.report.OK || severity == "warning" && len(r.report.Diagnostics) > 0
+func refusedBy(severity string, results []project.Checked) bool {
+	return slices.ContainsFunc(results, func(r project.Checked) bool {
+		return !r.Report.OK || severity == "warning" && len(r.Report.Diagnostics) > 0
 	})
 }
 
-func (c *cli) writeReports(format string, results []checked) error {
+func (c *cli) writeReports(format string, results []project.Checked) error {
 	list := reports(results)
 	switch format {
 	case "json":
@@ -112,16 +113,16 @@ func (c *cli) writeReports(format string, results []checked) error {
 }
 
 // writeText writes the reports one below the other, and a count below several.
-func (c *cli) writeText(to io.Writer, results []checked) error {
+func (c *cli) writeText(to io.Writer, results []project.Checked) error {
 	w, style, bad := bufio.NewWriter(to), c.term.ReportOn(c.term.Stdout), 0
 	for i, r := range results {
-		if i > 0 && len(r.report.Diagnostics) > 0 {
+		if i > 0 && len(r.Report.Diagnostics) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := manifest.WriteText(w, r.report, r.src, style); err != nil {
+		if err := manifest.WriteText(w, r.Report, r.Source, style); err != nil {
 			return err
 		}
-		if !r.report.OK {
+		if !r.Report.OK {
 			bad++
 		}
 	}
@@ -131,10 +132,10 @@ func (c *cli) writeText(to io.Writer, results []checked) error {
 	return w.Flush()
 }
 
-func reports(results []checked) []manifest.Report {
+func reports(results []project.Checked) []manifest.Report {
 	list := make([]manifest.Report, len(results))
 	for i, r := range results {
-		list[i] = r.report
+		list[i] = r.Report
 	}
 	return list
 }

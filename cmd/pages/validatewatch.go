@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
 )
 
@@ -13,22 +14,22 @@ import (
 // a signal ends it. A report that says the same as the last one is not repeated.
 func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []string) error {
 	if len(args) == 0 {
-		dir, err := c.find(nil)
+		dir, err := c.sites().Find(nil)
 		if err != nil {
 			return err
 		}
 		args = []string{dir}
 	}
-	check := checker{cli: c, alone: f.alone, record: true}
+	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true}
 	var last []byte
 	return devserver.Follow(ctx, c.term.Now, newConsole(c).logger(), func(ctx context.Context) ([]string, error) {
-		results, err := check.all(ctx, args)
+		results, err := check.All(ctx, args)
 		if err != nil {
 			return nil, err
 		}
 		var watch []string
 		for _, r := range results {
-			watch = append(watch, r.looked...)
+			watch = append(watch, r.Looked...)
 		}
 		text, err := c.watchedReport(f.format, results)
 		if err == nil && !bytes.Equal(text, last) {
@@ -44,13 +45,13 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 }
 
 // watchedReport is a report as text, or as one line of JSON for each site.
-func (c *cli) watchedReport(format string, results []checked) ([]byte, error) {
+func (c *cli) watchedReport(format string, results []project.Checked) ([]byte, error) {
 	var b bytes.Buffer
 	if format == "json" {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		for _, r := range results {
-			if err := enc.Encode(r.report); err != nil {
+			if err := enc.Encode(r.Report); err != nil {
 				return nil, err
 			}
 		}

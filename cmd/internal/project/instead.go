@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"io/fs"
@@ -32,7 +32,7 @@ var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?
 var otherConfigs = regexp.MustCompile(`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`)
 
 // insteadOf is what to do in a folder that holds no manifest, "" where nothing tells.
-func (c *cli) insteadOf(dir string) string {
+func (s *Sites) insteadOf(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -41,30 +41,30 @@ func (c *cli) insteadOf(dir string) string {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
-			return c.term.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
+			return s.Terminal.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
-			return c.term.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
+			return s.Terminal.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
 		case otherName.MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
-				return "write " + c.term.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
+				return "write " + s.Terminal.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
 			}
-			return "rename " + c.term.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
+			return "rename " + s.Terminal.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
 		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs.MatchString(name)):
 			config = name
 		}
 	}
 	if config != "" {
 		where := ""
-		if dir != c.term.Dir {
-			where = " " + wording.ShellWord(c.term.Shown(dir))
+		if dir != s.Terminal.Dir {
+			where = " " + wording.ShellWord(s.Terminal.Shown(dir))
 		}
 		return "pages init" + where + " makes a site of this project (" + config + ")"
 	}
-	return c.sitesBelow(dir)
+	return s.sitesBelow(dir)
 }
 
 // sitesBelow names the sites in folders of a folder.
-func (c *cli) sitesBelow(dir string) string {
+func (s *Sites) sitesBelow(dir string) string {
 	var found []string
 	seen := 0
 	_ = fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func (c *cli) sitesBelow(dir string) string {
 			return fs.SkipDir
 		}
 		if userfile.IsFile(filepath.Join(dir, path, manifest.FileName)) {
-			if found = append(found, wording.ShellWord(c.term.Shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
+			if found = append(found, wording.ShellWord(s.Terminal.Shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
 				return fs.SkipAll
 			}
 			return fs.SkipDir
@@ -99,7 +99,7 @@ func (c *cli) sitesBelow(dir string) string {
 }
 
 // insteadOfNamed is what to do in place of naming something that is no site.
-func (c *cli) insteadOfNamed(path, abs string) string {
+func (s *Sites) insteadOfNamed(path, abs string) string {
 	if strings.Trim(path, "0123456789") == "" {
 		return "give a port as --port " + path + "; what stands alone is a site's folder"
 	}
@@ -108,13 +108,13 @@ func (c *cli) insteadOfNamed(path, abs string) string {
 		return nearFolder(path, abs)
 	}
 	if info.IsDir() {
-		if instead := c.insteadOf(abs); instead != "" {
+		if instead := s.insteadOf(abs); instead != "" {
 			return instead
 		}
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
 		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
-			return "name the site's folder, which is " + wording.QuotePath(c.term.Shown(dir))
+			return "name the site's folder, which is " + wording.QuotePath(s.Terminal.Shown(dir))
 		}
 		if dir == filepath.Dir(dir) || packager.IsCheckout(dir) {
 			return ""

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// personasFile names people one can sign in as, beside the three that every site
+// PersonasFile names people one can sign in as, beside the three that every site
 // has. Its form:
 //
 //	[{"key": "ada", "email": "ada@example.test", "name": "Ada", "outsider": false, "id": "usr_7"}]
 //
 // key and email are needed. One with the key of another takes its place.
-const personasFile = ".pages/members.json"
+const PersonasFile = ".pages/members.json"
 
-func personasPath(dir string) string { return filepath.Join(dir, filepath.FromSlash(personasFile)) }
+func PersonasPath(dir string) string { return filepath.Join(dir, filepath.FromSlash(PersonasFile)) }
 
 var personaKey = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
@@ -40,33 +40,33 @@ type personaEntry struct {
 	Outsider bool   `json:"outsider"`
 }
 
-// readPersonas returns the people of a site, or what is wrong with its file. No
+// ReadPersonas returns the people of a site, or what is wrong with its file. No
 // site, "", has those that every site has.
-func readPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
+func ReadPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
 	list := site.DefaultPersonas()
 	if dir == "" {
 		return list, nil
 	}
-	text, err := userfile.ReadRegular(personasPath(dir))
+	text, err := userfile.ReadRegular(PersonasPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}
 	if err != nil {
-		return nil, personasRefused(text, 0, failure.Reason(err))
+		return nil, refusePersonas(text, 0, failure.Reason(err))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, personasRefused(text, 0, "this is no list of personas")
+		return nil, refusePersonas(text, 0, "this is no list of personas")
 	}
 	for d.More() {
 		at := len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ", \t\r\n"))
 		var e personaEntry
 		if err := d.Decode(&e); err != nil {
-			return nil, personasRefused(text, offsetOf(err, at), strings.TrimPrefix(err.Error(), "json: "))
+			return nil, refusePersonas(text, offsetOf(err, at), strings.TrimPrefix(err.Error(), "json: "))
 		}
 		if wrong := e.check(); wrong != "" {
-			return nil, personasRefused(text, at, wrong)
+			return nil, refusePersonas(text, at, wrong)
 		}
 		p := e.persona()
 		list = append(slices.DeleteFunc(list, func(other site.Persona) bool { return other.Key == p.Key }), p)
@@ -74,9 +74,9 @@ func readPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
 	_, closed := d.Token()
 	_, end := d.Token()
 	if closed != nil || !errors.Is(end, io.EOF) {
-		return nil, personasRefused(text, int(d.InputOffset()), "the list of personas does not end well")
+		return nil, refusePersonas(text, int(d.InputOffset()), "the list of personas does not end well")
 	}
-	return list, twice(text, list)
+	return list, checkTwins(text, list)
 }
 
 // offsetOf is the byte that an error of JSON is about.
@@ -112,12 +112,12 @@ func (e personaEntry) persona() site.Persona {
 	return p
 }
 
-// twice refuses people who could not be told apart.
-func twice(text []byte, list []site.Persona) *manifest.Diagnostic {
+// checkTwins refuses people who could not be told apart.
+func checkTwins(text []byte, list []site.Persona) *manifest.Diagnostic {
 	for i, p := range list {
 		for _, other := range list[:i] {
 			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
-				return personasRefused(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),
+				return refusePersonas(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),
 					fmt.Sprintf("the personas %q and %q have one email or one id", other.Key, p.Key))
 			}
 		}
@@ -125,37 +125,22 @@ func twice(text []byte, list []site.Persona) *manifest.Diagnostic {
 	return nil
 }
 
-// personasRefused points at a byte of the file.
-func personasRefused(text []byte, offset int, why string) *manifest.Diagnostic {
+// refusePersonas points at a byte of the file.
+func refusePersonas(text []byte, offset int, why string) *manifest.Diagnostic {
 	before := string(text[:min(max(offset, 0), len(text))])
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	column := len([]rune(line)) + 1
 	at := strings.Count(before, "\n") + 1
 	return &manifest.Diagnostic{
-		Severity: manifest.Error, Code: "personas-invalid", File: personasFile, Message: why,
+		Severity: manifest.Error, Code: "personas-invalid", File: PersonasFile, Message: why,
 		Line: at, Column: column, EndLine: at, EndColumn: column + 1,
 		Fix: `write [{"key": "ada", "email": "ada@example.test", "name": "Ada"}]; "outsider": true is for who is no member`,
 	}
 }
 
-// startingPersonas are the people at the start: a file that is wrong is told by
-// the first build, but --as must name somebody.
-func (r *devRun) startingPersonas() ([]site.Persona, error) {
-	list, refusal := readPersonas(r.dir)
-	if refusal != nil {
-		return site.DefaultPersonas(), nil
-	}
-	as := r.flags.as
-	known := slices.ContainsFunc(list, func(p site.Persona) bool { return p.Key == as })
-	if as != "" && !known && !strings.Contains(as, "@") {
-		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, personaKeys(r.dir))
-	}
-	return list, nil
-}
-
-// personaOf finds a persona of a site by key.
-func personaOf(dir, key string) (site.Persona, bool) {
-	list, refusal := readPersonas(dir)
+// PersonaOf finds a persona of a site by key.
+func PersonaOf(dir, key string) (site.Persona, bool) {
+	list, refusal := ReadPersonas(dir)
 	if refusal != nil {
 		list = site.DefaultPersonas()
 	}
@@ -166,9 +151,9 @@ func personaOf(dir, key string) (site.Persona, bool) {
 	return list[i], true
 }
 
-// personaKeys lists the keys for a message.
-func personaKeys(dir string) string {
-	list, refusal := readPersonas(dir)
+// PersonaKeys lists the keys for a message.
+func PersonaKeys(dir string) string {
+	list, refusal := ReadPersonas(dir)
 	if refusal != nil {
 		list = site.DefaultPersonas()
 	}

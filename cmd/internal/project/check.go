@@ -1,0 +1,166 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
+)
+
+// Checker checks manifests.
+type Checker struct {
+	Sites  *Sites
+	Alone  bool // the files that a manifest names are not looked at
+	Record bool // fill in looked
+}
+
+// All checks every site named, or the one found by walking up. An argument that leads to no manifest has a report too,
+// and the others are checked all the same.
+func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
+	if len(args) == 0 {
+		dir, err := k.Sites.Find(nil)
+		if err != nil {
+			return nil, err
+		}
+		return []Checked{k.file(ctx, filepath.Join(dir, manifest.FileName))}, nil
+	}
+	results := make([]Checked, len(args))
+	failed := make([]error, len(args))
+	var workers sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(args)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(args); i = int(next.Add(1)) - 1 {
+				results[i], failed[i] = k.named(ctx, args[i])
+			}
+		})
+	}
+	workers.Wait()
+	return results, errors.Join(failed...)
+}
+
+// stream checks a manifest that has no folder: stdin, or a shell's <(command). Its writer may take long, or never
+// begin: a signal ends the wait.
+func (k Checker) stream(ctx context.Context, name string, open func() (io.Reader, error)) (Checked, error) {
+	type text struct {
+		src []byte
+		err error
+	}
+	done := make(chan text, 1)
+	go func() {
+		r, err := open()
+		if err != nil {
+			done <- text{err: err}
+			return
+		}
+		src, err := io.ReadAll(io.LimitReader(r, userfile.MaxSource))
+		done <- text{src, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return Checked{}, context.Cause(ctx)
+	case t := <-done:
+		if t.err != nil {
+			return Checked{}, fmt.Errorf("read %s: %w", name, t.err)
+		}
+		return k.parse(name, t.src), nil
+	}
+}
+
+func (k Checker) parse(name string, src []byte) Checked {
+	_, diags := manifest.Parse(name, src)
+	return Checked{Report: manifest.NewReport(name, diags), Diagnostics: diags, Source: src}
+}
+
+// named checks what an argument names: stdin, the site in a folder, or a manifest
+// whatever it is called.
+func (k Checker) named(ctx context.Context, arg string) (Checked, error) {
+	if arg == "-" {
+		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.Sites.Terminal.Stdin, nil })
+	}
+	path := k.Sites.Terminal.Path(arg)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		path = filepath.Join(path, manifest.FileName)
+	case err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+		return k.stream(ctx, arg, func() (io.Reader, error) { return os.Open(path) })
+	}
+	return k.file(ctx, path), nil
+}
+
+// file checks one manifest.
+func (k Checker) file(ctx context.Context, path string) Checked {
+	if k.Alone {
+		src, err := userfile.ReadSource(path)
+		if err == nil {
+			r := k.parse(k.Sites.Terminal.Shown(path), src)
+			r.Looked = []string{path}
+			return r
+		}
+	}
+	fsys := os.DirFS(filepath.Dir(path))
+	var seen *recorder
+	if k.Record {
+		seen = newRecorder(fsys)
+		fsys = seen
+	}
+	m, r := k.Sites.loadFrom(fsys, path, manifest.LoadToUpload)
+	if seen != nil {
+		r.Looked = seen.paths(filepath.Dir(path))
+	}
+	if m != nil {
+		k.published(ctx, path, m, &r)
+	}
+	return r
+}
+
+// published builds a site that has secrets, to find those that it would publish. Other faults of the build are left to
+// pages build.
+func (k Checker) published(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
+	dir := filepath.Dir(path)
+	if len(m.Bindings.Secrets) > 0 {
+		r.Looked = append(r.Looked, localsecrets.Paths(dir)...)
+	}
+	secrets, err := k.Sites.LocalSecrets(dir).ScanSet(ctx, m)
+	var found manifest.Diagnostics
+	switch {
+	case err != nil:
+		found = manifest.Diagnostics{secretsFault(err)}
+		manifest.Locate(r.Source, found)
+	case secrets != nil:
+		b := bundler.New(dir, bundler.Options{Provided: ProvidedModules(), Now: k.Sites.Terminal.Now, Secrets: func() *secretscan.Set { return secrets }})
+		defer b.Close()
+		_, found = b.Build(ctx, m)
+		r.Looked = append(r.Looked, b.Inputs()...)
+		found = slices.DeleteFunc(found, func(d manifest.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
+	}
+	if len(found) > 0 {
+		r.Diagnostics = append(r.Diagnostics, found...)
+		r.Report = manifest.NewReport(k.Sites.Terminal.Shown(path), r.Diagnostics)
+	}
+}
+
+// secretsFault returns the diagnostic of a file of secrets that cannot be read.
+func secretsFault(err error) manifest.Diagnostic {
+	d := manifest.Diagnostic{Severity: manifest.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: err.Error()}
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		d.Fix = f.Fix
+	}
+	return d
+}
