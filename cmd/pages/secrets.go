@@ -15,12 +15,14 @@ import (
 
 func (c *cli) newSecrets() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "secrets",
-		Short:   "List, set and remove the secrets of a published site",
-		Long:    "List, set and remove the secrets of a published site. Values go in and never come\nout again. Those of pages dev are in .dev.vars.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets list\n  pages secrets set STRIPE_KEY < key\n  pages secrets import .dev.vars\n  pages secrets remove STRIPE_KEY",
-		Args:    cobra.NoArgs,
-		RunE:    help,
+		Use:   "secrets",
+		Short: "List, set and remove the secrets of a published site",
+		Long: "List, set and remove the secrets of a published site. Values go in and never come\nout again. Those " +
+			"of pages dev are in .dev.vars.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages secrets list\n  pages secrets set STRIPE_KEY < key\n  pages secrets import .dev.vars\n  " +
+			"pages secrets remove STRIPE_KEY",
+		Args: cobra.NoArgs,
+		RunE: help,
 	}
 	cmd.AddCommand(c.newSecretsList(), c.newSecretsSet(), c.newSecretsImport(), c.newSecretsRemove())
 	return cmd
@@ -29,9 +31,10 @@ func (c *cli) newSecrets() *cobra.Command {
 func (c *cli) newSecretsList() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the names of the site's secrets, and which lack a value",
-		Long:    "List the names of the site's secrets: those that have a value, and those that the\nnewest revision declares and that have none.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Use:   "list [DIR]",
+		Short: "List the names of the site's secrets, and which lack a value",
+		Long: "List the names of the site's secrets: those that have a value, and those that the\nnewest revision " +
+			"declares and that have none.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages secrets list\n  pages secrets list --json | jq -r '.secrets[] | select(.set_at == null).name'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,7 +42,9 @@ func (c *cli) newSecretsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := client.Run(cmd.Context(), s.Client, s.Contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(s.Site), Scope: s.Scope()})
+			list, err := client.Run(cmd.Context(), s.Client, s.Contract.ListSecrets, toolapi.SiteArgs{
+				SiteID: toolapi.UUID(s.Site), Scope: s.Scope(),
+			})
 			if err = printList(c, remote.CommandError(err), list, list.Secrets, secretLine); err == nil && !c.term.JSON {
 				c.term.PrintNone(len(list.Secrets), "secrets")
 			}
@@ -55,10 +60,12 @@ func (c *cli) newSecretsSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set NAME [DIR]",
 		Short: "Set a secret: its value is asked for, or read from stdin",
-		Long: "Set a secret of the site. At a terminal the value is asked for and not shown;\nelsewhere it is all of stdin, without a line feed at its end. It is never an\nargument, which everyone on the machine could read.\n\n" +
+		Long: "Set a secret of the site. At a terminal the value is asked for and not shown;\nelsewhere it is all of " +
+			"stdin, without a line feed at its end. It is never an\nargument, which everyone on the machine could read.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets set STRIPE_KEY\n  pages secrets set STRIPE_KEY < key\n  op read op://vault/stripe/key | pages secrets set STRIPE_KEY",
-		Args:    cobra.RangeArgs(1, 2),
+		Example: "  pages secrets set STRIPE_KEY\n  pages secrets set STRIPE_KEY < key\n  op read " +
+			"op://vault/stripe/key | pages secrets set STRIPE_KEY",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if r.given.KeyFile == "-" {
@@ -83,9 +90,10 @@ func (c *cli) newSecretsSet() *cobra.Command {
 func (c *cli) newSecretsRemove() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "remove NAME [DIR]",
-		Short:   "Remove a secret from the site",
-		Long:    "Remove a secret from the site: its Worker reads undefined from then on.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Use:   "remove NAME [DIR]",
+		Short: "Remove a secret from the site",
+		Long: "Remove a secret from the site: its Worker reads undefined from then on.\n\nExit codes: 0 done, 1 " +
+			"refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages secrets remove STRIPE_KEY",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -55,15 +55,7 @@ func declareCases() map[string]func(*run) {
 			r.files(http.StatusUnprocessableEntity, "size_mismatch", a, b)
 		},
 		"U-014 U-015 U-016": manifestCases,
-		"U-017": func(r *run) {
-			extra := entryOf("a", 1)
-			extra["mode"] = 1
-			for _, more := range []map[string]any{{"extra": 1}, {"files": []any{extra}}, {
-				"client": map[string]any{"name": "x", "version": "1", "os": "y"},
-			}} {
-				r.want(r.post(toolapi.UploadsPath, r.body(site{"a": unique("a")}, more)), http.StatusBadRequest, "invalid_arguments")
-			}
-		},
+		"U-017":             extraFieldCase,
 		"U-018": func(r *run) {
 			for _, body := range []string{"", "null", "[]", "5", "{"} {
 				r.want(r.post(toolapi.UploadsPath, body), http.StatusBadRequest, "tenant_api.malformed_body")
@@ -85,6 +77,15 @@ func declareCases() map[string]func(*run) {
 		"U-025": unsupportedKeyCase,
 		"U-026": repeatedCase,
 		"U-027": ambiguousCase,
+	}
+}
+
+// extraFieldCase declares with fields that are in no schema.
+func extraFieldCase(r *run) {
+	file, client := entryOf("a", 1), map[string]any{"name": "x", "version": "1", "os": "y"}
+	file["mode"] = 1
+	for _, more := range []map[string]any{{"extra": 1}, {"files": []any{file}}, {"client": client}} {
+		r.want(r.post(toolapi.UploadsPath, r.body(site{"a": unique("a")}, more)), http.StatusBadRequest, "invalid_arguments")
 	}
 }
 

@@ -75,8 +75,9 @@ func ReadSecretsFile(ctx context.Context, t *terminal.Terminal, name string) (ma
 		f, err := userfile.Open(ctx, t.Path(name))
 		if err != nil {
 			return nil, &failure.Error{
-				Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", t.Shown(name), failure.Reason(err)),
-				Fix: "name a file that you may read, such as .dev.vars", Err: err,
+				Exit: failure.ExitRefused, Code: "unreadable",
+				Message: fmt.Sprintf("%s cannot be read: %s", t.Shown(name), failure.Reason(err)),
+				Fix:     "name a file that you may read, such as .dev.vars", Err: err,
 			}
 		}
 		defer f.Close()

@@ -40,7 +40,11 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 		}
 	}
 	if len(taken) > 0 {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "files-in-the-way", Message: "the template would write over " + strings.Join(taken, ", "), Fix: "begin in an empty folder, or leave --template out to adopt what is here; nothing was written"}
+		return nil, &failure.Error{
+			Exit: failure.ExitRefused, Code: "files-in-the-way",
+			Message: "the template would write over " + strings.Join(taken, ", "),
+			Fix:     "begin in an empty folder, or leave --template out to adopt what is here; nothing was written",
+		}
 	}
 	files = append(files, s.extras()...)
 	var planned []*projectfile.File
@@ -102,7 +106,11 @@ const keptFile = "it was there before"
 func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.File, error) {
 	planned, err := p.Read(f.Path)
 	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
-		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.term.Shown(p.Path(odd.Name)), odd.Message), Fix: "move it away; nothing was written", Err: err}
+		return nil, &failure.Error{
+			Exit: failure.ExitRefused, Code: "file-in-the-way",
+			Message: fmt.Sprintf("%s %s", s.term.Shown(p.Path(odd.Name)), odd.Message),
+			Fix:     "move it away; nothing was written", Err: err,
+		}
 	}
 	if err != nil {
 		return nil, s.unwritable(p.Dir, err)
@@ -123,7 +131,10 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 
 // planAround is what becomes of the files at the root of the checkout.
 func (s *site) planAround(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
-	w := starter.Workflow{Name: s.name, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
+	w := starter.Workflow{
+		Name: s.name, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(),
+		Packager: packager.Of(s.dir),
+	}
 	w.Modules = userfile.IsFile(filepath.Join(top.Real, ".gitmodules"))
 	if s.isBuilt() {
 		project := userfile.RegularFS{FS: os.DirFS(s.dir)}

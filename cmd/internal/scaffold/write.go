@@ -65,5 +65,8 @@ func (s *site) makeFolder() (made bool, err error) {
 }
 
 func (s *site) unwritable(dir string, err error) error {
-	return failure.Resource("folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))), "name a folder that you may write to: pages init DIR", err)
+	return failure.Resource(
+		"folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))),
+		"name a folder that you may write to: pages init DIR", err,
+	)
 }
