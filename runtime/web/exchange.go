@@ -33,8 +33,8 @@ type Exchange struct {
 	host    *Host
 	id      int64
 	io      iocontext.Context // what it has open, its isolate and its scope
-	fetches *fetch.Session
-	timers  *timers.Queue
+	fetches fetch.Session
+	timers  timers.Queue
 	codecs  compression.Streams
 	// visitor is the request's own body; nil when it has none.
 	visitor *iocontext.Body

@@ -23,7 +23,7 @@ import (
 // was.
 func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
 	x.host, x.id = h, h.nextID()
-	x.io.Isolate, x.io.Scope, x.io.NextID = iso, scope, h.nextID
+	x.io.Isolate, x.io.Scope, x.io.NextID = iso, scope, h.newID
 	x.fetches = h.client.NewSession(x.r.Context(), &x.io, func() error { return h.countSubRequest(x) })
 	x.timers = timers.NewQueue(h.o.Now)
 	h.add(x)

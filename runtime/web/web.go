@@ -116,6 +116,7 @@ type Host struct {
 	funcs       map[string]engine.Func
 
 	last      atomic.Int64 // the newest id of an exchange or body
+	newID     func() int64 // nextID, made once
 	mu        sync.Mutex
 	exchanges map[int64]*Exchange
 	origins   map[string]string // of visitors, by scheme and Host header
@@ -147,6 +148,7 @@ func New(o Options) *Host {
 		o.Memory = engine.NewHostMemory(0).Share()
 	}
 	h := &Host{o: o, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
+	h.newID = h.nextID
 	h.client = fetch.New(fetch.Options{AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport})
 	h.sockets = socket.NewHub(o.Memory.Reservation(), o.Logger)
 	h.compression = compression.New(h.nextID, func(c *engine.Call) (*compression.Streams, error) {
@@ -207,7 +209,7 @@ func session(c *engine.Call) (*fetch.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.fetches, nil
+	return &x.fetches, nil
 }
 
 // queue returns the timers of the request on whose behalf a host function was called.
@@ -216,7 +218,7 @@ func queue(c *engine.Call) (*timers.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.timers, nil
+	return &x.timers, nil
 }
 
 // Names returns the names of all host functions of this package, sorted: what

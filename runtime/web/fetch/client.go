@@ -104,8 +104,8 @@ type Session struct {
 }
 
 // NewSession returns the session of a request that came with ctx.
-func (c *Client) NewSession(ctx context.Context, io *iocontext.Context, count func() error) *Session {
-	return &Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx)}
+func (c *Client) NewSession(ctx context.Context, io *iocontext.Context, count func() error) Session {
+	return Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx)}
 }
 
 // Close ends what is under way.

@@ -30,7 +30,7 @@ type Queue struct {
 }
 
 // NewQueue returns an empty queue on a clock.
-func NewQueue(now func() time.Time) *Queue { return &Queue{now: now, wake: make(chan struct{}, 1)} }
+func NewQueue(now func() time.Time) Queue { return Queue{now: now, wake: make(chan struct{}, 1)} }
 
 type timer struct {
 	id, seq int64
