@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // candidate is a file of the assets folder. Paths have forward slashes.
@@ -32,7 +33,7 @@ type candidate struct {
 type walked struct {
 	dir         string // the site's folder, absolute
 	files       []candidate
-	left        []LeftOut
+	left        []sitefile.LeftOut
 	diagnostics manifest.Diagnostics
 }
 
@@ -124,18 +125,18 @@ func (w *walked) leave(e manifest.AssetEntry) {
 	if e.Entry.IsDir() {
 		name += "/"
 	}
-	w.left = append(w.left, LeftOut{File: name, Why: e.Kind.String()})
+	w.left = append(w.left, sitefile.LeftOut{Path: name, Reason: e.Kind.String()})
 }
 
 // serve makes assets of the candidates. sources are the Worker's files.
-func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
+func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found manifest.Diagnostics) {
 	isCode := sourcesAmong(m, sources)
 	var names manifest.AssetNames
 	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
 		if isCode(c.file) {
-			w.left = append(w.left, LeftOut{File: c.file, Why: "source"})
+			w.left = append(w.left, sitefile.LeftOut{Path: c.file, Reason: "source"})
 			continue
 		}
 		if d, refused := names.Check(c.file, c.path); refused {
@@ -149,12 +150,12 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 		large.addIf(c.info.Size() > limits.MaxFileBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
-		assets = append(assets, Asset{
+		assets = append(assets, sitefile.Asset{
 			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
 			Size: c.info.Size(), SHA256: c.sum, ContentType: manifest.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}
-	slices.SortFunc(assets, func(a, b Asset) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(assets, func(a, b sitefile.Asset) int { return cmp.Compare(a.Path, b.Path) })
 	found = append(found, w.unexpected(m)...)
 	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
 	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
@@ -177,8 +178,8 @@ func (w *walked) read() map[string]os.FileInfo {
 }
 
 // leftOut is all that is not served.
-func (w *walked) leftOut() []LeftOut {
-	slices.SortFunc(w.left, func(a, b LeftOut) int { return cmp.Compare(a.File, b.File) })
+func (w *walked) leftOut() []sitefile.LeftOut {
+	slices.SortFunc(w.left, func(a, b sitefile.LeftOut) int { return cmp.Compare(a.Path, b.Path) })
 	return w.left
 }
 
@@ -186,7 +187,7 @@ func (w *walked) leftOut() []LeftOut {
 func (w *walked) unexpected(m *manifest.Manifest) manifest.Diagnostics {
 	var t tally
 	for _, left := range w.left {
-		t.addIf(left.Why == manifest.AssetPrivate.String() || left.Why == "source", strings.TrimSuffix(left.File, "/"))
+		t.addIf(left.Reason == manifest.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
 	}
 	fix := "move it out of the assets folder"
 	if path.Clean(m.Assets) == "." {

@@ -45,7 +45,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	var left []string
 	for _, l := range bundle.LeftOut {
-		left = append(left, l.Why+" "+l.File)
+		left = append(left, l.Reason+" "+l.Path)
 	}
 	if want := []string{
 		"private .dev.vars", "private .env.local", "hidden .git/", "hidden .pages/", "private data.sqlite-wal", "private db/", "private id_rsa", "hidden img/.DS_Store",

@@ -2,7 +2,8 @@ package bundler
 
 import (
 	"os"
-	"time"
+
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Bundle is everything of a site that is served or run, at one moment. It is
@@ -11,12 +12,12 @@ type Bundle struct {
 	// Worker is nil for a static site.
 	Worker *Worker
 	// Assets are sorted by Path, bytewise. No two have the same Path.
-	Assets []Asset
+	Assets []sitefile.Asset
 	// Migrations are in the order they are applied: bytewise by Name.
 	Migrations []Migration
 	// LeftOut are the files and folders in the assets folder that are no assets, sorted
 	// by File.
-	LeftOut []LeftOut
+	LeftOut []sitefile.LeftOut
 	// Manifest is the manifest, defaults applied, as canonical JSON (RFC 8785).
 	Manifest []byte
 	// Digest is 64 lower-case hex digits over all that is served or run; see digest.
@@ -54,33 +55,6 @@ type ModuleKind string
 
 // KindWasm is a WebAssembly module: its default export is a WebAssembly.Module.
 const KindWasm ModuleKind = "wasm"
-
-// Asset is one static file.
-type Asset struct {
-	// Path is where the site serves it: "/css/site.css", decoded, in Unicode
-	// normalization form C.
-	Path string
-	// File is the absolute path it was read from.
-	File string
-	Size int64
-	// SHA256 is 64 lower-case hex digits.
-	SHA256 string
-	// ContentType is a full header value, "text/css; charset=utf-8".
-	ContentType string
-	// Modified is when the file system says that the file was last written to. It is no
-	// part of the Digest, and is not written out.
-	Modified time.Time
-}
-
-// LeftOut is a file or folder that no visitor gets. It is no part of the Digest.
-type LeftOut struct {
-	// File is relative to the site's folder, with forward slashes; a folder's ends in one.
-	File string
-	// Why is "private" for what holds secrets or is about the project, "hidden" for dot
-	// files, packages and what file managers leave behind, "ignored" for what
-	// .assetsignore lists, and "source" for the Worker's own modules.
-	Why string
-}
 
 // Migration is one SQL file of the site's database.
 type Migration struct {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Listing is the static files of a site, as far as they can be told without
@@ -14,7 +15,7 @@ type Listing struct {
 	// Dir is the site's folder, absolute and without links. Each File lies in it.
 	Dir string
 	// Assets are sorted by Path, bytewise. Their SHA256 is empty.
-	Assets []Asset
+	Assets []sitefile.Asset
 	// Unsure has the Path of each asset that a Build leaves out if the Worker
 	// imports it: scripts, on a site whose entry lies among its assets.
 	Unsure map[string]bool

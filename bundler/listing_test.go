@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // A listing has the assets of a build, and needs no Worker that compiles.
@@ -28,7 +29,7 @@ func TestList(t *testing.T) {
 		t.Errorf("unsure of %q", unsure)
 	}
 	built := build(t, builder(t, dir, Options{}), m).Assets
-	listed := slices.DeleteFunc(slices.Clone(listing.Assets), func(a Asset) bool { return a.Path == "/lib/a.ts" })
+	listed := slices.DeleteFunc(slices.Clone(listing.Assets), func(a sitefile.Asset) bool { return a.Path == "/lib/a.ts" })
 	for i := range built {
 		if built[i].SHA256 == "" {
 			t.Errorf("%s was built without a hash", built[i].Path)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Builder turns the site's folder into what is served. Build is called once at
@@ -58,7 +59,7 @@ const (
 
 // changedStyles returns the site paths of the style sheets that changed, when
 // nothing else did.
-func changedStyles(changed []string, assets []site.Asset) (paths []string, only bool) {
+func changedStyles(changed []string, assets []sitefile.Asset) (paths []string, only bool) {
 	if len(changed) == 0 {
 		return nil, false
 	}

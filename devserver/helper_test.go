@@ -21,6 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 func openDB(t testing.TB, path string) *sql.DB {
@@ -81,7 +82,7 @@ func (b *folderBuilder) Build(ctx context.Context, changed []string) Outcome {
 			})
 		}
 		sum := sha256.Sum256(data)
-		out.Revision.Assets = append(out.Revision.Assets, site.Asset{
+		out.Revision.Assets = append(out.Revision.Assets, sitefile.Asset{
 			Path: filepath.ToSlash(rel), File: path, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]),
 			ContentType: map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css"}[filepath.Ext(path)],
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 func TestNewWantsItsParts(t *testing.T) {
@@ -63,7 +64,7 @@ func TestStyleIsSwappedInPlace(t *testing.T) {
 }
 
 func TestChangedStyles(t *testing.T) {
-	assets := []site.Asset{{Path: "/a.css", File: "/s/a.css"}, {Path: "/i.html", File: "/s/i.html"}}
+	assets := []sitefile.Asset{{Path: "/a.css", File: "/s/a.css"}, {Path: "/i.html", File: "/s/i.html"}}
 	tests := []struct {
 		changed []string
 		only    bool

@@ -26,6 +26,7 @@ import (
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 //go:embed front project
@@ -89,7 +90,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 		}
 	}
 	files := slices.DeleteFunc(slices.Collect(maps.Keys(texts)), func(name string) bool { return slices.Contains(keptFiles, name) })
-	public := map[string]bundler.Asset{}
+	public := map[string]sitefile.Asset{}
 	for _, a := range b.Assets {
 		name := path.Join("public", a.Path)
 		public[name], files = a, append(files, name)
@@ -118,7 +119,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 }
 
 // public writes a static file. Of _redirects it returns what is left out.
-func (o *output) public(name string, a bundler.Asset) (left []string, err error) {
+func (o *output) public(name string, a sitefile.Asset) (left []string, err error) {
 	if !strings.EqualFold(a.Path, "/"+manifest.RedirectsFile) {
 		return nil, o.copy(a, name)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // This file writes the project's folder. Its owner may have added files beside those that pages wrote, so a list
@@ -110,7 +110,7 @@ func (o *output) write(name string, content io.Reader, mode fs.FileMode) error {
 }
 
 // copy writes a static file.
-func (o *output) copy(a bundler.Asset, name string) (err error) {
+func (o *output) copy(a sitefile.Asset, name string) (err error) {
 	in, err := os.Open(a.File)
 	if err != nil {
 		return err

@@ -157,7 +157,7 @@ func unasked(m *manifest.Manifest, src []byte) manifest.Diagnostics {
 // changed, and puts it beside the assets.
 func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
-		ID: bundle.Digest[:12], Manifest: m, Assets: assets(bundle), AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets)),
+		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets)),
 		Rules: project.EdgeRules(b.flags.edgeRules, b.dir, m),
 	}
 	if bundle.Worker == nil {
@@ -203,12 +203,4 @@ func (b *siteBuilder) warnOnce(told *string, warnings []string) {
 		*told = text
 		b.term.ProgressWarnings(warnings)
 	}
-}
-
-func assets(b *bundler.Bundle) []site.Asset {
-	list := make([]site.Asset, len(b.Assets))
-	for i, a := range b.Assets {
-		list[i] = site.Asset(a)
-	}
-	return list
 }

@@ -81,7 +81,7 @@ func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*ro
 		}
 		a.File = filepath.ToSlash(rel) // as people name it: nothing opens it
 		unsure[a.File] = files.Unsure[a.Path]
-		r.Assets = append(r.Assets, site.Asset(a))
+		r.Assets = append(r.Assets, a)
 	}
 	return &routed{routing: site.NewRouting(r), manifest: m, unsure: unsure}, nil
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 var (
@@ -18,7 +20,7 @@ var (
 
 // open opens the file of an asset, below its folder and nowhere else. What is no
 // regular file is an error, found before opening it, since a pipe would block.
-func (x *staticIndex) open(a Asset) (*os.File, os.FileInfo, error) {
+func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	if x.err != nil {
 		return nil, nil, x.err
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // D-013: the conditions of RFC 9110, section 13, by date and by tag.
@@ -62,7 +64,7 @@ func TestLastModifiedIsTruthful(t *testing.T) {
 	_, edited := folder(t, map[string]string{"/a.txt": "new"})
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	f := start(t, Options{Now: func() time.Time { return now }}, Revision{})
-	last := func(list []Asset, modified time.Time) string {
+	last := func(list []sitefile.Asset, modified time.Time) string {
 		t.Helper()
 		list[0].Modified = modified
 		f.site.Swap(Revision{Assets: list, AssetsDir: dir})

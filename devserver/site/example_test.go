@@ -14,6 +14,7 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // A form post becomes a lead with its events before the visitor hears of it.
@@ -70,7 +71,7 @@ func Example() {
 func ExampleRouting_Explain() {
 	routing := site.NewRouting(site.Revision{
 		Manifest: &manifest.Manifest{Routes: []manifest.Route{{Pattern: "/minutes/*", Access: manifest.Members}}},
-		Assets:   []site.Asset{{Path: "/minutes/2026-01.html", File: "public/minutes/2026-01.html"}},
+		Assets:   []sitefile.Asset{{Path: "/minutes/2026-01.html", File: "public/minutes/2026-01.html"}},
 	})
 	e := routing.Explain(http.MethodGet, "/minutes/2026-01", site.VisitorMember)
 	fmt.Println(e.Pattern, e.Access, e.Gate, e.Answer, e.File, e.Status)

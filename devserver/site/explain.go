@@ -29,7 +29,7 @@ type Explanation struct {
 	Gate   Gate            `json:"gate,omitempty"`
 	// Answer is who answers whom the gate lets in; Gate tells whether this visitor is.
 	Answer Answer `json:"answer"`
-	// File is the [Asset].File of what lies at the path, or of the 404 page.
+	// File is the [sitefile.Asset].File of what lies at the path, or of the 404 page.
 	File string `json:"file,omitempty"`
 	// Location is the target that the visitor is sent to: to sign in, or to the
 	// path under which a file is known.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // fromWorker is a status that only the Worker of these tests answers with.
@@ -40,7 +41,7 @@ var mixedFiles = map[string]string{
 func revisions(t testing.TB) map[string]Revision {
 	t.Helper()
 	dir, assets := folder(t, mixedFiles)
-	bare := slices.DeleteFunc(slices.Clone(assets), func(a Asset) bool { return a.Path == "/404.html" })
+	bare := slices.DeleteFunc(slices.Clone(assets), func(a sitefile.Asset) bool { return a.Path == "/404.html" })
 	return map[string]Revision{
 		"worker": {Assets: assets, AssetsDir: dir, Worker: talking, Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
 			"members /private/*", "public /private/open/*", "members /report", "public /api/*", "public /about",

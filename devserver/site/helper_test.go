@@ -18,6 +18,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 const secret = "the-secret-of-the-club"
@@ -39,7 +40,7 @@ func openDB(t testing.TB, path string) *sql.DB {
 }
 
 // folder writes files below a fresh folder and lists them as assets.
-func folder(t testing.TB, files map[string]string) (dir string, assets []Asset) {
+func folder(t testing.TB, files map[string]string) (dir string, assets []sitefile.Asset) {
 	t.Helper()
 	dir = t.TempDir()
 	for path, text := range files {
@@ -55,12 +56,12 @@ func folder(t testing.TB, files map[string]string) (dir string, assets []Asset) 
 	return dir, assets
 }
 
-func assetOf(path, name, text string) Asset {
+func assetOf(path, name, text string) sitefile.Asset {
 	kind := map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 	}[filepath.Ext(path)]
 	sum := sha256.Sum256([]byte(text))
-	return Asset{Path: path, File: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: kind}
+	return sitefile.Asset{Path: path, File: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: kind}
 }
 
 // routes reads "public /api/*" lines.

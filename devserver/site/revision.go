@@ -2,9 +2,9 @@ package site
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Worker answers the requests that the route table gives to code.
@@ -20,30 +20,13 @@ type Worker interface {
 	Serve(w http.ResponseWriter, r *http.Request) error
 }
 
-// Asset is one static file.
-type Asset struct {
-	// Path is where the file lies on the site, decoded and in Unicode NFC: "/css/site.css".
-	Path string
-	// File is the absolute name of the file that holds the bytes.
-	File string
-	// Size is the length in bytes.
-	Size int64
-	// SHA256 is the hash of the bytes in lower-case hexadecimal. It makes the strong ETag.
-	SHA256 string
-	// ContentType is the media type as it is sent; empty means "application/octet-stream".
-	ContentType string
-	// Modified is when the file was last written to, for Last-Modified. The zero time
-	// stands for a file of which that is not known.
-	Modified time.Time
-}
-
 // Revision is everything a site serves at one moment. The zero value is a site without a page.
 type Revision struct {
 	// ID names the revision in records and in the state document.
 	ID string
 	// Manifest holds routes, forms and limits; nil means an empty one.
 	Manifest *manifest.Manifest
-	Assets   []Asset
+	Assets   []sitefile.Asset
 	// AssetsDir is the absolute folder that holds every Asset.File. No file
 	// outside it is ever opened, whatever links it contains. When empty, each
 	// file may only be in its own folder.

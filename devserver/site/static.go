@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // staticIndex finds the asset for a path. Only what is in the index can be
@@ -25,7 +26,7 @@ type staticIndex struct {
 
 // file is one asset, with what its responses need worked out beforehand.
 type file struct {
-	asset    Asset
+	asset    sitefile.Asset
 	verdict  manifest.Verdict // of all its names
 	etag     []string
 	kind     []string
@@ -38,7 +39,7 @@ type file struct {
 	encoded  encoded                                // of these
 }
 
-func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
+func newStaticIndex(assets []sitefile.Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
 	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir, cache: cache}
 	if dir != "" {
 		x.root, x.err = openFolder(dir)

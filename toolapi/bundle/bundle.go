@@ -24,6 +24,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -41,14 +42,6 @@ type FaultError struct {
 
 func (f *FaultError) Error() string { return f.Code + ": " + f.Message }
 
-// File is a file of a bundle.
-type File struct {
-	Path        string
-	SHA256      string
-	Size        int64
-	ContentType string
-}
-
 // Bundle is a manifest and its files, checked.
 type Bundle struct {
 	// Manifest is the manifest, defaults applied.
@@ -56,14 +49,14 @@ type Bundle struct {
 	// Text is the manifest as it was given, in the canonical form of RFC 8785.
 	Text []byte
 	// Files are sorted bytewise by path.
-	Files []File
+	Files []sitefile.File
 	// Digest is 64 lower-case hexadecimal digits over Text and Files.
 	Digest string
 }
 
 // New checks a bundle. Files without a content type get the one of their name. The
 // slice becomes the bundle's. The error is a *FaultError.
-func New(text []byte, files []File) (*Bundle, error) {
+func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	b := &Bundle{Files: files}
 	if err := b.readManifest(text); err != nil {
 		return nil, err
@@ -77,7 +70,7 @@ func New(text []byte, files []File) (*Bundle, error) {
 	if err := b.checkPaths(); err != nil {
 		return nil, err
 	}
-	byPath := func(a, b File) int { return cmp.Compare(a.Path, b.Path) }
+	byPath := func(a, b sitefile.File) int { return cmp.Compare(a.Path, b.Path) }
 	if !slices.IsSortedFunc(files, byPath) {
 		slices.SortFunc(files, byPath)
 	}
@@ -208,7 +201,7 @@ func (b *Bundle) checkManifestFiles() error {
 			return &FaultError{toolapi.CodeFileTooLarge, entry.Path, fmt.Sprintf("The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)}
 		}
 	}
-	if dir := path.Clean(m.Assets); m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir+"/") }) {
+	if dir := path.Clean(m.Assets); m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, func(f sitefile.File) bool { return strings.HasPrefix(f.Path, dir+"/") }) {
 		return lacks("/assets", fmt.Sprintf("no file of the bundle is under %s", quoted(m.Assets)))
 	}
 	if d := m.Bindings.Database; d != nil && d.Migrations != "" && len(b.Migrations()) == 0 {
@@ -218,16 +211,16 @@ func (b *Bundle) checkManifestFiles() error {
 }
 
 // File finds a file by its path.
-func (b *Bundle) File(name string) (File, bool) {
-	i, ok := slices.BinarySearchFunc(b.Files, name, func(f File, name string) int { return cmp.Compare(f.Path, name) })
+func (b *Bundle) File(name string) (sitefile.File, bool) {
+	i, ok := slices.BinarySearchFunc(b.Files, name, func(f sitefile.File, name string) int { return cmp.Compare(f.Path, name) })
 	if !ok {
-		return File{}, false
+		return sitefile.File{}, false
 	}
 	return b.Files[i], true
 }
 
 // Migrations are the scripts of the site's database, in the order they run.
-func (b *Bundle) Migrations() (all []File) {
+func (b *Bundle) Migrations() (all []sitefile.File) {
 	for _, f := range b.Files {
 		if b.Manifest.IsMigration(f.Path) {
 			all = append(all, f)
@@ -236,19 +229,12 @@ func (b *Bundle) Migrations() (all []File) {
 	return all
 }
 
-// Asset is a file that is served.
-type Asset struct {
-	File
-	// URL is the path it is served under: "/css/site.css".
-	URL string
-}
-
 // Assets are the files that are served. A site with neither entry nor assets is its
 // files: all are served. Dot files may be uploaded, and are served nowhere.
-func (b *Bundle) Assets() (all []Asset) {
+func (b *Bundle) Assets() (all []sitefile.Asset) {
 	for _, f := range b.Files {
 		if url, ok := b.Manifest.ServedPath(f.Path); ok && !manifest.HiddenPath(url) {
-			all = append(all, Asset{f, "/" + url})
+			all = append(all, sitefile.Asset{Path: "/" + url, Size: f.Size, SHA256: f.SHA256, ContentType: f.ContentType})
 		}
 	}
 	return all

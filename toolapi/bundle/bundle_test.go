@@ -14,16 +14,17 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
-func file(path string) bundle.File {
+func file(path string) sitefile.File {
 	sum := sha256.Sum256([]byte(path))
-	return bundle.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(path))}
+	return sitefile.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(path))}
 }
 
-func files(paths ...string) (all []bundle.File) {
+func files(paths ...string) (all []sitefile.File) {
 	for _, p := range paths {
 		all = append(all, file(p))
 	}
@@ -252,7 +253,7 @@ func TestManifestSentences(t *testing.T) {
 
 // TestLimits is U-008 to U-010, U-012 and U-013.
 func TestLimits(t *testing.T) {
-	many := func(n int, size int64) (all []bundle.File) {
+	many := func(n int, size int64) (all []sitefile.File) {
 		for i := range n {
 			f := file(fmt.Sprint("f", i))
 			f.Size = size
@@ -266,7 +267,7 @@ func TestLimits(t *testing.T) {
 	twice[1].SHA256, twice[1].Size = twice[0].SHA256, 7
 	for name, c := range map[string]struct {
 		want  string
-		files []bundle.File
+		files []sitefile.File
 	}{
 		"20000": {"", many(20_000, 1)}, "20001": {toolapi.CodeFileCount, many(20_001, 1)},
 		"500 MiB": {"", twenty}, "one byte more": {toolapi.CodeBundleTooLarge, over},
@@ -278,7 +279,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: want %q, got %q", name, c.want, got)
 		}
 	}
-	_, err := bundle.New([]byte(`{"entry": "w.js"}`), []bundle.File{{Path: "w.js", Size: toolapi.MaxWorkerBytes + 1}})
+	_, err := bundle.New([]byte(`{"entry": "w.js"}`), []sitefile.File{{Path: "w.js", Size: toolapi.MaxWorkerBytes + 1}})
 	if got := code(t, err); got != toolapi.CodeFileTooLarge {
 		t.Errorf("a large Worker: %q", got)
 	}
@@ -286,7 +287,7 @@ func TestLimits(t *testing.T) {
 
 // TestDigest holds the digest to its definition, and shows what it depends on.
 func TestDigest(t *testing.T) {
-	of := func(manifest string, files ...bundle.File) string {
+	of := func(manifest string, files ...sitefile.File) string {
 		b, err := bundle.New([]byte(manifest), files)
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +317,7 @@ func TestAssets(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range b.Assets() {
-			all = append(all, a.URL)
+			all = append(all, a.Path)
 		}
 		return all
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
@@ -12,7 +13,7 @@ import (
 func ExampleNew() {
 	manifest := []byte(`{"assets": "public"}`)
 	sums := []string{strings.Repeat("0", 64), strings.Repeat("1", 64)} // SHA-256 of the bytes
-	b, err := bundle.New(manifest, []bundle.File{
+	b, err := bundle.New(manifest, []sitefile.File{
 		{Path: "public/index.html", SHA256: sums[0], Size: 120},
 		{Path: "notes.md", SHA256: sums[1], Size: 3},
 	})
@@ -22,9 +23,9 @@ func ExampleNew() {
 	}
 	fmt.Println(len(b.Files), b.Bytes(), b.Digest[:8])
 	for _, asset := range b.Assets() {
-		fmt.Println(asset.URL, asset.ContentType)
+		fmt.Println(asset.Path, asset.ContentType)
 	}
-	_, err = bundle.New(manifest, []bundle.File{{Path: "public/../.env", SHA256: sums[0], Size: 1}})
+	_, err = bundle.New(manifest, []sitefile.File{{Path: "public/../.env", SHA256: sums[0], Size: 1}})
 	if fault, ok := errors.AsType[*bundle.FaultError](err); ok {
 		fmt.Println(fault.Code, fault.Path)
 		fmt.Println(fault.Message)

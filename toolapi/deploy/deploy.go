@@ -19,6 +19,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -30,24 +31,12 @@ type Bundle struct {
 	// Files are all others, sorted by Path, each Path once.
 	Files []File
 	// LeftOut is what lies among the files and is not sent, sorted by Path.
-	LeftOut []LeftOut
-}
-
-// LeftOut is a file or folder that is not sent.
-type LeftOut struct {
-	// Path is as a File's; a folder's ends in a slash.
-	Path string `json:"path"`
-	// Reason is a word: "private", "hidden", "ignored" or "source".
-	Reason string `json:"reason"`
+	LeftOut []sitefile.LeftOut
 }
 
 // File is one file of a Bundle.
 type File struct {
-	// Path is relative to the bundle root, with forward slashes, in Unicode form C.
-	Path        string
-	Size        int64
-	SHA256      string // 64 lower-case hexadecimal digits
-	ContentType string
+	sitefile.File
 	// Open opens the bytes, as often as they are sent.
 	Open func() (io.ReadCloser, error)
 }

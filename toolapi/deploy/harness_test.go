@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -239,9 +240,11 @@ func bundleOf(t *testing.T, dir string) deploy.Bundle {
 		}
 		sum := sha256.Sum256(text)
 		b.Files = append(b.Files, deploy.File{
-			Path: "public/" + e.Name(), Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]),
-			ContentType: "text/plain; charset=utf-8",
-			Open:        func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, e.Name())) },
+			File: sitefile.File{
+				Path: "public/" + e.Name(), Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]),
+				ContentType: "text/plain; charset=utf-8",
+			},
+			Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, e.Name())) },
 		})
 	}
 	return b

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -122,7 +123,7 @@ func (d *Deployer) Uploaded(ctx context.Context, revision string) (Bundle, error
 	}
 	b := Bundle{Manifest: r.Manifest, Files: make([]File, len(r.Files))}
 	for i, f := range r.Files {
-		b.Files[i] = File{Path: f.Path, Size: int64(f.Size), SHA256: string(f.SHA256), ContentType: string(f.ContentType)}
+		b.Files[i] = File{File: sitefile.File{Path: f.Path, Size: int64(f.Size), SHA256: string(f.SHA256), ContentType: string(f.ContentType)}}
 	}
 	return b, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -47,7 +48,7 @@ type Plan struct {
 	// Settings are the parts of the manifest that differ otherwise.
 	Settings []string `json:"settings"`
 	// LeftOut is what lies among the site's files and no visitor gets.
-	LeftOut []LeftOut `json:"left_out"`
+	LeftOut []sitefile.LeftOut `json:"left_out"`
 }
 
 // Change is one file that differs.
@@ -78,7 +79,7 @@ func Compare(l Live, b Bundle) (Plan, error) {
 	}
 	p := Plan{
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
-		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]LeftOut{}, b.LeftOut...),
+		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]sitefile.LeftOut{}, b.LeftOut...),
 		Access: []manifest.AccessChange{}, SourceMaps: []string{},
 	}
 	if l.Known {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -30,7 +31,7 @@ func plan(t *testing.T, live, local string, liveFiles, localFiles []string) depl
 	b := deploy.Bundle{Manifest: json.RawMessage(local)}
 	for _, f := range localFiles {
 		path, content, _ := strings.Cut(f, "=")
-		b.Files = append(b.Files, deploy.File{Path: path, SHA256: content, Size: int64(len(content))})
+		b.Files = append(b.Files, deploy.File{File: sitefile.File{Path: path, SHA256: content, Size: int64(len(content))}})
 	}
 	p, err := deploy.Compare(l, b)
 	if err != nil {

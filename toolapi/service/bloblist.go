@@ -13,7 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
@@ -31,7 +31,7 @@ type blobList []byte
 const blobLength = sha256.Size + 8
 
 // blobRows are the blobs of files, each once, sorted.
-func blobRows(files []bundle.File) []blobRow {
+func blobRows(files []sitefile.File) []blobRow {
 	rows := make([]blobRow, len(files))
 	for i, f := range files {
 		rows[i] = blobRow{f.SHA256, f.Size}
@@ -41,7 +41,7 @@ func blobRows(files []bundle.File) []blobRow {
 }
 
 // packBlobs is the list of the blobs of files.
-func packBlobs(files []bundle.File) (blobList, error) {
+func packBlobs(files []sitefile.File) (blobList, error) {
 	rows := blobRows(files)
 	list := make(blobList, 0, len(rows)*blobLength)
 	for _, r := range rows {

@@ -8,25 +8,25 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
-	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // someFiles are files of a bundle, by chance, with what a map says of them.
-func someFiles(t testing.TB, chance *rand.Rand, most int) (packed []byte, files map[string]bundle.File) {
+func someFiles(t testing.TB, chance *rand.Rand, most int) (packed []byte, files map[string]sitefile.File) {
 	t.Helper()
-	files = map[string]bundle.File{}
+	files = map[string]sitefile.File{}
 	for range chance.IntN(most + 1) {
-		f := bundle.File{
+		f := sitefile.File{
 			Path: fmt.Sprintf("%c/%d", 'a'+rune(chance.IntN(3)), chance.IntN(most)), SHA256: fmt.Sprint(chance.IntN(2)),
 			Size: chance.Int64N(9), ContentType: "text/html",
 		}
 		files[f.Path] = f
 	}
-	sorted := make([]bundle.File, 0, len(files))
+	sorted := make([]sitefile.File, 0, len(files))
 	for _, f := range files {
 		sorted = append(sorted, f)
 	}
-	slices.SortFunc(sorted, func(a, b bundle.File) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(sorted, func(a, b sitefile.File) int { return cmp.Compare(a.Path, b.Path) })
 	packed, err := packFiles(sorted)
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +100,9 @@ func TestCompareWorker(t *testing.T) {
 	} {
 		var packed [2][]byte
 		for i, list := range [][]string{tt.had, tt.has} {
-			var files []bundle.File
+			var files []sitefile.File
 			for _, f := range list {
-				files = append(files, bundle.File{Path: f[:len(f)-2], SHA256: f[len(f)-1:]})
+				files = append(files, sitefile.File{Path: f[:len(f)-2], SHA256: f[len(f)-1:]})
 			}
 			var err error
 			if packed[i], err = packFiles(files); err != nil {
@@ -121,9 +121,9 @@ func BenchmarkCompare(b *testing.B) {
 	m := &manifest.Manifest{Routes: []manifest.Route{{Pattern: "/a/*", Access: manifest.Members}}}
 	var packed [2][]byte
 	for i := range packed {
-		files := make([]bundle.File, 20_000)
+		files := make([]sitefile.File, 20_000)
 		for n := range files {
-			files[n] = bundle.File{
+			files[n] = sitefile.File{
 				Path: fmt.Sprintf("a/folder/page-%05d.html", n), SHA256: digestHex(i, n), Size: 1000,
 				ContentType: "text/html; charset=utf-8",
 			}

@@ -16,6 +16,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/archive"
@@ -157,7 +158,7 @@ func checkDigest(h http.Header, sum hash.Hash) error {
 // imported is what an archive held. Its blobs are pinned: nobody refers to them yet.
 type imported struct {
 	space *blob.Space
-	files []bundle.File
+	files []sitefile.File
 	pins  []func()
 	// Of the files called as the manifest is: the one at the top, and the first in a
 	// folder there. Each is nil when there is none.
@@ -178,7 +179,7 @@ func (in *imported) take(name string, contents []byte) error {
 		return err
 	}
 	digest := sha256.Sum256(contents)
-	f := bundle.File{Path: name, SHA256: hex.EncodeToString(digest[:]), Size: int64(len(contents))}
+	f := sitefile.File{Path: name, SHA256: hex.EncodeToString(digest[:]), Size: int64(len(contents))}
 	in.pins = append(in.pins, in.space.Pin(f.SHA256))
 	if _, err := in.space.Put(f.SHA256, f.Size, bytes.NewReader(contents)); err != nil {
 		return err
@@ -210,7 +211,7 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 }
 
 // stripFolder takes a folder that holds everything off, and the manifest away.
-func stripFolder(files []bundle.File, folder string) (stripped []bundle.File, ok bool) {
+func stripFolder(files []sitefile.File, folder string) (stripped []sitefile.File, ok bool) {
 	for _, f := range files {
 		if f.Path, ok = strings.CutPrefix(f.Path, folder); !ok {
 			return nil, false

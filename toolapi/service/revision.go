@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -55,9 +56,9 @@ func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	if err != nil {
 		return l, false, fmt.Errorf("read the files of revision %s: %w", revision, err)
 	}
-	files := make([]bundle.File, len(list))
+	files := make([]sitefile.File, len(list))
 	for i, f := range list {
-		files[i] = bundle.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
+		files[i] = sitefile.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
 	}
 	// It passed when it was uploaded, maybe by an older program's rules.
 	if l.bundle, err = bundle.New(text, files); err != nil {

@@ -8,6 +8,7 @@ import (
 	"html"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
@@ -38,10 +39,10 @@ func (g *seeder) revision(workspace int, site, page string, n int) string {
 		return ""
 	}
 	space := g.files.Space(int64(workspace))
-	var files []bundle.File
+	var files []sitefile.File
 	for path, text := range demoFiles(page, n) {
 		sum := sha256.Sum256(text)
-		f := bundle.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text))}
+		f := sitefile.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text))}
 		if _, g.err = space.Put(f.SHA256, f.Size, bytes.NewReader(text)); g.err != nil {
 			return ""
 		}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -68,9 +69,9 @@ func (p *pagesCall) declare() error {
 	if err != nil {
 		return err
 	}
-	files := make([]bundle.File, len(args.Files))
+	files := make([]sitefile.File, len(args.Files))
 	for i, f := range args.Files {
-		files[i] = bundle.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
+		files[i] = sitefile.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
 	}
 	b, err := bundle.New(args.Manifest, files)
 	if err != nil {
@@ -227,7 +228,7 @@ func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 }
 
 // packFiles is the list of files as it is stored.
-func packFiles(files []bundle.File) ([]byte, error) {
+func packFiles(files []sitefile.File) ([]byte, error) {
 	list := make([]toolapi.UploadFile, len(files))
 	for i, f := range files {
 		list[i] = toolapi.UploadFile{
@@ -381,7 +382,7 @@ func uploadClosed() error {
 }
 
 // uniqueHashes are those of a list of files, each once.
-func uniqueHashes(files []bundle.File) []string {
+func uniqueHashes(files []sitefile.File) []string {
 	all := make([]string, len(files))
 	for i, f := range files {
 		all[i] = f.SHA256

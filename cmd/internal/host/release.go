@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
-	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -89,19 +89,17 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	}
 	p := &preparedRelease{site: s, revision: site.Revision{ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir())}}
 	rules, assets := map[string]string{}, r.Bundle.Assets()
-	p.revision.Assets = make([]site.Asset, 0, len(assets))
-	for _, a := range assets {
-		p.revision.Assets = append(p.revision.Assets, site.Asset{
-			Path: a.URL, File: filepath.FromSlash(r.Files.Path(a.SHA256)), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
-		})
-		if manifest.EdgeFile(a.URL) {
-			text, err := contents(r, a.File)
+	for i, a := range assets {
+		assets[i].File = filepath.FromSlash(r.Files.Path(a.SHA256))
+		if manifest.EdgeFile(a.Path) {
+			text, err := contents(r, sitefile.File{SHA256: a.SHA256, Size: a.Size})
 			if err != nil {
 				return nil, err
 			}
-			rules[a.URL] = string(text)
+			rules[a.Path] = string(text)
 		}
 	}
+	p.revision.Assets = assets
 	if len(rules) > 0 {
 		p.revision.Rules, _ = manifest.ParseEdgeRules(rules["/_headers"], rules["/_redirects"]) // broken lines were told of when it was built
 	}
@@ -118,7 +116,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 }
 
 // contents are the bytes of a file of a release.
-func contents(r service.Release, f bundle.File) (text []byte, err error) {
+func contents(r service.Release, f sitefile.File) (text []byte, err error) {
 	opened, err := r.Files.Open(f.SHA256)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -52,11 +53,11 @@ func hostingIn(t *testing.T, dir string) (h *Host, release func(site, text strin
 	return h, func(site, text string) service.Release {
 		t.Helper()
 		r := service.Release{Site: site, Revision: text, WorkspaceID: 1, Workspace: "acme", Files: store.Space(1)}
-		f := bundle.File{Path: "a.txt", SHA256: digest(text), Size: int64(len(text))}
+		f := sitefile.File{Path: "a.txt", SHA256: digest(text), Size: int64(len(text))}
 		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
-		made, err := bundle.New([]byte("{}"), []bundle.File{f})
+		made, err := bundle.New([]byte("{}"), []sitefile.File{f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,11 +183,11 @@ func TestHostileMigrations(t *testing.T) {
 	} {
 		name := fmt.Sprint("s", i)
 		r := of(name, "text")
-		f := bundle.File{Path: "migrations/001.sql", SHA256: digest(c.sql), Size: int64(len(c.sql))}
+		f := sitefile.File{Path: "migrations/001.sql", SHA256: digest(c.sql), Size: int64(len(c.sql))}
 		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(c.sql)); err != nil {
 			t.Fatal(err)
 		}
-		made, err := bundle.New([]byte(`{"bindings":{"database":{"migrations":"migrations"}}}`), []bundle.File{f})
+		made, err := bundle.New([]byte(`{"bindings":{"database":{"migrations":"migrations"}}}`), []sitefile.File{f})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
@@ -19,9 +20,9 @@ import (
 // sized is a release of what files hold.
 func sized(t *testing.T, r service.Release, manifest string, files map[string]string) service.Release {
 	t.Helper()
-	var list []bundle.File
+	var list []sitefile.File
 	for path, text := range files {
-		f := bundle.File{Path: path, SHA256: digest(text), Size: int64(len(text))}
+		f := sitefile.File{Path: path, SHA256: digest(text), Size: int64(len(text))}
 		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}

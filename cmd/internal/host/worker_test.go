@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -23,7 +24,7 @@ func TestFlagsOfAnEarlierRelease(t *testing.T) {
 	if _, err := files.Put(digest(config), int64(len(config)), strings.NewReader(config)); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.New([]byte(`{}`), []bundle.File{{Path: "wrangler.json", SHA256: digest(config), Size: int64(len(config))}})
+	b, err := bundle.New([]byte(`{}`), []sitefile.File{{Path: "wrangler.json", SHA256: digest(config), Size: int64(len(config))}})
 	if err != nil {
 		t.Fatal(err)
 	}

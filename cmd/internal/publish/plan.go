@@ -9,6 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -73,7 +74,7 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 }
 
 // leftOut says what is not sent, and names the first few.
-func (t *planText) leftOut(left []deploy.LeftOut) {
+func (t *planText) leftOut(left []sitefile.LeftOut) {
 	names := make([]string, 0, len(left))
 	for i, l := range left {
 		if i == shownFiles && !t.all {

@@ -20,6 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -87,13 +88,13 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 			return err
 		}
 		s.Files = append(s.Files, deploy.File{
-			Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
+			File: sitefile.File{Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType},
 			Open: func() (io.ReadCloser, error) { return s.opener.Open(filepath.ToSlash(name)) },
 		})
 	}
 	for _, left := range b.LeftOut {
-		if !sentOtherwise(m, left.File) {
-			s.LeftOut = append(s.LeftOut, deploy.LeftOut{Path: left.File, Reason: left.Why})
+		if !sentOtherwise(m, left.Path) {
+			s.LeftOut = append(s.LeftOut, left)
 		}
 	}
 	for _, sql := range b.Migrations {
@@ -171,7 +172,7 @@ func (s *upload) workerFolder() string {
 func (s *upload) add(name, contentType string, text []byte) {
 	sum := sha256.Sum256(text)
 	s.Files = append(s.Files, deploy.File{
-		Path: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: contentType,
+		File: sitefile.File{Path: name, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), ContentType: contentType},
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
 	})
 }
