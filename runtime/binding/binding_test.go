@@ -15,14 +15,16 @@ func TestEnvSpec(t *testing.T) {
 		want string
 	}{
 		{nil, `{}`},
-		{&Set{
-			R2:      map[string]*r2.Bucket{"BUCKET": nil},
-			Images:  map[string]*images.Binding{"IMAGES": nil},
-			Assets:  map[string]http.Handler{"ASSETS": nil},
-			Secrets: map[string]string{"API_KEY": `s"3`, "EMPTY": ""},
-		},
+		{
+			&Set{
+				R2:      map[string]*r2.Bucket{"BUCKET": nil},
+				Images:  map[string]*images.Binding{"IMAGES": nil},
+				Assets:  map[string]http.Handler{"ASSETS": nil},
+				Secrets: map[string]string{"API_KEY": `s"3`, "EMPTY": ""},
+			},
 			`{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage","id":"BUCKET"},` +
-				`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`},
+				`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`,
+		},
 		{
 			&Set{R2: map[string]*r2.Bucket{"X": nil}, Secrets: map[string]string{"X": "1"}},
 			`the name "X" is given to a storage and to a secret`,

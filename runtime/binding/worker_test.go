@@ -213,10 +213,12 @@ var secretScripts = []script{
 }
 
 var assetScripts = []script{
-	{"text", `
+	{
+		"text", `
 			const r = await env.ASSETS.fetch("https://any.host/style.css", { headers: { "X-Extra": "!" } });
 			return [r.status, r.headers.get("content-type"), r.headers.getSetCookie(), await r.text()]`,
-		`[200,"text/css",["a=1","b=2"],"body{}!"]`},
+		`[200,"text/css",["a=1","b=2"],"body{}!"]`,
+	},
 	{"url and request", `
 			const a = await env.ASSETS.fetch(new URL("/style.css", request.url));
 			const b = await env.ASSETS.fetch(new Request("http://x/style.css", { method: "HEAD" }));

@@ -133,7 +133,8 @@ var legacyCases = []exceptionCase{
 		"10, 14, 14, 13, 14, 15, 16",
 	},
 	{
-		"rethrow", nil, list{try, i32, localGet, 0, call, fMaybe, catchAll, i32Const, 9, call, fLog, rethrow, 0, end},
+		"rethrow", nil,
+		list{try, i32, localGet, 0, call, fMaybe, catchAll, i32Const, 9, call, fLog, rethrow, 0, end},
 		"10, !num 1 9, !exception 9, 13, 14, 15, 16",
 	},
 	{
@@ -201,7 +202,8 @@ var legacyCases = []exceptionCase{
 	},
 	{"return inside", nil, list{try, i32, localGet, 0, call, fMaybe, ret, catch, tNum, ret, end}, "10, 1, !exception, 13, 14, 15, 16"},
 	{
-		"return_call", nil, list{try, i32, localGet, 0, returnCall, fMaybe, catchAll, i32Const, 90, end},
+		"return_call", nil,
+		list{try, i32, localGet, 0, returnCall, fMaybe, catchAll, i32Const, 90, end},
 		"10, !num 1, !exception, 13, 14, 15, 16",
 	},
 	{
@@ -215,7 +217,8 @@ var legacyCases = []exceptionCase{
 		"10, -36, -36, 13, 14, 15, 16",
 	},
 	{
-		"loop", list{i32},
+		"loop",
+		list{i32},
 		list{
 			loop, empty, try, empty, localGet, 1, call, fNum, catch, tNum, call, fLog, end, localGet, 1, i32Const, 1,
 			i32Add, localTee, 1, i32Const, 3, i32Sub, brIf, 0, end, localGet, 1,
@@ -223,12 +226,14 @@ var legacyCases = []exceptionCase{
 		"3 0 1 2, 3 0 1 2, 3 0 1 2, 3 0 1 2, 3 0 1 2, 3 0 1 2, 3 0 1 2",
 	},
 	{
-		"retry", list{i32},
+		"retry",
+		list{i32},
 		list{loop, i32, try, i32, localGet, 0, call, fMaybe, catchAll, i32Const, 3, localSet, 0, br, 1, end, end},
 		"10, 13, 13, 13, 14, 15, 16",
 	},
 	{
-		"locals", list{i32},
+		"locals",
+		list{i32},
 		list{
 			i32Const, 1, localSet, 1, try, empty, i32Const, 2, localSet, 1, localGet, 0, call, fMaybe, drop, i32Const,
 			3, localSet, 1, catchAll, end, localGet, 1,
@@ -272,20 +277,24 @@ var legacyCases = []exceptionCase{
 		"0 2, 0 2, 0 42 1, 0, !unreachable, !Maximum call stack size exceeded, 0 2",
 	},
 	{
-		"JavaScript's on", nil, list{try, empty, localGet, 0, call, fJS, catchAll, rethrow, 0, end, i32Const, 0},
+		"JavaScript's on", nil,
+		list{try, empty, localGet, 0, call, fJS, catchAll, rethrow, 0, end, i32Const, 0},
 		"!object, !5, !made, 0, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{
-		"JSTag", nil, list{try, empty, localGet, 0, call, fJS, catch, tJS, throw, tJS, end, i32Const, 0},
+		"JSTag", nil,
+		list{try, empty, localGet, 0, call, fJS, catch, tJS, throw, tJS, end, i32Const, 0},
 		"!object, !5, !made, 0, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{
-		"JSTag on", nil, list{try, empty, localGet, 0, call, fJS, catch, tJS, drop, rethrow, 0, end, i32Const, 0},
+		"JSTag on", nil,
+		list{try, empty, localGet, 0, call, fJS, catch, tJS, drop, rethrow, 0, end, i32Const, 0},
 		"!object, !5, !made, 0, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{"a reference", nil, list{try, externref, refNull, externref, throw, tRef, catch, tRef, end, refIsNull}, "1, 1, 1, 1, 1, 1, 1"},
 	{
-		"trap", nil, list{try, i32, call, fTrap, i32Const, 1, catchAll, i32Const, 2, end},
+		"trap", nil,
+		list{try, i32, call, fTrap, i32Const, 1, catchAll, i32Const, 2, end},
 		"!unreachable, !unreachable, !unreachable, !unreachable, !unreachable, !unreachable, !unreachable",
 	},
 	{"no exception", nil, list{try, i32, call, fQuiet, i32Const, 1, catchAll, i32Const, 2, end}, "1, 1, 1, 1, 1, 1, 1"},
@@ -293,7 +302,8 @@ var legacyCases = []exceptionCase{
 
 var tableCases = []exceptionCase{
 	{
-		"catch", nil, list{block, i32, tryTable, i32, 1, 0, tNum, 0, localGet, 0, call, fMaybe, end, end},
+		"catch", nil,
+		list{block, i32, tryTable, i32, 1, 0, tNum, 0, localGet, 0, call, fMaybe, end, end},
 		"10, 1, !exception, 13, 14, 15, 16",
 	},
 	{
@@ -341,7 +351,8 @@ var tableCases = []exceptionCase{
 		"10, 1, 40, 13, 14, 15, 16",
 	},
 	{
-		"reference", list{exnref},
+		"reference",
+		list{exnref},
 		list{
 			block, exnref, tryTable, i32, 1, 3, 0, localGet, 0, call, fMaybe, end, ret, end, localSet, 1, i32Const, 9,
 			call, fLog, localGet, 1, throwRef,
@@ -349,7 +360,8 @@ var tableCases = []exceptionCase{
 		"10, !num 1 9, !exception 9, 13, 14, 15, 16",
 	},
 	{
-		"reference to two", list{exnref},
+		"reference to two",
+		list{exnref},
 		list{
 			block, typeTwoExn, tryTable, empty, 1, 1, tTwo, 0, call, fTwo, end, i32Const, 0, i64Const, 0, refNull,
 			exnref, end, localSet, 1, drop, call, fLog, localGet, 1, throwRef,
@@ -357,12 +369,14 @@ var tableCases = []exceptionCase{
 		"!two 7 8 7, !two 7 8 7, !two 7 8 7, !two 7 8 7, !two 7 8 7, !two 7 8 7, !two 7 8 7",
 	},
 	{
-		"reference to a number", list{exnref},
+		"reference to a number",
+		list{exnref},
 		list{block, typeNumExn, tryTable, i32, 1, 1, tNum, 0, localGet, 0, call, fMaybe, end, refNull, exnref, end, refIsNull, i32Add},
 		"11, 1, !exception, 14, 15, 16, 17",
 	},
 	{
-		"raised twice", list{exnref},
+		"raised twice",
+		list{exnref},
 		list{
 			block, exnref, tryTable, i32, 1, 3, 0, localGet, 0, call, fMaybe, end, ret, end, localSet, 1, block, empty,
 			tryTable, empty, 1, 2, 0, localGet, 1, throwRef, end, end, localGet, 1, throwRef,
@@ -370,7 +384,8 @@ var tableCases = []exceptionCase{
 		"10, !num 1, !exception, 13, 14, 15, 16",
 	},
 	{
-		"null", nil, list{refNull, exnref, throwRef},
+		"null", nil,
+		list{refNull, exnref, throwRef},
 		"!rethrowing null value, !rethrowing null value, !rethrowing null value, !rethrowing null value, !rethrowing " +
 			"null value, !rethrowing null value, !rethrowing null value",
 	},
@@ -383,7 +398,8 @@ var tableCases = []exceptionCase{
 	{"is null", list{exnref}, list{localGet, 1, refIsNull}, "1, 1, 1, 1, 1, 1, 1"},
 	{"select", nil, list{refNull, exnref, i32Const, 3, call, fExn, localGet, 0, 0x1c, 1, exnref, refIsNull}, "1, 1, 1, 1, 1, 1, 1"},
 	{
-		"given", nil, list{localGet, 0, call, fExn, throwRef},
+		"given", nil,
+		list{localGet, 0, call, fExn, throwRef},
 		"!object, !5, !made, !rethrowing null value, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{
@@ -392,11 +408,13 @@ var tableCases = []exceptionCase{
 		"1, 1, 1, !rethrowing null value, !unreachable, !Maximum call stack size exceeded, 1",
 	},
 	{
-		"in a global", nil, list{localGet, 0, call, fExn, globalSet, 0, globalGet, 0, throwRef},
+		"in a global", nil,
+		list{localGet, 0, call, fExn, globalSet, 0, globalGet, 0, throwRef},
 		"!object, !5, !made, !rethrowing null value, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{
-		"in a table", nil, list{i32Const, 1, localGet, 0, call, fExn, tableSet, 1, i32Const, 1, tableGet, 1, throwRef},
+		"in a table", nil,
+		list{i32Const, 1, localGet, 0, call, fExn, tableSet, 1, i32Const, 1, tableGet, 1, throwRef},
 		"!object, !5, !made, !rethrowing null value, !unreachable, !Maximum call stack size exceeded, !undefined",
 	},
 	{
@@ -415,7 +433,8 @@ var tableCases = []exceptionCase{
 		"-48, -48, -48, -49, !unreachable, !Maximum call stack size exceeded, -48",
 	},
 	{
-		"trap", nil, list{block, empty, tryTable, i32, 1, 2, 0, call, fTrap, i32Const, 1, end, ret, end, i32Const, 2},
+		"trap", nil,
+		list{block, empty, tryTable, i32, 1, 2, 0, call, fTrap, i32Const, 1, end, ret, end, i32Const, 2},
 		"!unreachable, !unreachable, !unreachable, !unreachable, !unreachable, !unreachable, !unreachable",
 	},
 	{
@@ -434,7 +453,8 @@ var tableCases = []exceptionCase{
 		"7, 7, 7, 7, 7, 7, 7",
 	},
 	{
-		"loop", list{i32},
+		"loop",
+		list{i32},
 		list{
 			loop, empty, block, i32, tryTable, empty, 1, 0, tNum, 0, localGet, 1, call, fNum, end, unreachable, end,
 			call, fLog, localGet, 1, i32Const, 1, i32Add, localTee, 1, i32Const, 3, i32Sub, brIf, 0, end, localGet, 1,

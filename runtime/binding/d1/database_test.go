@@ -279,7 +279,8 @@ func TestDatabaseErrors(t *testing.T) {
 		{"SELECT ?, ?", []any{1.0}, "Wrong number of parameter bindings for SQL query."},
 		{"SELECT ?", []any{1.0, 2.0}, "Wrong number of parameter bindings for SQL query."},
 		{
-			"SELECT ?; SELECT ?", []any{1.0},
+			"SELECT ?; SELECT ?",
+			[]any{1.0},
 			"When executing multiple SQL statements in a single call, only the last statement can have parameters.",
 		},
 		{"", nil, "No SQL statements detected."},

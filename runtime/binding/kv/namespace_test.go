@@ -129,7 +129,9 @@ func TestKVExpiry(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		{59 * time.Second, "at both never ttl"}, {60 * time.Second, "at never"}, {99 * time.Second, "at never"},
+		{59 * time.Second, "at both never ttl"},
+		{60 * time.Second, "at never"},
+		{99 * time.Second, "at never"},
 		{100 * time.Second, "never"},
 	} {
 		now = time.Unix(1_000_000, 0).Add(step.after)

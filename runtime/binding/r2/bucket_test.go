@@ -155,12 +155,14 @@ func TestStorageRefusals(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		{"digest", func() error {
-			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{Hash: "md5", Digest: strings.Repeat("0", 32)})
-			return err
-		},
+		{
+			"digest", func() error {
+				_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{Hash: "md5", Digest: strings.Repeat("0", 32)})
+				return err
+			},
 			"put: The MD5 checksum you specified did not match what we received.\nYou provided a MD5 checksum with " +
-				"value: 00000000000000000000000000000000\nActual MD5 was: 9dd4e461268c8034f5c8564e155c67a6 (10037)"},
+				"value: 00000000000000000000000000000000\nActual MD5 was: 9dd4e461268c8034f5c8564e155c67a6 (10037)",
+		},
 		{"metadata", func() error {
 			_, err := s.Put(t.Context(), "k", strings.NewReader("x"), PutOptions{
 				Custom: json.RawMessage(`{"k":"` + strings.Repeat("é", 8192) + `"}`),

@@ -141,8 +141,10 @@ func TestScaleHoldsRows(t *testing.T) {
 // TestScaleBytes holds what scaling says that it takes to what it takes.
 func TestScaleBytes(t *testing.T) {
 	for _, c := range []struct{ from, to image.Point }{
-		{image.Pt(4000, 60), image.Pt(3000, 40)}, {image.Pt(4000, 60), image.Pt(30, 40)},
-		{image.Pt(40, 60), image.Pt(3000, 90)}, {image.Pt(20, 9000), image.Pt(20, 5)},
+		{image.Pt(4000, 60), image.Pt(3000, 40)},
+		{image.Pt(4000, 60), image.Pt(30, 40)},
+		{image.Pt(40, 60), image.Pt(3000, 90)},
+		{image.Pt(20, 9000), image.Pt(20, 5)},
 	} {
 		m := noise(c.from, true)
 		said := int64(0)
