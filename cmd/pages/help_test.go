@@ -186,7 +186,7 @@ func TestEveryExitCode(t *testing.T) {
 		}
 	}
 	var tests strings.Builder
-	for _, file := range []string{"interrupt_test.go", "platform_unix_test.go", "remote_errors_test.go"} {
+	for _, file := range []string{"interrupt_test.go", "platform_unix_test.go", "../internal/remote/errors_test.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
