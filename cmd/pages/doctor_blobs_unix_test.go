@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/internal/doctor"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
@@ -23,10 +24,10 @@ func TestDoctorVerify(t *testing.T) {
 	service := startPlatform(t, data)
 	p := &publisher{t, manyFiles(t, 12, 1), t.TempDir(), service.URL, service.Keys["member"]}
 	address := p.publish("--site", "Open studio")
-	verify := func(args ...string) (code int, found []finding) {
+	verify := func(args ...string) (code int, found []doctor.Finding) {
 		t.Helper()
 		code, stdout, stderr := p.run(append([]string{"doctor", "--json", "--verify", "--data", data}, args...)...)
-		var doc doctorDoc
+		var doc doctor.Document
 		if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
 			t.Fatalf("%v: %s%s", err, stdout, stderr)
 		}
@@ -37,7 +38,7 @@ func TestDoctorVerify(t *testing.T) {
 		}
 		return code, found
 	}
-	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != healthy ||
+	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != doctor.Healthy ||
 		!strings.Contains(found[0].Message, " are what was uploaded, ") {
 		t.Fatalf("exit code %d: %+v", code, found)
 	}
@@ -68,7 +69,7 @@ func TestDoctorVerify(t *testing.T) {
 	problems := map[string]string{
 		flipped: "has other bytes than were uploaded", cut: "has another length than was uploaded", gone: "is missing",
 	}
-	told := func(found []finding, status map[string]verdict) {
+	told := func(found []doctor.Finding, status map[string]doctor.Verdict) {
 		t.Helper()
 		if len(found) != len(problems) {
 			t.Fatalf("%+v", found)
@@ -78,7 +79,9 @@ func TestDoctorVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(found, func(f finding) bool { return strings.HasPrefix(f.Message, name+" "+problem+"; it is of r2-") })
+			i := slices.IndexFunc(found, func(f doctor.Finding) bool {
+				return strings.HasPrefix(f.Message, name+" "+problem+"; it is of r2-")
+			})
 			if i < 0 || found[i].Status != status[file] || !strings.Contains(found[i].Message, " of Open studio") ||
 				!strings.Contains(found[i].Message+found[i].Fix, "pages deploy --preview") {
 				t.Errorf("%s: %+v", name, found)
@@ -89,12 +92,12 @@ func TestDoctorVerify(t *testing.T) {
 	if code != failure.ExitRefused {
 		t.Errorf("exit code %d", code)
 	}
-	told(found, map[string]verdict{flipped: broken, cut: broken, gone: broken})
+	told(found, map[string]doctor.Verdict{flipped: doctor.Broken, cut: doctor.Broken, gone: doctor.Broken})
 	code, found = verify("--fix")
 	if code != failure.ExitRefused {
 		t.Errorf("exit code %d with a file that is missing", code)
 	}
-	told(found, map[string]verdict{flipped: fixed, cut: fixed, gone: broken})
+	told(found, map[string]doctor.Verdict{flipped: doctor.Fixed, cut: doctor.Fixed, gone: doctor.Broken})
 
 	if code, stdout, stderr := p.run("deploy", "--preview"); code != 0 || !strings.Contains(stderr, "sent 3 files") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)

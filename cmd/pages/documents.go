@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/internal/doctor"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
@@ -40,7 +41,7 @@ func documents() []document {
 		{"deploy", by("deploy", "preview"), "what was sent, published or shown", of[publish.Result]},
 		{"deploy-plan", by("deploy --plan"), "what a deploy would change", of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each thing that happens", devLines},
-		{"doctor", by("doctor"), "what was looked at, and found", of[doctorDoc]},
+		{"doctor", by("doctor"), "what was looked at, and found", of[doctor.Document]},
 		{"domains", by("domains list", "domains"), "the domains of the workspace", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.DomainList.Tool })},
 		{"domain-verified", by("domains verify"), "the domain that is the workspace's", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Verify.Tool })},
 		{"events", by("events list", "events replay"), "events of leads, the newest first", of[site.EventList]},

@@ -92,6 +92,12 @@ var mayImport = map[string][]string{
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver/site", "manifest", "manifest/packager", "manifest/secretscan", "manifest/wrangler", "runtime/node",
 	},
+	"cmd/internal/doctor": {
+		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
+		"cmd/internal/projectfile", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
+		"devserver", "devserver/site", "manifest", "manifest/packager", "manifest/starter", "manifest/workertypes", "migrate",
+		"migrate/statefolder", "runtime", "runtime/binding/r2", "toolapi/service",
+	},
 	"cmd/internal/terminal": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest"},
 	"cmd/internal/userfile": nil,
 	"cmd/internal/localstate": {
@@ -117,7 +123,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
-		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets", "cmd/internal/localstate",
+		"cmd/internal/doctor", "cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets", "cmd/internal/localstate",
 		"cmd/internal/migration", "cmd/internal/platform", "cmd/internal/projectfile", "cmd/internal/publish", "cmd/internal/remote",
 		"cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/project", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell",
 		"cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 )
 
 // checkDatabases has SQLite look through every page of every database.
-func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
+func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 	if !d.hasState() {
 		return nil
 	}
-	s := &localstate.State{Dir: d.states().Path(d.dir)}
+	s := &localstate.State{Dir: d.options.States.Path(d.options.Dir)}
 	if err := s.LockToRead(); err != nil {
 		return breaks("databases", "run this again when the other command is done", "%s", err)
 	}
@@ -34,7 +34,7 @@ func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
 			if err != nil {
 				faults = []string{failure.Reason(err)}
 			}
-			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.term.Shown(path), strings.Join(faults, "; "))...)
+			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.options.Term.Shown(path), strings.Join(faults, "; "))...)
 		}
 	}
 	if len(found) == 0 {
@@ -69,14 +69,14 @@ func integrity(ctx context.Context, path string) (faults []string, err error) {
 }
 
 // checkMigrations compares the ledger with the folder.
-func (d *doctor) checkMigrations(ctx context.Context) (found []finding) {
+func (d *examination) checkMigrations(ctx context.Context) (found []Finding) {
 	if d.manifest == nil || d.manifest.Bindings.Database == nil || d.manifest.Bindings.Database.Migrations == "" {
 		return nil
 	}
 	if _, err := d.state(); err != nil {
 		return nil // checkState tells
 	}
-	site, err := migration.Find(d.dir, migration.Options{Term: &d.term, States: d.states(), Tool: tool()})
+	site, err := migration.Find(d.options.Dir, migration.Options{Term: d.options.Term, States: d.options.States, Tool: d.options.Tool})
 	if err != nil {
 		return breaks("migrations", "pages migrate status says more", "%s", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package doctor
 
 // cacheVariable names the folder that the user's caches are in.
 const cacheVariable = "XDG_CACHE_HOME"

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -19,11 +19,11 @@ import (
 
 // checkObjects compares the rows of the bucket, and of what visitors sent with forms,
 // with the files.
-func (d *doctor) checkObjects(ctx context.Context) []finding {
+func (d *examination) checkObjects(ctx context.Context) []Finding {
 	return slices.Concat(d.checkBucket(ctx, "objects", statefolder.StorageFolder), d.checkBucket(ctx, "uploads", statefolder.UploadsFolder))
 }
 
-func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []finding {
+func (d *examination) checkBucket(ctx context.Context, check, bucket string) []Finding {
 	s, err := d.state()
 	if err != nil || !userfile.IsFile(filepath.Join(s.Dir, bucket, statefolder.IndexFile)) {
 		return nil
@@ -46,7 +46,7 @@ func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []findin
 			wording.Count(report.Blobs, "file"), report.Orphans,
 		)
 	case report.Orphans > 0:
-		return []finding{{
+		return []Finding{{
 			Check: check, Status: warned,
 			Message: fmt.Sprintf(
 				"%s (%s) that no object has any more", wording.Count(report.Orphans, "file"),

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 // watchLimits compares a number of folders with the limits of inotify(7), which
 // all programs of a user share.
-func watchLimits(folders int) []finding {
+func watchLimits(folders int) []Finding {
 	limit := kernelNumber("max_user_watches")
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err == nil {

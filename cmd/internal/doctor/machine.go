@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -21,23 +21,23 @@ import (
 // scarceDisk is as little free space as is warned of.
 const scarceDisk = 200_000_000
 
-func (d *doctor) checkBinary(context.Context) []finding {
-	return well("pages", "%s on %s/%s", version, runtime.GOOS, runtime.GOARCH)
+func (d *examination) checkBinary(context.Context) []Finding {
+	return well("pages", "%s on %s/%s", d.options.Version, runtime.GOOS, runtime.GOARCH)
 }
 
 // checkEngine opens the engine as pages dev does, with its cache of machine code where that can be used.
-func (d *doctor) checkEngine(ctx context.Context) []finding {
-	cache := d.compileCache()
+func (d *examination) checkEngine(ctx context.Context) []Finding {
+	cache := d.options.EngineCache
 	unwritten := error(nil)
 	if cache != "" {
 		unwritten = userfile.CheckFolder(cache)
 	}
-	began := d.term.Now()
-	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.term.Now})
+	began := d.options.Term.Now()
+	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.options.Term.Now})
 	if err != nil {
 		return breaks("engine", "build pages with make build, or take a release", "%s", err)
 	}
-	engine := well("engine", "opens in %d ms", d.term.Now().Sub(began).Milliseconds())
+	engine := well("engine", "opens in %d ms", d.options.Term.Now().Sub(began).Milliseconds())
 	if err := opened.Close(context.WithoutCancel(ctx)); err != nil {
 		engine = breaks("engine", "build pages with make build, or take a release", "%s", err)
 	}
@@ -47,7 +47,7 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	case unwritten != nil:
 		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %s cannot be written, so that each start compiles the engine: %s", wording.QuotePath(cache), failure.Reason(unwritten))...)
 	case unkept != nil:
-		return append(engine, finding{
+		return append(engine, Finding{
 			Check: "cache", Status: warned, Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache), unkept),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
@@ -55,28 +55,28 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	return append(engine, well("cache", "%s", cache)...)
 }
 
-func (d *doctor) checkPort(ctx context.Context) []finding {
-	sockets, err := devserver.Listen(ctx, defaultPort, true)
+func (d *examination) checkPort(ctx context.Context) []Finding {
+	sockets, err := devserver.Listen(ctx, d.options.Port, true)
 	if err == nil {
 		err = sockets.Close()
 	}
 	if port, taken := errors.AsType[*devserver.PortError](err); taken {
-		if r, ok := d.whoServes(); ok && r.Port() == fmt.Sprint(defaultPort) {
-			return well("port", "%d is taken by this site's pages dev, process %d", defaultPort, r.PID)
+		if r, ok := d.whoServes(); ok && r.Port() == fmt.Sprint(d.options.Port) {
+			return well("port", "%d is taken by this site's pages dev, process %d", d.options.Port, r.PID)
 		}
 		return warns("port", "pages dev takes the next free port; stop the other program, or say --port", "%s", port.Error())
 	}
 	if err != nil {
-		return breaks("port", "", "%d: %s", defaultPort, err)
+		return breaks("port", "", "%d: %s", d.options.Port, err)
 	}
-	return well("port", "%d is free", defaultPort)
+	return well("port", "%d is free", d.options.Port)
 }
 
 // checkWatching compares the site's folders with how many the system watches for
 // one user.
-func (d *doctor) checkWatching(ctx context.Context) []finding {
+func (d *examination) checkWatching(ctx context.Context) []Finding {
 	folders := 0
-	err := filepath.WalkDir(d.dir, func(_ string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(d.options.Dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return ctx.Err() // a folder that cannot be read is not watched either
 		}
@@ -94,8 +94,8 @@ func (d *doctor) checkWatching(ctx context.Context) []finding {
 	return watchLimits(folders)
 }
 
-func (d *doctor) checkDisk(context.Context) []finding {
-	free, err := userfile.FreeDisk(d.dir)
+func (d *examination) checkDisk(context.Context) []Finding {
+	free, err := userfile.FreeDisk(d.options.Dir)
 	switch {
 	case err != nil:
 		return notLooked("disk", "free space cannot be told: "+err.Error())

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 // cacheVariable names the folder that the user's caches are in.
 const cacheVariable = "LOCALAPPDATA"

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // whoServes is the dev server that runs on the site's state.
-func (d *doctor) whoServes() (r localstate.DevServer, ok bool) {
+func (d *examination) whoServes() (r localstate.DevServer, ok bool) {
 	s, err := d.state()
 	if err != nil {
 		return r, false
@@ -25,11 +25,11 @@ func (d *doctor) whoServes() (r localstate.DevServer, ok bool) {
 }
 
 // state is the site's state folder; an error where it is none.
-func (d *doctor) state() (*localstate.State, error) {
-	if d.dir == "" {
+func (d *examination) state() (*localstate.State, error) {
+	if d.options.Dir == "" {
 		return nil, errNoSite
 	}
-	s, err := d.states().State(d.dir)
+	s, err := d.options.States.State(d.options.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (d *doctor) state() (*localstate.State, error) {
 var errNoSite = errors.New("there is no site")
 
 // hasState reports whether there is a state folder to look into. What else is in its place is told by checkState.
-func (d *doctor) hasState() bool {
+func (d *examination) hasState() bool {
 	s, err := d.state()
 	if err != nil {
 		return false
@@ -49,8 +49,8 @@ func (d *doctor) hasState() bool {
 }
 
 // checkState looks at the folder: who uses it, and what is left of who did.
-func (d *doctor) checkState(ctx context.Context) []finding {
-	folder := d.states().Path(d.dir)
+func (d *examination) checkState(ctx context.Context) []Finding {
+	folder := d.options.States.Path(d.options.Dir)
 	if _, err := d.state(); err != nil {
 		if f, ok := errors.AsType[*failure.Error](err); ok {
 			return breaks("state", f.Fix, "%s", f.Message)
@@ -61,7 +61,7 @@ func (d *doctor) checkState(ctx context.Context) []finding {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}
 	if err := userfile.CheckFolder(folder); err != nil {
-		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", wording.QuotePath(d.term.Shown(folder)), failure.Reason(err))
+		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", wording.QuotePath(d.options.Term.Shown(folder)), failure.Reason(err))
 	}
 	if f, ok := errors.AsType[*failure.Error](d.newerState(ctx)); ok {
 		return breaks("state", f.Fix, "%s", f.Message)
@@ -70,19 +70,19 @@ func (d *doctor) checkState(ctx context.Context) []finding {
 	r, serves := d.whoServes()
 	switch {
 	case serves:
-		return well("state", "%s, used by pages dev: process %d at %s", d.term.Shown(folder), r.PID, r.URL)
+		return well("state", "%s, used by pages dev: process %d at %s", d.options.Term.Shown(folder), r.PID, r.URL)
 	case userfile.IsFile(left):
-		return []finding{{
-			Check: "state", Status: warned, Message: fmt.Sprintf("a pages dev that was killed left %s behind", d.term.Shown(left)),
+		return []Finding{{
+			Check: "state", Status: warned, Message: fmt.Sprintf("a pages dev that was killed left %s behind", d.options.Term.Shown(left)),
 			mend: func(context.Context) error { return os.Remove(left) },
 		}}
 	}
-	return well("state", "%s", d.term.Shown(folder))
+	return well("state", "%s", d.options.Term.Shown(folder))
 }
 
 // newerState is what every command says that opens a state folder which a newer pages has written; nil for any other.
-func (d *doctor) newerState(ctx context.Context) error {
-	s := &localstate.State{Dir: d.states().Path(d.dir)}
+func (d *examination) newerState(ctx context.Context) error {
+	s := &localstate.State{Dir: d.options.States.Path(d.options.Dir)}
 	db, err := s.OpenToRead(ctx, statefolder.PlatformFile)
 	if err == nil {
 		err = db.Close()

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -14,14 +14,10 @@ const servicePatience = 5 * time.Second
 
 // checkService calls the service, as pages whoami does: with the address and key of
 // the environment, the site's link or a login.
-func (d *doctor) checkService(ctx context.Context) []finding {
+func (d *examination) checkService(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, servicePatience)
 	defer cancel()
-	r := d.newRemote()
-	r.given.BaseURL, _ = d.term.Lookup("PAGES_BASE_URL")
-	r.given.KeyFile, _ = d.term.Lookup("PAGES_API_KEY_FILE")
-	r.given.Workspace, _ = d.term.Lookup("PAGES_WORKSPACE")
-	session, err := remote.Open(ctx, r.options(d.dir))
+	session, err := remote.Open(ctx, d.options.Remote)
 	f, failed := errors.AsType[*failure.Error](err)
 	switch {
 	case failed && f.Code == "no-address":

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package doctor
 
 import "github.com/pages-toolchain/pages/cmd/internal/wording"
 

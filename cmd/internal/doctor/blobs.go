@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 const shownDamage = 20
 
 // checkBlobs reads the files of all revisions in a service's data folder.
-func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
-	dir := platform.Location{WorkDir: userfile.WorkDir(d.term.Dir), Given: d.data}.Dir()
+func (d *examination) checkBlobs(ctx context.Context) (found []Finding) {
+	dir := platform.Location{WorkDir: userfile.WorkDir(d.options.Term.Dir), Given: d.options.Data}.Dir()
 	if !userfile.IsFile(filepath.Join(dir, platform.DatabaseFile)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.term.Shown(dir)))
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.options.Term.Shown(dir)))
 	}
-	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.term.Now})
+	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.options.Term.Now})
 	if err != nil {
 		return breaks("blobs", "", "%s", err)
 	}
@@ -45,12 +45,12 @@ func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
 }
 
 // damage is what is said of a damaged file.
-func (d *doctor) damage(file service.DamagedFile) finding {
+func (d *examination) damage(file service.DamagedFile) Finding {
 	sites := make([]string, len(file.Shown))
 	for i, s := range file.Shown {
 		sites[i] = fmt.Sprintf("%s of %s", s.Revision, wording.Printable(s.Site))
 	}
-	f := finding{Check: "blobs", Status: broken, Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", "))}
+	f := Finding{Check: "blobs", Status: Broken, Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", "))}
 	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends it again"
 	if file.Missing {
 		f.Fix = again

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 // commandPatience is how long another program may take to name its version.
 const commandPatience = 10 * time.Second
 
-func (d *doctor) checkManifest(context.Context) []finding {
+func (d *examination) checkManifest(context.Context) []Finding {
 	r := d.refused.Report
 	switch {
 	case d.manifest == nil:
@@ -40,8 +40,8 @@ func (d *doctor) checkManifest(context.Context) []finding {
 
 // checkPackages looks whether what package.json asks for is installed, and for
 // Node.js, which installs it and runs most tests.
-func (d *doctor) checkPackages(ctx context.Context) []finding {
-	text, err := userfile.ReadRegular(filepath.Join(d.dir, "package.json"))
+func (d *examination) checkPackages(ctx context.Context) []Finding {
+	text, err := userfile.ReadRegular(filepath.Join(d.options.Dir, "package.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return notLooked("packages", "the site has no package.json")
 	}
@@ -56,14 +56,14 @@ func (d *doctor) checkPackages(ctx context.Context) []finding {
 	}
 	var missing []string
 	for name := range list.Dependencies {
-		if !installed(d.dir, name) {
+		if !installed(d.options.Dir, name) {
 			missing = append(missing, name)
 		}
 	}
 	slices.Sort(missing)
 	found := well("packages", "%s installed", wording.Count(len(list.Dependencies), "package"))
 	if len(missing) > 0 {
-		found = breaks("packages", packager.Of(d.dir).Install(), "not installed: %s", strings.Join(missing, ", "))
+		found = breaks("packages", packager.Of(d.options.Dir).Install(), "not installed: %s", strings.Join(missing, ", "))
 	}
 	return append(found, d.checkNode(ctx)...)
 }
@@ -80,7 +80,7 @@ func installed(dir, name string) bool {
 	}
 }
 
-func (d *doctor) checkNode(ctx context.Context) []finding {
+func (d *examination) checkNode(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "node", "--version").Output()
@@ -90,11 +90,11 @@ func (d *doctor) checkNode(ctx context.Context) []finding {
 	return well("node", "%s", strings.TrimSpace(string(out)))
 }
 
-func (d *doctor) checkTypes(context.Context) []finding {
+func (d *examination) checkTypes(context.Context) []Finding {
 	if d.manifest == nil {
 		return nil
 	}
-	path := filepath.Join(d.dir, workertypes.FileName)
+	path := filepath.Join(d.options.Dir, workertypes.FileName)
 	text, err := userfile.ReadRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing && (!d.typed() || d.typesElsewhere()) {
@@ -104,7 +104,7 @@ func (d *doctor) checkTypes(context.Context) []finding {
 		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, failure.Reason(err))
 	}
 	want := workertypes.Declare(d.manifest)
-	wrong := finding{
+	wrong := Finding{
 		Check: "types", Status: warned, Message: workertypes.FileName + " is not what the manifest says",
 		mend: d.rewrite(workertypes.FileName, want),
 	}
@@ -114,13 +114,13 @@ func (d *doctor) checkTypes(context.Context) []finding {
 	case workertypes.Same(text, want), !workertypes.Own(text):
 		return well("types", "%s is up to date", workertypes.FileName)
 	}
-	return []finding{wrong}
+	return []Finding{wrong}
 }
 
 // rewrite gives a file of the site another text, unless a link leads it out of the site's folder.
-func (d *doctor) rewrite(name string, text []byte) func(context.Context) error {
+func (d *examination) rewrite(name string, text []byte) func(context.Context) error {
 	return func(context.Context) (err error) {
-		p, err := projectfile.Open(d.dir)
+		p, err := projectfile.Open(d.options.Dir)
 		if err != nil {
 			return err
 		}
@@ -135,20 +135,20 @@ func (d *doctor) rewrite(name string, text []byte) func(context.Context) error {
 }
 
 // typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
-func (d *doctor) typed() bool {
+func (d *examination) typed() bool {
 	b := d.manifest.Bindings
 	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images ||
 		b.ProjectDatabase != manifest.ProjectNone
 	script := filepath.Ext(d.manifest.Entry)
 	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) &&
-		userfile.IsFile(filepath.Join(d.dir, "tsconfig.json"))
+		userfile.IsFile(filepath.Join(d.options.Dir, "tsconfig.json"))
 }
 
 // typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
 // like it is a declaration file beside the manifest or one folder below.
-func (d *doctor) typesElsewhere() bool {
+func (d *examination) typesElsewhere() bool {
 	for _, pattern := range []string{"*.d.ts", "*/*.d.ts"} {
-		found, _ := fs.Glob(os.DirFS(d.dir), pattern) // the pattern is good
+		found, _ := fs.Glob(os.DirFS(d.options.Dir), pattern) // the pattern is good
 		if len(found) > 0 {
 			return true
 		}
@@ -156,11 +156,11 @@ func (d *doctor) typesElsewhere() bool {
 	return false
 }
 
-func (d *doctor) checkSecrets(ctx context.Context) []finding {
+func (d *examination) checkSecrets(ctx context.Context) []Finding {
 	if d.manifest == nil || len(d.manifest.Bindings.Secrets) == 0 {
 		return nil
 	}
-	values, warnings, err := d.sites().LocalSecrets(d.dir).Values(ctx, d.manifest.Bindings.Secrets)
+	values, warnings, err := d.options.Sites.LocalSecrets(d.options.Dir).Values(ctx, d.manifest.Bindings.Secrets)
 	if err != nil {
 		return breaks("secrets", "correct the file", "%s", err)
 	}
@@ -174,11 +174,11 @@ func (d *doctor) checkSecrets(ctx context.Context) []finding {
 }
 
 // checkIgnore looks whether secrets and state stay out of version control.
-func (d *doctor) checkIgnore(context.Context) []finding {
-	if packager.Checkout(d.dir) == "" {
+func (d *examination) checkIgnore(context.Context) []Finding {
+	if packager.Checkout(d.options.Dir) == "" {
 		return notLooked("gitignore", "the site is in no checkout")
 	}
-	path := filepath.Join(d.dir, ".gitignore")
+	path := filepath.Join(d.options.Dir, ".gitignore")
 	before, err := userfile.ReadRegular(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return breaks("gitignore", "", ".gitignore cannot be read: %s", failure.Reason(err))
@@ -188,7 +188,7 @@ func (d *doctor) checkIgnore(context.Context) []finding {
 		return well("gitignore", "secrets and state stay out of version control")
 	}
 	missing := strings.Join(strings.Fields(string(after[len(before):])), " ")
-	return []finding{{
+	return []Finding{{
 		Check: "gitignore", Status: warned, Message: "these lines are missing in .gitignore: " + missing,
 		mend: d.rewrite(".gitignore", after),
 	}}
