@@ -17,9 +17,8 @@ import (
 
 //nolint:gochecknoglobals // constants
 var (
-	percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	secretFile     = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
-	windowsName    = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
+	secretFile  = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
+	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
 // AssetNames holds the names of one site's public files against the rules and against each other. The zero
@@ -80,11 +79,6 @@ func folderFault(dir string) string {
 	}
 	_, reason := nameFault(dir)
 	return reason
-}
-
-// refusal is an error about a whole file of the bundle.
-func refusal(code, file, fix, format string, args ...any) Diagnostic {
-	return Diagnostic{Severity: Error, Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
 }
 
 // nameFault is the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -115,7 +114,8 @@ func (b *bundle) checkSecret(a *assets, e AssetEntry) {
 	if e.Entry.IsDir() {
 		what, them = "folder", "folders"
 	}
-	b.refuseSecret(a, codeNameSecret, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, quote(e.File), them), "rename it if it holds none, or ")
+	b.refuseSecret(a, codeNameSecret, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, quote(e.File), them),
+		"rename it if it holds none, or "+AssetsFolder{Dir: a.dir}.MoveOut())
 }
 
 // checkKey refuses a file that starts as a private key does.
@@ -127,60 +127,18 @@ func (b *bundle) checkKey(a *assets, e AssetEntry) {
 		return
 	}
 	a.looked++
-	start, err := readFile(b.fsys, e.File, keyLine)
+	start, err := readFile(b.fsys, e.File, keyStart)
 	if err == nil && StartsKey(start) {
-		b.refuseSecret(a, codeAssetSecret, keyMessage(e.File), keyFix)
+		fault := AssetsFolder{Dir: a.dir}.KeyFault(e.File)
+		b.refuseSecret(a, fault.Code, fault.Message, fault.Fix)
 	}
 }
 
-func keyMessage(file string) string {
-	return fmt.Sprintf("the public file %s holds a private key", quote(file))
-}
-
-const keyFix = "replace the key if it was ever published, and "
-
-// HoldsKey reports whether a public file is a private key, for who reads it anyway. start are its first bytes: 128, or
-// all it has.
-func HoldsKey(file string, size int64, start []byte) bool {
-	return size <= maxKeyBytes && StartsKey(start) && mayBeKey(file)
-}
-
-// KeyFault is the error of a public file that is a private key, about the manifest's "assets".
-func (a AssetsFolder) KeyFault(file string) Diagnostic {
-	return Diagnostic{Severity: Error, Code: codeAssetSecret, Path: "/assets", Message: keyMessage(file), Fix: keyFix + moveOut(a.Dir)}
-}
-
-// refuseSecret reports a secret, up to a number. The fix goes on with where to move it.
+// refuseSecret reports a secret, up to a number.
 func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
 	if a.wrong++; a.wrong <= maxAssetFaults {
-		b.refuse(code, "/assets", msg, fix+moveOut(a.dir))
+		b.refuse(code, "/assets", msg, fix)
 	}
-}
-
-// moveOut says what to do with a file that may not be among the public ones.
-func moveOut(dir string) string {
-	if dir == "." {
-		return `keep the public files in a folder of their own, such as "public"`
-	}
-	return "move it out of " + quote(dir)
-}
-
-// mayBeKey tells files that could be a key from the many that a site is made of.
-func mayBeKey(file string) bool {
-	switch strings.ToLower(path.Ext(file)) {
-	case "", ".txt", ".text", ".asc", ".crt", ".cer", ".cert", ".der", ".bak", ".old", ".orig", ".conf", ".cfg", ".ini", ".rsa", ".priv", ".private", ".md":
-		return true
-	}
-	return false
-}
-
-// StartsKey reports whether the first line opens a private key in PEM form (RFC 7468) or OpenPGP armour. text are a
-// file's first bytes: 128, or all it has.
-func StartsKey(text []byte) bool {
-	text = text[:min(keyLine, len(text))]
-	line, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\n"))
-	kind, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("-----BEGIN "))
-	return ok && (bytes.HasSuffix(kind, []byte("PRIVATE KEY-----")) || string(kind) == "PGP PRIVATE KEY BLOCK-----")
 }
 
 // checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies
@@ -230,3 +188,10 @@ func (b *bundle) checkCoverage(a *assets) {
 		b.warn(codeRouteUncovered, r.at, msg, "write "+literal(strings.TrimSuffix(r.pattern, "/")+"/*"))
 	}
 }
+
+// Bounds on the walk over the public files.
+const (
+	maxAssetEntries = 100_000
+	maxAssetFaults  = 10_000
+	maxKeyFiles     = 10_000 // whose first line is read
+)

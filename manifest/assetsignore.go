@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // This file reads ".assetsignore", which says what in the assets folder is not public, in the syntax of
@@ -35,14 +37,14 @@ type ignoreRules []ignoreRule
 
 // readIgnore reads the file; without one there are no rules.
 func (a AssetsFolder) readIgnore(fsys fs.FS) (ignoreRules, error) {
-	text, err := readFile(fsys, a.IgnoreFile(), maxManifestBytes+1)
+	text, err := readFile(fsys, a.IgnoreFile(), limits.MaxManifestBytes+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case len(text) > maxManifestBytes:
-		return nil, fmt.Errorf("it is longer than %d bytes", maxManifestBytes)
+	case len(text) > limits.MaxManifestBytes:
+		return nil, fmt.Errorf("it is longer than %d bytes", limits.MaxManifestBytes)
 	}
 	return parseIgnore(string(text)), nil
 }

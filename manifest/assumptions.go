@@ -19,62 +19,8 @@ const (
 // document says that there is a pin, not which day it is.
 const PinDate = "2026-10-01"
 
-// First path segments that the toolchain and the platform keep for themselves, in any case. No route may be
-// under them; the document names none.
-const (
-	ReservedPages   = "__pages"
-	ReservedPreview = "__preview"
-)
-
-// Bounds on what is read at all, so that a hostile file costs little. The document gives none.
-const (
-	maxManifestBytes = 256 << 10
-	maxDepth         = 64
-	maxSQLBytes      = 64 << 20 // of all migrations
-	maxTables        = 100_000
-	maxAssetEntries  = 100_000
-	maxAssetFaults   = 10_000
-)
-
-// Bounds on the search for forms in a site's pages.
-const (
-	maxPageWork  = 512 << 20 // bytes read of all pages; a page with forms is read twice, and
-	parsingCost  = 8         // a byte that is parsed counts for as many
-	maxPageToken = 1 << 20   // bytes of one tag, comment or text
-	maxPageForms = 10_000    // forms and fields of all pages
-)
-
-// Bounds on the search for private keys among the public files.
-const (
-	maxKeyFiles = 10_000
-	maxKeyBytes = 64 << 10 // of a file; keys are shorter
-	keyLine     = 128      // bytes that are read
-)
-
-// What counts as a members' page's text in a public file, and bounds on the search for it.
-const (
-	telltaleBytes   = 32 // of a piece of text
-	telltaleSpaces  = 3  // in one of ASCII
-	telltalesOfPage = 8
-	telltalesEnough = 2 // different ones of a page in a file
-	maxLeakWork     = 64 << 20
-	maxLeakFile     = 8 << 20
-	maxLeakPages    = 2_000
-	maxLeaksTold    = 20
-)
-
 // maxEvent is how many characters the event of a form has at most: "custom." and a name.
 const maxEvent = len("custom.") + limits.MaxName
-
-// maxReported is how many diagnostics a Report carries; the rest are counted.
-const maxReported = 100
-
-// formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
-// form's name.
-const formsPath = "/__pages/forms"
-
-// defaultForm is the form of a post that carries no name.
-const defaultForm = "default"
 
 // RuntimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
 func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }

@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"path"
-
-	"github.com/pages-toolchain/pages/manifest/limits"
-)
+import "github.com/pages-toolchain/pages/manifest/limits"
 
 // decode turns an accepted document into a Manifest with every default filled in.
 func decode(root *node) *Manifest {
@@ -82,12 +78,4 @@ func decodeStrings(n *node) []string {
 		list = append(list, item.str())
 	}
 	return list
-}
-
-// cleanPath drops "./" and trailing slashes, so that a declared path equals the path of a file in the bundle.
-func cleanPath(p string) string {
-	if p == "" {
-		return ""
-	}
-	return path.Clean(p)
 }

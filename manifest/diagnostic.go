@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -82,4 +83,20 @@ func (ds Diagnostics) count() (errors, warnings int) {
 		}
 	}
 	return errors, warnings
+}
+
+// refusal is an error about a whole file of the bundle.
+func refusal(code, file, fix, format string, args ...any) Diagnostic {
+	return Diagnostic{Severity: Error, Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
+}
+
+// inFile is a diagnostic about a span of a file other than the manifest. The pointer is for the reader only.
+func inFile(file string, where *lines, s Severity, code, p string, at span, msg, fix string) Diagnostic {
+	line, column := where.at(at.start)
+	endLine, endColumn := where.at(at.end)
+	return Diagnostic{
+		Severity: s, Code: code, Path: p, File: file,
+		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
+		Message: msg, Fix: fix, Source: where.text(line),
+	}
 }

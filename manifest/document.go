@@ -28,13 +28,7 @@ func (d *document) add(s Severity, code string, p pointer, at span, msg, fix str
 
 // addIn records a diagnostic at a place in another file of the bundle. The pointer is for the reader only.
 func (d *document) addIn(file string, where *lines, s Severity, code string, p pointer, at span, msg, fix string) {
-	line, column := where.at(at.start)
-	endLine, endColumn := where.at(at.end)
-	d.diagnostics = append(d.diagnostics, Diagnostic{
-		Severity: s, Code: code, Path: string(p), File: file,
-		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
-		Message: msg, Fix: fix, Source: where.text(line),
-	})
+	d.diagnostics = append(d.diagnostics, inFile(file, where, s, code, string(p), at, msg, fix))
 }
 
 // refuseFile records an error about another file as a whole, which its start stands for.

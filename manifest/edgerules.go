@@ -15,12 +15,6 @@ import (
 // there. A line that cannot be followed is an error here, where it is passed over there: a header that is not
 // sent because of a slip protects nobody.
 
-// The names of the two files, at the top of the assets folder.
-const (
-	HeadersFile   = "_headers"
-	RedirectsFile = "_redirects"
-)
-
 // Bounds of the two files, those of Cloudflare but the last.
 const (
 	maxEdgeLine         = 2000 // characters
@@ -36,12 +30,6 @@ type EdgeRules struct {
 	redirects []redirectRule // in the order of the file
 	exact     map[string]int // path to the first redirect without a star or a placeholder
 	dynamic   []int          // the others
-}
-
-// EdgeFile reports whether the file at a decoded path is one of the two, in any spelling: none is ever served.
-func EdgeFile(path string) bool {
-	folded := FoldPath(path)
-	return folded == "/"+HeadersFile || folded == "/"+RedirectsFile
 }
 
 // LoadEdgeRules reads the two files in an assets folder of fsys; a file that is not there has no rules. Files
@@ -102,12 +90,6 @@ func parseEdgeRules(headers, redirects *edgeFile) *EdgeRules {
 	return rules
 }
 
-// checkEdgeRules tells what is wrong with the two files.
-func (b *bundle) checkEdgeRules(assets string) {
-	_, found := LoadEdgeRules(b.fsys, assets)
-	b.diagnostics = append(b.diagnostics, found...)
-}
-
 // edgeFile is one of the two files while it is read.
 type edgeFile struct {
 	name  string
@@ -159,7 +141,5 @@ func (f *edgeFile) refuse(code string, at span, msg, fix string) { f.add(Error, 
 func (f *edgeFile) warn(code string, at span, msg, fix string) { f.add(Warning, code, at, msg, fix) }
 
 func (f *edgeFile) add(s Severity, code string, at span, msg, fix string) {
-	d := document{}
-	d.addIn(f.name, f.lines, s, code, "", at, msg, fix)
-	f.found = append(f.found, d.diagnostics...)
+	f.found = append(f.found, inFile(f.name, f.lines, s, code, "", at, msg, fix))
 }

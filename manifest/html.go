@@ -390,3 +390,35 @@ func browserURL(s string) string {
 	}
 	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
 }
+
+// Bounds on what is kept of pages.
+const (
+	maxPageToken = 1 << 20 // bytes of one tag, comment or text
+	maxPageForms = 10_000  // forms and fields of all pages
+)
+
+// formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
+// form's name.
+const formsPath = "/__pages/forms"
+
+// defaultForm is the form of a post that carries no name.
+const defaultForm = "default"
+
+// errTooMuch ends the search for forms where it would take too long.
+var errTooMuch = errors.New("too much to look through")
+
+// mayHoldForm looks for "<form" and "<iframe" in any case.
+func mayHoldForm(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '<')
+		if i < 0 {
+			return false
+		}
+		text = text[i+1:]
+		for _, tag := range [...]string{"form", "iframe"} {
+			if len(text) >= len(tag) && text[0]|0x20 == tag[0] && strings.EqualFold(string(text[:len(tag)]), tag) {
+				return true
+			}
+		}
+	}
+}

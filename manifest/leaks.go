@@ -36,7 +36,7 @@ const common = -1
 // checkLeaks warns of public files that hold the text of members' pages.
 func (b *bundle) checkLeaks(a *assets) {
 	table := b.routeTable(b.routes())
-	if table.members.empty() {
+	if !table.HasMembers() {
 		return
 	}
 	l := &leaks{bundle: b, dir: a.dir, left: maxLeakWork, told: map[telltale]int{}}
@@ -203,3 +203,15 @@ func (l *leaks) report(files []string) {
 		l.warn(codeAssetLeak, "/routes", plural(more, "more public file")+" with text of members pages", "correct those that are listed first")
 	}
 }
+
+// What counts as a members' page's text in a public file, and bounds on the search for it.
+const (
+	telltaleBytes   = 32 // of a piece of text
+	telltaleSpaces  = 3  // in one of ASCII
+	telltalesOfPage = 8
+	telltalesEnough = 2 // different ones of a page in a file
+	maxLeakWork     = 64 << 20
+	maxLeakFile     = 8 << 20
+	maxLeakPages    = 2_000
+	maxLeaksTold    = 20
+)

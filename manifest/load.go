@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // Load reads the manifest of that name (slash separated, as fs.FS wants it) and checks it together with the
@@ -38,7 +39,7 @@ type purpose struct {
 }
 
 func load(fsys fs.FS, name string, to purpose) (*Manifest, Diagnostics) {
-	src, err := readFile(fsys, name, maxManifestBytes+1)
+	src, err := readFile(fsys, name, limits.MaxManifestBytes+1)
 	if err != nil {
 		d := newDocument("")
 		msg, fix := fmt.Sprintf("there is no %s here", quote(name)), "create one ({} is enough), or name the site's folder"
@@ -48,7 +49,7 @@ func load(fsys fs.FS, name string, to purpose) (*Manifest, Diagnostics) {
 		d.add(Error, codeFileMissing, "", span{}, msg, fix)
 		return d.finish()
 	}
-	d := parse(name, src)
+	d := parseDocument(name, src)
 	if d.root == nil || d.root.kind != objectNode {
 		return d.finish()
 	}
@@ -178,20 +179,8 @@ func namesFolder(declared string) bool {
 	return strings.HasSuffix(declared, "/") || strings.HasSuffix(declared, "/.")
 }
 
-// readFile reads at most limit bytes of a file.
-func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := openRegular(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// reason is an error without the path that the message names already.
-func reason(err error) string {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err.Error()
-	}
-	return err.Error()
+// checkEdgeRules tells what is wrong with the two files.
+func (b *bundle) checkEdgeRules(assets string) {
+	_, found := LoadEdgeRules(b.fsys, assets)
+	b.diagnostics = append(b.diagnostics, found...)
 }

@@ -29,7 +29,7 @@ package manifest
 import "github.com/pages-toolchain/pages/manifest/limits"
 
 // FileName is the name of the manifest at the bundle root.
-const FileName = "pages.deploy.json"
+const FileName = manifestFile
 
 // Manifest is what a site declares. The zero value is a static site with no files. Paths are relative to the
 // bundle root, slash separated and clean: [Parse] turns "./public/" into "public".

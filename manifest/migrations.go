@@ -152,7 +152,9 @@ func orderFix(first, second, after string) string {
 }
 
 // number is the leading digits of a file name.
-func number(name string) string { return name[:digits(name)] }
+func number(name string) string {
+	return strings.TrimSuffix(name, strings.TrimLeft(name, "0123456789"))
+}
 
 // compareNumbers compares two numbers of any size.
 func compareNumbers(x, y string) int {

@@ -3,12 +3,14 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // Parse reads a manifest from its bytes alone: syntax, types, lengths and every rule that needs no other
 // file. The name is what messages call the file. The manifest is nil when any diagnostic is an error.
 func Parse(name string, src []byte) (*Manifest, Diagnostics) {
-	d := parse(name, src)
+	d := parseDocument(name, src)
 	return d.finish()
 }
 
@@ -23,10 +25,10 @@ func Validate(m *Manifest) Diagnostics {
 }
 
 // parse runs every rule that looks at the manifest alone.
-func parse(name string, src []byte) *document {
-	if len(src) > maxManifestBytes {
+func parseDocument(name string, src []byte) *document {
+	if len(src) > limits.MaxManifestBytes {
 		d := newDocument("")
-		msg := fmt.Sprintf("%s is longer than the limit of %d bytes", quote(name), maxManifestBytes)
+		msg := fmt.Sprintf("%s is longer than the limit of %d bytes", quote(name), limits.MaxManifestBytes)
 		d.add(Error, codeFileTooLarge, "", span{}, msg, "a manifest holds names and paths only; move other data out of it")
 		return d
 	}

@@ -75,3 +75,6 @@ func (l *lines) text(line int) string {
 
 // span is a half-open range of byte offsets.
 type span struct{ start, end int }
+
+// byteOrderMark may stand at the start of a text and is no part of it.
+const byteOrderMark = "\uFEFF"

@@ -23,18 +23,6 @@ type AssetsFolder struct {
 	Entry string
 }
 
-// AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.
-func (m *Manifest) AssetsFolder() AssetsFolder {
-	a := AssetsFolder{Dir: cleanPath(m.Assets)}
-	if m.Entry != "" {
-		a.Entry = cleanPath(m.Entry)
-	}
-	if m.Bindings.Database != nil {
-		a.Migrations = cleanPath(m.Bindings.Database.Migrations)
-	}
-	return a
-}
-
 // AssetKind is what a walk makes of an entry of the assets folder.
 type AssetKind int
 
@@ -143,7 +131,7 @@ func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 		return false
 	case e.File == a.Dir && !atRoot && a.migration(e.File):
 		e.refuseAs(codeNameReserved, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
-	case strings.EqualFold(path.Base(e.File), FileName) && e.File != FileName:
+	case strings.EqualFold(path.Base(e.File), manifestFile) && e.File != manifestFile:
 		e.refuseAs(codeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
 	case a.rel(e.File) == pagesWorker && !a.holdsEntry(e.File):
 		e.refuseAs(codeNameReserved, `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`, "%q cannot be served: it is a Worker's code")
@@ -240,7 +228,7 @@ func (a AssetsFolder) rel(file string) string {
 func (a AssetsFolder) private(file string) bool {
 	dir, name := path.Split(file)
 	switch {
-	case strings.EqualFold(name, FileName):
+	case strings.EqualFold(name, manifestFile):
 		return true
 	case dir == "" && slices.Contains(projectFiles(), strings.ToLower(name)):
 		return true

@@ -5,6 +5,8 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // Report is what was found about one manifest, ready to be written out.
@@ -79,17 +81,20 @@ func WriteJSON(w io.Writer, reports ...Report) error {
 // Locate gives diagnostics about values of the manifest, whose text src is, the places of those values, and reports
 // whether there were any. What has a place keeps it.
 func Locate(src []byte, diags Diagnostics) (placed bool) {
-	d := newDocument(string(src[:min(len(src), maxManifestBytes)]))
-	d.root, _ = parseJSON(d.lines.src)
+	lines := newLines(string(src[:min(len(src), limits.MaxManifestBytes)]))
+	root, _ := parseJSON(lines.src)
 	for i, found := range diags {
 		if found.File != "" || found.Path == "" || found.Line != 0 {
 			continue
 		}
-		if n := d.root.resolve(pointer(found.Path)); n != nil {
-			diags[i].Line, diags[i].Column = d.lines.at(n.start)
-			diags[i].EndLine, diags[i].EndColumn = d.lines.at(n.end)
+		if n := root.resolve(pointer(found.Path)); n != nil {
+			diags[i].Line, diags[i].Column = lines.at(n.start)
+			diags[i].EndLine, diags[i].EndColumn = lines.at(n.end)
 			placed = true
 		}
 	}
 	return placed
 }
+
+// maxReported is how many diagnostics a Report carries; the rest are counted.
+const maxReported = 100

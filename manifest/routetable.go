@@ -232,3 +232,6 @@ func segments(path string) int {
 }
 
 func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0 }
+
+// HasMembers reports whether any route is for members.
+func (t *RouteTable) HasMembers() bool { return !t.members.empty() }

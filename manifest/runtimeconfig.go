@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the
@@ -19,10 +21,10 @@ func (b *bundle) checkRuntimeConfig() []string {
 		var src []byte
 		fix := "put a file in its place, or remove it"
 		if err == nil {
-			src, err = readFile(b.fsys, target, maxManifestBytes+1)
+			src, err = readFile(b.fsys, target, limits.MaxManifestBytes+1)
 		}
-		if err == nil && len(src) > maxManifestBytes {
-			err, fix = fmt.Errorf("it is longer than %d bytes", maxManifestBytes), "put a smaller file in its place, or remove it"
+		if err == nil && len(src) > limits.MaxManifestBytes {
+			err, fix = fmt.Errorf("it is longer than %d bytes", limits.MaxManifestBytes), "put a smaller file in its place, or remove it"
 		}
 		if err != nil {
 			c := &runtimeConfig{bundle: b, file: name, where: newLines("")}
@@ -38,10 +40,10 @@ func (b *bundle) checkRuntimeConfig() []string {
 // RuntimeFlags returns the compatibility flags that a JSON runtime config of an uploaded site declares, beside the
 // site's own manifest. The diagnostics' errors are why the two cannot be taken.
 func RuntimeFlags(manifest []byte, file string, config []byte) ([]string, Diagnostics) {
-	if len(config) > maxManifestBytes {
+	if len(config) > limits.MaxManifestBytes {
 		return nil, nil // as when it is too long to be read where the site is built
 	}
-	d := parse(FileName, manifest)
+	d := parseDocument(FileName, manifest)
 	d.diagnostics = nil // they were told when it was taken
 	c := &runtimeConfig{bundle: &bundle{document: d}, file: file, where: newLines(string(config))}
 	flags := c.flags()

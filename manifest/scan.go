@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-const byteOrderMark = "\uFEFF"
-
 // parser reads strict JSON (RFC 8259) into nodes with positions. The standard library's decoder drops
 // duplicate keys, folds case and stops at the first fault; this one keeps every key and, where a fault
 // leaves no doubt about what was meant (a comment, a trailing comma, NaN), reports it and reads on.
@@ -429,4 +427,15 @@ func hex4(s string) (rune, bool) {
 	}
 	v, err := strconv.ParseUint(s[2:6], 16, 32)
 	return rune(v), err == nil
+}
+
+// maxDepth is how many brackets may stand in each other.
+const maxDepth = 64
+
+// unescaped decodes the inside of a string, which the end of its line may have cut in an escape.
+func unescaped(raw string) string {
+	if last := len(raw) - len(strings.TrimRight(raw, `\`)); last%2 == 1 {
+		raw = raw[:len(raw)-1]
+	}
+	return (&parser{src: raw}).unescape(raw, 0)
 }

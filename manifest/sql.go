@@ -222,3 +222,9 @@ func (s *sqlWords) byte() byte {
 	}
 	return c
 }
+
+// Bounds on the search for tables.
+const (
+	maxSQLBytes = 64 << 20 // of all migrations
+	maxTables   = 100_000
+)

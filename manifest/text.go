@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
 // Terminal is what a report is written on. The zero value is a file.
@@ -18,7 +20,7 @@ type Terminal struct {
 // with a caret under the exact span, and the fix; then a count. src is the manifest's own text and may be
 // nil, which leaves the frames out; so does a text that is too long to be a manifest.
 func WriteText(w io.Writer, r Report, src []byte, to Terminal) error {
-	if len(src) > maxManifestBytes {
+	if len(src) > limits.MaxManifestBytes {
 		src = nil // it was not read for what it says
 	}
 	t := &textWriter{paint: palette(to.Color), width: frameWidth(to.Columns), lines: newLines(string(src))}

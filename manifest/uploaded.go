@@ -94,3 +94,15 @@ func equal(a, b any) bool {
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)
 }
+
+// AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.
+func (m *Manifest) AssetsFolder() AssetsFolder {
+	a := AssetsFolder{Dir: cleanPath(m.Assets)}
+	if m.Entry != "" {
+		a.Entry = cleanPath(m.Entry)
+	}
+	if m.Bindings.Database != nil {
+		a.Migrations = cleanPath(m.Bindings.Database.Migrations)
+	}
+	return a
+}

@@ -77,6 +77,9 @@ func (l Limit) Raise() string {
 	return fmt.Sprintf("raise limits.%s (at most %d) in pages.deploy.json", l.Key, l.Ceiling)
 }
 
+// MaxManifestBytes is the most of a manifest, or of a file of rules beside it, that is read.
+const MaxManifestBytes = 256 << 10
+
 // What an upload takes of files, the manifest not counted.
 const (
 	MaxFileBytes    = 25 << 20 // of one file

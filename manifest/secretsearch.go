@@ -187,14 +187,6 @@ func (h *secretScanner) scalar(at span, inQuotes bool) {
 	}
 }
 
-// unescaped decodes the inside of a string, which the end of its line may have cut in an escape.
-func unescaped(raw string) string {
-	if last := len(raw) - len(strings.TrimRight(raw, `\`)); last%2 == 1 {
-		raw = raw[:len(raw)-1]
-	}
-	return (&parser{src: raw}).unescape(raw, 0)
-}
-
 func (h *secretScanner) hide(at span) {
 	if at.start < at.end {
 		h.found = append(h.found, at)
