@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
@@ -34,7 +36,7 @@ type walked struct {
 	dir         string // the site's folder, absolute
 	files       []candidate
 	left        []sitefile.LeftOut
-	diagnostics manifest.Diagnostics
+	diagnostics diagnostic.List
 }
 
 // walkAssets lists and hashes the manifest's assets folder.
@@ -89,20 +91,20 @@ func walkAssets(
 
 // visit goes through the folder, and has fill complete what it finds.
 func (w *walked) visit(
-	ctx context.Context, root *os.Root, folder manifest.AssetsFolder, reads *reads, fill func(context.Context, reading, []candidate) error,
+	ctx context.Context, root *os.Root, folder publicfiles.Folder, reads *reads, fill func(context.Context, reading, []candidate) error,
 ) error {
 	for e, err := range folder.Walk(root.FS()) {
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
 		switch e.Kind {
-		case manifest.AssetFolder:
+		case publicfiles.AssetFolder:
 			reads.add(filepath.FromSlash(e.File))
-		case manifest.AssetPrivate, manifest.AssetHidden, manifest.AssetIgnored:
+		case publicfiles.AssetPrivate, publicfiles.AssetHidden, publicfiles.AssetIgnored:
 			w.leave(e)
-		case manifest.AssetRefused:
+		case publicfiles.AssetRefused:
 			w.diagnostics = append(w.diagnostics, e.Fault)
-		case manifest.AssetPublic:
+		case publicfiles.AssetPublic:
 			info, err := e.Entry.Info()
 			if errors.Is(err, fs.ErrNotExist) { // removed since the folder was read
 				continue
@@ -120,7 +122,7 @@ func (w *walked) visit(
 }
 
 // leave notes what is not served.
-func (w *walked) leave(e manifest.AssetEntry) {
+func (w *walked) leave(e publicfiles.Entry) {
 	name := e.File
 	if e.Entry.IsDir() {
 		name += "/"
@@ -129,9 +131,9 @@ func (w *walked) leave(e manifest.AssetEntry) {
 }
 
 // serve makes assets of the candidates. sources are the Worker's files.
-func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found manifest.Diagnostics) {
+func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found diagnostic.List) {
 	isCode := sourcesAmong(m, sources)
-	var names manifest.AssetNames
+	var names publicfiles.Names
 	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
@@ -152,7 +154,7 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefil
 		total += c.info.Size()
 		assets = append(assets, sitefile.Asset{
 			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
-			Size: c.info.Size(), SHA256: c.sum, ContentType: manifest.ContentType(c.path), Modified: c.info.ModTime(),
+			Size: c.info.Size(), SHA256: c.sum, ContentType: publicfiles.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}
 	slices.SortFunc(assets, func(a, b sitefile.Asset) int { return cmp.Compare(a.Path, b.Path) })
@@ -184,10 +186,10 @@ func (w *walked) leftOut() []sitefile.LeftOut {
 }
 
 // unexpected tells of what is never served though its author may think so.
-func (w *walked) unexpected(m *manifest.Manifest) manifest.Diagnostics {
+func (w *walked) unexpected(m *manifest.Manifest) diagnostic.List {
 	var t tally
 	for _, left := range w.left {
-		t.addIf(left.Reason == manifest.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
+		t.addIf(left.Reason == publicfiles.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
 	}
 	fix := "move it out of the assets folder"
 	if path.Clean(m.Assets) == "." {
@@ -207,11 +209,11 @@ func (t *tally) addIf(yes bool, file string) {
 
 // warn gives no warning or one. The format's verb becomes `"a" is`, or `"a",
 // "b" and 3 more are`.
-func (t tally) warn(code, fix, format string) manifest.Diagnostics {
+func (t tally) warn(code, fix, format string) diagnostic.List {
 	if len(t) == 0 {
 		return nil
 	}
-	return manifest.Diagnostics{warning(code, t[0], fix, format, t.subject())}
+	return diagnostic.List{warning(code, t[0], fix, format, t.subject())}
 }
 
 func (t tally) subject() string {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
 func assetPaths(b *Bundle) (paths []string) {
@@ -224,7 +225,7 @@ func TestOpener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	opener := bundle.Opener(root, manifest.AssetsFolder{Dir: "public"})
+	opener := bundle.Opener(root, publicfiles.Folder{Dir: "public"})
 	defer opener.Close()
 	read := func(name, want string) {
 		f, err := opener.Open(name)

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
@@ -101,13 +102,13 @@ func realDir(dir string) string {
 // Build reads the folder as it is now. With any error among the diagnostics
 // there is no Bundle; with warnings only there is one. It stops early when ctx
 // ends, with an error diagnostic that says so. m is not changed or kept.
-func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, manifest.Diagnostics) {
+func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, diagnostic.List) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	root, err := os.OpenRoot(b.dir)
 	if err != nil {
-		return nil, manifest.Diagnostics{failed("site-unreadable", "the site's folder cannot be read", err)}
+		return nil, diagnostic.List{failed("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
 
@@ -116,7 +117,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 		code       compiled
 		files      walked
 		migrations []Migration
-		order      manifest.Diagnostics
+		order      diagnostic.List
 		wg         sync.WaitGroup
 	)
 	secrets := b.secrets()

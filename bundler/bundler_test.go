@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 var update = flag.Bool("update", false, "write what is got to testdata")
@@ -67,7 +68,7 @@ func build(t *testing.T, b *Builder, m manifest.Manifest) *Bundle {
 }
 
 // render writes diagnostics one line each.
-func render(found manifest.Diagnostics) string {
+func render(found diagnostic.List) string {
 	var s strings.Builder
 	for _, d := range found {
 		fmt.Fprintf(&s, "%s:%d:%d-%d:%d: %s %s: %s", d.File, d.Line, d.Column, d.EndLine, d.EndColumn, d.Severity, d.Code, d.Message)
@@ -102,7 +103,7 @@ func TestDiagnostics(t *testing.T) {
 				case "want":
 					want = string(f.Data)
 				case manifest.FileName:
-					var bad manifest.Diagnostics
+					var bad diagnostic.List
 					if m, bad = manifest.Parse(f.Name, f.Data); bad.HasErrors() {
 						t.Fatal(render(bad))
 					}

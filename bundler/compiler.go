@@ -14,6 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler/checkout"
 	"github.com/pages-toolchain/pages/bundler/names"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 type compiled struct {
 	worker      *Worker
 	inputs      []string // relative to the site's folder, with forward slashes
-	diagnostics manifest.Diagnostics
+	diagnostics diagnostic.List
 }
 
 // compiler is esbuild's incremental context for one target.
@@ -81,7 +82,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 	if b.compiler == nil {
 		c, err := newCompiler(b.dir, t, b.options)
 		if err != nil {
-			return compiled{diagnostics: manifest.Diagnostics{failed("worker-invalid", "the Worker cannot be compiled", err)}}
+			return compiled{diagnostics: diagnostic.List{failed("worker-invalid", "the Worker cannot be compiled", err)}}
 		}
 		b.compiler = c
 	}
@@ -180,7 +181,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 
 // rebuild asks esbuild, and once more where only imports that may never be reached
 // are in the way: what they would fail with is a warning then.
-func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, late manifest.Diagnostics) {
+func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, late diagnostic.List) {
 	defer context.AfterFunc(ctx, c.context.Cancel)()
 	c.imports.start(explain.reads, nil)
 	first := c.once(ctx)
@@ -228,7 +229,7 @@ func (m metafile) files() []string {
 var listensForFetch = regexp.MustCompile(`addEventListener\(\s*["'` + "`" + `]fetch["'` + "`" + `]`) //nolint:gochecknoglobals // a constant
 
 // module says what is wrong with the module as a whole.
-func (e explainer) module(w *Worker, meta metafile) (found manifest.Diagnostics) {
+func (e explainer) module(w *Worker, meta metafile) (found diagnostic.List) {
 	for _, out := range meta.Outputs {
 		if out.EntryPoint == "" || slices.Contains(out.Exports, "default") {
 			continue

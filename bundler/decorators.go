@@ -12,7 +12,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // This file warns of decorators that are to be given types: esbuild knows no types,
@@ -36,7 +36,7 @@ var decorated = []byte("__decorateClass(") //nolint:gochecknoglobals // a consta
 
 // decorators warns once, at the first decorator, when a tsconfig.json asks for what they
 // are not given.
-func (c *compiler) decorators(explain explainer, code []byte) manifest.Diagnostics {
+func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 	if !c.minified && !bytes.Contains(code, decorated) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (c *compiler) decorators(explain explainer, code []byte) manifest.Diagnosti
 		line := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
 		d.Line, d.Column = strings.Count(text[:start], "\n")+1, utf8.RuneCountInString(line)+1
 		d.EndLine, d.EndColumn = d.Line, d.Column+utf8.RuneCountInString(text[start:end])
-		return manifest.Diagnostics{d}
+		return diagnostic.List{d}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // explainer turns esbuild's messages into diagnostics.
@@ -23,7 +24,7 @@ type explainer struct {
 	reads    *reads
 }
 
-func (e explainer) all(result api.BuildResult) (found manifest.Diagnostics) {
+func (e explainer) all(result api.BuildResult) (found diagnostic.List) {
 	for _, m := range result.Errors {
 		found = append(found, e.message(m, "error"))
 	}
@@ -33,7 +34,7 @@ func (e explainer) all(result api.BuildResult) (found manifest.Diagnostics) {
 	return gather(found)
 }
 
-func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {
+func (e explainer) message(m api.Message, severity string) diagnostic.Diagnostic {
 	d := problem("worker-syntax", e.entry, "", "%s", sentence(m.Text))
 	if severity == "warning" {
 		d = warning("worker-"+cmp.Or(m.ID, "warning"), e.entry, "", "%s", sentence(m.Text))
@@ -53,7 +54,7 @@ func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {
 }
 
 // place converts bytes from 0 to characters from 1.
-func (e explainer) place(d *manifest.Diagnostic, l *api.Location) {
+func (e explainer) place(d *diagnostic.Diagnostic, l *api.Location) {
 	d.File, d.Line, d.EndLine, d.Source = filepath.ToSlash(l.File), l.Line, l.Line, l.LineText
 	before, text := marked(l)
 	d.Column = utf8.RuneCountInString(before) + 1
@@ -77,7 +78,7 @@ func (e explainer) note(n api.Note) string {
 	}
 	text := sentence(n.Text)
 	if l := n.Location; l != nil {
-		var at manifest.Diagnostic
+		var at diagnostic.Diagnostic
 		e.place(&at, l)
 		text = strings.TrimSuffix(text, ":") + " (" + place(at) + ")"
 	}
@@ -102,12 +103,12 @@ var (
 
 // refine gives the messages that authors see most a code and a fix of their
 // own.
-func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
+func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 	if own, ok := m.Detail.(refusal); ok {
 		d.Code, d.Fix = own.code, own.fix
 		return
 	}
-	if d.Severity == manifest.Warning {
+	if d.Severity == diagnostic.Warning {
 		return
 	}
 	if hit := unresolved.FindStringSubmatch(m.Text); hit != nil {
@@ -137,7 +138,7 @@ func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
 }
 
 // unresolved explains an import that leads nowhere.
-func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.Location) {
+func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *api.Location) {
 	name := strings.TrimPrefix(specifier, "node:")
 	scheme, _, hasScheme := strings.Cut(specifier, ":")
 	importer := e.entry
@@ -149,7 +150,7 @@ func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.
 		e.nodeModule(d, "node:"+name)
 	case hasScheme && scheme == "node":
 		d.Code, d.Message = "import-node", `Node.js has no module "`+specifier+`"`
-		d.Fix = didYouMean(manifest.Nearest(name, nodeModules))
+		d.Fix = didYouMean(diagnostic.Nearest(name, nodeModules))
 	case needsNodeJS(specifier) && !e.nodeJS:
 		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":
@@ -171,7 +172,7 @@ var absentProducts = map[string]string{
 	"cloudflare:workflows": "do the work in ctx.waitUntil, and keep its state in the database",
 }
 
-func (e explainer) nodeModule(d *manifest.Diagnostic, specifier string) {
+func (e explainer) nodeModule(d *diagnostic.Diagnostic, specifier string) {
 	d.Code = "import-node"
 	if !e.nodeJS {
 		d.Message = `"` + specifier + `" is a module of Node.js, which a Worker has only under the flag "` + manifest.FlagNodeJS + `"`
@@ -203,6 +204,6 @@ func isRelative(specifier string) bool {
 }
 
 // place is a diagnostic's place as it is written in a sentence.
-func place(d manifest.Diagnostic) string {
+func place(d diagnostic.Diagnostic) string {
 	return d.File + ":" + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column)
 }

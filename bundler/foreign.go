@@ -10,7 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
@@ -26,7 +26,7 @@ var (
 const sitesManifest = "__STATIC_CONTENT_MANIFEST"
 
 // otherTools explains an import that other tools resolve.
-func (e explainer) otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
+func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known bool) {
 	if madeByBuild.MatchString(specifier) {
 		d.Message = `"` + specifier + `" is made by a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
@@ -54,7 +54,7 @@ func (e explainer) otherTools(d *manifest.Diagnostic, specifier string) (known b
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 // namedHandlers explains a module that has no default export, and handlers by name.
-func namedHandlers(d *manifest.Diagnostic, exports []string) (known bool) {
+func namedHandlers(d *diagnostic.Diagnostic, exports []string) (known bool) {
 	var named []string
 	for _, name := range exports {
 		if slices.Contains(methods, name) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // namedPlaces is how many further places a problem names that was found in many.
@@ -13,9 +13,9 @@ const namedPlaces = 3
 // gather makes one problem of all imports that want the same thing that is not
 // there: a folder without its packages is one thing to mend, however many files
 // import them. It stands at the first of the places and names a few others.
-func gather(found manifest.Diagnostics) manifest.Diagnostics {
+func gather(found diagnostic.List) diagnostic.List {
 	found.Sort()
-	var kept manifest.Diagnostics
+	var kept diagnostic.List
 	first := map[string]int{}    // where each is in kept
 	others := map[int][]string{} // the further places of each in kept
 	for _, d := range found {
@@ -37,7 +37,7 @@ func gather(found manifest.Diagnostics) manifest.Diagnostics {
 
 // wantsModule reports whether a problem is about what is imported, wherever that
 // is done. "./x" is another file in each folder.
-func wantsModule(d manifest.Diagnostic) bool {
+func wantsModule(d diagnostic.Diagnostic) bool {
 	return d.Code == "import-node" || d.Code == "import-platform" || strings.HasPrefix(d.Message, noPackage)
 }
 

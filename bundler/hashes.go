@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
@@ -171,7 +171,7 @@ func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	for at := int64(0); at < size; {
 		n, err := file.Read(h.buf[:min(int64(len(h.buf)), size-at)])
 		if at == 0 {
-			f.key = manifest.HoldsKey(f.file, size, h.buf[:n])
+			f.key = publicfiles.HoldsKey(f.file, size, h.buf[:n])
 		}
 		_, _ = h.sum.Write(h.buf[:n])    // never fails
 		_, _ = h.stream.Write(h.buf[:n]) // nor does this

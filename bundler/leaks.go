@@ -15,6 +15,7 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
@@ -39,11 +40,11 @@ type leaks struct {
 	set   *secretscan.Set
 	dir   string
 	root  *os.Root
-	found manifest.Diagnostics
+	found diagnostic.List
 }
 
 // hide takes secrets out of what other diagnostics quote.
-func (l *leaks) hide(found manifest.Diagnostics) manifest.Diagnostics {
+func (l *leaks) hide(found diagnostic.List) diagnostic.List {
 	for i, d := range found {
 		found[i].Source, found[i].Message, found[i].Fix = l.set.Star(d.Source), l.set.Star(d.Message), l.set.Star(d.Fix)
 	}
@@ -51,7 +52,7 @@ func (l *leaks) hide(found manifest.Diagnostics) manifest.Diagnostics {
 }
 
 // all are the secrets in everything that is published or run.
-func (l *leaks) all(m *manifest.Manifest, code compiled, files walked, migrations []Migration) manifest.Diagnostics {
+func (l *leaks) all(m *manifest.Manifest, code compiled, files walked, migrations []Migration) diagnostic.List {
 	if code.worker != nil {
 		l.worker(m.Entry, code.worker)
 	}
@@ -187,7 +188,7 @@ func (l *leaks) report(file string, text []byte, found []secretscan.Finding, wha
 	}
 }
 
-func (l *leaks) diagnostic(file string, f perSecret, what string) manifest.Diagnostic {
+func (l *leaks) diagnostic(file string, f perSecret, what string) diagnostic.Diagnostic {
 	name := f.first.Name
 	d := problem("secret-in-output", file, "", "%s holds %s", what, f.first.What())
 	if f.more > 0 {
@@ -197,7 +198,7 @@ func (l *leaks) diagnostic(file string, f perSecret, what string) manifest.Diagn
 		}
 	}
 	if f.first.Weak {
-		d.Severity = manifest.Warning
+		d.Severity = diagnostic.Warning
 		d.Message += ", maybe by chance: the value is short or usual"
 		d.Fix = "give " + name + " a long random value; if it is no secret, take it out of bindings.secrets"
 		return d
@@ -211,7 +212,7 @@ func (l *leaks) diagnostic(file string, f perSecret, what string) manifest.Diagn
 const maxSourceLine = 512
 
 // place says where in a text a finding is, as far as it is text.
-func (l *leaks) place(d *manifest.Diagnostic, text []byte, f secretscan.Finding) {
+func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Finding) {
 	if int64(len(text)) < f.End || bytes.IndexByte(text[:f.End], 0) >= 0 {
 		if text != nil && f.Start > 0 {
 			d.Message += fmt.Sprintf(", %d bytes from its start", f.Start)

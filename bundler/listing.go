@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
@@ -24,11 +25,11 @@ type Listing struct {
 // List finds the static files of the site in dir by the rules of a
 // [Builder.Build]. It does not read them and needs no Worker that compiles. With
 // any error among the diagnostics a build would be refused for its files.
-func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, manifest.Diagnostics) {
+func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagnostic.List) {
 	dir = realDir(dir)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Listing{}, manifest.Diagnostics{failed("site-unreadable", "the site's folder cannot be read", err)}
+		return Listing{}, diagnostic.List{failed("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
 	files := walkAssets(ctx, dir, root, m, newReads(dir), nil)

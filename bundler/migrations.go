@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
 // readMigrations reads the .sql files directly in the database's migrations
 // folder, in bytewise order of their names. Other names and dot files are not
 // migrations. What they say is package migrate's to judge.
-func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []Migration, found manifest.Diagnostics) {
+func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []Migration, found diagnostic.List) {
 	if db == nil || db.Migrations == "" {
 		return nil, nil
 	}
@@ -23,7 +25,7 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 	if err != nil {
 		d := failed("migrations-missing", "the migrations folder cannot be read", err)
 		d.Path = "/bindings/database/migrations"
-		return nil, manifest.Diagnostics{d}
+		return nil, diagnostic.List{d}
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -31,7 +33,7 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 			continue
 		}
 		file := path.Join(db.Migrations, name)
-		if d, refused := manifest.CheckMigrationName(file); refused {
+		if d, refused := publicfiles.CheckMigrationName(file); refused {
 			found = append(found, d)
 			continue
 		}

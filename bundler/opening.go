@@ -9,7 +9,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
 // This file opens files of the assets folder some time after the walk judged them.
@@ -19,11 +20,11 @@ import (
 // reading is where the public files are read.
 type reading struct {
 	root   *os.Root
-	folder manifest.AssetsFolder
+	folder publicfiles.Folder
 }
 
 // refusedError is a file that may not be served any more.
-type refusedError struct{ fault manifest.Diagnostic }
+type refusedError struct{ fault diagnostic.Diagnostic }
 
 func (e *refusedError) Error() string { return e.fault.Message }
 
@@ -33,7 +34,7 @@ func (r reading) again(file string) (os.FileInfo, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Kind == manifest.AssetRefused:
+	case e.Kind == publicfiles.AssetRefused:
 		return nil, &refusedError{e.Fault}
 	}
 	return e.Entry.Info()
@@ -60,7 +61,7 @@ type Opener struct {
 
 // Opener returns one for the assets below the site's folder root, of which folder is the
 // manifest's assets folder.
-func (b *Bundle) Opener(root *os.Root, folder manifest.AssetsFolder) *Opener {
+func (b *Bundle) Opener(root *os.Root, folder publicfiles.Folder) *Opener {
 	return &Opener{reading: reading{root, folder}, read: b.read, folders: map[string]*os.Root{}}
 }
 

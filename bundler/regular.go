@@ -10,7 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // This file keeps the compiler away from what is no regular file: whoever opens a pipe waits for another to write, and a
@@ -42,7 +42,7 @@ func (i *imports) irregular(path string) []api.Message {
 var settingsFiles = []string{"package.json", "tsconfig.json", "jsconfig.json"}
 
 // irregularSettings are those that esbuild would not end to read. It passes over folders.
-func (e explainer) irregularSettings() (found manifest.Diagnostics) {
+func (e explainer) irregularSettings() (found diagnostic.List) {
 	for dir := filepath.Dir(filepath.Join(e.dir, filepath.FromSlash(e.entry))); ; dir = filepath.Dir(dir) {
 		for _, name := range settingsFiles {
 			file := filepath.Join(dir, name)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
@@ -18,7 +18,7 @@ import (
 
 // missingFile explains a relative import. importer is relative to the site's
 // folder.
-func (e explainer) missingFile(d *manifest.Diagnostic, specifier, importer string) {
+func (e explainer) missingFile(d *diagnostic.Diagnostic, specifier, importer string) {
 	if d.Line == 0 && specifier == "./"+e.entry {
 		d.Code, d.Message, d.Path = "entry-missing", `the entry "`+e.entry+`" does not exist`, "/entry"
 		e.reads.add(filepath.FromSlash(e.entry))
@@ -57,7 +57,7 @@ func nearestFile(name string, folder []os.DirEntry) string {
 		names = append(names, entry.Name(), other)
 		stems[other] = entry.Name()
 	}
-	found := manifest.Nearest(name, names)
+	found := diagnostic.Nearest(name, names)
 	if whole, ok := stems[found]; ok && found != "" {
 		return whole
 	}
@@ -71,7 +71,7 @@ var npmName = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9
 const noPackage = "there is no package"
 
 // missingPackage explains an import of an npm package.
-func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer string) {
+func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer string) {
 	d.Code = "import-unresolved"
 	if e.otherTools(d, specifier) {
 		return
@@ -89,7 +89,7 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 	}
 	d.Message = noPackage + ` "` + name + `" in node_modules`
 	listed := e.dependencies()
-	near := manifest.Nearest(name, listed)
+	near := diagnostic.Nearest(name, listed)
 	switch {
 	case beside:
 		d.Fix = didYouMean("./" + specifier)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestValidateAgrees builds odd trees and validates them. Whatever a build refuses about the files of a site,
@@ -66,10 +68,10 @@ func TestValidateAgrees(t *testing.T) {
 				t.Fatal(bad)
 			}
 			_, built := builder(t, dir, Options{}).Build(t.Context(), m)
-			_, validated := manifest.Load(os.DirFS(dir), manifest.FileName)
-			of := func(diags manifest.Diagnostics) (list []string) {
+			_, validated := validate.Load(os.DirFS(dir), manifest.FileName)
+			of := func(diags diagnostic.List) (list []string) {
 				for _, d := range diags {
-					if d.Severity == manifest.Error && d.File != "" {
+					if d.Severity == diagnostic.Error && d.File != "" {
 						list = append(list, fmt.Sprintf("%s %s: %s [%s]", d.File, d.Code, d.Message, d.Fix))
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // emptyWasm is the smallest WebAssembly module.
@@ -227,7 +228,7 @@ func FuzzSource(f *testing.F) {
 			length := len([]rune(d.Source))
 			if d.Line < 0 || d.Line > strings.Count(source, "\n")+strings.Count(source, "\r")+strings.Count(source, "\u2028")+strings.Count(source, "\u2029")+1 ||
 				d.Line >= 1 && (d.Column < 1 || d.Column > length+1 || d.EndColumn < d.Column || d.EndColumn > length+1) {
-				t.Errorf("outside of the file: %s in %q", render(manifest.Diagnostics{d}), d.Source)
+				t.Errorf("outside of the file: %s in %q", render(diagnostic.List{d}), d.Source)
 			}
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // Problem is one thing that is wrong, in the author's own files: why a build
@@ -161,7 +161,7 @@ func (p Problem) Marks(line SnippetLine) string {
 		if r == '\t' {
 			b.WriteByte('\t')
 		} else {
-			b.WriteString("  "[:manifest.RuneCells(r)])
+			b.WriteString("  "[:diagnostic.RuneCells(r)])
 		}
 	}
 	width := min(max(1, p.EndColumn-p.Column), max(1, len(runes)-before))

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // ignoredNames are files whose names try every part of a pattern.
@@ -74,11 +75,11 @@ func publicOf(t testing.TB, rules string) []string {
 		fsys["public/"+name] = &fstest.MapFile{}
 	}
 	names := []string{}
-	for e, err := range (manifest.AssetsFolder{Dir: "public"}).Walk(fsys) {
+	for e, err := range (publicfiles.Folder{Dir: "public"}).Walk(fsys) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == manifest.AssetPublic {
+		if e.Kind == publicfiles.AssetPublic {
 			names = append(names, e.Path)
 		}
 	}
@@ -116,7 +117,7 @@ func TestAssetsIgnoreLoad(t *testing.T) {
 		if ignore != "" {
 			all["dist/.assetsignore"] = ignore
 		}
-		_, diags := manifest.Load(tree(all), "pages.deploy.json")
+		_, diags := validate.Load(tree(all), "pages.deploy.json")
 		return found(diags)
 	}
 	if got := load(""); !strings.Contains(got, "path_reserved") || !strings.Contains(got, "path_secret") {
@@ -130,7 +131,7 @@ func TestAssetsIgnoreLoad(t *testing.T) {
 	}
 	fsys := tree(files)
 	fsys["dist/.assetsignore"] = &fstest.MapFile{Mode: fs.ModeDir}
-	if _, diags := manifest.Load(fsys, "pages.deploy.json"); !strings.Contains(found(diags), "path-unreadable") {
+	if _, diags := validate.Load(fsys, "pages.deploy.json"); !strings.Contains(found(diags), "path-unreadable") {
 		t.Errorf("a folder called .assetsignore: %s", found(diags))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // twoKilobytes is a manifest of the size that sites have, with every field used.
@@ -51,7 +52,7 @@ func BenchmarkLoad(b *testing.B) {
 		site[fmt.Sprintf("public/%d.html", i)] = &fstest.MapFile{Data: []byte(strings.Repeat("<p>text</p>", 200))}
 	}
 	for b.Loop() {
-		if m, diags := manifest.Load(site, manifest.FileName); m == nil {
+		if m, diags := validate.Load(site, manifest.FileName); m == nil {
 			b.Fatal(diags)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/pages-toolchain/pages/manifest/jsontree"
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
@@ -25,7 +26,7 @@ func TestCeilings(t *testing.T) {
 
 // TestNameLengths: the schema has the lengths of the table, and the greatest amounts.
 func TestNameLengths(t *testing.T) {
-	for at, want := range map[pointer]int{
+	for at, want := range map[jsontree.Pointer]int{
 		"/bindings/secrets/0": limits.MaxName, "/bindings/storage/name": limits.MaxName, "/bindings/kv/name": limits.MaxName,
 		"/forms/0/name": limits.MaxName, "/forms/0/event": maxEvent,
 	} {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // siteCases are small sites that are told of a code which no case of testdata/cases.txt meets.
@@ -127,12 +129,12 @@ func TestEveryCode(t *testing.T) {
 		if met[code] {
 			t.Errorf("%s: testdata/cases.txt has a case of it already", code)
 		}
-		load := manifest.Load
+		load := validate.Load
 		if code == "asset-too-large" || code == "assets-too-many" {
 			if _, diags := load(fsys, manifest.FileName); len(diags) > 0 {
 				t.Errorf("%s: where nobody uploads the site, %v", code, diags)
 			}
-			load = manifest.LoadToUpload
+			load = validate.LoadForUpload
 		}
 		_, diags := load(fsys, manifest.FileName)
 		if len(diags) == 0 {
@@ -145,7 +147,7 @@ func TestEveryCode(t *testing.T) {
 			met[d.Code] = true
 		}
 	}
-	for _, r := range manifest.Rules() {
+	for _, r := range diagnostic.Rules() {
 		if met[r.Code] != (neverMet[r.Code] == "") {
 			t.Errorf("%s: a case leads to it: %v, listed as never met: %q", r.Code, met[r.Code], neverMet[r.Code])
 		}
@@ -159,11 +161,11 @@ func TestManyWrongFiles(t *testing.T) {
 	for i := range listed + more {
 		files = append(files, fmt.Sprintf("p/%d#.txt", i), "")
 	}
-	_, diags := manifest.Load(site(`{"assets":"p"}`, files...), manifest.FileName)
+	_, diags := validate.Load(site(`{"assets":"p"}`, files...), manifest.FileName)
 	counts := map[string]int{}
 	for _, d := range diags {
 		counts[d.Code]++
-		if d.Code == "asset-count" && (d.Severity != manifest.Error || d.Message != "7 more public files cannot be served") {
+		if d.Code == "asset-count" && (d.Severity != diagnostic.Error || d.Message != "7 more public files cannot be served") {
 			t.Errorf("%+v", d)
 		}
 	}

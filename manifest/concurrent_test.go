@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestConcurrentUse loads, walks and reports one site from several goroutines at once, for the race detector.
@@ -17,14 +19,14 @@ func TestConcurrentUse(t *testing.T) {
 	})
 	src := site[manifest.FileName].Data
 	report := func() string {
-		_, diags := manifest.Load(site, manifest.FileName)
+		_, diags := validate.Load(site, manifest.FileName)
 		diags = append(diags, manifest.Validate(&manifest.Manifest{Entry: "/w.js"})...)
-		r := manifest.NewReport(manifest.FileName, diags)
-		return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
+		r := diagnostic.NewReport(manifest.FileName, diags)
+		return format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{Color: true}) }) +
+			format(t, func(b *bytes.Buffer) error { return diagnostic.WriteJSON(b, r, r) }) +
+			format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, true, r) }) +
+			format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHubSummary(b, r) }) +
+			format(t, func(b *bytes.Buffer) error { return diagnostic.WriteSARIF(b, r) })
 	}
 	want := report()
 	var wg sync.WaitGroup

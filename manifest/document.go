@@ -1,97 +1,103 @@
 package manifest
 
-// document is a manifest on its way through the rules: the parsed file and what was found wrong with it.
-type document struct {
-	lines       *lines
-	root        *node
-	diagnostics Diagnostics
-	refused     map[pointer]bool // where an error stands already
+import (
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// Document is a manifest on its way through the rules: the parsed file and what was found wrong with it.
+type Document struct {
+	lines       *sourcetext.Lines
+	Root        *jsontree.Node
+	Diagnostics diagnostic.List
+	refused     map[jsontree.Pointer]bool // where an error stands already
 }
 
-func newDocument(src string) *document {
-	return &document{lines: newLines(src), refused: map[pointer]bool{}}
+func NewDocument(src string) *Document {
+	return &Document{lines: sourcetext.NewLines(src), refused: map[jsontree.Pointer]bool{}}
 }
 
-// add records a diagnostic at a place in the manifest.
-func (d *document) add(s Severity, code string, p pointer, at span, msg, fix string) {
-	line, column := d.lines.at(at.start)
-	endLine, endColumn := d.lines.at(at.end)
-	if s == Error {
+// Add records a diagnostic at a place in the manifest.
+func (d *Document) Add(s diagnostic.Severity, code string, p jsontree.Pointer, at sourcetext.Span, msg, fix string) {
+	line, column := d.lines.At(at.Start)
+	endLine, endColumn := d.lines.At(at.End)
+	if s == diagnostic.Error {
 		d.refused[p] = true
 	}
-	d.diagnostics = append(d.diagnostics, Diagnostic{
+	d.Diagnostics = append(d.Diagnostics, diagnostic.Diagnostic{
 		Severity: s, Code: code, Path: string(p),
 		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
 		Message: msg, Fix: fix,
 	})
 }
 
-// addIn records a diagnostic at a place in another file of the bundle. The pointer is for the reader only.
-func (d *document) addIn(file string, where *lines, s Severity, code string, p pointer, at span, msg, fix string) {
-	d.diagnostics = append(d.diagnostics, inFile(file, where, s, code, string(p), at, msg, fix))
+// AddIn records a diagnostic at a place in another file of the bundle. The pointer is for the reader only.
+func (d *Document) AddIn(file string, where *sourcetext.Lines, s diagnostic.Severity, code string, p jsontree.Pointer, at sourcetext.Span, msg, fix string) {
+	d.Diagnostics = append(d.Diagnostics, diagnostic.InFile(file, where, s, code, string(p), at, msg, fix))
 }
 
-// refuseFile records an error about another file as a whole, which its start stands for.
-func (d *document) refuseFile(fault Diagnostic) {
+// RefuseFile records an error about another file as a whole, which its start stands for.
+func (d *Document) RefuseFile(fault diagnostic.Diagnostic) {
 	fault.Line, fault.Column, fault.EndLine, fault.EndColumn = 1, 1, 1, 1
-	d.diagnostics = append(d.diagnostics, fault)
+	d.Diagnostics = append(d.Diagnostics, fault)
 }
 
-// refuse records an error at the value p points at.
-func (d *document) refuse(code string, p pointer, msg, fix string) {
-	d.add(Error, code, p, d.at(p), msg, fix)
+// Refuse records an error at the value p points at.
+func (d *Document) Refuse(code string, p jsontree.Pointer, msg, fix string) {
+	d.Add(diagnostic.Error, code, p, d.at(p), msg, fix)
 }
 
-// warn records a warning at the value p points at.
-func (d *document) warn(code string, p pointer, msg, fix string) {
-	d.add(Warning, code, p, d.at(p), msg, fix)
+// Warn records a warning at the value p points at.
+func (d *Document) Warn(code string, p jsontree.Pointer, msg, fix string) {
+	d.Add(diagnostic.Warning, code, p, d.at(p), msg, fix)
 }
 
 // at is where the value p points at stands; the start of the file when there is none.
-func (d *document) at(p pointer) span {
-	if n := d.root.resolve(p); n != nil {
-		return n.span
+func (d *Document) at(p jsontree.Pointer) sourcetext.Span {
+	if n := d.Root.Resolve(p); n != nil {
+		return n.Span
 	}
-	return span{}
+	return sourcetext.Span{}
 }
 
-// str returns the string p points at, and false when it is none or refused already.
-func (d *document) str(p pointer) (string, bool) {
-	n := d.root.resolve(p)
-	if n == nil || n.kind != stringNode || d.refused[p] {
+// Str returns the string p points at, and false when it is none or refused already.
+func (d *Document) Str(p jsontree.Pointer) (string, bool) {
+	n := d.Root.Resolve(p)
+	if n == nil || n.Kind != jsontree.StringNode || d.refused[p] {
 		return "", false
 	}
-	return n.text, true
+	return n.Text, true
 }
 
-// strings returns the strings of the array p points at with their pointers, without those refused already.
-func (d *document) strings(p pointer) []located {
-	var list []located
-	for i := range d.root.resolve(p).list() {
-		at := p.index(i)
-		if s, ok := d.str(at); ok {
-			list = append(list, located{at, s})
+// Strings returns the strings of the array p points at with their pointers, without those refused already.
+func (d *Document) Strings(p jsontree.Pointer) []Located {
+	var list []Located
+	for i := range d.Root.Resolve(p).List() {
+		at := p.Index(i)
+		if s, ok := d.Str(at); ok {
+			list = append(list, Located{at, s})
 		}
 	}
 	return list
 }
 
-// located is a string of the manifest and where it stands.
-type located struct {
-	at   pointer
-	text string
+// Located is a string of the manifest and where it stands.
+type Located struct {
+	At   jsontree.Pointer
+	Text string
 }
 
-// objects returns the pointers of the objects in the array p points at.
-func (d *document) objects(p pointer) []pointer {
-	var list []pointer
-	for i, n := range d.root.resolve(p).list() {
-		if n.kind == objectNode {
-			list = append(list, p.index(i))
+// Objects returns the pointers of the objects in the array p points at.
+func (d *Document) Objects(p jsontree.Pointer) []jsontree.Pointer {
+	var list []jsontree.Pointer
+	for i, n := range d.Root.Resolve(p).List() {
+		if n.Kind == jsontree.ObjectNode {
+			list = append(list, p.Index(i))
 		}
 	}
 	return list
 }
 
-// has reports whether the manifest has a value at p.
-func (d *document) has(p pointer) bool { return d.root.resolve(p) != nil }
+// Has reports whether the manifest has a value at p.
+func (d *Document) Has(p jsontree.Pointer) bool { return d.Root.Resolve(p) != nil }

@@ -6,35 +6,39 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
 // This file turns the schema validator's refusals into messages for people. The schema decides; what is
 // written here only explains.
 
 // duplicates reports keys that stand twice, in every object of the document.
-func (d *document) duplicates(p pointer, n *node) {
-	for i, item := range n.items {
-		if item.holds() {
-			d.duplicates(p.index(i), item)
+func (d *Document) duplicates(p jsontree.Pointer, n *jsontree.Node) {
+	for i, item := range n.Items {
+		if item.Holds() {
+			d.duplicates(p.Index(i), item)
 		}
 	}
-	for i, m := range n.members {
-		if at, _ := n.find(m.key); at.first < i {
-			line, _ := d.lines.at(n.members[at.first].at.start)
-			msg := fmt.Sprintf("the key %s stands here a second time, after line %d", quote(m.key), line)
-			d.add(Error, codeDuplicateKey, p, m.at, msg, "keep one of them")
+	for i, m := range n.Members {
+		if at, _ := n.Find(m.Key); at.First < i {
+			line, _ := d.lines.At(n.Members[at.First].At.Start)
+			msg := fmt.Sprintf("the key %s stands here a second time, after line %d", sourcetext.Quote(m.Key), line)
+			d.Add(diagnostic.Error, diagnostic.CodeDuplicateKey, p, m.At, msg, "keep one of them")
 		}
-		if m.value.holds() {
-			d.duplicates(p.key(withoutKeys(m.key)), m.value)
+		if m.Value.Holds() {
+			d.duplicates(p.Key(sourcetext.WithoutKeys(m.Key)), m.Value)
 		}
 	}
 }
 
 // checkSchema validates the document and explains each refusal, at most one for each value.
-func (d *document) checkSchema() {
-	list, err := violations(d.root)
+func (d *Document) checkSchema() {
+	list, err := violations(d.Root)
 	if err != nil {
-		d.add(Error, codeInvalid, "", span{}, "the schema cannot be used: "+err.Error(), "")
+		d.Add(diagnostic.Error, diagnostic.CodeInvalid, "", sourcetext.Span{}, "the schema cannot be used: "+err.Error(), "")
 		return
 	}
 	slices.SortStableFunc(list, func(a, b violation) int {
@@ -50,9 +54,9 @@ func rank(kind string) int {
 	return slices.Index([]string{"invalid_type", "enum", "string_gte", "string_lte", "pattern", "format"}, kind)
 }
 
-func (d *document) explain(v violation) {
-	n := d.root.resolve(v.at)
-	if n == nil || n.kind == badNode {
+func (d *Document) explain(v violation) {
+	n := d.Root.Resolve(v.at)
+	if n == nil || n.Kind == jsontree.BadNode {
 		return
 	}
 	switch v.kind {
@@ -66,19 +70,19 @@ func (d *document) explain(v violation) {
 	if d.refused[v.at] {
 		return
 	}
-	if v.kind == "string_lte" && v.at.kind() == "/runtime/compatibilityDate" {
+	if v.kind == "string_lte" && v.at.Kind() == "/runtime/compatibilityDate" {
 		v.kind = "format" // says more than the length does
 	}
 	switch v.kind {
 	case "invalid_type":
 		d.explainType(v.at, n, v.want)
 	case "string_gte":
-		d.refuse(codeTooShort, v.at, v.at.label()+" is empty", emptyFix(v.at))
+		d.Refuse(diagnostic.CodeTooShort, v.at, v.at.Label()+" is empty", emptyFix(v.at))
 	case "string_lte":
-		msg := fmt.Sprintf("%s is %d characters long, over the limit of %s", v.at.label(), utf8.RuneCountInString(n.text), v.want)
-		d.refuse(codeTooLong, v.at, msg, "shorten it to "+v.want+" characters")
+		msg := fmt.Sprintf("%s is %d characters long, over the limit of %s", v.at.Label(), utf8.RuneCountInString(n.Text), v.want)
+		d.Refuse(diagnostic.CodeTooLong, v.at, msg, "shorten it to "+v.want+" characters")
 	case "number_gte", "number_gt":
-		d.refuse(codeNotPositive, v.at, fmt.Sprintf("%s is %s, not greater than zero", v.at.label(), clip(n.text)), "set it to 1 or more")
+		d.Refuse(diagnostic.CodeNotPositive, v.at, fmt.Sprintf("%s is %s, not greater than zero", v.at.Label(), sourcetext.Clip(n.Text)), "set it to 1 or more")
 	case "number_lte":
 		d.explainCeiling(v.at, n)
 	case "enum":
@@ -89,50 +93,50 @@ func (d *document) explain(v violation) {
 }
 
 // explainType says what a value should have been. want is a type of JSON Schema.
-func (d *document) explainType(p pointer, n *node, want string) {
-	if want == "integer" && n.kind == numberNode {
-		d.refuse(codeNotInteger, p, fmt.Sprintf("%s is %s, not an integer", p.label(), clip(n.text)), "write a whole number")
+func (d *Document) explainType(p jsontree.Pointer, n *jsontree.Node, want string) {
+	if want == "integer" && n.Kind == jsontree.NumberNode {
+		d.Refuse(diagnostic.CodeNotInteger, p, fmt.Sprintf("%s is %s, not an integer", p.Label(), sourcetext.Clip(n.Text)), "write a whole number")
 		return
 	}
 	article := "a "
 	if strings.ContainsAny(want[:1], "aio") {
 		article = "an "
 	}
-	msg := fmt.Sprintf("%s must be %s, not %s", p.label(), article+want, n.kind.name())
-	d.refuse(codeWrongType, p, msg, typeFix(p, n, want))
+	msg := fmt.Sprintf("%s must be %s, not %s", p.Label(), article+want, n.Kind.Name())
+	d.Refuse(diagnostic.CodeWrongType, p, msg, typeFix(p, n, want))
 }
 
 // typeFix proposes how to write what p points at. A list of objects has no short form to propose.
-func typeFix(p pointer, n *node, want string) string {
+func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	items := described().at(p).Items
 	switch {
-	case n.kind == nullNode && strings.HasSuffix(p.kind(), "/*"):
+	case n.Kind == jsontree.NullNode && strings.HasSuffix(p.Kind(), "/*"):
 		return "remove it"
-	case n.kind == nullNode && p != "" && !required(p):
+	case n.Kind == jsontree.NullNode && p != "" && !required(p):
 		return "remove it: what is left out has its default"
-	case n.kind == stringNode && isLiteral(n.text, want):
+	case n.Kind == jsontree.StringNode && isLiteral(n.Text, want):
 		return "remove the quotes"
-	case want == "object" && p.kind() == "/routes/*" && n.kind == stringNode && !looksLikeSecret(n.text):
-		return "write " + routeOf(n.text)
-	case want == "object" && n.kind == boolNode && strings.HasPrefix(string(p), "/bindings/"):
-		return switchFix(n.text)
-	case want == "object" && n.kind != numberNode && named(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
-		return `write {"name": ` + literal(named(n)) + "}"
-	case p.kind() == "/forms/*" && n.kind == stringNode:
-		return formFix(n.text)
-	case p == "/routes" && n.kind == stringNode && !looksLikeSecret(n.text):
-		return "write a list of objects: [" + routeOf(n.text) + "]"
+	case want == "object" && p.Kind() == "/routes/*" && n.Kind == jsontree.StringNode && !sourcetext.LooksLikeSecret(n.Text):
+		return "write " + routeOf(n.Text)
+	case want == "object" && n.Kind == jsontree.BoolNode && strings.HasPrefix(string(p), "/bindings/"):
+		return switchFix(n.Text)
+	case want == "object" && n.Kind != jsontree.NumberNode && named(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
+		return `write {"name": ` + sourcetext.Literal(named(n)) + "}"
+	case p.Kind() == "/forms/*" && n.Kind == jsontree.StringNode:
+		return formFix(n.Text)
+	case p == "/routes" && n.Kind == jsontree.StringNode && !sourcetext.LooksLikeSecret(n.Text):
+		return "write a list of objects: [" + routeOf(n.Text) + "]"
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
 	case p == "/bindings/secrets":
 		return secretsFix(n)
 	case (p == "/entry" || p == "/assets") && named(n) != "" && isPath(named(n)):
-		return "write " + literal(named(n))
-	case want == "array" && n.kind == stringNode && items != nil && items.Enum != nil && !slices.Contains(items.Enum, n.text):
-		return "write a list of " + oneOf(items.Enum)
-	case want == "array" && n.kind == stringNode:
-		return "put it in brackets: [" + literal(n.text) + "]"
-	case n.kind == numberNode && want == "string":
+		return "write " + sourcetext.Literal(named(n))
+	case want == "array" && n.Kind == jsontree.StringNode && items != nil && items.Enum != nil && !slices.Contains(items.Enum, n.Text):
+		return "write a list of " + sourcetext.OneOf(items.Enum)
+	case want == "array" && n.Kind == jsontree.StringNode:
+		return "put it in brackets: [" + sourcetext.Literal(n.Text) + "]"
+	case n.Kind == jsontree.NumberNode && want == "string":
 		return "put it in double quotes"
 	}
 	return map[string]string{
@@ -143,17 +147,17 @@ func typeFix(p pointer, n *node, want string) string {
 
 // named is the one thing that a value names which other tools have in a list or an object: the text itself, that
 // of the only item, or that of the member which is the folder or the name; "" for none, and for what may be a secret.
-func named(n *node) string {
-	switch items := n.list(); {
-	case n.kind == stringNode:
-		if !looksLikeSecret(n.text) {
-			return n.text
+func named(n *jsontree.Node) string {
+	switch items := n.List(); {
+	case n.Kind == jsontree.StringNode:
+		if !sourcetext.LooksLikeSecret(n.Text) {
+			return n.Text
 		}
 	case len(items) == 1:
 		return named(items[0])
-	case n.kind == objectNode:
+	case n.Kind == jsontree.ObjectNode:
 		for _, key := range [...]string{"directory", "public", "publish", "path", "binding"} {
-			if v := n.get(key); v != nil && v.kind == stringNode {
+			if v := n.Get(key); v != nil && v.Kind == jsontree.StringNode {
 				return named(v)
 			}
 		}
@@ -163,8 +167,8 @@ func named(n *node) string {
 
 // formFix is for a form that is declared by its name alone.
 func formFix(text string) string {
-	name, hasName := strings.CutPrefix(nameFix(text), `write "`)
-	event, hasEvent := strings.CutPrefix(eventFix(text), `write "`)
+	name, hasName := strings.CutPrefix(NameFix(text), `write "`)
+	event, hasEvent := strings.CutPrefix(EventFix(text), `write "`)
 	if !hasName || !hasEvent {
 		return `write {"name": "contact", "event": "custom.contact"}`
 	}
@@ -172,13 +176,13 @@ func formFix(text string) string {
 }
 
 // secretsFix lists the names of secrets that stand with their values. What stands alone may be a value.
-func secretsFix(n *node) string {
+func secretsFix(n *jsontree.Node) string {
 	var names []string
-	for _, m := range n.members {
-		if looksLikeSecret(m.key) {
+	for _, m := range n.Members {
+		if sourcetext.LooksLikeSecret(m.Key) {
 			return "write a list of names: [ … ]"
 		}
-		names = append(names, literal(m.key))
+		names = append(names, sourcetext.Literal(m.Key))
 	}
 	if len(names) == 0 {
 		return "write a list of names: [ … ]"
@@ -187,8 +191,8 @@ func secretsFix(n *node) string {
 }
 
 // emptyFix says what an empty string is to be. What is required cannot be removed instead.
-func emptyFix(p pointer) string {
-	switch p.kind() {
+func emptyFix(p jsontree.Pointer) string {
+	switch p.Kind() {
 	case "/routes/*/pattern":
 		return `write a path such as "/api/*"`
 	case "/forms/*/event":
@@ -201,8 +205,8 @@ func emptyFix(p pointer) string {
 }
 
 // required reports whether the object that p is in may not be without it.
-func required(p pointer) bool {
-	parent, key := p.parent()
+func required(p jsontree.Pointer) bool {
+	parent, key := p.Parent()
 	return slices.Contains(described().at(parent).Required, key)
 }
 
@@ -222,25 +226,25 @@ func switchFix(text string) string {
 	return "write {}: what is declared is there"
 }
 
-func (d *document) explainCeiling(p pointer, n *node) {
+func (d *Document) explainCeiling(p jsontree.Pointer, n *jsontree.Node) {
 	ceiling := described().at(p).Maximum
-	msg := fmt.Sprintf("%s is %s, over the platform ceiling of %d", p.label(), clip(n.text), ceiling)
-	d.refuse(codeOverCeiling, p, msg, fmt.Sprintf("set it to %d or less", ceiling))
+	msg := fmt.Sprintf("%s is %s, over the platform ceiling of %d", p.Label(), sourcetext.Clip(n.Text), ceiling)
+	d.Refuse(diagnostic.CodeOverCeiling, p, msg, fmt.Sprintf("set it to %d or less", ceiling))
 }
 
-func (d *document) explainEnum(p pointer, n *node) {
+func (d *Document) explainEnum(p jsontree.Pointer, n *jsontree.Node) {
 	allowed := described().at(p).Enum
-	fix := cmp.Or(foreignAccess(p, n.text), didYouMean(n.text, allowed), "use "+oneOf(allowed))
-	if p.kind() == "/runtime/compatibilityFlags/*" {
-		d.refuse(codeFlagUnknown, p, fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.text)), fix)
+	fix := cmp.Or(foreignAccess(p, n.Text), diagnostic.DidYouMean(n.Text, allowed), "use "+sourcetext.OneOf(allowed))
+	if p.Kind() == "/runtime/compatibilityFlags/*" {
+		d.Refuse(diagnostic.CodeFlagUnknown, p, fmt.Sprintf("the platform does not accept the compatibility flag %s", sourcetext.Quote(n.Text)), fix)
 		return
 	}
-	d.refuse(codeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.label(), quote(n.text), strings.Join(quoteAll(allowed), ", ")), fix)
+	d.Refuse(diagnostic.CodeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.Label(), sourcetext.Quote(n.Text), strings.Join(sourcetext.QuoteAll(allowed), ", ")), fix)
 }
 
 // foreignAccess is the fix for other words for who may see a route.
-func foreignAccess(p pointer, word string) string {
-	if p.kind() != "/routes/*/access" {
+func foreignAccess(p jsontree.Pointer, word string) string {
+	if p.Kind() != "/routes/*/access" {
 		return ""
 	}
 	switch strings.ToLower(word) {
@@ -254,28 +258,28 @@ func foreignAccess(p pointer, word string) string {
 }
 
 // explainString explains a string that does not match the pattern or format of its place.
-func (d *document) explainString(p pointer, n *node, kind string) {
-	switch p.kind() {
+func (d *Document) explainString(p jsontree.Pointer, n *jsontree.Node, kind string) {
+	switch p.Kind() {
 	case "/routes/*/pattern":
-		d.explainPattern(p, n.text)
+		d.explainPattern(p, n.Text)
 	case "/forms/*/name":
-		fix := cmp.Or(nameFix(n.text), "use lowercase letters, digits, - and _")
-		d.refuse(codeFormName, p, fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", quote(n.text)), fix)
+		fix := cmp.Or(NameFix(n.Text), "use lowercase letters, digits, - and _")
+		d.Refuse(diagnostic.CodeFormName, p, fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", sourcetext.Quote(n.Text)), fix)
 	case "/forms/*/event":
-		d.refuse(codeFormEvent, p, fmt.Sprintf(`the event %s is not "custom." and a lowercase name of letters, digits and underscores`, quote(n.text)), eventFix(n.text))
+		d.Refuse(diagnostic.CodeFormEvent, p, fmt.Sprintf(`the event %s is not "custom." and a lowercase name of letters, digits and underscores`, sourcetext.Quote(n.Text)), EventFix(n.Text))
 	case "/runtime/compatibilityDate":
-		msg := fmt.Sprintf("compatibilityDate is %s, not a calendar day written YYYY-MM-DD", quote(n.text))
-		d.refuse(codeDateInvalid, p, msg, `write year, month and day in digits, such as "2026-12-31"`)
+		msg := fmt.Sprintf("compatibilityDate is %s, not a calendar day written YYYY-MM-DD", sourcetext.Quote(n.Text))
+		d.Refuse(diagnostic.CodeDateInvalid, p, msg, `write year, month and day in digits, such as "2026-12-31"`)
 	default:
-		d.refuse(codeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.label(), kind), "write it as `pages schema` describes it")
+		d.Refuse(diagnostic.CodeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.Label(), kind), "write it as `pages schema` describes it")
 	}
 }
 
 // explainMissingKey reports a required key at the object that lacks it.
-func (d *document) explainMissingKey(p pointer, n *node, key string) {
+func (d *Document) explainMissingKey(p jsontree.Pointer, n *jsontree.Node, key string) {
 	what := "the route"
 	if strings.HasPrefix(string(p), "/forms/") {
 		what = "the form"
 	}
-	d.add(Error, codeMissingKey, p, n.span, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %q", key))
+	d.Add(diagnostic.Error, diagnostic.CodeMissingKey, p, n.Span, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %q", key))
 }

@@ -11,12 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // remedies are the fixes that name what to write, and what that replaces.
 var remedies = []struct {
 	pattern *regexp.Regexp
-	apply   func(d manifest.Diagnostic, named string) string
+	apply   func(d diagnostic.Diagnostic, named string) string
 }{
 	{regexp.MustCompile(`^(?:write|use|write the path only:|write the decoded path:) ("(?:[^"\\]|\\.)*")`), verbatim},
 	{regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`), verbatim},
@@ -25,14 +26,14 @@ var remedies = []struct {
 	{regexp.MustCompile(`^write (\{".*"\}|\[.*"\}?\])(?: and set the values on the site)?$`), verbatim},
 	{regexp.MustCompile(`^write (true|false|null)$`), verbatim},
 	{regexp.MustCompile(`^write (\\u[0-9a-f]{4})$`), verbatim},
-	{regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`), func(_ manifest.Diagnostic, named string) string { return strings.Trim(named, `"`) }},
+	{regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`), func(_ diagnostic.Diagnostic, named string) string { return strings.Trim(named, `"`) }},
 	{regexp.MustCompile(`^write an? (?:path|event) such as ("[^"]*")$`), verbatim},
-	{regexp.MustCompile(`^(give it at least one character)(?:, or remove it)?$`), func(manifest.Diagnostic, string) string { return `"a"` }},
-	{regexp.MustCompile(`^(remove the comma|remove the comment)$`), func(manifest.Diagnostic, string) string { return "" }},
-	{regexp.MustCompile(`^(add a comma)$`), func(manifest.Diagnostic, string) string { return "," }},
+	{regexp.MustCompile(`^(give it at least one character)(?:, or remove it)?$`), func(diagnostic.Diagnostic, string) string { return `"a"` }},
+	{regexp.MustCompile(`^(remove the comma|remove the comment)$`), func(diagnostic.Diagnostic, string) string { return "" }},
+	{regexp.MustCompile(`^(add a comma)$`), func(diagnostic.Diagnostic, string) string { return "," }},
 }
 
-func verbatim(_ manifest.Diagnostic, named string) string { return named }
+func verbatim(_ diagnostic.Diagnostic, named string) string { return named }
 
 // TestFixesPass applies every fix that says what to write, literally and at the place reported, and looks for
 // the same complaint there: it must be gone.
@@ -78,7 +79,7 @@ func TestRemovalsPass(t *testing.T) {
 			removed[d.Code] = true
 			fixed := without(c.source, d)
 			_, left := manifest.Parse(manifest.FileName, []byte(fixed))
-			near := slices.DeleteFunc(left, func(l manifest.Diagnostic) bool {
+			near := slices.DeleteFunc(left, func(l diagnostic.Diagnostic) bool {
 				return l.Code != "syntax" && l.Path != d.Path && l.Path != path.Dir(d.Path)
 			})
 			if worse := complaints(near, d, diags); worse != "" {
@@ -94,7 +95,7 @@ func TestRemovalsPass(t *testing.T) {
 }
 
 // without is a source without the item or member that a diagnostic is about.
-func without(src string, d manifest.Diagnostic) string {
+func without(src string, d diagnostic.Diagnostic) string {
 	from, to := offset(src, d.Line, d.Column), offset(src, d.EndLine, d.EndColumn)
 	if strings.HasPrefix(d.Code, "route-") { // the route, not its pattern
 		from = strings.LastIndex(src[:from], "{")
@@ -125,12 +126,12 @@ func endOfValue(src string, from int) int {
 }
 
 // dotted reports whether a fix names a key of another object, which cannot stand in this one's place.
-func dotted(d manifest.Diagnostic, named string) bool {
+func dotted(d diagnostic.Diagnostic, named string) bool {
 	return d.Code == "unknown-key" && strings.Contains(named, ".")
 }
 
 // replaced puts text in the place of a diagnostic's span.
-func replaced(src string, d manifest.Diagnostic, text string) string {
+func replaced(src string, d diagnostic.Diagnostic, text string) string {
 	return src[:offset(src, d.Line, d.Column)] + text + src[offset(src, d.EndLine, d.EndColumn):]
 }
 
@@ -151,7 +152,7 @@ func offset(src string, line, column int) int {
 }
 
 // complaints lists what a fix left at its place: the same message, or unless it mended the syntax, another error.
-func complaints(left manifest.Diagnostics, fixed manifest.Diagnostic, before manifest.Diagnostics) string {
+func complaints(left diagnostic.List, fixed diagnostic.Diagnostic, before diagnostic.List) string {
 	known := map[string]int{}
 	for _, d := range before {
 		known[d.Code+d.Path]++
@@ -161,7 +162,7 @@ func complaints(left manifest.Diagnostics, fixed manifest.Diagnostic, before man
 	for _, d := range left {
 		same := d.Code == fixed.Code && d.Path == fixed.Path && d.Message == fixed.Message && d.Line == fixed.Line && d.Column == fixed.Column
 		known[d.Code+d.Path]--
-		more := fixed.Code != "syntax" && d.Severity == manifest.Error && known[d.Code+d.Path] < 0
+		more := fixed.Code != "syntax" && d.Severity == diagnostic.Error && known[d.Code+d.Path] < 0
 		if same || more {
 			b.WriteString(strconv.Itoa(d.Column) + " " + d.Code + " " + d.Path + ": " + d.Message + "\n")
 		}

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // drawn is a code frame as a terminal shows it, without what stands before "| ".
 type drawn struct{ text, carets string }
 
 // draw writes a diagnostic with that span over a line of another file, and cuts the frame out.
-func draw(t *testing.T, line string, d manifest.Diagnostic) drawn {
+func draw(t *testing.T, line string, d diagnostic.Diagnostic) drawn {
 	t.Helper()
-	return drawOn(t, manifest.Terminal{}, line, d)
+	return drawOn(t, diagnostic.Terminal{}, line, d)
 }
 
-func drawOn(t *testing.T, to manifest.Terminal, line string, d manifest.Diagnostic) drawn {
+func drawOn(t *testing.T, to diagnostic.Terminal, line string, d diagnostic.Diagnostic) drawn {
 	t.Helper()
-	d.Severity, d.Code, d.File, d.Source, d.Message = manifest.Error, "x", "f", line, "m"
-	r := manifest.NewReport("f", manifest.Diagnostics{d})
-	out := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, nil, to) })
+	d.Severity, d.Code, d.File, d.Source, d.Message = diagnostic.Error, "x", "f", line, "m"
+	r := diagnostic.NewReport("f", diagnostic.List{d})
+	out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, nil, to) })
 	lines := strings.Split(out, "\n")
 	if len(lines) < 3 || !strings.Contains(lines[1], " | ") || !strings.HasPrefix(lines[2], "      | ") {
 		t.Fatalf("no frame of %q in %q", line, out)
@@ -70,7 +70,7 @@ func TestFrames(t *testing.T) {
 		}
 		mark := []rune(marks)[random.IntN(2)]
 		column := 1 + utf8.RuneCountInString(before.String())
-		d := manifest.Diagnostic{Line: 1, Column: column, EndLine: 1 + random.IntN(2), EndColumn: column + random.IntN(60)}
+		d := diagnostic.Diagnostic{Line: 1, Column: column, EndLine: 1 + random.IntN(2), EndColumn: column + random.IntN(60)}
 		line := before.String() + string(mark) + after.String()
 		f := draw(t, line, d)
 		shown, _, ok := strings.Cut(f.text, string(mark))
@@ -122,7 +122,7 @@ func TestFrameEdges(t *testing.T) {
 		{long, 1, 301, long[:100] + "…", strings.Repeat("^", 100)},
 		{long + "  ", 1, 2, long[:100] + "…", "^"},
 	} {
-		f := draw(t, c.line, manifest.Diagnostic{Line: 1, Column: c.from, EndLine: 1, EndColumn: c.to})
+		f := draw(t, c.line, diagnostic.Diagnostic{Line: 1, Column: c.from, EndLine: 1, EndColumn: c.to})
 		if f.text != c.want || f.carets != c.sub {
 			t.Errorf("%.20q %d-%d:\n%s\n%s\nwant\n%s\n%s", c.line, c.from, c.to, f.text, f.carets, c.want, c.sub)
 		}
@@ -133,20 +133,20 @@ func TestFrameEdges(t *testing.T) {
 // the carets stay under the span, also of a file that is one line of 200 kB.
 func TestFramesOfNarrowTerminals(t *testing.T) {
 	long := strings.Repeat("a", 100_000) + "FAULT" + strings.Repeat("b", 100_000)
-	d := manifest.Diagnostic{Line: 1, Column: 100_001, EndLine: 1, EndColumn: 100_006}
+	d := diagnostic.Diagnostic{Line: 1, Column: 100_001, EndLine: 1, EndColumn: 100_006}
 	for columns, want := range map[int]drawn{
 		0:   {"…" + strings.Repeat("a", 25) + "FAULT" + strings.Repeat("b", 70) + "…", strings.Repeat(" ", 26) + "^^^^^"},
 		300: {"…" + strings.Repeat("a", 25) + "FAULT" + strings.Repeat("b", 70) + "…", strings.Repeat(" ", 26) + "^^^^^"},
 		50:  {"…" + strings.Repeat("a", 10) + "FAULT" + strings.Repeat("b", 25) + "…", strings.Repeat(" ", 11) + "^^^^^"},
 		5:   {"…" + strings.Repeat("a", 5) + "FAULT" + strings.Repeat("b", 10) + "…", strings.Repeat(" ", 6) + "^^^^^"},
 	} {
-		if got := drawOn(t, manifest.Terminal{Columns: columns}, long, d); got != want {
+		if got := drawOn(t, diagnostic.Terminal{Columns: columns}, long, d); got != want {
 			t.Errorf("%d columns:\n%s\n%s\nwant\n%s\n%s", columns, got.text, got.carets, want.text, want.carets)
 		}
 	}
 	for columns := 30; columns < 120; columns++ {
 		for _, column := range []int{1, 15, 60, 150, 301} {
-			f := drawOn(t, manifest.Terminal{Columns: columns}, strings.Repeat("日", 300), manifest.Diagnostic{Line: 1, Column: column, EndLine: 1, EndColumn: column + 200})
+			f := drawOn(t, diagnostic.Terminal{Columns: columns}, strings.Repeat("日", 300), diagnostic.Diagnostic{Line: 1, Column: column, EndLine: 1, EndColumn: column + 200})
 			if edge := 8; edge+max(utf8.RuneCountInString(f.text)+strings.Count(f.text, "日"), len(f.carets)) > columns {
 				t.Errorf("%d columns, span at %d:\n%s\n%s", columns, column, f.text, f.carets)
 			}
@@ -164,7 +164,7 @@ func FuzzFrame(f *testing.F) {
 		if line == "" || strings.ContainsAny(line, "\n") {
 			return
 		}
-		got := draw(t, line, manifest.Diagnostic{Line: 1, Column: column, EndLine: 1 + endLine&1, EndColumn: endColumn})
+		got := draw(t, line, diagnostic.Diagnostic{Line: 1, Column: column, EndLine: 1 + endLine&1, EndColumn: endColumn})
 		if i := strings.IndexFunc(got.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
 			t.Fatalf("%q is shown as %q", line, got.text)
 		}

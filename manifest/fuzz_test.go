@@ -10,6 +10,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // FuzzManifest holds Parse to what must be true of every input: it ends, a manifest comes back exactly when
@@ -31,7 +32,7 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 		var text bytes.Buffer
-		if err := manifest.WriteText(&text, manifest.NewReport(manifest.FileName, diags), src, manifest.Terminal{}); err != nil {
+		if err := diagnostic.WriteText(&text, diagnostic.NewReport(manifest.FileName, diags), src, diagnostic.Terminal{}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text.String(), "\x1b\x07\x00\r") {
@@ -55,7 +56,7 @@ func FuzzManifest(f *testing.F) {
 }
 
 // inside checks that positions are in the file, ordered, and not reversed.
-func inside(t *testing.T, src []byte, diags manifest.Diagnostics) {
+func inside(t *testing.T, src []byte, diags diagnostic.List) {
 	t.Helper()
 	lines := strings.Split(string(src), "\n")
 	at := func(line, column int) bool {

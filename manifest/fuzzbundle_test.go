@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // FuzzBundle holds Load to what must be true of every bundle: it ends, a manifest comes back exactly when there
@@ -37,7 +39,7 @@ func FuzzBundle(f *testing.F) {
 		site := tree(map[string]string{
 			manifest.FileName: string(src), "public/index.html": string(page), "db/0001.sql": string(sql), "wrangler.jsonc": string(config), "w.ts": "",
 		})
-		m, diags := manifest.Load(site, manifest.FileName)
+		m, diags := validate.Load(site, manifest.FileName)
 		if (m == nil) != diags.HasErrors() {
 			t.Fatalf("manifest %v with errors %v", m, diags.HasErrors())
 		}
@@ -60,12 +62,12 @@ func FuzzBundle(f *testing.F) {
 				t.Fatalf("%+v does not help", d)
 			}
 		}
-		r := manifest.NewReport(manifest.FileName, diags)
+		r := diagnostic.NewReport(manifest.FileName, diags)
 		for name, write := range map[string]func(*bytes.Buffer) error{
-			"text":    func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) },
-			"github":  func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) },
-			"summary": func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) },
-			"sarif":   func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) },
+			"text":    func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{}) },
+			"github":  func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, true, r) },
+			"summary": func(b *bytes.Buffer) error { return diagnostic.WriteGitHubSummary(b, r) },
+			"sarif":   func(b *bytes.Buffer) error { return diagnostic.WriteSARIF(b, r) },
 		} {
 			if out := format(t, write); strings.ContainsAny(out, "\x1b\x07\x00\r\u202e") {
 				t.Fatalf("%s passes control characters on: %q", name, out)
@@ -75,7 +77,7 @@ func FuzzBundle(f *testing.F) {
 }
 
 // within checks that a diagnostic lies inside its file, and its source in its line.
-func within(t *testing.T, src string, d manifest.Diagnostic) {
+func within(t *testing.T, src string, d diagnostic.Diagnostic) {
 	t.Helper()
 	lines := strings.Split(src, "\n")
 	at := func(line, column int) bool {
@@ -107,8 +109,8 @@ func TestSitesAreQuiet(t *testing.T) {
 			continue
 		}
 		seen++
-		_, diags := manifest.Load(os.DirFS(sites+"/"+e.Name()), manifest.FileName)
-		diags = slices.DeleteFunc(diags, func(d manifest.Diagnostic) bool {
+		_, diags := validate.Load(os.DirFS(sites+"/"+e.Name()), manifest.FileName)
+		diags = slices.DeleteFunc(diags, func(d diagnostic.Diagnostic) bool {
 			return e.Name() == "riverside" && d.Code == "form-undeclared" && d.File == "public/contact.html"
 		})
 		if len(diags) > 0 {

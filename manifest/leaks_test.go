@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestMembersText finds what members' pages say in files that anybody may have.
@@ -83,7 +84,7 @@ func TestMembersTextBounds(t *testing.T) {
 // membersText loads a site and returns the warnings of members' texts.
 func membersText(t *testing.T, text string, files ...string) (all []string) {
 	t.Helper()
-	_, found := manifest.Load(site(text, files...), manifest.FileName)
+	_, found := validate.Load(site(text, files...), manifest.FileName)
 	for _, d := range found {
 		if d.Code == "asset-members-text" {
 			all = append(all, d.Message)

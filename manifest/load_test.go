@@ -13,6 +13,8 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // tree builds a file tree; a name that ends in "/" is a folder.
@@ -29,7 +31,7 @@ func tree(files map[string]string) fstest.MapFS {
 }
 
 // found puts diagnostics on one line each.
-func found(diags manifest.Diagnostics) string {
+func found(diags diagnostic.List) string {
 	var b strings.Builder
 	for _, d := range diags {
 		fmt.Fprintf(&b, "%s %s %s:%d:%d %s: %s; %s\n", d.Severity, d.Code, d.File, d.Line, d.Column, d.Path, d.Message, d.Fix)
@@ -289,7 +291,7 @@ error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does 
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, diags := manifest.Load(tree(c.files), manifest.FileName)
+			m, diags := validate.Load(tree(c.files), manifest.FileName)
 			want := c.want
 			if want != "" {
 				want += "\n"
@@ -306,7 +308,7 @@ error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does 
 
 // TestLoadFlags takes the flags from the bundle's runtime config.
 func TestLoadFlags(t *testing.T) {
-	m, diags := manifest.Load(tree(map[string]string{
+	m, diags := validate.Load(tree(map[string]string{
 		"site/pages.deploy.json": `{"entry":"w.js"}`, "site/w.js": "",
 		"site/wrangler.json": `{"compatibility_flags":["nodejs_compat"]}`,
 	}), "site/pages.deploy.json")
@@ -335,7 +337,7 @@ func TestLoadLinks(t *testing.T) {
 		"loop.js": "path-symlink", "gone.js": "path-not-found",
 	} {
 		write(t, filepath.Join(dir, manifest.FileName), fmt.Sprintf(`{"entry":%q}`, entry))
-		_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+		_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 		got := ""
 		if len(diags) > 0 {
 			got = diags[0].Code
@@ -345,7 +347,7 @@ func TestLoadLinks(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, manifest.FileName), `{"assets":"pub"}`)
-	_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	if len(diags) != 2 || !strings.Contains(diags[0].Message, `"pub/folder"`) || !strings.Contains(diags[1].Message, `"pub/out.txt"`) {
 		t.Errorf("assets: %v", diags)
 	}
@@ -386,14 +388,14 @@ func TestAssetsVanish(t *testing.T) {
 	})
 	site["public/link.html"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("index.html")}
 	names := []string{"public/gone.html", "public/key.txt", "public/link.html", "public/docs"}
-	if _, diags := manifest.Load(vanishing{site, names}, manifest.FileName); len(diags) != 0 {
+	if _, diags := validate.Load(vanishing{site, names}, manifest.FileName); len(diags) != 0 {
 		t.Errorf("got\n%s", found(diags))
 	}
 	if len(site) != 2 {
 		t.Errorf("%d files are left", len(site))
 	}
 	delete(site, "public/index.html")
-	if _, diags := manifest.Load(site, manifest.FileName); !diags.HasErrors() {
+	if _, diags := validate.Load(site, manifest.FileName); !diags.HasErrors() {
 		t.Error("a site without its folder passes")
 	}
 }
@@ -401,11 +403,11 @@ func TestAssetsVanish(t *testing.T) {
 // TestMigrationVanishes removes a migration during the run, which is no mistake; a link that leads nowhere is one.
 func TestMigrationVanishes(t *testing.T) {
 	site := tree(map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/1.sql": "", "m/2.sql": ""})
-	if _, diags := manifest.Load(vanishing{site, []string{"m/2.sql"}}, manifest.FileName); len(diags) != 0 {
+	if _, diags := validate.Load(vanishing{site, []string{"m/2.sql"}}, manifest.FileName); len(diags) != 0 {
 		t.Errorf("got\n%s", found(diags))
 	}
 	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}
-	_, diags := manifest.Load(site, manifest.FileName)
+	_, diags := validate.Load(site, manifest.FileName)
 	const want = "error path-symlink :1:39 /bindings/database/migrations: the migration \"2.sql\" is a link that leads nowhere; put the file itself into the bundle\n"
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

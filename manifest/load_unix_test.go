@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestLoadPipes does not wait for the other end of a pipe, wherever one stands.
@@ -25,7 +26,7 @@ func TestLoadPipes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	var codes []string
 	for _, d := range diags {
 		codes = append(codes, d.Code)
@@ -39,7 +40,7 @@ func TestLoadPipes(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, manifest.FileName), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, diags := manifest.Load(os.DirFS(dir), manifest.FileName); len(diags) != 1 || diags[0].Code != "file-missing" {
+	if _, diags := validate.Load(os.DirFS(dir), manifest.FileName); len(diags) != 1 || diags[0].Code != "file-missing" {
 		t.Errorf("got %s", found(diags))
 	}
 }

@@ -1,35 +1,33 @@
-// Package manifest reads the deploy manifest of a site, the file "pages.deploy.json" at the root of its
-// bundle, and holds every rule and ceiling the platform puts on it (platform document, section 2.9).
+// Package manifest is the deploy manifest of a site, the file "pages.deploy.json" at the root of its bundle: its model, its
+// schema, and every rule that needs no other file (platform document, section 2.9). The rules that look at files are those of
+// manifest/validate.
 //
-// In goes either the bytes of a manifest ([Parse]) or a file tree that carries one ([Load], which also looks
-// at the files the manifest names). Out comes a [Manifest] with every default filled in, and [Diagnostics]
-// that point at the author's own lines: all of them, sorted by position, each with a stable code and, where
-// there is one, the change that would pass. They are written out by [WriteText], [WriteJSON], [WriteGitHub]
-// and [WriteSARIF], none of which repeats a key that was pasted into the file.
+// In go the bytes of a manifest ([Parse]). Out comes a [Manifest] with every default filled in, and diagnostics that point at
+// the author's own lines: all of them, sorted by position, each with a stable code and, where there is one, the change that
+// would pass.
 //
-// It also says which files of a site are public and which names they may have ([AssetsFolder], [AssetNames]), so
-// that whoever builds, serves or uploads them keeps to the rules that were checked; and what of an uploaded site others may see
-// than before ([AccessChanges]).
+// It also answers for a manifest which route a path has and who may see it ([RouteTable]), which files of an uploaded site are
+// public ([Manifest.PublicPath]), and what others may see than before ([AccessChanges]).
 //
-// No function of this package returns an error for bad input or panics on it: what is wrong with a manifest
-// is a Diagnostic. Errors are returned only by the writers, and only when the underlying writer fails.
+// Only [Accepted] returns an error: what is wrong with a manifest is a diagnostic, and no input makes a function panic. All
+// functions are safe for concurrent use, and the values they return share nothing. What a hostile file can make them do is
+// bounded.
 //
-// All functions are safe for concurrent use, and the values they return share nothing. What a hostile file or
-// tree can make them do is bounded in time and memory; a warning says where a bound was hit.
+// The package touches neither files nor the network, runs no code of the site, prints nothing and reads no environment.
 //
-// The package touches neither the network nor a database, runs no code of the site, prints nothing and reads
-// no environment; the only files it reads are those of the fs.FS it is given.
-//
-// A new rule has its code and sentence in codes.go. Its check stands in routes.go or rules.go, called from
-// checkRules (parse.go) or with the others of a route from checkRoutes; one that looks at files is called from
-// load.go. It has a case in testdata/cases.txt, below what it is like, or in codes_test.go where files matter; then
-// go test ./manifest -update, and a look at the difference. All formats of the report have it by that.
+// A new rule has its code and sentence in manifest/diagnostic/codes.go. Its check stands in routes.go or rules.go, called from
+// checkRules (parse.go) or with the others of a route from checkRoutes; one that looks at files stands in manifest/validate.
+// It has a case in testdata/cases.txt, below what it is like, or in codes_test.go where files matter; then go test ./manifest
+// -update, and a look at the difference. Every format of the report has it then.
 package manifest
 
-import "github.com/pages-toolchain/pages/manifest/limits"
+import (
+	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+)
 
 // FileName is the name of the manifest at the bundle root.
-const FileName = manifestFile
+const FileName = sitepath.ManifestFile
 
 // Manifest is what a site declares. The zero value is a static site with no files. Paths are relative to the
 // bundle root, slash separated and clean: [Parse] turns "./public/" into "public".

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 func TestNearPaths(t *testing.T) {
@@ -39,7 +40,7 @@ warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, diags := manifest.Load(tree(c.files), manifest.FileName)
+			_, diags := validate.Load(tree(c.files), manifest.FileName)
 			if got := found(diags); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}

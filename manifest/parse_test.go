@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // TestTable holds every line of testdata/cases.txt to its verdict.
@@ -70,10 +71,10 @@ func TestMessageStyle(t *testing.T) {
 // TestRules holds the list of codes sorted, complete and free of codes that no longer exist.
 func TestRules(t *testing.T) {
 	known := map[string]bool{}
-	for _, r := range manifest.Rules() {
+	for _, r := range diagnostic.Rules() {
 		known[r.Code] = true
 	}
-	if !slices.IsSortedFunc(manifest.Rules(), func(a, b manifest.Rule) int { return strings.Compare(a.Code, b.Code) }) {
+	if !slices.IsSortedFunc(diagnostic.Rules(), func(a, b diagnostic.Rule) int { return strings.Compare(a.Code, b.Code) }) {
 		t.Error("Rules is not sorted by code")
 	}
 	for _, c := range tableCases(t) {
@@ -84,7 +85,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	src, err := os.ReadFile("codes.go")
+	src, err := os.ReadFile("diagnostic/codes.go")
 	if err != nil {
 		t.Fatal(err)
 	}

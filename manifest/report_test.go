@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // TestReports writes every manifest of testdata/report in every format and compares each with its expected
@@ -29,15 +30,15 @@ func TestReports(t *testing.T) {
 		base := filepath.Base(file)
 		known[base] = true
 		_, diags := manifest.Parse(manifest.FileName, src)
-		r := manifest.NewReport("site/pages.deploy.json", diags)
+		r := diagnostic.NewReport("site/pages.deploy.json", diags)
 		stem := strings.TrimSuffix(base, ".json")
 		for ext, text := range map[string]string{
-			"text":     format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) }),
-			"color":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }),
-			"document": format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
-			"github":   format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }),
-			"summary":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
-			"sarif":    format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) }),
+			"text":     format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{}) }),
+			"color":    format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{Color: true}) }),
+			"document": format(t, func(b *bytes.Buffer) error { return diagnostic.WriteJSON(b, r) }),
+			"github":   format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, true, r) }),
+			"summary":  format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHubSummary(b, r) }),
+			"sarif":    format(t, func(b *bytes.Buffer) error { return diagnostic.WriteSARIF(b, r) }),
 		} {
 			known[stem+"."+ext] = true
 			golden(t, "report/"+stem+"."+ext, text)
@@ -101,30 +102,30 @@ func everyFormat(t *testing.T, source string) string {
 	if len(diags) == 0 {
 		t.Errorf("%s is accepted", source)
 	}
-	r := manifest.NewReport(manifest.FileName, diags)
-	return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
+	r := diagnostic.NewReport(manifest.FileName, diags)
+	return format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{Color: true}) }) +
+		format(t, func(b *bytes.Buffer) error { return diagnostic.WriteJSON(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, true, r) }) +
+		format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHubSummary(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return diagnostic.WriteSARIF(b, r) })
 }
 
 // TestReportCap keeps the first hundred, counts the rest, and lets an error beyond them count.
 func TestReportCap(t *testing.T) {
-	var diags manifest.Diagnostics
+	var diags diagnostic.List
 	for i := range 150 {
-		diags = append(diags, manifest.Diagnostic{Severity: manifest.Warning, Code: "x", Line: 150 - i, Column: 1, EndLine: 150 - i, EndColumn: 2, Message: "m"})
+		diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "x", Line: 150 - i, Column: 1, EndLine: 150 - i, EndColumn: 2, Message: "m"})
 	}
-	diags[0].Severity = manifest.Error
-	r := manifest.NewReport("f", diags)
+	diags[0].Severity = diagnostic.Error
+	r := diagnostic.NewReport("f", diags)
 	if r.OK || len(r.Diagnostics) != 100 || r.Omitted != 50 || r.Diagnostics[0].Line != 1 || diags[0].Line != 150 {
 		t.Errorf("ok %v, %d diagnostics, %d omitted, first on line %d", r.OK, len(r.Diagnostics), r.Omitted, r.Diagnostics[0].Line)
 	}
-	text := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, nil, manifest.Terminal{}) })
+	text := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, nil, diagnostic.Terminal{}) })
 	if !strings.HasSuffix(text, "and 50 problems more\n1 error, 149 warnings\n") {
 		t.Errorf("the text ends in %q", text[len(text)-60:])
 	}
-	commands := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) })
+	commands := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, true, r) })
 	const capped = "::notice title=pages validate::140 problems more: the first 100 are listed in the summary of this job\n"
 	if strings.Count(commands, "::warning ") != 10 || !strings.HasSuffix(commands, capped) {
 		t.Errorf("got %s", commands)
@@ -133,25 +134,25 @@ func TestReportCap(t *testing.T) {
 
 // TestGitHubNotice words the notice so that it is true.
 func TestGitHubNotice(t *testing.T) {
-	report := func(n int) manifest.Report {
-		return manifest.NewReport("f", slices.Repeat(manifest.Diagnostics{{Severity: manifest.Warning, Code: "x", Message: "m"}}, n))
+	report := func(n int) diagnostic.Report {
+		return diagnostic.NewReport("f", slices.Repeat(diagnostic.List{{Severity: diagnostic.Warning, Code: "x", Message: "m"}}, n))
 	}
 	for _, c := range []struct {
 		summarized bool
-		reports    []manifest.Report
+		reports    []diagnostic.Report
 		want       string
 	}{
-		{true, []manifest.Report{report(10)}, ""},
-		{false, []manifest.Report{report(10)}, ""},
-		{true, []manifest.Report{report(11)}, "1 problem more, listed in the summary of this job"},
-		{true, []manifest.Report{report(100)}, "90 problems more, listed in the summary of this job"},
-		{true, []manifest.Report{report(101)}, "91 problems more: the first 100 are listed in the summary of this job"},
-		{true, []manifest.Report{report(101), report(1)}, "92 problems more: the first 100 of each manifest are listed in the summary of this job"},
-		{true, []manifest.Report{report(6), report(6)}, "2 problems more, listed in the summary of this job"},
-		{false, []manifest.Report{report(11)}, "1 problem more than GitHub shows of one step: run pages validate where the site is to see them"},
-		{false, []manifest.Report{report(101)}, "91 problems more than GitHub shows of one step: run pages validate where the site is to see them"},
+		{true, []diagnostic.Report{report(10)}, ""},
+		{false, []diagnostic.Report{report(10)}, ""},
+		{true, []diagnostic.Report{report(11)}, "1 problem more, listed in the summary of this job"},
+		{true, []diagnostic.Report{report(100)}, "90 problems more, listed in the summary of this job"},
+		{true, []diagnostic.Report{report(101)}, "91 problems more: the first 100 are listed in the summary of this job"},
+		{true, []diagnostic.Report{report(101), report(1)}, "92 problems more: the first 100 of each manifest are listed in the summary of this job"},
+		{true, []diagnostic.Report{report(6), report(6)}, "2 problems more, listed in the summary of this job"},
+		{false, []diagnostic.Report{report(11)}, "1 problem more than GitHub shows of one step: run pages validate where the site is to see them"},
+		{false, []diagnostic.Report{report(101)}, "91 problems more than GitHub shows of one step: run pages validate where the site is to see them"},
 	} {
-		out := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, c.summarized, c.reports...) })
+		out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, c.summarized, c.reports...) })
 		_, got, _ := strings.Cut(out, "::notice title=pages validate::")
 		if got != c.want && got != c.want+"\n" {
 			t.Errorf("summarized %v, %d reports: got %q, want %q", c.summarized, len(c.reports), got, c.want)
@@ -161,7 +162,7 @@ func TestGitHubNotice(t *testing.T) {
 
 // TestReportFiles names files of the bundle from where the report's own file is named.
 func TestReportFiles(t *testing.T) {
-	r := manifest.NewReport(filepath.Join("site", manifest.FileName), manifest.Diagnostics{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
+	r := diagnostic.NewReport(filepath.Join("site", manifest.FileName), diagnostic.List{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
 	got := []string{r.Diagnostics[0].File, r.Diagnostics[1].File, r.Diagnostics[2].File}
 	slices.Sort(got)
 	if want := []string{"", "/abs/b.html", "site/public/a.html"}; !slices.Equal(got, want) || r.File != "site/pages.deploy.json" {
@@ -177,8 +178,8 @@ func TestCaretUnderSpan(t *testing.T) {
 		`{"entry":"` + strings.Repeat("a", 400) + `","x":1}`: "    1 | …" + strings.Repeat("a", 23) + `","x":1}` + "\n      | " + strings.Repeat(" ", 26) + "^^^\n",
 	} {
 		_, diags := manifest.Parse(manifest.FileName, []byte(source))
-		r := manifest.NewReport("f", diags)
-		if got := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, []byte(source), manifest.Terminal{}) }); !strings.Contains(got, want) {
+		r := diagnostic.NewReport("f", diags)
+		if got := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, []byte(source), diagnostic.Terminal{}) }); !strings.Contains(got, want) {
 			t.Errorf("%q: got\n%swant\n%s", source, got, want)
 		}
 	}
@@ -187,7 +188,7 @@ func TestCaretUnderSpan(t *testing.T) {
 // TestJSONKeys fixes the names of the JSON document.
 func TestJSONKeys(t *testing.T) {
 	_, diags := manifest.Parse(manifest.FileName, []byte(`{"x":1}`))
-	out := format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, manifest.NewReport("f", diags)) })
+	out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteJSON(b, diagnostic.NewReport("f", diags)) })
 	var doc struct {
 		OK          bool
 		File        string
@@ -204,7 +205,7 @@ func TestJSONKeys(t *testing.T) {
 	if got := fmt.Sprint(keys); got != "[code column end_column end_line fix line message path severity]" {
 		t.Errorf("keys are %s", got)
 	}
-	empty := format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, manifest.Report{OK: true, File: "f"}) })
+	empty := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteJSON(b, diagnostic.Report{OK: true, File: "f"}) })
 	if !strings.Contains(empty, `"diagnostics": []`) {
 		t.Errorf("no diagnostics are written as %s", empty)
 	}

@@ -1,6 +1,10 @@
 package manifest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+)
 
 // Reach is what the requests that a route is meant for meet.
 type Reach struct {
@@ -19,8 +23,8 @@ func (t *RouteTable) Reach(pattern string) Reach {
 	if base, isTree := strings.CutSuffix(pattern, "/*"); isTree {
 		path = base + "/" + t.unnamed
 	}
-	path, fault := CanonicalPath(path)
-	if fault != "" || ReservedPath(path) != "" {
+	path, fault := sitepath.CanonicalPath(path)
+	if fault != "" || sitepath.ReservedPath(path) != "" {
 		return Reach{}
 	}
 	found, _ := t.Match(path)

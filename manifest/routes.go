@@ -7,15 +7,20 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
 // This file holds the rules of "routes".
 
 // checkPatterns refuses what the schema alone lets through.
-func (d *document) checkPatterns() {
-	for _, p := range d.objects("/routes") {
-		at := p.key("pattern")
-		s, ok := d.str(at)
+func (d *Document) checkPatterns() {
+	for _, p := range d.Objects("/routes") {
+		at := p.Key("pattern")
+		s, ok := d.Str(at)
 		if !ok {
 			continue
 		}
@@ -26,12 +31,12 @@ func (d *document) checkPatterns() {
 }
 
 // explainPattern says which rule of section 2.9 a refused pattern breaks.
-func (d *document) explainPattern(p pointer, s string) {
+func (d *Document) explainPattern(p jsontree.Pointer, s string) {
 	code, why, fix := patternFault(s)
 	if code == "" {
-		code, why, fix = codeRouteInvalid, "is not a site-root-relative path", `write a path such as "/api/*"`
+		code, why, fix = diagnostic.CodeRouteInvalid, "is not a site-root-relative path", `write a path such as "/api/*"`
 	}
-	d.refuse(code, p, fmt.Sprintf("the pattern %s %s", quote(s), why), fix)
+	d.Refuse(code, p, fmt.Sprintf("the pattern %s %s", sourcetext.Quote(s), why), fix)
 }
 
 // patternFault is the first rule a pattern breaks, "" when it breaks none.
@@ -40,36 +45,36 @@ func patternFault(s string) (code, why, fix string) {
 	switch {
 	case isURL && !strings.ContainsAny(scheme, "/?#"):
 		_, site, _ := strings.Cut(rest, "/")
-		return codeRouteInvalid, "is a full address", writePattern("write the path only: ", "/"+site)
+		return diagnostic.CodeRouteInvalid, "is a full address", writePattern("write the path only: ", "/"+site)
 	case ofHost.MatchString(s):
-		return codeRouteInvalid, "begins with a host", writePattern("write the path only: ", s[strings.Index(s, "/"):])
+		return diagnostic.CodeRouteInvalid, "begins with a host", writePattern("write the path only: ", s[strings.Index(s, "/"):])
 	case !strings.HasPrefix(s, "/"):
-		return codeRouteInvalid, `does not start with "/"`, writePattern("write ", "/"+strings.TrimPrefix(s, "./"))
+		return diagnostic.CodeRouteInvalid, `does not start with "/"`, writePattern("write ", "/"+strings.TrimPrefix(s, "./"))
 	case strings.Contains(s, "//"):
-		return codeRouteInvalid, "has an empty segment", `keep one "/" between segments`
+		return diagnostic.CodeRouteInvalid, "has an empty segment", `keep one "/" between segments`
 	case strings.Contains(s, `\`):
-		return codeRouteInvalid, "has a backslash", "separate segments with /"
+		return diagnostic.CodeRouteInvalid, "has a backslash", "separate segments with /"
 	case strings.Contains(s, "?"):
-		return codeRouteInvalid, "has a query", "remove it: a pattern is matched against the path alone"
+		return diagnostic.CodeRouteInvalid, "has a query", "remove it: a pattern is matched against the path alone"
 	case strings.Contains(s, "#"):
-		return codeRouteInvalid, "has a fragment", "remove it: a pattern is matched against the path alone"
+		return diagnostic.CodeRouteInvalid, "has a fragment", "remove it: a pattern is matched against the path alone"
 	case strings.Contains(s, "%"):
-		return codeRouteInvalid, "has a percent-encoding", percentFix(s)
+		return diagnostic.CodeRouteInvalid, "has a percent-encoding", percentFix(s)
 	case strings.ContainsFunc(s, isControl):
-		return codeRouteInvalid, "has a control character", "remove it"
+		return diagnostic.CodeRouteInvalid, "has a control character", "remove it"
 	case hasDotSegment(s):
-		return codeRouteInvalid, `has a "." or ".." segment`, writePattern("write ", path.Clean(s))
+		return diagnostic.CodeRouteInvalid, `has a "." or ".." segment`, writePattern("write ", path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
-		return codeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
+		return diagnostic.CodeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
 	}
 	first, _, _ := strings.Cut(s[1:], "/")
-	for _, reserved := range [...]string{ReservedPages, ReservedPreview} {
+	for _, reserved := range [...]string{sitepath.ReservedPages, sitepath.ReservedPreview} {
 		if strings.EqualFold(first, reserved) {
-			return codeRouteReserved, "is under " + quote("/"+reserved) + ", which is reserved", "choose another path"
+			return diagnostic.CodeRouteReserved, "is under " + sourcetext.Quote("/"+reserved) + ", which is reserved", "choose another path"
 		}
 	}
-	if reserved := ReservedPath(s); reserved != "" {
-		return codeRouteReservedLike, "could be taken for a path under " + quote("/"+reserved) + ", which is reserved", "choose another path"
+	if reserved := sitepath.ReservedPath(s); reserved != "" {
+		return diagnostic.CodeRouteReservedLike, "could be taken for a path under " + sourcetext.Quote("/"+reserved) + ", which is reserved", "choose another path"
 	}
 	return "", "", ""
 }
@@ -99,7 +104,7 @@ func writePattern(verb, s string) string {
 	code, _, fix := patternFault(s)
 	switch {
 	case code == "":
-		return verb + literal(s)
+		return verb + sourcetext.Literal(s)
 	case strings.HasPrefix(fix, "write "):
 		return fix
 	default:
@@ -127,32 +132,32 @@ func hasDotSegment(s string) bool {
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
 
-// route is an accepted route of the document.
-type route struct {
-	at      pointer // of the pattern
-	pattern string
-	access  Access
+// DeclaredRoute is an accepted route of the document.
+type DeclaredRoute struct {
+	At      jsontree.Pointer // of the pattern
+	Pattern string
+	Access  Access
 }
 
-// routes lists the routes that no error stands at.
-func (d *document) routes() []route {
-	const all = pointer("/routes")
-	nodes := d.root.resolve(all).list()
-	list := make([]route, 0, len(nodes))
+// Routes lists the routes that no error stands at.
+func (d *Document) Routes() []DeclaredRoute {
+	const all = jsontree.Pointer("/routes")
+	nodes := d.Root.Resolve(all).List()
+	list := make([]DeclaredRoute, 0, len(nodes))
 	for i, n := range nodes {
-		pattern, access := n.get("pattern"), n.get("access")
-		if pattern == nil || pattern.kind != stringNode {
+		pattern, access := n.Get("pattern"), n.Get("access")
+		if pattern == nil || pattern.Kind != jsontree.StringNode {
 			continue
 		}
-		at := all.index(i)
-		r := route{at.key("pattern"), pattern.text, Public}
+		at := all.Index(i)
+		r := DeclaredRoute{at.Key("pattern"), pattern.Text, Public}
 		if access != nil {
-			if access.kind != stringNode || d.refused[at.key("access")] {
+			if access.Kind != jsontree.StringNode || d.refused[at.Key("access")] {
 				continue
 			}
-			r.access = Access(access.text)
+			r.Access = Access(access.Text)
 		}
-		if !d.refused[r.at] {
+		if !d.refused[r.At] {
 			list = append(list, r)
 		}
 	}
@@ -160,99 +165,99 @@ func (d *document) routes() []route {
 }
 
 // checkStaticRoutes refuses public routes of a site without a Worker to answer them.
-func (d *document) checkStaticRoutes() {
-	if d.has("/entry") {
+func (d *Document) checkStaticRoutes() {
+	if d.Has("/entry") {
 		return
 	}
-	for _, r := range d.routes() {
-		if r.access == Members {
+	for _, r := range d.Routes() {
+		if r.Access == Members {
 			continue
 		}
-		at := r.at
-		if parent, _ := at.parent(); d.has(parent.key("access")) {
-			at = parent.key("access")
+		at := r.At
+		if parent, _ := at.Parent(); d.Has(parent.Key("access")) {
+			at = parent.Key("access")
 		}
-		msg := fmt.Sprintf("the route %s is public, but a site without entry may declare only members routes", quote(r.pattern))
-		d.refuse(codeRouteStatic, at, msg, `set its access to "members", declare "entry", or remove it: static files need no route`)
+		msg := fmt.Sprintf("the route %s is public, but a site without entry may declare only members routes", sourcetext.Quote(r.Pattern))
+		d.Refuse(diagnostic.CodeRouteStatic, at, msg, `set its access to "members", declare "entry", or remove it: static files need no route`)
 	}
 }
 
 // checkRoutes compares the routes with each other.
-func (d *document) checkRoutes() {
-	all := d.routes()
-	first := make(map[string]route, len(all))
+func (d *Document) checkRoutes() {
+	all := d.Routes()
+	first := make(map[string]DeclaredRoute, len(all))
 	for _, r := range all {
 		d.checkParameter(r)
-		before, twice := first[r.pattern]
+		before, twice := first[r.Pattern]
 		if !twice {
-			first[r.pattern] = r
+			first[r.Pattern] = r
 			continue
 		}
-		line, _ := d.lines.at(d.at(before.at).start)
-		if before.access == r.access {
-			d.warn(codeRouteDuplicate, r.at, fmt.Sprintf("the route %s is declared on line %d already", quote(r.pattern), line), "remove one of them")
+		line, _ := d.lines.At(d.at(before.At).Start)
+		if before.Access == r.Access {
+			d.Warn(diagnostic.CodeRouteDuplicate, r.At, fmt.Sprintf("the route %s is declared on line %d already", sourcetext.Quote(r.Pattern), line), "remove one of them")
 			continue
 		}
-		msg := fmt.Sprintf("the pattern %s is %s here and %s on line %d", quote(r.pattern), r.access, before.access, line)
-		d.refuse(codeRouteConflict, r.at, msg, "keep one of them")
+		msg := fmt.Sprintf("the pattern %s is %s here and %s on line %d", sourcetext.Quote(r.Pattern), r.Access, before.Access, line)
+		d.Refuse(diagnostic.CodeRouteConflict, r.At, msg, "keep one of them")
 	}
-	table := d.routeTable(all)
+	table := d.RouteTable(all)
 	for _, r := range all {
-		if first[r.pattern].at == r.at {
+		if first[r.Pattern].At == r.At {
 			d.checkReach(r, table, first)
 		}
 	}
 }
 
-// routeTable is the front door's look-up of the routes.
-func (d *document) routeTable(all []route) *RouteTable {
+// RouteTable is the front door's look-up of the routes.
+func (d *Document) RouteTable(all []DeclaredRoute) *RouteTable {
 	list := make([]Route, len(all))
 	for i, r := range all {
-		list[i] = Route{Pattern: r.pattern, Access: r.access}
+		list[i] = Route{Pattern: r.Pattern, Access: r.Access}
 	}
 	return NewRouteTable(list)
 }
 
 // checkReach warns of a route that no request meets, that is public in name only, or that changes nothing.
-func (d *document) checkReach(r route, table *RouteTable, all map[string]route) {
-	reach := table.Reach(r.pattern)
+func (d *Document) checkReach(r DeclaredRoute, table *RouteTable, all map[string]DeclaredRoute) {
+	reach := table.Reach(r.Pattern)
 	line := func(pattern string) int {
-		line, _ := d.lines.at(d.at(all[pattern].at).start)
+		line, _ := d.lines.At(d.at(all[pattern].At).Start)
 		return line
 	}
 	switch {
 	case reach.Twin != "":
-		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", quote(r.pattern), line(reach.Twin))
-		d.warn(codeRouteUnreached, r.at, msg, "remove one of them")
+		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", sourcetext.Quote(r.Pattern), line(reach.Twin))
+		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "remove one of them")
 	case reach.Path == "":
-		d.warn(codeRouteUnreached, r.at, fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quote(r.pattern)), "choose another path, or remove it")
-	case reach.Guard == r.pattern: // an error stands at the other one
+		d.Warn(diagnostic.CodeRouteUnreached, r.At, fmt.Sprintf("the route %s is never reached: requests with such a path are refused", sourcetext.Quote(r.Pattern)), "choose another path, or remove it")
+	case reach.Guard == r.Pattern: // an error stands at the other one
 	case reach.Guard != "":
-		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it", quote(r.pattern), quote(reach.Guard), line(reach.Guard))
-		d.warn(codeRouteGuarded, r.at, msg, `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`)
+		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it", sourcetext.Quote(r.Pattern), sourcetext.Quote(reach.Guard), line(reach.Guard))
+		d.Warn(diagnostic.CodeRouteGuarded, r.At, msg, `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`)
 	default:
 		d.checkShadow(r, table)
 	}
 }
 
 // checkShadow warns of a route whose paths meet the same without it.
-func (d *document) checkShadow(r route, table *RouteTable) {
-	wider := table.widerThan(r.pattern)
+func (d *Document) checkShadow(r DeclaredRoute, table *RouteTable) {
+	wider := table.widerThan(r.Pattern)
 	if wider == "" {
 		return
 	}
-	msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quote(r.pattern), quote(wider))
-	d.warn(codeRouteShadowed, r.at, msg, "remove it")
+	msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", sourcetext.Quote(r.Pattern), sourcetext.Quote(wider))
+	d.Warn(diagnostic.CodeRouteShadowed, r.At, msg, "remove it")
 }
 
 // checkParameter warns of ":id", "[id]" and "{id}", which other routers read as parameters.
-func (d *document) checkParameter(r route) {
+func (d *Document) checkParameter(r DeclaredRoute) {
 	before := 0 // bytes in front of the segment, without its "/"
-	for seg := range strings.SplitSeq(r.pattern[1:], "/") {
+	for seg := range strings.SplitSeq(r.Pattern[1:], "/") {
 		bracketed := len(seg) > 2 && (seg[0] == '[' && seg[len(seg)-1] == ']' || seg[0] == '{' && seg[len(seg)-1] == '}')
 		if bracketed || len(seg) > 1 && seg[0] == ':' {
-			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", quote(seg))
-			d.warn(codeRouteParameter, r.at, msg, "write "+literal(r.pattern[:before]+"/*")+" and let the Worker read the rest")
+			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", sourcetext.Quote(seg))
+			d.Warn(diagnostic.CodeRouteParameter, r.At, msg, "write "+sourcetext.Literal(r.Pattern[:before]+"/*")+" and let the Worker read the rest")
 			return
 		}
 		before += len("/") + len(seg)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // This file is the look-up of paths among the routes. The front door serves by it, and the rules of "routes"
@@ -45,7 +47,7 @@ func NewRouteTable(routes []Route) *RouteTable {
 func unnamed(routes []Route) string {
 	taken := map[int]bool{} // lengths of the segments that are like it
 	for _, r := range routes {
-		for segment := range strings.SplitSeq(FoldPath(r.Pattern), "/") {
+		for segment := range strings.SplitSeq(sitepath.FoldPath(r.Pattern), "/") {
 			if segment = strings.TrimSuffix(segment, ".html"); strings.Trim(segment, "x") == "" {
 				taken[len(segment)] = true
 			}
@@ -79,7 +81,7 @@ func (t *RouteTable) Judge(path string) Verdict {
 
 // judge leaves one pattern out, as if it were not declared.
 func (t *RouteTable) judge(path, but string) (v Verdict) {
-	_, v.Members = t.members.match(FoldPath(path), but)
+	_, v.Members = t.members.match(sitepath.FoldPath(path), but)
 	_, v.Public = t.public.match(path, but)
 	return v
 }
@@ -110,7 +112,7 @@ type Claim struct {
 // Claims finds what weighs in the verdict on a resource with these names.
 func (t *RouteTable) Claims(names []string) (members, public Claim) {
 	for _, name := range names {
-		if pattern, r := t.members.match(FoldPath(name), ""); r > members.Rank {
+		if pattern, r := t.members.match(sitepath.FoldPath(name), ""); r > members.Rank {
 			members = Claim{pattern, name, r}
 		}
 		if pattern, r := t.public.match(name, ""); r > public.Rank {
@@ -150,9 +152,9 @@ type patterns struct {
 // foldPattern folds the path of a pattern and keeps its "/*".
 func foldPattern(pattern string) string {
 	if path, ok := strings.CutSuffix(pattern, "/*"); ok {
-		return FoldPath(path+"/") + "/*"
+		return sitepath.FoldPath(path+"/") + "/*"
 	}
-	return FoldPath(pattern)
+	return sitepath.FoldPath(pattern)
 }
 
 func (p *patterns) add(key, pattern string) {

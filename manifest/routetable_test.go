@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 func TestFold(t *testing.T) {
@@ -33,10 +34,10 @@ func TestFold(t *testing.T) {
 		{"/a⁄b", "/a/b"},
 		{"/...", ""},
 	} {
-		if got := manifest.FoldPath(c.path); got != c.folded {
+		if got := sitepath.FoldPath(c.path); got != c.folded {
 			t.Errorf("FoldPath(%q) = %q, want %q", c.path, got, c.folded)
 		}
-		if again := manifest.FoldPath(manifest.FoldPath(c.path)); again != manifest.FoldPath(c.path) {
+		if again := sitepath.FoldPath(sitepath.FoldPath(c.path)); again != sitepath.FoldPath(c.path) {
 			t.Errorf("FoldPath(%q) changes when it is folded again: %q", c.path, again)
 		}
 	}

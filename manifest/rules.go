@@ -5,19 +5,23 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
 // This file holds the rules of the manifest beside those of its routes.
 
 // checkPaths holds "entry", "assets" and "migrations" to paths relative to the bundle root.
-func (d *document) checkPaths() {
-	for _, p := range [...]pointer{"/entry", "/assets", "/bindings/database/migrations"} {
-		s, ok := d.str(p)
+func (d *Document) checkPaths() {
+	for _, p := range [...]jsontree.Pointer{"/entry", "/assets", "/bindings/database/migrations"} {
+		s, ok := d.Str(p)
 		if !ok {
 			continue
 		}
 		if code, why, fix := pathFault(s); code != "" {
-			d.refuse(code, p, fmt.Sprintf("%s %s: %s", p.label(), why, quote(s)), fix)
+			d.Refuse(code, p, fmt.Sprintf("%s %s: %s", p.Label(), why, sourcetext.Quote(s)), fix)
 		}
 	}
 }
@@ -26,25 +30,25 @@ func (d *document) checkPaths() {
 func pathFault(s string) (code, why, fix string) {
 	switch {
 	case hasScheme(s) && strings.Contains(s, "://"):
-		return codePathAbsolute, "is a full address", "write the path of a file of the site, relative to the folder of " + FileName
+		return diagnostic.CodePathAbsolute, "is a full address", "write the path of a file of the site, relative to the folder of " + FileName
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), hasScheme(s):
-		return codePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
+		return diagnostic.CodePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
 	case strings.Contains(s, `\`):
 		fix = "separate folders with /"
 		if slashed := strings.ReplaceAll(s, `\`, "/"); isPath(slashed) {
-			fix = "write " + literal(slashed)
+			fix = "write " + sourcetext.Literal(slashed)
 		}
-		return codePathInvalid, "has a backslash", fix
+		return diagnostic.CodePathInvalid, "has a backslash", fix
 	case strings.ContainsFunc(s, isControl):
-		return codePathInvalid, "has a control character", "remove it"
+		return diagnostic.CodePathInvalid, "has a control character", "remove it"
 	case !slices.Contains(strings.Split(s, "/"), ".."):
 		return "", "", ""
 	}
 	fix = "the site's files must be inside the folder of " + FileName
 	if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") && isPath(clean) {
-		fix = "write " + literal(clean)
+		fix = "write " + sourcetext.Literal(clean)
 	}
-	return codePathEscape, `has a ".." segment`, fix
+	return diagnostic.CodePathEscape, `has a ".." segment`, fix
 }
 
 func isPath(s string) bool {
@@ -68,108 +72,108 @@ func hasScheme(s string) bool {
 }
 
 // checkRuntime warns of flags and dates that change nothing.
-func (d *document) checkRuntime() {
+func (d *Document) checkRuntime() {
 	seen := map[string]bool{}
-	for _, f := range d.strings("/runtime/compatibilityFlags") {
-		if seen[f.text] {
-			d.warn(codeFlagDuplicate, f.at, fmt.Sprintf("the flag %s is listed twice", quote(f.text)), "remove one of them")
+	for _, f := range d.Strings("/runtime/compatibilityFlags") {
+		if seen[f.Text] {
+			d.Warn(diagnostic.CodeFlagDuplicate, f.At, fmt.Sprintf("the flag %s is listed twice", sourcetext.Quote(f.Text)), "remove one of them")
 		}
-		seen[f.text] = true
+		seen[f.Text] = true
 	}
-	const at = pointer("/runtime/compatibilityDate")
-	if date, ok := d.str(at); ok && date <= PinDate {
-		msg := fmt.Sprintf("compatibilityDate %s is ignored: it is not newer than the platform's own, %s", quote(date), PinDate)
-		d.warn(codeDateIgnored, at, msg, "remove it, or set a later date")
+	const at = jsontree.Pointer("/runtime/compatibilityDate")
+	if date, ok := d.Str(at); ok && date <= PinDate {
+		msg := fmt.Sprintf("compatibilityDate %s is ignored: it is not newer than the platform's own, %s", sourcetext.Quote(date), PinDate)
+		d.Warn(diagnostic.CodeDateIgnored, at, msg, "remove it, or set a later date")
 	}
 }
 
 // checkEnvironment looks at the names the Worker will find in its environment.
-func (d *document) checkEnvironment() {
-	const secrets = pointer("/bindings/secrets")
-	taken := map[string]located{}
+func (d *Document) checkEnvironment() {
+	const secrets = jsontree.Pointer("/bindings/secrets")
+	taken := map[string]Located{}
 	for _, b := range d.environment() {
-		if owner, clash := taken[b.text]; clash && !looksLikeSecret(b.text) {
-			msg, fix := fmt.Sprintf("%s is the environment name of %s already", quote(b.text), owner.owner()), "give each its own name"
-			if list, _ := owner.at.parent(); list == secrets {
+		if owner, clash := taken[b.Text]; clash && !sourcetext.LooksLikeSecret(b.Text) {
+			msg, fix := fmt.Sprintf("%s is the environment name of %s already", sourcetext.Quote(b.Text), owner.owner()), "give each its own name"
+			if list, _ := owner.At.Parent(); list == secrets {
 				fix = "remove one of them"
 			}
-			d.warn(codeEnvClash, b.at, msg, fix)
+			d.Warn(diagnostic.CodeEnvClash, b.At, msg, fix)
 			continue
 		}
-		taken[b.text] = b
+		taken[b.Text] = b
 	}
-	for i, n := range d.root.resolve(secrets).list() {
-		if at := secrets.index(i); looksLikeSecret(n.str()) {
-			d.warn(codeSecretPasted, at, at.label()+" looks like a secret's value, not its name",
+	for i, n := range d.Root.Resolve(secrets).List() {
+		if at := secrets.Index(i); sourcetext.LooksLikeSecret(n.Str()) {
+			d.Warn(diagnostic.CodeSecretPasted, at, at.Label()+" looks like a secret's value, not its name",
 				"write the name the Worker reads, set the value on the site, and replace the value: it was in a file")
 		}
 	}
-	const submissions = pointer("/bindings/submissions")
-	if _, ok := d.str(submissions); ok && !d.has("/bindings/database") {
-		d.warn(codeSubmissions, submissions, "submissions names a table, but the site has no database", `declare "bindings.database"`)
+	const submissions = jsontree.Pointer("/bindings/submissions")
+	if _, ok := d.Str(submissions); ok && !d.Has("/bindings/database") {
+		d.Warn(diagnostic.CodeSubmissions, submissions, "submissions names a table, but the site has no database", `declare "bindings.database"`)
 	}
 }
 
 // environment lists the names of the Worker's environment, those nobody can rename first.
-func (d *document) environment() []located {
-	var list []located
-	if d.has("/bindings/database") {
-		list = append(list, located{"/bindings/database", DatabaseName})
+func (d *Document) environment() []Located {
+	var list []Located
+	if d.Has("/bindings/database") {
+		list = append(list, Located{"/bindings/database", DatabaseName})
 	}
-	if access, ok := d.str("/bindings/projectDatabase"); ok && ProjectAccess(access) != ProjectNone {
-		list = append(list, located{"/bindings/projectDatabase", ProjectDatabaseName})
+	if access, ok := d.Str("/bindings/projectDatabase"); ok && ProjectAccess(access) != ProjectNone {
+		list = append(list, Located{"/bindings/projectDatabase", ProjectDatabaseName})
 	}
-	if n := d.root.path("bindings", "images"); n != nil && n.text == "true" {
-		list = append(list, located{"/bindings/images", ImagesName})
+	if n := d.Root.Path("bindings", "images"); n != nil && n.Text == "true" {
+		list = append(list, Located{"/bindings/images", ImagesName})
 	}
-	if d.has("/assets") {
-		list = append(list, located{"/assets", AssetsName})
+	if d.Has("/assets") {
+		list = append(list, Located{"/assets", AssetsName})
 	}
 	list = append(list, d.named("/bindings/storage", DefaultStorageName)...)
 	list = append(list, d.named("/bindings/kv", DefaultKVName)...)
-	return append(list, d.strings("/bindings/secrets")...)
+	return append(list, d.Strings("/bindings/secrets")...)
 }
 
 // owner is how messages name the binding that has a name.
-func (l located) owner() string {
-	parent, last := l.at.parent()
+func (l Located) owner() string {
+	parent, last := l.At.Parent()
 	if last == "name" {
-		return parent.label()
+		return parent.Label()
 	}
-	return l.at.label()
+	return l.At.Label()
 }
 
 // named returns the name of a binding that can be renamed, if it is declared.
-func (d *document) named(p pointer, def string) []located {
-	if !d.has(p) {
+func (d *Document) named(p jsontree.Pointer, def string) []Located {
+	if !d.Has(p) {
 		return nil
 	}
-	if name, ok := d.str(p.key("name")); ok {
-		return []located{{p.key("name"), name}}
+	if name, ok := d.Str(p.Key("name")); ok {
+		return []Located{{p.Key("name"), name}}
 	}
-	return []located{{p, def}}
+	return []Located{{p, def}}
 }
 
 // checkForms warns of forms declared twice.
-func (d *document) checkForms() {
-	first := map[string]pointer{}
-	for _, p := range d.objects("/forms") {
-		at := p.key("name")
-		name, ok := d.str(at)
+func (d *Document) checkForms() {
+	first := map[string]jsontree.Pointer{}
+	for _, p := range d.Objects("/forms") {
+		at := p.Key("name")
+		name, ok := d.Str(at)
 		if !ok {
 			continue
 		}
 		if before, twice := first[name]; twice {
-			line, _ := d.lines.at(d.at(before).start)
-			d.warn(codeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", quote(name), line), "remove one of them")
+			line, _ := d.lines.At(d.at(before).Start)
+			d.Warn(diagnostic.CodeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", sourcetext.Quote(name), line), "remove one of them")
 			continue
 		}
 		first[name] = at
 	}
 }
 
-// nameFix is a form's name with its letters lowered and what cannot stand there replaced, "" if that is none.
-func nameFix(s string) string {
+// NameFix is a form's name with its letters lowered and what cannot stand there replaced, "" if that is none.
+func NameFix(s string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
@@ -183,11 +187,11 @@ func nameFix(s string) string {
 	if name == "" {
 		return ""
 	}
-	return "write " + literal(name)
+	return "write " + sourcetext.Literal(name)
 }
 
-// eventFix proposes an event near the one that was refused.
-func eventFix(s string) string {
+// EventFix proposes an event near the one that was refused.
+func EventFix(s string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
@@ -202,5 +206,5 @@ func eventFix(s string) string {
 	if name == "" || len("custom.")+len(name) > maxEvent {
 		return `start it with "custom.", and go on with a name that starts with a letter`
 	}
-	return "write " + literal("custom."+name)
+	return "write " + sourcetext.Literal("custom."+name)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // sarifSchema is the schema of SARIF 2.1.0 by OASIS, as a library for that format carries it in its source.
@@ -45,9 +46,9 @@ var sarifSchema = sync.OnceValues(func() (*gojsonschema.Schema, error) {
 
 // sarifLog writes the reports and returns the log as plain JSON. It must be valid by the schema, and a library
 // must read as many results as there are.
-func sarifLog(t *testing.T, reports ...manifest.Report) map[string]any {
+func sarifLog(t *testing.T, reports ...diagnostic.Report) map[string]any {
 	t.Helper()
-	out := format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, reports...) })
+	out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteSARIF(b, reports...) })
 	schema, err := sarifSchema()
 	if err != nil {
 		t.Fatal(err)
@@ -105,19 +106,19 @@ func TestSARIFSchema(t *testing.T) {
 	if err != nil || len(sources) == 0 {
 		t.Fatal(sources, err)
 	}
-	var all []manifest.Report
+	var all []diagnostic.Report
 	for _, file := range sources {
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, diags := manifest.Parse(manifest.FileName, src)
-		all = append(all, manifest.NewReport(file, diags))
+		all = append(all, diagnostic.NewReport(file, diags))
 		sarifLog(t, all[len(all)-1])
 	}
 	for _, c := range tableCases(t) {
 		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		all = append(all, manifest.NewReport(fmt.Sprintf("line %d.json", c.line), diags))
+		all = append(all, diagnostic.NewReport(fmt.Sprintf("line %d.json", c.line), diags))
 	}
 	sarifLog(t, all...)
 	sarifLog(t)
@@ -141,7 +142,7 @@ func TestSARIFFiles(t *testing.T) {
 		"a\u202eb\n.json":           "a%E2%80%AEb%0A.json",
 		"site/[slug]/{x}/m~1'.json": "site/%5Bslug%5D/%7Bx%7D/m~1%27.json",
 	} {
-		log := sarifLog(t, manifest.NewReport(name, manifest.Diagnostics{{Severity: manifest.Error, Code: "syntax", Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Message: "m"}}))
+		log := sarifLog(t, diagnostic.NewReport(name, diagnostic.List{{Severity: diagnostic.Error, Code: "syntax", Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Message: "m"}}))
 		if got := dig(t, log, "runs", 0, "results", 0, "locations", 0, "physicalLocation", "artifactLocation", "uri"); got != want {
 			t.Errorf("%q is named %v, want %s", name, got, want)
 		}
@@ -151,11 +152,11 @@ func TestSARIFFiles(t *testing.T) {
 // TestSARIFRules holds ruleIndex to the rule it names, and every rule to the texts that GitHub shows.
 func TestSARIFRules(t *testing.T) {
 	_, diags := manifest.Parse(manifest.FileName, []byte(`{"x":1,"limits":{"cpuMs":0},"forms":[{}],"runtime":{"compatibilityDate":"2020-01-01"}}`))
-	diags = append(diags, manifest.Diagnostic{Severity: manifest.Warning, Code: "from-another-room", Message: "m", File: "a.js"})
-	log := sarifLog(t, manifest.NewReport("m.json", diags))
+	diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "from-another-room", Message: "m", File: "a.js"})
+	log := sarifLog(t, diagnostic.NewReport("m.json", diags))
 	rules, _ := dig(t, log, "runs", 0, "tool", "driver", "rules").([]any)
 	results, _ := dig(t, log, "runs", 0, "results").([]any)
-	if len(results) != len(diags) || len(rules) != len(manifest.Rules()) {
+	if len(results) != len(diags) || len(rules) != len(diagnostic.Rules()) {
 		t.Fatalf("%d results, %d rules", len(results), len(rules))
 	}
 	for i := range results {
@@ -181,7 +182,7 @@ func TestSARIFRules(t *testing.T) {
 func TestSARIFFingerprint(t *testing.T) {
 	result := func(src string) any {
 		_, diags := manifest.Parse(manifest.FileName, []byte(src))
-		return dig(t, sarifLog(t, manifest.NewReport("m.json", diags)), "runs", 0, "results", 0, "partialFingerprints", "pagesDiagnostic/v1")
+		return dig(t, sarifLog(t, diagnostic.NewReport("m.json", diags)), "runs", 0, "results", 0, "partialFingerprints", "pagesDiagnostic/v1")
 	}
 	before := result(`{"limits":{"cpuMs":0}}`)
 	if after := result("{\n\n\"entry\":\"a\",\"limits\":\n{\"cpuMs\":0}}"); before != after {
@@ -194,11 +195,11 @@ func TestSARIFFingerprint(t *testing.T) {
 
 // TestSARIFOmitted tells how many results a report left out.
 func TestSARIFOmitted(t *testing.T) {
-	var diags manifest.Diagnostics
+	var diags diagnostic.List
 	for i := range 150 {
-		diags = append(diags, manifest.Diagnostic{Severity: manifest.Warning, Code: "x", Line: 1 + i, Column: 1, EndLine: 1 + i, EndColumn: 2, Message: "m"})
+		diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "x", Line: 1 + i, Column: 1, EndLine: 1 + i, EndColumn: 2, Message: "m"})
 	}
-	log := sarifLog(t, manifest.NewReport("m.json", diags))
+	log := sarifLog(t, diagnostic.NewReport("m.json", diags))
 	text := dig(t, log, "runs", 0, "invocations", 0, "toolExecutionNotifications", 0, "message", "text")
 	if text != `50 problems more of "m.json" are not in this log` {
 		t.Errorf("the notification is %v", text)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/xeipuuv/gojsonschema"
 
+	"github.com/pages-toolchain/pages/manifest/jsontree"
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
@@ -107,7 +108,7 @@ var described = sync.OnceValue(func() *schemaNode {
 })
 
 // at returns the part of the schema that rules what a pointer points at, an empty one for an unknown place.
-func (s *schemaNode) at(p pointer) *schemaNode {
+func (s *schemaNode) at(p jsontree.Pointer) *schemaNode {
 	for tok := range strings.SplitSeq(strings.TrimPrefix(string(p), "/"), "/") {
 		next := s.Properties[tok]
 		if s.Items != nil {
@@ -124,8 +125,8 @@ func (s *schemaNode) at(p pointer) *schemaNode {
 }
 
 // missing returns the required keys that an object lacks.
-func (s *schemaNode) missing(n *node) []string {
-	return slices.DeleteFunc(slices.Clone(s.Required), func(key string) bool { return n.get(key) != nil })
+func (s *schemaNode) missing(n *jsontree.Node) []string {
+	return slices.DeleteFunc(slices.Clone(s.Required), func(key string) bool { return n.Get(key) != nil })
 }
 
 // keys returns the known keys of an object, sorted.
@@ -147,7 +148,7 @@ func (s *schemaNode) find(key string) []string {
 
 // violation is one refusal by the schema.
 type violation struct {
-	at   pointer
+	at   jsontree.Pointer
 	kind string // gojsonschema's own name of the keyword that refused
 	key  string // of an unknown or missing key
 	want string // the bound or type that was not met
@@ -155,12 +156,12 @@ type violation struct {
 
 // violations validates a document. Its keys are only known ones, or the object they are in is reported, so
 // that no pointer needs unescaping.
-func violations(root *node) ([]violation, error) {
+func violations(root *jsontree.Node) ([]violation, error) {
 	schema, err := compiled()
 	if err != nil {
 		return nil, err
 	}
-	result, err := schema.Validate(gojsonschema.NewRawLoader(root.value()))
+	result, err := schema.Validate(gojsonschema.NewRawLoader(root.Value()))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func violations(root *node) ([]violation, error) {
 func newViolation(e gojsonschema.ResultError) violation {
 	v := violation{kind: e.Type()}
 	if _, rest, ok := strings.Cut(e.Context().String("/"), "/"); ok {
-		v.at = pointer("/" + rest)
+		v.at = jsontree.Pointer("/" + rest)
 	}
 	if v.kind == "pattern" && described().at(v.at).Enum != nil {
 		v.kind = "enum" // which lighten wrote as a pattern

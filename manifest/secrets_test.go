@@ -7,6 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestSecretsAreHidden holds every format to not repeating a secret by its place, whatever else is wrong with
@@ -92,12 +94,12 @@ func TestSecretsOfOtherConfigs(t *testing.T) {
 	const config = `{"vars":{"API_KEY":"hunter2"},"compatibility_flags":["nodejs"]}`
 	for _, text := range []string{config, config + "}", strings.TrimSuffix(config, "}")} {
 		src := []byte(`{}`)
-		_, diags := manifest.Load(fstest.MapFS{
+		_, diags := validate.Load(fstest.MapFS{
 			manifest.FileName: {Data: src},
 			"wrangler.jsonc":  {Data: []byte(text)},
 		}, manifest.FileName)
-		r := manifest.NewReport(manifest.FileName, diags)
-		out := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) })
+		r := diagnostic.NewReport(manifest.FileName, diags)
+		out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, src, diagnostic.Terminal{}) })
 		if len(diags) == 0 || strings.Contains(out, "hunter2") || !strings.Contains(out, `"API_KEY":"*******"`) {
 			t.Errorf("%s:\n%s", text, out)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // lenient finds files as Windows does: in any case, and with dots after a name.
@@ -47,10 +49,10 @@ func TestFoldersThatAreNotUploaded(t *testing.T) {
 		for label, text := range map[string]string{"assets": `{"assets":"%s"}`, "migrations": `{"bindings":{"database":{"migrations":"%s"}}}`} {
 			files := tree(map[string]string{dir + "/1.sql": "select 1"})
 			files[manifest.FileName] = &fstest.MapFile{Data: fmt.Appendf(nil, text, dir)}
-			_, diags := manifest.Load(files, manifest.FileName)
+			_, diags := validate.Load(files, manifest.FileName)
 			var got string
 			for _, d := range diags {
-				if d.Severity == manifest.Error {
+				if d.Severity == diagnostic.Error {
 					got += d.Message
 				}
 			}
@@ -79,7 +81,7 @@ func TestLoadSpelling(t *testing.T) {
 			elsewhere + `; did you mean "public/sql"?`,
 	} {
 		disk.MapFS[manifest.FileName] = &fstest.MapFile{Data: []byte(text)}
-		_, diags := manifest.Load(disk, manifest.FileName)
+		_, diags := validate.Load(disk, manifest.FileName)
 		if got := strings.TrimSuffix(found(diags), "\n"); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
 		}

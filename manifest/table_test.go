@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // testCase is one manifest and its verdict, both on one line of testdata/cases.txt.
@@ -64,7 +64,7 @@ func tableCases(tb testing.TB) []testCase {
 
 // verdict puts diagnostics on one line: "ok", or for each its span, its code and, unless empty, its path. A
 // "~" marks a warning.
-func verdict(diags manifest.Diagnostics) string {
+func verdict(diags diagnostic.List) string {
 	if len(diags) == 0 {
 		return "ok"
 	}
@@ -75,7 +75,7 @@ func verdict(diags manifest.Diagnostics) string {
 			end = fmt.Sprintf("%d:%d", d.EndLine, d.EndColumn)
 		}
 		mark := ""
-		if d.Severity == manifest.Warning {
+		if d.Severity == diagnostic.Warning {
 			mark = "~"
 		}
 		parts[i] = fmt.Sprintf("%d:%d-%s %s%s %s", d.Line, d.Column, end, mark, d.Code, strconv.QuoteToGraphic(d.Path))

@@ -5,31 +5,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
 // This file explains keys the manifest does not have.
 
 // explainUnknownKey reports a key at the key itself, with the object's pointer.
-func (d *document) explainUnknownKey(p pointer, n *node, key string) {
-	var at span
-	if i, ok := n.find(key); ok {
-		at = n.members[i.first].at
+func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key string) {
+	var at sourcetext.Span
+	if i, ok := n.Find(key); ok {
+		at = n.Members[i.First].At
 	}
 	switch key {
 	case "$schema":
-		d.add(Error, codeSchemaKey, p, at, `the platform refuses the key "$schema"`,
+		d.Add(diagnostic.Error, diagnostic.CodeSchemaKey, p, at, `the platform refuses the key "$schema"`,
 			"remove it: pages init --editor NAME lets the editor map the schema to "+FileName)
 	case "stagedMigrationsPrefix":
-		d.add(Error, codeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
+		d.Add(diagnostic.Error, diagnostic.CodeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
 	default:
-		msg := fmt.Sprintf("%s has no key %s", objectName(p), quote(key))
-		d.add(Error, codeUnknownKey, p, at, msg, unknownKeyFix(p, n, key))
+		msg := fmt.Sprintf("%s has no key %s", objectName(p), sourcetext.Quote(key))
+		d.Add(diagnostic.Error, diagnostic.CodeUnknownKey, p, at, msg, unknownKeyFix(p, n, key))
 	}
 }
 
 // objectName is how messages name an object by its pointer.
-func objectName(p pointer) string {
-	switch p.kind() {
+func objectName(p jsontree.Pointer) string {
+	switch p.Kind() {
 	case "":
 		return "the manifest"
 	case "/routes/*":
@@ -37,7 +41,7 @@ func objectName(p pointer) string {
 	case "/forms/*":
 		return "a form"
 	default:
-		_, last := p.parent()
+		_, last := p.Parent()
 		return `"` + last + `"`
 	}
 }
@@ -45,18 +49,18 @@ func objectName(p pointer) string {
 // unknownKeyFix names the key that was meant: this manifest's word for what another tool's config calls so,
 // a near one of the same object, or the same one elsewhere in the manifest. Keys that are there already are not
 // what was meant.
-func unknownKeyFix(p pointer, n *node, key string) string {
+func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
 	if fix := foreign(p, key); fix != "" {
-		for _, known := range n.members {
-			if fix == "did you mean "+strconv.Quote(known.key)+"?" {
-				return "remove it: " + strconv.Quote(known.key) + " is there already"
+		for _, known := range n.Members {
+			if fix == "did you mean "+strconv.Quote(known.Key)+"?" {
+				return "remove it: " + strconv.Quote(known.Key) + " is there already"
 			}
 		}
 		return fix
 	}
 	root := described()
-	absent := slices.DeleteFunc(root.at(p).keys(), func(k string) bool { return n.get(k) != nil })
-	if fix := didYouMean(key, absent); fix != "" {
+	absent := slices.DeleteFunc(root.at(p).keys(), func(k string) bool { return n.Get(k) != nil })
+	if fix := diagnostic.DidYouMean(key, absent); fix != "" {
 		return fix
 	}
 	if required := root.at(p).missing(n); len(required) == 1 && namesThePath(key) {
@@ -74,7 +78,7 @@ func namesThePath(key string) bool {
 }
 
 // foreign is the fix for what other tools call a part of the manifest, or a beginner does; "" for other keys.
-func foreign(p pointer, key string) string {
+func foreign(p jsontree.Pointer, key string) string {
 	binding, isSecret := foreignBinding(key)
 	switch {
 	case p == "" && binding != "":
@@ -87,7 +91,7 @@ func foreign(p pointer, key string) string {
 		return "remove it: the platform has no such binding"
 	case p == "":
 		return foreignKey(key)
-	case (p == "/bindings/kv" || p == "/bindings/storage") && key == "binding", p.kind() == "/forms/*" && key == "form":
+	case (p == "/bindings/kv" || p == "/bindings/storage") && key == "binding", p.Kind() == "/forms/*" && key == "form":
 		return `did you mean "name"?`
 	case p == "/bindings/database" && (key == "binding" || key == "name"):
 		return "remove it: it is env." + DatabaseName

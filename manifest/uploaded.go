@@ -6,6 +6,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // This file reads an uploaded site by its manifest: what its files are, and what the site is made to have. Files
@@ -39,13 +42,13 @@ func (m *Manifest) ServedPath(file string) (rel string, ok bool) {
 // PublicPath is the path, with its leading slash, that visitors ask for a file at; false for one that nobody gets.
 func (m *Manifest) PublicPath(file string) (string, bool) {
 	rel, ok := m.ServedPath(file)
-	return "/" + rel, ok && !m.IsSource(file) && !HiddenPath(rel) && !EdgeFile("/"+rel)
+	return "/" + rel, ok && !m.IsSource(file) && !publicfiles.HiddenPath(rel) && !sitepath.EdgeFile("/"+rel)
 }
 
 // IsSource reports whether a file is the Worker's entry or lies among the migrations.
 func (m *Manifest) IsSource(file string) bool {
 	a := m.AssetsFolder()
-	return a.Entry != "" && file == a.Entry || a.migration(file)
+	return a.Entry != "" && file == a.Entry || a.Migration(file)
 }
 
 // IsMigration reports whether a file is a script of the site's database.
@@ -96,13 +99,13 @@ func equal(a, b any) bool {
 }
 
 // AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.
-func (m *Manifest) AssetsFolder() AssetsFolder {
-	a := AssetsFolder{Dir: cleanPath(m.Assets)}
+func (m *Manifest) AssetsFolder() publicfiles.Folder {
+	a := publicfiles.Folder{Dir: sitepath.CleanPath(m.Assets)}
 	if m.Entry != "" {
-		a.Entry = cleanPath(m.Entry)
+		a.Entry = sitepath.CleanPath(m.Entry)
 	}
 	if m.Bindings.Database != nil {
-		a.Migrations = cleanPath(m.Bindings.Database.Migrations)
+		a.Migrations = sitepath.CleanPath(m.Bindings.Database.Migrations)
 	}
 	return a
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
 // This file knows the files in which programs keep what lets their users in. A Worker has no use for them: the values
@@ -20,7 +20,7 @@ func private() []string {
 // Credentials reports whether a file that the checkout holds, and that is taken in as text or data, holds keys or
 // passwords, by its path and its first bytes: 128, or all it has.
 func (c *Checkout) Credentials(file string, start []byte) bool {
-	if manifest.StartsKey(start) {
+	if publicfiles.StartsKey(start) {
 		return true
 	}
 	file = filepath.ToSlash(c.below(c.follow(file)))
@@ -37,7 +37,7 @@ func (c *Checkout) Credentials(file string, start []byte) bool {
 	case ".pem", ".key", ".db", ".sqlite", ".sqlite3": // certificates, public keys, and data that a Worker may bring along
 		return false
 	}
-	return manifest.HoldsSecrets(name)
+	return publicfiles.HoldsSecrets(name)
 }
 
 // below is a path without links as the folder sees it that it is held for: what that lies in is none of its matter.

@@ -27,6 +27,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 //go:embed front project
@@ -120,7 +121,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 
 // public writes a static file. Of _redirects it returns what is left out.
 func (o *output) public(name string, a sitefile.Asset) (left []string, err error) {
-	if !strings.EqualFold(a.Path, "/"+manifest.RedirectsFile) {
+	if !strings.EqualFold(a.Path, "/"+sitepath.RedirectsFile) {
 		return nil, o.copy(a, name)
 	}
 	text, err := os.ReadFile(a.File)
@@ -142,7 +143,7 @@ func keepRedirects(text string) (kept string, left []string) {
 			out.WriteString(line)
 			continue
 		}
-		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), manifest.RedirectsFile))
+		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), sitepath.RedirectsFile))
 	}
 	return out.String(), left
 }
@@ -227,7 +228,7 @@ func frontConfig(b *bundler.Bundle, m *manifest.Manifest, o Options) front {
 		gated := table.JudgeFile(a.Path).Gated()
 		if gated {
 			for _, name := range manifest.FileNames(a.Path) {
-				f.Guarded = append(f.Guarded, manifest.FoldPath(name))
+				f.Guarded = append(f.Guarded, sitepath.FoldPath(name))
 			}
 		}
 		if folder, ok := strings.CutSuffix(a.Path, "/404.html"); ok {

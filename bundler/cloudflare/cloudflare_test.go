@@ -20,6 +20,8 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // built builds a site of these files.
@@ -35,7 +37,7 @@ func built(t *testing.T, files map[string]string) (*bundler.Bundle, *manifest.Ma
 			t.Fatal(err)
 		}
 	}
-	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	m, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	if m == nil {
 		t.Fatal(diags)
 	}
@@ -339,10 +341,10 @@ console.log(JSON.stringify(answers));`
 		for j, path := range l.Paths {
 			var want verdict
 			decoded, err := url.PathUnescape(path)
-			canonical, fault := manifest.CanonicalPath(decoded)
+			canonical, fault := sitepath.CanonicalPath(decoded)
 			if err == nil && fault == "" && !strings.Contains(strings.ToLower(path), "%2f") {
 				_, rank := table.Match(canonical)
-				want = verdict{canonical, manifest.FoldPath(canonical), rank > 0, table.Judge(canonical).Gated()}
+				want = verdict{canonical, sitepath.FoldPath(canonical), rank > 0, table.Judge(canonical).Gated()}
 			}
 			seen[fmt.Sprint(want.Path != "", want.Listed, want.Gated)]++
 			if got := answers[i][j]; got != want {

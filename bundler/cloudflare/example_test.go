@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/bundler/cloudflare"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 func Example() {
@@ -47,7 +48,7 @@ func moveClub(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m, found := manifest.Load(os.DirFS(site), manifest.FileName)
+	m, found := validate.Load(os.DirFS(site), manifest.FileName)
 	if m == nil {
 		return fmt.Errorf("%v", found)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/web/cache"
@@ -92,12 +93,12 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
-		manifest.Locate(checked.Source, diags)
+		diagnostic.Locate(checked.Source, diags)
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
 	personas, refusal := project.ReadPersonas(b.dir)
 	if refusal != nil {
-		return devserver.Outcome{Problems: b.problems(manifest.Diagnostics{*refusal}, "The personas were refused"), Watch: watch}
+		return devserver.Outcome{Problems: b.problems(diagnostic.List{*refusal}, "The personas were refused"), Watch: watch}
 	}
 	if problems := b.migrate(ctx, m, checked.Source); problems != nil {
 		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.WrittenFile())}
@@ -141,15 +142,15 @@ func (b *siteBuilder) readPrivate(ctx context.Context, m *manifest.Manifest) err
 
 // unasked warns of a Worker that no route leads to: whoever writes the first one looks for
 // the fault in it. The manifest is none the worse for it, and pages validate says nothing.
-func unasked(m *manifest.Manifest, src []byte) manifest.Diagnostics {
+func unasked(m *manifest.Manifest, src []byte) diagnostic.List {
 	if m.Entry == "" || len(m.Routes) > 0 {
 		return nil
 	}
-	warning := manifest.Diagnostics{{
-		Severity: manifest.Warning, Code: "entry-unasked", Path: "/entry",
+	warning := diagnostic.List{{
+		Severity: diagnostic.Warning, Code: "entry-unasked", Path: "/entry",
 		Message: `no route leads to the Worker, so it is never asked: declare "routes", such as [{"pattern": "/api/*"}]`,
 	}}
-	manifest.Locate(src, warning)
+	diagnostic.Locate(src, warning)
 	return warning
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // building is the builder of a site, with its console.
 func building(t *testing.T, dir string) *siteBuilder {
 	t.Helper()
-	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	m, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

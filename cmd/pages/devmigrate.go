@@ -8,6 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -35,7 +36,7 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []b
 	}
 	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
 	if diags := migration.Diagnostics(b.dir, err); diags != nil {
-		manifest.Locate(src, diags)
+		diagnostic.Locate(src, diags)
 		problems = b.problems(diags, "A migration failed")
 	}
 	if stands := result.Stands(); stands != "" {

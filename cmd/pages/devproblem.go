@@ -7,6 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -58,15 +59,15 @@ func secretsProblem(err error) devserver.Problem {
 
 // problems are diagnostics in the terms of the dev server's pages. Those of a build
 // that failed are what stops it: the warnings are told when it builds.
-func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devserver.Problem {
+func (b *siteBuilder) problems(diags diagnostic.List, title string) []devserver.Problem {
 	var list []devserver.Problem
 	failed := diags.HasErrors()
 	for _, d := range diags {
-		if failed && d.Severity == manifest.Warning {
+		if failed && d.Severity == diagnostic.Warning {
 			continue
 		}
 		title := title
-		if d.Severity == manifest.Warning {
+		if d.Severity == diagnostic.Warning {
 			title = "Worth a look"
 		}
 		p := devserver.Problem{

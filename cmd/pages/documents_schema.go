@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pages-toolchain/pages/devserver/site"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -95,7 +95,7 @@ func mayFail(s shape) shape {
 		if err != nil {
 			return nil, err
 		}
-		for _, more := range []shape{of[failureDoc], of[manifest.Report]} {
+		for _, more := range []shape{of[failureDoc], of[diagnostic.Report]} {
 			part, err := more()
 			if err != nil {
 				return nil, err
@@ -112,10 +112,10 @@ func mayFail(s shape) shape {
 
 // validation is the schema of one report of diagnostics, or of several.
 func validation() (*jsonschema.Schema, error) {
-	one, err := of[manifest.Report]()
+	one, err := of[diagnostic.Report]()
 	if err != nil {
 		return nil, err
 	}
-	several, err := of[manifest.Reports]()
+	several, err := of[diagnostic.Reports]()
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{one, several}}, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // untilInterrupt takes Ctrl-C for success, as the end of a command that runs until then. Any other signal is an error.
@@ -124,7 +124,7 @@ func (c *cli) printRefused(r *failure.RefusedError) {
 		c.term.PrintJSONLine(r.Report)
 		return
 	case c.term.JSON:
-		_ = manifest.WriteJSON(c.term.Stdout, r.Report) // the exit tells of output that is lost
+		_ = diagnostic.WriteJSON(c.term.Stdout, r.Report) // the exit tells of output that is lost
 		return
 	}
 	c.term.PrintDiagnostics(r.Report, r.Source)

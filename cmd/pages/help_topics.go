@@ -9,6 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // topic is a page of help that is about no single command.
@@ -143,7 +144,7 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   migrations         in bytewise order of their names; edited, missing and late ones are refused
   SQL                the functions and pragmas of D1's documentation`,
 		manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName, manifest.DefaultStorageName, manifest.DefaultKVName,
-		manifest.ReservedPages, manifest.ReservedPreview, manifest.PinDate,
+		sitepath.ReservedPages, sitepath.ReservedPreview, manifest.PinDate,
 		limitsAndCeilings())
 }
 

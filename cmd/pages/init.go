@@ -8,6 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
@@ -45,7 +46,7 @@ func (c *cli) newInit() *cobra.Command {
 				}
 				return scaffold.SetUpEditors(&c.term, c.editorFolder(args), chosen)
 			}
-			o := scaffold.Options{Template: f.template, Yes: f.yes, Editors: f.editors, Commit: builtFrom(), Load: func(dir string) (*manifest.Manifest, manifest.Report, []byte) {
+			o := scaffold.Options{Template: f.template, Yes: f.yes, Editors: f.editors, Commit: builtFrom(), Load: func(dir string) (*manifest.Manifest, diagnostic.Report, []byte) {
 				m, found := c.sites().Load(dir)
 				return m, found.Report, found.Source
 			}}

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // snippetReach is how many lines are shown around a fault.
@@ -29,8 +30,8 @@ func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.Sn
 		return nil
 	}
 	shown := secrets.Star(string(text))
-	if filepath.Base(file) == manifest.HeadersFile {
-		shown = manifest.StarHeaders(shown)
+	if filepath.Base(file) == sitepath.HeadersFile {
+		shown = edgerules.StarHeaders(shown)
 	}
 	var out []devserver.SnippetLine
 	number := 0

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // validateFlags are the flags of `pages validate`.
@@ -103,11 +103,11 @@ func (c *cli) writeReports(format string, results []project.Checked) error {
 	list := reports(results)
 	switch format {
 	case "json":
-		return manifest.WriteJSON(c.term.Stdout, list...)
+		return diagnostic.WriteJSON(c.term.Stdout, list...)
 	case "github":
 		return c.writeGitHub(c.inWorkspace(list))
 	case "sarif":
-		return manifest.WriteSARIF(c.term.Stdout, c.inWorkspace(list)...)
+		return diagnostic.WriteSARIF(c.term.Stdout, c.inWorkspace(list)...)
 	}
 	return c.writeText(c.term.Stdout, results)
 }
@@ -119,7 +119,7 @@ func (c *cli) writeText(to io.Writer, results []project.Checked) error {
 		if i > 0 && len(r.Report.Diagnostics) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := manifest.WriteText(w, r.Report, r.Source, style); err != nil {
+		if err := diagnostic.WriteText(w, r.Report, r.Source, style); err != nil {
 			return err
 		}
 		if !r.Report.OK {
@@ -132,8 +132,8 @@ func (c *cli) writeText(to io.Writer, results []project.Checked) error {
 	return w.Flush()
 }
 
-func reports(results []project.Checked) []manifest.Report {
-	list := make([]manifest.Report, len(results))
+func reports(results []project.Checked) []diagnostic.Report {
+	list := make([]diagnostic.Report, len(results))
 	for i, r := range results {
 		list[i] = r.Report
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // This file reports to GitHub Actions: where its runner collects summaries, and
@@ -14,7 +14,7 @@ import (
 
 // writeGitHub writes annotations, and the list where GitHub collects summaries.
 // A summary that cannot be written says nothing about the site: it is a warning.
-func (c *cli) writeGitHub(list []manifest.Report) error {
+func (c *cli) writeGitHub(list []diagnostic.Report) error {
 	path, _ := c.term.Lookup("GITHUB_STEP_SUMMARY")
 	summarized := path != ""
 	if summarized {
@@ -23,21 +23,21 @@ func (c *cli) writeGitHub(list []manifest.Report) error {
 			c.term.Warn("the step summary cannot be written: %s", err)
 		}
 	}
-	return manifest.WriteGitHub(c.term.Stdout, summarized, list...)
+	return diagnostic.WriteGitHub(c.term.Stdout, summarized, list...)
 }
 
-func appendSummary(path string, list []manifest.Report) error {
+func appendSummary(path string, list []diagnostic.Report) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(manifest.WriteGitHubSummary(f, list...), f.Close())
+	return errors.Join(diagnostic.WriteGitHubSummary(f, list...), f.Close())
 }
 
 // inWorkspace names files from the root of the checkout, as GitHub reads them,
 // when a runner tells where that is: a step may have another working directory.
 // What is elsewhere keeps its name.
-func (c *cli) inWorkspace(list []manifest.Report) []manifest.Report {
+func (c *cli) inWorkspace(list []diagnostic.Report) []diagnostic.Report {
 	root, _ := c.term.Lookup("GITHUB_WORKSPACE")
 	if root == "" {
 		return list

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // TestValidateWatch edits a site under `pages validate --watch` and reads what it
@@ -36,7 +37,7 @@ func TestValidateWatch(t *testing.T) {
 		if !lines.Scan() {
 			t.Fatalf("%s: no report: %v", when, lines.Err())
 		}
-		var r manifest.Report
+		var r diagnostic.Report
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			t.Fatalf("%s: %v in %s", when, err, lines.Text())
 		}

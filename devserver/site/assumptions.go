@@ -3,8 +3,8 @@ package site
 import (
 	"time"
 
-	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // This file holds the choices that the platform document leaves open. Each may
@@ -51,7 +51,7 @@ import (
 // not wait for each other.
 const (
 	// reservedPrefix is the part of the site that belongs to the platform.
-	reservedPrefix = "/" + manifest.ReservedPages
+	reservedPrefix = "/" + sitepath.ReservedPages
 
 	// defaultForm names a lead whose post carried no form name.
 	defaultForm = "default"

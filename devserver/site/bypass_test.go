@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // bypass is one line of testdata/bypass.txt.
@@ -56,9 +57,9 @@ func (b bypass) expected(status int) bool {
 }
 
 // openers are rules that try to open what is for members.
-func openers(t testing.TB) *manifest.EdgeRules {
+func openers(t testing.TB) *edgerules.Rules {
 	t.Helper()
-	rules, diags := manifest.ParseEdgeRules("/*\n  Cache-Control: public, max-age=600\n  Access-Control-Allow-Origin: https://evil.example\n"+
+	rules, diags := edgerules.Parse("/*\n  Cache-Control: public, max-age=600\n  Access-Control-Allow-Origin: https://evil.example\n"+
 		"  Access-Control-Allow-Credentials: true\n  Set-Cookie: seen=x\n", `
 /way/in/by/rule/* /private/:splat 200
 /way/in /private/a 200

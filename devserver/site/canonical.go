@@ -3,7 +3,8 @@ package site
 import (
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // Path is the one value that the gate, the route table, the static lookup and
@@ -29,7 +30,7 @@ func (p Path) Target() string {
 
 // sibling returns the canonical target of another decoded path, with the same query.
 func (p Path) sibling(decoded string) string {
-	return Path{escaped: manifest.EscapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
+	return Path{escaped: edgerules.EscapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
 }
 
 // Canonical reads a request target in origin form ("/a?b") or absolute form
@@ -62,7 +63,7 @@ func Canonical(requestURI string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	p.decoded, p.escaped = decoded, manifest.EscapePath(decoded)
+	p.decoded, p.escaped = decoded, edgerules.EscapePath(decoded)
 	return p, nil
 }
 
@@ -103,7 +104,7 @@ func decodePath(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, fault := manifest.CanonicalPath(decoded)
+	path, fault := sitepath.CanonicalPath(decoded)
 	if fault != "" {
 		return "", refusePath(fault)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 func TestCanonical(t *testing.T) {
@@ -121,7 +121,7 @@ func TestHosts(t *testing.T) {
 func TestCanonicalCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		p, err := Canonical("/css/site-0123.css?v=1")
-		if err != nil || manifest.FoldPath(p.decoded) == "" {
+		if err != nil || sitepath.FoldPath(p.decoded) == "" {
 			t.Fatal(err)
 		}
 	}); n != 0 {

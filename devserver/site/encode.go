@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // This file compresses static files for who takes that (RFC 9110, section 12.5.3).
@@ -93,7 +93,7 @@ func WithoutEncoding(ctx context.Context) context.Context {
 }
 
 // forbidsEncoding reports whether a rule has an answer sent as it is (RFC 9111, section 5.2.2.6).
-func forbidsEncoding(c manifest.HeaderChange) bool {
+func forbidsEncoding(c edgerules.HeaderChange) bool {
 	return c.Name == "Cache-Control" && strings.Contains(strings.ToLower(c.Value), "no-transform")
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
 // exchange is one request on its way through the site, and its response.
@@ -170,7 +170,7 @@ func (x *exchange) finish() {
 	s := x.site
 	elapsed := s.options.Now().Sub(x.began)
 	record := RequestRecord{
-		ID: x.id, At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: manifest.MaskQuery(x.path.query), Status: x.out.status, Bytes: x.out.bytes,
+		ID: x.id, At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: sourcetext.MaskQuery(x.path.query), Status: x.out.status, Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
 	}
@@ -179,7 +179,7 @@ func (x *exchange) finish() {
 	}
 	if record.Path == "" { // the target was refused
 		sent, query, _ := strings.Cut(x.r.RequestURI, "?")
-		record.Path, record.Query = sent, manifest.MaskQuery(query)
+		record.Path, record.Query = sent, sourcetext.MaskQuery(query)
 	}
 	if record.Status == 0 {
 		record.Status = http.StatusOK

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // Explanation is what one visitor's request meets, and why. What does not apply
@@ -149,7 +150,7 @@ func (v *Routing) changes(d decision, path Path) []string {
 func (e *Explanation) setDecision(d decision, path Path) {
 	e.Answer = d.answer
 	if d.rule.Line > 0 {
-		e.Rule = fmt.Sprintf("%s:%d", manifest.RedirectsFile, d.rule.Line)
+		e.Rule = fmt.Sprintf("%s:%d", sitepath.RedirectsFile, d.rule.Line)
 	}
 	if d.file != nil && d.answer != AnswerWorker {
 		e.File = d.file.asset.File

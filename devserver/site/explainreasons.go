@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // This file holds the reasons that an explanation gives. Each is a sentence for
@@ -64,14 +66,14 @@ func (v *Routing) whyAccess(path string, a admission) []string {
 
 // whyRule says what a rule of "_redirects" does.
 func whyRule(d decision) []string {
-	line := fmt.Sprintf("line %d of %s ", d.rule.Line, manifest.RedirectsFile)
+	line := fmt.Sprintf("line %d of %s ", d.rule.Line, sitepath.RedirectsFile)
 	switch {
 	case d.refusal != nil || d.rule.Line == 0:
 		return nil
 	case d.rule.Refused():
 		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
 	case d.rule.Path != "":
-		return []string{line + "answers with the file of " + manifest.EscapePath(d.rule.Path) + ", before files and Worker"}
+		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) + ", before files and Worker"}
 	}
 	return []string{line + "leads elsewhere, before files and Worker"}
 }
@@ -115,7 +117,7 @@ func (v *Routing) whyAnswer(path, method string, d decision) []string {
 			why = append(why, "a file answers GET and HEAD before the Worker is asked")
 		}
 		if d.redirect != "" && d.rule.Line == 0 {
-			why = append(why, "the page is known as "+manifest.EscapePath(d.redirect)+": 307 leads there")
+			why = append(why, "the page is known as "+edgerules.EscapePath(d.redirect)+": 307 leads there")
 		}
 		return why
 	case AnswerNotFound, AnswerNotFoundPage:

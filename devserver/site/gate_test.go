@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // privateFiles is a site with something to hide.
@@ -42,7 +43,7 @@ type watchful struct {
 
 func (w *watchful) Serve(out http.ResponseWriter, r *http.Request) error {
 	w.calls.Add(1)
-	if folded := manifest.FoldPath(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
+	if folded := sitepath.FoldPath(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
 		w.t.Errorf("the Worker was called with %q", r.URL.Path)
 	}
 	if again, err := Canonical(r.RequestURI); err != nil || again.Target() != r.RequestURI || again.String() != r.URL.Path {

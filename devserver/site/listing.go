@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // Listing is all the routes of a revision, the most specific first, and what
@@ -88,7 +89,7 @@ func (v *Routing) filesFirst() map[string][]string {
 	for path, f := range v.static.files {
 		seen := map[string]bool{}
 		for _, name := range addressesOf(path) {
-			p, err := Canonical(manifest.EscapePath(name))
+			p, err := Canonical(edgerules.EscapePath(name))
 			if err != nil {
 				continue
 			}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // recorder passes a response on and remembers its status and length.
@@ -17,8 +17,8 @@ type recorder struct {
 
 	status  int
 	bytes   int64
-	members bool                    // the address is for members, whoever asks
-	changes []manifest.HeaderChange // that the site's own rules ask for
+	members bool                     // the address is for members, whoever asks
+	changes []edgerules.HeaderChange // that the site's own rules ask for
 }
 
 // WriteHeader notes the final status.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // proof says which tests hold the rules of one or more numbers of the list of
@@ -152,7 +153,7 @@ func TestR390Grammar(t *testing.T) {
 		rounds = 5_000
 	}
 	dir, assets := folder(t, privateFiles)
-	for _, rules := range []*manifest.EdgeRules{nil, openers(t)} {
+	for _, rules := range []*edgerules.Rules{nil, openers(t)} {
 		f := start(t, Options{}, Revision{
 			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /report", "public /*")},
 			Worker:   &watchful{t: t}, Rules: rules, Assets: assets, AssetsDir: dir,

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // cutReserved splits the path of the platform's own part of the site: "sign-in"
@@ -14,7 +14,7 @@ func cutReserved(path string) (name string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
 		return strings.TrimPrefix(rest, "/"), true
 	}
-	return "?", manifest.ReservedPath(path) == manifest.ReservedPages
+	return "?", sitepath.ReservedPath(path) == sitepath.ReservedPages
 }
 
 // serveReserved answers under "/__pages/". Form posts may come from anywhere, as

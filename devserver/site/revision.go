@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
@@ -33,7 +34,7 @@ type Revision struct {
 	AssetsDir string
 	// Rules are what the files "_headers" and "_redirects" say; nil for nothing.
 	// The files themselves are never served, whether or not they are among the Assets.
-	Rules *manifest.EdgeRules
+	Rules *edgerules.Rules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
 	// StandIn says that the Worker answers form posts too: it stands in for a site of

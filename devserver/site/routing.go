@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // Routing decides how a revision answers: what a path leads to, whether the
@@ -15,7 +16,7 @@ type Routing struct {
 	manifest *manifest.Manifest // never nil
 	routes   *manifest.RouteTable
 	static   *staticIndex
-	rules    *manifest.EdgeRules
+	rules    *edgerules.Rules
 	worker   bool // code answers what is listed
 }
 
@@ -76,7 +77,7 @@ type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
 	name     string // what follows "/__pages/"
 	hit      found
-	rule     manifest.Redirect // of "_redirects", that covers the path
+	rule     edgerules.Redirect // of "_redirects", that covers the path
 	gated    bool
 }
 
@@ -92,9 +93,9 @@ func (v *Routing) admit(path string) (a admission) {
 }
 
 // resolveTarget finds what a path leads to, by a rule or by itself, and whether the gate guards it.
-func (v *Routing) resolveTarget(path string) (hit found, rule manifest.Redirect, gated bool) {
+func (v *Routing) resolveTarget(path string) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, gated = v.lookUp(path)
-	rule = v.rules.Redirect(manifest.EscapePath(path))
+	rule = v.rules.Redirect(edgerules.EscapePath(path))
 	if rule.Path == "" {
 		return hit, rule, gated
 	}
@@ -132,7 +133,7 @@ type decision struct {
 	route    string // the pattern that lists the path, "" for none
 	file     *file  // that lies at the path, or the 404 page; nil for none
 	redirect string // decoded path, for AnswerRedirect without a rule
-	rule     manifest.Redirect
+	rule     edgerules.Redirect
 	refusal  *RefusalError // of the method, before anything was looked at
 }
 
@@ -161,7 +162,7 @@ func (v *Routing) decide(path, method string, a admission) decision {
 
 // follow is the decision where no Worker answers. A rule of "_redirects" that covers
 // the path counts before files and Worker, as it does at Cloudflare.
-func (x *staticIndex) follow(rule manifest.Redirect, path, method string, hit found, member bool) (d decision) {
+func (x *staticIndex) follow(rule edgerules.Redirect, path, method string, hit found, member bool) (d decision) {
 	switch {
 	case rule.Line == 0:
 		return x.decide(path, method, hit, member)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 const (
@@ -49,7 +50,7 @@ func ruledSite(t testing.TB) *fixture {
 	files := map[string]string{"/_headers": "not to be seen", "/_redirects": "not to be seen", "/plain.css": strings.Repeat("a { color: red }\n", 200)}
 	maps.Copy(files, plainFiles)
 	dir, assets := folder(t, files)
-	rules, diags := manifest.ParseEdgeRules(ruleHeaders, ruleRedirects)
+	rules, diags := edgerules.Parse(ruleHeaders, ruleRedirects)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
@@ -168,7 +169,7 @@ func TestRulesOpenNothing(t *testing.T) {
 
 func TestExplainRules(t *testing.T) {
 	dir, assets := folder(t, plainFiles)
-	rules, _ := manifest.ParseEdgeRules(ruleHeaders, ruleRedirects)
+	rules, _ := edgerules.Parse(ruleHeaders, ruleRedirects)
 	v := NewRouting(Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /dir/x.txt")}, Rules: rules, Assets: assets, AssetsDir: dir})
 	for target, want := range map[string]string{
 		"/old?a":                  `"rule":"_redirects:2","headers":["X-Frame-Options: DENY","X-Tag: all"],"status":301`,

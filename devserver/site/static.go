@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // staticIndex finds the asset for a path. Only what is in the index can be
@@ -46,7 +47,7 @@ func newStaticIndex(assets []sitefile.Asset, dir string, routes *manifest.RouteT
 	}
 	for _, a := range assets {
 		a.Path = norm.NFC.String(a.Path)
-		if manifest.EdgeFile(a.Path) {
+		if sitepath.EdgeFile(a.Path) {
 			continue
 		}
 		if a.ContentType == "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // This file reads the headers that a project's configuration has another host send, for those that lock a folder there
@@ -24,8 +24,8 @@ func secretHeaders(project fs.FS) (list []Left) {
 		read func(text string) []hostHeader
 	}{{"netlify.toml", netlifyHeaders}, {"vercel.json", vercelHeaders}, {"firebase.json", firebaseHeaders}} {
 		for _, h := range config.read(textOf(project, config.file)) {
-			if wrong := manifest.HeaderSecret(h.name, h.value); wrong != "" {
-				list = append(list, Left{File: config.file, Secret: true, Text: wrong + "; do not write it into \"_headers\": " + manifest.HeaderSecretFix(h.path)})
+			if wrong := edgerules.HeaderSecret(h.name, h.value); wrong != "" {
+				list = append(list, Left{File: config.file, Secret: true, Text: wrong + "; do not write it into \"_headers\": " + edgerules.HeaderSecretFix(h.path)})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // TestTemplates: each is a whole site that is in order, to the last warning, and leaves nothing to fill in.
@@ -24,7 +25,7 @@ func TestTemplates(t *testing.T) {
 					t.Errorf("%s has something to fill in", f.Path)
 				}
 			}
-			m, diags := manifest.Load(fsys, manifest.FileName)
+			m, diags := validate.Load(fsys, manifest.FileName)
 			if m == nil || len(diags) > 0 {
 				t.Fatalf("%v", diags)
 			}

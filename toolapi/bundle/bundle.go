@@ -24,6 +24,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -107,11 +109,11 @@ func (b *Bundle) readManifest(text []byte) error {
 
 // manifestFault says the first thing that is wrong with a manifest, and how many
 // others are.
-func manifestFault(diagnostics manifest.Diagnostics) error {
+func manifestFault(diagnostics diagnostic.List) error {
 	f := &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid."}
 	n := 0
 	for _, d := range diagnostics {
-		if d.Severity != manifest.Error {
+		if d.Severity != diagnostic.Error {
 			continue
 		}
 		if n++; n == 1 {
@@ -161,7 +163,7 @@ func (b *Bundle) checkTypes() error {
 	for i := range b.Files {
 		f := &b.Files[i]
 		if f.ContentType == "" {
-			f.ContentType = manifest.ContentType(f.Path)
+			f.ContentType = publicfiles.ContentType(f.Path)
 		}
 		if passed[f.ContentType] {
 			continue
@@ -233,7 +235,7 @@ func (b *Bundle) Migrations() (all []sitefile.File) {
 // files: all are served. Dot files may be uploaded, and are served nowhere.
 func (b *Bundle) Assets() (all []sitefile.Asset) {
 	for _, f := range b.Files {
-		if url, ok := b.Manifest.ServedPath(f.Path); ok && !manifest.HiddenPath(url) {
+		if url, ok := b.Manifest.ServedPath(f.Path); ok && !publicfiles.HiddenPath(url) {
 			all = append(all, sitefile.Asset{Path: "/" + url, Size: f.Size, SHA256: f.SHA256, ContentType: f.ContentType})
 		}
 	}

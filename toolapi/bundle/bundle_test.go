@@ -13,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/validate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
@@ -182,10 +184,10 @@ func TestWalkedPaths(t *testing.T) {
 		case want == "" && bundle.CheckPath("public/"+c.paths[0]) != nil:
 			want = bundle.CodeTooLong // with the folder
 		}
-		_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+		_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 		got := ""
 		for _, d := range diags {
-			if d.Severity == manifest.Error {
+			if d.Severity == diagnostic.Error {
 				got = d.Code
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // This file reads the compatibility flags of an upload: those of its manifest, or of the JSON runtime config among
@@ -22,7 +23,7 @@ func Flags(text []byte, read func(path string) ([]byte, error)) ([]string, error
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		flags, diagnostics := manifest.RuntimeFlags(text, name, config)
+		flags, diagnostics := validate.RuntimeFlags(text, name, config)
 		if diagnostics.HasErrors() {
 			return nil, manifestFault(diagnostics)
 		}

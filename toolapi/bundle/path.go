@@ -12,6 +12,8 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
 // This file carries the rules for paths in bundles: whatever some file system, URL or
@@ -62,8 +64,8 @@ var rules = []rule{
 	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
 	{CodeReserved, reserved, "is the platform's own"},
-	{CodeSecret, anySegment(manifest.SecretName), "is the name of a file that holds secrets"},
-	{CodeWindowsName, anySegment(manifest.WindowsDevice), "has a name in it that Windows keeps for devices"},
+	{CodeSecret, anySegment(publicfiles.SecretName), "is the name of a file that holds secrets"},
+	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows keeps for devices"},
 	{CodeWindowsChar, func(p string) bool { return strings.ContainsAny(p, `<>:"|?*`) }, "has a character in it that Windows refuses in names"},
 	{CodeTrailing, anySegment(func(s string) bool {
 		return strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.HasSuffix(s, ".")
@@ -97,7 +99,7 @@ func unseen(r rune) bool {
 func reserved(p string) bool {
 	first, _, below := strings.Cut(strings.ToLower(p), "/")
 	return !below && first == manifest.FileName ||
-		first == manifest.ReservedPreview || first == manifest.ReservedPages || first == ".pages"
+		first == sitepath.ReservedPreview || first == sitepath.ReservedPages || first == ".pages"
 }
 
 // CheckPath checks a path by itself. The error is a *FaultError.
@@ -140,7 +142,7 @@ func plain(p string) bool {
 // suspect reports whether the rules about names must look at a path.
 func suspect(p string) bool {
 	for s := range strings.SplitSeq(p, "/") {
-		if lower := strings.ToLower(s); manifest.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && manifest.SecretName(lower) {
+		if lower := strings.ToLower(s); publicfiles.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && publicfiles.SecretName(lower) {
 			return true
 		}
 	}
@@ -166,7 +168,7 @@ func (b *Bundle) checkPaths() error {
 		if err := b.checkServed(f.Path); err != nil {
 			return err
 		}
-		folded := manifest.FoldName(f.Path)
+		folded := publicfiles.FoldName(f.Path)
 		if other, ok := seen[folded]; ok {
 			return &FaultError{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
 		}

@@ -16,7 +16,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
@@ -156,7 +156,7 @@ func ambiguity(u *url.URL) (fault string) {
 	case strings.Contains(strings.ToLower(u.EscapedPath()), "%2f"):
 		return "the path holds an encoded slash"
 	}
-	_, fault = manifest.CanonicalPath(u.Path)
+	_, fault = sitepath.CanonicalPath(u.Path)
 	return fault
 }
 

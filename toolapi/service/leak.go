@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -89,7 +92,7 @@ func (s *Service) secretsOf(ctx context.Context, site string) (*secretscan.Set, 
 func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []siteFile) error {
 	m, _ := manifest.Parse(manifest.FileName, text) // it passed when it was declared
 	if m != nil && m.Assets != "" {
-		if err := checkHeaders(space, path.Join(path.Clean(m.Assets), manifest.HeadersFile), files); err != nil {
+		if err := checkHeaders(space, path.Join(path.Clean(m.Assets), sitepath.HeadersFile), files); err != nil {
 			return err
 		}
 	}
@@ -115,9 +118,9 @@ func checkHeaders(space *blob.Space, name string, files []siteFile) error {
 		if err != nil {
 			return err
 		}
-		_, found := manifest.ParseEdgeRules(string(text), "")
+		_, found := edgerules.Parse(string(text), "")
 		for _, d := range found {
-			if d.Code == manifest.CodeHeaderSecret {
+			if d.Code == diagnostic.CodeEdgeSecret {
 				return toolapi.NewPagesError(toolapi.CodeSecretInOutput, fmt.Sprintf("%s, line %d: %s; %s.", strconv.Quote(f.path), d.Line, d.Message, d.Fix))
 			}
 		}

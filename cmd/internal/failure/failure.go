@@ -11,7 +11,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // Exit codes: the contract with scripts and CI.
@@ -82,7 +82,7 @@ var ErrShown = errors.New("refused")
 
 // RefusedError is the refusal of one of the user's files. Except with --json, its diagnostics have been shown.
 type RefusedError struct {
-	Report manifest.Report
+	Report diagnostic.Report
 	Source []byte // the manifest's text, for code frames
 }
 

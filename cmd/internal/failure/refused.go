@@ -5,14 +5,15 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // Refuse returns the error of files of the site in dir that were refused, with files as a user in the working directory names them.
-func Refuse(work userfile.WorkDir, dir string, diags manifest.Diagnostics) error {
+func Refuse(work userfile.WorkDir, dir string, diags diagnostic.List) error {
 	path := filepath.Join(dir, manifest.FileName)
 	src, _ := userfile.ReadSource(path)
-	if !manifest.Locate(src, diags) {
+	if !diagnostic.Locate(src, diags) {
 		src = nil // no diagnostic is about the manifest
 	}
-	return &RefusedError{Report: manifest.NewReport(work.Rel(path), diags), Source: src}
+	return &RefusedError{Report: diagnostic.NewReport(work.Rel(path), diags), Source: src}
 }

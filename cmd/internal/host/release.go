@@ -8,8 +8,9 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver/site"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -91,7 +92,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	rules, assets := map[string]string{}, r.Bundle.Assets()
 	for i, a := range assets {
 		assets[i].File = filepath.FromSlash(r.Files.Path(a.SHA256))
-		if manifest.EdgeFile(a.Path) {
+		if sitepath.EdgeFile(a.Path) {
 			text, err := contents(r, sitefile.File{SHA256: a.SHA256, Size: a.Size})
 			if err != nil {
 				return nil, err
@@ -101,7 +102,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	}
 	p.revision.Assets = assets
 	if len(rules) > 0 {
-		p.revision.Rules, _ = manifest.ParseEdgeRules(rules["/_headers"], rules["/_redirects"]) // broken lines were told of when it was built
+		p.revision.Rules, _ = edgerules.Parse(rules["/_headers"], rules["/_redirects"]) // broken lines were told of when it was built
 	}
 	if r.Bundle.Manifest.Entry == "" {
 		return p, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -64,15 +65,15 @@ func isResource(code string) bool {
 }
 
 // Diagnostics returns the errors of package migrate in err as diagnostics of the site in dir; nil for none.
-func Diagnostics(dir string, err error) manifest.Diagnostics {
-	var diags manifest.Diagnostics
+func Diagnostics(dir string, err error) diagnostic.List {
+	var diags diagnostic.List
 	for _, e := range errorList(err) {
 		if e.Table != "" {
 			diags = append(diags, tableDiagnostic(dir, e))
 			continue
 		}
-		diags = append(diags, manifest.Diagnostic{
-			Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
+		diags = append(diags, diagnostic.Diagnostic{
+			Severity: diagnostic.Error, Code: e.Code, File: e.Pos.Filename,
 			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),
 			EndLine: max(e.Pos.Line, 1), EndColumn: max(e.Pos.Column, 1) + 1,
 			Message: e.Msg, Fix: e.Fix, Source: sourceLine(dir, e.Pos),
@@ -81,9 +82,9 @@ func Diagnostics(dir string, err error) manifest.Diagnostics {
 	return diags
 }
 
-// tableDiagnostic names the place of a missing table in the manifest, which manifest.Locate finds.
-func tableDiagnostic(dir string, e *migrate.Error) manifest.Diagnostic {
-	d := manifest.Diagnostic{Severity: manifest.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
+// tableDiagnostic names the place of a missing table in the manifest, which diagnostic.Locate finds.
+func tableDiagnostic(dir string, e *migrate.Error) diagnostic.Diagnostic {
+	d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
 	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
 	if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
 		if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
@@ -55,7 +56,7 @@ func Find(dir string, o Options) (*Site, error) {
 	}
 	m, diags := manifest.Parse(o.Term.Shown(path), src)
 	if m == nil || diags.HasErrors() {
-		return nil, &failure.RefusedError{Report: manifest.NewReport(o.Term.Shown(path), diags), Source: src}
+		return nil, &failure.RefusedError{Report: diagnostic.NewReport(o.Term.Shown(path), diags), Source: src}
 	}
 	if m.Bindings.Database == nil {
 		return nil, &failure.Error{

@@ -9,6 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -121,7 +122,7 @@ func (s *Site) printStatus(status migrate.Status) error {
 	}
 	s.term.ProgressWarnings(doc.Warnings)
 	if err := status.Refusal(); err != nil {
-		report := manifest.NewReport(s.term.Shown(filepath.Join(s.Dir, manifest.FileName)), Diagnostics(s.Dir, err))
+		report := diagnostic.NewReport(s.term.Shown(filepath.Join(s.Dir, manifest.FileName)), Diagnostics(s.Dir, err))
 		s.term.PrintDiagnostics(report, nil)
 	}
 	s.term.PrintNone(len(status.Applied)+len(status.Pending)+len(status.OutOfOrder), "migrations")

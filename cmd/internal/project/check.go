@@ -19,7 +19,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
 // Checker checks manifests.
@@ -84,7 +86,7 @@ func (k Checker) stream(ctx context.Context, name string, open func() (io.Reader
 
 func (k Checker) parse(name string, src []byte) Checked {
 	_, diags := manifest.Parse(name, src)
-	return Checked{Report: manifest.NewReport(name, diags), Diagnostics: diags, Source: src}
+	return Checked{Report: diagnostic.NewReport(name, diags), Diagnostics: diags, Source: src}
 }
 
 // named checks what an argument names: stdin, the site in a folder, or a manifest
@@ -120,7 +122,7 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 		seen = newRecorder(fsys)
 		fsys = seen
 	}
-	m, r := k.Sites.loadFrom(fsys, path, manifest.LoadToUpload)
+	m, r := k.Sites.loadFrom(fsys, path, validate.LoadForUpload)
 	if seen != nil {
 		r.Looked = seen.paths(filepath.Dir(path))
 	}
@@ -138,27 +140,27 @@ func (k Checker) published(ctx context.Context, path string, m *manifest.Manifes
 		r.Looked = append(r.Looked, localsecrets.Paths(dir)...)
 	}
 	secrets, err := k.Sites.LocalSecrets(dir).ScanSet(ctx, m)
-	var found manifest.Diagnostics
+	var found diagnostic.List
 	switch {
 	case err != nil:
-		found = manifest.Diagnostics{secretsFault(err)}
-		manifest.Locate(r.Source, found)
+		found = diagnostic.List{secretsFault(err)}
+		diagnostic.Locate(r.Source, found)
 	case secrets != nil:
 		b := bundler.New(dir, bundler.Options{Provided: ProvidedModules(), Now: k.Sites.Terminal.Now, Secrets: func() *secretscan.Set { return secrets }})
 		defer b.Close()
 		_, found = b.Build(ctx, m)
 		r.Looked = append(r.Looked, b.Inputs()...)
-		found = slices.DeleteFunc(found, func(d manifest.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
+		found = slices.DeleteFunc(found, func(d diagnostic.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
 	}
 	if len(found) > 0 {
 		r.Diagnostics = append(r.Diagnostics, found...)
-		r.Report = manifest.NewReport(k.Sites.Terminal.Shown(path), r.Diagnostics)
+		r.Report = diagnostic.NewReport(k.Sites.Terminal.Shown(path), r.Diagnostics)
 	}
 }
 
 // secretsFault returns the diagnostic of a file of secrets that cannot be read.
-func secretsFault(err error) manifest.Diagnostic {
-	d := manifest.Diagnostic{Severity: manifest.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: err.Error()}
+func secretsFault(err error) diagnostic.Diagnostic {
+	d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: err.Error()}
 	if f, ok := errors.AsType[*failure.Error](err); ok {
 		d.Fix = f.Fix
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
 // The modes of a site's files "_headers" and "_redirects", of which the platform's document does not speak.
@@ -14,10 +15,10 @@ const (
 
 // EdgeRules returns the rules of the site in dir, whose manifest is valid. Where a file has changed since and is broken
 // now, its valid lines count: the next build reports the others.
-func EdgeRules(choice, dir string, m *manifest.Manifest) *manifest.EdgeRules {
+func EdgeRules(choice, dir string, m *manifest.Manifest) *edgerules.Rules {
 	if choice == EdgeRulesOff {
 		return nil
 	}
-	rules, _ := manifest.LoadEdgeRules(os.DirFS(dir), m.Assets)
+	rules, _ := edgerules.Load(os.DirFS(dir), m.Assets)
 	return rules
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // PersonasFile names people one can sign in as, beside the three that every site
@@ -42,7 +42,7 @@ type personaEntry struct {
 
 // ReadPersonas returns the people of a site, or what is wrong with its file. No
 // site, "", has those that every site has.
-func ReadPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
+func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	list := site.DefaultPersonas()
 	if dir == "" {
 		return list, nil
@@ -113,7 +113,7 @@ func (e personaEntry) persona() site.Persona {
 }
 
 // checkTwins refuses people who could not be told apart.
-func checkTwins(text []byte, list []site.Persona) *manifest.Diagnostic {
+func checkTwins(text []byte, list []site.Persona) *diagnostic.Diagnostic {
 	for i, p := range list {
 		for _, other := range list[:i] {
 			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
@@ -126,13 +126,13 @@ func checkTwins(text []byte, list []site.Persona) *manifest.Diagnostic {
 }
 
 // refusePersonas points at a byte of the file.
-func refusePersonas(text []byte, offset int, why string) *manifest.Diagnostic {
+func refusePersonas(text []byte, offset int, why string) *diagnostic.Diagnostic {
 	before := string(text[:min(max(offset, 0), len(text))])
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	column := len([]rune(line)) + 1
 	at := strings.Count(before, "\n") + 1
-	return &manifest.Diagnostic{
-		Severity: manifest.Error, Code: "personas-invalid", File: PersonasFile, Message: why,
+	return &diagnostic.Diagnostic{
+		Severity: diagnostic.Error, Code: "personas-invalid", File: PersonasFile, Message: why,
 		Line: at, Column: column, EndLine: at, EndColumn: column + 1,
 		Fix: `write [{"key": "ada", "email": "ada@example.test", "name": "Ada"}]; "outsider": true is for who is no member`,
 	}

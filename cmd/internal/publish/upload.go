@@ -20,6 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -61,7 +62,7 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 		return nil, failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
 	}
 	if len(diags) > 0 && !t.Quiet && !t.JSON {
-		t.PrintDiagnostics(manifest.NewReport(t.Shown(filepath.Join(dir, manifest.FileName)), diags), nil)
+		t.PrintDiagnostics(diagnostic.NewReport(t.Shown(filepath.Join(dir, manifest.FileName)), diags), nil)
 	}
 	folder, err := filepath.EvalSymlinks(dir) // as the bundler names files
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/validate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -156,7 +156,7 @@ func sent(t *testing.T, files map[string]string) *upload {
 			t.Fatal(err)
 		}
 	}
-	m, diags := manifest.Load(os.DirFS(dir), "pages.deploy.json")
+	m, diags := validate.Load(os.DirFS(dir), "pages.deploy.json")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
@@ -59,9 +60,9 @@ func settingsError(t *terminal.Terminal, path string, src []byte, err error) err
 		return err
 	}
 	line, column := e.Place(src)
-	d := manifest.Diagnostic{
-		Severity: manifest.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix,
+	d := diagnostic.Diagnostic{
+		Severity: diagnostic.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix,
 		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
 	}
-	return &failure.RefusedError{Report: manifest.NewReport(t.Shown(path), manifest.Diagnostics{d}), Source: src}
+	return &failure.RefusedError{Report: diagnostic.NewReport(t.Shown(path), diagnostic.List{d}), Source: src}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/editor"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
@@ -28,7 +29,7 @@ type Options struct {
 	Editors  []string // names; none for the usual one
 	Commit   string   // what pages was built from, for the workflow; "" where that is unknown
 	// Load reads and checks the manifest of a site. Its report has the paths as the user would name them.
-	Load func(dir string) (m *manifest.Manifest, report manifest.Report, source []byte)
+	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
 }
 
 // site is a folder that becomes a site.
@@ -194,7 +195,7 @@ func (s *site) parse() error {
 	}
 	m, diags := manifest.Parse(manifest.FileName, s.manifest)
 	if m == nil { // what was read says what no manifest may
-		return &failure.RefusedError{Report: manifest.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest}
+		return &failure.RefusedError{Report: diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest}
 	}
 	s.parsed = m
 	return nil

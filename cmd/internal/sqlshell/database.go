@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -119,8 +119,8 @@ func Failure(err error, left string) error {
 	if !e.Pos.IsValid() {
 		return &failure.Error{Exit: failure.ExitRefused, Code: e.Code, Message: e.Msg, Fix: fix, Err: err}
 	}
-	return &failure.RefusedError{Report: manifest.NewReport(e.Pos.Filename, manifest.Diagnostics{{
-		Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
+	return &failure.RefusedError{Report: diagnostic.NewReport(e.Pos.Filename, diagnostic.List{{
+		Severity: diagnostic.Error, Code: e.Code, File: e.Pos.Filename,
 		Line: e.Pos.Line, Column: e.Pos.Column, EndLine: e.Pos.Line, EndColumn: e.Pos.Column + 1,
 		Message: e.Msg, Fix: fix, Source: e.Source, SourceColumn: e.SourceColumn,
 	}})}

@@ -7,14 +7,14 @@ import (
 	"io"
 
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // This file prints: for people on stderr, for programs as JSON on stdout.
 
 // reportOn returns how diagnostics are written to w.
-func (t *Terminal) ReportOn(w io.Writer) manifest.Terminal {
-	return manifest.Terminal{Color: t.Colored(w), Columns: Columns(w)}
+func (t *Terminal) ReportOn(w io.Writer) diagnostic.Terminal {
+	return diagnostic.Terminal{Color: t.Colored(w), Columns: Columns(w)}
 }
 
 // Colored reports whether text for w is coloured.
@@ -96,9 +96,9 @@ func (t *Terminal) PrintNoneMatching(n int, what string, narrowed bool) {
 }
 
 // PrintDiagnostics prints a report on stderr.
-func (t *Terminal) PrintDiagnostics(r manifest.Report, src []byte) {
+func (t *Terminal) PrintDiagnostics(r diagnostic.Report, src []byte) {
 	// Writing to stderr fails only when nobody reads it.
-	_ = manifest.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr))
+	_ = diagnostic.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr))
 }
 
 // Warn prints a warning, also with --quiet.

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // Nearest returns the name of names that a mistyped or unfinished one most likely means, "" for none.
 func Nearest(name string, names []string) string {
-	if near := manifest.Nearest(name, names); near != "" {
+	if near := diagnostic.Nearest(name, names); near != "" {
 		return near
 	}
 	unfinished := func(whole string) bool { return name != "" && strings.HasPrefix(whole, strings.ToLower(name)) }

@@ -1,0 +1,209 @@
+package diagnostic
+
+import "slices"
+
+// Rule describes a diagnostic code.
+type Rule struct {
+	Code    string
+	Summary string
+}
+
+// The codes of all diagnostics about a manifest and its files. They are stable.
+const (
+	CodeSyntax            = "syntax"
+	CodeFileMissing       = "file-missing"
+	CodeFileTooLarge      = "file-too-large"
+	CodeWrongType         = "wrong-type"
+	CodeMissingKey        = "missing-key"
+	CodeUnknownKey        = "unknown-key"
+	CodeDuplicateKey      = "duplicate-key"
+	CodeSchemaKey         = "schema-key"
+	CodeStagedPrefix      = "staged-migrations-prefix"
+	CodeTooShort          = "too-short"
+	CodeTooLong           = "too-long"
+	CodeUnknownValue      = "unknown-value"
+	CodeInvalid           = "invalid-value"
+	CodeNotInteger        = "not-an-integer"
+	CodeOverCeiling       = "limits-over-ceiling"
+	CodeNotPositive       = "limits-not-positive"
+	CodeRouteInvalid      = "route-invalid"
+	CodeRouteWildcard     = "route-wildcard"
+	CodeRouteReserved     = "route-reserved"
+	CodeRouteReservedLike = "route-reserved-like"
+	CodeRouteConflict     = "route-access-conflict"
+	CodeRouteStatic       = "route-static-public"
+	CodeRouteDuplicate    = "route-duplicate"
+	CodeRouteShadowed     = "route-shadowed"
+	CodeRouteParameter    = "route-parameter"
+	CodeRouteUncovered    = "route-uncovered"
+	CodeRouteUnreached    = "route-unreached"
+	CodeRouteGuarded      = "route-never-public"
+	CodeFlagUnknown       = "flag-unknown"
+	CodeFlagDuplicate     = "flag-duplicate"
+	CodeFlagsTwice        = "flags-declared-twice"
+	CodeRuntimeConfig     = "runtime-config-invalid"
+	CodeDateInvalid       = "date-invalid"
+	CodeDateIgnored       = "date-ignored"
+	CodePathInvalid       = "path-invalid"
+	CodePathAbsolute      = "path-absolute"
+	CodePathEscape        = "path-escape"
+	CodePathMissing       = "path-not-found"
+	CodePathKind          = "path-wrong-kind"
+	CodePathSymlink       = "path-symlink"
+	CodePathUnreadable    = "path-unreadable"
+	CodeEnvClash          = "env-name-clash"
+	CodeSecretPasted      = "secret-pasted"
+	codeSecretOutput      = "secret-in-output"  // of the bundler, which has what is published
+	codeSecretUnsearched  = "secret-unsearched" // of the bundler
+	codeSecretsFile       = "secrets-file"      // of pages validate, which reads it
+	CodeSubmissions       = "submissions-without-database"
+	CodeFormName          = "form-name-invalid"
+	CodeFormEvent         = "form-event-invalid"
+	CodeFormDuplicate     = "form-duplicate"
+	CodeFormMethod        = "form-method"
+	CodeFormUndeclared    = "form-undeclared"
+	CodeFormUnused        = "form-unused"
+	CodePageCut           = "page-too-large"
+	CodeMigrationCut      = "migration-too-large"
+	CodeMigrationIgnored  = "migration-ignored"
+	CodeMigrationOrder    = "migration-order"
+	CodeMigrationNumber   = "migration-duplicate-number"
+	CodeMigrationDown     = "migration-down-file"
+	CodeTableMissing      = "table-not-created"
+	CodeAssetCount        = "asset-count"
+	CodeAssetLeak         = "asset-members-text"
+	CodeAssetSecret       = "asset-secret"
+	CodeAssetSource       = "asset-source"
+	CodeAssetTooLarge     = "asset-too-large"
+	CodeAssetsTooMany     = "assets-too-many"
+	CodeEdgeLine          = "edge-rule-invalid"
+	CodeEdgePath          = "edge-rule-path"
+	CodeEdgeHeader        = "edge-rule-header"
+	CodeEdgeReserved      = "edge-rule-reserved"
+	CodeEdgeSecret        = "edge-rule-secret"
+	CodeEdgeLoop          = "edge-rule-loop"
+	CodeEdgeChain         = "edge-rule-chain"
+	CodeEdgeOpen          = "edge-rule-open"
+	CodeEdgeDuplicate     = "edge-rule-duplicate"
+	CodeEdgeTooMany       = "edge-rules-too-many"
+
+	// Those that say what an upload refuses are its own (reference: the upload
+	// protocol, path rules): one name for one rule, wherever it is met.
+	CodeNameUTF8      = "path_not_utf8"
+	CodeNameNUL       = "path_nul"
+	CodeNameControl   = "path_control"
+	CodeNameBackslash = "path_backslash"
+	CodeNameEncoded   = "path_encoded"
+	CodeNameURL       = "path_url_char"
+	CodeNameWindows   = "path_windows_char"
+	CodeNameDevice    = "path_windows_name"
+	CodeNameTrailing  = "path_trailing"
+	CodeNameLong      = "path_too_long"
+	CodeNameReserved  = "path_reserved"
+	CodeNameCollision = "path_collision"
+	CodeNameSecret    = "path_secret"
+	CodeLinkEscape    = "path_symlink_escape"
+	CodeLinkLoop      = "path_symlink_loop"
+	CodeNotRegular    = "path_not_regular"
+)
+
+// Rules returns every code, sorted, with what it stands for.
+func Rules() []Rule {
+	return slices.Clone(rules[:])
+}
+
+//nolint:gochecknoglobals // a constant table
+var rules = [...]Rule{
+	{CodeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
+	{CodeAssetLeak, "a public file holds the text of a page that is for members"},
+	{CodeAssetSecret, "a public file holds a private key"},
+	{CodeAssetSource, "the folder of the public assets is the site's own, and holds its source"},
+	{CodeAssetTooLarge, "a public file is larger than an upload takes"},
+	{CodeAssetsTooMany, "there are more public files, or more bytes of them, than an upload takes"},
+	{CodeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
+	{CodeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
+	{CodeDuplicateKey, "a key stands twice in one object"},
+	{CodeEdgeChain, "a redirect begins more of them in a row than browsers follow"},
+	{CodeEdgeDuplicate, "two redirects are for the same paths"},
+	{CodeEdgeHeader, "_headers sets a header that is the server's, or to what no header holds"},
+	{CodeEdgeLine, "a line of _headers or _redirects cannot be read"},
+	{CodeEdgeLoop, "a redirect leads back to itself"},
+	{CodeEdgeOpen, "a redirect lets whoever makes the link choose the site that it leads to"},
+	{CodeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
+	{CodeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},
+	{CodeEdgeSecret, "_headers would send a password, a session or a key to every visitor"},
+	{CodeEdgeTooMany, "_headers or _redirects has more rules, or longer lines, than are looked at"},
+	{CodeEnvClash, "two bindings or secrets have the same name in the Worker's environment"},
+	{CodeFileMissing, "there is no manifest, or it cannot be read"},
+	{CodeFileTooLarge, "the manifest is too large to be one"},
+	{CodeFlagDuplicate, "a compatibility flag is listed twice"},
+	{CodeFlagUnknown, "a compatibility flag the platform does not accept"},
+	{CodeFlagsTwice, "compatibility flags stand in the manifest and in the bundle's JSON runtime config"},
+	{CodeFormDuplicate, "two forms are declared with one name"},
+	{CodeFormEvent, "the event of a form is not custom. and a lowercase name"},
+	{CodeFormMethod, "a form is sent with GET, which the platform refuses"},
+	{CodeFormName, "the name of a form has other characters than lowercase letters, digits, - and _"},
+	{CodeFormUndeclared, "a page has a form that the manifest does not declare"},
+	{CodeFormUnused, "a declared form is on no page"},
+	{CodeInvalid, "a value breaks a rule of the schema"},
+	{CodeNotPositive, "a limit is not greater than zero"},
+	{CodeOverCeiling, "a limit is over the platform's ceiling"},
+	{CodeMigrationDown, "a file that undoes a migration is applied as one"},
+	{CodeMigrationNumber, "two migrations have the same number"},
+	{CodeMigrationIgnored, "a file that looks like a migration is none"},
+	{CodeMigrationOrder, "migrations sort by name in another order than by number"},
+	{CodeMigrationCut, "the migrations are too long to look for tables in all of them"},
+	{CodeMissingKey, "a required key is missing"},
+	{CodeNotInteger, "a number is not an integer"},
+	{CodePageCut, "the public pages have more in them than is looked through for forms"},
+	{CodePathAbsolute, "a path is absolute instead of relative to the bundle root"},
+	{CodePathEscape, "a path has a .. segment"},
+	{CodePathInvalid, "a path has a backslash or a control character, or is a folder whose files cannot be uploaded"},
+	{CodePathMissing, "a path names a file or directory that does not exist"},
+	{CodePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{CodePathUnreadable, "a file or directory cannot be read"},
+	{CodePathKind, "a path names a directory where a file is needed, or the other way round"},
+	{CodeNameBackslash, "a file's name has a backslash"},
+	{CodeNameCollision, "two public files have names that many file systems take for one"},
+	{CodeNameControl, "a file's name has an invisible or control character"},
+	{CodeNameEncoded, "a file's name looks percent-encoded"},
+	{CodeNotRegular, "something among the public assets is no regular file"},
+	{CodeNameUTF8, "a file's name is not UTF-8"},
+	{CodeNameNUL, "a file's name has a NUL"},
+	{CodeNameReserved, "a public file is one that the platform keeps for itself: by its path, or as the manifest, a migration or the Worker's entry"},
+	{CodeNameSecret, "a public file is called like those that hold secrets"},
+	{CodeLinkEscape, "a symbolic link among the public assets leads to no file of the site"},
+	{CodeLinkLoop, "symbolic links among the public assets lead in a circle"},
+	{CodeNameLong, "a file's name is too long"},
+	{CodeNameTrailing, "a file's name starts or ends in a space, or ends in a dot"},
+	{CodeNameURL, "a file's name has a character that ends a path in a URL"},
+	{CodeNameWindows, "a file's name has a character that Windows refuses"},
+	{CodeNameDevice, "a file's name is one that Windows keeps for devices"},
+	{CodeRouteConflict, "one pattern is declared with two kinds of access"},
+	{CodeRouteDuplicate, "one route is declared twice"},
+	{CodeRouteInvalid, "a pattern is not a site-root-relative path"},
+	{CodeRouteGuarded, "a public route is for members all the same"},
+	{CodeRouteParameter, "a pattern looks like it has parameters, which are matched literally"},
+	{CodeRouteReserved, "a pattern is under a path the platform keeps for itself"},
+	{CodeRouteReservedLike, "a pattern could be taken for one under a path the platform keeps for itself"},
+	{CodeRouteShadowed, "a route changes nothing because a wider one of the same access covers it"},
+	{CodeRouteStatic, "a site without a Worker declares a public route"},
+	{CodeRouteUncovered, "a members route leaves files public that it was probably meant to cover"},
+	{CodeRouteUnreached, "no request ever meets a route"},
+	{CodeRouteWildcard, "a pattern has a star elsewhere than as a trailing /*"},
+	{CodeRuntimeConfig, "the bundle's JSON runtime config cannot be used"},
+	{CodeSchemaKey, "the manifest carries $schema, which the platform refuses"},
+	{codeSecretOutput, "what is published holds the value of a secret"},
+	{CodeSecretPasted, "a secret's value seems to stand where its name belongs"},
+	{codeSecretUnsearched, "a packed public file is longer than is looked through for secrets"},
+	{codeSecretsFile, "the file with the values of the secrets cannot be read"},
+	{CodeStagedPrefix, "stagedMigrationsPrefix is written by the platform only"},
+	{CodeSubmissions, "form posts are to be written to a table, but the site has no database"},
+	{CodeSyntax, "the file is not JSON"},
+	{CodeTableMissing, "no migration creates a table the manifest names"},
+	{CodeTooLong, "a string is longer than its limit"},
+	{CodeTooShort, "a string is empty"},
+	{CodeUnknownKey, "a key the manifest does not have"},
+	{CodeUnknownValue, "a value other than those allowed"},
+	{CodeWrongType, "a value has the wrong type"},
+}

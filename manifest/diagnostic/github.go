@@ -1,0 +1,113 @@
+package diagnostic
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxAnnotations is how many annotations of one severity GitHub shows for a step.
+const maxAnnotations = 10
+
+// WriteGitHub writes workflow commands that GitHub Actions turns into annotations. GitHub shows ten errors
+// and ten warnings of a step and drops the rest silently, so only those are written, and a notice counts the
+// others. summarized tells that [WriteGitHubSummary] has written to the summary of the job, which the notice
+// refers to then.
+func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
+	var b strings.Builder
+	written, left, omitted := map[Severity]int{}, 0, 0
+	for _, r := range reports {
+		omitted += r.Omitted
+		for _, d := range r.Diagnostics {
+			if written[d.Severity] == maxAnnotations {
+				left++
+				continue
+			}
+			written[d.Severity]++
+			annotate(&b, r.file(d), d)
+		}
+	}
+	if left+omitted > 0 {
+		fmt.Fprintf(&b, "::notice title=pages validate::%s more%s\n", Plural(left+omitted, "problem"), whereListed(summarized, omitted > 0, len(reports)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// whereListed says where the problems are that have no annotation.
+func whereListed(summarized, capped bool, reports int) string {
+	switch {
+	case !summarized:
+		return " than GitHub shows of one step: run pages validate where the site is to see them"
+	case !capped:
+		return ", listed in the summary of this job"
+	case reports > 1:
+		return fmt.Sprintf(": the first %d of each manifest are listed in the summary of this job", maxReported)
+	default:
+		return fmt.Sprintf(": the first %d are listed in the summary of this job", maxReported)
+	}
+}
+
+func annotate(b *strings.Builder, file string, d Diagnostic) {
+	fmt.Fprintf(b, "::%s file=%s,line=%d,", d.Severity, commandProperty(file), d.Line)
+	if d.EndLine > d.Line {
+		fmt.Fprintf(b, "endLine=%d,", d.EndLine)
+	} else {
+		fmt.Fprintf(b, "col=%d,endColumn=%d,", d.Column, d.EndColumn)
+	}
+	text := d.Message
+	if d.Fix != "" {
+		text += "\nfix: " + d.Fix
+	}
+	fmt.Fprintf(b, "title=%s::%s\n", commandProperty(d.Code), commandText(text))
+}
+
+// commandText escapes the text of a workflow command.
+func commandText(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// commandProperty escapes a property of a workflow command.
+func commandProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}
+
+// WriteGitHubSummary writes a Markdown table of every diagnostic that the reports keep, for the file that GITHUB_STEP_SUMMARY names.
+func WriteGitHubSummary(w io.Writer, reports ...Report) error {
+	var b strings.Builder
+	for _, r := range reports {
+		if len(r.Diagnostics) == 0 {
+			fmt.Fprintf(&b, "`%s` is valid\n\n", markdownCode(r.File))
+			continue
+		}
+		b.WriteString("| | where | problem | fix |\n| --- | --- | --- | --- |\n")
+		for _, d := range r.Diagnostics {
+			fmt.Fprintf(&b, "| %s | `%s:%d:%d` | %s (`%s`) | %s |\n", d.Severity, markdownCode(r.file(d)), d.Line, d.Column,
+				markdownText(d.Message), markdownCode(d.Code), markdownText(d.Fix))
+		}
+		if r.Omitted > 0 {
+			fmt.Fprintf(&b, "\nand %s more\n", Plural(r.Omitted, "problem"))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// markdownCode makes text safe inside a code span of a table.
+func markdownCode(s string) string {
+	return strings.NewReplacer("`", "'", "|", `\|`, "\n", " ", "\r", " ").Replace(s)
+}
+
+// markdownText makes text safe inside a cell of a table: no markup, no link, no mention.
+func markdownText(s string) string {
+	escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ", "@", "&#64;").Replace(s)
+	var b strings.Builder
+	for _, r := range escaped {
+		if strings.ContainsRune("\\`*_{}[]()#+!|~", r) && r != '#' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package diagnostic
+
+import (
+	"encoding/json"
+	"io"
+	"path"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// Report is what was found about one manifest, ready to be written out.
+type Report struct {
+	// OK is false when any diagnostic is an error.
+	OK bool `json:"ok"`
+	// File is the manifest's name as the user gave it, with forward slashes as those of the diagnostics have them.
+	File string `json:"file"`
+	// Diagnostics are the first 100 in order of position.
+	Diagnostics List `json:"diagnostics"`
+	// Omitted counts those beyond the first 100.
+	Omitted int `json:"omitted,omitempty"`
+
+	errors, warnings int
+}
+
+// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all. Files that
+// diagnostics name relative to the bundle root become relative to what file is relative to.
+func NewReport(file string, diags List) Report {
+	sorted := append(List{}, diags...)
+	sorted.Sort()
+	file = filepath.ToSlash(file)
+	root := path.Dir(file)
+	for i, d := range sorted {
+		if d.Line == 0 { // a whole file: its start stands for it
+			d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
+			sorted[i] = d
+		}
+		if d.File != "" && !path.IsAbs(d.File) && !filepath.IsAbs(d.File) {
+			sorted[i].File = path.Join(root, d.File)
+		}
+	}
+	r := Report{File: file, Diagnostics: sorted}
+	r.errors, r.warnings = sorted.count()
+	r.OK = r.errors == 0
+	if len(sorted) > maxReported {
+		r.Diagnostics, r.Omitted = sorted[:maxReported:maxReported], len(sorted)-maxReported
+	}
+	return r
+}
+
+// file is the name of the file a diagnostic is in.
+func (r Report) file(d Diagnostic) string {
+	if d.File != "" {
+		return d.File
+	}
+	return r.File
+}
+
+// Reports is the document of more than one report, ok when each is.
+type Reports struct {
+	OK      bool     `json:"ok"`
+	Reports []Report `json:"reports"`
+}
+
+// WriteJSON writes one indented JSON document and a newline: the report itself when there is one, else
+// Reports.
+func WriteJSON(w io.Writer, reports ...Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if len(reports) == 1 {
+		return enc.Encode(reports[0])
+	}
+	all := Reports{OK: true, Reports: append([]Report{}, reports...)}
+	for _, r := range reports {
+		all.OK = all.OK && r.OK
+	}
+	return enc.Encode(all)
+}
+
+// Locate gives diagnostics about values of the manifest, whose text src is, the places of those values, and reports
+// whether there were any. What has a place keeps it.
+func Locate(src []byte, diags List) (placed bool) {
+	lines := sourcetext.NewLines(string(src[:min(len(src), limits.MaxManifestBytes)]))
+	root, _ := jsontree.Parse(lines.Src)
+	for i, found := range diags {
+		if found.File != "" || found.Path == "" || found.Line != 0 {
+			continue
+		}
+		if n := root.Resolve(jsontree.Pointer(found.Path)); n != nil {
+			diags[i].Line, diags[i].Column = lines.At(n.Start)
+			diags[i].EndLine, diags[i].EndColumn = lines.At(n.End)
+			placed = true
+		}
+	}
+	return placed
+}
+
+// maxReported is how many diagnostics a Report carries; the rest are counted.
+const maxReported = 100

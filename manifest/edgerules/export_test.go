@@ -1,0 +1,4 @@
+package edgerules
+
+// OwnedHeader is for tests.
+func OwnedHeader(name string) bool { return ownedHeader(name) }

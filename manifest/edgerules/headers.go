@@ -1,0 +1,153 @@
+package edgerules
+
+import (
+	"fmt"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file reads "_headers" and says what it asks of an answer.
+
+// headerRule is a block of the file: a path, and what it changes.
+type headerRule struct {
+	path  *edgePattern
+	unset []string
+	set   []headerValue
+
+	refused bool // it had a header that was told of
+}
+
+// headerValue is one header of a rule; lines of one name are joined.
+type headerValue struct{ name, value string }
+
+// HeaderChange is one thing that a rule does to the headers of an answer.
+type HeaderChange struct {
+	// Name is in canonical form.
+	Name string
+	// Value replaces what the header had, or comes behind it when an earlier rule has set it already.
+	Value  string
+	Append bool
+	// Unset removes the header, and Value is empty.
+	Unset bool
+}
+
+// Headers lists what the rules do to the static answers at an escaped path, in order. The host is without port.
+func (r *Rules) Headers(host, path string) []HeaderChange {
+	if r == nil {
+		return nil
+	}
+	var changes []HeaderChange
+	for i := range r.headers {
+		rule := &r.headers[i]
+		took, ok := rule.path.match(host, path)
+		if !ok {
+			continue
+		}
+		for _, name := range rule.unset {
+			changes = append(changes, HeaderChange{Name: name, Unset: true})
+		}
+		for _, v := range rule.set {
+			before := slices.ContainsFunc(changes, func(c HeaderChange) bool { return c.Name == v.name && !c.Unset })
+			changes = append(changes, HeaderChange{Name: v.name, Value: fill(v.value, took), Append: before})
+		}
+	}
+	return changes
+}
+
+var (
+	edgeSourceLine = regexp.MustCompile(`^(/|[^\s:]+://)`)               //nolint:gochecknoglobals // a constant
+	headerName     = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") //nolint:gochecknoglobals // a constant
+)
+
+// ownedHeader reports whether a header is the server's to set: the form of the message, its validators, where a redirect leads.
+func ownedHeader(name string) bool {
+	switch name {
+	case "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Date", "Etag", "Keep-Alive", "Last-Modified",
+		"Location", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Pages-")
+}
+
+// headerRules reads the whole file.
+func (f *edgeFile) headerRules() []headerRule {
+	var rules []headerRule
+	var block edgeLine    // the path line of the last rule
+	open, known := -1, "" // the rule that lines go to, -1 for none; known is why there is none
+	empty := func() {
+		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 && !rules[open].refused {
+			f.refuse(diagnostic.CodeEdgeLine, block.whole(), "the rule has no headers", `write them below it: "  Name: value"`)
+		}
+	}
+	for _, line := range f.said() {
+		if !edgeSourceLine.MatchString(line.text) {
+			if open >= 0 {
+				f.headerLine(line, block.text, &rules[open])
+			} else if known == "" {
+				f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path", `put a line with a path above it, such as "/*"`)
+			}
+			continue
+		}
+		empty()
+		if len(rules) == maxHeaderRules {
+			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
+			return rules
+		}
+		open, known, block = -1, "refused", line
+		if p, ok := f.pattern(line.text, line.whole(), true); ok {
+			rules = append(rules, headerRule{path: p})
+			open = len(rules) - 1
+		}
+	}
+	empty()
+	return rules
+}
+
+// headerLine reads "Name: value" or "! Name" of the rule for a path.
+func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
+	name, value, pair := strings.Cut(line.text, ":")
+	rest, unset := strings.CutPrefix(line.text, "!")
+	if unset && !pair {
+		name, value = rest, ""
+	}
+	name = strings.TrimSpace(name)
+	value = strings.TrimSpace(value)
+	canonical := textproto.CanonicalMIMEHeaderKey(name)
+	switch {
+	case !pair && !unset:
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header", `write "Name: value", or "! Name" to leave a header out`)
+	case !headerName.MatchString(name):
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header", `write a name of letters, digits and -, then a colon and the value`)
+	case ownedHeader(canonical):
+		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
+	case HeaderSecret(name, value) != "":
+		f.refuse(diagnostic.CodeEdgeSecret, line.whole(), HeaderSecret(name, value), HeaderSecretFix(path))
+		last := &f.found[len(f.found)-1]
+		last.Source = StarHeaders(last.Source)
+		rule.refused = true
+	case !pair:
+		rule.unset = append(rule.unset, canonical)
+	case value == "":
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header has no value", `write "! `+name+`" to leave it out`)
+	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
+		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), "the value has a control character in it", "remove it")
+	default:
+		rule.add(canonical, value)
+	}
+}
+
+// add joins values of one name. Cookies cannot be joined (RFC 6265, section 3).
+func (r *headerRule) add(name, value string) {
+	at := slices.IndexFunc(r.set, func(v headerValue) bool { return v.name == name })
+	if at < 0 || name == "Set-Cookie" {
+		r.set = append(r.set, headerValue{name, value})
+		return
+	}
+	r.set[at].value += ", " + value
+}

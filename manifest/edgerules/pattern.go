@@ -1,0 +1,283 @@
+package edgerules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file reads the patterns of "_headers" and "_redirects". A pattern is compared with the canonical escaped
+// path, so that what a star or placeholder took is safe wherever it is put.
+
+// splatName is the placeholder that stands for what the star took.
+const splatName = "splat"
+
+// placeholder is ":name" in a pattern, a destination or a value.
+var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`) //nolint:gochecknoglobals // a constant
+
+// edgePattern is the source of a rule.
+type edgePattern struct {
+	prefix string         // what every match begins with; of a literal pattern all of it
+	names  []string       // of the placeholders, in order
+	expr   *regexp.Regexp // nil for a literal pattern
+	host   bool           // it begins with "https://host"
+}
+
+func (p *edgePattern) literal() bool { return p.expr == nil }
+
+// match returns what the placeholders took, by name.
+func (p *edgePattern) match(host, path string) (took map[string]string, ok bool) {
+	subject := path
+	if p.host {
+		subject = "https://" + host + path
+	}
+	if p.literal() {
+		return nil, subject == p.prefix
+	}
+	if !strings.HasPrefix(subject, p.prefix) {
+		return nil, false
+	}
+	hit := p.expr.FindStringSubmatch(subject)
+	if hit == nil {
+		return nil, false
+	}
+	took = make(map[string]string, len(p.names))
+	for i, name := range p.names {
+		took[name] = hit[i+1]
+	}
+	return took, true
+}
+
+// fill puts what was taken in the place of the placeholders; others stay as they are.
+func fill(text string, took map[string]string) string {
+	if len(took) == 0 {
+		return text
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+		if value, ok := took[name[1:]]; ok {
+			return value
+		}
+		return name
+	})
+}
+
+// edgeToken is a piece of a pattern: text, a placeholder, or the star.
+type edgeToken struct {
+	text string
+	name string // "" for text
+}
+
+// edgeTokens takes a pattern apart.
+func edgeTokens(pattern string) []edgeToken {
+	var list []edgeToken
+	for pattern != "" {
+		start, end, name := len(pattern), len(pattern), ""
+		if at := placeholder.FindStringIndex(pattern); at != nil {
+			start, end, name = at[0], at[1], pattern[at[0]+1:at[1]]
+		}
+		if star := strings.IndexByte(pattern, '*'); star >= 0 && star < start {
+			start, end, name = star, star+1, splatName
+		}
+		if start > 0 {
+			list = append(list, edgeToken{text: pattern[:start]})
+		}
+		if name != "" {
+			list = append(list, edgeToken{text: pattern[start:end], name: name})
+		}
+		pattern = pattern[end:]
+	}
+	return list
+}
+
+// edgePathFix is for paths that no URL has.
+const edgePathFix = "write the path as a browser shows it in its address"
+
+// pattern reads the path of a rule at a place in the file; false when it was refused. Hosts are for headers only.
+func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePattern, bool) {
+	p, host, path := &edgePattern{}, "", text
+	if rest, ok := strings.CutPrefix(text, "https://"); ok && hosts {
+		slash := strings.IndexByte(rest, '/')
+		if slash < 0 {
+			rest, slash = rest+"/", len(rest)
+		}
+		p.host, host, path = true, strings.ToLower(rest[:slash]), rest[slash:]
+		if host == "" || !plainHost(host) {
+			f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port", "write it as https://example.com/path; rules look neither at scheme nor port")
+			return nil, false
+		}
+	}
+	if !strings.HasPrefix(path, "/") {
+		fix := `begin it with a slash`
+		if hosts {
+			fix += ` or with https://`
+		}
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is no path of the site", fix)
+		return nil, false
+	}
+	path = f.withoutQuery(path, at)
+	tokens := append(edgeTokens(host), edgeTokens(path)...)
+	if fault := edgeFault(tokens); fault != "" {
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault, "let one of them stand, and split the rule if it needs more")
+		return nil, false
+	}
+	decoded, fault := edgeSample(path)
+	if fault != "" {
+		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix)
+		return nil, false
+	}
+	if sitepath.ReservedPath(decoded) != "" {
+		f.warn(diagnostic.CodeEdgeReserved, at, sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
+	}
+	p.compile(host, path)
+	return p, true
+}
+
+// withoutQuery drops what no rule is compared with.
+func (f *edgeFile) withoutQuery(path string, at sourcetext.Span) string {
+	end := strings.IndexAny(path, "?#")
+	if end < 0 {
+		return path
+	}
+	f.warn(diagnostic.CodeEdgePath, at, "rules are compared with paths alone: "+sourcetext.Quote(path[end:])+" does not count", "remove it")
+	return path[:end]
+}
+
+// plainHost reports whether a host is made of what names are made of, stars and placeholders.
+func plainHost(host string) bool {
+	host = placeholder.ReplaceAllString(host, "x")
+	return strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-._*") == ""
+}
+
+// edgeFault says what no pattern may have; "" for nothing.
+func edgeFault(tokens []edgeToken) string {
+	seen := map[string]bool{}
+	for _, t := range tokens {
+		switch {
+		case t.name == "":
+			continue
+		case seen[t.name] && t.name == splatName:
+			return "has more than one star"
+		case seen[t.name]:
+			return fmt.Sprintf("has the placeholder %q twice", ":"+t.name)
+		}
+		seen[t.name] = true
+	}
+	return ""
+}
+
+// edgeSample decodes a path whose placeholders and star took an "x", and says why no request has it.
+func edgeSample(path string) (decoded, fault string) {
+	var b strings.Builder
+	for _, t := range edgeTokens(path) {
+		if t.name != "" {
+			b.WriteByte('x')
+			continue
+		}
+		text, fault := unescapeLiteral(t.text)
+		if fault != "" {
+			return "", fault
+		}
+		b.WriteString(text)
+	}
+	return sitepath.CanonicalPath(b.String())
+}
+
+// unescapeLiteral decodes percent escapes. What must be escaped in a request may stand as it is.
+func unescapeLiteral(text string) (decoded, fault string) {
+	if !strings.Contains(text, "%") {
+		return text, ""
+	}
+	b := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b = append(b, text[i])
+			continue
+		}
+		var c byte
+		if i+3 > len(text) {
+			return "", `it has a "%" without two hexadecimal digits`
+		}
+		if _, err := fmt.Sscanf(text[i+1:i+3], "%02x", &c); err != nil || !sitepath.PercentEncoded.MatchString(text[i:i+3]) {
+			return "", `it has a "%" without two hexadecimal digits`
+		}
+		if c == '/' {
+			return "", "it has an encoded slash"
+		}
+		b = append(b, c)
+		i += 2
+	}
+	return string(b), ""
+}
+
+// compile makes the pattern of a host and a path that were checked.
+func (p *edgePattern) compile(host, path string) {
+	var expr strings.Builder
+	fixed := true // so far everything is
+	literal := func(text string) {
+		expr.WriteString(regexp.QuoteMeta(text))
+		if fixed {
+			p.prefix += text
+		}
+	}
+	add := func(tokens []edgeToken, taken string, canonical func(string) string) {
+		for _, t := range tokens {
+			switch t.name {
+			case "":
+				literal(canonical(t.text))
+				continue
+			case splatName:
+				expr.WriteString("(.*)")
+			default:
+				expr.WriteString("(" + taken + ")")
+			}
+			fixed = false
+			p.names = append(p.names, t.name)
+		}
+	}
+	if p.host {
+		literal("https://")
+		add(edgeTokens(host), "[^/.]+", func(text string) string { return text })
+	}
+	add(edgeTokens(path), "[^/]+", canonicalLiteral)
+	if len(p.names) > 0 {
+		p.expr = regexp.MustCompile("^(?s:" + expr.String() + ")$")
+	}
+}
+
+// canonicalLiteral is a piece of a path as requests have it.
+func canonicalLiteral(text string) string {
+	decoded, _ := unescapeLiteral(text) // which was checked
+	return EscapePath(decoded)
+}
+
+// EscapePath percent-encodes every byte of a decoded path that RFC 3986 does not allow in one.
+func EscapePath(decoded string) string {
+	first := strings.IndexFunc(decoded, func(r rune) bool { return !pathRune(r) })
+	if first < 0 {
+		return decoded
+	}
+	const digits = "0123456789ABCDEF"
+	b := slices.Grow([]byte(decoded[:first]), len(decoded)+16)
+	for i := first; i < len(decoded); i++ {
+		if c := decoded[i]; pathRune(rune(c)) {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	return string(b)
+}
+
+// pathRune reports whether a character stands for itself in a path: RFC 3986 "pchar" and the slash.
+func pathRune(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return true
+	}
+	return r < 0x80 && strings.ContainsRune("-._~!$&'()*+,;=:@/", r)
+}

@@ -1,0 +1,387 @@
+package edgerules
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file reads "_redirects" and says where a path leads.
+
+// redirectRule is a line of the file.
+type redirectRule struct {
+	from   *edgePattern
+	to     string // in canonical form, placeholders as they were written
+	status int
+	line   int
+	at     sourcetext.Span // of the destination
+}
+
+// Redirect is where a path leads.
+type Redirect struct {
+	// Status is 301, 302, 303, 307, 308, or 200 for a path that is answered with the file of another one.
+	Status int
+	// Path is that other one, for 200: decoded and canonical.
+	Path string
+	// Line is where the rule stands in "_redirects"; 0 means that none covers the path.
+	Line int
+
+	to string
+}
+
+// Refused reports whether the rule leads where none may lead: to the platform's own paths, or to what is no path.
+func (r Redirect) Refused() bool { return r.Line > 0 && r.to == "" }
+
+// Location is the target, for the query of the request: "/new?a=b" or "https://…". A query of the rule's own counts more.
+func (r Redirect) Location(query string) string {
+	if query == "" {
+		return r.to
+	}
+	to, fragment, _ := strings.Cut(r.to, "#")
+	if !strings.Contains(to, "?") {
+		to += "?" + query
+	}
+	if fragment != "" {
+		to += "#" + fragment
+	}
+	return to
+}
+
+// next is the escaped path of this site that a browser asks for then, "" for none.
+func (r Redirect) next() string {
+	if r.Status == 200 || !strings.HasPrefix(r.to, "/") {
+		return ""
+	}
+	path, _, _ := strings.Cut(r.to, "#")
+	path, _, _ = strings.Cut(path, "?")
+	decoded, _ := unescapeLiteral(path)
+	return EscapePath(decoded)
+}
+
+// Redirect finds the first rule that covers an escaped path.
+func (r *Rules) Redirect(path string) Redirect {
+	if r == nil {
+		return Redirect{}
+	}
+	first, found := len(r.redirects), map[string]string(nil)
+	if i, ok := r.exact[path]; ok {
+		first = i
+	}
+	for _, i := range r.dynamic {
+		if i > first {
+			break
+		}
+		if took, ok := r.redirects[i].from.match("", path); ok {
+			first, found = i, took
+			break
+		}
+	}
+	if first == len(r.redirects) {
+		return Redirect{}
+	}
+	rule := &r.redirects[first]
+	return rule.lead(fill(rule.to, found))
+}
+
+var slashes = regexp.MustCompile(`/{2,}`) //nolint:gochecknoglobals // a constant
+
+// lead is where a rule leads once its placeholders are filled.
+func (r *redirectRule) lead(to string) Redirect {
+	d := Redirect{Status: r.status, Line: r.line}
+	if !strings.HasPrefix(r.to, "/") {
+		d.to = to
+		return d
+	}
+	end := len(to)
+	if i := strings.IndexAny(to, "?#"); i >= 0 {
+		end = i
+	}
+	path := slashes.ReplaceAllString(to[:end], "/") // an empty placeholder leaves two
+	decoded, fault := unescapeLiteral(path)
+	if fault == "" {
+		decoded, fault = sitepath.CanonicalPath(decoded)
+	}
+	if fault != "" || sitepath.ReservedPath(decoded) != "" {
+		return d
+	}
+	d.to = path + to[end:]
+	if r.status == 200 {
+		d.Path = decoded
+	}
+	return d
+}
+
+// redirectRules reads the whole file.
+func (f *edgeFile) redirectRules() []redirectRule {
+	var rules []redirectRule
+	seen := map[string]int{}
+	static, dynamic := 0, 0
+	for _, line := range f.said() {
+		rule, from, ok := f.redirectLine(line)
+		if !ok {
+			continue
+		}
+		if dynamic == 0 && rule.from.literal() {
+			static++
+		} else {
+			dynamic++
+		}
+		if static > maxStaticRedirects || dynamic > maxDynamicRedirects {
+			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
+				maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
+			return rules
+		}
+		key := rule.from.prefix
+		if !rule.from.literal() {
+			key = "*" + rule.from.expr.String()
+		}
+		if before, twice := seen[key]; twice {
+			f.warn(diagnostic.CodeEdgeDuplicate, from, fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
+			continue
+		}
+		seen[key] = line.number
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// condition reports whether a word of a line is what Netlify asks of a request beside its path, such as "Country=de" or
+// "id=:id".
+func condition(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "/?#:")
+}
+
+// statusFix says what to write in the place of a status that no redirect has, for who knows Netlify's.
+func statusFix(word string) string {
+	switch plain, forced := strings.CutSuffix(word, "!"); {
+	case forced:
+		return "write " + sourcetext.Quote(plain) + ": a rule always counts before the files"
+	case word == "404":
+		return "remove the line, and write a 404.html: it answers what nothing else does, in any folder"
+	}
+	return "use 301, 302, 303, 307, 308, or 200 to answer with another file"
+}
+
+// redirectLine reads "from to [status]".
+func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcetext.Span, ok bool) {
+	words, at := line.fields()
+	for i := 2; i < len(words); i++ {
+		if strings.HasPrefix(words[i], "#") { // a comment behind the rule
+			words, at = words[:i], at[:i]
+		}
+	}
+	if len(words) != 2 && len(words) != 3 {
+		fix := `write "/from /to 301"; a space in a path is %20`
+		if slices.ContainsFunc(words[min(1, len(words)):], condition) {
+			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the " +
+				"country, the language or a cookie"
+		}
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is no redirect", fix)
+		return rule, from, false
+	}
+	rule.line, rule.status, rule.at = line.number, 302, at[1]
+	if len(words) == 3 {
+		status, err := strconv.Atoi(words[2])
+		if err != nil || !slices.Contains([]int{200, 301, 302, 303, 307, 308}, status) {
+			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is no status of a redirect", statusFix(words[2]))
+			return rule, from, false
+		}
+		rule.status = status
+	}
+	if rule.from, ok = f.pattern(words[0], at[0], false); !ok {
+		return rule, from, false
+	}
+	if rule.to, ok = f.destination(words[1], at[1], rule); !ok {
+		return rule, from, false
+	}
+	for _, name := range placeholder.FindAllString(rule.to, -1) {
+		if !slices.Contains(rule.from.names, name[1:]) {
+			f.warn(diagnostic.CodeEdgePath, at[1], sourcetext.Quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "put it into the path of the rule, or correct its name")
+		}
+	}
+	return rule, at[0], f.leadsOn(words, at[1], rule)
+}
+
+// destination reads where a rule leads.
+func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRule) (to string, ok bool) {
+	to, fault := escapeTarget(text)
+	if fault != "" {
+		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
+		return "", false
+	}
+	if rest, absolute := strings.CutPrefix(to, "https://"); absolute {
+		return f.elsewhere(to, rest, at, rule)
+	}
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is neither a path of the site nor an https:// address", `begin it with one slash, or with https://`)
+		return "", false
+	}
+	end := len(to)
+	if i := strings.IndexAny(to, "?#"); i >= 0 {
+		end = i
+	}
+	decoded, fault := edgeSample(to[:end])
+	switch {
+	case fault != "":
+		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
+	case sitepath.ReservedPath(decoded) != "":
+		f.refuse(diagnostic.CodeEdgeReserved, at, sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "lead to a page of the site, or remove the rule")
+	default:
+		return to, true
+	}
+	return "", false
+}
+
+// elsewhere checks an address of another site.
+func (f *edgeFile) elsewhere(to, rest string, at sourcetext.Span, rule redirectRule) (string, bool) {
+	host := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host = rest[:i]
+	}
+	if u, err := url.Parse("https://" + placeholder.ReplaceAllString(host, "x")); err != nil || u.Hostname() == "" {
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(to)+" is no address", "write it as https://example.com/path")
+		return "", false
+	}
+	if rule.status == 200 {
+		f.refuse(diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path", "use 302 to lead to another site, or fetch it in the Worker")
+		return "", false
+	}
+	for _, name := range placeholder.FindAllString(host, -1) {
+		if slices.Contains(rule.from.names, name[1:]) {
+			f.warn(diagnostic.CodeEdgeOpen, at, "whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out")
+		}
+	}
+	return to, true
+}
+
+// escapeTarget percent-encodes what no URL holds.
+func escapeTarget(text string) (target, fault string) {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c < ' ' || c == 0x7f:
+			return "", "it has a control character in it"
+		case c == '\\':
+			return "", "it has a backslash in it"
+		case c == '%' && (i+3 > len(text) || !sitepath.PercentEncoded.MatchString(text[i:i+3])):
+			return "", `it has a "%" without two hexadecimal digits`
+		case c >= 0x80 || strings.IndexByte("\"<>^`{|}", c) >= 0:
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), ""
+}
+
+// leadsOn refuses a rule that leads back to itself. Its destination is a path of the site or an address.
+func (f *edgeFile) leadsOn(words []string, at sourcetext.Span, rule redirectRule) bool {
+	const once = "leave it out, and list the paths in \"routes\" for the Worker to answer, or write a 404.html"
+	from, to := words[0], rule.to
+	if !strings.HasPrefix(to, "/") {
+		return true
+	}
+	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
+	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
+		f.refuse(diagnostic.CodeEdgeLoop, at, fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", sourcetext.Quote(words[1])), once)
+		return false
+	}
+	if rule.status == 200 || rule.varies() {
+		return true
+	}
+	if _, back := rule.from.match("", rule.lead(to).next()); back {
+		f.refuse(diagnostic.CodeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
+		return false
+	}
+	return true
+}
+
+// maxHops is how many redirects in a row browsers follow.
+const maxHops = 20
+
+// varies reports whether the destination has a part of the path in it.
+func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
+
+// checkChains refuses rules that lead to each other, each loop at its last rule, and warns of a rule that begins more
+// redirects than browsers follow. Where a rule leads that has a part of the path in its destination depends on the
+// path: it is only looked at where another one leads to it.
+func (r *Rules) checkChains(f *edgeFile) {
+	looped, long := map[int]bool{}, map[int][]int{} // by line
+	for _, rule := range slices.Backward(r.redirects) {
+		if looped[rule.line] || rule.varies() {
+			continue
+		}
+		lines, loop := r.follow(rule)
+		if !loop {
+			if len(lines) > maxHops {
+				long[rule.line] = lines
+			}
+			continue
+		}
+		f.refuse(diagnostic.CodeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
+		for _, line := range lines {
+			looped[line] = true
+		}
+	}
+	maps.DeleteFunc(long, func(_ int, lines []int) bool {
+		return slices.ContainsFunc(lines, func(line int) bool { return looped[line] })
+	})
+	r.warnChains(f, long)
+}
+
+// warnChains warns of each long chain where it begins; long are the lines of those that each rule begins.
+func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
+	later, told := map[int]bool{}, map[int]bool{} // later are rules of a chain that another one begins
+	for _, lines := range long {
+		for _, line := range lines[1:] {
+			later[line] = true
+		}
+	}
+	for _, begun := range []bool{false, true} { // a long loop is begun by none
+		for _, rule := range r.redirects {
+			if lines := long[rule.line]; len(lines) > 0 && later[rule.line] == begun && !told[rule.line] {
+				f.warn(diagnostic.CodeEdgeChain, rule.at, fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d", maxHops, lines[maxHops]), "lead it straight to where the last of them leads")
+				tellAll(rule.line, long, told)
+			}
+		}
+	}
+}
+
+// tellAll marks the rules of a long chain, and of those that go on with it.
+func tellAll(line int, long map[int][]int, told map[int]bool) {
+	for rest := []int{line}; len(rest) > 0; {
+		line, rest = rest[0], rest[1:]
+		if !told[line] {
+			told[line] = true
+			rest = append(rest, long[line]...)
+		}
+	}
+}
+
+// follow are the lines of the rules that a browser is led by from a rule on, its own first: one more than it follows at
+// most, or those until it comes back to the first one, which is a loop.
+func (r *Rules) follow(rule redirectRule) (lines []int, loop bool) {
+	lines = append(lines, rule.line)
+	for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
+		switch d = r.Redirect(d.next()); {
+		case d.Line == 0, d.Status == 200:
+			return lines, false
+		case d.Line == rule.line:
+			return lines, true
+		}
+	}
+	return lines, false
+}

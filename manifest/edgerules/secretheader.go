@@ -1,0 +1,112 @@
+package edgerules
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file tells headers that would publish a secret from others. On Netlify "Basic-Auth" locks a folder; here, as on
+// Cloudflare, every line of "_headers" is sent to whoever asks, and the path stays open. What is said of such a line
+// never has its value.
+
+// HeaderSecret says what is wrong with a header that would be sent with every answer, when its value is a secret or
+// meant as one: in lower case, without the value. It is "" for others.
+func HeaderSecret(name, value string) string {
+	folded := strings.ToLower(strings.TrimSpace(name))
+	value = strings.TrimSpace(value)
+	switch folded {
+	case "basic-auth", "authorization", "proxy-authorization":
+		return sourcetext.Quote(name) + " protects nothing here: every visitor is sent it, password and all"
+	case "set-cookie":
+		if cookieSecret(value) {
+			return sourcetext.Quote(name) + " gives every visitor the same session"
+		}
+		return ""
+	}
+	if keyed(folded) && keyLike(value) || markedKey(value) {
+		return sourcetext.Quote(name) + " holds what looks like a key, and every visitor is sent it"
+	}
+	return ""
+}
+
+// StarHeaders puts stars for the values in the lines of a file "_headers" that hold secrets.
+func StarHeaders(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, ":")
+		if HeaderSecret(name, value) == "" {
+			b.WriteString(line)
+			continue
+		}
+		secret := strings.TrimSpace(value)
+		before, after, _ := strings.Cut(value, secret)
+		b.WriteString(name + ":" + before + strings.Repeat("*", utf8.RuneCountInString(secret)) + after)
+	}
+	return b.String()
+}
+
+// keyed reports whether a header is called like those that carry keys.
+func keyed(name string) bool {
+	for _, end := range [...]string{"-token", "-secret", "-key", "apikey", "-password", "-auth", "-credential", "-credentials"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return name == "token" || name == "secret" || name == "password"
+}
+
+// keyLike reports whether a value is no word.
+func keyLike(value string) bool {
+	for word := range strings.FieldsSeq(value) {
+		if _, strong := secretscan.Strength(word); strong || sourcetext.LooksLikeKey(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// markedKey reports whether a value is a key that its service marks as one.
+func markedKey(value string) bool {
+	value = strings.TrimPrefix(strings.TrimPrefix(value, "Bearer "), "Basic ")
+	at := sourcetext.KeysIn(value)
+	return len(at) > 0 && at[0].Start == 0 && at[0].End == len(value)
+}
+
+// cookieSecret reports whether a cookie is one that tells who a visitor is.
+func cookieSecret(cookie string) bool {
+	pair, _, _ := strings.Cut(cookie, ";")
+	name, value, _ := strings.Cut(pair, "=")
+	name = strings.ToLower(strings.TrimSpace(name))
+	value = strings.Trim(strings.TrimSpace(value), `"`)
+	for _, part := range [...]string{"sess", "sid", "auth", "token", "jwt", "secret", "password"} {
+		if value != "" && strings.Contains(name, part) {
+			return true
+		}
+	}
+	return keyLike(value)
+}
+
+// HeaderSecretFix is what to write instead of a header that holds a secret, for the path of its rule.
+func HeaderSecretFix(path string) string {
+	return fmt.Sprintf(`remove the line, and make a new secret if it was published; to let members alone in, guard the path in "routes": {"pattern": %s, "access": "members"}`, sourcetext.Quote(membersPattern(path)))
+}
+
+// membersPattern is the pattern of a route for the paths of a rule of "_headers": up to its first star or placeholder.
+func membersPattern(path string) string {
+	if _, rest, found := strings.Cut(path, "://"); found {
+		_, rest, _ = strings.Cut(rest, "/")
+		path = "/" + rest
+	}
+	path, _, _ = strings.Cut(path, "?")
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, segment := range segments {
+		if strings.ContainsAny(segment, "*:()") {
+			return "/" + strings.Join(append(segments[:i:i], "*"), "/")
+		}
+	}
+	return "/" + strings.Join(segments, "/")
+}

@@ -1,0 +1,431 @@
+// Package htmlforms finds the forms of HTML pages that post to the platform: name, method and place ([Search]).
+//
+// In go pages of an fs.FS, read once from start to end; memory and work are bounded, and [ErrTooMuch] says that a page has more
+// in it than is looked through. Other errors are those of the file system. A Search is not safe for concurrent use. The
+// package runs no script, follows no link, and compares nothing with a manifest.
+package htmlforms
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file finds the forms of an HTML page, as a browser would see them: in comments, scripts and the like
+// there are none; in <noscript>, <template> and srcdoc there are.
+
+// Form is a form of a page under one of the names it may post.
+type Form struct {
+	Name                             string
+	Posts                            bool // to the platform; otherwise only its fields look as if
+	Gets                             bool // is sent to the platform, but never with POST; told of one name only
+	File                             string
+	Line, Column, EndLine, EndColumn int // of the start tag
+	Source                           string
+	SourceColumn                     int
+}
+
+// formTag is a form while its page is read.
+type formTag struct {
+	Form
+	text    sourcetext.Excerpt
+	id      string
+	actions []string // of the form and of its buttons
+	names   []string // values of its fields "form"
+	post    bool     // it, or a button of it, is sent with POST
+}
+
+// formField is a control that names a form or an action of its own.
+type formField struct {
+	form      *formTag // the form it is in, nil for none
+	id        string   // of the form it belongs to instead
+	elsewhere bool
+	names     []string
+	action    string
+	post      bool
+}
+
+// pageScan reads one page.
+type pageScan struct {
+	file   string
+	base   *url.URL
+	based  bool // a <base> was met: the first one counts
+	place  sourcetext.Cursor
+	kept   *int
+	forms  []*formTag
+	fields []*formField
+
+	open      *formTag   // the form that controls belong to now
+	outer     []*formTag // what was open outside of each open template
+	choice    *formField // the select "form" whose options are read
+	option    *formField // its option without a value, up to its text
+	text      *formField // the textarea "form", up to its text
+	unscript  bool       // the next text is that of a noscript
+	embedding int        // depth of srcdoc in srcdoc
+}
+
+// newPageScan returns a scan of the file that is served under a path without a leading slash.
+func newPageScan(file, path string) *pageScan {
+	return &pageScan{file: file, base: &url.URL{Path: "/" + path}, place: sourcetext.NewCursor(), kept: new(int)}
+}
+
+// run reads to the end.
+func (s *pageScan) run(r io.Reader) error {
+	z := html.NewTokenizer(r)
+	z.SetMaxBuf(maxPageToken)
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			if err := z.Err(); !errors.Is(err, io.EOF) {
+				return err
+			}
+			return nil
+		}
+		if *s.kept > maxPageForms {
+			return ErrTooMuch
+		}
+		if kind == html.TextToken && s.unscript {
+			s.unscript = false
+			if err := s.run(bytes.NewReader(bytes.Clone(z.Raw()))); err != nil {
+				return err
+			}
+			continue
+		}
+		raw := z.Raw()
+		start, before := s.place, s.place.Source()
+		for _, f := range s.unfinished() {
+			f.text.Extend(raw)
+		}
+		before.Extend(raw)
+		s.place.Advance(raw)
+		if err := s.token(z, kind, start, before); err != nil {
+			return err
+		}
+	}
+}
+
+// unfinished are the last forms, whose lines were not read to their end.
+func (s *pageScan) unfinished() []*formTag {
+	i := len(s.forms)
+	for i > 0 && !s.forms[i-1].text.Whole {
+		i--
+	}
+	return s.forms[i:]
+}
+
+func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start sourcetext.Cursor, text sourcetext.Excerpt) error {
+	switch kind {
+	case html.StartTagToken, html.SelfClosingTagToken:
+		name, more := z.TagName()
+		tag := string(name)
+		if !known(tag) {
+			return nil
+		}
+		return s.start(tag, attributes(z, more), start, text)
+	case html.EndTagToken:
+		name, _ := z.TagName()
+		s.end(string(name))
+	case html.TextToken:
+		s.words(string(z.Raw()))
+	default:
+	}
+	return nil
+}
+
+// known reports whether a start tag matters here.
+func known(tag string) bool {
+	switch tag {
+	case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
+		return true
+	default:
+		return false
+	}
+}
+
+// attributes reads those that matter here. Of two with one name the first counts.
+func attributes(z *html.Tokenizer, more bool) map[string]string {
+	m := map[string]string{}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch k := string(key); k {
+		case "action", "disabled", "form", "formaction", "formmethod", "href", "id", "method", "name", "srcdoc", "type", "value":
+			if _, twice := m[k]; !twice {
+				m[k] = string(value)
+			}
+		}
+	}
+	return m
+}
+
+func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cursor, text sourcetext.Excerpt) error {
+	switch tag {
+	case "base":
+		if href, ok := attr["href"]; ok && !s.based {
+			s.based = true
+			if u, err := url.Parse(browserURL(href)); err == nil {
+				s.base = s.base.ResolveReference(u)
+			}
+		}
+	case "template":
+		s.outer = append(s.outer, s.open)
+		s.open = nil
+		*s.kept++
+	case "noscript":
+		s.unscript = true
+	case "iframe":
+		return s.embedded(attr["srcdoc"], start, text)
+	case "form":
+		if s.open == nil { // a form in a form is none
+			s.openForm(attr, start, text)
+		}
+	case "option":
+		s.startOption(attr)
+	default:
+		s.control(tag, attr)
+	}
+	return nil
+}
+
+func (s *pageScan) openForm(attr map[string]string, start sourcetext.Cursor, text sourcetext.Excerpt) {
+	*s.kept++
+	s.open = &formTag{
+		Form: Form{File: s.file, Line: start.Line, Column: start.Column, EndLine: s.place.Line, EndColumn: s.place.Column},
+		text: text, id: attr["id"], actions: []string{attr["action"]}, post: isPost(attr["method"]),
+	}
+	s.forms = append(s.forms, s.open)
+}
+
+// embedded reads the page inside an iframe. Its forms stand where the iframe does.
+func (s *pageScan) embedded(page string, start sourcetext.Cursor, text sourcetext.Excerpt) error {
+	const deepest = 4
+	if !mayHoldForm([]byte(page)) || s.embedding == deepest {
+		return nil
+	}
+	inner := &pageScan{file: s.file, base: s.base, place: s.place, kept: s.kept, embedding: s.embedding + 1}
+	inner.place.Frozen = true
+	err := inner.run(strings.NewReader(page))
+	inner.settle()
+	for _, f := range inner.forms {
+		f.Line, f.Column, f.text, f.id = start.Line, start.Column, text, ""
+		s.forms = append(s.forms, f)
+	}
+	return err
+}
+
+// control reads an input, button, select or textarea.
+func (s *pageScan) control(tag string, attr map[string]string) {
+	kind := strings.ToLower(attr["type"])
+	submits := tag == "button" && kind != "button" && kind != "reset" || tag == "input" && (kind == "submit" || kind == "image")
+	carries := attr["name"] == "form" && (submits && kind != "image" || tag == "select" || tag == "textarea" ||
+		tag == "input" && kind != "button" && kind != "reset" && kind != "file" && kind != "image")
+	action, post := "", false
+	if submits {
+		action, post = attr["formaction"], isPost(attr["formmethod"])
+	}
+	if _, disabled := attr["disabled"]; disabled || !carries && action == "" && !post {
+		return
+	}
+	*s.kept++
+	f := &formField{form: s.open, action: action, post: post}
+	f.id, f.elsewhere = attr["form"], has(attr, "form")
+	s.fields = append(s.fields, f)
+	switch {
+	case tag == "select":
+		s.choice = f
+	case tag == "textarea":
+		s.text = f
+	case carries:
+		f.names = []string{attr["value"]}
+	}
+}
+
+func isPost(method string) bool { return strings.EqualFold(method, "post") }
+
+func has(attr map[string]string, key string) bool {
+	_, ok := attr[key]
+	return ok
+}
+
+func (s *pageScan) startOption(attr map[string]string) {
+	s.option = nil
+	if s.choice == nil || has(attr, "disabled") {
+		return
+	}
+	*s.kept++
+	if has(attr, "value") {
+		s.choice.names = append(s.choice.names, attr["value"])
+		return
+	}
+	s.option = s.choice
+}
+
+// words takes the text of an option or a textarea.
+func (s *pageScan) words(raw string) {
+	for _, f := range []*formField{s.option, s.text} {
+		if f != nil {
+			f.names = append(f.names, strings.TrimSpace(html.UnescapeString(raw)))
+		}
+	}
+	s.option, s.text = nil, nil
+}
+
+func (s *pageScan) end(tag string) {
+	switch tag {
+	case "form":
+		s.open = nil
+	case "template":
+		if n := len(s.outer); n > 0 {
+			s.open, s.outer = s.outer[n-1], s.outer[:n-1]
+		}
+	case "select":
+		s.choice, s.option = nil, nil
+	case "option":
+		s.option = nil
+	case "textarea":
+		s.text = nil
+	case "noscript":
+		s.unscript = false
+	}
+}
+
+// settle gives every field to its form: the one it is in, or the one with the id it names.
+func (s *pageScan) settle() {
+	byID := map[string]*formTag{}
+	for _, f := range slices.Backward(s.forms) {
+		if f.id != "" {
+			byID[f.id] = f // the first one stays
+		}
+	}
+	for _, field := range s.fields {
+		form := field.form
+		if field.elsewhere {
+			form = byID[field.id]
+		}
+		if form == nil {
+			continue
+		}
+		form.names = append(form.names, field.names...)
+		form.post = form.post || field.post
+		if field.action != "" {
+			form.actions = append(form.actions, field.action)
+		}
+	}
+	s.fields = nil
+	for _, f := range s.forms {
+		if f.Name == "" && f.actions != nil {
+			f.resolve(s.base)
+		}
+	}
+}
+
+// resolve finds the names a form may post under: that in an action, else those of its fields.
+func (f *formTag) resolve(base *url.URL) {
+	var names []string
+	plain := false
+	for _, action := range f.actions {
+		name, ours := actionName(base, action)
+		f.Posts = f.Posts || ours
+		plain = plain || ours && name == ""
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if plain || !f.Posts {
+		names = append(names, f.names...)
+	}
+	f.names, f.actions = names, nil
+}
+
+// found lists the forms under each of their names.
+func (s *pageScan) found() []Form {
+	s.settle()
+	var list []Form
+	for _, f := range s.forms {
+		one := f.Form
+		one.Gets = f.Posts && !f.post
+		one.Source, one.SourceColumn = string(f.text.Text), f.text.Column
+		if len(f.names) == 0 && f.Posts {
+			one.Name, one.Posts = defaultForm, false
+			list = append(list, one)
+		}
+		for _, name := range f.names {
+			if name != "" {
+				one.Name = name
+				list = append(list, one)
+				one.Gets = false
+			}
+		}
+	}
+	return list
+}
+
+// actionName reports whether an action is the platform's, and the form's name in it, if it has one.
+func actionName(base *url.URL, action string) (name string, ours bool) {
+	u, err := url.Parse(browserURL(action))
+	if err != nil || action == "" {
+		return "", false
+	}
+	u = base.ResolveReference(u)
+	if u.Scheme != "" || u.Host != "" || u.Opaque != "" {
+		return "", false
+	}
+	rest, ours := strings.CutPrefix(u.Path, formsPath)
+	name, below := strings.CutPrefix(rest, "/")
+	switch {
+	case !ours || rest != "" && !below || strings.Contains(name, "/"):
+		return "", false
+	default:
+		return name, true
+	}
+}
+
+// browserURL is an address as a browser reads it: without white space around it or line ends in it, and with
+// slashes for backslashes before the query.
+func browserURL(s string) string {
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
+	i := strings.IndexAny(s, "?#")
+	if i < 0 {
+		i = len(s)
+	}
+	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
+}
+
+// Bounds on what is kept of pages.
+const (
+	maxPageToken = 1 << 20 // bytes of one tag, comment or text
+	maxPageForms = 10_000  // forms and fields of all pages
+)
+
+// formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
+// form's name.
+const formsPath = "/__pages/forms"
+
+// defaultForm is the form of a post that carries no name.
+const defaultForm = "default"
+
+// ErrTooMuch ends the search for forms where it would take too long.
+var ErrTooMuch = errors.New("too much to look through")
+
+// mayHoldForm looks for "<form" and "<iframe" in any case.
+func mayHoldForm(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '<')
+		if i < 0 {
+			return false
+		}
+		text = text[i+1:]
+		for _, tag := range [...]string{"form", "iframe"} {
+			if len(text) >= len(tag) && text[0]|0x20 == tag[0] && strings.EqualFold(string(text[:len(tag)]), tag) {
+				return true
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package htmlforms
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"golang.org/x/net/html"
+
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+)
+
+// This file reads the pages of a site.
+
+// Bounds on the search for forms in a site's pages.
+const (
+	maxPageWork = 512 << 20 // bytes read of all pages; a page with forms is read twice, and
+	parsingCost = 8         // a byte that is parsed counts for as many
+)
+
+// Search collects the forms of a site's pages. The zero value is ready; it is not safe for concurrent use.
+type Search struct {
+	Forms []Form
+	work  int64 // bytes read, in the sense of maxPageWork
+	kept  int   // forms and fields, in the sense of maxPageForms
+	buf   []byte
+}
+
+// Read looks for forms in an HTML file, which is served at a path. Most pages have none, which reading tells faster
+// than parsing. ErrTooMuch says that the page has more in it than is looked through.
+func (s *Search) Read(fsys fs.FS, file, path string) error {
+	has, err := s.mentionsForm(fsys, file)
+	if err == nil && has {
+		err = s.readPage(fsys, file, path)
+	}
+	if errors.Is(err, html.ErrBufferExceeded) {
+		return ErrTooMuch
+	}
+	return err
+}
+
+// mentionsForm reports whether a file has the text of a form's start tag, or of an iframe's, which may hold a
+// page with one.
+func (s *Search) mentionsForm(fsys fs.FS, name string) (bool, error) {
+	f, err := sitepath.OpenRegular(fsys, name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if s.buf == nil {
+		s.buf = make([]byte, 64<<10)
+	}
+	for kept := 0; ; {
+		if s.work >= maxPageWork {
+			return false, ErrTooMuch
+		}
+		n, err := f.Read(s.buf[kept:])
+		s.work += int64(n)
+		text := s.buf[:kept+n]
+		if mayHoldForm(text) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		kept = copy(s.buf, text[max(len(text)-len("<iframe")+1, 0):])
+	}
+}
+
+// readPage parses a page for its forms.
+func (s *Search) readPage(fsys fs.FS, file, path string) error {
+	f, err := sitepath.OpenRegular(fsys, file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p := newPageScan(file, path)
+	p.kept = &s.kept
+	err = p.run(&meter{r: f, work: &s.work})
+	s.Forms = append(s.Forms, p.found()...)
+	return err
+}
+
+// meter counts what parsing takes.
+type meter struct {
+	r    io.Reader
+	work *int64
+}
+
+// Read implements io.Reader.
+func (m *meter) Read(p []byte) (int, error) {
+	if *m.work >= maxPageWork {
+		return 0, ErrTooMuch
+	}
+	n, err := m.r.Read(p)
+	*m.work += parsingCost * int64(n)
+	return n, err
+}

@@ -1,0 +1,206 @@
+package publicfiles
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// This file carries the rules for the names of public files and migrations. The platform document gives none:
+// they are those of the upload, which refuses what some file system, URL or archive would read differently.
+
+//nolint:gochecknoglobals // constants
+var (
+	secretFile  = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
+	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
+)
+
+// Names holds the names of one site's public files against the rules and against each other. The zero
+// value is ready; it is not safe for concurrent use.
+type Names struct {
+	served map[string]string // folded path -> file
+}
+
+// Check takes the next public file: its name relative to the bundle root, and the path it is served under, in
+// form C and without a leading slash. It returns the error, and true, when the file cannot be served.
+func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
+	code, reason := nameFault(path)
+	if code == "" && long(file) { // with the folder it is in
+		code, reason = diagnostic.CodeNameLong, reasonLong
+	}
+	if code != "" {
+		return diagnostic.FileError(code, file, "rename it", "%q cannot be served: its path %s", file, reason), true
+	}
+	folded := FoldName(path)
+	if other, ok := n.served[folded]; ok {
+		first, second := sourcetext.QuoteBoth(other, file)
+		return diagnostic.FileError(diagnostic.CodeNameCollision, file, "rename one of them",
+			"%s and %s differ only in case or accents' encoding, which many file systems take for one", first, second), true
+	}
+	if n.served == nil {
+		n.served = map[string]string{}
+	}
+	n.served[folded] = file
+	return diagnostic.Diagnostic{}, false
+}
+
+// CheckMigrationName returns the error, and true, when a file of the migrations folder has a name that no
+// bundle can carry. file is the whole name, relative to the bundle root.
+func CheckMigrationName(file string) (diagnostic.Diagnostic, bool) {
+	code, reason := nameFault(file[strings.LastIndexByte(file, '/')+1:])
+	if code == "" && long(file) {
+		code, reason = diagnostic.CodeNameLong, reasonLong
+	}
+	if code == "" {
+		return diagnostic.Diagnostic{}, false
+	}
+	return diagnostic.FileError(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason), true
+}
+
+// FolderFault is why no file of a folder can be uploaded, whatever it is called: the path of each begins with that of
+// the folder. It is "" when nothing keeps them from it.
+func FolderFault(dir string) string {
+	first, _, _ := strings.Cut(dir, "/")
+	switch {
+	case dir == ".":
+		return ""
+	case !norm.NFC.IsNormalString(dir):
+		return "is not in Unicode form C"
+	case strings.EqualFold(first, ".pages"):
+		return "is where the local state lies"
+	case anySegment(dir, SecretName):
+		return "has a name in it of files that hold secrets"
+	}
+	_, reason := nameFault(dir)
+	return reason
+}
+
+// nameFault is the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.
+func nameFault(p string) (code, reason string) {
+	if plainName(p) {
+		return "", ""
+	}
+	return slowNameFault(p)
+}
+
+func slowNameFault(p string) (code, reason string) {
+	switch {
+	case !utf8.ValidString(p) || strings.ContainsRune(p, utf8.RuneError):
+		return diagnostic.CodeNameUTF8, "is not valid UTF-8"
+	case strings.ContainsRune(p, 0):
+		return diagnostic.CodeNameNUL, "has a NUL in it"
+	case strings.ContainsFunc(p, diagnostic.Invisible):
+		return diagnostic.CodeNameControl, "has an invisible or control character in it"
+	case strings.Contains(p, `\`):
+		return diagnostic.CodeNameBackslash, "has a backslash in it"
+	case reservedName(p) != "":
+		return diagnostic.CodeNameReserved, `lies under "` + reservedName(p) + `", which the platform keeps for itself`
+	case anySegment(p, WindowsDevice):
+		return diagnostic.CodeNameDevice, "has a name in it that Windows keeps for devices"
+	case strings.ContainsAny(p, `<>:"|?*`):
+		return diagnostic.CodeNameWindows, "has a character in it that Windows refuses in names"
+	case anySegment(p, trails):
+		return diagnostic.CodeNameTrailing, "has a segment that starts or ends in a space, or ends in a dot"
+	case sitepath.PercentEncoded.MatchString(p):
+		return diagnostic.CodeNameEncoded, "looks percent-encoded"
+	case strings.Contains(p, "#"):
+		return diagnostic.CodeNameURL, `has "#" in it, which ends a path in a URL`
+	case long(p):
+		return diagnostic.CodeNameLong, reasonLong
+	case anySegment(p, func(s string) bool { return len(s) > limits.MaxSegmentBytes }):
+		return diagnostic.CodeNameLong, fmt.Sprintf("has a segment longer than %d bytes", limits.MaxSegmentBytes)
+	}
+	return "", ""
+}
+
+//nolint:gochecknoglobals // a constant
+var reasonLong = fmt.Sprintf("is longer than %d bytes or %d segments", limits.MaxPathBytes, limits.MaxPathSegments)
+
+// long reports whether a path is over the limits of a whole one in form C.
+func long(p string) bool {
+	return (len(p) > limits.MaxPathBytes && len(norm.NFC.String(p)) > limits.MaxPathBytes) || strings.Count(p, "/") >= limits.MaxPathSegments
+}
+
+// SecretName reports whether a segment of a path is a name of files that hold secrets, which no upload takes.
+func SecretName(segment string) bool { return secretFile.MatchString(segment) }
+
+// plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no
+// dot at the end of a segment, and nothing of the platform's or of Windows'.
+func plainName(p string) bool {
+	if p == "" || p[0] == '_' || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
+		return false
+	}
+	from := 0 // of the segment
+	for i := range len(p) {
+		switch c := p[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		case c == '/' && plainSegment(p[from:i]):
+			from = i + 1
+		default:
+			return false
+		}
+	}
+	return plainSegment(p[from:])
+}
+
+// plainSegment reports whether a segment neither ends in a dot nor is the name of a device.
+func plainSegment(s string) bool {
+	return s != "" && s[len(s)-1] != '.' && !WindowsDevice(s)
+}
+
+// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, whatever follows its first
+// dot and the spaces before that.
+func WindowsDevice(segment string) bool {
+	const starts = "con prn aux nul com lpt"
+	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName.MatchString(segment)
+}
+
+// reservedName is the folder of the platform's that a path lies under, "" for none.
+func reservedName(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	if folded := FoldName(first); folded == sitepath.ReservedPages || folded == sitepath.ReservedPreview {
+		return folded
+	}
+	return ""
+}
+
+// trails reports whether a segment is one that Windows would name otherwise.
+func trails(segment string) bool {
+	return strings.HasPrefix(segment, " ") || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, ".")
+}
+
+func anySegment(p string, is func(string) bool) bool {
+	for segment := range strings.SplitSeq(p, "/") {
+		if is(segment) {
+			return true
+		}
+	}
+	return false
+}
+
+// FoldName is equal for the paths of files that a file system may take for one: those that differ in case, or in how
+// accents are encoded.
+func FoldName(p string) string {
+	if isASCII(p) {
+		return strings.ToLower(p)
+	}
+	return norm.NFC.String(cases.Fold().String(p))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

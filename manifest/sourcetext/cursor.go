@@ -1,0 +1,77 @@
+package sourcetext
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// MaxSource is how much of a line is kept on each side of a place, in bytes.
+const MaxSource = 512
+
+// Cursor is where a reader stands in a file that it reads once, from start to end. Lines and columns are
+// 1-based, columns count characters.
+type Cursor struct {
+	Line, Column int
+	before       []byte // the end of the line's text before the place
+	Frozen       bool   // what is read now is not the file's own text
+}
+
+func NewCursor() Cursor { return Cursor{Line: 1, Column: 1} }
+
+// Advance moves behind text. A byte order mark at the start of the file is no character of its line.
+func (p *Cursor) Advance(text []byte) {
+	if p.Frozen {
+		return
+	}
+	if p.Line == 1 && p.Column == 1 && len(p.before) == 0 {
+		text = bytes.TrimPrefix(text, []byte(ByteOrderMark))
+	}
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		p.Line += bytes.Count(text, []byte{'\n'})
+		p.Column, p.before = 1, p.before[:0]
+		text = text[i+1:]
+	}
+	p.Column += CountCharacters(text)
+	if len(text) > MaxSource {
+		p.before, text = p.before[:0], text[len(text)-MaxSource:]
+	}
+	p.before = append(p.before, text...)
+	if over := len(p.before) - MaxSource; over > 0 {
+		p.before = append(p.before[:0], p.before[over:]...)
+	}
+	for len(p.before) > 0 && !utf8.RuneStart(p.before[0]) { // cut inside a character
+		p.before = p.before[1:]
+	}
+}
+
+// Excerpt is a line's text around a place, and the column it starts at.
+type Excerpt struct {
+	Text   []byte
+	Column int
+	Whole  bool // the line's end was reached, or enough of it
+}
+
+// Source starts one with what was read of the line.
+func (p *Cursor) Source() Excerpt {
+	return Excerpt{Text: bytes.Clone(p.before), Column: p.Column - CountCharacters(p.before)}
+}
+
+// Extend adds what follows on the line.
+func (s *Excerpt) Extend(text []byte) {
+	if s.Whole {
+		return
+	}
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		text, s.Whole = bytes.TrimSuffix(text[:i], []byte{'\r'}), true
+	}
+	if room := 2*MaxSource - len(s.Text); len(text) >= room {
+		text, s.Whole = text[:room], true
+		for len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) { // cut inside a character
+			text = text[:len(text)-1]
+		}
+		if len(text) > 0 && text[len(text)-1] >= utf8.RuneSelf {
+			text = text[:len(text)-1]
+		}
+	}
+	s.Text = append(s.Text, text...)
+}

@@ -1,0 +1,203 @@
+package validate
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/jsontree"
+	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
+)
+
+// assets is what a walk over the public files found.
+type assets struct {
+	dir    string
+	names  publicfiles.Names
+	files  []string // as they are served, relative to dir, in walking order
+	pages  pageSearch
+	wrong  int // files that are refused
+	looked int // files whose first line was read
+	bytes  int64
+}
+
+// checkAssets walks the public files and compares them with the routes and forms.
+func (b *bundle) checkAssets(dir string) {
+	b.checkExposed(dir)
+	a := &assets{dir: dir}
+	folder, seen := publicfiles.Folder{Dir: dir}, 0
+	if entry, ok := b.Str("/entry"); ok {
+		folder.Entry = sitepath.CleanPath(entry)
+	}
+	if migrations, ok := b.Str("/bindings/database/migrations"); ok {
+		folder.Migrations = sitepath.CleanPath(migrations)
+	}
+	for e, err := range folder.Walk(b.fsys) {
+		if seen++; seen > maxAssetEntries {
+			b.Warn(diagnostic.CodeAssetCount, "/assets", fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
+				"keep generated files out of "+sourcetext.Quote(dir))
+			break
+		}
+		if err != nil {
+			b.Refuse(diagnostic.CodePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)), "let the user who runs this read it, or move it out of "+sourcetext.Quote(dir))
+			continue
+		}
+		b.asset(a, e)
+	}
+	if more := a.wrong - maxAssetFaults; more > 0 {
+		b.Refuse(diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served", "correct those that are listed first")
+	}
+	if b.upload && (len(a.files) > limits.MaxFiles || a.bytes > limits.MaxBundleBytes) {
+		b.Refuse(diagnostic.CodeAssetsTooMany, "/assets", fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
+			len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)), "serve large collections from storage")
+	}
+	b.checkCoverage(a)
+	b.checkLeaks(a)
+	b.checkPageForms(&a.pages)
+}
+
+// asset looks at one entry of the assets folder.
+func (b *bundle) asset(a *assets, e publicfiles.Entry) {
+	switch e.Kind {
+	case publicfiles.AssetFolder, publicfiles.AssetIgnored:
+	case publicfiles.AssetPrivate, publicfiles.AssetHidden:
+		b.checkSecret(a, e)
+	case publicfiles.AssetRefused:
+		b.refuseAsset(a, e.Fault)
+	case publicfiles.AssetPublic:
+		if d, refused := a.names.Check(e.File, e.Path); refused {
+			b.refuseAsset(a, d)
+			return
+		}
+		a.files = append(a.files, e.Path)
+		b.checkSize(a, e)
+		b.checkKey(a, e)
+		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
+			b.page(a, e)
+		}
+	}
+}
+
+// checkSize refuses a file that no upload takes, where the site is to be one.
+func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
+	if !b.upload {
+		return
+	}
+	info, err := e.Entry.Info()
+	if err != nil {
+		return // removed meanwhile
+	}
+	a.bytes += info.Size()
+	if info.Size() > limits.MaxFileBytes {
+		b.refuseAsset(a, diagnostic.Diagnostic{
+			Severity: diagnostic.Error, Code: diagnostic.CodeAssetTooLarge, File: e.File,
+			Message: fmt.Sprintf("%s has %s, over the %s that an upload takes", sourcetext.Quote(e.File), diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes)),
+			Fix:     "serve it from storage",
+		})
+	}
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// refuseAsset reports a file that cannot be served, up to a number.
+func (b *bundle) refuseAsset(a *assets, fault diagnostic.Diagnostic) {
+	if a.wrong++; a.wrong <= maxAssetFaults {
+		b.RefuseFile(fault)
+	}
+}
+
+// checkSecret refuses a file or folder that is called like those that hold secrets. The upload refuses it by its
+// name, whatever is in it. What tools keep at the root of every project is left out, and no mistake there.
+func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
+	if !publicfiles.HoldsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
+		return
+	}
+	what, them := "file", "files"
+	if e.Entry.IsDir() {
+		what, them = "folder", "folders"
+	}
+	b.refuseSecret(a, diagnostic.CodeNameSecret, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, sourcetext.Quote(e.File), them),
+		"rename it if it holds none, or "+publicfiles.Folder{Dir: a.dir}.MoveOut())
+}
+
+// checkKey refuses a file that starts as a private key does.
+func (b *bundle) checkKey(a *assets, e publicfiles.Entry) {
+	if b.unread || a.looked >= maxKeyFiles || !publicfiles.MayBeKey(e.File) {
+		return
+	}
+	if info, err := e.Entry.Info(); err != nil || info.Size() > publicfiles.MaxKeyBytes {
+		return
+	}
+	a.looked++
+	start, err := sitepath.ReadFile(b.fsys, e.File, publicfiles.KeyStart)
+	if err == nil && publicfiles.StartsKey(start) {
+		fault := publicfiles.Folder{Dir: a.dir}.KeyFault(e.File)
+		b.refuseSecret(a, fault.Code, fault.Message, fault.Fix)
+	}
+}
+
+// refuseSecret reports a secret, up to a number.
+func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
+	if a.wrong++; a.wrong <= maxAssetFaults {
+		b.Refuse(code, "/assets", msg, fix)
+	}
+}
+
+// checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies
+// beside it is not.
+func (b *bundle) checkExposed(dir string) {
+	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} {
+		if name, ok := b.Str(p); ok && dir == "." {
+			b.Warn(diagnostic.CodeAssetSource, "/assets", fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()), "keep public files in a folder of their own")
+		}
+	}
+}
+
+// checkCoverage warns of public files below what a members route guards.
+func (b *bundle) checkCoverage(a *assets) {
+	routes := b.Routes()
+	table := b.RouteTable(routes)
+	trees := map[string]manifest.Rank{} // how specific a route for all below each folded path would be
+	for _, r := range routes {
+		if r.Access == manifest.Members && !strings.HasSuffix(r.Pattern, "/*") {
+			folded := sitepath.FoldPath(r.Pattern)
+			trees[folded] = manifest.Specificity(folded + "/*")
+		}
+	}
+	below := map[string]int{} // files that such a route would guard
+	for _, f := range a.files {
+		v := table.JudgeFile("/" + f)
+		if v.Gated() {
+			continue
+		}
+		for dir := path.Dir("/" + f); dir != "/"; dir = path.Dir(dir) {
+			folded := sitepath.FoldPath(dir)
+			if tree, asked := trees[folded]; asked && tree > v.Public {
+				below[folded]++
+			}
+		}
+	}
+	for _, r := range routes {
+		n := below[sitepath.FoldPath(r.Pattern)]
+		if n == 0 || r.Access != manifest.Members || strings.HasSuffix(r.Pattern, "/*") {
+			continue
+		}
+		stay := "files below it stay"
+		if n == 1 {
+			stay = "file below it stays"
+		}
+		msg := fmt.Sprintf("the members route %s covers one path only: %d %s public", sourcetext.Quote(r.Pattern), n, stay)
+		b.Warn(diagnostic.CodeRouteUncovered, r.At, msg, "write "+sourcetext.Literal(strings.TrimSuffix(r.Pattern, "/")+"/*"))
+	}
+}
+
+// Bounds on the walk over the public files.
+const (
+	maxAssetEntries = 100_000
+	maxAssetFaults  = 10_000
+	maxKeyFiles     = 10_000 // whose first line is read
+)
