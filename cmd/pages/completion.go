@@ -3,11 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
@@ -34,12 +34,12 @@ func (c *cli) complete(root *cobra.Command) {
 		"platform":         none,
 		"platform openapi": none,
 	} {
-		if cmd := below(root, strings.Fields(path)); cmd != nil && cmd.ValidArgsFunction == nil {
+		if cmd := manual.FindCommand(root, strings.Fields(path)); cmd != nil && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = oneOf(known)
 		}
 	}
 	for _, path := range []string{"call", "tools describe"} {
-		below(root, strings.Fields(path)).ValidArgsFunction = c.firstOf(c.liveTools)
+		manual.FindCommand(root, strings.Fields(path)).ValidArgsFunction = c.firstOf(c.liveTools)
 	}
 	flags := map[string]completer{"workspace": c.asked(c.liveWorkspaces), "table": c.asked(c.liveTables)}
 	for name, known := range map[string]func() []string{
@@ -73,17 +73,8 @@ type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 // oneOf completes one of the values.
 func oneOf(values func() []string) completer {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return begunWith(begun, values()), cobra.ShellCompDirectiveNoFileComp
+		return manual.StartingWith(begun, values()), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-func begunWith(begun string, values []string) (fit []string) {
-	for _, v := range values {
-		if strings.HasPrefix(v, begun) {
-			fit = append(fit, v)
-		}
-	}
-	return fit
 }
 
 // folders completes a folder. Where the name of a command below has begun, shells are not told to look for folders
@@ -100,18 +91,6 @@ func folders(cmd *cobra.Command, args []string, begun string) ([]string, cobra.S
 func values(list ...string) func() []string { return func() []string { return list } }
 
 func none() []string { return nil }
-
-// below is the command at a path, nil for none.
-func below(cmd *cobra.Command, path []string) *cobra.Command {
-	for _, name := range path {
-		i := slices.IndexFunc(cmd.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
-		if i < 0 {
-			return nil
-		}
-		cmd = cmd.Commands()[i]
-	}
-	return cmd
-}
 
 // here is the site at hand and its manifest; ok is false without one.
 func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
@@ -31,7 +32,7 @@ func (c *cli) asked(values func(*cobra.Command) []string) completer {
 		if c.fromEnvironment(cmd.Flags()) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return begunWith(begun, values(cmd)), cobra.ShellCompDirectiveNoFileComp
+		return manual.StartingWith(begun, values(cmd)), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

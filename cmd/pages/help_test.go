@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -71,7 +72,7 @@ func TestHelp(t *testing.T) {
 			if f.Usage == "" {
 				t.Errorf("%s --%s: no description", path, f.Name)
 			}
-			if value, _ := flagText(f); !word.MatchString(value) || slices.Contains(kinds, value) && f.Name != "param" {
+			if value, _ := manual.FlagText(f); !word.MatchString(value) || slices.Contains(kinds, value) && f.Name != "param" {
 				t.Errorf("%s --%s: what it takes is called %q", path, f.Name, value)
 			}
 		})
@@ -116,13 +117,13 @@ func TestHelpOfFailures(t *testing.T) {
 func TestTopics(t *testing.T) {
 	named := regexp.MustCompile(`(?m)(?:^  |; |, |\b)pages ([a-z]+(?: [^\n]*)?)`)
 	flag := regexp.MustCompile(`--[a-z][a-z-]+`)
-	for _, topic := range roomTopics() {
-		if n := strings.Count(topic.text, "\n"); n > 24 {
-			t.Errorf("%s has %d lines", topic.name, n)
+	for _, topic := range manual.RoomTopics() {
+		if n := strings.Count(topic.Text, "\n"); n > 24 {
+			t.Errorf("%s has %d lines", topic.Name, n)
 		}
-		for line := range strings.Lines(topic.text) {
+		for line := range strings.Lines(topic.Text) {
 			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 90 {
-				t.Errorf("%s: a line of %d characters: %s", topic.name, n, line)
+				t.Errorf("%s: a line of %d characters: %s", topic.Name, n, line)
 			}
 			m, _, _ := strings.Cut(named.FindString(line), " -- ")
 			if m == "" {
@@ -130,11 +131,11 @@ func TestTopics(t *testing.T) {
 			}
 			cmd, rest := commandIn(strings.TrimLeft(m, " ;,"))
 			if word, _, _ := strings.Cut(rest, " "); !cmd.HasParent() && word != "help" || cmd.HasSubCommands() && !cmd.Runnable() {
-				t.Errorf("%s: there is no such command: %s", topic.name, m)
+				t.Errorf("%s: there is no such command: %s", topic.Name, m)
 			}
 			for _, name := range flag.FindAllString(m, -1) {
 				if cmd.HasParent() && cmd.Flag(strings.TrimPrefix(name, "--")) == nil {
-					t.Errorf("%s: %s has no flag %s", topic.name, cmd.CommandPath(), name)
+					t.Errorf("%s: %s has no flag %s", topic.Name, cmd.CommandPath(), name)
 				}
 			}
 		}
@@ -144,8 +145,8 @@ func TestTopics(t *testing.T) {
 // TestExitCodes: every code is explained, and what commands say of theirs is so.
 func TestExitCodes(t *testing.T) {
 	known := map[string]bool{}
-	for _, e := range exitMeanings {
-		known[strconv.Itoa(e.code)] = true
+	for _, e := range manual.ExitMeanings {
+		known[strconv.Itoa(e.Code)] = true
 	}
 	source, err := os.ReadFile("exit.go")
 	if err != nil {
@@ -179,10 +180,10 @@ func TestEveryExitCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range exitMeanings {
-		shown := strings.Contains(string(script), fmt.Sprintf("\nexits %d pages ", e.code))
-		if shown == (elsewhereExits[e.code] != "") {
-			t.Errorf("%d: exit_codes.txtar has a command that ends so: %v; a test elsewhere: %q", e.code, shown, elsewhereExits[e.code])
+	for _, e := range manual.ExitMeanings {
+		shown := strings.Contains(string(script), fmt.Sprintf("\nexits %d pages ", e.Code))
+		if shown == (elsewhereExits[e.Code] != "") {
+			t.Errorf("%d: exit_codes.txtar has a command that ends so: %v; a test elsewhere: %q", e.Code, shown, elsewhereExits[e.Code])
 		}
 	}
 	var tests strings.Builder
@@ -202,11 +203,15 @@ func TestEveryExitCode(t *testing.T) {
 
 // TestEnvironmentTopic: what is read of the environment is told.
 func TestEnvironmentTopic(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", filepath.Join("..", "internal", "*", "*.go")} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
-	read := regexp.MustCompile(`lookup\("([A-Z_]+)"\)`)
+	read := regexp.MustCompile(`[lL]ookup\("([A-Z_]+)"\)`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -216,7 +221,7 @@ func TestEnvironmentTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range read.FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(environmentTopic, m[1]) {
+			if !strings.Contains(manual.EnvironmentTopic, m[1]) {
 				t.Errorf("%s reads %s, which pages help environment does not tell of", file, m[1])
 			}
 		}
@@ -226,7 +231,7 @@ func TestEnvironmentTopic(t *testing.T) {
 // TestStateTopic: the files of the state folder are told.
 func TestStateTopic(t *testing.T) {
 	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, project.PersonasFile} {
-		if !strings.Contains(stateTopic, name) {
+		if !strings.Contains(manual.StateTopic, name) {
 			t.Errorf("pages help state lacks %s", name)
 		}
 	}
@@ -237,10 +242,10 @@ func TestGroups(t *testing.T) {
 	root := (&cli{}).newRoot()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	for _, g := range commandGroups {
-		for _, name := range g.names {
+	for _, g := range manual.CommandGroups {
+		for _, name := range g.Names {
 			if !slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == name }) {
-				t.Errorf("%s: there is no command %s", g.title, name)
+				t.Errorf("%s: there is no command %s", g.Title, name)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/migration"
+	"github.com/pages-toolchain/pages/cmd/internal/misuse"
 )
 
 func (c *cli) newMigrate() *cobra.Command {
@@ -52,7 +53,7 @@ func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 		err.Fix = "leave it out: pages migrate applies what is pending"
 		return err
 	}
-	if meant := meantCommand(cmd, args[0]); meant != "" {
+	if meant := misuse.MeantCommand(cmd, args[0]); meant != "" {
 		err.Fix = fmt.Sprintf("did you mean %q?", meant)
 		return err
 	}

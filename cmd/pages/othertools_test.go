@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/cmd/internal/misuse"
 )
 
 // allCommands are a command and all that are below it.
@@ -55,7 +57,7 @@ func TestExamples(t *testing.T) {
 func TestHabits(t *testing.T) {
 	root := (&cli{}).newRoot()
 	all := allCommands(root)
-	for word, names := range otherCommands {
+	for word, names := range misuse.OtherCommands {
 		for _, name := range names {
 			if !slices.ContainsFunc(all, func(cmd *cobra.Command) bool { return cmd.Name() == name && cmd.Runnable() }) {
 				t.Errorf("%s is taken for %q, which is no command", word, name)
@@ -65,7 +67,7 @@ func TestHabits(t *testing.T) {
 			t.Errorf("%q is a command", word)
 		}
 	}
-	for name, flags := range otherFlags {
+	for name, flags := range misuse.OtherFlags {
 		cmd, _, err := root.Find([]string{name})
 		if err != nil {
 			t.Errorf("%v", err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 )
 
 // readme is the README as it is tested: what it tells its reader to type.
@@ -68,8 +70,8 @@ func commandIn(text string) (cmd *cobra.Command, rest string) {
 	cmd = (&cli{}).newRoot()
 	cmd.InitDefaultCompletionCmd() // which cobra makes late
 	words := strings.Fields(text)[1:]
-	for len(words) > 0 && below(cmd, words[:1]) != nil {
-		cmd, words = below(cmd, words[:1]), words[1:]
+	for len(words) > 0 && manual.FindCommand(cmd, words[:1]) != nil {
+		cmd, words = manual.FindCommand(cmd, words[:1]), words[1:]
 	}
 	return cmd, strings.Join(words, " ")
 }
@@ -90,7 +92,7 @@ func (r *readme) commands() (list []span) {
 		case s.row != "" && regexp.MustCompile(`^[a-z]+$`).MatchString(word):
 			// In the row of a command another: one below it, beside it, or of `pages`.
 			above, _ := commandIn(s.row)
-			for above.HasParent() && below(above, []string{word}) == nil {
+			for above.HasParent() && manual.FindCommand(above, []string{word}) == nil {
 				above = above.Parent()
 			}
 			list = append(list, span{s.line, s.row, above.CommandPath() + " " + s.text})
@@ -224,8 +226,8 @@ func TestReadmeFlags(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\| ([\d, ]+) \|`).FindAllStringSubmatch(string(text), -1) {
 		codes = append(codes, strings.Split(m[1], ", ")...)
 	}
-	for _, e := range exitMeanings {
-		known = append(known, fmt.Sprint(e.code))
+	for _, e := range manual.ExitMeanings {
+		known = append(known, fmt.Sprint(e.Code))
 	}
 	if !slices.Equal(codes, known) {
 		t.Errorf("the README has the exit codes %v, pages help exit-codes %v", codes, known)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
+	"github.com/pages-toolchain/pages/cmd/internal/misuse"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -46,9 +48,9 @@ func run(ctx context.Context, args []string, e terminal.Terminal) int {
 	c.term.Lines = c.term.Lines || cmd.Annotations[printsLines] != ""
 	c.term.JSON = c.term.JSON || err != nil && !c.entered && c.asksJSON(args)
 	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
-		err = misuse(cmd, err)
+		err = misuse.Explain(cmd, err)
 	}
-	return c.exit(ctx, c.sourced(pointed(cmd, err)))
+	return c.exit(ctx, c.sourced(misuse.PointToHelp(cmd, err)))
 }
 
 // asksJSON reports whether a command line that was not read to its end asks for JSON:
@@ -91,7 +93,7 @@ func (c *cli) newRoot() *cobra.Command {
 		},
 	}
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version, as pages version does")
-	root.SetFlagErrorFunc(flagMisuse)
+	root.SetFlagErrorFunc(misuse.FlagMisuse)
 	root.SetOut(c.term.Stdout)
 	root.SetErr(c.term.Stderr)
 	f := root.PersistentFlags()
@@ -105,7 +107,7 @@ func (c *cli) newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(), c.newSchema(), c.newVersion())
 	root.AddCommand(c.remoteCommands()...)
-	c.dress(root)
+	manual.Dress(root, manual.Options{Term: &c.term, Version: version, Complete: c.complete})
 	return root
 }
 
@@ -120,7 +122,7 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 			return
 		}
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](flags.Set(f.Name, value)); ok {
-			err = badValue(name, invalid)
+			err = misuse.BadValue(name, invalid)
 		}
 		c.set[f.Name] = name
 	})

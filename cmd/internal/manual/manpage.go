@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -13,22 +13,23 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-func (c *cli) newMan() *cobra.Command {
+func newMan(o Options) *cobra.Command {
 	return &cobra.Command{
-		Use:     "man FOLDER",
-		Short:   "Write the manual pages",
-		Long:    "Write the manual pages of all commands and topics to a folder, for packages:\npages.1, pages-dev.1, pages-exit-codes.7 and so on. The same version writes the same\nbytes.\n\nExit codes: 0 written, 2 wrong usage, 9 the folder cannot be written.",
+		Use:   "man FOLDER",
+		Short: "Write the manual pages",
+		Long: "Write the manual pages of all commands and topics to a folder, for packages:\npages.1, pages-dev.1, pages-exit-codes.7 " +
+			"and so on. The same version writes the same\nbytes.\n\nExit codes: 0 written, 2 wrong usage, 9 the folder cannot be written.",
 		Example: "  pages man share/man\n  man -l share/man/pages-dev.1",
 		Args:    cobra.ExactArgs(1),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := c.term.Path(args[0])
+			dir := o.Term.Path(args[0])
 			err := os.MkdirAll(dir, 0o755)
 			if err == nil {
-				err = writeManual(cmd.Root(), dir)
+				err = writeManual(cmd.Root(), dir, o.Version)
 			}
 			if err != nil {
-				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(c.term.Shown(dir))), "give one that you may write to", err)
+				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(o.Term.Shown(dir))), "give one that you may write to", err)
 			}
 			return nil
 		},
@@ -36,7 +37,7 @@ func (c *cli) newMan() *cobra.Command {
 }
 
 // writeManual writes the page of a command and of those below it.
-func writeManual(cmd *cobra.Command, dir string) error {
+func writeManual(cmd *cobra.Command, dir, version string) error {
 	if cmd.Hidden {
 		return nil
 	}
@@ -46,11 +47,11 @@ func writeManual(cmd *cobra.Command, dir string) error {
 	}
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, section))
-	if err := os.WriteFile(file, []byte(manualPage(cmd, name, section)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(manualPage(cmd, name, section, version)), 0o644); err != nil {
 		return err
 	}
 	for _, sub := range cmd.Commands() {
-		if err := writeManual(sub, dir); err != nil {
+		if err := writeManual(sub, dir, version); err != nil {
 			return err
 		}
 	}
@@ -58,7 +59,7 @@ func writeManual(cmd *cobra.Command, dir string) error {
 }
 
 // manualPage is one page in the language of man(7).
-func manualPage(cmd *cobra.Command, name string, section int) string {
+func manualPage(cmd *cobra.Command, name string, section int, version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s %d \"\" \"pages %s\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), section, version, name, roff(cmd.Short))
 	about, codes, coded := strings.Cut(cmd.Long, "\n\nExit codes: ")
@@ -90,7 +91,7 @@ func manualFlag(b *strings.Builder, f *pflag.Flag) {
 	if f.Hidden {
 		return
 	}
-	_, usage := flagText(f)
+	_, usage := FlagText(f)
 	b.WriteString(".TP\n.B ")
 	if f.Shorthand != "" {
 		fmt.Fprintf(b, "\\-%s, ", f.Shorthand)

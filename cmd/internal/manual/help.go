@@ -1,4 +1,11 @@
-package main
+// Package manual gives the commands of the program their help, their topics and their manual pages.
+//
+// In go cobra's commands, which it completes in place, and a terminal for `pages man`; out come texts, the same bytes for the same
+// version, and a *failure.Error for a page that does not exist. It is used once, before a command runs: nothing in it is safe for
+// concurrent use.
+//
+// It never decides what a command does, and reads no flags.
+package manual
 
 import (
 	"fmt"
@@ -8,15 +15,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// This file gives every command's help one form: what it does, how it is called,
-// examples, commands and flags in groups, exit codes.
+// This file gives every command's help one form: what it does, how it is called, examples, commands and flags in groups, exit codes.
 
-// commandGroups are the commands of `pages` by what they are for.
-var commandGroups = []struct {
-	title string
-	names []string
+// CommandGroups are the commands of `pages` by what they are for.
+var CommandGroups = []struct {
+	Title string
+	Names []string
 }{
 	{"Begin and check", []string{"init", "validate", "build", "types", "doctor"}},
 	{"Run on this machine", []string{"dev", "test", "routes", "migrate", "db", "state", "leads", "events", "logs"}},
@@ -36,24 +44,32 @@ var flagGroups = []struct {
 	{"Output", []string{"json", "color", "quiet", "verbose", "help"}},
 }
 
-// dress gives the commands below root their common form.
-func (c *cli) dress(root *cobra.Command) {
-	root.AddCommand(c.newMan())
-	for _, g := range commandGroups {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+// Options are what the pages of help need to know of the program.
+type Options struct {
+	Term    *terminal.Terminal
+	Version string
+	// Complete gives the commands their completions.
+	Complete func(root *cobra.Command)
+}
+
+// Dress gives the commands below root their common form.
+func Dress(root *cobra.Command, o Options) {
+	root.AddCommand(newMan(o))
+	for _, g := range CommandGroups {
+		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title + ":"})
 		for _, cmd := range root.Commands() {
-			if slices.Contains(g.names, cmd.Name()) {
-				cmd.GroupID = g.title
+			if slices.Contains(g.Names, cmd.Name()) {
+				cmd.GroupID = g.Title
 			}
 		}
 	}
-	about := commandGroups[len(commandGroups)-1].title
+	about := CommandGroups[len(CommandGroups)-1].Title
 	root.SetCompletionCommandGroupID(about)
 	root.SetHelpCommand(newHelp(root, about))
 	root.InitDefaultHelpCmd()
 	describeCompletion(root)
-	c.addTopics(root)
-	c.complete(root)
+	addTopics(root)
+	o.Complete(root)
 	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an " +
 		"account, until pages deploy."
 	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- npm test " +
@@ -106,7 +122,7 @@ func printUsage(cmd *cobra.Command, w io.Writer) error {
 	if !cmd.HasParent() {
 		fmt.Fprintf(&b, "\nMore: pages help COMMAND, and pages help TOPIC:\n")
 		for _, t := range topics() {
-			fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), t.name, t.short)
+			fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), t.Name, t.Short)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

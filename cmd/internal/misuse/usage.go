@@ -1,4 +1,8 @@
-package main
+// Package misuse says what is wrong with a command line that reached no command, and what was probably meant.
+//
+// In go cobra's commands and errors; out come *failure.Error with a fix, also for the words of other tools for what is done here by
+// another name. It keeps no state. It never runs a command.
+package misuse
 
 import (
 	"errors"
@@ -17,14 +21,14 @@ import (
 // This file says what is wrong with a command line that reached no command, and
 // what was probably meant.
 
-// misuse is the error of a command line that cmd was found in.
-func misuse(cmd *cobra.Command, err error) *failure.Error {
+// Explain is the error of a command line that cmd was found in.
+func Explain(cmd *cobra.Command, err error) *failure.Error {
 	line := wording.FirstLine(err.Error())
 	if m := argumentCount.FindStringSubmatch(line); m != nil {
 		f := failure.Usage("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
 		f.Fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
-			if meant := meantCommand(cmd, args[0]); meant != "" {
+			if meant := MeantCommand(cmd, args[0]); meant != "" {
 				f.Fix = fmt.Sprintf("did you mean %q?", meant)
 			}
 		}
@@ -36,15 +40,15 @@ func misuse(cmd *cobra.Command, err error) *failure.Error {
 	case unknown && !cmd.HasSubCommands():
 		f.Message = fmt.Sprintf("%q takes no argument, and got %q", cmd.CommandPath(), args[0])
 	case unknown:
-		if meant := meantCommand(cmd, args[0]); meant != "" {
+		if meant := MeantCommand(cmd, args[0]); meant != "" {
 			f.Fix = `did you mean "` + meant + `"?`
 		}
 	}
 	return f
 }
 
-// pointed gives an error about the usage of cmd that has no fix the page to read.
-func pointed(cmd *cobra.Command, err error) error {
+// PointToHelp gives an error about the usage of cmd that has no fix the page to read.
+func PointToHelp(cmd *cobra.Command, err error) error {
 	known, ok := errors.AsType[*failure.Error](err)
 	if !ok || known.Exit != failure.ExitUsage || known.Fix != "" {
 		return err
@@ -79,11 +83,11 @@ func got(n string) string {
 	return n
 }
 
-// flagMisuse is the error of a flag that cmd does not take as it is.
-func flagMisuse(cmd *cobra.Command, err error) error {
+// FlagMisuse is the error of a flag that cmd does not take as it is.
+func FlagMisuse(cmd *cobra.Command, err error) error {
 	f := failure.Usage("%s", err)
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		f = badValue("--"+invalid.GetFlag().Name, invalid)
+		f = BadValue("--"+invalid.GetFlag().Name, invalid)
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		f.Fix = meantFlag(cmd, unknown)
@@ -91,8 +95,8 @@ func flagMisuse(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// badValue is the error of a flag's value, from where it was given.
-func badValue(where string, err *pflag.InvalidValueError) *failure.Error {
+// BadValue is the error of a flag's value, from where it was given.
+func BadValue(where string, err *pflag.InvalidValueError) *failure.Error {
 	is := "not one that it takes: " + fmt.Sprint(err.Unwrap())
 	switch kind := err.GetFlag().Value.Type(); {
 	case kind == "bool":

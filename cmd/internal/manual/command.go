@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -20,16 +20,16 @@ func newHelp(root *cobra.Command, group string) *cobra.Command {
 		Long:    "Print the help of a command, or a topic's page; pages help lists both.\n\nExit codes: 0 printed, 2 wrong usage.",
 		Example: "  pages help db query\n  pages help exit-codes",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			cmd := below(root, args)
+			cmd := FindCommand(root, args)
 			if cmd == nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return begunWith(begun, pageNames(cmd)), cobra.ShellCompDirectiveNoFileComp
+			return StartingWith(begun, PageNames(cmd)), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd := root
 			for _, name := range args {
-				sub := below(cmd, []string{name})
+				sub := FindCommand(cmd, []string{name})
 				if sub == nil {
 					return noHelp(cmd, name)
 				}
@@ -45,10 +45,10 @@ func newHelp(root *cobra.Command, group string) *cobra.Command {
 // not, and ends with 0.
 func describeCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	cmd := below(root, []string{"completion"})
-	cmd.RunE = help
+	cmd := FindCommand(root, []string{"completion"})
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.Long = strings.TrimSpace(cmd.Long)
-	describeBash(below(root, []string{"completion", "bash"}))
+	describeBash(FindCommand(root, []string{"completion", "bash"}))
 	for _, shell := range cmd.Commands() {
 		shell.Long = strings.TrimSpace(shell.Long) + "\n\nExit codes: 0 printed, 2 wrong usage."
 		shell.Example = "  pages completion " + shell.Name()
@@ -60,7 +60,7 @@ func noHelp(cmd *cobra.Command, name string) *failure.Error {
 	if !cmd.HasParent() {
 		f := failure.Usage("there is no command and no topic %q", name)
 		f.Fix = "pages help lists them"
-		if near := wording.Nearest(name, pageNames(cmd)); near != "" {
+		if near := wording.Nearest(name, PageNames(cmd)); near != "" {
 			f.Fix = fmt.Sprintf("did you mean %q?", "pages help "+near)
 		}
 		return f
@@ -68,14 +68,14 @@ func noHelp(cmd *cobra.Command, name string) *failure.Error {
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	f := failure.Usage("%q has no command %q", cmd.CommandPath(), name)
 	f.Fix = "see pages help " + path
-	if near := wording.Nearest(name, pageNames(cmd)); near != "" {
+	if near := wording.Nearest(name, PageNames(cmd)); near != "" {
 		f.Fix = fmt.Sprintf("did you mean %q?", "pages help "+path+" "+near)
 	}
 	return f
 }
 
-// pageNames are the names below cmd that `pages help` shows a page of.
-func pageNames(cmd *cobra.Command) (names []string) {
+// PageNames are the names below cmd that `pages help` shows a page of.
+func PageNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
 		if !sub.Hidden && !strings.HasPrefix(sub.Name(), "__") {
 			names = append(names, sub.Name())

@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -11,8 +11,9 @@ import (
 // This file holds a page of help for each room: what happens in it, by which rules, and
 // the commands that show it.
 
-func roomTopics() []topic {
-	return []topic{
+// RoomTopics lists the topics about rooms.
+func RoomTopics() []Topic {
+	return []Topic{
 		{"manifest", "What pages.deploy.json says", manifestTopic()},
 		{"bundling", "How a Worker becomes one file", bundlingTopic},
 		{"runtime", "What a Worker runs in, and its limits", runtimeTopic()},

@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ const takes = "pages_takes"
 // nameValues takes the backquotes out of the texts of all flags: completion shows them as they are.
 func nameValues(cmd *cobra.Command) {
 	name := func(f *pflag.Flag) {
-		value, usage := flagText(f)
+		value, usage := FlagText(f)
 		f.Usage = usage
 		if f.Annotations == nil {
 			f.Annotations = map[string][]string{}
@@ -31,9 +31,9 @@ func nameValues(cmd *cobra.Command) {
 	}
 }
 
-// flagText is what a flag takes, "" for nothing, and what it is for. A word of its text that
+// FlagText is what a flag takes, "" for nothing, and what it is for. A word of its text that
 // stands in backquotes says what it takes.
-func flagText(f *pflag.Flag) (value, usage string) {
+func FlagText(f *pflag.Flag) (value, usage string) {
 	if named := f.Annotations[takes]; named != nil {
 		return named[0], f.Usage
 	}
@@ -43,7 +43,7 @@ func flagText(f *pflag.Flag) (value, usage string) {
 
 // spelled is a flag as it is written, with what it takes.
 func spelled(f *pflag.Flag) string {
-	value, _ := flagText(f)
+	value, _ := FlagText(f)
 	switch {
 	case value == "":
 		return "--" + f.Name
@@ -81,7 +81,7 @@ func listFlags(set *pflag.FlagSet) string {
 		if f.Shorthand != "" {
 			short = "-" + f.Shorthand + ", "
 		}
-		_, usage := flagText(f)
+		_, usage := FlagText(f)
 		fmt.Fprintf(&b, "  %s%-*s   %s%s\n", short, width, spelled(f), usage, defaultOf(f))
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -12,34 +12,34 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// topic is a page of help that is about no single command.
-type topic struct{ name, short, text string }
+// Topic is a page of help that is about no single command.
+type Topic struct{ Name, Short, Text string }
 
 // addTopics makes each topic a page of `pages help`. One with the name of a command
 // is part of that command's.
-func (c *cli) addTopics(root *cobra.Command) {
+func addTopics(root *cobra.Command) {
 	for _, t := range topics() {
-		if cmd := below(root, []string{t.name}); cmd != nil {
-			cmd.Long += "\n\n" + t.text
+		if cmd := FindCommand(root, []string{t.Name}); cmd != nil {
+			cmd.Long += "\n\n" + t.Text
 			continue
 		}
-		root.AddCommand(&cobra.Command{Use: t.name, Short: t.short, Long: t.text})
+		root.AddCommand(&cobra.Command{Use: t.Name, Short: t.Short, Long: t.Text})
 	}
 }
 
-func topics() []topic {
-	return append(roomTopics(), []topic{
+func topics() []Topic {
+	return append(RoomTopics(), []Topic{
 		{"exit-codes", "What the exit codes mean", exitCodesTopic()},
-		{"environment", "The environment variables that count", environmentTopic},
-		{"state", "What is kept in .pages, and how it is moved", stateTopic},
+		{"environment", "The environment variables that count", EnvironmentTopic},
+		{"state", "What is kept in .pages, and how it is moved", StateTopic},
 		{"assumptions", "What the platform's document leaves open, and is assumed here", assumptionsTopic()},
 	}...)
 }
 
-// exitMeanings are the exit codes: the contract with scripts and CI.
-var exitMeanings = []struct {
-	code    int
-	meaning string
+// ExitMeanings are the exit codes: the contract with scripts and CI.
+var ExitMeanings = []struct {
+	Code    int
+	Meaning string
 }{
 	{0, "done; pages dev and pages platform stopped by Ctrl-C"},
 	{failure.ExitRefused, "the input was refused, or something failed"},
@@ -59,14 +59,16 @@ var exitMeanings = []struct {
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("Codes only ever become more precise on what failed already: what is not 0 stays not 0.\n\n")
-	for _, e := range exitMeanings {
-		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+	for _, e := range ExitMeanings {
+		fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Meaning)
 	}
-	b.WriteString("\npages test ends with the code of its command, and with 128 + n when signal n ended it.\nWith --json a failure is {\"ok\": false, \"code\", \"message\", \"fix\"} on stdout.")
+	b.WriteString("\npages test ends with the code of its command, and with 128 + n when signal n ended it.\nWith --json a failure is " +
+		"{\"ok\": false, \"code\", \"message\", \"fix\"} on stdout.")
 	return b.String()
 }
 
-const environmentTopic = `Every flag can be set as PAGES_<FLAG>, in capitals and with _ for -: PAGES_STATE_DIR is
+// EnvironmentTopic tells which variables count.
+const EnvironmentTopic = `Every flag can be set as PAGES_<FLAG>, in capitals and with _ for -: PAGES_STATE_DIR is
 --state-dir. A flag on the command line counts before its variable; an empty variable
 counts as not set. Of a flag that can be repeated it gives one value.
 
@@ -95,7 +97,8 @@ Of the system:
   GITHUB_STEP_SUMMARY         where pages validate --format github and pages deploy add
                               their summaries`
 
-const stateTopic = `All that a site keeps on this machine is in .pages beside its manifest, or where
+// StateTopic tells what is kept in .pages.
+const StateTopic = `All that a site keeps on this machine is in .pages beside its manifest, or where
 --state-dir says. It is in no version control, and no other machine has it.
 
   .pages/state/site.db        the site's own database (env.DB)

@@ -1,4 +1,4 @@
-package main
+package misuse
 
 import (
 	"slices"
@@ -6,15 +6,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // This file knows what wrangler, Netlify CLI, Vercel CLI and the Firebase CLI call
 // what is done here by another name: whoever types it out of habit is told the name.
 
-// otherCommands are their commands, each with the names here that it may mean. The
+// OtherCommands are their commands, each with the names here that it may mean. The
 // first of them that the command before it has is meant.
-var otherCommands = map[string][]string{
+var OtherCommands = map[string][]string{
 	"add":             {"set", "connect"},
 	"approve":         {"confirm"},
 	"auth":            {"login"},
@@ -60,9 +61,9 @@ var otherCommands = map[string][]string{
 	"versions":        {"revisions"},
 }
 
-// otherFlags are flags of their commands, by what those are called here, each with
+// OtherFlags are flags of their commands, by what those are called here, each with
 // what to do instead.
-var otherFlags = map[string]map[string]string{
+var OtherFlags = map[string]map[string]string{
 	"build": {
 		"e":     oneEnvironment,
 		"env":   oneEnvironment,
@@ -122,16 +123,16 @@ const (
 		"tunnel say, with the site alone: pages help members"
 )
 
-// meantCommand is the command line that a word below cmd, which is no command, was
+// MeantCommand is the command line that a word below cmd, which is no command, was
 // most likely meant to begin; "" for none.
-func meantCommand(cmd *cobra.Command, word string) string {
+func MeantCommand(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {
 		if sub.Runnable() && !sub.Hidden {
 			names = append(names, sub.Name())
 		}
 	}
-	for _, name := range otherCommands[word] {
+	for _, name := range OtherCommands[word] {
 		if slices.Contains(names, name) {
 			return cmd.CommandPath() + " " + name
 		}
@@ -139,7 +140,7 @@ func meantCommand(cmd *cobra.Command, word string) string {
 	if near := wording.Nearest(word, names); near != "" {
 		return cmd.CommandPath() + " " + near
 	}
-	if near := wording.Nearest(word, pageNames(cmd)); near != "" {
+	if near := wording.Nearest(word, manual.PageNames(cmd)); near != "" {
 		return "pages help " + near
 	}
 	return ""
@@ -149,7 +150,7 @@ func meantCommand(cmd *cobra.Command, word string) string {
 // nothing is known.
 func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	name := unknown.GetSpecifiedName()
-	if instead := otherFlags[cmd.Name()][name]; instead != "" {
+	if instead := OtherFlags[cmd.Name()][name]; instead != "" {
 		return instead
 	}
 	if unknown.GetSpecifiedShortnames() != "" {
