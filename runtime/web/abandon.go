@@ -1,9 +1,11 @@
 package web
 
 import (
+	"errors"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
 // This file ends the requests that nobody waits for. As on the platform, a request whose
@@ -89,4 +91,30 @@ func (h *Host) Alone(iso *engine.Isolate, s *engine.Scope) bool {
 		}
 	}
 	return true
+}
+
+// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot be told
+// when the isolate is closed, killed or started over; then nothing of the
+// exchange is left in it either.
+func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
+	err := x.io.Isolate.Do(scope, func(vm *engine.VM) error { return x.call(vm, entry) })
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		h.o.Logger.Debug("tell the Worker of its request", "entry", entry, "error", err)
+	}
+}
+
+func (x *Exchange) call(vm *engine.VM, entry string) error {
+	v, err := vm.Call(entry, x.id)
+	if err == nil {
+		vm.Free(v)
+	}
+	return err
+}
+
+// GiveUp ends what an exchange still has under way after its answer: waitUntil
+// took too long, or nobody waits for it. Then end the scope. Do not call it from a turn.
+func (h *Host) GiveUp(x *Exchange) {
+	x.fail(iocontext.ErrRequestOver)
+	h.enter(x, engine.NewScope(x.io.Scope.Context(), 0, x), "forget")
+	x.finish()
 }

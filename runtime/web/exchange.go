@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -180,4 +181,43 @@ func (x *Exchange) leaveLocked() {
 	x.codecs.Close()
 	x.io.Close()
 	x.host.remove(x)
+}
+
+// failWorker ends the exchange because of what the Worker did.
+func (x *Exchange) failWorker(kind string, err *engine.Error) {
+	x.mu.Lock()
+	passThrough := x.passThrough
+	x.mu.Unlock()
+	x.fail(&Failure{Kind: kind, Err: err, PassThrough: passThrough})
+}
+
+// failHung ends an exchange that waits for what will never happen. Call it on the isolate's
+// goroutine.
+func (x *Exchange) failHung() {
+	if x.io.Isolate.HeapFull() {
+		x.failWorker(KindException, engine.OutOfMemory())
+		return
+	}
+	x.failWorker(KindHung, &engine.Error{
+		Name: "Error",
+		Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
+			"(a promise that is never resolved, or I/O that belongs to another request)",
+	})
+}
+
+// stopped is the error of an exchange whose scope was ended by its owner.
+func (x *Exchange) stopped() error {
+	err := context.Cause(x.io.Scope.Context())
+	x.fail(err)
+	return err
+}
+
+// current returns the exchange on whose behalf a host function was called. An
+// error means that no request is being served: the module is being evaluated.
+func current(c *engine.Call) (*Exchange, error) {
+	x, ok := c.Scope().Value.(*Exchange)
+	if !ok {
+		return nil, iocontext.ErrGlobalScope()
+	}
+	return x, nil
 }

@@ -56,17 +56,3 @@ func (a *Aborted) Unwrap() error { return a.Err }
 
 // ErrClientGone is the answer of Serve when the client did not wait.
 var ErrClientGone = errors.New("the client disconnected")
-
-// failHung ends an exchange that waits for what will never happen. Call it on the isolate's
-// goroutine.
-func (x *Exchange) failHung() {
-	if x.io.Isolate.HeapFull() {
-		x.failWorker(KindException, engine.OutOfMemory())
-		return
-	}
-	x.failWorker(KindHung, &engine.Error{
-		Name: "Error",
-		Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
-			"(a promise that is never resolved, or I/O that belongs to another request)",
-	})
-}

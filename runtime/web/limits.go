@@ -11,10 +11,6 @@ import (
 // Worker gave it, before it is compressed; answers without one, as to HEAD and
 // with status 304, count nothing.
 
-// DefaultAnswerBytes is the most bytes of one answer's body. The platform's own
-// figure is not shown.
-const DefaultAnswerBytes = 512 << 20
-
 // admitAnswer refuses an answer that is known to be too large before any of it
 // is written: the visitor gets the reason in its place.
 func (h *Host) admitAnswer(x *Exchange, a *answer) error {

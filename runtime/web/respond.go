@@ -6,7 +6,6 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
-	"github.com/pages-toolchain/pages/runtime/web/socket"
 )
 
 // Flags of respond, as in js/worker.js.
@@ -16,26 +15,6 @@ const (
 	respondManual   = 4 // the body is encoded as content-encoding says
 	respondSocket   = 8 // a WebSocket
 )
-
-// answer is the head of an answer and where its body comes from: at most one of
-// text, bytes, source and streamed.
-type answer struct {
-	status   int
-	header   []string // name, value, name, value, …
-	text     string
-	bytes    []byte
-	source   *iocontext.Body
-	streamed bool
-	manual   bool
-	socket   *socket.Socket // nil unless the answer is a WebSocket
-	release  func()         // of the memory of text and bytes; nil without
-}
-
-// chunk is a piece of a streamed body; ack is told when it was written.
-type chunk struct {
-	b   []byte
-	ack chan error
-}
 
 func (h *Host) respondFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
@@ -220,14 +199,6 @@ func (x *Exchange) endStream() {
 	if !isClosed(x.ended) {
 		close(x.ended)
 	}
-}
-
-// failWorker ends the exchange because of what the Worker did.
-func (x *Exchange) failWorker(kind string, err *engine.Error) {
-	x.mu.Lock()
-	passThrough := x.passThrough
-	x.mu.Unlock()
-	x.fail(&Failure{Kind: kind, Err: err, PassThrough: passThrough})
 }
 
 // give hands a piece of the body to Serve and waits until it is written.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
-	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
@@ -93,7 +91,7 @@ func (h *Host) await(x *Exchange) error {
 		select {
 		case <-x.answered:
 		case <-x.io.Scope.Context().Done():
-			return h.stopped(x)
+			return x.stopped()
 		case <-x.r.Context().Done():
 			h.disconnect(x)
 			return ErrClientGone
@@ -112,39 +110,6 @@ func (x *Exchange) waits() {
 	if x.Waits != nil {
 		x.Waits()
 	}
-}
-
-// stopped is the error of an exchange whose scope was ended by its owner.
-func (h *Host) stopped(x *Exchange) error {
-	err := context.Cause(x.io.Scope.Context())
-	x.fail(err)
-	return err
-}
-
-// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot be told
-// when the isolate is closed, killed or started over; then nothing of the
-// exchange is left in it either.
-func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
-	err := x.io.Isolate.Do(scope, func(vm *engine.VM) error { return x.call(vm, entry) })
-	if err != nil && !errors.Is(err, engine.ErrClosed) {
-		h.o.Logger.Debug("tell the Worker of its request", "entry", entry, "error", err)
-	}
-}
-
-func (x *Exchange) call(vm *engine.VM, entry string) error {
-	v, err := vm.Call(entry, x.id)
-	if err == nil {
-		vm.Free(v)
-	}
-	return err
-}
-
-// GiveUp ends what an exchange still has under way after its answer: waitUntil
-// took too long, or nobody waits for it. Then end the scope. Do not call it from a turn.
-func (h *Host) GiveUp(x *Exchange) {
-	x.fail(iocontext.ErrRequestOver)
-	h.enter(x, engine.NewScope(x.io.Scope.Context(), 0, x), "forget")
-	x.finish()
 }
 
 // Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope.
@@ -180,18 +145,6 @@ func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
 		}
 	}
 	return slices.DeleteFunc(all, func(x *Exchange) bool { return oldest <= x.idleSince.Load() })
-}
-
-// of returns the exchanges of an isolate.
-func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, x := range h.exchanges {
-		if x.io.Isolate == iso {
-			all = append(all, x)
-		}
-	}
-	return all
 }
 
 // Reset is for engine.IsolateOptions.OnReset: the isolate started over, and

@@ -169,7 +169,7 @@ func (h *Host) copyChunks(x *Exchange, out compression.Encoder, left int64) erro
 		case <-gone:
 			return ErrClientGone
 		case <-x.io.Scope.Context().Done():
-			return h.stopped(x)
+			return x.stopped()
 		}
 	}
 }
@@ -222,18 +222,4 @@ func (h *Host) broken(x *Exchange, err error) error {
 		_ = conn.Close() // nobody hears of it any more
 	}
 	return &Aborted{Err: err}
-}
-
-// declaredLength is what an answer says it is long; -1 when it does not.
-func declaredLength(header http.Header) int64 {
-	n, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-func isLength(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 63)
-	return err == nil
 }

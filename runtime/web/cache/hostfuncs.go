@@ -90,14 +90,6 @@ func (e *cached) answer(x *iocontext.Context, request http.Header, now time.Time
 	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
 }
 
-func headerOf(flat []string) http.Header {
-	header := http.Header{}
-	for i := 0; i+1 < len(flat); i += 2 {
-		header.Add(flat[i], flat[i+1])
-	}
-	return header
-}
-
 // isUnchanged reports whether a conditional request has what is kept (RFC 9110,
 // 13.2.2).
 func isUnchanged(request, kept http.Header) bool {

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,16 +74,6 @@ func isForAll(control map[string]string) bool {
 		}
 	}
 	return false
-}
-
-func withoutHeader(flat []string, name string) []string {
-	var out []string
-	for pair := range slices.Chunk(flat, 2) {
-		if pair[0] != name {
-			out = append(out, pair...)
-		}
-	}
-	return out
 }
 
 const (

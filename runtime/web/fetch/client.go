@@ -13,15 +13,11 @@
 package fetch
 
 import (
-	"context"
 	"crypto/tls"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-
-	"github.com/pages-toolchain/pages/runtime/engine"
-	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
 // Options says what a Client may reach. The zero value reaches public addresses.
@@ -88,89 +84,4 @@ func (c *Client) UpgradeTransport() http.RoundTripper {
 	t.TLSClientConfig = &tls.Config{NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 	t.DisableKeepAlives = true
 	return t
-}
-
-// Session is the fetches of one request.
-type Session struct {
-	// IO keeps the bodies of the responses.
-	IO *iocontext.Context
-	// Count is called before each outbound request, redirects included. Its error refuses it.
-	Count func() error
-
-	client  *Client
-	lineage lineage
-	mu      sync.Mutex
-	fetches map[int64]*Outbound
-}
-
-// NewSession returns the session of a request that came with ctx.
-func (c *Client) NewSession(ctx context.Context, io *iocontext.Context, count func() error) Session {
-	return Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx)}
-}
-
-// Close ends what is under way.
-func (s *Session) Close() {
-	s.mu.Lock()
-	fetches := s.fetches
-	s.fetches = nil
-	s.mu.Unlock()
-	for _, f := range fetches {
-		f.Stop(iocontext.ErrRequestOver)
-	}
-}
-
-// Funcs returns the host functions of fetch. session returns that of the request on whose
-// behalf a call is made; an error means that none is served.
-func Funcs(session func(*engine.Call) (*Session, error)) map[string]engine.Func {
-	return map[string]engine.Func{
-		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
-		// handle or -1, streamed, length of those two or -1, integrity, whether the answer's body
-		// stays encoded) -> a promise of [status, status text, url without its fragment, redirected, headers, handle or -1]
-		"fetch_start": func(c *engine.Call) (any, error) {
-			s, err := session(c)
-			if err != nil {
-				return nil, err
-			}
-			return s.begin(c)
-		},
-		// fetch_abort(token)
-		"fetch_abort": func(c *engine.Call) (any, error) {
-			if f := outboundOf(session, c); f != nil {
-				f.Stop(errFetchAborted)
-			}
-			return engine.Undefined, nil
-		},
-		// fetch_upload(token, bytes) -> a promise, settled when they are sent
-		"fetch_upload": func(c *engine.Call) (any, error) {
-			f := outboundOf(session, c)
-			if f == nil || f.upload == nil {
-				return nil, errUploadOver
-			}
-			b := c.Bytes(1)
-			return engine.Async(func(context.Context) (any, error) {
-				if _, err := f.upload.Write(b); err != nil {
-					return nil, errUploadOver
-				}
-				return engine.Undefined, nil
-			}), nil
-		},
-		// fetch_upload_end(token, what went wrong or null)
-		"fetch_upload_end": func(c *engine.Call) (any, error) {
-			f := outboundOf(session, c)
-			if f == nil || f.upload == nil {
-				return engine.Undefined, nil
-			}
-			return engine.Undefined, f.upload.CloseWithError(uploadError(c))
-		},
-	}
-}
-
-func outboundOf(session func(*engine.Call) (*Session, error), c *engine.Call) *Outbound {
-	s, err := session(c)
-	if err != nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fetches[c.Int(0)]
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
-	"github.com/pages-toolchain/pages/runtime/web/compression"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
@@ -34,14 +32,6 @@ type Outbound struct {
 	Stop context.CancelCauseFunc
 }
 
-// Start begins a fetch that Follow makes the requests of, by a hop of the caller's. Its
-// first argument is the token to end it with, as of fetch_start.
-func (s *Session) Start(c *engine.Call, url string, header []string, redirect string) *Outbound {
-	f := &Outbound{method: http.MethodGet, url: url, header: header, redirect: redirect}
-	s.start(f, c)
-	return f
-}
-
 // Context is done when the fetch is ended.
 func (f *Outbound) Context() context.Context { return f.ctx }
 
@@ -50,57 +40,6 @@ func (f *Outbound) URL() string { return f.url }
 
 // Header is what the next hop sends: names and values in turn.
 func (f *Outbound) Header() []string { return f.header }
-
-var (
-	errFetchAborted = &engine.Error{Name: "AbortError", Message: "The operation was aborted"}
-	errUploadOver   = errors.New("the request's body is not read any more")
-)
-
-// uploadError is what went wrong with a body that JavaScript streams; nil is its end.
-func uploadError(c *engine.Call) error {
-	if c.IsNullish(1) {
-		return nil
-	}
-	return fmt.Errorf("the request's body failed: %s", c.String(1))
-}
-
-// begin starts a fetch.
-func (s *Session) begin(c *engine.Call) (any, error) {
-	f := &Outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9), manual: c.Bool(10)}
-	if err := f.setBody(s.IO, c); err != nil {
-		return nil, err
-	}
-	s.start(f, c)
-	if f.upload != nil { // what waits to be sent waits no longer than for the end
-		context.AfterFunc(f.ctx, func() { f.upload.CloseWithError(errUploadOver) })
-	}
-	return engine.Async(func(context.Context) (any, error) {
-		value, err := s.run(f)
-		if err != nil {
-			f.Stop(err)
-			if f.upload != nil {
-				f.upload.CloseWithError(err)
-			}
-			return nil, f.Error(err)
-		}
-		return value, nil
-	}), nil
-}
-
-// start gives a fetch its context, and fetch_abort the token to end it with: the first
-// argument, null for one that nothing aborts.
-func (s *Session) start(f *Outbound, c *engine.Call) {
-	f.ctx, f.Stop = context.WithCancelCause(c.Context())
-	if c.IsNullish(0) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fetches == nil {
-		s.fetches = map[int64]*Outbound{}
-	}
-	s.fetches[c.Int(0)] = f
-}
 
 func (f *Outbound) setBody(x *iocontext.Context, c *engine.Call) error {
 	f.length = c.Int(8)
@@ -119,44 +58,6 @@ func (f *Outbound) setBody(x *iocontext.Context, c *engine.Call) error {
 		}
 	}
 	return nil
-}
-
-// run follows redirects to the answer.
-func (s *Session) run(f *Outbound) (any, error) {
-	resp, redirected, err := s.Follow(f, s.hop) //nolint:bodyclose // answer closes it
-	if err != nil {
-		return nil, err
-	}
-	return s.Response(f, resp, redirected)
-}
-
-// Response is what JavaScript has of the response to a fetch. Its body gets a handle.
-func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([]any, error) {
-	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
-		closeQuietly(resp.Body)
-		return nil, engine.TypeError("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
-	}
-	if !BodyAllowed(f.method, resp.StatusCode) {
-		closeQuietly(resp.Body)
-		f.Stop(nil)
-		return f.Head(resp, redirected), nil
-	}
-	content := io.Reader(resp.Body)
-	if !f.manual {
-		content = compression.Decode(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
-	}
-	content, err := f.verify(s.IO.Isolate, content)
-	if err != nil {
-		closeQuietly(resp.Body)
-		return nil, err
-	}
-	// Ending the context ends reads and frees the connection.
-	handle, err := s.IO.KeepBody(iocontext.NewBody(content, func() { f.Stop(iocontext.ErrRequestOver) }))
-	if err != nil {
-		return nil, err
-	}
-	context.AfterFunc(f.ctx, func() { closeQuietly(resp.Body) })
-	return f.shown(resp, redirected, handle), nil
 }
 
 // Head is a response without a body as fetch_start gives it.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -20,25 +19,6 @@ const (
 	// let each request make as many as it may, and each of those again.
 	maxSelf = 1000
 )
-
-// lineage is how often the site fetched itself on the way to a request, and within
-// the visitor's request that all began with.
-type lineage struct {
-	depth int
-	all   *atomic.Int64
-}
-
-type lineageKey struct{}
-
-func lineageOf(ctx context.Context) lineage {
-	if l, ok := ctx.Value(lineageKey{}).(lineage); ok {
-		return l
-	}
-	return lineage{all: &atomic.Int64{}}
-}
-
-// Depth is how often the site fetched itself on the way to a request that came with ctx.
-func Depth(ctx context.Context) int { return lineageOf(ctx).depth }
 
 // fetchSelf sends r through the site's own front door, as any visitor's request.
 func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {

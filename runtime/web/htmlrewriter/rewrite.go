@@ -12,25 +12,6 @@ import (
 // else as it was written. An end tag closes the elements within its own; nothing
 // else does, since a stream cannot be read twice.
 
-// The platform's own bounds are not shown.
-const (
-	// maxMarkup is the most bytes that one tag or comment may have.
-	maxMarkup = 16 << 20
-	// maxOpen is how many elements may be open at the same time.
-	maxOpen = 1 << 16
-	// htmlPiece is about how much output is handed on at once, in bytes.
-	htmlPiece = 64 << 10
-)
-
-// What a handler may be for; the flags of js/htmlrewriter.js.
-const (
-	forElements = 1 << iota
-	forComments
-	forText
-	forDoctype
-	forEnd
-)
-
 // The events of a step, as in js/htmlrewriter.js.
 const (
 	eventElement = iota + 1
@@ -41,96 +22,6 @@ const (
 	eventDocumentEnd
 	eventStream
 )
-
-// contentHandler is what the author registered: on an element, or on the document.
-type contentHandler struct {
-	flags    int
-	document bool
-	open     int // elements that are open and match
-}
-
-// content is something to write: text as it is, or a stream that JavaScript has
-// by number.
-type content struct {
-	html   string
-	stream int64 // 0 is none
-	isHTML bool  // of the stream
-}
-
-// openElement is an element on the stack.
-type openElement struct {
-	name      string
-	namespace namespace
-	inside    namespace // of its children
-	marks     marks
-	handlers  []int
-	children  int
-	types     map[string]int
-	hides     bool // its content is left out
-	atEnd     endTag
-}
-
-// endTag is what happens to an end tag.
-type endTag struct {
-	name          string // "" is as it was
-	before, after []content
-	removed       bool
-	changed       bool // by one of the three
-	callbacks     []int64
-	past          int // how many callbacks were before the change, which undoes theirs
-}
-
-// add takes in what the handlers of the next element outward want of the same
-// end tag. As on the platform, its contents and removal take the place of what
-// was wanted within.
-func (e *endTag) add(outer endTag) {
-	if outer.name != "" {
-		e.name = outer.name
-	}
-	if outer.changed {
-		e.before, e.after, e.removed = outer.before, outer.after, outer.removed
-		e.changed, e.past = true, len(e.callbacks)
-	}
-	e.callbacks = append(e.callbacks, outer.callbacks...)
-}
-
-func (e *endTag) isPlain() bool {
-	return e.name == "" && len(e.before)+len(e.after)+len(e.callbacks) == 0 && !e.removed
-}
-
-// rewriter rewrites one document. It is not safe for concurrent use.
-type rewriter struct {
-	scanner   htmlScanner
-	ambiguity ambiguity
-	selectors selectorSet
-	handlers  []contentHandler
-	stack     []openElement // the first is the document
-	hidden    int           // elements open whose content is left out
-
-	in       []byte // not yet read
-	final    bool
-	stuck    bool // what is in is not a whole token yet
-	out      bytes.Buffer
-	streams  []content // to be written by JavaScript, in front of which out is
-	textOpen bool      // somebody was given a part of the text
-	ended    bool
-	finish   func(edit []any) error // what the handlers' edit is for
-	coding   *documentCoding        // nil for UTF-8
-}
-
-func newRewriter() *rewriter {
-	return &rewriter{stack: []openElement{{}}}
-}
-
-// write takes more of the document.
-func (r *rewriter) write(b []byte) {
-	if r.stuck && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
-		r.in = append(r.in, b...) // no token ends here: no need to look again
-		return
-	}
-	r.stuck = false
-	r.in = append(r.in, b...)
-}
 
 // step goes on until there is something for JavaScript: bytes to pass on, an
 // event as a list, nil for more input, false at the end. edit is what the
@@ -187,16 +78,6 @@ func (r *rewriter) rest() any {
 	return nil
 }
 
-// piece takes the output when there is enough of it, or a stream to follow.
-func (r *rewriter) piece(all bool) []byte {
-	if n := r.out.Len(); n == 0 || n < htmlPiece && !all && len(r.streams) == 0 {
-		return nil
-	}
-	piece := bytes.Clone(r.out.Bytes())
-	r.out.Reset()
-	return piece
-}
-
 // advance reads one token; more says that there may be another.
 func (r *rewriter) advance() (event []any, more bool, err error) {
 	if r.stuck || r.ended {
@@ -242,32 +123,6 @@ func (r *rewriter) token(token *htmlToken) ([]any, error) {
 	default:
 		r.pass(token.raw)
 		return nil, nil
-	}
-}
-
-func (r *rewriter) top() *openElement { return &r.stack[len(r.stack)-1] }
-
-// pass writes what is not left out.
-func (r *rewriter) pass(raw []byte) {
-	if r.hidden > 0 {
-		return
-	}
-	if len(r.streams) > 0 {
-		r.streams = append(r.streams, content{html: string(raw)})
-		return
-	}
-	r.out.Write(raw)
-}
-
-func (r *rewriter) put(all []content) {
-	for _, c := range all {
-		switch {
-		case r.hidden > 0:
-		case c.stream != 0:
-			r.streams = append(r.streams, c)
-		default:
-			r.pass([]byte(c.html))
-		}
 	}
 }
 

@@ -11,36 +11,6 @@ import (
 // be used for that: it holds a text until the next tag, and gives attributes
 // decoded.
 
-// markupKind is a kind of token of HTML.
-type markupKind uint8
-
-const (
-	markupNone    markupKind = iota // more input is needed
-	markupText                      // text; more of it may follow
-	markupStart                     // a start tag
-	markupEnd                       // an end tag
-	markupComment                   // a comment, bogus ones included
-	markupDoctype
-	markupRaw // bytes that stand for nothing: </>, the marks of a CDATA section, a tag that is cut off
-)
-
-// htmlAttribute is an attribute; name is in lower case, value as it was written.
-// raw is nil for one that did not come from the document.
-type htmlAttribute struct {
-	name, value string
-	raw         []byte
-}
-
-// htmlToken is a token; raw is valid until more input comes.
-type htmlToken struct {
-	kind        markupKind
-	raw         []byte
-	name        string // of a tag, in lower case
-	attributes  []htmlAttribute
-	selfClosing bool
-	text        string // of a comment
-}
-
 // textMode says how text is read up to the end tag of the element it is in.
 type textMode uint8
 
@@ -69,8 +39,6 @@ type htmlScanner struct {
 	script  int
 	cdata   textMode // after the CDATA section
 }
-
-const htmlSpace = "\t\n\f\r "
 
 // next returns the first token of b. final says that no more input comes: then
 // markupNone is the end.
@@ -273,12 +241,6 @@ func bogusComment(b []byte, from int, final bool) htmlToken {
 	}
 	return htmlToken{kind: markupComment, raw: b[:end+1], text: string(b[from:end])}
 }
-
-const (
-	markComment = "<!--"
-	markDoctype = "<!doctype"
-	markCDATA   = "<![CDATA["
-)
 
 // declaration is what begins with <!
 func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {

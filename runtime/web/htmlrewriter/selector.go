@@ -175,3 +175,15 @@ func (n nth) matches(index int) bool {
 	}
 	return (index-n.b)%n.a == 0 && (index-n.b)/n.a >= 0
 }
+
+// selectorList is what a selector's text says: each selector as its compounds,
+// from the outermost on.
+type selectorList struct {
+	selectors [][]selectorPart
+	ofType    bool
+}
+
+type selectorPart struct {
+	compound compound
+	child    bool
+}

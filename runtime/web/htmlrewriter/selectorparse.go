@@ -10,18 +10,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// selectorList is what a selector's text says: each selector as its compounds,
-// from the outermost on.
-type selectorList struct {
-	selectors [][]selectorPart
-	ofType    bool
-}
-
-type selectorPart struct {
-	compound compound
-	child    bool
-}
-
 // The texts are the platform's.
 const (
 	selectorEmpty      = "The selector is empty."

@@ -26,17 +26,17 @@ type Options struct {
 
 // Host answers for the isolates of one Worker.
 type Host struct {
-	o        Options
+	stack    func(stack string) string
 	wordings wordings
 }
 
 // New returns a Host.
-func New(o Options) *Host { return &Host{o: o} }
+func New(o Options) *Host { return &Host{stack: o.Stack, wordings: wordings{source: o.Source}} }
 
 // Funcs returns the host functions.
 func (h *Host) Funcs() map[string]engine.Func {
-	all := h.wordingFuncs()
-	maps.Copy(all, h.stackFuncs())
+	all := h.wordings.funcs()
+	maps.Copy(all, stackFuncs(h.stack))
 	maps.Copy(all, objectFuncs())
 	return all
 }

@@ -5,16 +5,16 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// stackFuncs answer stack.js.
-func (h *Host) stackFuncs() map[string]engine.Func {
+// stackFuncs answer stack.js. authored is Options.Stack.
+func stackFuncs(authored func(stack string) string) map[string]engine.Func {
 	return map[string]engine.Func{
 		// authored_stack(stack) -> the stack with positions in the author's files; null where they are not asked for
 		"authored_stack": func(c *engine.Call) (any, error) {
-			if h.o.Stack == nil {
+			if authored == nil {
 				return nil, nil
 			}
 			stack := c.String(0)
-			return offload.Text(c, stack, func() (any, error) { return h.o.Stack(stack), nil })
+			return offload.Text(c, stack, func() (any, error) { return authored(stack), nil })
 		},
 	}
 }

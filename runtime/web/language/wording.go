@@ -8,28 +8,28 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// wordingFuncs answer wording.js.
-func (h *Host) wordingFuncs() map[string]engine.Func {
+// funcs answer wording.js.
+func (w *wordings) funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// called_at(file, line, column) -> the callees of the calls that this may be of
 		"called_at": func(c *engine.Call) (any, error) {
-			return h.wordingAt(placeOf(c)).called, nil
+			return w.at(placeOf(c)).called, nil
 		},
 		// iterated_at(file, line, column) -> what is gone through there, "" for unknown
 		"iterated_at": func(c *engine.Call) (any, error) {
-			return h.wordingAt(placeOf(c)).iterated, nil
+			return w.at(placeOf(c)).iterated, nil
 		},
 		// destructured_at(file, line, column) -> the property of the pattern there, and what it takes
 		// apart; null for no pattern
 		"destructured_at": func(c *engine.Call) (any, error) {
-			if d := h.wordingAt(placeOf(c)).destructured; d != nil {
+			if d := w.at(placeOf(c)).destructured; d != nil {
 				return d, nil
 			}
 			return nil, nil
 		},
 		// assigned_at(file, line, column) -> the member that is assigned to there, "" for unknown
 		"assigned_at": func(c *engine.Call) (any, error) {
-			return h.wordingAt(placeOf(c)).assigned, nil
+			return w.at(placeOf(c)).assigned, nil
 		},
 		// json_problem(text) -> what V8 says of a text that is no JSON, "" of one that is
 		"json_problem": func(c *engine.Call) (any, error) {
@@ -60,22 +60,22 @@ const mostWordings = 256
 
 // wordings are those that were looked for already.
 type wordings struct {
-	mu   sync.Mutex
-	kept map[place]wording
+	source func(name string) []byte // Options.Source
+	mu     sync.Mutex
+	kept   map[place]wording
 }
 
-func (h *Host) wordingAt(p place) wording {
-	w := &h.wordings
+func (w *wordings) at(p place) wording {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found, ok := w.kept[p]
-	if ok || h.o.Source == nil {
+	if ok || w.source == nil {
 		return found
 	}
 	if w.kept == nil || len(w.kept) >= mostWordings {
 		w.kept = map[place]wording{}
 	}
-	code := h.o.Source(p.file)
+	code := w.source(p.file)
 	found = wording{
 		called:   expression.Callees(code, p.line, p.column),
 		iterated: expression.Iterable(code, p.line, p.column),

@@ -31,33 +31,6 @@ type webKey struct {
 	K      *string  `json:"k"`
 }
 
-// checkWebKey checks the members that keys of all types have: kty must be so,
-// and use, where there is one.
-func (m *material) checkWebKey(kty, use string) error {
-	k := m.jwk
-	switch {
-	case k.Kty == nil || *k.Kty != kty:
-		return domError("DataError", "the JSON Web Key is not of the type %q", kty)
-	case len(m.usages) > 0 && k.Use != nil && *k.Use != use:
-		return domError("DataError", "the JSON Web Key's use is %q, not %q", *k.Use, use)
-	case k.Ext != nil && !*k.Ext && m.extractable:
-		return domError("DataError", "the JSON Web Key says that it is not extractable")
-	case k.KeyOps == nil:
-		return nil
-	}
-	for i, op := range k.KeyOps {
-		if slices.Contains(k.KeyOps[:i], op) {
-			return domError("DataError", "the JSON Web Key's key_ops have %q twice", op)
-		}
-	}
-	for _, usage := range m.usages {
-		if !slices.Contains(k.KeyOps, usage) {
-			return domError("DataError", "the JSON Web Key's key_ops do not have %q", usage)
-		}
-	}
-	return nil
-}
-
 // checkAlg checks alg, where there is one.
 func (k *webKey) checkAlg(allowed ...string) error {
 	if k.Alg == nil || slices.Contains(allowed, *k.Alg) {
@@ -81,16 +54,4 @@ func member(name string, value *string) ([]byte, error) {
 // encoded is a member of a JSON Web Key.
 func encoded(name string, b []byte) engine.Field {
 	return engine.Field{Name: name, Value: base64.RawURLEncoding.EncodeToString(b)}
-}
-
-func errFormat(alg, format string) error {
-	return domError("NotSupportedError", "keys for %s have no format %q", alg, format)
-}
-
-// needKind checks that a key is of the kind that a format is for.
-func needKind(k *cryptoKey, kind, format string) error {
-	if k.kind == kind {
-		return nil
-	}
-	return domError("InvalidAccessError", "a %s key cannot be exported as %q", k.kind, format)
 }

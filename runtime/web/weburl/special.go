@@ -15,11 +15,6 @@ import (
 // does any other URL. A fuzzer holds the two to the same result. The package
 // takes time in the square of a path's segments.
 
-// urlMembers is a URL as JavaScript sees it: the members of URL.
-type urlMembers struct {
-	href, protocol, username, password, host, hostname, port, pathname, search, hash, origin string
-}
-
 // specialPorts are the schemes whose URLs have a host, with their default ports.
 // Those of files are left out: they know drive letters.
 var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
@@ -206,25 +201,6 @@ func (u *urlMembers) readAuthority(authority string) bool {
 	}
 	*u = partsOf(parsed)
 	return true
-}
-
-// credentials stand before the host.
-func (u *urlMembers) credentials() string {
-	switch {
-	case u.password != "":
-		return u.username + ":" + u.password + "@"
-	case u.username != "":
-		return u.username + "@"
-	}
-	return ""
-}
-
-// tail is where the query and the fragment begin in the href, or would.
-func (u *urlMembers) tail() int {
-	if at := strings.IndexAny(u.href, "?#"); at >= 0 {
-		return at
-	}
-	return len(u.href)
 }
 
 // unlessBare is a query or fragment, nothing when it is but its mark.
