@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/singlekeys"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
@@ -55,13 +56,13 @@ func (k *devKeys) listen(ctx context.Context) (stop func()) {
 	if !ok || c.term.JSON || c.term.Quiet || !term.IsTerminal(int(in.Fd())) || !terminal.IsTerminal(c.term.Stderr) {
 		return func() {}
 	}
-	keys, err := holdKeys(in)
+	keys, err := singlekeys.Hold(in)
 	if err != nil {
 		return func() {} // keys are a courtesy
 	}
 	k.console.line("  keys         ? lists them")
 	go k.read(ctx, keys)
-	return keys.release
+	return keys.Release
 }
 
 // read ends with the terminal. A read that nobody answers ends with the process.

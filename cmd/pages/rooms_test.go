@@ -155,9 +155,9 @@ var mayImport = map[string][]string{
 	"cmd/pages": {
 		"cmd/internal/doctor", "cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/localsecrets",
 		"cmd/internal/localstate", "cmd/internal/manual", "cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform",
-		"cmd/internal/project", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/scaffold", "cmd/internal/seed",
-		"cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall",
-		"cmd/internal/userfile", "cmd/internal/wording",
+		"cmd/internal/project", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold",
+		"cmd/internal/seed", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell",
+		"cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest",
 		"manifest/diagnostic", "manifest/edgerules", "manifest/packager", "manifest/secretscan", "manifest/sitepath", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
@@ -199,7 +199,11 @@ var mayImport = map[string][]string{
 	"cmd/internal/manual": {
 		"cmd/internal/failure", "cmd/internal/terminal", "cmd/internal/wording", "manifest", "manifest/limits", "manifest/sitepath",
 	},
-	"cmd/internal/misuse":           {"cmd/internal/failure", "cmd/internal/manual", "cmd/internal/wording"},
+	"cmd/internal/misuse": {"cmd/internal/failure", "cmd/internal/manual", "cmd/internal/wording"},
+	"cmd/internal/routing": {
+		"bundler", "cmd/internal/failure", "cmd/internal/project", "cmd/internal/wording", "devserver/site", "manifest",
+	},
+	"cmd/internal/singlekeys":       nil,
 	"cmd/tools/testmachine":         nil,
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},

@@ -29,7 +29,12 @@ func newMan(o Options) *cobra.Command {
 				err = writeManual(cmd.Root(), dir, o.Version)
 			}
 			if err != nil {
-				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(o.Term.Shown(dir))), "give one that you may write to", err)
+				return failure.Resource(
+					"output-unusable",
+					fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(o.Term.Shown(dir))),
+					"give one that you may write to",
+					err,
+				)
 			}
 			return nil
 		},

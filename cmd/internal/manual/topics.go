@@ -146,7 +146,8 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   paths              empty and dot segments, encoded slashes, backslashes and %% are 400
   migrations         in bytewise order of their names; edited, missing and late ones are refused
   SQL                the functions and pragmas of D1's documentation`,
-		manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName, manifest.DefaultStorageName, manifest.DefaultKVName,
+		manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName,
+		manifest.DefaultStorageName, manifest.DefaultKVName,
 		sitepath.ReservedPages, sitepath.ReservedPreview, manifest.PinDate,
 		limitsAndCeilings())
 }

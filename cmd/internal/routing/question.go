@@ -1,4 +1,4 @@
-package main
+package routing
 
 import (
 	"net/http"
@@ -9,33 +9,33 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// question is a request to explain, and the site it is for.
-type question struct {
-	method, target string
-	dir            []string // none or one
+// Question is a request to explain, and the site it is for.
+type Question struct {
+	Method, Target string
+	Dir            []string // none or one
 }
 
-// readQuestion tells the arguments apart: the first that looks like a target is
+// ReadQuestion tells the arguments of `pages routes explain` apart: the first that looks like a target is
 // one, a method comes before it or is named as HTTP names it, and a folder comes after.
-func readQuestion(args []string) (question, error) {
+func ReadQuestion(args []string) (Question, error) {
 	at := slices.IndexFunc(args, isTarget)
 	switch {
 	case len(args) == 0:
-		return question{}, failure.Usage("no path is given; write: pages routes explain GET /path")
+		return Question{}, failure.Usage("no path is given; write: pages routes explain GET /path")
 	case at < 0:
-		return question{}, failure.Usage("%s: a path starts with \"/\", a URL with http:// or https://", wording.QuoteAll(args))
+		return Question{}, failure.Usage("%s: a path starts with \"/\", a URL with http:// or https://", wording.QuoteAll(args))
 	}
-	q := question{method: http.MethodGet, target: args[at]}
+	q := Question{Method: http.MethodGet, Target: args[at]}
 	given := false
 	for i, arg := range args {
 		switch {
 		case i == at:
 		case !given && (i < at && isWord(arg) || isMethod(arg)):
-			q.method, given = strings.ToUpper(arg), true
-		case i > at && q.dir == nil:
-			q.dir = []string{arg}
+			q.Method, given = strings.ToUpper(arg), true
+		case i > at && q.Dir == nil:
+			q.Dir = []string{arg}
 		default:
-			return question{}, failure.Usage("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
+			return Question{}, failure.Usage("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
 		}
 	}
 	return q, nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package singlekeys
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ import (
 
 var errBackground = errors.New("the terminal is another process's")
 
-// heldKeys is a terminal that gives each key at once and shows none, for as long as
+// Terminal is a terminal that gives each key at once and shows none, for as long as
 // the process is in its foreground. Ctrl-Z gives it back as it was, and fg takes it again.
-type heldKeys struct {
+type Terminal struct {
 	in             *os.File
 	before, single unix.Termios
 	jobs           chan os.Signal
@@ -26,10 +26,10 @@ type heldKeys struct {
 	following      sync.WaitGroup
 }
 
-// holdKeys leaves everything but single keys as it is, so that Ctrl-C works and lines
+// Hold leaves everything but single keys as it is, so that Ctrl-C works and lines
 // end well.
-func holdKeys(in *os.File) (*heldKeys, error) {
-	k := &heldKeys{in: in, jobs: make(chan os.Signal, 4), released: make(chan struct{})}
+func Hold(in *os.File) (*Terminal, error) {
+	k := &Terminal{in: in, jobs: make(chan os.Signal, 4), released: make(chan struct{})}
 	if k.background() {
 		return nil, errBackground
 	}
@@ -51,13 +51,13 @@ func holdKeys(in *os.File) (*heldKeys, error) {
 }
 
 // background reports whether the terminal is there, and another job's.
-func (k *heldKeys) background() bool {
+func (k *Terminal) background() bool {
 	owner, err := unix.IoctlGetInt(int(k.in.Fd()), unix.TIOCGPGRP)
 	return err == nil && owner != unix.Getpgrp()
 }
 
 // set changes the terminal while it is ours: else the shell has it, as it likes it.
-func (k *heldKeys) set(mode *unix.Termios) error {
+func (k *Terminal) set(mode *unix.Termios) error {
 	if k.background() {
 		return errBackground
 	}
@@ -65,7 +65,7 @@ func (k *heldKeys) set(mode *unix.Termios) error {
 }
 
 // follow stops the process as Ctrl-Z asks, and takes the terminal again afterwards.
-func (k *heldKeys) follow() {
+func (k *Terminal) follow() {
 	for {
 		select {
 		case <-k.released:
@@ -82,7 +82,7 @@ func (k *heldKeys) follow() {
 
 // Read gives the next keys. In the background it waits for the foreground: a shell
 // says nothing to a job that runs when it brings it there.
-func (k *heldKeys) Read(b []byte) (int, error) {
+func (k *Terminal) Read(b []byte) (int, error) {
 	for {
 		n, err := k.in.Read(b)
 		if err == nil || !k.background() {
@@ -99,8 +99,8 @@ func (k *heldKeys) Read(b []byte) (int, error) {
 	}
 }
 
-// release gives the terminal back as it was.
-func (k *heldKeys) release() {
+// Release gives the terminal back as it was.
+func (k *Terminal) Release() {
 	signal.Stop(k.jobs)
 	close(k.released)
 	k.following.Wait()

@@ -1,4 +1,4 @@
-package main
+package routing
 
 import (
 	"errors"
@@ -33,8 +33,8 @@ func TestReadQuestion(t *testing.T) {
 		{"GET POST /a", `"POST" is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]`},
 		{"/a /b /c", `"/c" is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]`},
 	} {
-		q, err := readQuestion(strings.Fields(c.args))
-		got := strings.Join(append([]string{q.method, q.target}, q.dir...), " ")
+		q, err := ReadQuestion(strings.Fields(c.args))
+		got := strings.Join(append([]string{q.Method, q.Target}, q.Dir...), " ")
 		if err != nil {
 			got = err.Error()
 			if usage, ok := errors.AsType[*failure.Error](err); !ok || usage.Exit != failure.ExitUsage {

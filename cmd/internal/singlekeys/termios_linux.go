@@ -1,4 +1,4 @@
-package main
+package singlekeys
 
 import "golang.org/x/sys/unix"
 
