@@ -10,10 +10,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/images"
-	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
 // Host runs what `pages platform` publishes: each site with its own front door,
@@ -50,9 +47,6 @@ type Host struct {
 // lets the process grow to about twice that; what is not in memory is read and checked
 // anew, which takes some 20 µs for a page.
 const fileBytes = 12 << 20
-
-// loadPause is how long a site that could not be loaded is left alone.
-const loadPause = 5 * time.Second
 
 // Options say where a host keeps things, and what it shares with the process around it.
 type Options struct {
@@ -139,69 +133,4 @@ func (h *Host) place(all map[string]*hostedSite, id, dir string) *hostedSite {
 
 func (h *Host) site(id string) *hostedSite {
 	return h.place(h.sites, id, filepath.Join(h.dir, id))
-}
-
-// Prepare implements service.Host.
-func (h *Host) Prepare(ctx context.Context, r service.Release) (service.Prepared, error) {
-	s := h.site(r.Site)
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.unlock()
-	next, err := s.prepare(ctx, r)
-	if err != nil {
-		h.notice(err)
-		return nil, err
-	}
-	next.held = true
-	s.usage.hold()
-	return next, nil
-}
-
-// Serve implements service.Host.
-func (h *Host) Serve(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (service.Release, error)) {
-	h.visit(w, r, h.site(id), load)
-}
-
-// Serving implements service.Host.
-func (h *Host) Serving(id string) bool {
-	h.mu.Lock()
-	s, ok := h.sites[id]
-	h.mu.Unlock()
-	return !ok || s.usage.isShown() || s.failedAt.Load() == 0
-}
-
-func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
-	leave := s.usage.admit(h.visitors)
-	if leave == nil {
-		w.Header().Set("Retry-After", "1")
-		h.Refuse(w, r, service.TooManyVisitors())
-		return
-	}
-	defer leave()
-	if !s.usage.enter() {
-		if err := s.load(r.Context(), load); err != nil {
-			h.cannotShow(w, r, s, err)
-			return
-		}
-	}
-	defer func() { s.usage.leave(h.o.Now()) }()
-	s.front.ServeHTTP(w, r)
-}
-
-// cannotShow answers a visitor of a site that could not be loaded.
-func (h *Host) cannotShow(w http.ResponseWriter, r *http.Request, s *hostedSite, err error) {
-	if errors.Is(err, service.ErrPreviewEnded) {
-		h.Refuse(w, r, service.NoPreview())
-		return
-	}
-	h.o.Logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
-	h.notice(err)
-	w.Header().Set("Retry-After", strconv.Itoa(int(loadPause/time.Second)))
-	h.Refuse(w, r, service.NotShown())
-}
-
-// Refuse implements service.Host.
-func (h *Host) Refuse(w http.ResponseWriter, r *http.Request, e service.VisitError) {
-	h.outside.Refuse(w, r, e.Title, &site.RefusalError{Status: e.Status, Code: e.Code, Message: e.Text})
 }

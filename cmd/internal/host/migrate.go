@@ -8,44 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
-	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
-
-// migrationsCopy are folders in which the migrations of a release lie while they run.
-const migrationsCopy = "migrations-"
-
-// migrationTime is how long the migrations of one release may take. A scheduled
-// publish has nobody who waits for it, and would otherwise run an endless one for ever.
-const migrationTime = 2 * time.Minute
-
-// databaseBytes is how large the database of a published site, of a preview, and of
-// a project may grow, as D1's may. What would grow it further fails with SQLITE_FULL, as
-// there; what is there can be read and deleted. Namespaces and buckets have no bound on the
-// platform that sells them, and the document names none: here, where all sites share a disk,
-// each has the same one, and so have the files that visitors sent with a site's forms.
-const databaseBytes = 10_000_000_000
-
-// What is sorted lies in temporary files, which have bounds of their own: one file, and all
-// those of all sites at a time. A site that takes much leaves others little for a query's
-// time, and the disk to all.
-const (
-	temporaryFS       = "pages-hosted"
-	temporaryBytes    = 1_000_000_000
-	temporaryTogether = 10_000_000_000
-)
-
-// boundTemporary makes the bound known to SQLite, once.
-var boundTemporary = sync.OnceValue(func() error {
-	return (&dbfile.Temporary{PerFile: temporaryBytes, Together: temporaryTogether}).Register(temporaryFS)
-})
 
 // migrate brings the site's database to where the release needs it.
 func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {

@@ -2,8 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io"
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
@@ -116,12 +114,19 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	return p, nil
 }
 
-// contents are the bytes of a file of a release.
-func contents(r service.Release, f sitefile.File) (text []byte, err error) {
-	opened, err := r.Files.Open(f.SHA256)
-	if err != nil {
+// Prepare implements service.Host.
+func (h *Host) Prepare(ctx context.Context, r service.Release) (service.Prepared, error) {
+	s := h.site(r.Site)
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	return io.ReadAll(io.LimitReader(opened, f.Size))
+	defer s.unlock()
+	next, err := s.prepare(ctx, r)
+	if err != nil {
+		h.notice(err)
+		return nil, err
+	}
+	next.held = true
+	s.usage.hold()
+	return next, nil
 }

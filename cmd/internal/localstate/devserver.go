@@ -3,15 +3,12 @@ package localstate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -112,78 +109,6 @@ func (s *State) DevServer() (r DevServer, ok bool) {
 	r, ok = s.Announced()
 	return r, ok && lockHeld(filepath.Join(s.Dir, statefolder.DevLock))
 }
-
-// GuardPoll is how often Guard looks.
-const GuardPoll = 500 * time.Millisecond
-
-// Guard watches the files that were opened, until ctx ends, and calls gone when one was removed: writes to a removed file
-// are lost, so nothing may be acknowledged any more.
-func (s *State) Guard(ctx context.Context, gone func(error)) {
-	err := s.opened.note(filepath.Join(s.Dir, statefolder.DevLock))
-	ticker := time.NewTicker(GuardPoll)
-	defer ticker.Stop()
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		err = s.opened.check()
-	}
-	what := "what was opened of the state"
-	if lost, ok := errors.AsType[*fs.PathError](err); ok {
-		what = wording.QuotePath(lost.Path)
-	}
-	if _, missing := os.Stat(s.Dir); missing != nil {
-		what = "the state folder " + wording.QuotePath(s.Dir)
-	}
-	gone(failure.Resource(
-		"state-gone", what+" was removed while the site ran, and with it what was written since",
-		"start pages dev again", err,
-	))
-}
-
-var errReplaced = errors.New("another one is in its place")
-
-// openedFiles remembers the identity of files that were opened.
-type openedFiles struct {
-	mu    sync.Mutex
-	files map[string]fs.FileInfo
-}
-
-// note remembers a file that was just opened.
-func (o *openedFiles) note(path string) error {
-	opened, err := os.Stat(path)
-	if err != nil || o == nil {
-		return err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.files == nil {
-		o.files = map[string]fs.FileInfo{}
-	}
-	o.files[path] = opened
-	return nil
-}
-
-// check returns an error that names a file which is no longer the one that was opened.
-func (o *openedFiles) check() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for path, opened := range o.files {
-		now, err := os.Stat(path)
-		if err == nil && !os.SameFile(opened, now) {
-			err = &fs.PathError{Op: "stat", Path: path, Err: errReplaced}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// StillThere returns an error when a file that was opened was removed or replaced.
-func (s *State) StillThere() error { return s.opened.check() }
 
 // flushPatience is how long a dev server may take to write what it has answered.
 const flushPatience = 2 * time.Second

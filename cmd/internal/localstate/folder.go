@@ -201,19 +201,6 @@ func (s *State) newer() error {
 	return nil
 }
 
-// replaceable refuses to empty a folder that has the names of a state folder by chance: pages has never written there.
-func (s *State) replaceable() error {
-	if s.marked {
-		return nil
-	}
-	return failure.Resource("state-foreign",
-		fmt.Sprintf(
-			"%s may be no state folder: it holds files of the names of a state's, and pages has never run on it",
-			wording.QuotePath(statefolder.Real(s.Dir)),
-		),
-		"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
-}
-
 // InPagesFolder returns the path of a file or folder in .pages beside the manifest. A link there came with the site and is
 // refused: a write through it would replace the user's own files, and a read would send or show them.
 func InPagesFolder(dir string, names ...string) (string, error) {

@@ -78,26 +78,6 @@ func (s *State) LockToRead() error {
 	return err
 }
 
-// LockAlone locks the state exclusively, so that it can be replaced.
-func (s *State) LockAlone() (unlock func(), err error) {
-	if err := s.replaceable(); err != nil {
-		return nil, err
-	}
-	undev, err := s.LockDev()
-	if err != nil {
-		return nil, err
-	}
-	lock := flock.New(filepath.Join(s.Dir, statefolder.StateLock))
-	if err := s.wait(lock.TryLock); err != nil {
-		undev()
-		return nil, err
-	}
-	return func() {
-		_ = lock.Unlock() // ends with the process in any case
-		undev()
-	}, nil
-}
-
 // LockSnapshots keeps processes that save and load apart.
 func (s *State) LockSnapshots(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, statefolder.SnapshotsLock)

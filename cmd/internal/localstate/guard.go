@@ -1,0 +1,47 @@
+package localstate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// GuardPoll is how often Guard looks.
+const GuardPoll = 500 * time.Millisecond
+
+// Guard watches the files that were opened, until ctx ends, and calls gone when one was removed: writes to a removed file
+// are lost, so nothing may be acknowledged any more.
+func (s *State) Guard(ctx context.Context, gone func(error)) {
+	err := s.opened.note(filepath.Join(s.Dir, statefolder.DevLock))
+	ticker := time.NewTicker(GuardPoll)
+	defer ticker.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		err = s.opened.check()
+	}
+	what := "what was opened of the state"
+	if lost, ok := errors.AsType[*fs.PathError](err); ok {
+		what = wording.QuotePath(lost.Path)
+	}
+	if _, missing := os.Stat(s.Dir); missing != nil {
+		what = "the state folder " + wording.QuotePath(s.Dir)
+	}
+	gone(failure.Resource(
+		"state-gone", what+" was removed while the site ran, and with it what was written since",
+		"start pages dev again", err,
+	))
+}
+
+// StillThere returns an error when a file that was opened was removed or replaced.
+func (s *State) StillThere() error { return s.opened.check() }
