@@ -1,8 +1,6 @@
 package migration
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/token"
@@ -17,9 +15,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/migrate"
 )
-
-// fail turns an error of package migrate into one that ends a command.
-func (s *Site) fail(err error) error { return Error(userfile.WorkDir(s.term.Dir), s.Dir, err) }
 
 // Error turns an error of package migrate about the site in dir into one that ends a command. Other errors pass.
 func Error(work userfile.WorkDir, dir string, err error) error {
@@ -116,30 +111,4 @@ func sourceLine(dir string, pos token.Position) string {
 		}
 	}
 	return ""
-}
-
-// printFailed prints one JSON document that holds the fields of doc and those of an error.
-func (s *Site) printFailed(err error, doc any) error {
-	err = s.fail(err)
-	var said any
-	code := failure.ExitRefused
-	if file, ok := errors.AsType[*failure.RefusedError](err); ok {
-		said = file.Report
-	} else if f, ok := errors.AsType[*failure.Error](err); ok && !errors.Is(err, context.Canceled) {
-		said, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
-	} else {
-		return err
-	}
-	fields := map[string]any{}
-	for _, part := range []any{doc, said} {
-		text, err := json.Marshal(part)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(text, &fields); err != nil {
-			return err
-		}
-	}
-	s.term.PrintJSON(fields)
-	return &failure.Error{Exit: code, Err: failure.ErrShown}
 }

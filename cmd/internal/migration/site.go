@@ -10,6 +10,7 @@ package migration
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -106,4 +107,33 @@ func (s *Site) Read(ctx context.Context, o migrate.Options, fn func(*migrate.Mig
 	defer func() { err = errors.Join(err, db.Close()) }()
 	o.Now, o.Tool = s.term.Now, s.tool
 	return s.fail(fn(s.State.Migrator(db, s.Dir, s.Manifest, o)))
+}
+
+// fail turns an error of package migrate into one that ends a command.
+func (s *Site) fail(err error) error { return Error(userfile.WorkDir(s.term.Dir), s.Dir, err) }
+
+// printFailed prints one JSON document that holds the fields of doc and those of an error.
+func (s *Site) printFailed(err error, doc any) error {
+	err = s.fail(err)
+	var said any
+	code := failure.ExitRefused
+	if file, ok := errors.AsType[*failure.RefusedError](err); ok {
+		said = file.Report
+	} else if f, ok := errors.AsType[*failure.Error](err); ok && !errors.Is(err, context.Canceled) {
+		said, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
+	} else {
+		return err
+	}
+	fields := map[string]any{}
+	for _, part := range []any{doc, said} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return err
+		}
+	}
+	s.term.PrintJSON(fields)
+	return &failure.Error{Exit: code, Err: failure.ErrShown}
 }

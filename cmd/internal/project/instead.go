@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -32,7 +33,7 @@ var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?
 var otherConfigs = regexp.MustCompile(`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`)
 
 // insteadOf is what to do in a folder that holds no manifest, "" where nothing tells.
-func (s *Sites) insteadOf(dir string) string {
+func insteadOf(t *terminal.Terminal, dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -41,30 +42,30 @@ func (s *Sites) insteadOf(dir string) string {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
-			return s.Terminal.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
+			return t.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
-			return s.Terminal.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
+			return t.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
 		case otherName.MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
-				return "write " + s.Terminal.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
+				return "write " + t.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
 			}
-			return "rename " + s.Terminal.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
+			return "rename " + t.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
 		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs.MatchString(name)):
 			config = name
 		}
 	}
 	if config != "" {
 		where := ""
-		if dir != s.Terminal.Dir {
-			where = " " + wording.ShellWord(s.Terminal.Shown(dir))
+		if dir != t.Dir {
+			where = " " + wording.ShellWord(t.Shown(dir))
 		}
 		return "pages init" + where + " makes a site of this project (" + config + ")"
 	}
-	return s.sitesBelow(dir)
+	return sitesBelow(t, dir)
 }
 
 // sitesBelow names the sites in folders of a folder.
-func (s *Sites) sitesBelow(dir string) string {
+func sitesBelow(t *terminal.Terminal, dir string) string {
 	var found []string
 	seen := 0
 	_ = fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -80,7 +81,7 @@ func (s *Sites) sitesBelow(dir string) string {
 			return fs.SkipDir
 		}
 		if userfile.IsFile(filepath.Join(dir, path, manifest.FileName)) {
-			if found = append(found, wording.ShellWord(s.Terminal.Shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
+			if found = append(found, wording.ShellWord(t.Shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
 				return fs.SkipAll
 			}
 			return fs.SkipDir
@@ -99,7 +100,7 @@ func (s *Sites) sitesBelow(dir string) string {
 }
 
 // insteadOfNamed is what to do in place of naming something that is no site.
-func (s *Sites) insteadOfNamed(path, abs string) string {
+func insteadOfNamed(t *terminal.Terminal, path, abs string) string {
 	if strings.Trim(path, "0123456789") == "" {
 		return "give a port as --port " + path + "; what stands alone is a site's folder"
 	}
@@ -108,13 +109,13 @@ func (s *Sites) insteadOfNamed(path, abs string) string {
 		return nearFolder(path, abs)
 	}
 	if info.IsDir() {
-		if instead := s.insteadOf(abs); instead != "" {
+		if instead := insteadOf(t, abs); instead != "" {
 			return instead
 		}
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
 		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
-			return "name the site's folder, which is " + wording.QuotePath(s.Terminal.Shown(dir))
+			return "name the site's folder, which is " + wording.QuotePath(t.Shown(dir))
 		}
 		if dir == filepath.Dir(dir) || packager.IsCheckout(dir) {
 			return ""

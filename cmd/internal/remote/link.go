@@ -11,13 +11,6 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
-// Link is .pages/link.json: which site of which service a folder is.
-type Link struct {
-	BaseURL   string `json:"base_url"`
-	Workspace string `json:"workspace"`
-	SiteID    string `json:"site_id"`
-}
-
 const linkFile = "link.json"
 
 func (s *Session) linkPath() string { return filepath.Join(s.Dir, localstate.PagesFolder, linkFile) }

@@ -1,11 +1,8 @@
 package scaffold
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
@@ -51,79 +48,6 @@ type site struct {
 	notes      []wrangler.Note
 	unbuilt    bool // a build makes what there is to adopt
 	editors    []editor.Editor
-}
-
-// Init begins or adopts a site, and prints what was written. What is in the way is found before the first file is
-// written.
-func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
-	dir := o.Dir
-	s := &site{Options: o, term: t, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(t.Shown(dir))), Fix: "name a folder for the site: pages init DIR"}
-	}
-	if what := specialFolder(dir); what != "" && !o.Named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-site-folder", Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what), Fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
-	}
-	if err := s.choose(ctx); err != nil {
-		return err
-	}
-	if err := s.parse(); err != nil {
-		return err
-	}
-	return s.write()
-}
-
-// specialFolder names a folder that no site should take by accident: the user's home, or the root of the file system. It
-// returns "" for any other.
-func specialFolder(dir string) string {
-	if filepath.Dir(dir) == dir {
-		return "the root of the file system"
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	is, err := os.Stat(dir)
-	if err != nil {
-		return ""
-	}
-	if whose, err := os.Stat(home); err == nil && os.SameFile(is, whose) {
-		return "your home folder"
-	}
-	return ""
-}
-
-// choose decides what the site is made of.
-func (s *site) choose(ctx context.Context) error {
-	if err := s.detect(ctx); err != nil {
-		return err
-	}
-	switch {
-	case s.Template != "" && s.adopted == manifest.FileName:
-		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
-	case s.Template != "":
-		t, ok := starter.Find(s.Template)
-		if !ok {
-			return failure.Usage("--template is %q; it is one of %s", s.Template, strings.Join(TemplateNames(), ", "))
-		}
-		s.begin(t)
-		return s.chooseEditors(s.Editors)
-	case s.unbuilt, s.Yes && s.adopted == "" && s.buildCommand() != "":
-		return s.needsBuild()
-	case s.Yes && s.adopted == "":
-		t, _ := starter.Find("static")
-		s.begin(t)
-		return s.chooseEditors(s.Editors)
-	case s.Yes:
-		return s.chooseEditors(s.Editors)
-	case !s.term.Interactive():
-		fix := "say --template with one of " + strings.Join(TemplateNames(), ", ")
-		if s.adopted != "" {
-			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
-		}
-		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.term.Unattended(), Fix: fix}
-	}
-	return s.ask(ctx)
 }
 
 // buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
@@ -183,20 +107,9 @@ func (s *site) chooseEditors(names []string) (err error) {
 	return err
 }
 
-// parse reads the manifest that the site has or gets.
-func (s *site) parse() error {
-	if s.manifest == nil {
-		m, report, source := s.Load(s.dir)
-		if m == nil {
-			return &failure.RefusedError{Report: report, Source: source}
-		}
-		s.parsed = m
-		return nil
-	}
-	m, diags := manifest.Parse(manifest.FileName, s.manifest)
-	if m == nil { // what was read says what no manifest may
-		return &failure.RefusedError{Report: diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest}
-	}
-	s.parsed = m
-	return nil
+func (s *site) unwritable(dir string, err error) error {
+	return failure.Resource(
+		"folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))),
+		"name a folder that you may write to: pages init DIR", err,
+	)
 }

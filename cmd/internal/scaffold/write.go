@@ -2,13 +2,10 @@ package scaffold
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
@@ -62,11 +59,4 @@ func (s *site) makeFolder() (made bool, err error) {
 		return false, s.unwritable(s.dir, err)
 	}
 	return true, nil
-}
-
-func (s *site) unwritable(dir string, err error) error {
-	return failure.Resource(
-		"folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))),
-		"name a folder that you may write to: pages init DIR", err,
-	)
 }

@@ -51,19 +51,6 @@ func NotStdout(what, given string) error {
 	return nil
 }
 
-// ToStdout reports whether --output is -, which is stdout, and refuses the flags that need a file.
-func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
-	switch {
-	case output != "-":
-		return false, nil
-	case check:
-		return false, failure.Usage("--check looks at a file, and --output - is stdout")
-	case t.JSON:
-		return false, failure.Usage("--json and --output - ask for two things on stdout")
-	}
-	return true, nil
-}
-
 // Unwrap unwraps the writers of this package.
 func Unwrap(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
@@ -74,15 +61,3 @@ func Unwrap(w io.Writer) io.Writer {
 	}
 	return w
 }
-
-// CheckOutput returns err, or an error where a part of the result could not be written.
-func (t *Terminal) CheckOutput(err error) error {
-	lost := t.output.lost()
-	if lost == nil || err != nil && !errors.Is(err, lost) {
-		return err
-	}
-	return failure.Resource("output-lost", "what was to be printed could not be written", "write it to another place", lost)
-}
-
-// OutputLost reports whether a part of the result could not be written.
-func (t *Terminal) OutputLost() bool { return t.output.lost() != nil }

@@ -8,6 +8,7 @@
 package terminal
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
@@ -85,3 +87,28 @@ func IsTerminalReader(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && IsTerminal(f)
 }
+
+// ToStdout reports whether --output is -, which is stdout, and refuses the flags that need a file.
+func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
+	switch {
+	case output != "-":
+		return false, nil
+	case check:
+		return false, failure.Usage("--check looks at a file, and --output - is stdout")
+	case t.JSON:
+		return false, failure.Usage("--json and --output - ask for two things on stdout")
+	}
+	return true, nil
+}
+
+// CheckOutput returns err, or an error where a part of the result could not be written.
+func (t *Terminal) CheckOutput(err error) error {
+	lost := t.output.lost()
+	if lost == nil || err != nil && !errors.Is(err, lost) {
+		return err
+	}
+	return failure.Resource("output-lost", "what was to be printed could not be written", "write it to another place", lost)
+}
+
+// OutputLost reports whether a part of the result could not be written.
+func (t *Terminal) OutputLost() bool { return t.output.lost() != nil }
