@@ -55,13 +55,6 @@ var artifacts = []artifact{
 	},
 }
 
-// recipe are the files that say how artifacts are made: all artifacts are stale
-// when one of them changes. go.mod stands for the version of esbuild.
-var recipe = []string{
-	"go.mod", "cmd/tools/artifacts/*.go", "bundler/names/*.go", "runtime/engine/quickjspatch/*.go",
-	"runtime/wasmbinary/*.go", "runtime/wasmbinary/op/*.go",
-}
-
 // run is the command: 0 when all artifacts asked for are there and fresh, 1
 // when one could not be made, 2 for wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {

@@ -115,3 +115,10 @@ func writeFile(path string, b []byte) error {
 	}
 	return os.Rename(tmp.Name(), path)
 }
+
+// recipe are the files that say how artifacts are made: all artifacts are stale
+// when one of them changes. go.mod stands for the version of esbuild.
+var recipe = []string{
+	"go.mod", "cmd/tools/artifacts/*.go", "bundler/names/*.go", "runtime/engine/quickjspatch/*.go",
+	"runtime/wasmbinary/*.go", "runtime/wasmbinary/op/*.go",
+}

@@ -118,3 +118,19 @@ func (b *bench) saved(ctx context.Context, s *side, srv *server) error {
 	}
 	return b.visible(ctx, s, srv)
 }
+
+var devPromises = []promise{
+	{startWarm, wranglerDev, startWarm, "ms", false, 15},
+	{startCold, wranglerDev, startWarm, "ms", false, 5},
+	{jsonRate, wranglerDev, jsonRate, "req/s", true, 10},
+	{chainRate, wranglerDev, chainRate, "req/s", true, 0},
+	{smallRate, wranglerDev, smallRate, "req/s", true, 25},
+	{smallRate, caddyServer, smallRate, "req/s", true, 0.7},
+	{largeRate, wranglerDev, largeRate, "req/s", true, 0},
+	{largeRate, caddyServer, largeRate, "req/s", true, 0.7},
+	{peakMemory, wranglerDev, peakMemory, "MiB", false, 5},
+	{saveToAnswer, wranglerDev, saveToAnswer, "ms", false, 5},
+	{saveToVisible, wranglerDev, saveToVisible, "ms", false, 4},
+	{idleLoad, idleBound, idleLoad, "% of a processor", false, 1},
+	{idleLoad, wranglerDev, idleLoad, "% of a processor", false, 0},
+}

@@ -20,13 +20,6 @@ import (
 // connections are held open at once, by one thread where wrk loads.
 const connections = 16
 
-// loader asks a server as fast as it answers.
-type loader interface {
-	name() string
-	// rate is the answers a second. Anything but a 2xx is an error.
-	rate(ctx context.Context, url string, d time.Duration) (float64, error)
-}
-
 // chooseLoader is wrk when there is one.
 func (b *bench) chooseLoader() loader {
 	path, err := exec.LookPath(orElse(b.wrk, "wrk"))

@@ -88,17 +88,3 @@ func memory() string {
 	}
 	return fmt.Sprintf("%.1f GB of memory", float64(size)/1e9)
 }
-
-// procField is the value of the first "name: value" of a file.
-func procField(file, name, otherwise string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return otherwise
-	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return otherwise
-}

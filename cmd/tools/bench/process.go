@@ -142,3 +142,6 @@ func (t *tail) text() string {
 	defer t.mu.Unlock()
 	return t.buf.String()
 }
+
+// patience is how long a server may take for anything.
+const patience = time.Minute

@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // The peers of the runtime beside `wrangler dev`.
@@ -342,46 +341,23 @@ func hold(ctx context.Context, srv *server, n int) error {
 	})
 }
 
-// workerdSide is workerd itself, which wrangler brings along, with the Worker as
-// wrangler bundles it.
-func (b *bench) workerdSide(ctx context.Context, wrangler *side) (*side, error) {
-	command := wrangler.command("0")
-	modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))
-	found, err := filepath.Glob(filepath.Join(modules, "@cloudflare", "workerd-*", "bin", "workerd*"))
-	if err != nil || len(found) == 0 {
-		return nil, fmt.Errorf("there is none in %s", modules)
+// asItComes measures the functions of pure.mjs.
+func (r *runtimePart) asItComes(ctx context.Context) (err error) {
+	u, err := openStockEngine(ctx)
+	if errors.Is(err, os.ErrNotExist) {
+		r.missing(asItComes, "%v: make artifacts brings it", err)
+		return nil
 	}
-	build := exec.CommandContext(ctx, command[0], command[1], "deploy", "--dry-run", "--outdir", "dist")
-	build.Dir, build.Env = wrangler.site, wrangler.environment(b.environ, wrangler.home)
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("wrangler deploy --dry-run: %w: %.500s", err, out)
-	}
-	version, err := exec.CommandContext(ctx, found[0], "--version").Output()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	date := strings.TrimSpace(strings.TrimPrefix(string(version), "workerd"))
-	s := *wrangler
-	s.name = workerd
-	s.command = func(port string) []string {
-		config := filepath.Join(wrangler.site, "workerd.capnp")
-		text := fmt.Sprintf(workerdConfig, port, date)
-		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-			b.say("workerd: %v", err)
+	defer func() { err = errors.Join(err, u.runtime.Close(ctx)) }()
+	for _, p := range pures {
+		ms, err := u.took(ctx, p.name, r.now)
+		if err != nil {
+			return err
 		}
-		return []string{found[0], "serve", config}
+		r.results.add(asItComes, measure(p.name), ms)
 	}
-	return &s, nil
+	return nil
 }
-
-// workerdConfig takes the port and the compatibility date.
-const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .main)],
-  sockets = [(name = "http", address = "127.0.0.1:%s", http = (), service = "main")],
-);
-const main :Workerd.Worker = (
-  modules = [(name = "index.js", esModule = embed "dist/index.js")],
-  compatibilityDate = "%s",
-);
-`

@@ -16,9 +16,6 @@ import (
 	"time"
 )
 
-// patience is how long a server may take for anything.
-const patience = time.Minute
-
 // side is one of the tools that are measured.
 type side struct {
 	name      string
@@ -133,12 +130,6 @@ func freePort(ctx context.Context) (string, error) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	return port, errors.Join(err, l.Close())
 }
-
-// The peers of `pages dev`: one in all it does, and one in sending files.
-const (
-	wranglerDev = "wrangler dev"
-	caddyServer = "caddy file-server"
-)
 
 // sides are ours, and wrangler's and caddy's when they can be had.
 func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {

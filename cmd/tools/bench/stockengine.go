@@ -168,24 +168,3 @@ func (u *stockEngine) took(ctx context.Context, name string, now func() time.Tim
 	}
 	return median(values), nil
 }
-
-// asItComes measures the functions of pure.mjs.
-func (r *runtimePart) asItComes(ctx context.Context) (err error) {
-	u, err := openStockEngine(ctx)
-	if errors.Is(err, os.ErrNotExist) {
-		r.missing(asItComes, "%v: make artifacts brings it", err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, u.runtime.Close(ctx)) }()
-	for _, p := range pures {
-		ms, err := u.took(ctx, p.name, r.now)
-		if err != nil {
-			return err
-		}
-		r.results.add(asItComes, measure(p.name), ms)
-	}
-	return nil
-}

@@ -75,3 +75,17 @@ func busy() (load float64) {
 	_, _ = fmt.Sscan(string(text), &load)
 	return load
 }
+
+// procField is the value of the first "name: value" of a file.
+func procField(file, name, otherwise string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return otherwise
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return otherwise
+}

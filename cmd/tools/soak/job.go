@@ -15,6 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
 )
 
+// longest is how long a run may take: one that takes longer hangs.
+const longest = 90 * time.Minute
+
 // job is one run of go test.
 type job struct {
 	part, path, name string

@@ -23,9 +23,8 @@ type soak struct {
 }
 
 const (
-	fuzzShare = 6                // fuzzers get one part in so many of the time, and take as much again to begin
-	leastFuzz = 5 * time.Second  // a fuzzer's part, at least
-	longest   = 90 * time.Minute // no run may take longer: it hangs
+	fuzzShare = 6               // fuzzers get one part in so many of the time, and take as much again to begin
+	leastFuzz = 5 * time.Second // a fuzzer's part, at least
 	// minimizing is how long an input is made smaller that reached new code. Go's own minute
 	// for each leaves most fuzzers no time to look for others.
 	minimizing = time.Second
