@@ -146,7 +146,9 @@ func (k Checker) published(ctx context.Context, path string, m *manifest.Manifes
 		found = diagnostic.List{secretsFault(err)}
 		diagnostic.Locate(r.Source, found)
 	case secrets != nil:
-		b := bundler.New(dir, bundler.Options{Provided: ProvidedModules(), Now: k.Sites.Terminal.Now, Secrets: func() *secretscan.Set { return secrets }})
+		b := bundler.New(dir, bundler.Options{
+			Provided: ProvidedModules(), Now: k.Sites.Terminal.Now, Secrets: func() *secretscan.Set { return secrets },
+		})
 		defer b.Close()
 		_, found = b.Build(ctx, m)
 		r.Looked = append(r.Looked, b.Inputs()...)

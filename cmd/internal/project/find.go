@@ -58,7 +58,10 @@ func (s *Sites) Nearest() (string, error) {
 			return "", &failure.Error{
 				Exit: failure.ExitRefused, Code: "no-manifest",
 				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, s.Terminal.Dir),
-				Fix:     cmp.Or(insteadOf(s.Terminal, s.Terminal.Dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
+				Fix: cmp.Or(
+					insteadOf(s.Terminal, s.Terminal.Dir),
+					"run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site",
+				),
 			}
 		}
 		dir = parent
@@ -75,16 +78,32 @@ func (s *Sites) given(path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-such-folder", Message: fmt.Sprintf("%s does not exist", wording.QuotePath(path)), Fix: cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-folder", Message: fmt.Sprintf("%s does not exist", wording.QuotePath(path)),
+			Fix: cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName),
+		}
 	case err != nil:
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(path), failure.Reason(err)), Err: err}
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "unreadable",
+			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(path), failure.Reason(err)), Err: err,
+		}
 	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "not-a-manifest", Message: fmt.Sprintf("%s is no folder and not called %s", wording.QuotePath(path), manifest.FileName), Fix: cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "not-a-manifest",
+			Message: fmt.Sprintf("%s is no folder and not called %s", wording.QuotePath(path), manifest.FileName),
+			Fix:     cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName),
+		}
 	case !info.IsDir():
 		return filepath.Dir(abs), nil
 	}
 	if !userfile.IsFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-manifest", Message: fmt.Sprintf("there is no %s in %s", manifest.FileName, wording.QuotePath(path)), Fix: cmp.Or(insteadOfNamed(s.Terminal, path, abs), "pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site")}
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-manifest",
+			Message: fmt.Sprintf("there is no %s in %s", manifest.FileName, wording.QuotePath(path)),
+			Fix: cmp.Or(
+				insteadOfNamed(s.Terminal, path, abs), "pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site",
+			),
+		}
 	}
 	return abs, nil
 }

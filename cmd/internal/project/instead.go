@@ -30,7 +30,9 @@ const (
 var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
 
 // otherConfigs are the files of other tools, beside wrangler's, whose projects pages init adopts.
-var otherConfigs = regexp.MustCompile(`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`)
+var otherConfigs = regexp.MustCompile(
+	`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`,
+)
 
 // insteadOf is what to do in a folder that holds no manifest, "" where nothing tells.
 func insteadOf(t *terminal.Terminal, dir string) string {

@@ -27,6 +27,7 @@ import (
 // key and email are needed. One with the key of another takes its place.
 const PersonasFile = ".pages/members.json"
 
+// PersonasPath is where that file lies for the site in dir.
 func PersonasPath(dir string) string { return filepath.Join(dir, filepath.FromSlash(PersonasFile)) }
 
 var personaKey = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)

@@ -12,7 +12,7 @@ import (
 
 // This file prints: for people on stderr, for programs as JSON on stdout.
 
-// reportOn returns how diagnostics are written to w.
+// ReportOn returns how diagnostics are written to w.
 func (t *Terminal) ReportOn(w io.Writer) diagnostic.Terminal {
 	return diagnostic.Terminal{Color: t.Colored(w), Columns: Columns(w)}
 }
@@ -106,12 +106,12 @@ func (t *Terminal) Warn(format string, args ...any) {
 	fmt.Fprintf(t.Stderr, "%s "+format+"\n", append([]any{t.Paint("33", "warning:")}, args...)...)
 }
 
-// progressWarning prints a warning, unless --quiet.
+// ProgressWarning prints a warning, unless --quiet.
 func (t *Terminal) ProgressWarning(format string, args ...any) {
 	t.Progress("%s "+format, append([]any{t.Paint("33", "warning:")}, args...)...)
 }
 
-// progressWarnings prints warnings, unless --quiet.
+// ProgressWarnings prints warnings, unless --quiet.
 func (t *Terminal) ProgressWarnings(warnings []string) {
 	for _, w := range warnings {
 		t.Progress("%s %s", t.Paint("33", "warning:"), w)

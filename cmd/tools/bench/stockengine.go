@@ -58,8 +58,10 @@ func openStockEngine(ctx context.Context) (u *stockEngine, err error) {
 		arg  []uint64
 		into *uint32
 	}{
-		{"qjs_init", nil, nil}, {"qjs_set_max_stack_size", []uint64{stockStack}, nil},
-		{"malloc", []uint64{stockText}, &u.text}, {"malloc", []uint64{16}, &u.spare},
+		{"qjs_init", nil, nil},
+		{"qjs_set_max_stack_size", []uint64{stockStack}, nil},
+		{"malloc", []uint64{stockText}, &u.text},
+		{"malloc", []uint64{16}, &u.spare},
 	} {
 		result, err := u.call(ctx, call.name, call.arg...)
 		if err != nil {

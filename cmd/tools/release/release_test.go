@@ -22,7 +22,8 @@ func packed(t *testing.T, program []byte, list ...platform) *release {
 	t.Helper()
 	r := &release{version: "1.2.3", commit: "0123", time: time.Unix(1_760_000_000, 0).UTC(), out: t.TempDir()}
 	extras := []entry{
-		{"LICENSE", []byte("MIT"), 0o644}, {"share/man/man1/pages.1", []byte(".TH"), 0o644},
+		{"LICENSE", []byte("MIT"), 0o644},
+		{"share/man/man1/pages.1", []byte(".TH"), 0o644},
 		{"share/zsh/site-functions/_pages", []byte("#compdef"), 0o644},
 	}
 	for _, p := range list {
