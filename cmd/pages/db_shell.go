@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -27,7 +28,10 @@ func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			s := sqlshell.New(db, sqlshell.Options{Stdin: c.term.Stdin, Stdout: c.term.Stdout, Stderr: c.term.Stderr, Terminal: terminal.IsTerminal(c.term.Stdout), Progress: c.term.Progress, Warn: c.term.ProgressWarning, Failed: c.print})
+			s := sqlshell.New(db, sqlshell.Options{
+				Stdin: c.term.Stdin, Stdout: c.term.Stdout, Stderr: c.term.Stderr, Terminal: terminal.IsTerminal(c.term.Stdout),
+				Progress: c.term.Progress, Warn: c.term.ProgressWarning, Failed: func(err error) { ending.Print(&c.term, err) },
+			})
 			switch piped := !terminal.IsTerminalReader(c.term.Stdin); {
 			case c.term.JSON:
 				s.Mode = "json"

@@ -15,11 +15,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
 func main() {
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := ending.WithSignals(context.Background())
 	terminal.ObeyEscapes(os.Stdout, os.Stderr)
 	cache, _ := os.UserCacheDir()   // "" is no cache
 	config, _ := os.UserConfigDir() // "" is no settings

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
@@ -58,7 +59,7 @@ func TestFailuresAmongLines(t *testing.T) {
 	} {
 		code, stdout, _ := runInto(t, nil, strings.Fields(args)...)
 		line, rest, _ := strings.Cut(stdout, "\n")
-		var doc failureDoc
+		var doc ending.FailureReport
 		if err := json.Unmarshal([]byte(line), &doc); code == 0 || err != nil || rest != "" || doc.OK || doc.Code == "" {
 			t.Errorf("%s: exit %d, %q, %v", args, code, stdout, err)
 		}

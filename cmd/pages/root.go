@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/manual"
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, e terminal.Terminal) int {
 	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
 		err = misuse.Explain(cmd, err)
 	}
-	return c.exit(ctx, c.sourced(misuse.PointToHelp(cmd, err)))
+	return ending.Code(ctx, &c.term, c.sourced(misuse.PointToHelp(cmd, err)))
 }
 
 // asksJSON reports whether a command line that was not read to its end asks for JSON:

@@ -54,7 +54,6 @@ func defaultLimits() string {
 		list = append(list, fmt.Sprintf("%q: %d", l.Key, l.Default))
 	}
 	return "{" + strings.Join(list, ", ") + "}"
-
 }
 
 const bundlingTopic = `esbuild makes one ES module of the Worker's entry and all it imports, with a source map,

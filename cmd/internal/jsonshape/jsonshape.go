@@ -1,0 +1,106 @@
+// Package jsonshape makes JSON Schemas (draft 2020-12) of what commands print with --json.
+//
+// In go Go types and tools of the contract; out come schemas, and errors of types that have none. All of it is safe for concurrent use.
+//
+// It never knows which command prints what.
+package jsonshape
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// Shape makes a schema.
+type Shape = func() (*jsonschema.Schema, error)
+
+// Of is the schema of a Go type.
+func Of[T any]() (*jsonschema.Schema, error) {
+	return jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[site.Stamp]():      {Type: "string", Format: "date-time"},
+		reflect.TypeFor[site.Fields]():     {Type: "object"},
+		reflect.TypeFor[json.RawMessage](): {},
+	}})
+}
+
+// ToolResult is the schema of what a tool of the service answers, which is printed as
+// it came.
+func ToolResult(tool func(*toolapi.Contract) *toolapi.Tool) Shape {
+	return func() (*jsonschema.Schema, error) {
+		s := new(jsonschema.Schema)
+		return s, json.Unmarshal(tool(toolapi.NewContract()).ResultSchema(), s)
+	}
+}
+
+// Confirmed is the schema of what any tool of two calls answers to the second.
+func Confirmed() (*jsonschema.Schema, error) {
+	either := new(jsonschema.Schema)
+	for _, t := range toolapi.NewContract().Tools() {
+		if t.Effect != toolapi.Proposes {
+			continue
+		}
+		s, err := ToolResult(func(*toolapi.Contract) *toolapi.Tool { return t })()
+		if err != nil {
+			return nil, err
+		}
+		either.AnyOf = append(either.AnyOf, s)
+	}
+	return either, nil
+}
+
+// Lines is the schema of one line of several kinds, told apart by their "type".
+func Lines(kinds map[string]Shape) Shape {
+	return func() (*jsonschema.Schema, error) {
+		either := new(jsonschema.Schema)
+		for _, name := range slices.Sorted(maps.Keys(kinds)) {
+			s, err := kinds[name]()
+			if err != nil {
+				return nil, err
+			}
+			value := any(name)
+			s.Properties["type"] = &jsonschema.Schema{Type: "string", Const: &value}
+			either.OneOf = append(either.OneOf, s)
+		}
+		return either, nil
+	}
+}
+
+// MayFail is the schema of a document that a failure is told in too.
+func MayFail(s Shape) Shape {
+	return func() (*jsonschema.Schema, error) {
+		whole, err := s()
+		if err != nil {
+			return nil, err
+		}
+		for _, more := range []Shape{Of[ending.FailureReport], Of[diagnostic.Report]} {
+			part, err := more()
+			if err != nil {
+				return nil, err
+			}
+			for name, p := range part.Properties {
+				if whole.Properties[name] == nil {
+					whole.Properties[name] = p
+				}
+			}
+		}
+		return whole, nil
+	}
+}
+
+// Validation is the schema of one report of diagnostics, or of several.
+func Validation() (*jsonschema.Schema, error) {
+	one, err := Of[diagnostic.Report]()
+	if err != nil {
+		return nil, err
+	}
+	several, err := Of[diagnostic.Reports]()
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{one, several}}, err
+}
