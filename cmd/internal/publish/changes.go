@@ -52,8 +52,9 @@ func (p *Proposer) changes(ctx context.Context, proposal *deploy.Proposal) (*dep
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	d := &deploy.Deployer{
-		Client: s.Client, Contract: s.Contract, Workspace: cmp.Or(args.Workspace, proposal.Workspace), Site: args.SiteID, Version: s.Version,
-		Now: s.Term.Now,
+		Client: s.Client, Contract: s.Contract, Workspace: cmp.Or(args.Workspace, proposal.Workspace), Site: args.SiteID,
+		Version: s.Version,
+		Now:     s.Term.Now,
 	}
 	live, err := d.Look(ctx)
 	if err != nil || live.Revision == revision {

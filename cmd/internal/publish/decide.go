@@ -49,7 +49,11 @@ func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (clien
 	yes, err := t.Agree(ctx, t.Paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
-		p.stopped("\nnothing has changed; until %s this confirms it: %s", proposal.Expires.UTC().Format(time.RFC3339), p.confirmHere(proposal))
+		p.stopped(
+			"\nnothing has changed; until %s this confirms it: %s",
+			proposal.Expires.UTC().Format(time.RFC3339),
+			p.confirmHere(proposal),
+		)
 		return client.Answer{}, context.Cause(ctx)
 	case err != nil || !yes:
 		return client.Answer{}, p.outstanding(proposal, "not confirmed, and nothing has changed")

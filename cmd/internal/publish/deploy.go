@@ -89,7 +89,12 @@ func (d *deployment) createPage(ctx context.Context) error {
 		}
 	}
 	return s.InWorkspace(ctx, func() error {
-		made, err := client.Run(ctx, s.Client, s.Contract.CreatePage, toolapi.CreatePageArgs{Name: toolapi.PageName(name), Scope: s.Scope()})
+		made, err := client.Run(
+			ctx,
+			s.Client,
+			s.Contract.CreatePage,
+			toolapi.CreatePageArgs{Name: toolapi.PageName(name), Scope: s.Scope()},
+		)
 		if err != nil {
 			return err
 		}
@@ -164,7 +169,12 @@ func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Ans
 			err = userfile.WritePrivate(d.session.Term.Path(file), append(text, '\n'))
 		}
 		if err != nil {
-			return client.Answer{}, failure.Resource("proposal-unwritable", file+" cannot be written", "give a file that you may write to", err)
+			return client.Answer{}, failure.Resource(
+				"proposal-unwritable",
+				file+" cannot be written",
+				"give a file that you may write to",
+				err,
+			)
 		}
 	}
 	a, err := d.proposer.decide(ctx, p)

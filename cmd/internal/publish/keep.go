@@ -84,7 +84,13 @@ func (p *Proposer) read(id, from string) (*deploy.Proposal, error) {
 			return proposal, nil
 		}
 		if unreadable == nil && !errors.Is(err, fs.ErrNotExist) {
-			unreadable = &failure.Error{Exit: failure.ExitRefused, Code: "bad-proposal", Message: err.Error(), Fix: "propose again", Err: err}
+			unreadable = &failure.Error{
+				Exit:    failure.ExitRefused,
+				Code:    "bad-proposal",
+				Message: err.Error(),
+				Fix:     "propose again",
+				Err:     err,
+			}
 		}
 	}
 	return nil, unreadable // the call may be spelled out
@@ -114,7 +120,9 @@ func (p *Proposer) outstanding(proposal *deploy.Proposal, standing string) error
 	return &failure.Error{
 		Exit: failure.ExitPerson, Code: CodeOutstanding, Message: standing, Fix: here,
 		Detail: &failure.Detail{
-			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: proposal.ID, Summary: wording.Printable(proposal.Summary),
+			State: string(
+				toolapi.ConfirmationRequired,
+			), Confirm: here, ConfirmationID: proposal.ID, Summary: wording.Printable(proposal.Summary),
 			Expires: proposal.Expires.UTC().Format(time.RFC3339), Elsewhere: confirmAnywhere(proposal),
 		},
 	}

@@ -40,8 +40,9 @@ func TestSentFiles(t *testing.T) {
 // reason not to publish.
 func TestSentManifest(t *testing.T) {
 	site := sent(t, map[string]string{
-		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations", "tables": ["a"]}, "kv": {}}, "routes": [{"pattern": "/x"}], "entry": "w.js"}`,
-		"w.js":              "export default { fetch() { return new Response('') } }", "public/.assetsignore": "", "migrations/README": "",
+		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations", "tables": ["a"]}, "kv": {}}, ` +
+			`"routes": [{"pattern": "/x"}], "entry": "w.js"}`,
+		"w.js": "export default { fetch() { return new Response('') } }", "public/.assetsignore": "", "migrations/README": "",
 	})
 	const want = `{"bindings":{"database":{"tables":["a"]},"kv":{"name":"KV"},"projectDatabase":"none"},"entry":"_worker/worker.js",` +
 		`"limits":{"cpuMs":10000,"subRequests":20},"routes":[{"access":"public","pattern":"/x"}]}`
@@ -55,7 +56,11 @@ func TestSentManifest(t *testing.T) {
 func TestSentAfterALink(t *testing.T) {
 	site := sent(
 		t,
-		map[string]string{"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "<h1>Home</h1>", ".dev.vars": "canary-5d1c7e90b2af"},
+		map[string]string{
+			"pages.deploy.json": `{"assets": "public"}`,
+			"public/index.html": "<h1>Home</h1>",
+			".dev.vars":         "canary-5d1c7e90b2af",
+		},
 	)
 	f := site.Files[0]
 	file := filepath.Join(site.root.Name(), "public", "index.html")
@@ -97,7 +102,8 @@ func TestPlanOfLeftOut(t *testing.T) {
 		}
 		return strings.Join(text, "\n")
 	}
-	const few = "4 left out, which no visitor gets: public/.assetsignore (hidden), public/.hidden (hidden), public/draft.html (ignored), public/node_modules/ (hidden)"
+	const few = "4 left out, which no visitor gets: public/.assetsignore (hidden), public/.hidden (hidden), " +
+		"public/draft.html (ignored), public/node_modules/ (hidden)"
 	if got := lines(false); !strings.HasSuffix(got, few) || !strings.Contains(got, "+ public/.well-known/security.txt") {
 		t.Errorf("got\n%s", got)
 	}
@@ -116,7 +122,8 @@ func TestPlanOfLeftOut(t *testing.T) {
 func TestPlanOfSourceMaps(t *testing.T) {
 	site := sent(t, map[string]string{
 		"pages.deploy.json": `{"assets": "public", "routes": [{"pattern": "/club/*", "access": "members"}]}`, "public/index.html": "",
-		"public/app.js": "1", "public/app.js.map": "{}", "public/old.css.map": "{}", "public/club/app.js.map": "{}", "public/map.html": "", "public/.hidden.map": "{}",
+		"public/app.js": "1", "public/app.js.map": "{}", "public/old.css.map": "{}",
+		"public/club/app.js.map": "{}", "public/map.html": "", "public/.hidden.map": "{}",
 	})
 	live := deploy.Live{Revision: "r1-0", Known: true, Files: map[string]toolapi.UploadFile{"public/old.css.map": {}}}
 	p, err := deploy.Compare(live, site.Bundle)
@@ -126,7 +133,8 @@ func TestPlanOfSourceMaps(t *testing.T) {
 	if got := strings.Join(p.SourceMaps, " "); got != "public/app.js.map" {
 		t.Errorf("got %q", got)
 	}
-	const line = "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out): public/app.js.map"
+	const line = "source maps, from which anyone can read what scripts were made of " +
+		"(.assetsignore with *.map leaves them out): public/app.js.map"
 	if !slices.ContainsFunc(planLines(&p, false), func(l planLine) bool { return l.text == line }) {
 		t.Errorf("no line %q", line)
 	}
@@ -135,7 +143,9 @@ func TestPlanOfSourceMaps(t *testing.T) {
 // TestPlanOfMigrations: what the database may have already is not said to run.
 func TestPlanOfMigrations(t *testing.T) {
 	for live, want := range map[string]string{
-		"": "migrations that run before it goes live: 0001_a.sql", "r1-0": "migrations that what is live does not have (each runs before it goes live, unless the database has it): 0001_a.sql",
+		"": "migrations that run before it goes live: 0001_a.sql",
+		"r1-0": "migrations that what is live does not have " +
+			"(each runs before it goes live, unless the database has it): 0001_a.sql",
 	} {
 		p := deploy.Plan{Live: live, Known: true, Changes: true, Migrations: []string{"0001_a.sql"}}
 		if lines := planLines(&p, false); lines[len(lines)-1].text != want {
@@ -161,7 +171,10 @@ func sent(t *testing.T, files map[string]string) *upload {
 		t.Fatal(diags)
 	}
 	o := DeployOptions{
-		Remote: remote.Options{Term: &terminal.Terminal{Dir: dir, Now: time.Now, Stdout: io.Discard, Stderr: io.Discard}, Dir: dir}, Manifest: m,
+		Remote: remote.Options{
+			Term: &terminal.Terminal{Dir: dir, Now: time.Now, Stdout: io.Discard, Stderr: io.Discard},
+			Dir:  dir,
+		}, Manifest: m,
 		NewBuilder: func(context.Context) (*bundler.Builder, error) {
 			return bundler.New(dir, bundler.Options{Now: time.Now, Secrets: func() *secretscan.Set { return nil }}), nil
 		},

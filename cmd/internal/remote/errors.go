@@ -142,7 +142,8 @@ func noAnswer(err error) *failure.Error {
 			f.Message = "the service does not answer: http is spoken there, and not https"
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
-			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its " +
+			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name " +
+				"its " +
 				"certificate's file in SSL_CERT_FILE"
 		}
 		return f

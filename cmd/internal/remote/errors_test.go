@@ -25,24 +25,86 @@ func TestInterruptedDeploys(t *testing.T) {
 		id, next string
 		request  string
 	}{
-		"network lost while sending": {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: lost}, failure.ExitResume, "unfinished", "run the same command again: it sends what is missing", "r1"},
-		"service shut down":          {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: status(503, toolapi.CodePagesUnavailable)}, failure.ExitResume, "unfinished", "run the same command again: it sends what is missing", "r2"},
-		"network lost before":        {lost, failure.ExitNetwork, "no-answer", "check the address (PAGES_BASE_URL) and the network, and try again", "r1"},
-		"plain http":                 {&client.TransportError{RequestID: "r3", Err: http.ErrSchemeMismatch}, failure.ExitNetwork, "no-answer", "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://", "r3"},
-		"certificate of nobody":      {&client.TransportError{RequestID: "r3", Err: &tls.CertificateVerificationError{Err: errors.New("unknown")}}, failure.ExitNetwork, "no-answer", "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE", "r3"},
-		"an address below the API's": {status(404, toolapi.CodeNotFound), failure.ExitRefused, toolapi.CodeNotFound, "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has", "r2"},
-		"service away before":        {status(503, toolapi.CodeUnavailable), failure.ExitNetwork, toolapi.CodeUnavailable, "try again", "r2"},
-		"a file changed":             {&deploy.ChangedError{Path: "public/a"}, failure.ExitRefused, toolapi.CodeFileChanged, "let the build finish, and deploy again", ""},
-		"someone else was faster":    {&deploy.ConflictError{Live: "r2-b"}, failure.ExitRefused, toolapi.CodeRevisionConflict, "look at it with pages deploy --plan, and deploy again; --force leaves the check out", ""},
-		"key revoked meanwhile":      {status(401, toolapi.CodeUnauthorized), failure.ExitAccess, toolapi.CodeUnauthorized, "check the key: PAGES_API_KEY, --api-key-file, or pages login", "r2"},
-		"access taken meanwhile":     {status(403, toolapi.CodeAccessMissing), failure.ExitAccess, toolapi.CodeAccessMissing, "the key is good, and the API is closed to it: ask an owner of the workspace", "r2"},
-		"still over the rate":        {status(429, toolapi.CodeRateLimited), failure.ExitRate, toolapi.CodeRateLimited, "wait a minute, or use another key", "r2"},
-		"over it for an hour":        {&client.StatusError{Status: 429, Code: toolapi.CodeRateLimited, RetryAfter: 3600, RequestID: "r2"}, failure.ExitRate, toolapi.CodeRateLimited, "wait 3600 s, or use another key", "r2"},
-		"upload expired for good":    {status(410, toolapi.CodeUploadExpired), failure.ExitRefused, toolapi.CodeUploadExpired, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
-		"upload cancelled for good":  {status(404, toolapi.CodeUploadNotFound), failure.ExitRefused, toolapi.CodeUploadNotFound, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
-		"too many uploads are open":  {status(409, toolapi.CodeTooManyUploads), failure.ExitRefused, toolapi.CodeTooManyUploads, "let another deploy end, or end one: pages revisions uploads lists them", "r2"},
-		"too many previews are good": {status(409, toolapi.CodeTooManyPreviews), failure.ExitRefused, toolapi.CodeTooManyPreviews, "end one with pages preview revoke ID; --expires makes links that end sooner", "r2"},
-		"disk of the service full":   {status(507, toolapi.CodeStorageFull), failure.ExitNetwork, toolapi.CodeStorageFull, "whoever runs the service must make room on its disk; then run the same command again", "r2"},
+		"network lost while sending": {
+			&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: lost},
+			failure.ExitResume, "unfinished",
+			"run the same command again: it sends what is missing", "r1",
+		},
+		"service shut down": {
+			&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: status(503, toolapi.CodePagesUnavailable)},
+			failure.ExitResume, "unfinished",
+			"run the same command again: it sends what is missing", "r2",
+		},
+		"network lost before": {
+			lost, failure.ExitNetwork, "no-answer",
+			"check the address (PAGES_BASE_URL) and the network, and try again", "r1",
+		},
+		"plain http": {
+			&client.TransportError{RequestID: "r3", Err: http.ErrSchemeMismatch},
+			failure.ExitNetwork, "no-answer",
+			"check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://", "r3",
+		},
+		"certificate of nobody": {
+			&client.TransportError{RequestID: "r3", Err: &tls.CertificateVerificationError{Err: errors.New("unknown")}},
+			failure.ExitNetwork, "no-answer",
+			"check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its " +
+				"certificate's file in SSL_CERT_FILE", "r3",
+		},
+		"an address below the API's": {
+			status(404, toolapi.CodeNotFound), failure.ExitRefused, toolapi.CodeNotFound,
+			"check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has", "r2",
+		},
+		"service away before": {
+			status(503, toolapi.CodeUnavailable), failure.ExitNetwork, toolapi.CodeUnavailable,
+			"try again", "r2",
+		},
+		"a file changed": {
+			&deploy.ChangedError{Path: "public/a"},
+			failure.ExitRefused, toolapi.CodeFileChanged,
+			"let the build finish, and deploy again", "",
+		},
+		"someone else was faster": {
+			&deploy.ConflictError{Live: "r2-b"},
+			failure.ExitRefused, toolapi.CodeRevisionConflict,
+			"look at it with pages deploy --plan, and deploy again; --force leaves the check out", "",
+		},
+		"key revoked meanwhile": {
+			status(401, toolapi.CodeUnauthorized), failure.ExitAccess, toolapi.CodeUnauthorized,
+			"check the key: PAGES_API_KEY, --api-key-file, or pages login", "r2",
+		},
+		"access taken meanwhile": {
+			status(403, toolapi.CodeAccessMissing), failure.ExitAccess, toolapi.CodeAccessMissing,
+			"the key is good, and the API is closed to it: ask an owner of the workspace", "r2",
+		},
+		"still over the rate": {
+			status(429, toolapi.CodeRateLimited), failure.ExitRate, toolapi.CodeRateLimited,
+			"wait a minute, or use another key", "r2",
+		},
+		"over it for an hour": {
+			&client.StatusError{Status: 429, Code: toolapi.CodeRateLimited, RetryAfter: 3600, RequestID: "r2"},
+			failure.ExitRate, toolapi.CodeRateLimited,
+			"wait 3600 s, or use another key", "r2",
+		},
+		"upload expired for good": {
+			status(410, toolapi.CodeUploadExpired), failure.ExitRefused, toolapi.CodeUploadExpired,
+			"run the same command again: it declares the files anew, and sends what is missing", "r2",
+		},
+		"upload cancelled for good": {
+			status(404, toolapi.CodeUploadNotFound), failure.ExitRefused, toolapi.CodeUploadNotFound,
+			"run the same command again: it declares the files anew, and sends what is missing", "r2",
+		},
+		"too many uploads are open": {
+			status(409, toolapi.CodeTooManyUploads), failure.ExitRefused, toolapi.CodeTooManyUploads,
+			"let another deploy end, or end one: pages revisions uploads lists them", "r2",
+		},
+		"too many previews are good": {
+			status(409, toolapi.CodeTooManyPreviews), failure.ExitRefused, toolapi.CodeTooManyPreviews,
+			"end one with pages preview revoke ID; --expires makes links that end sooner", "r2",
+		},
+		"disk of the service full": {
+			status(507, toolapi.CodeStorageFull), failure.ExitNetwork, toolapi.CodeStorageFull,
+			"whoever runs the service must make room on its disk; then run the same command again", "r2",
+		},
 	} {
 		f, ok := errors.AsType[*failure.Error](Error(c.err))
 		if !ok {
@@ -54,7 +116,19 @@ func TestInterruptedDeploys(t *testing.T) {
 			request = f.Detail.RequestID
 		}
 		if f.Exit != c.code || f.Code != c.id || f.Fix != c.next || request != c.request || f.Message == "" {
-			t.Errorf("%s: %d %s %q %q %s, want %d %s %q %s", name, f.Exit, f.Code, f.Message, f.Fix, request, c.code, c.id, c.next, c.request)
+			t.Errorf(
+				"%s: %d %s %q %q %s, want %d %s %q %s",
+				name,
+				f.Exit,
+				f.Code,
+				f.Message,
+				f.Fix,
+				request,
+				c.code,
+				c.id,
+				c.next,
+				c.request,
+			)
 		}
 	}
 }

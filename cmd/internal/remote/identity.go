@@ -51,7 +51,9 @@ func (s *Session) Who(ctx context.Context) (Identity, error) {
 	}
 	var said toolapi.Success
 	if err := json.Unmarshal(a.Body, &said); err != nil || toolapi.Lacks[toolapi.Success](a.Body) != "" {
-		return who, Error(&client.ContractError{Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: a.RequestID})
+		return who, Error(
+			&client.ContractError{Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: a.RequestID},
+		)
 	}
 	who.Workspace, who.WorkingIn = said.Workspace, &said.WorkingIn
 	return who, nil

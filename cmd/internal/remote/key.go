@@ -55,7 +55,8 @@ func (o Options) findKey(ctx context.Context, store *credentials, base string) (
 	case !ok:
 		return k, &failure.Error{
 			Exit: failure.ExitAccess, Code: "no-key", Message: "there is no API key for " + base,
-			Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under API & MCP",
+			Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under " +
+				"API & MCP",
 		}
 	case !kept.Keyring:
 		k.from = store.path

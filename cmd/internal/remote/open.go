@@ -102,7 +102,8 @@ func (s *Session) address(store *credentials) (base string, trusted bool, err er
 	}
 	return "", false, &failure.Error{
 		Exit: failure.ExitUsage, Code: "no-address", Message: "no service is chosen",
-		Fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; pages platform runs one on this machine",
+		Fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; " +
+			"pages platform runs one on this machine",
 	}
 }
 

@@ -108,7 +108,14 @@ func WriteTable(w io.Writer, infos []snapshot.Info) error {
 			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, wording.Clock(i.CreatedAt), wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
+		fmt.Fprintf(
+			table,
+			"%s\t%s\t%s\t%s\n",
+			i.Name,
+			wording.Clock(i.CreatedAt),
+			wording.Count(len(i.Files), "file"),
+			wording.Size(i.Bytes()),
+		)
 	}
 	return table.Flush()
 }
