@@ -328,10 +328,12 @@ func served(t *testing.T, service, address, dir, but string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: patience,
+	client := &http.Client{
+		Timeout: patience,
 		Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, to.Host) // names under localhost are not resolved everywhere
-		}}}
+		}},
+	}
 	defer client.CloseIdleConnections()
 	public := filepath.Join(dir, "public")
 	err = filepath.WalkDir(public, func(path string, d fs.DirEntry, err error) error {

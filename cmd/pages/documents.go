@@ -31,7 +31,8 @@ type document struct {
 }
 
 // documents are all that have a schema. A failing command prints "failure".
-func documents() []document {
+func documents() []document { //nolint:funlen // a table, with an entry for each document
+	tools := toolapi.NewContract()
 	return []document{
 		{"failure", nil, "why a command failed, and what to do; of any command", jsonshape.Of[ending.FailureReport]},
 		{
@@ -49,18 +50,8 @@ func documents() []document {
 		{"deploy-plan", by("deploy --plan"), "what a deploy would change", jsonshape.Of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each thing that happens", devLines},
 		{"doctor", by("doctor"), "what was looked at, and found", jsonshape.Of[doctor.Document]},
-		{
-			"domains",
-			by("domains list", "domains"),
-			"the domains of the workspace",
-			jsonshape.ToolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.DomainList.Tool }),
-		},
-		{
-			"domain-verified",
-			by("domains verify"),
-			"the domain that is the workspace's",
-			jsonshape.ToolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Verify.Tool }),
-		},
+		{"domains", by("domains list", "domains"), "the domains of the workspace", jsonshape.ToolResult(tools.DomainList.Tool)},
+		{"domain-verified", by("domains verify"), "the domain that is the workspace's", jsonshape.ToolResult(tools.Verify.Tool)},
 		{"events", by("events list", "events replay"), "events of leads, the newest first", jsonshape.Of[site.EventList]},
 		{
 			"events-tail",
@@ -87,9 +78,15 @@ func documents() []document {
 		{"members", by("platform members list"), "who belongs to which workspace", jsonshape.Of[platform.MemberList]},
 		{"migrate", by("migrate", "migrate reset"), "what was applied", jsonshape.MayFail(jsonshape.Of[migration.RunReport])},
 		{"migrate-copies", by("migrate undo --list"), "copies to go back to", jsonshape.Of[migration.CopyList]},
-		{"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written", jsonshape.Of[migration.FileReport]},
+		{
+			"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written",
+			jsonshape.Of[migration.FileReport],
+		},
 		{"migrate-plan", by("migrate plan"), "what would change", jsonshape.MayFail(jsonshape.Of[migration.PlanReport])},
-		{"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing", jsonshape.MayFail(jsonshape.Of[migration.RehearsalReport])},
+		{
+			"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing",
+			jsonshape.MayFail(jsonshape.Of[migration.RehearsalReport]),
+		},
 		{
 			"migrate-status",
 			by("migrate status", "migrate repair", "migrate undo"),
@@ -104,12 +101,7 @@ func documents() []document {
 			"what waits for a person, and the command that confirms it",
 			jsonshape.Of[ending.FailureReport],
 		},
-		{
-			"revisions",
-			by("revisions"),
-			"what was deployed, the newest first",
-			jsonshape.ToolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Revisions.Tool }),
-		},
+		{"revisions", by("revisions"), "what was deployed, the newest first", jsonshape.ToolResult(tools.Revisions.Tool)},
 		{"routes", by("routes"), "the routes, the most specific first", jsonshape.Of[routesDoc]},
 		{"routes-explain", by("routes explain"), "what a request meets", jsonshape.Of[explanationDoc]},
 		{"schema-list", by("schema --list"), "the documents that have a schema", jsonshape.Of[documentsDoc]},
@@ -117,15 +109,10 @@ func documents() []document {
 			"secret",
 			by("secrets set", "secrets remove"),
 			"the secret that was changed, without its value",
-			jsonshape.ToolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.SetSecret.Tool }),
+			jsonshape.ToolResult(tools.SetSecret.Tool),
 		},
 		{"secrets-set", by("secrets import"), "the secrets that were set, without their values", jsonshape.Of[publish.SecretList]},
-		{
-			"secrets",
-			by("secrets list"),
-			"the names of the secrets",
-			jsonshape.ToolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.ListSecrets.Tool }),
-		},
+		{"secrets", by("secrets list"), "the names of the secrets", jsonshape.ToolResult(tools.ListSecrets.Tool)},
 		{"state-list", by("state list"), "the snapshots", jsonshape.Of[snapshots.List]},
 		{"state-remove", by("state remove"), "the snapshot that was removed", jsonshape.Of[snapshots.Removed]},
 		{"state-reset", by("state reset"), "what was removed", jsonshape.Of[snapshots.Emptied]},

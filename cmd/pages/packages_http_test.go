@@ -26,7 +26,8 @@ var (
 		{"GET", "/text", "", []string{`If-None-Match: W/"c-Lve95gjOVATpfV8EL5X4nxwjKHE"`}, 304, nil, ""},
 		{"OPTIONS", "/text", "", nil, 200, []string{"Allow: GET, HEAD"}, "GET, HEAD"},
 		{
-			"POST", "/text", "", nil, 404, []string{"Content-Security-Policy: default-src 'none'"},
+			"POST", "/text", "", nil, 404,
+			[]string{"Content-Security-Policy: default-src 'none'"},
 			"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Error</title>\n</head>\n" +
 				"<body>\n<pre>Cannot POST /express/text</pre>\n</body>\n</html>\n",
 		},
@@ -34,15 +35,21 @@ var (
 		{"GET", "/birds/7?a=c&a=d", "", nil, 200, nil, `{"id":"7","query":{"a":["c","d"]},"base":"/express/birds"}`},
 		{"POST", "/body", `{"a":1}`, []string{"Content-Type: application/json"}, 201, nil, `{"body":{"a":1},"type":"application/json"}`},
 		{
-			"POST", "/body", "a[]=1&a[]=2&b=c", []string{"Content-Type: application/x-www-form-urlencoded"}, 201, nil,
+			"POST", "/body", "a[]=1&a[]=2&b=c",
+			[]string{"Content-Type: application/x-www-form-urlencoded"},
+			201, nil,
 			`{"body":{"a":["1","2"],"b":"c"},"type":"application/x-www-form-urlencoded"}`,
 		},
 		{
-			"POST", "/body", `{"a":`, []string{"Content-Type: application/json"}, 400, nil,
+			"POST", "/body", `{"a":`,
+			[]string{"Content-Type: application/json"},
+			400, nil,
 			"Unexpected end of JSON input (entity.parse.failed)",
 		},
 		{
-			"GET", "/who", "", []string{"X-Requested-With: XMLHttpRequest", "Accept: text/html"}, 200, nil,
+			"GET", "/who", "",
+			[]string{"X-Requested-With: XMLHttpRequest", "Accept: text/html"},
+			200, nil,
 			`{"host":"127.0.0.1","ip":"127.0.0.1","secure":false,"xhr":true,"accepts":"html"}`,
 		},
 		{
@@ -69,7 +76,9 @@ var (
 		{"GET", "/buffer", "", nil, 200, []string{"Content-Type: application/octet-stream"}, "bytes"},
 		{"GET", "/web", "", nil, 200, nil, "blob"},
 		{
-			"GET", "/cookie", "", []string{"Cookie: seen=yes"}, 200,
+			"GET", "/cookie", "",
+			[]string{"Cookie: seen=yes"},
+			200,
 			[]string{"Set-Cookie: view=1; path=/; httponly", "Set-Cookie: view.sig=Akhbq5I3j-jT_yMXiakWCUX3l4Y; path=/; httponly"},
 			"yes",
 		},
@@ -85,7 +94,8 @@ var (
 	fastifyRequests = []packageRequest{
 		{
 			"GET", "/text", "", nil, 200,
-			[]string{"Content-Type: text/plain; charset=utf-8", "X-Hook: seen", "Content-Length: 13"}, "Hello Fastify",
+			[]string{"Content-Type: text/plain; charset=utf-8", "X-Hook: seen", "Content-Length: 13"},
+			"Hello Fastify",
 		},
 		{"HEAD", "/text", "", nil, 200, []string{"Content-Length: 13"}, ""},
 		{"GET", "/hello/Jane", "", nil, 200, []string{"Content-Type: application/json; charset=utf-8"}, `{"text":"Hello Jane","n":1}`},
@@ -95,11 +105,15 @@ var (
 		},
 		{"POST", "/body", `{"age":"12"}`, []string{"Content-Type: application/json"}, 201, nil, `{"age":12}`},
 		{
-			"POST", "/body", `{"age":"x"}`, []string{"Content-Type: application/json"}, 400, nil,
+			"POST", "/body", `{"age":"x"}`,
+			[]string{"Content-Type: application/json"},
+			400, nil,
 			`{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body/age must be integer"}`,
 		},
 		{
-			"POST", "/body", "{", []string{"Content-Type: application/json"}, 400, nil,
+			"POST", "/body", "{",
+			[]string{"Content-Type: application/json"},
+			400, nil,
 			`{"statusCode":400,"code":"FST_ERR_CTP_INVALID_JSON_BODY","error":"Bad Request","message":"Body is not valid JSON but content-type is set to 'application/json'"}`,
 		},
 		{"GET", "/stream", "", nil, 200, []string{"Content-Type: text/plain"}, "123"},

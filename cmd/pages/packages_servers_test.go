@@ -29,7 +29,9 @@ var serverPackages = map[string]string{
 // SHA-1, the signature of the cookie HMAC-SHA-256 of its value.
 var honoRequests = []packageRequest{
 	{
-		"GET", "/api/boats", "", []string{"Origin: https://example.com"}, 200,
+		"GET", "/api/boats", "",
+		[]string{"Origin: https://example.com"},
+		200,
 		[]string{
 			"Access-Control-Allow-Origin: https://example.com", "Access-Control-Allow-Credentials: true",
 			"Content-Type: application/json", "X-Frame-Options: SAMEORIGIN",
@@ -38,21 +40,29 @@ var honoRequests = []packageRequest{
 		`{"boats":["heron"]}`,
 	},
 	{
-		"OPTIONS", "/api/boats", "", []string{"Origin: https://example.com", "Access-Control-Request-Method: POST"},
-		204, []string{"Access-Control-Allow-Methods: POST,GET", "Access-Control-Max-Age: 600"}, "",
+		"OPTIONS", "/api/boats", "",
+		[]string{"Origin: https://example.com", "Access-Control-Request-Method: POST"},
+		204,
+		[]string{"Access-Control-Allow-Methods: POST,GET", "Access-Control-Max-Age: 600"},
+		"",
 	},
 	{"GET", "/etag", "", nil, 200, []string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, "Hono is cool"},
 	{
-		"GET", "/etag", "", []string{`If-None-Match: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, 304,
-		[]string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, "",
+		"GET", "/etag", "",
+		[]string{`If-None-Match: "4e32298b1cb4edc595237405e5b696e105c2399a"`},
+		304,
+		[]string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`},
+		"",
 	},
 	{
 		"POST", "/form", "a=1&a=2&b.c=x",
-		[]string{"Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded"}, 403, nil,
+		[]string{"Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded"},
+		403, nil,
 		"Forbidden",
 	},
 	{
-		"POST", "/form", "a=1&a=2&b.c=x", []string{"Origin: ORIGIN", "Content-Type: application/x-www-form-urlencoded"},
+		"POST", "/form", "a=1&a=2&b.c=x",
+		[]string{"Origin: ORIGIN", "Content-Type: application/x-www-form-urlencoded"},
 		200, nil, `{"a":["1","2"],"b":{"c":"x"}}`,
 	},
 	{"GET", "/basic", "", nil, 401, []string{`Www-Authenticate: Basic realm="Secure Area"`}, "Unauthorized"},
@@ -73,11 +83,13 @@ var honoRequests = []packageRequest{
 	{"POST", "/small", "12345678901", nil, 413, nil, "overflow :("},
 	{"POST", "/small", "123", nil, 200, nil, "123"},
 	{
-		"GET", "/page/Jane", "", nil, 200, []string{"Content-Type: text/html; charset=UTF-8"},
+		"GET", "/page/Jane", "", nil, 200,
+		[]string{"Content-Type: text/html; charset=UTF-8"},
 		`<!DOCTYPE html><html><head><title>A page</title></head><body><h1 class="a">Jane &amp; <b>&lt;x&gt;</b></h1></body></html>`,
 	},
 	{
-		"GET", "/sse", "", nil, 200, []string{"Content-Type: text/event-stream", "Cache-Control: no-cache"},
+		"GET", "/sse", "", nil, 200,
+		[]string{"Content-Type: text/event-stream", "Cache-Control: no-cache"},
 		"event: time-update\ndata: line 0\ndata: more\nid: 0\n\nevent: time-update\ndata: line 1\ndata: more\nid: 1\n" +
 			"\nevent: time-update\ndata: line 2\ndata: more\nid: 2\n\n",
 	},
@@ -88,7 +100,8 @@ var honoRequests = []packageRequest{
 		"Set-Cookie: signed=blueberry.tB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D; Path=/", "Set-Cookie: old=; Max-Age=0; Path=/",
 	}, `{"all":{"a":"b","signed":"blueberry.tB2f7hDz+X5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI="},"signed":"blueberry"}`},
 	{
-		"GET", "/cookies", "", []string{"Cookie: signed=blueberry.aB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D"},
+		"GET", "/cookies", "",
+		[]string{"Cookie: signed=blueberry.aB2f7hDz%2BX5W4vDAr9v9FYZQFOK7UyW35fsHSEttMWI%3D"},
 		200, nil, `"signed":false}`,
 	},
 	{"GET", "/boom", "", nil, 401, nil, "no entry"},

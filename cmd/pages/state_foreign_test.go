@@ -163,19 +163,22 @@ func TestForeignFilesStay(t *testing.T) {
 		said    string
 	}{
 		{
-			"somebody's folder", 1, nil, []string{"--state-dir", folder},
+			"somebody's folder", 1, nil,
+			[]string{"--state-dir", folder},
 			"is no state folder of pages, and nothing in it was touched: it holds ",
 		},
-		{"a state with somebody's files", 2, func(t *testing.T) {
-			realState(t, site)
-			for _, name := range []string{
-				"storage/thesis.docx", "storage/blobs/thesis.docx", "undo/thesis.docx", "storage/.DS_Store",
-				".DS_Store",
-			} {
-				put(t, filepath.Join(state, filepath.FromSlash(name)), "mine")
-			}
-		}, nil,
-			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`},
+		{
+			"a state with somebody's files", 2, func(t *testing.T) {
+				realState(t, site)
+				for _, name := range []string{
+					"storage/thesis.docx", "storage/blobs/thesis.docx", "undo/thesis.docx", "storage/.DS_Store",
+					".DS_Store",
+				} {
+					put(t, filepath.Join(state, filepath.FromSlash(name)), "mine")
+				}
+			}, nil,
+			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`,
+		},
 		{"a link in the place of the state", 5, func(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(state), os.Symlink("../../../documents", state)); err != nil {
 				t.Fatal(err)
@@ -193,12 +196,14 @@ func TestForeignFilesStay(t *testing.T) {
 		{"the site", 9, nil, []string{"--persist-to", site}, "is the site's own"},
 		{"above the site", 9, nil, []string{"--state-dir", filepath.Dir(site)}, "is one that the site is in"},
 		{
-			"public files", 9, nil, []string{"--state-dir", filepath.Join(site, "public", "new")},
+			"public files", 9, nil,
+			[]string{"--state-dir", filepath.Join(site, "public", "new")},
 			"in public, which holds the site's public files",
 		},
 		{"the source", 9, nil, []string{"--state-dir", filepath.Join(site, "src")}, "in src, which holds the site's source"},
 		{
-			"the migrations", 9, nil, []string{"--state-dir", filepath.Join(site, "migrations")},
+			"the migrations", 9, nil,
+			[]string{"--state-dir", filepath.Join(site, "migrations")},
 			"in migrations, which holds the site's migrations",
 		},
 		{".pages", 9, nil, []string{"--state-dir", filepath.Join(site, ".pages")}, "pages keeps other files in"},
@@ -236,8 +241,11 @@ func realState(t *testing.T, site string) {
 	d := startDev(t, site)
 	d.stop()
 	for _, args := range [][]string{
-		{"state", "seed"}, {"state", "save", "holiday"}, {"migrate", "reset", "--yes"},
-		{"state", "save", "holiday", "--force"}, {"db", "exec", "INSERT INTO a VALUES ('b')"},
+		{"state", "seed"},
+		{"state", "save", "holiday"},
+		{"migrate", "reset", "--yes"},
+		{"state", "save", "holiday", "--force"},
+		{"db", "exec", "INSERT INTO a VALUES ('b')"},
 	} {
 		if _, stderr, code := pages(t, append([]string{"-C", site}, args...)...); code != 0 {
 			t.Fatalf("pages %q: %s", args, stderr)

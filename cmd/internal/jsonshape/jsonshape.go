@@ -33,10 +33,10 @@ func Of[T any]() (*jsonschema.Schema, error) {
 
 // ToolResult is the schema of what a tool of the service answers, which is printed as
 // it came.
-func ToolResult(tool func(*toolapi.Contract) *toolapi.Tool) Shape {
+func ToolResult(tool *toolapi.Tool) Shape {
 	return func() (*jsonschema.Schema, error) {
 		s := new(jsonschema.Schema)
-		return s, json.Unmarshal(tool(toolapi.NewContract()).ResultSchema(), s)
+		return s, json.Unmarshal(tool.ResultSchema(), s)
 	}
 }
 
@@ -47,7 +47,7 @@ func Confirmed() (*jsonschema.Schema, error) {
 		if t.Effect != toolapi.Proposes {
 			continue
 		}
-		s, err := ToolResult(func(*toolapi.Contract) *toolapi.Tool { return t })()
+		s, err := ToolResult(t)()
 		if err != nil {
 			return nil, err
 		}
