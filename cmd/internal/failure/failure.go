@@ -63,7 +63,10 @@ func Resource(code, message, fix string, err error) *Error {
 
 // FullDisk returns an error that says that the disk of folder has no room left.
 func FullDisk(folder string, err error) *Error {
-	return &Error{Exit: ExitResource, Code: "disk-full", Message: "the disk of " + folder + " is full", Fix: "make room on the disk, then run it again", Err: err}
+	return &Error{
+		Exit: ExitResource, Code: "disk-full", Message: "the disk of " + folder + " is full",
+		Fix: "make room on the disk, then run it again", Err: err,
+	}
 }
 
 // Reason returns the text of err without the operation and its paths, which the message around it names.

@@ -64,9 +64,11 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	}
 	s.caches = localstate.NewCaches(opened.Dir, s.host.o.Logger)
 	front, err := site.New(ctx, site.Options{
-		DB: s.platform, SubmissionsDB: s.database, Files: localstate.NewFormFiles(s.uploads.OpenUploads), Cache: s.host.files, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
+		DB: s.platform, SubmissionsDB: s.database, Files: localstate.NewFormFiles(s.uploads.OpenUploads), Cache: s.host.files,
+		AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
-		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
+		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice,
+		ErrorPage: s.failed, Preview: r.Preview, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
 	})
 	if err == nil {
 		s.front = front

@@ -86,7 +86,9 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err := s.migrate(ctx, r); err != nil {
 		return nil, err
 	}
-	p := &preparedRelease{site: s, revision: site.Revision{ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir())}}
+	p := &preparedRelease{site: s, revision: site.Revision{
+		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
+	}}
 	rules, assets := map[string]string{}, r.Bundle.Assets()
 	for i, a := range assets {
 		assets[i].File = filepath.FromSlash(r.Files.Path(a.SHA256))

@@ -22,10 +22,17 @@ func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	dir := o.Dir
 	s := &site{Options: o, term: t, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(t.Shown(dir))), Fix: "name a folder for the site: pages init DIR"}
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(t.Shown(dir))),
+			Fix: "name a folder for the site: pages init DIR",
+		}
 	}
 	if what := specialFolder(dir); what != "" && !o.Named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
-		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-site-folder", Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what), Fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "not-a-site-folder",
+			Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what),
+			Fix:     "name one for the site: pages init my-site; or pages init . if it shall be here",
+		}
 	}
 	if err := s.choose(ctx); err != nil {
 		return err
@@ -63,7 +70,11 @@ func (s *site) choose(ctx context.Context) error {
 	}
 	switch {
 	case s.Template != "" && s.adopted == manifest.FileName:
-		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "site-exists",
+			Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))),
+			Fix:     "leave --template out to add what is missing, or name another folder",
+		}
 	case s.Template != "":
 		t, ok := starter.Find(s.Template)
 		if !ok {
@@ -101,7 +112,9 @@ func (s *site) parse() error {
 	}
 	m, diags := manifest.Parse(manifest.FileName, s.manifest)
 	if m == nil { // what was read says what no manifest may
-		return &failure.RefusedError{Report: diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest}
+		return &failure.RefusedError{
+			Report: diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest,
+		}
 	}
 	s.parsed = m
 	return nil

@@ -63,7 +63,10 @@ func (s *site) buildCommand() string {
 
 // needsBuild is the error where there is something to build before there is something to adopt.
 func (s *site) needsBuild() error {
-	f := &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: "package.json has a script that builds, and nothing here looks like what it made"}
+	f := &failure.Error{
+		Exit: failure.ExitPerson, Code: "choice-needed",
+		Message: "package.json has a script that builds, and nothing here looks like what it made",
+	}
 	command := s.buildCommand()
 	switch generator, ok := starter.FindGenerator(userfile.RegularFS{FS: os.DirFS(s.dir)}); {
 	case s.unbuilt:

@@ -44,7 +44,10 @@ func (t *Terminal) Interactive() bool { return t.Unattended() == "" }
 // Confirm asks for a yes. Anything else is a failure.
 func (t *Terminal) Confirm(ctx context.Context, question string) error {
 	if why := t.Unattended(); why != "" {
-		return &failure.Error{Exit: failure.ExitPerson, Code: "confirmation-needed", Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes"}
+		return &failure.Error{
+			Exit: failure.ExitPerson, Code: "confirmation-needed",
+			Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes",
+		}
 	}
 	yes, err := t.Agree(ctx, question)
 	if err != nil && !errors.Is(err, errNoAnswer) {

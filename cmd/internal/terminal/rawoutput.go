@@ -18,7 +18,10 @@ func (t *Terminal) WriteRaw(write func(io.Writer) error) error {
 	shown := wording.NewEscaper(t.Stdout)
 	err := errors.Join(write(shown), shown.Flush())
 	if shown.Escaped > 0 {
-		t.Progress("%s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact", t.Paint("33", "note:"), characters(shown.Escaped))
+		t.Progress(
+			"%s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact",
+			t.Paint("33", "note:"), characters(shown.Escaped),
+		)
 	}
 	return err
 }

@@ -20,7 +20,9 @@ const (
 )
 
 // ErrLongBody refuses a body over MaxBody that is asked for in one piece.
-var ErrLongBody = &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", MaxBody>>20)}
+var ErrLongBody = &engine.Error{
+	Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", MaxBody>>20),
+}
 
 // Body is a body that Go holds for JavaScript: that of the request, or that of a
 // response to fetch.
