@@ -10,8 +10,8 @@ import (
 // peerPoll is how often the other end of a connection is looked at: never, here.
 const peerPoll = time.Hour
 
-// orphaned cannot be told here.
-func orphaned(net.Conn) bool { return false }
+// isOrphaned cannot be told here.
+func isOrphaned(net.Conn) bool { return false }
 
 // hungUp cannot be told here without reading.
 func hungUp(net.Conn) (half, whole bool) { return false, false }

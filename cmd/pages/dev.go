@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net"
 	"net/url"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,36 +13,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
-	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // defaultPort is where `pages dev` listens when the port is free.
 const defaultPort = 8788
 
-// devFlags are the flags of `pages dev`.
-type devFlags struct {
-	port         int
-	strictPort   bool
-	limits       string
-	cpuScale     float64
-	isolation    string
-	liveReload   string
-	allowFetch   []string
-	allowImport  []string
-	allowHosts   []string
-	projectState string
-	webhook      string
-	as           string
-	edgeRules    string
-}
+// devFlags are the flags of `pages dev`, and of `pages test`.
+type devFlags struct{ *devsession.Options }
 
 func (c *cli) newDev() *cobra.Command {
-	f := &devFlags{}
+	f := &devFlags{&devsession.Options{}}
 	cmd := &cobra.Command{
 		Use:   "dev [DIR]",
 		Short: "Run the site on this machine, with the platform's rules enforced",
@@ -59,7 +42,7 @@ func (c *cli) newDev() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			err := c.dev(cmd.Context(), args, f)
+			err := c.dev(cmd.Context(), args, *f.Options)
 			if peak := peakMemory(); c.term.Verbose && peak > 0 {
 				c.term.Progress("memory: %s at most", wording.Size(peak))
 			}
@@ -67,25 +50,25 @@ func (c *cli) newDev() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
-	flags.BoolVar(&f.strictPort, "strict-port", false, "fail when the port is taken")
-	flags.StringVar(&f.liveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
-	flags.StringVar(&f.projectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
+	flags.IntVar(&f.Port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
+	flags.BoolVar(&f.StrictPort, "strict-port", false, "fail when the port is taken")
+	flags.StringVar(&f.LiveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
+	flags.StringVar(&f.ProjectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
 	f.addRules(flags)
 	return cmd
 }
 
 // addRules adds the flags that say how the site behaves.
 func (f *devFlags) addRules(flags *pflag.FlagSet) {
-	flags.StringVar(&f.limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
-	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
-	flags.StringVar(&f.isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, a pristine one for each request")
-	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
-	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
-	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
-	allowImportFlag(flags, &f.allowImport)
-	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to, with the site alone: pages help members; repeatable")
-	flags.StringVar(&f.webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
+	flags.StringVar(&f.Limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
+	flags.Float64Var(&f.CPUScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
+	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, a pristine one for each request")
+	flags.StringVar(&f.EdgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
+	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
+	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
+	allowImportFlag(flags, &f.AllowImport)
+	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "further `HOST` name to answer to, with the site alone: pages help members; repeatable")
+	flags.StringVar(&f.Webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
 }
 
 func (f *devFlags) check() error {
@@ -93,46 +76,46 @@ func (f *devFlags) check() error {
 		flag, value string
 		of          []string
 	}{
-		{"limits", f.limits, []string{"enforce", "warn", "off"}},
-		{"isolation", f.isolation, []string{"shared", "request"}},
-		{"live-reload", f.liveReload, []string{"hot", "full", "off"}},
-		{"edge-rules", f.edgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
+		{"limits", f.Limits, []string{"enforce", "warn", "off"}},
+		{"isolation", f.Isolation, []string{"shared", "request"}},
+		{"live-reload", f.LiveReload, []string{"hot", "full", "off"}},
+		{"edge-rules", f.EdgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
 	}
-	if f.port < 0 || f.port > 65535 {
-		return failure.Usage("--port is %d; ports go from 0 to 65535", f.port)
+	if f.Port < 0 || f.Port > 65535 {
+		return failure.Usage("--port is %d; ports go from 0 to 65535", f.Port)
 	}
-	if f.webhook != "" {
-		if err := site.ParseWebhookURL(f.webhook); err != nil {
-			return failure.Usage("--event-webhook is %q: %s", f.webhook, err)
+	if f.Webhook != "" {
+		if err := site.ParseWebhookURL(f.Webhook); err != nil {
+			return failure.Usage("--event-webhook is %q: %s", f.Webhook, err)
 		}
 	}
 	if err := f.checkHosts(); err != nil {
 		return err
 	}
 	const maxCPUScale = 1_000_000 // times the platform's ceiling, it is still a time
-	if f.cpuScale > 0 && f.cpuScale <= maxCPUScale {
+	if f.CPUScale > 0 && f.CPUScale <= maxCPUScale {
 		return nil
 	}
-	return failure.Usage("--cpu-scale is %v; it is more than 0, and at most %d", f.cpuScale, maxCPUScale)
+	return failure.Usage("--cpu-scale is %v; it is more than 0, and at most %d", f.CPUScale, maxCPUScale)
 }
 
 // checkHosts refuses what can be the host of no request, and so would allow nothing.
 func (f *devFlags) checkHosts() error {
-	for _, given := range f.allowFetch {
+	for _, given := range f.AllowFetch {
 		if _, port, ok := cutPort(given); !ok || port == "0" {
 			return failure.Usage("--allow-fetch is %q; it is a host, or a host and its port, such as localhost:9000", given)
 		}
 	}
-	for i, given := range f.allowHosts {
+	for i, given := range f.AllowHosts {
 		host, port, ok := cutPort(given)
 		if !ok || port != "" {
 			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
 		}
-		f.allowHosts[i] = strings.ToLower(host)
+		f.AllowHosts[i] = strings.ToLower(host)
 	}
 	return nil
 }
@@ -151,59 +134,24 @@ func cutPort(given string) (host, port string, ok bool) {
 }
 
 // dev runs the dev server until ctx ends.
-func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
+func (c *cli) dev(ctx context.Context, args []string, o devsession.Options) error {
 	dir, err := c.sites().Find(args)
 	if err != nil {
 		return err
 	}
-	m, found := c.sites().Load(dir) // warnings are told by the first build
+	m, found := c.sites().Load(dir) // the first build prints warnings
 	if m == nil {
 		return &failure.RefusedError{Report: found.Report, Source: found.Source}
 	}
-	// Compiling the engine, which happens once on a machine, makes a hundred
-	// megabytes of garbage in a tenth of a second: collecting it would cost a
-	// fifth of that time.
-	usual := debug.SetGCPercent(startGCPercent)
-	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.term.Now, Memory: c.memory})
-	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
-	if f.projectState != "" {
-		shared, err := c.states().At(dir, c.term.Path(f.projectState), "--project-state")
-		if err != nil {
-			return err
-		}
-		if err := shared.Check(); err != nil {
-			return err
-		}
-	}
-	s, err := c.states().Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	unlock, err := s.LockDev()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	sockets, err := devserver.Listen(ctx, f.port, f.strictPort)
-	if err != nil {
-		return c.portError(err)
-	}
-	guarded, gone := context.WithCancelCause(ctx)
-	defer gone(nil)
-	go s.Guard(guarded, gone)
-	err = c.serve(guarded, &devRun{cli: c, flags: f, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual})
-	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
-		return lost
-	}
-	return err
+	return devsession.Serve(ctx, c.process(), dir, m, o)
 }
 
-func (c *cli) portError(err error) error {
-	if port, ok := errors.AsType[*devserver.PortError](err); ok {
-		return &failure.Error{Exit: failure.ExitResource, Code: "port-taken", Message: port.Error(), Fix: port.Fix, Err: err}
+// process is this process, for a session.
+func (c *cli) process() devsession.Process {
+	return devsession.Process{
+		Terminal: &c.term, Sites: c.sites(), States: c.states(), Memory: c.memory, Images: c.images,
+		CacheDir: c.compileCache(), Tool: tool(), Run: run,
 	}
-	return err
 }
 
 // compileCache is where machine code is kept between starts.

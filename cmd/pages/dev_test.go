@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
@@ -257,15 +258,15 @@ func TestHostsOfFlags(t *testing.T) {
 		"": false, ":80": false, "localhost:": false, "localhost:0": false, "localhost:65536": false, "localhost:x": false, "x:y:z": false,
 		"http://localhost": false, "localhost/": false, "user@localhost": false, "a b": false, "a,b": false, "localhost?": false,
 	} {
-		if err := (&devFlags{allowFetch: []string{given}}).checkHosts(); (err == nil) != allowed {
+		if err := (&devFlags{&devsession.Options{AllowFetch: []string{given}}}).checkHosts(); (err == nil) != allowed {
 			t.Errorf("--allow-fetch %q: %v", given, err)
 		}
 	}
-	f := &devFlags{allowHosts: []string{"Site.Test", "::1", "[::1]"}}
-	if err := f.checkHosts(); err != nil || !slices.Equal(f.allowHosts, []string{"site.test", "::1", "::1"}) {
-		t.Errorf("--allow-host gives %q, %v", f.allowHosts, err)
+	f := &devFlags{&devsession.Options{AllowHosts: []string{"Site.Test", "::1", "[::1]"}}}
+	if err := f.checkHosts(); err != nil || !slices.Equal(f.AllowHosts, []string{"site.test", "::1", "::1"}) {
+		t.Errorf("--allow-host gives %q, %v", f.AllowHosts, err)
 	}
-	if err := (&devFlags{allowHosts: []string{"site.test:80"}}).checkHosts(); err == nil {
+	if err := (&devFlags{&devsession.Options{AllowHosts: []string{"site.test:80"}}}).checkHosts(); err == nil {
 		t.Error("--allow-host with a port")
 	}
 }

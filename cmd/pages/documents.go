@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/doctor"
 	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
@@ -57,7 +58,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 			"events-tail",
 			by("events tail"),
 			"one line for each event",
-			jsonshape.Lines(map[string]jsonshape.Shape{"event": jsonshape.Of[typedEvent]}),
+			jsonshape.Lines(map[string]jsonshape.Shape{"event": jsonshape.Of[devsession.SiteEvent]}),
 		},
 		{"init", by("init --template"), "what was written, and what is next", jsonshape.Of[scaffold.Document]},
 		{"init-editor", by("init --editor"), "what was written for editors", jsonshape.Of[scaffold.EditorsDocument]},
@@ -72,7 +73,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 			"logs-follow",
 			by("logs --follow"),
 			"one line for each entry of the log",
-			jsonshape.Lines(map[string]jsonshape.Shape{"request": jsonshape.Of[typedLoggedRequest], "log": jsonshape.Of[typedLine]}),
+			jsonshape.Lines(map[string]jsonshape.Shape{"request": jsonshape.Of[typedLoggedRequest], "log": jsonshape.Of[devsession.LogEvent]}),
 		},
 		{"mails", by("platform mail"), "what is in the outbox, the newest first", jsonshape.Of[platform.MailList]},
 		{"members", by("platform members list"), "who belongs to which workspace", jsonshape.Of[platform.MemberList]},
@@ -118,7 +119,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 		{"state-reset", by("state reset"), "what was removed", jsonshape.Of[snapshots.Emptied]},
 		{"state-save", by("state save", "state load"), "the snapshot", jsonshape.Of[snapshots.Saved]},
 		{"state-seed", by("state seed"), "what was run", jsonshape.Of[seed.Report]},
-		{"test", by("test"), "how the command ended", jsonshape.Of[testDoc]},
+		{"test", by("test"), "how the command ended", jsonshape.Of[devsession.TestDocument]},
 		{"tool", by("tools describe"), "a tool with the schemas of its arguments and its result", jsonshape.Of[toolDoc]},
 		{"tools", by("tools list", "tools"), "the tools of the service", jsonshape.Of[toolsDoc]},
 		{"types", by("types"), "the file, and whether it was written", jsonshape.Of[typesDoc]},

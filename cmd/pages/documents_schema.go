@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/jsonshape"
 )
 
@@ -23,8 +24,8 @@ func (d document) schema() (*jsonschema.Schema, error) {
 // devLines is the schema of the lines of `pages dev --json`.
 func devLines() (*jsonschema.Schema, error) {
 	return jsonshape.Lines(map[string]jsonshape.Shape{
-		"ready": jsonshape.Of[readyEvent], "build": jsonshape.Of[buildEvent], "error": jsonshape.Of[errorEvent],
-		"request": jsonshape.Of[typedRequest], "log": jsonshape.Of[typedLine], "delivery": jsonshape.Of[typedEvent],
-		"pairing": jsonshape.Of[pairingEvent],
+		"ready": jsonshape.Of[devsession.ReadyEvent], "build": jsonshape.Of[devsession.BuildEvent], "error": jsonshape.Of[devsession.ErrorEvent],
+		"request": jsonshape.Of[devsession.RequestEvent], "log": jsonshape.Of[devsession.LogEvent], "delivery": jsonshape.Of[devsession.SiteEvent],
+		"pairing": jsonshape.Of[devsession.PairingEvent],
 	})()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -43,11 +44,5 @@ func (c *cli) tellEvent(e site.Event) {
 		fmt.Fprintln(c.term.Stdout, inbox.EventLine(e))
 		return
 	}
-	c.term.PrintJSONLine(typedEvent{"event", e})
-}
-
-// typedEvent is an event among the lines of --json.
-type typedEvent struct {
-	Type string `json:"type"`
-	site.Event
+	c.term.PrintJSONLine(devsession.SiteEvent{Type: "event", Event: e})
 }

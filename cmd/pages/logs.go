@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
@@ -97,7 +98,7 @@ func (c *cli) tellEntry(e devserver.LogEntry) {
 	case e.Request != nil:
 		c.term.PrintJSONLine(typedLoggedRequest{"request", *e.Request})
 	default:
-		c.term.PrintJSONLine(typedLine{"log", *e.Line})
+		c.term.PrintJSONLine(devsession.LogEvent{Type: "log", LogLine: *e.Line})
 	}
 }
 

@@ -26,7 +26,7 @@ func (c *cli) newMigrate() *cobra.Command {
 			if err := c.checkSubcommand(cmd, args); err != nil {
 				return err
 			}
-			debug.SetGCPercent(startGCPercent) // its heap is small, and it ends soon
+			debug.SetGCPercent(shortRunGCPercent) // its heap is small, and it ends soon
 			s, err := c.findMigrations(args)
 			if err != nil {
 				return err

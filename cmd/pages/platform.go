@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
@@ -83,7 +84,7 @@ func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
 			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
-			return sockets, c.portError(err)
+			return sockets, devsession.PortError(err)
 		},
 	})
 }

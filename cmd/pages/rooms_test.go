@@ -122,6 +122,9 @@ var mayImport = map[string][]string{
 		"cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/packager",
 		"manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
+	"cmd/internal/devsession": {
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/secretscan", "manifest/sitepath", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
+	},
 	"cmd/internal/doctor": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
 		"cmd/internal/projectfile", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
@@ -153,17 +156,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
-		"cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox",
-		"cmd/internal/jsonshape", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/manual",
-		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
-		"cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/singlekeys",
-		"cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall",
-		"cmd/internal/userfile", "cmd/internal/wording",
-		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest",
-		"manifest/diagnostic", "manifest/edgerules", "manifest/packager", "manifest/secretscan", "manifest/sitepath", "manifest/starter",
-		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
-		"runtime/binding/d1", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache", "toolapi",
-		"toolapi/bridge", "toolapi/client", "toolapi/service", "toolapi/service/backup",
+		"bundler", "bundler/cloudflare", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate", "cmd/internal/manual", "cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter", "manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding/d1", "runtime/binding/images", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service", "toolapi/service/backup",
 	},
 
 	"cmd/internal/inbox": {

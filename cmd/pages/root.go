@@ -38,6 +38,9 @@ type cli struct {
 	images *images.Queue
 }
 
+// shortRunGCPercent lets the heap of a command that ends soon grow.
+const shortRunGCPercent = 400
+
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e terminal.Terminal) int {
 	c := &cli{term: e, memory: pagesruntime.NewHostMemory()}

@@ -39,7 +39,7 @@ func (c *cli) newValidate() *cobra.Command {
 				return c.validateOnChange(cmd.Context(), f, args)
 			}
 			// The process ends before its garbage is worth collecting often.
-			debug.SetGCPercent(startGCPercent)
+			debug.SetGCPercent(shortRunGCPercent)
 			results, err := project.Checker{Sites: c.sites(), Alone: f.alone}.All(cmd.Context(), args)
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
 )
@@ -22,7 +23,7 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 	}
 	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true}
 	var last []byte
-	return devserver.Follow(ctx, c.term.Now, newConsole(c).logger(), func(ctx context.Context) ([]string, error) {
+	return devserver.Follow(ctx, c.term.Now, devsession.NewLogger(&c.term), func(ctx context.Context) ([]string, error) {
 		results, err := check.All(ctx, args)
 		if err != nil {
 			return nil, err

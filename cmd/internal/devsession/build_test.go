@@ -1,27 +1,56 @@
-package main
+package devsession
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
+// processOf returns a process with a terminal, and the state beside the manifest.
+func processOf(t *terminal.Terminal) Process {
+	return Process{Terminal: t, Sites: &project.Sites{Terminal: t}, States: localstate.Locator{WorkDir: userfile.WorkDir(t.Dir), Flag: "--state-dir"}}
+}
+
+// migrationSite makes a site with a database and some migrations, by name.
+func migrationSite(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, filepath.Join(dir, manifest.FileName), `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`)
+	write(t, filepath.Join(dir, "public", "index.html"), "<!doctype html><title>x</title>")
+	for name, text := range files {
+		write(t, filepath.Join(dir, "migrations", name), text)
+	}
+	return dir
+}
+
+// write writes a file, in a folder that need not be there.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // building is the builder of a site, with its console.
-func building(t *testing.T, dir string) *siteBuilder {
+func building(t *testing.T, dir string) *builder {
 	t.Helper()
 	m, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c := &cli{term: terminal.Terminal{Now: time.Now, Stderr: &bytes.Buffer{}, Stdout: &bytes.Buffer{}}}
-	s, err := c.states().Open(dir)
+	p := processOf(&terminal.Terminal{Now: time.Now, Stderr: &bytes.Buffer{}, Stdout: &bytes.Buffer{}})
+	s, err := p.States.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +59,7 @@ func building(t *testing.T, dir string) *siteBuilder {
 			t.Error(err)
 		}
 	})
-	b, err := (&devRun{cli: c, flags: &devFlags{}, dir: dir, manifest: m, state: s}).newBuilder(t.Context(), newConsole(c))
+	b, err := (&session{process: p, dir: dir, manifest: m, state: s}).newBuilder(t.Context(), newConsole(p.Terminal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +91,7 @@ func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
 	b := building(t, dir)
-	s := b.state
+	s := b.run.state
 	if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_b.sql"), []byte("CREATE TABLE nonsense (;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +116,7 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 
 // TestOwnHosts: a fetch to any name that the dev server answers to is one to the site itself.
 func TestOwnHosts(t *testing.T) {
-	b := &siteBuilder{devRun: &devRun{flags: &devFlags{allowHosts: []string{"club.example"}}, sockets: &devserver.Listeners{Port: 8788}}}
+	b := &builder{run: &session{options: Options{AllowHosts: []string{"club.example"}}, sockets: &devserver.Listeners{Port: 8788}}}
 	for host, own := range map[string]bool{
 		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true, "club.example:8788": true, "club.example": true,
 		"localhost": false, "localhost:8789": false, "club.example:3000": false, "other.example:8788": false, "www.club.example": false,

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 
 // openLog opens the log of requests, on a connection of its own: it holds up
 // nobody whose commits are synced.
-func (r *devRun) openLog(ctx context.Context, logger *slog.Logger) (*devserver.RequestLog, error) {
+func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.RequestLog, error) {
 	db, err := r.state.OpenUnsynced(ctx, statefolder.PlatformFile)
 	if err != nil {
 		return nil, err
 	}
-	log, err := devserver.OpenRequestLog(ctx, db, devserver.RequestLogOptions{Now: r.term.Now, Logger: logger})
+	log, err := devserver.OpenRequestLog(ctx, db, devserver.RequestLogOptions{Now: r.process.Terminal.Now, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(r.state.OpenError(statefolder.PlatformFile, err), db.Close())
 	}

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"errors"
@@ -59,7 +59,7 @@ func secretsProblem(err error) devserver.Problem {
 
 // problems are diagnostics in the terms of the dev server's pages. Those of a build
 // that failed are what stops it: the warnings are told when it builds.
-func (b *siteBuilder) problems(diags diagnostic.List, title string) []devserver.Problem {
+func (b *builder) problems(diags diagnostic.List, title string) []devserver.Problem {
 	var list []devserver.Problem
 	failed := diags.HasErrors()
 	for _, d := range diags {
@@ -80,7 +80,7 @@ func (b *siteBuilder) problems(diags diagnostic.List, title string) []devserver.
 		if d.EndLine == d.Line {
 			p.EndColumn = d.EndColumn
 		}
-		lines := snippet(b.dir, p.File, p.Line, b.private.set)
+		lines := snippet(b.run.dir, p.File, p.Line, b.private.set)
 		if lines == nil && d.Source != "" && d.SourceColumn <= 1 { // of a file outside the site, as in a workspace of packages
 			lines = []devserver.SnippetLine{{Number: p.Line, Text: d.Source, Hit: true}}
 		}

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// The lines of --json: what happened, by its type.
-type readyEvent struct {
+// ReadyEvent is the first line of --json.
+type ReadyEvent struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }
 
-type buildEvent struct {
+// BuildEvent is a build among the lines of --json.
+type BuildEvent struct {
 	Type     string              `json:"type"`
 	Number   int64               `json:"number"`
 	OK       bool                `json:"ok"`
@@ -22,19 +23,28 @@ type buildEvent struct {
 	Problems []devserver.Problem `json:"problems"`
 }
 
-type errorEvent struct {
+// ErrorEvent is a request that failed.
+type ErrorEvent struct {
 	Type    string            `json:"type"`
 	Problem devserver.Problem `json:"problem"`
 }
 
-type typedLine struct {
+// LogEvent is a line of a Worker's console.
+type LogEvent struct {
 	Type string `json:"type"`
 	site.LogLine
 }
 
-type typedRequest struct {
+// RequestEvent is a request that was answered.
+type RequestEvent struct {
 	Type string `json:"type"`
 	site.RequestRecord
+}
+
+// SiteEvent is an event of a form, or its delivery.
+type SiteEvent struct {
+	Type string `json:"type"`
+	site.Event
 }
 
 // logLine is a line of a Worker in the terms of the log.

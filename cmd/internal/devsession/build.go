@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -22,10 +22,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
-// siteBuilder makes what is served of the site's folder: it implements
+// builder makes what is served of the site's folder: it implements
 // devserver.Builder.
-type siteBuilder struct {
-	*devRun
+type builder struct {
+	run     *session
 	console *console
 	bundler *bundler.Builder
 	stores  *localstate.Stores
@@ -40,7 +40,7 @@ type siteBuilder struct {
 	warned struct{ secrets, migrations string } // what was last told of them
 }
 
-func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
+func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) {
 	// A new database is made by one process alone.
 	unlock, err := r.state.LockMigrations(ctx)
 	if err != nil {
@@ -51,17 +51,17 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	if err != nil {
 		return nil, err
 	}
-	b := &siteBuilder{
-		devRun: r, console: k, until: ctx, site: db, stores: localstate.NewStores(r.storesOptions()),
+	b := &builder{
+		run: r, console: k, until: ctx, site: db, stores: localstate.NewStores(r.storesOptions()),
 		caches: localstate.NewCaches(r.state.Dir, k.logger()),
 	}
-	options := r.sites().BundlerOptions(r.flags.allowImport)
+	options := r.process.Sites.BundlerOptions(r.options.AllowImport)
 	options.Development, options.Secrets = true, func() *secretscan.Set { return b.private.set }
 	b.bundler = bundler.New(r.dir, options)
 	return b, nil
 }
 
-func (b *siteBuilder) close() {
+func (b *builder) close() {
 	b.bundler.Close()
 	// A request that would not end may still hold its revision: its Worker ends
 	// all the same, since what it runs on is about to go.
@@ -74,14 +74,14 @@ func (b *siteBuilder) close() {
 }
 
 // Build implements devserver.Builder.
-func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
+func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	defer b.console.forget()
-	m, checked := b.sites().LoadUnread(b.dir)
+	m, checked := b.run.process.Sites.LoadUnread(b.run.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
-	watch := append(localsecrets.Paths(b.dir), filepath.Join(b.dir, manifest.FileName), project.PersonasPath(b.dir))
+	watch := append(localsecrets.Paths(b.run.dir), filepath.Join(b.run.dir, manifest.FileName), project.PersonasPath(b.run.dir))
 	for _, name := range manifest.RuntimeConfigs() {
-		watch = append(watch, filepath.Join(b.dir, name))
+		watch = append(watch, filepath.Join(b.run.dir, name))
 	}
 	if m == nil {
 		watch = append(watch, b.bundler.Inputs()...)
@@ -96,12 +96,12 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 		diagnostic.Locate(checked.Source, diags)
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
-	personas, refusal := project.ReadPersonas(b.dir)
+	personas, refusal := project.ReadPersonas(b.run.dir)
 	if refusal != nil {
 		return devserver.Outcome{Problems: b.problems(diagnostic.List{*refusal}, "The personas were refused"), Watch: watch}
 	}
 	if problems := b.migrate(ctx, m, checked.Source); problems != nil {
-		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.WrittenFile())}
+		return devserver.Outcome{Problems: problems, Watch: append(watch, b.run.state.WrittenFile())}
 	}
 	revision, problems := b.revision(ctx, m, bundle)
 	if problems != nil {
@@ -109,7 +109,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	}
 	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
-	info.Name, info.Dir = filepath.Base(b.dir), b.dir
+	info.Name, info.Dir = filepath.Base(b.run.dir), b.run.dir
 	b.describeSecrets(ctx, m, info.Bindings)
 	warnings := slices.Concat(checked.Diagnostics, diags, unasked(m, checked.Source))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
@@ -123,14 +123,14 @@ type privateSet struct {
 }
 
 // readPrivate reads the secrets for the next build.
-func (b *siteBuilder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
-	list, err := b.sites().LocalSecrets(b.dir).Unpublished(ctx, m.Bindings.Secrets)
+func (b *builder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
+	list, err := b.run.process.Sites.LocalSecrets(b.run.dir).Unpublished(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return err
 	}
 	next := privateSet{list: list}
 	if len(list) > 0 {
-		next.ordinary = b.sites().LocalSecrets(b.dir).Ordinary(m)
+		next.ordinary = b.run.process.Sites.LocalSecrets(b.run.dir).Ordinary(m)
 		slices.Sort(next.ordinary)
 	}
 	if !slices.Equal(list, b.private.list) || !slices.Equal(next.ordinary, b.private.ordinary) {
@@ -156,16 +156,16 @@ func unasked(m *manifest.Manifest, src []byte) diagnostic.List {
 
 // revision starts the Worker, or keeps the one that runs when nothing of it has
 // changed, and puts it beside the assets.
-func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
+func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
-		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets)),
-		Rules: project.EdgeRules(b.flags.edgeRules, b.dir, m),
+		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.run.dir, filepath.FromSlash(m.Assets)),
+		Rules: project.EdgeRules(b.run.options.EdgeRules, b.run.dir, m),
 	}
 	if bundle.Worker == nil {
 		b.replace(nil)
 		return r, nil
 	}
-	values, warnings, err := b.sites().LocalSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
+	values, warnings, err := b.run.process.Sites.LocalSecrets(b.run.dir).Values(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return r, []devserver.Problem{secretsProblem(err)}
 	}
@@ -185,8 +185,8 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 }
 
 // describeSecrets says which secrets have a value, and never which.
-func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
-	values, _, err := b.sites().LocalSecrets(b.dir).Values(ctx, m.Bindings.Secrets)
+func (b *builder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
+	values, _, err := b.run.process.Sites.LocalSecrets(b.run.dir).Values(ctx, m.Bindings.Secrets)
 	for i := range bindings {
 		switch _, set := values[bindings[i].Name]; {
 		case err != nil || bindings[i].Kind != "secret":
@@ -199,9 +199,9 @@ func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest,
 }
 
 // warnOnce tells of warnings unless they are what was told last: not at every save.
-func (b *siteBuilder) warnOnce(told *string, warnings []string) {
+func (b *builder) warnOnce(told *string, warnings []string) {
 	if text := fmt.Sprint(warnings); text != *told {
 		*told = text
-		b.term.ProgressWarnings(warnings)
+		b.run.process.Terminal.ProgressWarnings(warnings)
 	}
 }

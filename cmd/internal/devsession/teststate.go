@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -21,30 +22,30 @@ func (t *testSite) prepare(ctx context.Context) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	if !t.flags.empty {
+	if !t.options.Empty {
 		if err := t.copyState(ctx, to); err != nil {
 			return err
 		}
 	}
-	if !t.flags.seed {
+	if t.options.Seed == nil {
 		return nil
 	}
-	own := *t.run.cli
-	own.siteDir, own.stateDir, own.typed = t.run.dir, to, nil
-	return own.seed(ctx, "", false)
+	return t.options.Seed(ctx, *t.run.process.Terminal, to)
 }
 
 // copyState copies the snapshot that is asked for, or the local state as it is
 // now, also beside a dev server that writes to it.
 func (t *testSite) copyState(ctx context.Context, to string) error {
-	c := *t.run.cli
-	c.siteDir = t.run.dir
-	local := c.states().Path(t.run.dir)
-	if _, err := os.Stat(local); err != nil && t.flags.snapshot == "" {
+	p := t.run.process
+	if _, err := os.Stat(p.States.Path(t.run.dir)); err != nil && t.options.Snapshot == "" {
 		return nil // a site that never ran
 	}
-	return c.withSnapshots(ctx, func(s *localstate.State, store *snapshot.Store) error {
-		name := t.flags.snapshot
+	local, err := p.States.State(t.run.dir)
+	if err != nil {
+		return err
+	}
+	return snapshots.With(ctx, local, snapshot.Options{Now: p.Terminal.Now, Tool: p.Tool}, func(s *localstate.State, store *snapshot.Store) error {
+		name := t.options.Snapshot
 		if name != "" {
 			if err := snapshot.CheckName(name); err != nil {
 				return err

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"errors"
@@ -33,8 +33,8 @@ type testFolder struct {
 }
 
 // newTestFolder makes a folder, and removes those that nobody holds any more.
-func (c *cli) newTestFolder() (*testFolder, error) {
-	sweepTestFolders(os.TempDir(), c.term.Now())
+func newTestFolder(now time.Time) (*testFolder, error) {
+	sweepTestFolders(os.TempDir(), now)
 	path, err := os.MkdirTemp("", testFolderPrefix+"*")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const maxShown = 256 << 10
 var errNoKV = errors.New("the site declares no key-value namespace")
 
 // keys is the namespace of the site.
-func (t *devTools) keys(ctx context.Context) (*kv.Namespace, error) {
+func (t *tools) keys(ctx context.Context) (*kv.Namespace, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.KV == nil {
 		return nil, errNoKV
 	}
@@ -38,7 +38,7 @@ type keyDoc struct {
 }
 
 // listKeys answers GET /__pages/api/kv?prefix=…&cursor=….
-func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
+func (t *tools) listKeys(w http.ResponseWriter, r *http.Request) {
 	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -56,7 +56,7 @@ func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
 	for _, e := range entries {
 		keys = append(keys, keyDoc{Key: e.Key, Metadata: e.Metadata, Expiration: e.Expiration})
 	}
-	answerTool(w, r, struct {
+	sendDocument(w, r, struct {
 		OK     bool     `json:"ok"`
 		Keys   []keyDoc `json:"keys"`
 		Cursor string   `json:"cursor,omitempty"`
@@ -64,7 +64,7 @@ func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveValue answers GET /__pages/api/kv/value?key=…, with download=1 the bytes themselves.
-func (t *devTools) serveValue(w http.ResponseWriter, r *http.Request) {
+func (t *tools) serveValue(w http.ResponseWriter, r *http.Request) {
 	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -87,12 +87,12 @@ func (t *devTools) serveValue(w http.ResponseWriter, r *http.Request) {
 			text := string(e.Value)
 			doc.Text = &text
 		}
-		answerTool(w, r, doc)
+		sendDocument(w, r, doc)
 	}
 }
 
 // putValue answers PUT /__pages/api/kv/value?key=…&ttl=SECONDS with the value as its body.
-func (t *devTools) putValue(w http.ResponseWriter, r *http.Request) {
+func (t *tools) putValue(w http.ResponseWriter, r *http.Request) {
 	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -113,13 +113,13 @@ func (t *devTools) putValue(w http.ResponseWriter, r *http.Request) {
 		}
 		o.TTL = &ttl
 	}
-	doneTool(w, r, namespace.Put(r.Context(), r.URL.Query().Get("key"), value, o))
+	sendDone(w, r, namespace.Put(r.Context(), r.URL.Query().Get("key"), value, o))
 }
 
-func (t *devTools) deleteValue(w http.ResponseWriter, r *http.Request) {
+func (t *tools) deleteValue(w http.ResponseWriter, r *http.Request) {
 	namespace, err := t.keys(r.Context())
 	if err == nil {
 		err = namespace.Delete(r.Context(), r.URL.Query().Get("key"))
 	}
-	doneTool(w, r, err)
+	sendDone(w, r, err)
 }

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"net/http"
@@ -11,16 +11,16 @@ import (
 // toolPage is how many keys a page of a list has.
 const toolPage = 100
 
-// devTools answers the paths under /__pages/api/ that need more than the front door.
-type devTools struct {
+// tools answers the paths under /__pages/api/ that need more than the front door.
+type tools struct {
 	mux  *http.ServeMux
-	run  *devRun
+	run  *session
 	life *life                 // set before the first request
 	log  *devserver.RequestLog // the same
 }
 
-func newDevTools(r *devRun) *devTools {
-	t := &devTools{mux: http.NewServeMux(), run: r}
+func newTools(r *session) *tools {
+	t := &tools{mux: http.NewServeMux(), run: r}
 	t.mux.HandleFunc("POST /__pages/api/db/query", t.serveSQL("query"))
 	t.mux.HandleFunc("POST /__pages/api/db/exec", t.serveSQL("exec"))
 	t.mux.HandleFunc("GET /__pages/api/migrations", func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func newDevTools(r *devRun) *devTools {
 }
 
 // ServeHTTP implements http.Handler.
-func (t *devTools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *tools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, pattern := t.mux.Handler(r); pattern == "" && !t.otherMethod(r) {
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "not_found", Message: "there is no page at this address"})
 		return
@@ -60,7 +60,7 @@ func (t *devTools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // otherMethod reports whether a path is known, but not for the method.
-func (t *devTools) otherMethod(r *http.Request) bool {
+func (t *tools) otherMethod(r *http.Request) bool {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if _, pattern := t.mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" {
 			return true

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 )
 
 // migrate brings the site's database up to date. src is the text of the manifest.
-func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []byte) []devserver.Problem {
+func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte) []devserver.Problem {
 	if m.Bindings.Database == nil {
 		return nil
 	}
-	unlock, err := b.state.LockMigrations(ctx)
+	unlock, err := b.run.state.LockMigrations(ctx)
 	if err != nil {
 		return []devserver.Problem{problemOf(err)}
 	}
 	defer unlock()
-	result, err := b.state.Migrator(b.site, b.dir, m, migrate.Options{HoldEmpty: true, Now: b.term.Now, Tool: tool()}).Apply(ctx)
+	result, err := b.run.state.Migrator(b.site, b.run.dir, m, migrate.Options{HoldEmpty: true, Now: b.run.process.Terminal.Now, Tool: b.run.process.Tool}).Apply(ctx)
 	for _, a := range result.Applied {
 		b.console.line("applied migration %s", a.Name)
 	}
@@ -30,12 +30,12 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []b
 		b.console.line("recorded %s in the place of the migrations it stands for", name)
 	}
 	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
-	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.term.Dir), b.dir, notices))
+	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))
 	if err == nil {
 		return nil
 	}
 	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
-	if diags := migration.Diagnostics(b.dir, err); diags != nil {
+	if diags := migration.Diagnostics(b.run.dir, err); diags != nil {
 		diagnostic.Locate(src, diags)
 		problems = b.problems(diags, "A migration failed")
 	}

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// pairingEvent is a line of --json: what became of a browser beyond this machine.
-type pairingEvent struct {
+// PairingEvent is a line of --json: what became of a browser beyond this machine.
+type PairingEvent struct {
 	Type    string        `json:"type"`
 	State   pairing.State `json:"state"`
 	Browser int           `json:"browser,omitempty"`
@@ -27,8 +27,8 @@ func (k *console) pairing(e pairing.Event) {
 	if e.Client.IsValid() {
 		client = e.Client.String()
 	}
-	if k.cli.term.JSON {
-		line := pairingEvent{Type: "pairing", State: e.State, Browser: e.Browser, Code: e.Code, Host: e.Host, Client: client}
+	if k.term.JSON {
+		line := PairingEvent{Type: "pairing", State: e.State, Browser: e.Browser, Code: e.Code, Host: e.Host, Client: client}
 		if e.State == pairing.Asked {
 			line.Expires = &site.Stamp{Time: e.Expires}
 		}
@@ -44,7 +44,7 @@ func (k *console) pairing(e pairing.Event) {
 	case pairing.Asked:
 		half := len(e.Code) / 2
 		code := e.Code[:half] + " " + e.Code[half:]
-		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.cli.term.Paint("1", code))
+		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.term.Paint("1", code))
 	case pairing.Paired:
 		text = who + " is paired, and signs in as anybody until pages dev ends"
 	case pairing.Failed:
@@ -54,7 +54,7 @@ func (k *console) pairing(e pairing.Event) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint("36", "pairing:"), text)
+	fmt.Fprintln(k.term.Stderr, k.term.Paint("36", "pairing:"), text)
 }
 
 // beyond says at the start what those names get that the site answers to.

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestNotices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			c.say(newConsole(&cli{term: terminal.Terminal{Stderr: &out, Verbose: c.verbose}}).logger())
+			c.say(newConsole(&terminal.Terminal{Stderr: &out, Verbose: c.verbose}).logger())
 			if got := out.String(); got != c.want {
 				t.Errorf("said %q, want %q", got, c.want)
 			}
@@ -42,7 +42,7 @@ func TestNotices(t *testing.T) {
 // TestWait: what takes a while is told once, and what does not is not told.
 func TestWait(t *testing.T) {
 	said := make(chan string, 2)
-	k := newConsole(&cli{term: terminal.Terminal{Stderr: &bytes.Buffer{}}})
+	k := newConsole(&terminal.Terminal{Stderr: &bytes.Buffer{}})
 	k.aside = func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }
 	k.after = time.Hour
 	k.wait("what is over soon")()

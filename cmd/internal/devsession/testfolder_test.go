@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"os"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -20,7 +19,6 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("TMP", temp)
-	c := &cli{term: terminal.Terminal{Now: time.Now}}
 	leave := func(name string, lock bool, age time.Duration) string {
 		t.Helper()
 		path := filepath.Join(temp, name)
@@ -47,7 +45,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	leave("pages-state-backup", true, old)
 	for _, own := range []string{"thesis.docx", "pristine/thesis.docx", "1/storage/thesis.docx"} { // somebody's own, in each place
 		path := leave("pages-state-"+strconv.Itoa(90+len(own)), true, old)
-		put(t, filepath.Join(path, filepath.FromSlash(own)), "mine")
+		write(t, filepath.Join(path, filepath.FromSlash(own)), "mine")
 		changed := time.Now().Add(-old)
 		if err := os.Chtimes(path, changed, changed); err != nil {
 			t.Fatal(err)
@@ -59,7 +57,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	}
 	defer held.Close()
 
-	f, err := c.newTestFolder()
+	f, err := newTestFolder(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 // of its own that was copied from the first. It is the devserver's Site and
 // Builder. Nothing is watched: what is tested does not change under the tests.
 type testSite struct {
-	run      *devRun
-	flags    *testFlags
+	run      *session
+	options  TestOptions
 	console  *console
 	hub      *devserver.Hub
 	server   *devserver.Server
@@ -36,17 +36,20 @@ type testSite struct {
 	ending    sync.WaitGroup // lives that are over
 }
 
-func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest, f *testFlags) (_ *testSite, err error) {
-	quiet := *c
-	quiet.term.Quiet, quiet.term.JSON = !c.term.Verbose, false
-	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
-	t.console.aside = c.term.Progress
-	if t.held, err = c.newTestFolder(); err != nil {
+func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifest, o TestOptions) (_ *testSite, err error) {
+	quiet, sites := *p.Terminal, *p.Sites
+	quiet.Quiet, quiet.JSON = !p.Terminal.Verbose, false
+	sites.Terminal = &quiet
+	t := &testSite{options: o, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
+	t.console.aside = p.Terminal.Progress
+	if t.held, err = newTestFolder(p.Terminal.Now()); err != nil {
 		return nil, failure.Resource("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
 	}
 	t.folder = t.held.path
-	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}
-	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.term.Now, Memory: c.memory})
+	own := p
+	own.Terminal, own.Sites = &quiet, &sites
+	t.run = &session{process: own, options: o.Options, dir: dir, manifest: m}
+	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close(ctx))
@@ -57,20 +60,20 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	}
 	tools := http.NewServeMux()
 	tools.HandleFunc("POST /__pages/api/test/reset", t.serveReset)
-	t.hub = devserver.NewHub(devserver.HubOptions{LiveReload: devserver.Off, Now: c.term.Now, Logger: t.console.logger(), Tools: tools})
+	t.hub = devserver.NewHub(devserver.HubOptions{LiveReload: devserver.Off, Now: p.Terminal.Now, Logger: t.console.logger(), Tools: tools})
 	first, err := t.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.current.Store(first)
-	if t.run.sockets, err = devserver.Listen(ctx, f.port, true); err != nil {
-		return nil, c.portError(err)
+	if t.run.sockets, err = devserver.Listen(ctx, o.Port, true); err != nil {
+		return nil, PortError(err)
 	}
 	t.server, err = devserver.New(devserver.Options{
-		Site: t, Builder: t, Hub: t.hub, Listeners: t.run.sockets.All(), Now: c.term.Now, Logger: t.console.logger(),
+		Site: t, Builder: t, Hub: t.hub, Listeners: t.run.sockets.All(), Now: p.Terminal.Now, Logger: t.console.logger(),
 		OnBuild: func(b devserver.Build) {
 			if !b.OK {
-				(&console{cli: c}).problems(b)
+				newConsole(p.Terminal).problems(b)
 			}
 			t.built <- b
 		},

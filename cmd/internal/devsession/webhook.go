@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 const secretVariable = "PAGES_EVENT_WEBHOOK_SECRET"
 
 // webhook is where --event-webhook says, nil for nowhere.
-func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console) (*site.Webhook, error) {
-	if r.flags.webhook == "" {
+func (r *session) webhook(ctx context.Context, platform *sql.DB, console *console) (*site.Webhook, error) {
+	if r.options.Webhook == "" {
 		return nil, nil //nolint:nilnil // no webhook is asked for, and nothing went wrong
 	}
-	hook := &site.Webhook{URL: r.flags.webhook}
-	if text, ok := r.term.Lookup(secretVariable); ok && text != "" {
+	hook := &site.Webhook{URL: r.options.Webhook}
+	if text, ok := r.process.Terminal.Lookup(secretVariable); ok && text != "" {
 		secret, err := site.ParseSecret(text)
 		if err != nil {
 			return nil, failure.Usage("%s: %s", secretVariable, err)
@@ -27,7 +27,7 @@ func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console
 		hook.Secret = secret
 		return hook, nil
 	}
-	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.term.Now})
+	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.process.Terminal.Now})
 	if err == nil {
 		hook.Secret, err = store.WebhookSecret(ctx)
 	}

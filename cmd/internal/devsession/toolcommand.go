@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ import (
 const maxToolAnswer = 4 << 20
 
 // command answers with the document of a command of ours.
-func (t *devTools) command(w http.ResponseWriter, r *http.Request, stdin string, args ...string) {
+func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, args ...string) {
 	out := &boundedBuffer{room: maxToolAnswer}
-	e := t.run.term
+	e := *t.run.process.Terminal
 	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(stdin), out, io.Discard
 	e.Environ = withoutFlags(e.Environ)
 	e.Lines = false // as the command itself prints JSON
-	code := run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
+	code := t.run.process.Run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
 	if out.full {
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB", Fix: "ask for less, as with LIMIT"})
 		return
@@ -77,21 +77,21 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 }
 
 // serveSQL answers POST /__pages/api/db/query and /db/exec, as pages db does.
-func (t *devTools) serveSQL(verb string) http.HandlerFunc {
+func (t *tools) serveSQL(verb string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			SQL     string `json:"sql"`
 			Project bool   `json:"project"` // the project database
 		}
-		if !readTool(w, r, &asked) {
+		if !readArguments(w, r, &asked) {
 			return
 		}
 		args := []string{"db", verb, "-"}
 		if asked.Project {
 			args = append(args, "--project")
 		}
-		if t.run.flags.projectState != "" {
-			args = append(args, "--project-state", t.run.flags.projectState)
+		if t.run.options.ProjectState != "" {
+			args = append(args, "--project-state", t.run.options.ProjectState)
 		}
 		t.command(w, r, asked.SQL, args...)
 	}
@@ -99,9 +99,9 @@ func (t *devTools) serveSQL(verb string) http.HandlerFunc {
 
 // serveExplain answers GET /__pages/api/explain?method=…&path=…&as=…, as pages
 // routes explain does.
-func (t *devTools) serveExplain(w http.ResponseWriter, r *http.Request) {
+func (t *tools) serveExplain(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
-	args := []string{"routes", "explain", "--edge-rules=" + t.run.flags.edgeRules}
+	args := []string{"routes", "explain", "--edge-rules=" + t.run.options.EdgeRules}
 	if as := asked.Get("as"); as != "" {
 		args = append(args, "--as="+as)
 	}
@@ -114,14 +114,14 @@ func (t *devTools) serveExplain(w http.ResponseWriter, r *http.Request) {
 
 // serveReplay answers POST /__pages/api/replay, as pages leads replay and pages
 // events replay do.
-func (t *devTools) serveReplay(w http.ResponseWriter, r *http.Request) {
+func (t *tools) serveReplay(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Lead   string `json:"lead"`   // its id
 		Event  string `json:"event"`  // its id
 		Status string `json:"status"` // all events whose delivery got so far
 	}
 	switch {
-	case !readTool(w, r, &asked):
+	case !readArguments(w, r, &asked):
 	case asked.Lead != "":
 		t.command(w, r, "", "leads", "replay", "--", asked.Lead)
 	case asked.Event != "":

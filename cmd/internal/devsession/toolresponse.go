@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // maxToolBody is the most JSON that a tool reads.
 const maxToolBody = 1 << 20
 
-// readTool reads the JSON body of a tool.
-func readTool(w http.ResponseWriter, r *http.Request, into any) bool {
+// readArguments reads the JSON body of a tool.
+func readArguments(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxToolBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -28,8 +28,8 @@ func readTool(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// answerTool sends a document.
-func answerTool(w http.ResponseWriter, r *http.Request, v any) {
+// sendDocument sends a document.
+func sendDocument(w http.ResponseWriter, r *http.Request, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		refuseTool(w, r, err)
@@ -39,13 +39,15 @@ func answerTool(w http.ResponseWriter, r *http.Request, v any) {
 	_, _ = w.Write(text) // whoever asked may be gone
 }
 
-// doneTool answers for what gives nothing back.
-func doneTool(w http.ResponseWriter, r *http.Request, err error) {
+// sendDone answers for what gives nothing back.
+func sendDone(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		refuseTool(w, r, err)
 		return
 	}
-	answerTool(w, r, doneDoc{true})
+	sendDocument(w, r, struct {
+		OK bool `json:"ok"`
+	}{true})
 }
 
 // refuseTool answers for a binding that said no.

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*siteworker.Shared, error) {
-	rt, err := b.runtimes.wait()
+func (b *builder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*siteworker.Shared, error) {
+	rt, err := b.run.runtimes.wait()
 	if err != nil {
 		return nil, err
 	}
@@ -34,24 +34,24 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	o := siteworker.Options(m)
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
 	o.Compiling = func() func() { return b.console.wait(compiling(w.Modules)) }
-	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
-	o.Pristine = b.flags.isolation == "request"
+	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.run.options.Limits), b.run.options.CPUScale
+	o.Pristine = b.run.options.Isolation == "request"
 	o.MapStacks = true
 	o.HideMeter = func(r *http.Request) bool { return loopback.VisitOf(r.Context()) != nil }
 	o.Logger = b.console.logger()
 	o.Console = func(l pagesruntime.Line) { b.console.log(siteworker.MaskLine(mask, l)) }
-	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf
-	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.term.Now, o.Logger
+	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.run.options.AllowFetch, b.front, b.isSelf
+	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.run.process.Terminal.Now, o.Logger
 	worker, err := rt.NewWorker(ctx, o)
 	if err != nil {
 		return nil, errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 	}
 	metered := m.Limits
-	metered.CPUMs = max(1, int(float64(metered.CPUMs)*b.flags.cpuScale))
+	metered.CPUMs = max(1, int(float64(metered.CPUMs)*b.run.options.CPUScale))
 	return b.live.Add(b.until, worker, set, metered, mask), nil
 }
 
-func (b *siteBuilder) replace(w *siteworker.Shared) {
+func (b *builder) replace(w *siteworker.Shared) {
 	if b.running != nil {
 		b.running.Retire()
 	}
@@ -94,10 +94,10 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 
 // isSelf reports whether the host of a URL, with its port if it has one, is this dev server: what it answers to, on its
 // own port, or without one what a tunnel to it is called.
-func (b *siteBuilder) isSelf(host string) bool {
+func (b *builder) isSelf(host string) bool {
 	u := url.URL{Host: host}
 	if u.Port() == "" {
-		return slices.Contains(b.flags.allowHosts, u.Hostname())
+		return slices.Contains(b.run.options.AllowHosts, u.Hostname())
 	}
-	return u.Port() == strconv.Itoa(b.sockets.Port) && b.answersTo(u.Hostname())
+	return u.Port() == strconv.Itoa(b.run.sockets.Port) && b.run.answersTo(u.Hostname())
 }

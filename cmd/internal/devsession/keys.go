@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 
 // This file has the keys that `pages dev` listens to on a terminal.
 
-// devKeys does what keys ask for.
-type devKeys struct {
+// keyboard does what keys ask for.
+type keyboard struct {
 	console *console
 	url     string
 	front   *site.Site
@@ -50,10 +50,10 @@ const keysHelp = `  o  open the site in a browser
 
 // listen does what the keys of a terminal say, until ctx ends. Where there is no
 // terminal to read from, or somebody else reads it, there are no keys.
-func (k *devKeys) listen(ctx context.Context) (stop func()) {
-	c := k.console.cli
-	in, ok := c.term.Stdin.(*os.File)
-	if !ok || c.term.JSON || c.term.Quiet || !term.IsTerminal(int(in.Fd())) || !terminal.IsTerminal(c.term.Stderr) {
+func (k *keyboard) listen(ctx context.Context) (stop func()) {
+	t := k.console.term
+	in, ok := t.Stdin.(*os.File)
+	if !ok || t.JSON || t.Quiet || !term.IsTerminal(int(in.Fd())) || !terminal.IsTerminal(t.Stderr) {
 		return func() {}
 	}
 	keys, err := singlekeys.Hold(in)
@@ -66,7 +66,7 @@ func (k *devKeys) listen(ctx context.Context) (stop func()) {
 }
 
 // read ends with the terminal. A read that nobody answers ends with the process.
-func (k *devKeys) read(ctx context.Context, in io.Reader) {
+func (k *keyboard) read(ctx context.Context, in io.Reader) {
 	var b [1]byte
 	for {
 		n, err := in.Read(b[:])
@@ -80,7 +80,7 @@ func (k *devKeys) read(ctx context.Context, in io.Reader) {
 }
 
 // press does what one key says; others than those of the list say nothing.
-func (k *devKeys) press(ctx context.Context, key byte) {
+func (k *keyboard) press(ctx context.Context, key byte) {
 	switch key {
 	case 'o', 'O':
 		k.console.line("opening %s", k.url)
@@ -99,7 +99,7 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 	case 'l', 'L':
 		k.leads(ctx)
 	case 'c', 'C':
-		fmt.Fprint(k.console.cli.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
+		fmt.Fprint(k.console.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
 	case 'q', 'Q':
 		k.quit()
 	case '?', 'h', 'H':
@@ -108,7 +108,7 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 }
 
 // nextPersona goes round: nobody, and each persona of the site.
-func (k *devKeys) nextPersona() {
+func (k *keyboard) nextPersona() {
 	all := []string{""}
 	for _, p := range k.front.Personas() {
 		all = append(all, p.Key)
@@ -124,7 +124,7 @@ func (k *devKeys) nextPersona() {
 }
 
 // leads shows the newest ones.
-func (k *devKeys) leads(ctx context.Context) {
+func (k *keyboard) leads(ctx context.Context) {
 	list, err := k.front.Store().Leads(ctx, site.LeadFilter{Limit: shownLeads})
 	if err != nil {
 		k.console.line("leads: %s", err)

@@ -1,6 +1,7 @@
-package main
+package devsession
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"go/ast"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,7 +74,7 @@ func (lanConn) RemoteAddr() net.Addr {
 // in this process.
 type beyond struct {
 	t        *testing.T
-	run      *devRun
+	run      *session
 	own, lan string // addresses
 	token    string
 }
@@ -84,15 +86,15 @@ func startBeyond(t *testing.T) *beyond {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		put(t, filepath.Join(dir, name), text)
+		write(t, filepath.Join(dir, name), text)
 	}
 	var said lockedBuffer
-	c := &cli{term: terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now}}
-	m, found := c.sites().Load(dir)
+	p := processOf(&terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now})
+	m, found := p.Sites.Load(dir)
 	if m == nil {
 		t.Fatalf("%+v", found.Report)
 	}
-	s, err := c.states().Open(dir)
+	s, err := p.States.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,15 +110,15 @@ func startBeyond(t *testing.T) *beyond {
 		t.Fatal(err)
 	}
 	sockets.V6 = lanListener{lan}
-	flags := &devFlags{limits: "enforce", cpuScale: 1, isolation: "shared", liveReload: "hot", edgeRules: project.EdgeRulesOn, allowHosts: []string{"demo.example"}, as: "member"}
+	options := Options{Limits: "enforce", CPUScale: 1, Isolation: "shared", LiveReload: "hot", EdgeRules: project.EdgeRulesOn, AllowHosts: []string{"demo.example"}, As: "member"}
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}
-	b.run = &devRun{
-		cli: c, flags: flags, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
+	b.run = &session{
+		process: p, options: options, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
 		runtimes: startRuntime(t.Context(), pagesruntime.Options{Now: time.Now}),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- c.serve(ctx, b.run) }()
+	go func() { ended <- b.run.serve(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, b.run.runtimes.close(context.Background()), s.Close()); err != nil {
@@ -176,6 +178,34 @@ func (b *beyond) send(v asker, method, path, body string, header ...string) answ
 		}
 	}
 	return answer{resp, string(all)}
+}
+
+// answer is a response with its body.
+type answer struct {
+	*http.Response
+	body string
+}
+
+// patience is how long a test waits for a response.
+const patience = 2 * time.Minute
+
+// lockedBuffer is a buffer that many goroutines write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 const (

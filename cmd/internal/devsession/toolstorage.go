@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 var errNoBucket = errors.New("the site declares no storage")
 
 // objects is the bucket of the site.
-func (t *devTools) objects(ctx context.Context) (*r2.Bucket, error) {
+func (t *tools) objects(ctx context.Context) (*r2.Bucket, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.Storage == nil {
 		return nil, errNoBucket
 	}
@@ -26,7 +26,7 @@ func (t *devTools) objects(ctx context.Context) (*r2.Bucket, error) {
 
 // listObjects answers GET /__pages/api/storage?prefix=…&cursor=…. Folders are what
 // is before the next slash.
-func (t *devTools) listObjects(w http.ResponseWriter, r *http.Request) {
+func (t *tools) listObjects(w http.ResponseWriter, r *http.Request) {
 	bucket, err := t.objects(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -41,14 +41,14 @@ func (t *devTools) listObjects(w http.ResponseWriter, r *http.Request) {
 		refuseTool(w, r, err)
 		return
 	}
-	answerTool(w, r, page)
+	sendDocument(w, r, page)
 }
 
 // shownInline are the types of objects that a page may show as an image. None of them can hold a script that runs there.
 var shownInline = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true}
 
 // serveObject answers GET /__pages/api/storage/object?key=… with its bytes.
-func (t *devTools) serveObject(w http.ResponseWriter, r *http.Request) {
+func (t *tools) serveObject(w http.ResponseWriter, r *http.Request) {
 	bucket, err := t.objects(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -81,7 +81,7 @@ func (t *devTools) serveObject(w http.ResponseWriter, r *http.Request) {
 }
 
 // putObject answers PUT /__pages/api/storage/object?key=… with the bytes as its body.
-func (t *devTools) putObject(w http.ResponseWriter, r *http.Request) {
+func (t *tools) putObject(w http.ResponseWriter, r *http.Request) {
 	bucket, err := t.objects(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
@@ -92,13 +92,13 @@ func (t *devTools) putObject(w http.ResponseWriter, r *http.Request) {
 		o.HTTP = &r2.HTTPMetadata{ContentType: kind}
 	}
 	_, err = bucket.Put(r.Context(), r.URL.Query().Get("key"), r.Body, o)
-	doneTool(w, r, err)
+	sendDone(w, r, err)
 }
 
-func (t *devTools) deleteObject(w http.ResponseWriter, r *http.Request) {
+func (t *tools) deleteObject(w http.ResponseWriter, r *http.Request) {
 	bucket, err := t.objects(r.Context())
 	if err == nil {
 		err = bucket.Delete(r.Context(), r.URL.Query().Get("key"))
 	}
-	doneTool(w, r, err)
+	sendDone(w, r, err)
 }

@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"context"
@@ -71,8 +71,8 @@ func (k *console) notice(level slog.Level, text, fix string) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint(style, label), strings.Join(lines, "\n  "))
+	fmt.Fprintln(k.term.Stderr, k.term.Paint(style, label), strings.Join(lines, "\n  "))
 	if fix != "" {
-		fmt.Fprintln(k.cli.term.Stderr, k.cli.term.Paint("36", "fix:"), wording.Printable(fix))
+		fmt.Fprintln(k.term.Stderr, k.term.Paint("36", "fix:"), wording.Printable(fix))
 	}
 }

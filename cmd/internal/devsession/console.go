@@ -1,4 +1,4 @@
-package main
+package devsession
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 // console is what `pages dev` says: the ready line and, with --json, every
 // event on stdout, one JSON document a line; prose for people on stderr.
 type console struct {
-	cli     *cli
+	term    *terminal.Terminal
 	history *devserver.RequestLog // nil until the state is open
 	warned  string                // the warnings told last; of the goroutine that builds
 	mu      sync.Mutex            // lines come from many goroutines
@@ -33,8 +33,8 @@ const mostFailed = 100
 // silence is how long nothing may be said of what is being done.
 const silence = 2 * time.Second
 
-func newConsole(c *cli) *console {
-	k := &console{cli: c, after: silence}
+func newConsole(t *terminal.Terminal) *console {
+	k := &console{term: t, after: silence}
 	k.aside = k.line
 	return k
 }
@@ -46,9 +46,12 @@ func (k *console) wait(what string) (done func()) {
 }
 
 // logger takes what rooms have to say that nobody asked for.
+// NewLogger returns a logger that tells a person on stderr what packages report, as a session does.
+func NewLogger(t *terminal.Terminal) *slog.Logger { return newConsole(t).logger() }
+
 func (k *console) logger() *slog.Logger {
 	level := slog.LevelWarn
-	if k.cli.term.Verbose {
+	if k.term.Verbose {
 		level = slog.LevelDebug
 	}
 	return slog.New(notices{console: k, level: level})
@@ -58,43 +61,43 @@ func (k *console) logger() *slog.Logger {
 func (k *console) event(v any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.cli.term.PrintJSONLine(v)
+	k.term.PrintJSONLine(v)
 }
 
 // line prints a line for people.
 func (k *console) line(format string, args ...any) {
-	if k.cli.term.Quiet {
+	if k.term.Quiet {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fmt.Fprintf(k.cli.term.Stderr, format+"\n", args...)
+	fmt.Fprintf(k.term.Stderr, format+"\n", args...)
 }
 
 // ready is the first line on stdout: the contract with scripts.
-func (k *console) ready(r *devRun) {
-	if k.cli.term.JSON {
-		k.event(readyEvent{"ready", r.sockets.URL})
+func (k *console) ready(r *session) {
+	if k.term.JSON {
+		k.event(ReadyEvent{"ready", r.sockets.URL})
 		return
 	}
 	k.mu.Lock()
-	fmt.Fprintf(k.cli.term.Stdout, "ready %s\n", r.sockets.URL)
+	fmt.Fprintf(k.term.Stdout, "ready %s\n", r.sockets.URL)
 	k.mu.Unlock()
 	for _, l := range devserver.Describe(r.manifest).Bindings {
 		k.line("  %-12s %s", l.Name, l.Kind)
 	}
 	taken := ""
-	if !r.flags.strictPort && r.flags.port != 0 && r.sockets.Port != r.flags.port {
-		taken = fmt.Sprintf("  (port %d was taken)", r.flags.port)
+	if !r.options.StrictPort && r.options.Port != 0 && r.sockets.Port != r.options.Port {
+		taken = fmt.Sprintf("  (port %d was taken)", r.options.Port)
 	}
 	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
-	k.beyond(r.flags.allowHosts)
+	k.beyond(r.options.AllowHosts)
 }
 
 // build tells of one build.
 func (k *console) build(b devserver.Build) {
-	if k.cli.term.JSON {
-		k.event(buildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
+	if k.term.JSON {
+		k.event(BuildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
 	k.problems(b)
@@ -119,17 +122,17 @@ func (k *console) problems(b devserver.Build) {
 		k.warned = said
 	}
 	if !b.OK {
-		k.line("%s %s", k.cli.term.Paint("31;1", "error:"), k.text(b.Problems...))
+		k.line("%s %s", k.term.Paint("31;1", "error:"), k.text(b.Problems...))
 		return
 	}
 	for _, p := range b.Problems {
-		k.line("%s %s: %s", k.cli.term.Paint("33", "warning:"), p.Place(), p.Message)
+		k.line("%s %s: %s", k.term.Paint("33", "warning:"), p.Place(), p.Message)
 	}
 }
 
 // text is problems as the terminal has room for them.
 func (k *console) text(problems ...devserver.Problem) string {
-	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(terminal.Columns(k.cli.term.Stderr), problems)))
+	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(terminal.Columns(k.term.Stderr), problems)))
 }
 
 // request tells of one request, and keeps it. The dashboard asks often: what it
@@ -138,30 +141,30 @@ func (k *console) request(rec site.RequestRecord) {
 	if k.history != nil && rec.Source != site.FromControl {
 		k.history.Add(rec)
 	}
-	if k.cli.term.JSON {
-		k.event(typedRequest{"request", rec})
+	if k.term.JSON {
+		k.event(RequestEvent{"request", rec})
 		return
 	}
-	if rec.Source == site.FromControl && !k.cli.term.Verbose {
+	if rec.Source == site.FromControl && !k.term.Verbose {
 		return
 	}
-	k.line("%s", devserver.FormatRequest(rec, k.cli.term.Colored(k.cli.term.Stderr)))
+	k.line("%s", devserver.FormatRequest(rec, k.term.Colored(k.term.Stderr)))
 }
 
 // delivery tells of one attempt to deliver an event to the webhook.
 func (k *console) delivery(e site.Event) {
 	d := e.Delivery
-	if k.cli.term.JSON {
-		k.event(typedEvent{"delivery", e})
+	if k.term.JSON {
+		k.event(SiteEvent{"delivery", e})
 		return
 	}
 	switch d.Status {
 	case site.DeliveryDelivered:
 		k.line("webhook %s %s delivered", e.Name, e.ID)
 	case site.DeliveryPending:
-		k.line("%s %s %s: %s; again in %s", k.cli.term.Paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
+		k.line("%s %s %s: %s; again in %s", k.term.Paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
 	case site.DeliveryDead:
-		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.term.Paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
+		k.line("%s %s %s: %s; given up, see pages events replay", k.term.Paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
 	}
 }
 
@@ -171,20 +174,20 @@ func (k *console) log(l pagesruntime.Line) {
 	if k.history != nil {
 		k.history.AddLine(line)
 	}
-	if k.cli.term.JSON {
-		k.event(typedLine{"log", line})
+	if k.term.JSON {
+		k.event(LogEvent{"log", line})
 		return
 	}
-	k.line("%s", devserver.FormatLine(line, k.cli.term.Colored(k.cli.term.Stderr)))
+	k.line("%s", devserver.FormatLine(line, k.term.Colored(k.term.Stderr)))
 }
 
 // errorPage answers for a Worker that did not, and tells why in the log.
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
-	if k.cli.term.JSON {
-		k.event(errorEvent{"error", p})
+	if k.term.JSON {
+		k.event(ErrorEvent{"error", p})
 	} else if text := k.text(p); k.isNew(text) {
-		k.line("%s", k.cli.term.Paint("31", text))
+		k.line("%s", k.term.Paint("31", text))
 	}
 	devserver.WriteProblemPage(w, r, p)
 }

@@ -1,0 +1,240 @@
+// Package devsession runs a site on this machine: for pages dev, which serves it while its author edits, and for pages test,
+// which runs a command against it on a state of its own.
+//
+// Serve and Test take the process they run in (a terminal, the locations of sites and states) and Options. A build reads the
+// manifest, bundles, migrates, starts the Worker and swaps it in; a build that fails keeps what was served before. People are told
+// on stderr, programs in lines of JSON, the dashboard through the commands of this program. Errors are *failure.Error, or a
+// failure.StatusError of the command that was tested. Both block until ctx ends or the command has, and may run side by side on
+// different states. The package knows no flags and no rules of the platform.
+package devsession
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/pairing"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+)
+
+// Process is what a session takes from the process that it runs in.
+type Process struct {
+	Terminal *terminal.Terminal
+	Sites    *project.Sites
+	States   localstate.Locator
+	Memory   *pagesruntime.HostMemory // of the Workers of all sites; nil for one of its own
+	Images   *images.Queue            // of all sites; nil for one of each site
+	CacheDir string                   // of machine code; "" to keep none
+	Tool     string                   // what the ledger of migrations calls this program
+	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard is made of commands.
+	Run func(ctx context.Context, args []string, t terminal.Terminal) int
+}
+
+// Options say how a session serves its site.
+type Options struct {
+	Port         int  // 0 for any
+	StrictPort   bool // fail when the port is taken, instead of taking the next free one
+	Limits       string
+	CPUScale     float64 // multiplies limits.cpuMs
+	Isolation    string
+	LiveReload   string
+	AllowFetch   []string // HOST[:PORT]
+	AllowImport  []string // folders
+	AllowHosts   []string // names
+	ProjectState string   // folder of the project database; "" for the state folder
+	Webhook      string   // URL
+	As           string   // the persona that visitors are from the start, or an email
+	EdgeRules    string
+}
+
+// session is one site that is being served.
+type session struct {
+	process  Process
+	options  Options
+	dir      string
+	manifest *manifest.Manifest // as it was at the start
+	state    *localstate.State
+	sockets  *devserver.Listeners
+	runtimes *runtimeStart
+	usualGC  int            // percent, for when the start is over
+	pairing  *pairing.Codes // nil where visitors are all alike
+}
+
+// Serve serves the site in dir until ctx ends. m is its manifest.
+func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o Options) (err error) {
+	// Compiling the engine, which happens once on a machine, makes a hundred
+	// megabytes of garbage in a tenth of a second: collecting it would cost a
+	// fifth of that time.
+	usual := debug.SetGCPercent(startGCPercent)
+	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
+	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
+	if o.ProjectState != "" {
+		shared, err := p.States.At(dir, p.Terminal.Path(o.ProjectState), "--project-state")
+		if err != nil {
+			return err
+		}
+		if err := shared.Check(); err != nil {
+			return err
+		}
+	}
+	s, err := p.States.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	unlock, err := s.LockDev()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	sockets, err := devserver.Listen(ctx, o.Port, o.StrictPort)
+	if err != nil {
+		return PortError(err)
+	}
+	guarded, gone := context.WithCancelCause(ctx)
+	defer gone(nil)
+	go s.Guard(guarded, gone)
+	err = (&session{process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual}).serve(guarded)
+	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
+		return lost
+	}
+	return err
+}
+
+// PortError returns the *failure.Error of a port that cannot be had, and any other error as it is.
+func PortError(err error) error {
+	if port, ok := errors.AsType[*devserver.PortError](err); ok {
+		return &failure.Error{Exit: failure.ExitResource, Code: "port-taken", Message: port.Error(), Fix: port.Fix, Err: err}
+	}
+	return err
+}
+
+// serve puts the rooms together and serves until ctx ends.
+func (r *session) serve(ctx context.Context) (err error) {
+	t := r.process.Terminal
+	console := newConsole(t)
+	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: t.Now})
+	tools := newTools(r)
+	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools})
+	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer console.history.Close()
+	l, err := r.newLife(ctx, hub, console)
+	if err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	tools.life, tools.log = l, console.history
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	keys := &keyboard{console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing}
+	restore := func() {} // the terminal
+	defer func() { restore() }()
+	server, err := devserver.New(devserver.Options{
+		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: t.Now, Logger: console.logger(),
+		OnBuild: func(build devserver.Build) {
+			if build.Number == 1 {
+				debug.SetGCPercent(r.usualGC)
+				console.ready(r)
+				if err := r.runtimes.unkept(); err != nil {
+					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", t.Paint("33", "note:"), err)
+				}
+				restore = keys.listen(ctx)
+			}
+			console.build(build)
+		},
+	})
+	if err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	if err := r.state.Announce(r.sockets.URL, hub.Token()); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	keys.server, keys.front = server, l.front
+	return server.Serve(ctx)
+}
+
+// life is a site with its state: what answers, and what builds what is answered.
+type life struct {
+	front   *site.Site
+	builder *builder
+}
+
+// newLife makes the site of a run on the run's state.
+func (r *session) newLife(ctx context.Context, control http.Handler, console *console) (*life, error) {
+	b, err := r.newBuilder(ctx, console)
+	if err != nil {
+		return nil, err
+	}
+	platform, err := r.state.Open(ctx, statefolder.PlatformFile)
+	if err != nil {
+		return nil, err
+	}
+	webhook, err := r.webhook(ctx, platform, console)
+	if err != nil {
+		return nil, err
+	}
+	personas, err := r.startingPersonas()
+	if err != nil {
+		return nil, err
+	}
+	b.front, err = site.New(ctx, site.Options{
+		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads), StillThere: r.state.StillThere, Control: control, Now: r.process.Terminal.Now, Logger: console.logger(), DevHints: true,
+		AllowHost: r.answersTo, Pairing: r.pairing,
+		ErrorPage: console.errorPage, OnRequest: console.request,
+		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.options.As,
+	})
+	if err != nil {
+		return nil, r.state.OpenError(statefolder.PlatformFile, err)
+	}
+	return &life{front: b.front, builder: b}, nil
+}
+
+func (r *session) storesOptions() localstate.StoresOptions {
+	o := localstate.StoresOptions{State: r.state, Images: r.process.Images, Now: r.process.Terminal.Now}
+	if r.options.ProjectState != "" {
+		o.ProjectFolder = r.process.Terminal.Path(r.options.ProjectState)
+	}
+	return o
+}
+
+// answersTo reports whether the site is served under a name.
+func (r *session) answersTo(host string) bool {
+	return loopback.Name(host) || slices.Contains(r.options.AllowHosts, host)
+}
+
+// close ends the site; the state's databases stay open.
+func (l *life) close() error {
+	err := l.front.Close()
+	l.builder.close()
+	return err
+}
+
+// startingPersonas are the people at the start: a file that is wrong is told by
+// the first build, but --as must name somebody.
+func (r *session) startingPersonas() ([]site.Persona, error) {
+	list, refusal := project.ReadPersonas(r.dir)
+	if refusal != nil {
+		return site.DefaultPersonas(), nil
+	}
+	as := r.options.As
+	known := slices.ContainsFunc(list, func(p site.Persona) bool { return p.Key == as })
+	if as != "" && !known && !strings.Contains(as, "@") {
+		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, project.PersonaKeys(r.dir))
+	}
+	return list, nil
+}
