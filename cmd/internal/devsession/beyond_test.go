@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -90,6 +92,7 @@ func startBeyond(t *testing.T) *beyond {
 	}
 	var said lockedBuffer
 	p := processOf(&terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now})
+	p.Run = runProgram(t)
 	m, found := p.Sites.Load(dir)
 	if m == nil {
 		t.Fatalf("%+v", found.Report)
@@ -178,6 +181,50 @@ func (b *beyond) send(v asker, method, path, body string, header ...string) answ
 		}
 	}
 	return answer{resp, string(all)}
+}
+
+// TestMain removes the program that tests have built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := os.RemoveAll(builtIn); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// builtIn is the folder of the program that tests have built; "" for none.
+var builtIn string
+
+// program builds the program, whose commands the dashboard runs, once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pages-test-*")
+	if err != nil {
+		return "", err
+	}
+	builtIn = dir
+	path := filepath.Join(dir, "pages")
+	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "../../pages").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// runProgram returns what runs a command in a process of its own.
+func runProgram(t *testing.T) func(context.Context, []string, terminal.Terminal) int {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(ctx context.Context, args []string, on terminal.Terminal) int {
+		cmd := exec.CommandContext(ctx, path, args...)
+		cmd.Dir, cmd.Env = on.Dir, append(on.Environ, "PATH="+os.Getenv("PATH"))
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = on.Stdin, on.Stdout, on.Stderr
+		_ = cmd.Run() // its exit code tells
+		return cmd.ProcessState.ExitCode()
+	}
 }
 
 // answer is a response with its body.
@@ -418,7 +465,7 @@ func TestEndpointsAreInTable(t *testing.T) {
 		}
 		known[u.Path] = true
 	}
-	rooms := filepath.Join("..", "..", "devserver")
+	rooms := filepath.Join("..", "..", "..", "devserver")
 	found := namesOf(t, filepath.Join(rooms, "site", "reserved.go"), "reservedHandlers")
 	found = append(found, namesOf(t, filepath.Join(rooms, "site", "beyond.go"), "forEveryone")...)
 	for _, folder := range []string{".", rooms, filepath.Join(rooms, "site")} {
