@@ -79,7 +79,8 @@ func parsedURL(r *http.Request, u url.URL) string {
 
 // isPlainPath reports whether the standard's parser would leave a path as it is.
 func isPlainPath(path string) bool {
-	return strings.HasPrefix(path, "/") && isPlain(path, true) && !strings.Contains(path, "/.") && !strings.Contains(strings.ToLower(path), "%2e")
+	return strings.HasPrefix(path, "/") && isPlain(path, true) &&
+		!strings.Contains(path, "/.") && !strings.Contains(strings.ToLower(path), "%2e")
 }
 
 func isPlain(s string, quotes bool) bool {

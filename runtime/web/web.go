@@ -72,7 +72,9 @@ func New(o Options) *Host {
 	}
 	h := &Host{o: o, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
 	h.newID = h.nextID
-	h.client = fetch.New(fetch.Options{AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport})
+	h.client = fetch.New(fetch.Options{
+		AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport,
+	})
 	h.sockets = socket.NewHub(o.Memory.Reservation(), o.Logger)
 	h.compression = compression.New(h.nextID, func(c *engine.Call) (*compression.Streams, error) {
 		x, err := current(c)

@@ -76,7 +76,8 @@ func (e *cached) answer(x *iocontext.Context, request http.Header, now time.Time
 	if wanted := request.Get("Range"); wanted != "" && status == http.StatusOK {
 		from, to, ok := oneRange(wanted, len(e.body))
 		if !ok {
-			return []any{http.StatusRequestedRangeNotSatisfiable, append(header, "content-range", fmt.Sprintf("bytes */%d", len(e.body))), -1}, nil
+			header = append(header, "content-range", fmt.Sprintf("bytes */%d", len(e.body)))
+			return []any{http.StatusRequestedRangeNotSatisfiable, header, -1}, nil
 		}
 		if from >= 0 {
 			status, part = http.StatusPartialContent, e.body[from:to]

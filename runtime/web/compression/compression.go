@@ -372,7 +372,11 @@ func (cs *Streams) add(c *engine.Call, id, cost, history int64, open func() (cod
 		return iocontext.ErrRequestOver
 	}
 	if len(cs.open) >= maxCodecs {
-		return &engine.Error{Name: "RangeError", Message: "this request has 100 CompressionStreams, DecompressionStreams and streams of node:zlib open; read them to their end, or cancel them"}
+		return &engine.Error{
+			Name: "RangeError",
+			Message: "this request has 100 CompressionStreams, DecompressionStreams and streams of node:zlib open; " +
+				"read them to their end, or cancel them",
+		}
 	}
 	if cs.open == nil {
 		cs.open = map[int64]*openCodec{}
@@ -519,9 +523,13 @@ func (h *Host) OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (
 
 // OpenDecompressor is the same for one that decompresses, which takes as much as it gave,
 // up to history.
-func (h *Host) OpenDecompressor(c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (int64, error) {
+func (h *Host) OpenDecompressor(
+	c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error,
+) (int64, error) {
 	id := h.nextID()
-	return id, h.streams(c).add(c, id, decoderCost, history, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
+	return id, h.streams(c).add(c, id, decoderCost, history, func() (codec, error) {
+		return newDecompressor(decoding{open: open, failure: failure}), nil
+	})
 }
 
 // Funcs returns the host functions of CompressionStream and DecompressionStream.

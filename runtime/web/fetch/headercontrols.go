@@ -35,7 +35,8 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 		return c.sendAlone(t, r)
 	}
 	resp, err := c.transport.RoundTrip(r)
-	if _, malformed := errors.AsType[textproto.ProtocolError](err); ok && malformed && r.Body == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if _, malformed := errors.AsType[textproto.ProtocolError](err); ok && malformed && r.Body == nil &&
+		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return c.sendAlone(t, r) // asking twice is safe for these methods
 	}
 	if ok && err == nil && announcesContent(resp) {
@@ -49,7 +50,8 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 // send it.
 func announcesContent(resp *http.Response) bool {
 	length := resp.Header.Get("Content-Length")
-	return resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 && (length != "" && length != "0" || resp.TransferEncoding != nil)
+	return resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 &&
+		(length != "" && length != "0" || resp.TransferEncoding != nil)
 }
 
 func hasControls(header http.Header) bool {
@@ -178,7 +180,8 @@ func readHead(from *bufio.Reader) (head []byte, odd []string, err error) {
 		if folded && isOdd {
 			return nil, nil, textproto.ProtocolError("malformed MIME header line: " + text)
 		}
-		isOdd = len(head) > 0 && strings.ContainsFunc(value, isControl) && !strings.ContainsAny(value, "\x00\r") && mimetype.IsToken(name) && !isFraming(name)
+		isOdd = len(head) > 0 && strings.ContainsFunc(value, isControl) && !strings.ContainsAny(value, "\x00\r") &&
+			mimetype.IsToken(name) && !isFraming(name)
 		if isOdd {
 			odd = append(odd, http.CanonicalHeaderKey(name), strings.Trim(value, " \t"))
 		} else {

@@ -79,7 +79,9 @@ func uploadError(c *engine.Call) error {
 
 // begin starts a fetch.
 func (s *Session) begin(c *engine.Call) (any, error) {
-	f := &Outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9), manual: c.Bool(10)}
+	f := &Outbound{
+		method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9), manual: c.Bool(10),
+	}
 	if err := f.setBody(s.IO, c); err != nil {
 		return nil, err
 	}

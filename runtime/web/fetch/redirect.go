@@ -97,7 +97,9 @@ func (f *Outbound) moveTo(status int, location string) error {
 		f.method, f.whole, f.stream = http.MethodGet, nil, nil
 		f.header = without(f.header, "content-encoding", "content-language", "content-location", "content-type", "content-length")
 	case f.stream != nil:
-		return engine.TypeError("fetch to %q was redirected with status %d, but its body is a stream, which cannot be sent again", f.url, status)
+		return engine.TypeError(
+			"fetch to %q was redirected with status %d, but its body is a stream, which cannot be sent again", f.url, status,
+		)
 	}
 	if weburl.Origin(from) != weburl.Origin(to) {
 		f.header = without(f.header, "authorization", "cookie", "proxy-authorization")

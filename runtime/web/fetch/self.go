@@ -27,10 +27,15 @@ func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 			"the compatibility flag global_fetch_strictly_public sends it through the front door", r.URL.Host)
 	}
 	if s.lineage.depth >= maxDepth {
-		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("Subrequest depth limit exceeded: the site fetched itself %d times over", maxDepth)}
+		return nil, &engine.Error{
+			Name: "Error", Message: fmt.Sprintf("Subrequest depth limit exceeded: the site fetched itself %d times over", maxDepth),
+		}
 	}
 	if s.lineage.all.Add(1) > maxSelf {
-		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("Too many subrequests: the site fetched itself %d times within one visitor's request", maxSelf)}
+		return nil, &engine.Error{
+			Name:    "Error",
+			Message: fmt.Sprintf("Too many subrequests: the site fetched itself %d times within one visitor's request", maxSelf),
+		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), lineageKey{}, lineage{s.lineage.depth + 1, s.lineage.all}))
 	r.RequestURI = r.URL.RequestURI()

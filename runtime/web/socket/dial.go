@@ -180,7 +180,8 @@ func handshakeHeader(flat []string) http.Header {
 	header := http.Header{}
 	for i := 0; i+1 < len(flat); i += 2 {
 		switch name := http.CanonicalHeaderKey(flat[i]); {
-		case fetch.IsHopByHop(name), strings.HasPrefix(name, "Sec-Websocket-"), name == "Host", name == "Content-Length", name == "Expect", name == fetch.ClientAddress:
+		case fetch.IsHopByHop(name), strings.HasPrefix(name, "Sec-Websocket-"),
+			name == "Host", name == "Content-Length", name == "Expect", name == fetch.ClientAddress:
 		default:
 			header[name] = append(header[name], flat[i+1])
 		}

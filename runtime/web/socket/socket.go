@@ -88,7 +88,8 @@ type Socket struct {
 
 func (h *Hub) newSocket(io *iocontext.Context) (*Socket, error) {
 	s := &Socket{
-		hub: h, io: io, ready: make(chan struct{}), shut: make(chan struct{}), drained: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		hub: h, io: io, ready: make(chan struct{}), shut: make(chan struct{}),
+		drained: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(io.Scope.Context())
 	id, err := io.Keep(s)
@@ -420,7 +421,9 @@ func (s *Socket) ended(last frame) {
 // Upgrade has answered with it.
 func (h *Hub) Respond(io *iocontext.Context, r *http.Request) (*Socket, error) {
 	if !fetch.IsUpgrade(r) {
-		return nil, engine.TypeError(`Worker tried to return WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`)
+		return nil, engine.TypeError(
+			`Worker tried to return WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`,
+		)
 	}
 	s, err := h.newSocket(io)
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 func encodeBase64(c *engine.Call) (any, error) {
 	in, ok := c.Latin1(0)
 	if !ok {
-		return nil, &engine.Error{Name: "InvalidCharacterError", Message: "btoa: the string has a character above U+00FF; encode it with TextEncoder first"}
+		return nil, &engine.Error{
+			Name: "InvalidCharacterError", Message: "btoa: the string has a character above U+00FF; encode it with TextEncoder first",
+		}
 	}
 	encode := func() (any, error) { return engine.Latin1(base64.StdEncoding.AppendEncode(nil, in)), nil }
 	if len(in) <= offload.Inline {

@@ -7,18 +7,36 @@ var algorithms = map[string]*algorithm{ //nolint:gochecknoglobals // a table
 	"RSASSA-PKCS1-v1_5": rsaAlgorithm(signPKCS1, verifyPKCS1, nil),
 	"RSA-PSS":           rsaAlgorithm(signPSS, verifyPSS, nil),
 	"RSA-OAEP":          rsaAlgorithm(nil, nil, transformOAEP),
-	"ECDSA":             {generate: generateEC, load: loadEC, export: exportEC, describe: describeCurve, sign: signECDSA, verify: verifyECDSA},
-	"ECDH":              {generate: generateEC, load: loadEC, export: exportEC, describe: describeCurve, derive: deriveECDH},
-	"Ed25519":           {generate: generateEd25519, load: loadEd25519, export: exportOctets, describe: describeNothing, sign: signEd25519, verify: verifyEd25519},
-	"NODE-ED25519":      {generate: generateEd25519, load: loadEd25519, export: exportOctets, describe: describeCurve, sign: signEd25519, verify: verifyEd25519},
-	"X25519":            {generate: generateX25519, load: loadX25519, export: exportOctets, describe: describeNothing, derive: deriveX25519},
-	"AES-CTR":           {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
-	"AES-CBC":           {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
-	"AES-GCM":           {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
-	"AES-KW":            {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES, transform: wrapAES},
-	"HMAC":              {generate: generateHMAC, load: loadHMAC, export: exportSecret, describe: describeHMAC, length: lengthHMAC, sign: signHMAC, verify: verifyHMAC},
-	"HKDF":              {load: loadSecret, describe: describeNothing, length: lengthAll, derive: deriveHKDF},
-	"PBKDF2":            {load: loadSecret, describe: describeNothing, length: lengthAll, derive: derivePBKDF2},
+	"ECDSA": {
+		generate: generateEC, load: loadEC, export: exportEC,
+		describe: describeCurve, sign: signECDSA, verify: verifyECDSA,
+	},
+	"ECDH": {generate: generateEC, load: loadEC, export: exportEC, describe: describeCurve, derive: deriveECDH},
+	"Ed25519": {
+		generate: generateEd25519, load: loadEd25519, export: exportOctets,
+		describe: describeNothing, sign: signEd25519, verify: verifyEd25519,
+	},
+	"NODE-ED25519": {
+		generate: generateEd25519, load: loadEd25519, export: exportOctets,
+		describe: describeCurve, sign: signEd25519, verify: verifyEd25519,
+	},
+	"X25519": {
+		generate: generateX25519, load: loadX25519, export: exportOctets,
+		describe: describeNothing, derive: deriveX25519,
+	},
+	"AES-CTR": {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
+	"AES-CBC": {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
+	"AES-GCM": {generate: generateAES, load: loadAES, export: exportSecret, describe: describeLength, length: lengthAES},
+	"AES-KW": {
+		generate: generateAES, load: loadAES, export: exportSecret,
+		describe: describeLength, length: lengthAES, transform: wrapAES,
+	},
+	"HMAC": {
+		generate: generateHMAC, load: loadHMAC, export: exportSecret,
+		describe: describeHMAC, length: lengthHMAC, sign: signHMAC, verify: verifyHMAC,
+	},
+	"HKDF":   {load: loadSecret, describe: describeNothing, length: lengthAll, derive: deriveHKDF},
+	"PBKDF2": {load: loadSecret, describe: describeNothing, length: lengthAll, derive: derivePBKDF2},
 }
 
 // made is a new key as JavaScript takes it: [handle, algorithm].
