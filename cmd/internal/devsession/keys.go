@@ -1,6 +1,7 @@
 package devsession
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,14 +40,26 @@ type keyboard struct {
 // shownLeads is how many leads the key for them shows.
 const shownLeads = 5
 
-const keysHelp = `  o  open the site in a browser
-  r  rebuild
-  p  the next persona for visitors who have not signed in
-  b  forget the browsers that are paired, and all pairing codes
-  l  the newest leads
-  c  clear the terminal
-  q  quit
-  ?  this list`
+// key is a key that does something; its capital does the same.
+type key struct {
+	name byte
+	help string
+	do   func(*keyboard, context.Context)
+}
+
+// keys lists the keys in the order in which ? shows them.
+func keys() []key {
+	return []key{
+		{'o', "open the site in a browser", (*keyboard).openSite},
+		{'r', "rebuild", (*keyboard).rebuild},
+		{'p', "the next persona for visitors who have not signed in", (*keyboard).nextPersona},
+		{'b', "forget the browsers that are paired, and all pairing codes", (*keyboard).forgetPaired},
+		{'l', "the newest leads", (*keyboard).leads},
+		{'c', "clear the terminal", (*keyboard).clear},
+		{'q', "quit", func(k *keyboard, _ context.Context) { k.quit() }},
+		{'?', "this list", (*keyboard).list},
+	}
+}
 
 // listen does what the keys of a terminal say, until ctx ends. Where there is no
 // terminal to read from, or somebody else reads it, there are no keys.
@@ -56,13 +69,13 @@ func (k *keyboard) listen(ctx context.Context) (stop func()) {
 	if !ok || t.JSON || t.Quiet || !term.IsTerminal(int(in.Fd())) || !terminal.IsTerminal(t.Stderr) {
 		return func() {}
 	}
-	keys, err := singlekeys.Hold(in)
+	held, err := singlekeys.Hold(in)
 	if err != nil {
 		return func() {} // keys are a courtesy
 	}
 	k.console.line("  keys         ? lists them")
-	go k.read(ctx, keys)
-	return keys.Release
+	go k.read(ctx, held)
+	return held.Release
 }
 
 // read ends with the terminal. A read that nobody answers ends with the process.
@@ -79,36 +92,52 @@ func (k *keyboard) read(ctx context.Context, in io.Reader) {
 	}
 }
 
-// press does what one key says; others than those of the list say nothing.
-func (k *keyboard) press(ctx context.Context, key byte) {
-	switch key {
-	case 'o', 'O':
-		k.console.line("opening %s", k.url)
-		go func() { // what opens a browser may go on as long as that
-			if err := k.open(k.url); err != nil {
-				k.console.line("no browser could be opened (%s); the site is at %s", failure.Reason(err), k.url)
-			}
-		}()
-	case 'r', 'R':
-		k.console.line("rebuilding")
-		k.server.Rebuild()
-	case 'p', 'P':
-		k.nextPersona()
-	case 'b', 'B':
-		k.console.line("%s forgotten, and all pairing codes", wording.Count(k.pairing.Forget(), "paired browser"))
-	case 'l', 'L':
-		k.leads(ctx)
-	case 'c', 'C':
-		fmt.Fprint(k.console.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
-	case 'q', 'Q':
-		k.quit()
-	case '?', 'h', 'H':
-		k.console.line("%s", keysHelp)
+// press does what one key says; keys that are not listed do nothing. h is ? without Shift.
+func (k *keyboard) press(ctx context.Context, pressed byte) {
+	pressed = bytes.ToLower([]byte{pressed})[0]
+	if pressed == 'h' {
+		pressed = '?'
+	}
+	for _, known := range keys() {
+		if known.name == pressed {
+			known.do(k, ctx)
+		}
 	}
 }
 
+// list shows the keys.
+func (k *keyboard) list(context.Context) {
+	lines := make([]string, 0, len(keys()))
+	for _, known := range keys() {
+		lines = append(lines, fmt.Sprintf("  %c  %s", known.name, known.help))
+	}
+	k.console.line("%s", strings.Join(lines, "\n"))
+}
+
+func (k *keyboard) openSite(context.Context) {
+	k.console.line("opening %s", k.url)
+	go func() { // what opens a browser may go on as long as that
+		if err := k.open(k.url); err != nil {
+			k.console.line("no browser could be opened (%s); the site is at %s", failure.Reason(err), k.url)
+		}
+	}()
+}
+
+func (k *keyboard) rebuild(context.Context) {
+	k.console.line("rebuilding")
+	k.server.Rebuild()
+}
+
+func (k *keyboard) forgetPaired(context.Context) {
+	k.console.line("%s forgotten, and all pairing codes", wording.Count(k.pairing.Forget(), "paired browser"))
+}
+
+func (k *keyboard) clear(context.Context) {
+	fmt.Fprint(k.console.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
+}
+
 // nextPersona goes round: nobody, and each persona of the site.
-func (k *keyboard) nextPersona() {
+func (k *keyboard) nextPersona(context.Context) {
 	all := []string{""}
 	for _, p := range k.front.Personas() {
 		all = append(all, p.Key)
