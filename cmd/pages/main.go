@@ -4,7 +4,8 @@
 // This package is the only one that knows all rooms: each file holds one subcommand, its flags, the call into a room and
 // what is printed. Rules live in the rooms.
 //
-// A new command is a file here, added by newRoot, remoteCommands or the command above it; its group in cmd/internal/manual/help.go, if none
+// A new command is a file here, added by newRoot, remoteCommands or the command above it; its group in
+// cmd/internal/manual/help.go, if none
 // is above it; what --json prints in documents.go, with its line in json.txtar; a script in testdata/script; what is
 // completed of its arguments in completion.go. The manual and pages schema follow.
 package main
