@@ -83,7 +83,8 @@ func TestOutside(t *testing.T) {
 		{"a style sheet", `import '` + up + `notes/page.css'; export default 1`, nil, nil, "import-outside"},
 		{
 			"by a style sheet", `import './a.css'; export default 1`,
-			[]string{"repos/club/site/src/a.css", `@import "` + up + `notes/page.css";`}, nil, "import-outside",
+			[]string{"repos/club/site/src/a.css", `@import "` + up + `notes/page.css";`},
+			nil, "import-outside",
 		},
 		{"JSX", `import * as React from '` + up + `notes/env.ts'; export default React`, nil, nil, "import-outside"},
 		{
@@ -115,28 +116,34 @@ func TestOutside(t *testing.T) {
 		},
 		{
 			"a link to a file", `import c from './l.txt'; export default c`, nil,
-			[][2]string{{"repos/club/site/src/l.txt", "notes/diary.txt"}}, "import-outside",
+			[][2]string{{"repos/club/site/src/l.txt", "notes/diary.txt"}},
+			"import-outside",
 		},
 		{
 			"a link to a script", `import c from './l.js'; export default c`, nil,
-			[][2]string{{"repos/club/site/src/l.js", "notes/code.js"}}, "import-outside",
+			[][2]string{{"repos/club/site/src/l.js", "notes/code.js"}},
+			"import-outside",
 		},
 		{
 			"a link to a folder", `import c from './l/diary.txt'; export default c`, nil,
-			[][2]string{{"repos/club/site/src/l", "notes"}}, "import-outside",
+			[][2]string{{"repos/club/site/src/l", "notes"}},
+			"import-outside",
 		},
 		{
 			"a link as the folder of packages", `import c from 'notes/leak.json'; export default c`, nil,
-			[][2]string{{"repos/club/node_modules", ""}}, "import-outside",
+			[][2]string{{"repos/club/node_modules", ""}},
+			"import-outside",
 		},
 		{
 			"a link as a package", `import c from 'p/leak.json'; export default c`, nil,
-			[][2]string{{"repos/club/node_modules/p", "notes"}}, "import-outside",
+			[][2]string{{"repos/club/node_modules/p", "notes"}},
+			"import-outside",
 		},
 		{"another project's package", `import c from '` + up + `other/node_modules/q/q.js'; export default c`, nil, nil, "import-outside"},
 		{
 			"of an archive", `import c from '` + up + `notes/backup.zip/diary.txt' ` + text + `; export default c`,
-			[]string{"notes/backup.zip", archive(t, "diary.txt", taken)}, nil, "import-outside",
+			[]string{"notes/backup.zip", archive(t, "diary.txt", taken)},
+			nil, "import-outside",
 		},
 		{
 			"of an archive that is called as Yarn's are",
@@ -152,31 +159,38 @@ func TestOutside(t *testing.T) {
 		{"the token of the checkout", `import c from '../../.git/config' ` + text + `; export default c`, nil, nil, "import-credentials"},
 		{
 			"the site's secrets", `import c from '../.dev.vars' ` + text + `; export default c`,
-			[]string{"repos/club/site/.dev.vars", "A=" + taken}, nil, "import-credentials",
+			[]string{"repos/club/site/.dev.vars", "A=" + taken},
+			nil, "import-credentials",
 		},
 		{
 			"the site's environment", `import c from '../.env.local' ` + text + `; export default c`,
-			[]string{"repos/club/site/.env.local", "A=" + taken}, nil, "import-credentials",
+			[]string{"repos/club/site/.env.local", "A=" + taken},
+			nil, "import-credentials",
 		},
 		{
 			"the token of npm", `import c from '../.npmrc' ` + text + `; export default c`,
-			[]string{"repos/club/site/.npmrc", taken}, nil, "import-credentials",
+			[]string{"repos/club/site/.npmrc", taken},
+			nil, "import-credentials",
 		},
 		{
 			"a key by another name", `import c from './license.txt'; export default c`,
-			[]string{"repos/club/site/src/license.txt", openKey}, nil, "import-credentials",
+			[]string{"repos/club/site/src/license.txt", openKey},
+			nil, "import-credentials",
 		},
 		{
 			"a key in a package", `import c from 'p/k.txt'; export default c`,
-			[]string{"repos/club/node_modules/p/k.txt", openKey}, nil, "import-credentials",
+			[]string{"repos/club/node_modules/p/k.txt", openKey},
+			nil, "import-credentials",
 		},
 		{
 			"leads", `import c from '../.pages/state/platform.db' with { type: 'bytes' }; export default c`,
-			[]string{"repos/club/site/.pages/state/platform.db", taken}, nil, "import-credentials",
+			[]string{"repos/club/site/.pages/state/platform.db", taken},
+			nil, "import-credentials",
 		},
 		{
 			"credentials as JSON", `import c from '../credentials.json'; export default c`,
-			[]string{"repos/club/site/credentials.json", `{"a": "` + taken + `"}`}, nil, "import-credentials",
+			[]string{"repos/club/site/credentials.json", `{"a": "` + taken + `"}`},
+			nil, "import-credentials",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

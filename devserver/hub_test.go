@@ -34,12 +34,14 @@ func TestReloadStreamIsGuarded(t *testing.T) {
 		{"right token, other site", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: cross-site"}, 403},
 		{
 			"right token, other port", "token=" + r.hub.opener + "&v=1",
-			[]string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"}, 403,
+			[]string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"},
+			403,
 		},
 		{"right token, wrong origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: http://evil.example"}, 403},
 		{
 			"right token, wrong origin, forged fetch header", "token=" + r.hub.opener + "&v=1",
-			[]string{asPage, "Origin: http://evil.example"}, 403,
+			[]string{asPage, "Origin: http://evil.example"},
+			403,
 		},
 		{"right token, opaque origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: null"}, 403},
 		{"no version", "token=" + r.hub.opener, []string{asPage}, 400},

@@ -28,11 +28,13 @@ func TestDescribeStaticSite(t *testing.T) {
 }
 
 func TestDescribeEverything(t *testing.T) {
-	info := Describe(&manifest.Manifest{Bindings: manifest.Bindings{
-		Database: &manifest.Database{}, ProjectDatabase: manifest.ProjectRead,
-		Storage: &manifest.Storage{Name: "BUCKET"}, Images: true, Submissions: "inbox",
-	}, Forms: []manifest.Form{{Name: "contact", Event: "custom.contact"}},
-		Runtime: manifest.Runtime{CompatibilityFlags: []string{manifest.FlagNodeJS}}})
+	info := Describe(&manifest.Manifest{
+		Bindings: manifest.Bindings{
+			Database: &manifest.Database{}, ProjectDatabase: manifest.ProjectRead,
+			Storage: &manifest.Storage{Name: "BUCKET"}, Images: true, Submissions: "inbox",
+		}, Forms: []manifest.Form{{Name: "contact", Event: "custom.contact"}},
+		Runtime: manifest.Runtime{CompatibilityFlags: []string{manifest.FlagNodeJS}},
+	})
 	var names []string
 	for _, b := range info.Bindings {
 		names = append(names, b.Name)

@@ -15,7 +15,8 @@ func sample() Problem {
 		Kind: "exception", Title: "The Worker threw an error", Message: "cannot read properties of undefined (reading 'id')",
 		Fix: "check that the row exists", File: "src/worker.js", Line: 12, Column: 9, EndColumn: 11, Status: 500,
 		Snippet: []SnippetLine{
-			{Number: 11, Text: "\tconst row = await find();"}, {Number: 12, Text: "\treturn row.id;", Hit: true},
+			{Number: 11, Text: "\tconst row = await find();"},
+			{Number: 12, Text: "\treturn row.id;", Hit: true},
 			{Number: 13, Text: "}"},
 		},
 		Frames: []Frame{{"show", "src/worker.js", 12, 9}, {"", "src/router.js", 3, 0}},
@@ -185,7 +186,8 @@ func TestWithin(t *testing.T) {
 		{
 			Message: "m", Column: 101, EndColumn: 106,
 			Snippet: []SnippetLine{
-				{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true},
+				{Number: 1, Text: strings.Repeat("x", 130)},
+				{Number: 2, Text: line, Hit: true},
 				{Number: 3, Text: "short"},
 			},
 		},

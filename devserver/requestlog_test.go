@@ -359,7 +359,8 @@ func TestFormatLine(t *testing.T) {
 	}{
 		{site.LogLine{Level: "log", Text: "a"}, "log: a", "log: a"},
 		{
-			site.LogLine{Level: "warn", Text: "a\nb", At: "src/a.ts:1:2"}, "warn: a (src/a.ts:1:2)\nb",
+			site.LogLine{Level: "warn", Text: "a\nb", At: "src/a.ts:1:2"},
+			"warn: a (src/a.ts:1:2)\nb",
 			"\x1b[33mwarn: a\x1b[0m \x1b[2m(src/a.ts:1:2)\x1b[0m\n\x1b[33mb\x1b[0m",
 		},
 		{

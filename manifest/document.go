@@ -14,6 +14,7 @@ type Document struct {
 	refused     map[jsontree.Pointer]bool // where an error stands already
 }
 
+// NewDocument returns the document of a text, not parsed yet.
 func NewDocument(src string) *Document {
 	return &Document{lines: sourcetext.NewLines(src), refused: map[jsontree.Pointer]bool{}}
 }

@@ -27,7 +27,7 @@ func Validate(m *Manifest) diagnostic.List {
 	return diags
 }
 
-// parse runs every rule that looks at the manifest alone.
+// ParseDocument runs every rule that looks at the manifest alone.
 func ParseDocument(name string, src []byte) *Document {
 	if len(src) > limits.MaxManifestBytes {
 		d := NewDocument("")

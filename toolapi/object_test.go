@@ -93,9 +93,11 @@ var checks = []struct{ tool, body, issues string }{
 	{"content.status", `{"cursor":""}`, `cursor: must not be empty`},
 	{"content.status", `{"cursor":"` + strings.Repeat("é", 512) + `"}`, ``},
 	{"content.status", `{"cursor":"` + strings.Repeat("é", 513) + `"}`, `cursor: must have at most 512 characters`},
-	{"content.status", `{"status":1,"format":"x","nope":{}}`,
+	{
+		"content.status", `{"status":1,"format":"x","nope":{}}`,
 		`format: must be one of posts, stories, shorts_clips, long_form, articles, podcast|` +
-			`nope: is not known; what is known: cursor, format, limit, status, workspace|status: must be a string`},
+			`nope: is not known; what is known: cursor, format, limit, status, workspace|status: must be a string`,
+	},
 	{"schedule.read", `{"week":"2026-1-1"}`, `week: must look like a date, such as 2026-11-23`},
 	{"domain.point_at_site", `{}`, `domain_id: is required|site_id: is required`},
 	{

@@ -64,7 +64,8 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"cloudflared", "localhost:8788", there, here,
-			[]string{"Cf-Connecting-Ip: 203.0.113.9", "Cf-Ray: 1-FRA", "Cdn-Loop: cloudflare; loops=1"}, false,
+			[]string{"Cf-Connecting-Ip: 203.0.113.9", "Cf-Ray: 1-FRA", "Cdn-Loop: cloudflare; loops=1"},
+			false,
 		},
 		{"of Cloudflare anything", "localhost", there, here, []string{"Cf-Visitor: {}"}, false},
 		{"Tailscale", "localhost", there, here, []string{"Tailscale-User-Login: a@b.example", "X-Forwarded-For: 127.0.0.1"}, false},
@@ -88,22 +89,26 @@ func TestJudge(t *testing.T) {
 		{"nginx on this machine", "localhost", there, here, []string{"X-Real-Ip: 127.0.0.1"}, true},
 		{
 			"Forwarded on this machine", "localhost", there, here,
-			[]string{`Forwarded: for="[::1]:5000";host="localhost:5173";proto=http, for=127.0.0.1`}, true,
+			[]string{`Forwarded: for="[::1]:5000";host="localhost:5173";proto=http, for=127.0.0.1`},
+			true,
 		},
 		{
 			"Vite's proxy behind a tunnel", "localhost", there, here,
-			[]string{"X-Forwarded-For: 203.0.113.9, 127.0.0.1", "X-Forwarded-Host: localhost"}, false,
+			[]string{"X-Forwarded-For: 203.0.113.9, 127.0.0.1", "X-Forwarded-Host: localhost"},
+			false,
 		},
 		{"a visitor who claims to be here", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1, 203.0.113.9"}, false},
 		{"the same in two lines", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-For: 203.0.113.9"}, false},
 		{
 			"the same of another header", "localhost", there, here,
-			[]string{"X-Forwarded-For: 127.0.0.1", "Cf-Connecting-Ip: 203.0.113.9"}, false,
+			[]string{"X-Forwarded-For: 127.0.0.1", "Cf-Connecting-Ip: 203.0.113.9"},
+			false,
 		},
 		{"the same of the host", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: demo.example"}, false},
 		{
 			"an allowed host that claims to be here", "demo.example", there, here,
-			[]string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost"}, false,
+			[]string{"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost"},
+			false,
 		},
 		{"what is no address", "localhost", there, here, []string{"X-Forwarded-For: unknown"}, false},
 		{"an empty list", "localhost", there, here, []string{"X-Forwarded-For: "}, false},
@@ -111,7 +116,8 @@ func TestJudge(t *testing.T) {
 		{"a Forwarded that names nobody", "localhost", there, here, []string{"Forwarded: proto=http"}, false},
 		{
 			"a Forwarded with an element that names nobody", "localhost", there, here,
-			[]string{"Forwarded: for=127.0.0.1, proto=http"}, false,
+			[]string{"Forwarded: for=127.0.0.1, proto=http"},
+			false,
 		},
 		{"a Forwarded that hides who asks", "localhost", there, here, []string{"Forwarded: for=_hidden"}, false},
 		{"a Forwarded to another host", "localhost", there, here, []string{"Forwarded: for=127.0.0.1;host=demo.example"}, false},
@@ -139,7 +145,8 @@ func TestVisit(t *testing.T) {
 	}{
 		{"demo.example", "127.0.0.1:1", nil, "demo.example false invalid IP"},
 		{
-			"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"},
+			"demo.example", "127.0.0.1:1",
+			[]string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"},
 			"demo.example true 203.0.113.9",
 		},
 		{
@@ -151,7 +158,8 @@ func TestVisit(t *testing.T) {
 		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: a b"}, "localhost:8788 false invalid IP"},
 		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: " + strings.Repeat("a", 300)}, "localhost:8788 false invalid IP"},
 		{
-			"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"},
+			"demo.example", "127.0.0.1:1",
+			[]string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"},
 			"demo.example false 203.0.113.9",
 		},
 		{"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, nonsense"}, "demo.example false invalid IP"},

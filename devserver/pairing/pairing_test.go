@@ -84,8 +84,11 @@ func TestCodeIsBound(t *testing.T) {
 	first, code := c.ask("203.0.113.9")
 	second, secondCode := c.ask("203.0.113.10")
 	for _, use := range []struct{ what, token, code string }{
-		{"another browser", second, code}, {"no code", first, ""}, {"a part", first, code[:7]},
-		{"more", first, code + "0"}, {"another code", first, other(code)},
+		{"another browser", second, code},
+		{"no code", first, ""},
+		{"a part", first, code[:7]},
+		{"more", first, code + "0"},
+		{"another code", first, other(code)},
 	} {
 		if _, err := c.Enter(use.token, use.code); !errors.As(err, new(*WrongError)) {
 			t.Errorf("%s: %v", use.what, err)

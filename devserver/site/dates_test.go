@@ -30,7 +30,8 @@ func TestD013Conditions(t *testing.T) {
 		{"If-None-Match counts more than a date", []string{`If-None-Match: "x"`, "If-Modified-Since: " + date(0)}, 200, "0123456789"},
 		{
 			"If-None-Match counts more than an old date",
-			[]string{"If-None-Match: " + tag, "If-Modified-Since: " + date(-time.Hour)}, 304, "",
+			[]string{"If-None-Match: " + tag, "If-Modified-Since: " + date(-time.Hour)},
+			304, "",
 		},
 		{"If-Unmodified-Since, the same second", []string{"If-Unmodified-Since: " + date(0)}, 200, "0123456789"},
 		{"If-Unmodified-Since, earlier", []string{"If-Unmodified-Since: " + date(-time.Second)}, 412, ""},

@@ -41,7 +41,9 @@ func TestSignedInAs(t *testing.T) {
 		path, form string
 		club       int
 	}{
-		{"/__pages/sign-out", "", 401}, {"/__pages/sign-in", "persona=outsider", 403}, {"/__pages/sign-out", "", 401},
+		{"/__pages/sign-out", "", 401},
+		{"/__pages/sign-in", "persona=outsider", 403},
+		{"/__pages/sign-out", "", 401},
 		{"/__pages/sign-in", "persona=member", 200},
 	} {
 		f.do(t, visitor, "POST", step.path, step.form, "Content-Type: application/x-www-form-urlencoded")

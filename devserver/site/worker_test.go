@@ -94,11 +94,13 @@ func TestWorkerFailures(t *testing.T) {
 func TestCookiesOfWorkers(t *testing.T) {
 	var seen string
 	f := start(t, Options{DevHints: true},
-		Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")},
+		Revision{
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")},
 			Worker: workerFunc(func(_ http.ResponseWriter, r *http.Request) error {
 				seen = strings.Join(r.Header["Cookie"], "|")
 				return nil
-			})})
+			}),
+		})
 	for sent, want := range map[string]string{
 		"a=b; " + f.site.sessions.cookie + "=t; c":        "a=b; c",
 		"pages_session_00000000=other; pages=1":           "pages=1",

@@ -170,7 +170,10 @@ var rules = [...]Rule{
 	{CodeNotRegular, "something among the public assets is no regular file"},
 	{CodeNameUTF8, "a file's name is not UTF-8"},
 	{CodeNameNUL, "a file's name has a NUL"},
-	{CodeNameReserved, "a public file is one that the platform keeps for itself: by its path, or as the manifest, a migration or the Worker's entry"},
+	{
+		CodeNameReserved,
+		"a public file is one that the platform keeps for itself: by its path, or as the manifest, a migration or the Worker's entry",
+	},
 	{CodeNameSecret, "a public file is called like those that hold secrets"},
 	{CodeLinkEscape, "a symbolic link among the public assets leads to no file of the site"},
 	{CodeLinkLoop, "symbolic links among the public assets lead in a circle"},

@@ -28,7 +28,10 @@ func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
 		}
 	}
 	if left+omitted > 0 {
-		fmt.Fprintf(&b, "::notice title=pages validate::%s more%s\n", Plural(left+omitted, "problem"), whereListed(summarized, omitted > 0, len(reports)))
+		fmt.Fprintf(
+			&b, "::notice title=pages validate::%s more%s\n", Plural(left+omitted, "problem"),
+			whereListed(summarized, omitted > 0, len(reports)),
+		)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

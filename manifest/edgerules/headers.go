@@ -90,13 +90,19 @@ func (f *edgeFile) headerRules() []headerRule {
 			if open >= 0 {
 				f.headerLine(line, block.text, &rules[open])
 			} else if known == "" {
-				f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path", `put a line with a path above it, such as "/*"`)
+				f.refuse(
+					diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path",
+					`put a line with a path above it, such as "/*"`,
+				)
 			}
 			continue
 		}
 		empty()
 		if len(rules) == maxHeaderRules {
-			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
+			f.refuse(
+				diagnostic.CodeEdgeTooMany, line.whole(),
+				fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`,
+			)
 			return rules
 		}
 		open, known, block = -1, "refused", line
@@ -121,9 +127,15 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	switch {
 	case !pair && !unset:
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header", `write "Name: value", or "! Name" to leave a header out`)
+		f.refuse(
+			diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header",
+			`write "Name: value", or "! Name" to leave a header out`,
+		)
 	case !headerName.MatchString(name):
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header", `write a name of letters, digits and -, then a colon and the value`)
+		f.refuse(
+			diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header",
+			`write a name of letters, digits and -, then a colon and the value`,
+		)
 	case ownedHeader(canonical):
 		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
 	case HeaderSecret(name, value) != "":

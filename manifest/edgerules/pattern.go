@@ -107,7 +107,10 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 		}
 		p.host, host, path = true, strings.ToLower(rest[:slash]), rest[slash:]
 		if host == "" || !plainHost(host) {
-			f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port", "write it as https://example.com/path; rules look neither at scheme nor port")
+			f.refuse(
+				diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port",
+				"write it as https://example.com/path; rules look neither at scheme nor port",
+			)
 			return nil, false
 		}
 	}
@@ -122,16 +125,26 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 	path = f.withoutQuery(path, at)
 	tokens := append(edgeTokens(host), edgeTokens(path)...)
 	if fault := edgeFault(tokens); fault != "" {
-		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault, "let one of them stand, and split the rule if it needs more")
+		f.refuse(
+			diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault,
+			"let one of them stand, and split the rule if it needs more",
+		)
 		return nil, false
 	}
 	decoded, fault := edgeSample(path)
 	if fault != "" {
-		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix)
+		f.refuse(
+			diagnostic.CodeEdgePath, at,
+			fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix,
+		)
 		return nil, false
 	}
 	if sitepath.ReservedPath(decoded) != "" {
-		f.warn(diagnostic.CodeEdgeReserved, at, sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
+		f.warn(
+			diagnostic.CodeEdgeReserved, at,
+			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts",
+			"remove the rule",
+		)
 	}
 	p.compile(host, path)
 	return p, true

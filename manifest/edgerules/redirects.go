@@ -135,8 +135,9 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			dynamic++
 		}
 		if static > maxStaticRedirects || dynamic > maxDynamicRedirects {
-			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
-				maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
+			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(),
+				fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
+					maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
 			return rules
 		}
 		key := rule.from.prefix
@@ -144,7 +145,10 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			key = "*" + rule.from.expr.String()
 		}
 		if before, twice := seen[key]; twice {
-			f.warn(diagnostic.CodeEdgeDuplicate, from, fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
+			f.warn(
+				diagnostic.CodeEdgeDuplicate, from,
+				fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them",
+			)
 			continue
 		}
 		seen[key] = line.number
@@ -205,7 +209,11 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	}
 	for _, name := range placeholder.FindAllString(rule.to, -1) {
 		if !slices.Contains(rule.from.names, name[1:]) {
-			f.warn(diagnostic.CodeEdgePath, at[1], sourcetext.Quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "put it into the path of the rule, or correct its name")
+			f.warn(
+				diagnostic.CodeEdgePath, at[1],
+				sourcetext.Quote(name)+" stands for nothing in the path of the rule, and is kept as it is",
+				"put it into the path of the rule, or correct its name",
+			)
 		}
 	}
 	return rule, at[0], f.leadsOn(words, at[1], rule)
@@ -222,7 +230,11 @@ func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRul
 		return f.elsewhere(to, rest, at, rule)
 	}
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is neither a path of the site nor an https:// address", `begin it with one slash, or with https://`)
+		f.refuse(
+			diagnostic.CodeEdgePath, at,
+			sourcetext.Quote(text)+" is neither a path of the site nor an https:// address",
+			`begin it with one slash, or with https://`,
+		)
 		return "", false
 	}
 	end := len(to)
@@ -234,7 +246,11 @@ func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRul
 	case fault != "":
 		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
 	case sitepath.ReservedPath(decoded) != "":
-		f.refuse(diagnostic.CodeEdgeReserved, at, sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "lead to a page of the site, or remove the rule")
+		f.refuse(
+			diagnostic.CodeEdgeReserved, at,
+			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead",
+			"lead to a page of the site, or remove the rule",
+		)
 	default:
 		return to, true
 	}
@@ -252,12 +268,18 @@ func (f *edgeFile) elsewhere(to, rest string, at sourcetext.Span, rule redirectR
 		return "", false
 	}
 	if rule.status == 200 {
-		f.refuse(diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path", "use 302 to lead to another site, or fetch it in the Worker")
+		f.refuse(
+			diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path",
+			"use 302 to lead to another site, or fetch it in the Worker",
+		)
 		return "", false
 	}
 	for _, name := range placeholder.FindAllString(host, -1) {
 		if slices.Contains(rule.from.names, name[1:]) {
-			f.warn(diagnostic.CodeEdgeOpen, at, "whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out")
+			f.warn(
+				diagnostic.CodeEdgeOpen, at,
+				"whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out",
+			)
 		}
 	}
 	return to, true
@@ -296,7 +318,11 @@ func (f *edgeFile) leadsOn(words []string, at sourcetext.Span, rule redirectRule
 	}
 	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
 	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
-		f.refuse(diagnostic.CodeEdgeLoop, at, fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", sourcetext.Quote(words[1])), once)
+		f.refuse(
+			diagnostic.CodeEdgeLoop, at,
+			fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", sourcetext.Quote(words[1])),
+			once,
+		)
 		return false
 	}
 	if rule.status == 200 || rule.varies() {
@@ -331,7 +357,11 @@ func (r *Rules) checkChains(f *edgeFile) {
 			}
 			continue
 		}
-		f.refuse(diagnostic.CodeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
+		f.refuse(
+			diagnostic.CodeEdgeLoop, rule.at,
+			fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]),
+			"give one of them another destination",
+		)
 		for _, line := range lines {
 			looped[line] = true
 		}
@@ -353,7 +383,14 @@ func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
 	for _, begun := range []bool{false, true} { // a long loop is begun by none
 		for _, rule := range r.redirects {
 			if lines := long[rule.line]; len(lines) > 0 && later[rule.line] == begun && !told[rule.line] {
-				f.warn(diagnostic.CodeEdgeChain, rule.at, fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d", maxHops, lines[maxHops]), "lead it straight to where the last of them leads")
+				f.warn(
+					diagnostic.CodeEdgeChain, rule.at,
+					fmt.Sprintf(
+						"browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
+						maxHops, lines[maxHops],
+					),
+					"lead it straight to where the last of them leads",
+				)
 				tellAll(rule.line, long, told)
 			}
 		}

@@ -7,11 +7,13 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// nodeKind is the type of a JSON value.
-type nodeKind int
+// NodeKind is the type of a JSON value.
+type NodeKind int
 
+// The kinds.
 const (
-	BadNode nodeKind = iota // reported already; no rule looks at it
+	// BadNode was reported already; no rule looks at it.
+	BadNode NodeKind = iota
 	NullNode
 	BoolNode
 	NumberNode
@@ -21,22 +23,22 @@ const (
 )
 
 // Name is the kind with its article, for messages.
-func (k nodeKind) Name() string {
+func (k NodeKind) Name() string {
 	return [...]string{"unreadable", "null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
 // Node is one value of a parsed document and where it stands. Spans include quotes and brackets.
 type Node struct {
 	sourcetext.Span
-	Kind    nodeKind
+	Kind    NodeKind
 	Text    string // a string's value, a number's or boolean's literal
 	Items   []*Node
 	Members []member
-	index   map[string]firstLast // of the keys, once a large object was asked for one
+	index   map[string]Positions // of the keys, once a large object was asked for one
 }
 
-// firstLast are the positions of a key's first and last member.
-type firstLast struct{ First, last int }
+// Positions are the positions of a key's first and last member.
+type Positions struct{ First, last int }
 
 // member is one key of an object with its value, in source order; duplicates are kept.
 type member struct {
@@ -58,7 +60,7 @@ func (n *Node) Get(key string) *Node {
 }
 
 // Find looks a key up.
-func (n *Node) Find(key string) (at firstLast, ok bool) {
+func (n *Node) Find(key string) (at Positions, ok bool) {
 	const small = 16
 	if len(n.Members) > small {
 		if n.index == nil {
@@ -78,8 +80,8 @@ func (n *Node) Find(key string) (at firstLast, ok bool) {
 	return at, ok
 }
 
-func indexKeys(members []member) map[string]firstLast {
-	index := make(map[string]firstLast, len(members))
+func indexKeys(members []member) map[string]Positions {
+	index := make(map[string]Positions, len(members))
 	for i, m := range members {
 		at, twice := index[m.Key]
 		if !twice {

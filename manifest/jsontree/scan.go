@@ -23,33 +23,36 @@ type parser struct {
 	pos    int
 	depth  int
 	loose  bool // comments and trailing commas are no faults, as in the configs of other tools
-	faults []fault
+	faults []Fault
 }
 
-// fault is a syntax error.
-type fault struct {
+// Fault is a syntax error.
+type Fault struct {
 	sourcetext.Span
 	Msg, Fix string
 }
 
 // Parse returns the document, nil when it could not be read to its end, and every syntax error found.
-func Parse(src string) (*Node, []fault) {
+func Parse(src string) (*Node, []Fault) {
 	return (&parser{src: src}).document()
 }
 
-// ParseJSONC is parseJSON for a file that may have comments and trailing commas.
-func ParseJSONC(src string) (*Node, []fault) {
+// ParseJSONC is Parse for a file that may have comments and trailing commas.
+func ParseJSONC(src string) (*Node, []Fault) {
 	return (&parser{src: src, loose: true}).document()
 }
 
-func (p *parser) document() (*Node, []fault) {
+func (p *parser) document() (*Node, []Fault) {
 	root := p.read()
 	if len(p.faults) == 0 {
 		return root, nil
 	}
 	if at, found := conflict(p.src); found {
 		p.faults = nil
-		p.fault(at, "a merge conflict is not resolved yet", "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
+		p.fault(
+			at, "a merge conflict is not resolved yet",
+			"keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
+		)
 		return nil, p.faults
 	}
 	return root, p.faults
@@ -87,7 +90,7 @@ func (p *parser) read() *Node {
 }
 
 func (p *parser) fault(at sourcetext.Span, msg, fix string) {
-	p.faults = append(p.faults, fault{at, msg, fix})
+	p.faults = append(p.faults, Fault{at, msg, fix})
 }
 
 // tolerable is fault for what a loose parser allows.
@@ -170,7 +173,10 @@ func (p *parser) value() (*Node, bool) {
 	switch c := p.src[p.pos]; {
 	case c == '{' || c == '[':
 		if p.depth == maxDepth {
-			p.fault(sourcetext.Span{Start: p.pos, End: p.pos + 1}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a manifest needs five at most")
+			p.fault(
+				sourcetext.Span{Start: p.pos, End: p.pos + 1}, fmt.Sprintf("nested deeper than %d levels", maxDepth),
+				"a manifest needs five at most",
+			)
 			return nil, false
 		}
 		p.depth++
@@ -272,7 +278,10 @@ func (p *parser) separator(open int, closing byte, first bool) (done, ok bool) {
 		p.fault(sourcetext.Span{Start: last, End: last}, "a comma is missing here", "add a comma")
 		return false, true
 	default:
-		return false, p.unexpected(`"," or `+sourcetext.Quote(string(closing)), "remove it, or write "+sourcetext.Quote(string(closing))+" before it")
+		return false, p.unexpected(
+			`"," or `+sourcetext.Quote(string(closing)),
+			"remove it, or write "+sourcetext.Quote(string(closing))+" before it",
+		)
 	}
 }
 
@@ -304,7 +313,10 @@ func (p *parser) unexpected(want, fix string) bool {
 	if r == ',' {
 		fix = "remove the comma"
 	}
-	p.fault(sourcetext.Span{Start: p.pos, End: p.pos + n}, fmt.Sprintf("unexpected %s where %s was expected", sourcetext.Quote(string(r)), want), fix)
+	p.fault(
+		sourcetext.Span{Start: p.pos, End: p.pos + n},
+		fmt.Sprintf("unexpected %s where %s was expected", sourcetext.Quote(string(r)), want), fix,
+	)
 	return false
 }
 
@@ -321,6 +333,7 @@ func (p *parser) word() sourcetext.Span {
 	return sourcetext.Span{Start: p.pos, End: end}
 }
 
+// IsWordByte reports whether a byte may be part of a bare word, such as true.
 func IsWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
@@ -358,7 +371,10 @@ func (p *parser) str(n *Node) bool {
 			plain = false
 			p.pos++
 		case c < 0x20 && !strings.HasPrefix(p.src[p.pos:], "\r\n"):
-			p.fault(sourcetext.Span{Start: p.pos, End: p.pos + 1}, fmt.Sprintf("a raw control character %U inside a string", c), fmt.Sprintf(`write \u%04x`, c))
+			p.fault(
+				sourcetext.Span{Start: p.pos, End: p.pos + 1},
+				fmt.Sprintf("a raw control character %U inside a string", c), fmt.Sprintf(`write \u%04x`, c),
+			)
 		}
 		p.pos++
 	}
@@ -398,7 +414,10 @@ func (p *parser) unescape(body string, offset int) string {
 			_, width := utf8.DecodeRuneInString(body[i+1:])
 			n = max(n, 1+width)
 			what := fmt.Sprintf("%s is no escape that stands for a character", sourcetext.Quote(body[i:i+n]))
-			p.fault(sourcetext.Span{Start: offset + i, End: offset + i + n}, what, `JSON knows \" \\ \/ \b \f \n \r \t and \u with four hex digits`)
+			p.fault(
+				sourcetext.Span{Start: offset + i, End: offset + i + n}, what,
+				`JSON knows \" \\ \/ \b \f \n \r \t and \u with four hex digits`,
+			)
 			r = utf8.RuneError
 		}
 		b.WriteRune(r)

@@ -20,7 +20,9 @@ import (
 
 //nolint:gochecknoglobals // constants
 var (
-	secretFile  = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
+	secretFile = regexp.MustCompile(
+		`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`,
+	)
 	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
@@ -127,7 +129,8 @@ var reasonLong = fmt.Sprintf("is longer than %d bytes or %d segments", limits.Ma
 
 // long reports whether a path is over the limits of a whole one in form C.
 func long(p string) bool {
-	return (len(p) > limits.MaxPathBytes && len(norm.NFC.String(p)) > limits.MaxPathBytes) || strings.Count(p, "/") >= limits.MaxPathSegments
+	return (len(p) > limits.MaxPathBytes && len(norm.NFC.String(p)) > limits.MaxPathBytes) ||
+		strings.Count(p, "/") >= limits.MaxPathSegments
 }
 
 // SecretName reports whether a segment of a path is a name of files that hold secrets, which no upload takes.

@@ -44,7 +44,8 @@ func (a Folder) MoveOut() string {
 // MayBeKey tells files that could be a key from the many that a site is made of.
 func MayBeKey(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
-	case "", ".txt", ".text", ".asc", ".crt", ".cer", ".cert", ".der", ".bak", ".old", ".orig", ".conf", ".cfg", ".ini", ".rsa", ".priv", ".private", ".md":
+	case "", ".txt", ".text", ".asc", ".crt", ".cer", ".cert", ".der", ".bak", ".old", ".orig",
+		".conf", ".cfg", ".ini", ".rsa", ".priv", ".private", ".md":
 		return true
 	}
 	return false

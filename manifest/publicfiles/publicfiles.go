@@ -140,17 +140,36 @@ func (a Folder) misplaced(e *Entry) bool {
 	case HiddenPath(a.rel(e.File)):
 		return false
 	case e.File == a.Dir && !atRoot && a.Migration(e.File):
-		e.refuseAs(diagnostic.CodeNameReserved, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
+		e.refuseAs(
+			diagnostic.CodeNameReserved, "give the assets a folder outside of it",
+			"%q cannot be served: it lies among the migrations",
+		)
 	case strings.EqualFold(path.Base(e.File), sitepath.ManifestFile) && e.File != sitepath.ManifestFile:
-		e.refuseAs(diagnostic.CodeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
+		e.refuseAs(
+			diagnostic.CodeNameReserved, "remove it, or move it out of the assets folder",
+			"%q cannot be served: a manifest is never public",
+		)
 	case a.rel(e.File) == pagesWorker && !a.holdsEntry(e.File):
-		e.refuseAs(diagnostic.CodeNameReserved, `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`, "%q cannot be served: it is a Worker's code")
+		e.refuseAs(
+			diagnostic.CodeNameReserved,
+			`list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
+			"%q cannot be served: it is a Worker's code",
+		)
 	case atRoot:
 		return false
 	case e.File == a.Entry:
-		e.refuseAs(diagnostic.CodeNameReserved, `move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`, "%q cannot be served: it is the Worker's entry")
+		e.refuseAs(
+			diagnostic.CodeNameReserved,
+			`move it to a folder of its own, such as "src", and name it there in "entry"; `+
+				`where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
+			"%q cannot be served: it is the Worker's entry",
+		)
 	case a.Migration(e.File):
-		e.refuseAs(diagnostic.CodeNameReserved, `move it to a folder of its own, such as "migrations", and name that in "migrations"`, "%q cannot be served: it holds the migrations")
+		e.refuseAs(
+			diagnostic.CodeNameReserved,
+			`move it to a folder of its own, such as "migrations", and name that in "migrations"`,
+			"%q cannot be served: it holds the migrations",
+		)
 	default:
 		return false
 	}
@@ -192,7 +211,10 @@ func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	folder, _, err := sitepath.Follow(fsys, path.Dir(file))
 	switch {
 	case err != nil || folder != path.Join(top, path.Dir(a.rel(file))):
-		e.refuseAs(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q lies behind a link to a folder, which is not followed")
+		e.refuseAs(
+			diagnostic.CodeLinkEscape, "put the folder itself in its place",
+			"%q lies behind a link to a folder, which is not followed",
+		)
 	case info.Mode()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !info.Mode().IsRegular():
@@ -304,5 +326,6 @@ func HoldsSecrets(name string) bool {
 // accountKey reports whether a JSON file is named as cloud providers name the keys of accounts they hand out.
 func accountKey(name string) bool {
 	plain := strings.NewReplacer("-", "", "_", "").Replace(name)
-	return strings.HasPrefix(plain, "serviceaccount") || strings.HasSuffix(plain, "serviceaccount.json") || strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
+	return strings.HasPrefix(plain, "serviceaccount") || strings.HasSuffix(plain, "serviceaccount.json") ||
+		strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
 }

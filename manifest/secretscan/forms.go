@@ -137,8 +137,17 @@ func short(r rune) string {
 // number, whether letters outside of ASCII are, and with which digits.
 func jsonEscapings() (list []escaping) {
 	for _, variant := range []struct{ slashed, numbered string }{
-		{`"\`, ""}, {`"\/`, ""}, {`"\`, `<>&`}, {`"\`, `<>&'+=`}, {`"\`, `<>&'+=/`}, {`'\`, ""}, {"`\\$", ""},
-		{`"'\`, ""}, {`"'\/`, ""}, {`\`, ""}, {`\`, `"'<>&`},
+		{`"\`, ""},
+		{`"\/`, ""},
+		{`"\`, `<>&`},
+		{`"\`, `<>&'+=`},
+		{`"\`, `<>&'+=/`},
+		{`'\`, ""},
+		{"`\\$", ""},
+		{`"'\`, ""},
+		{`"'\/`, ""},
+		{`\`, ""},
+		{`\`, `"'<>&`},
 	} {
 		for _, by := range []string{`\u%04x`, `\u%04X`, `\x%02x`, `\x%02X`} {
 			for _, asciiOnly := range []bool{false, true} {
@@ -196,8 +205,15 @@ func urlEscapings() (list []escaping) {
 // htmlEscapings are those of HTML and XML: how quotes are written, and whether letters outside of ASCII are numbers.
 func htmlEscapings() (list []escaping) {
 	for _, quotes := range [][2]string{
-		{"", ""}, {"&quot;", ""}, {"&#34;", "&#39;"}, {"&quot;", "&#39;"}, {"&quot;", "&#x27;"}, {"&quot;", "&#039;"},
-		{"&quot;", "&apos;"}, {"&#x22;", "&#x27;"}, {"", "&#39;"},
+		{"", ""},
+		{"&quot;", ""},
+		{"&#34;", "&#39;"},
+		{"&quot;", "&#39;"},
+		{"&quot;", "&#x27;"},
+		{"&quot;", "&#039;"},
+		{"&quot;", "&apos;"},
+		{"&#x22;", "&#x27;"},
+		{"", "&#39;"},
 	} {
 		for _, by := range []string{"", "&#%d;", "&#x%x;", "&#x%X;"} {
 			list = append(list, escaping{formHTML, false, func(r rune) string {

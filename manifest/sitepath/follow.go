@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// Why a link is not followed.
 var (
 	ErrLinkOut    = errors.New("a symbolic link leads out of the bundle")
 	ErrLinkLoop   = errors.New("symbolic links lead in a circle")

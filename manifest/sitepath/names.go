@@ -28,5 +28,7 @@ func CleanPath(p string) string {
 	return path.Clean(p)
 }
 
+// PercentEncoded matches a byte that is written as %2F.
+//
 //nolint:gochecknoglobals // a constant
 var PercentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)

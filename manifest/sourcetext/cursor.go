@@ -16,6 +16,7 @@ type Cursor struct {
 	Frozen       bool   // what is read now is not the file's own text
 }
 
+// NewCursor returns the position of the first character of a text.
 func NewCursor() Cursor { return Cursor{Line: 1, Column: 1} }
 
 // Advance moves behind text. A byte order mark at the start of the file is no character of its line.

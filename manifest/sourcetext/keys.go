@@ -42,7 +42,8 @@ func KeysIn(s string) []Span {
 // SoundsSecret matches the keys of a document whose values are secrets.
 //
 //nolint:gochecknoglobals // a constant
-var SoundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|pwd|pass|passwords?|passwd|passphrase)$` +
+var SoundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|` +
+	`pwd|pass|passwords?|passwd|passphrase)$` +
 	`|(?i:[_.-](?:key|token|secret|password|passwd|passphrase|pwd|pass|dsn|credential)s?)$` +
 	`|(?i:(?:api|auth|access|private|secret|signing|client)(?:key|token|secret)s?)$` +
 	`|[a-z0-9](?:Key|Token|Secret|Password|Passwd|Passphrase|Dsn|DSN|Credential)s?$`)

@@ -3,7 +3,8 @@
 // without what could drive a terminal.
 //
 // In go texts, out come positions, spans and quoted words. Lines and columns are 1-based, and columns count characters.
-// No function fails. Functions are safe for concurrent use; Lines and a Cursor belong to one reader. The package reads no file and decides nothing about a manifest.
+// No function fails. Functions are safe for concurrent use; Lines and a Cursor belong to one reader. The package reads no file
+// and decides nothing about a manifest.
 package sourcetext
 
 import (
@@ -22,6 +23,7 @@ type Lines struct {
 // block is the number of bytes between two counts of characters.
 const block = 1024
 
+// NewLines finds the lines of a text.
 func NewLines(src string) *Lines {
 	l := &Lines{Src: src, Starts: make([]int, 1, 1+strings.Count(src, "\n"))}
 	if strings.HasPrefix(src, ByteOrderMark) {

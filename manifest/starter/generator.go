@@ -96,7 +96,10 @@ func pelican(project fs.FS) (Generator, bool) {
 // sphinx has its sources in one of four places, and writes beside them: what sphinx-quickstart and Read the Docs begin with.
 func sphinx(project fs.FS) (Generator, bool) {
 	for _, place := range []struct{ source, build string }{
-		{"docs", "docs/_build"}, {"docs/source", "docs/build"}, {".", "_build"}, {"source", "build"},
+		{"docs", "docs/_build"},
+		{"docs/source", "docs/build"},
+		{".", "_build"},
+		{"source", "build"},
 		{"doc", "doc/_build"},
 	} {
 		text, err := fs.ReadFile(project, path.Join(place.source, "conf.py"))

@@ -138,7 +138,8 @@ func appendTelltales(all []telltale, text string) []telltale {
 			at = 0
 		}
 		piece := stretch[at : at+telltaleBytes]
-		if ascii := strings.IndexFunc(piece, func(r rune) bool { return r >= 0x80 }) < 0; ascii && strings.Count(piece, " ") < telltaleSpaces {
+		if ascii := strings.IndexFunc(piece, func(r rune) bool { return r >= 0x80 }) < 0; ascii &&
+			strings.Count(piece, " ") < telltaleSpaces {
 			continue // a long name, or a number
 		}
 		all = append(all, telltale([]byte(piece)))
@@ -148,7 +149,8 @@ func appendTelltales(all []telltale, text string) []telltale {
 
 // plain reports whether a character is written as itself in scripts, JSON and pages.
 func plain(r rune) bool {
-	return r == ' ' || r == ',' || r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r > 0xa0 && r != '\u2028' && r != '\u2029'
+	return r == ' ' || r == ',' || r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' ||
+		r > 0xa0 && r != '\u2028' && r != '\u2029'
 }
 
 // ofWord reports whether a byte belongs to a word.
@@ -204,7 +206,11 @@ func (l *leaks) report(files []string) {
 			"guard it with a members route as well, or have what writes it leave those pages out")
 	}
 	if more := told - maxLeaksTold; more > 0 {
-		l.Warn(diagnostic.CodeAssetLeak, "/routes", diagnostic.Plural(more, "more public file")+" with text of members pages", "correct those that are listed first")
+		l.Warn(
+			diagnostic.CodeAssetLeak, "/routes",
+			diagnostic.Plural(more, "more public file")+" with text of members pages",
+			"correct those that are listed first",
+		)
 	}
 }
 

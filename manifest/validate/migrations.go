@@ -24,7 +24,11 @@ import (
 func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 	entries, err := fs.ReadDir(b.fsys, dir) // sorted bytewise, as migrations are applied
 	if err != nil {
-		b.Refuse(diagnostic.CodePathUnreadable, p, fmt.Sprintf("the migrations in %s cannot be read: %s", sourcetext.Quote(dir), sitepath.Reason(err)), "let the user who runs this read them")
+		b.Refuse(
+			diagnostic.CodePathUnreadable, p,
+			fmt.Sprintf("the migrations in %s cannot be read: %s", sourcetext.Quote(dir), sitepath.Reason(err)),
+			"let the user who runs this read them",
+		)
 		return
 	}
 	created, cut, previous := tables{}, false, ""
@@ -39,14 +43,21 @@ func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), ".down.sql") {
-			b.Warn(diagnostic.CodeMigrationDown, p, sourcetext.Quote(e.Name())+" is applied as any other migration, in the order of its name", "move it out of "+sourcetext.Quote(dir)+"; pages migrate undo is the way back")
+			b.Warn(
+				diagnostic.CodeMigrationDown, p,
+				sourcetext.Quote(e.Name())+" is applied as any other migration, in the order of its name",
+				"move it out of "+sourcetext.Quote(dir)+"; pages migrate undo is the way back",
+			)
 		}
 		b.checkOrder(p, previous, e.Name())
 		previous = e.Name()
 		size, err := b.migration(created, p, dir, e.Name(), work)
 		if errors.Is(err, htmlforms.ErrTooMuch) && !cut {
 			cut = true
-			msg := fmt.Sprintf("the migrations up to %s are longer than the %d bytes that are looked through for tables", sourcetext.Quote(e.Name()), maxSQLBytes)
+			msg := fmt.Sprintf(
+				"the migrations up to %s are longer than the %d bytes that are looked through for tables",
+				sourcetext.Quote(e.Name()), maxSQLBytes,
+			)
 			b.Warn(diagnostic.CodeMigrationCut, p, msg, "move data out of the migrations")
 		}
 		work -= size
@@ -63,11 +74,15 @@ func (b *bundle) checkIgnored(p jsontree.Pointer, dir string, e fs.DirEntry) {
 	switch ext := path.Ext(name); {
 	case strings.HasPrefix(name, "."):
 	case !e.IsDir() && strings.EqualFold(ext, ".sql"):
-		b.Warn(diagnostic.CodeMigrationIgnored, p, fmt.Sprintf("%s is no migration: its name does not end in \".sql\", in lower case", sourcetext.Quote(name)),
+		b.Warn(diagnostic.CodeMigrationIgnored, p,
+			fmt.Sprintf("%s is no migration: its name does not end in \".sql\", in lower case", sourcetext.Quote(name)),
 			"rename it to "+sourcetext.Literal(strings.TrimSuffix(name, ext)+".sql"))
 	case e.IsDir() && dir != ".":
 		if inside := b.scriptBelow(path.Join(dir, name)); inside != "" {
-			msg := fmt.Sprintf("%s is no migration: those in folders below %s are not applied", sourcetext.Quote(strings.TrimPrefix(inside, dir+"/")), sourcetext.Quote(dir))
+			msg := fmt.Sprintf(
+				"%s is no migration: those in folders below %s are not applied",
+				sourcetext.Quote(strings.TrimPrefix(inside, dir+"/")), sourcetext.Quote(dir),
+			)
 			b.Warn(diagnostic.CodeMigrationIgnored, p, msg, "move it up to "+sourcetext.Quote(dir))
 		}
 	}
@@ -77,7 +92,8 @@ func (b *bundle) checkIgnored(p jsontree.Pointer, dir string, e fs.DirEntry) {
 func (b *bundle) checkUnnamed() {
 	const usual = "migrations"
 	if script := b.scriptBelow(usual); script != "" {
-		b.Warn(diagnostic.CodeMigrationIgnored, "/bindings/database", sourcetext.Quote(script)+" is no migration: the database names no folder of them",
+		b.Warn(diagnostic.CodeMigrationIgnored, "/bindings/database",
+			sourcetext.Quote(script)+" is no migration: the database names no folder of them",
 			fmt.Sprintf("add \"migrations\": %q to \"bindings.database\"", usual))
 	}
 }
@@ -104,10 +120,18 @@ func (b *bundle) migration(created tables, p jsontree.Pointer, dir, name string,
 	case errors.Is(err, fs.ErrNotExist) && sitepath.Vanished(b.fsys, path.Join(dir, name)):
 		return 0, nil
 	case errors.Is(err, fs.ErrNotExist):
-		b.Refuse(diagnostic.CodePathSymlink, p, fmt.Sprintf("the migration %s is a link that leads nowhere", sourcetext.Quote(name)), "put the file itself into the bundle")
+		b.Refuse(
+			diagnostic.CodePathSymlink, p,
+			fmt.Sprintf("the migration %s is a link that leads nowhere", sourcetext.Quote(name)),
+			"put the file itself into the bundle",
+		)
 		return 0, nil
 	case err != nil:
-		b.Refuse(diagnostic.CodePathSymlink, p, fmt.Sprintf("the migration %s cannot be followed: %s", sourcetext.Quote(name), sitepath.Reason(err)), "put the file itself into the bundle")
+		b.Refuse(
+			diagnostic.CodePathSymlink, p,
+			fmt.Sprintf("the migration %s cannot be followed: %s", sourcetext.Quote(name), sitepath.Reason(err)),
+			"put the file itself into the bundle",
+		)
 		return 0, nil
 	}
 	f, err := sitepath.OpenRegular(b.fsys, target)
@@ -130,7 +154,11 @@ func (b *bundle) migration(created tables, p jsontree.Pointer, dir, name string,
 }
 
 func (b *bundle) unreadable(p jsontree.Pointer, name string, err error) {
-	b.Refuse(diagnostic.CodePathUnreadable, p, fmt.Sprintf("the migration %s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)), "put a file there that the user who runs this can read")
+	b.Refuse(
+		diagnostic.CodePathUnreadable, p,
+		fmt.Sprintf("the migration %s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)),
+		"put a file there that the user who runs this can read",
+	)
 }
 
 // checkOrder compares the numbers of two migrations that follow each other by name.
@@ -141,10 +169,17 @@ func (b *bundle) checkOrder(p jsontree.Pointer, before, after string) {
 	}
 	switch c := compareNumbers(x, y); {
 	case c > 0:
-		msg := fmt.Sprintf("%s is applied before %s: migrations run in the order of their names", sourcetext.Quote(before), sourcetext.Quote(after))
+		msg := fmt.Sprintf(
+			"%s is applied before %s: migrations run in the order of their names", sourcetext.Quote(before),
+			sourcetext.Quote(after),
+		)
 		b.Warn(diagnostic.CodeMigrationOrder, p, msg, orderFix(x, y, after))
 	case c == 0:
-		b.Warn(diagnostic.CodeMigrationNumber, p, fmt.Sprintf("%s and %s have the same number", sourcetext.Quote(before), sourcetext.Quote(after)), "give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name")
+		b.Warn(
+			diagnostic.CodeMigrationNumber, p,
+			fmt.Sprintf("%s and %s have the same number", sourcetext.Quote(before), sourcetext.Quote(after)),
+			"give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name",
+		)
 	}
 }
 

@@ -31,7 +31,8 @@ func (b *bundle) page(a *assets, e publicfiles.Entry) {
 	case errors.Is(err, htmlforms.ErrTooMuch):
 		s.cut = append(s.cut, e.File)
 	case err != nil && !sitepath.Vanished(b.fsys, e.File):
-		b.Refuse(diagnostic.CodePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
+		b.Refuse(diagnostic.CodePathUnreadable, "/assets",
+			fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
 			"let the user who runs this read it")
 	}
 }
@@ -47,7 +48,11 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 	found := map[string]bool{}
 	for _, f := range s.Forms {
 		if f.Gets {
-			b.warnForm(f, diagnostic.CodeFormMethod, fmt.Sprintf("the form %s is sent with GET, which the platform refuses with 405", sourcetext.Quote(f.Name)), `add method="post"`)
+			b.warnForm(
+				f, diagnostic.CodeFormMethod,
+				fmt.Sprintf("the form %s is sent with GET, which the platform refuses with 405", sourcetext.Quote(f.Name)),
+				`add method="post"`,
+			)
 		}
 		if f.Posts && !declared[f.Name] && !found[f.Name] {
 			b.undeclared(f)
@@ -55,7 +60,10 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 		found[f.Name] = found[f.Name] || f.Posts || declared[f.Name]
 	}
 	if len(s.cut) > 0 {
-		msg := fmt.Sprintf("%s, starting with %s, have more in them than is looked through for forms", diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]))
+		msg := fmt.Sprintf(
+			"%s, starting with %s, have more in them than is looked through for forms",
+			diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]),
+		)
 		if len(s.cut) == 1 {
 			msg = fmt.Sprintf("the public page %s has more in it than is looked through for forms", sourcetext.Quote(s.cut[0]))
 		}
@@ -77,7 +85,11 @@ func (b *bundle) undeclared(f htmlforms.Form) {
 		event := strings.TrimPrefix(manifest.EventFix(name), "write ")
 		fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
 	}
-	b.warnForm(f, diagnostic.CodeFormUndeclared, fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name)), fix)
+	b.warnForm(
+		f, diagnostic.CodeFormUndeclared,
+		fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name)),
+		fix,
+	)
 }
 
 // warnForm warns of a form where its start tag stands.

@@ -38,22 +38,32 @@ func (b *bundle) checkAssets(dir string) {
 	}
 	for e, err := range folder.Walk(b.fsys) {
 		if seen++; seen > maxAssetEntries {
-			b.Warn(diagnostic.CodeAssetCount, "/assets", fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
+			b.Warn(diagnostic.CodeAssetCount, "/assets",
+				fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
 				"keep generated files out of "+sourcetext.Quote(dir))
 			break
 		}
 		if err != nil {
-			b.Refuse(diagnostic.CodePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)), "let the user who runs this read it, or move it out of "+sourcetext.Quote(dir))
+			b.Refuse(
+				diagnostic.CodePathUnreadable, "/assets",
+				fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
+				"let the user who runs this read it, or move it out of "+sourcetext.Quote(dir),
+			)
 			continue
 		}
 		b.asset(a, e)
 	}
 	if more := a.wrong - maxAssetFaults; more > 0 {
-		b.Refuse(diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served", "correct those that are listed first")
+		b.Refuse(
+			diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served",
+			"correct those that are listed first",
+		)
 	}
 	if b.upload && (len(a.files) > limits.MaxFiles || a.bytes > limits.MaxBundleBytes) {
-		b.Refuse(diagnostic.CodeAssetsTooMany, "/assets", fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
-			len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)), "serve large collections from storage")
+		b.Refuse(diagnostic.CodeAssetsTooMany, "/assets",
+			fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
+				len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)),
+			"serve large collections from storage")
 	}
 	b.checkCoverage(a)
 	b.checkLeaks(a)
@@ -95,8 +105,11 @@ func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
 	if info.Size() > limits.MaxFileBytes {
 		b.refuseAsset(a, diagnostic.Diagnostic{
 			Severity: diagnostic.Error, Code: diagnostic.CodeAssetTooLarge, File: e.File,
-			Message: fmt.Sprintf("%s has %s, over the %s that an upload takes", sourcetext.Quote(e.File), diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes)),
-			Fix:     "serve it from storage",
+			Message: fmt.Sprintf(
+				"%s has %s, over the %s that an upload takes", sourcetext.Quote(e.File),
+				diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes),
+			),
+			Fix: "serve it from storage",
 		})
 	}
 }
@@ -120,7 +133,8 @@ func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
 	if e.Entry.IsDir() {
 		what, them = "folder", "folders"
 	}
-	b.refuseSecret(a, diagnostic.CodeNameSecret, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, sourcetext.Quote(e.File), them),
+	b.refuseSecret(a, diagnostic.CodeNameSecret,
+		fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, sourcetext.Quote(e.File), them),
 		"rename it if it holds none, or "+publicfiles.Folder{Dir: a.dir}.MoveOut())
 }
 
@@ -152,7 +166,11 @@ func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
 func (b *bundle) checkExposed(dir string) {
 	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} {
 		if name, ok := b.Str(p); ok && dir == "." {
-			b.Warn(diagnostic.CodeAssetSource, "/assets", fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()), "keep public files in a folder of their own")
+			b.Warn(
+				diagnostic.CodeAssetSource, "/assets",
+				fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()),
+				"keep public files in a folder of their own",
+			)
 		}
 	}
 }

@@ -33,7 +33,10 @@ func (b *bundle) checkRuntimeConfig() []string {
 		}
 		if err != nil {
 			c := &runtimeConfig{bundle: b, file: name, where: sourcetext.NewLines("")}
-			c.report(diagnostic.Warning, diagnostic.CodeRuntimeConfig, "", sourcetext.Span{}, "the file cannot be read: "+sitepath.Reason(err), fix)
+			c.report(
+				diagnostic.Warning, diagnostic.CodeRuntimeConfig, "", sourcetext.Span{},
+				"the file cannot be read: "+sitepath.Reason(err), fix,
+			)
 			return nil
 		}
 		c := &runtimeConfig{bundle: b, file: name, where: sourcetext.NewLines(string(src))}
@@ -87,7 +90,10 @@ func (c *runtimeConfig) flags() []string {
 	}
 	at := jsontree.Pointer("").Key(key)
 	if list.Kind != jsontree.ArrayNode {
-		c.report(diagnostic.Error, diagnostic.CodeRuntimeConfig, at, list.Span, fmt.Sprintf("%s must be an array, not %s", key, list.Kind.Name()), "put it in brackets")
+		c.report(
+			diagnostic.Error, diagnostic.CodeRuntimeConfig, at, list.Span,
+			fmt.Sprintf("%s must be an array, not %s", key, list.Kind.Name()), "put it in brackets",
+		)
 		return nil
 	}
 	var flags []string

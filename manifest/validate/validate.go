@@ -60,7 +60,8 @@ func load(fsys fs.FS, name string, to purpose) (*manifest.Manifest, diagnostic.L
 		d := manifest.NewDocument("")
 		msg, fix := fmt.Sprintf("there is no %s here", sourcetext.Quote(name)), "create one ({} is enough), or name the site's folder"
 		if !errors.Is(err, fs.ErrNotExist) {
-			msg, fix = fmt.Sprintf("%s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)), "put a file there that the user who runs this can read"
+			msg, fix = fmt.Sprintf("%s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)),
+				"put a file there that the user who runs this can read"
 		}
 		d.Add(diagnostic.Error, diagnostic.CodeFileMissing, "", sourcetext.Span{}, msg, fix)
 		return d.Finish()
@@ -126,20 +127,46 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 		b.Refuse(diagnostic.CodePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, sourcetext.Quote(declared)), fix)
 	case err == nil && !b.spelled(name):
 		fix := cmp.Or(b.nearPath(name), "write the path as the disk does")
-		b.Refuse(diagnostic.CodePathMissing, p, fmt.Sprintf("%s names %s, which does not exist: this disk has it in another spelling", label, sourcetext.Quote(declared)), fix)
+		b.Refuse(
+			diagnostic.CodePathMissing, p,
+			fmt.Sprintf("%s names %s, which does not exist: this disk has it in another spelling", label, sourcetext.Quote(declared)),
+			fix,
+		)
 	case errors.Is(err, sitepath.ErrLinkOut), errors.Is(err, sitepath.ErrLinkLoop):
-		b.Refuse(diagnostic.CodePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, sourcetext.Quote(declared), err), "put the files themselves into the bundle")
+		b.Refuse(
+			diagnostic.CodePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, sourcetext.Quote(declared), err),
+			"put the files themselves into the bundle",
+		)
 	case err != nil:
-		b.Refuse(diagnostic.CodePathUnreadable, p, fmt.Sprintf("%s names %s, which cannot be read: %s", label, sourcetext.Quote(declared), sitepath.Reason(err)), "let the user who runs this read it")
+		b.Refuse(
+			diagnostic.CodePathUnreadable, p,
+			fmt.Sprintf("%s names %s, which cannot be read: %s", label, sourcetext.Quote(declared), sitepath.Reason(err)),
+			"let the user who runs this read it",
+		)
 	case info.Mode().IsRegular() && !wantDir && namesFolder(declared):
-		b.Refuse(diagnostic.CodePathKind, p, fmt.Sprintf("%s names %s, as one names a directory", label, sourcetext.Quote(declared)), "write "+sourcetext.Quote(name))
+		b.Refuse(
+			diagnostic.CodePathKind, p,
+			fmt.Sprintf("%s names %s, as one names a directory", label, sourcetext.Quote(declared)),
+			"write "+sourcetext.Quote(name),
+		)
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
-		b.Refuse(diagnostic.CodePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, sourcetext.Quote(declared), want), "name "+want)
+		b.Refuse(
+			diagnostic.CodePathKind, p,
+			fmt.Sprintf("%s names %s, which is not %s", label, sourcetext.Quote(declared), want), "name "+want,
+		)
 	case !wantDir && isData(name):
-		b.Refuse(diagnostic.CodePathKind, p, fmt.Sprintf("%s names %s, which is no JavaScript or TypeScript", label, sourcetext.Quote(declared)), codeFix(name))
+		b.Refuse(
+			diagnostic.CodePathKind, p,
+			fmt.Sprintf("%s names %s, which is no JavaScript or TypeScript", label, sourcetext.Quote(declared)),
+			codeFix(name),
+		)
 	default:
 		if why := publicfiles.FolderFault(name); wantDir && why != "" {
-			b.Refuse(diagnostic.CodePathInvalid, p, fmt.Sprintf("%s names %s, whose files cannot be uploaded: its path %s", label, sourcetext.Quote(declared), why), "rename the folder")
+			b.Refuse(
+				diagnostic.CodePathInvalid, p,
+				fmt.Sprintf("%s names %s, whose files cannot be uploaded: its path %s", label, sourcetext.Quote(declared), why),
+				"rename the folder",
+			)
 		}
 		return name, true
 	}

@@ -142,12 +142,14 @@ func TestFailures(t *testing.T) {
 		"revoked": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["revoked"]}, ping, "Send a valid API key"},
 		"no JSON": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, "{", "no JSON-RPC"},
 		"no message": {
-			bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, `{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
+			bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]},
+			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
 			"method not found",
 		},
 		"nobody": {bridge.Options{Endpoint: "http://127.0.0.1:1/mcp", Key: demo.Keys["member"]}, ping, "does not answer"},
 		"another one": {
-			bridge.Options{Endpoint: strings.TrimSuffix(endpoint, "/mcp") + "/healthz", Key: demo.Keys["member"]}, ping,
+			bridge.Options{Endpoint: strings.TrimSuffix(endpoint, "/mcp") + "/healthz", Key: demo.Keys["member"]},
+			ping,
 			"only read",
 		},
 	} {

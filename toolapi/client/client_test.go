@@ -517,11 +517,13 @@ func TestOnePiece(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	})
 	var n atomic.Int64
-	transport := &http.Transport{WriteBufferSize: 64 << 10,
+	transport := &http.Transport{
+		WriteBufferSize: 64 << 10,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 			return writes{conn, &n}, err
-		}}
+		},
+	}
 	cl, err := client.New(client.Options{BaseURL: s.URL, Key: stubKey, Transport: transport})
 	if err != nil {
 		t.Fatal(err)

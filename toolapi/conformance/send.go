@@ -297,7 +297,8 @@ func slowCase(r *run) {
 	id := r.open(site{"a": one})
 	r.Hurry(func() {
 		for _, to := range [][2]string{
-			{http.MethodPut, toolapi.BlobPath(id, hash(one))}, {http.MethodPost, toolapi.UploadsPath},
+			{http.MethodPut, toolapi.BlobPath(id, hash(one))},
+			{http.MethodPost, toolapi.UploadsPath},
 			{http.MethodPost, toolapi.PreviewLinksPath},
 		} {
 			conn, reader := r.raw(to[0], to[1], r.Key, len(one))

@@ -123,7 +123,9 @@ func (d *Deployer) Uploaded(ctx context.Context, revision string) (Bundle, error
 	}
 	b := Bundle{Manifest: r.Manifest, Files: make([]File, len(r.Files))}
 	for i, f := range r.Files {
-		b.Files[i] = File{File: sitefile.File{Path: f.Path, Size: int64(f.Size), SHA256: string(f.SHA256), ContentType: string(f.ContentType)}}
+		b.Files[i] = File{
+			File: sitefile.File{Path: f.Path, Size: int64(f.Size), SHA256: string(f.SHA256), ContentType: string(f.ContentType)},
+		}
 	}
 	return b, nil
 }

@@ -79,8 +79,9 @@ func Compare(l Live, b Bundle) (Plan, error) {
 	}
 	p := Plan{
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
-		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]sitefile.LeftOut{}, b.LeftOut...),
-		Access: []manifest.AccessChange{}, SourceMaps: []string{},
+		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{},
+		LeftOut: append([]sitefile.LeftOut{}, b.LeftOut...),
+		Access:  []manifest.AccessChange{}, SourceMaps: []string{},
 	}
 	if l.Known {
 		p.Access = manifest.AccessChanges(&l.Manifest, now, paths(b.Files))

@@ -74,8 +74,10 @@ func TestPlanOfAccess(t *testing.T) {
 		was, now, want string
 		opens          bool
 	}{
-		{closed, open, "[{/private/* members public}]", true}, {open, closed, "[{/private/* public members}]", false},
-		{closed, closed, "[]", false}, {"", open, "[]", false},
+		{closed, open, "[{/private/* members public}]", true},
+		{open, closed, "[{/private/* public members}]", false},
+		{closed, closed, "[]", false},
+		{"", open, "[]", false},
 	} {
 		p := plan(t, tt.was, tt.now, []string{"public/private/a.html=1"}, []string{"public/private/a.html=1"})
 		if got := fmt.Sprint(p.Access); got != tt.want || p.Opens() != tt.opens {

@@ -44,7 +44,8 @@ type proposed[R any] interface {
 // onTwo binds a two-call tool. prepare finds out what the call would do, and
 // changes nothing.
 func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error)) handler {
-	return handler{tool: t.Tool, needs: needs,
+	return handler{
+		tool: t.Tool, needs: needs,
 		ahead: func(c *call) (releaseChange, error) { return plannedRelease(c, prepare) }, run: func(c *call) (any, entry, error) {
 			var args A
 			if err := c.body.Decode(&args); err != nil {
@@ -69,7 +70,8 @@ func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permi
 			result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
 			result.Fill(c.as)
 			return result, entry{outcome: "proposed", summary: summary}, nil
-		}}
+		},
+	}
 }
 
 // plannedRelease is what a confirming call will make live, if it is one that will do so.

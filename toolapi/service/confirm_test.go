@@ -25,7 +25,8 @@ type twoCall struct {
 func (w *world) twoCalls() []twoCall {
 	return []twoCall{
 		{
-			"domain.point_at_site", []any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]},
+			"domain.point_at_site",
+			[]any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]},
 			"SELECT version FROM domains WHERE hostname = 'www.acme.example'",
 		},
 		{

@@ -141,8 +141,15 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	}
 	bo := w.enter("both")
 	for _, c := range [][3]string{
-		{"", "", "0"}, {strings.Repeat("n", 81), "", "0"}, {"a\u202eb", "", "0"}, {"<b>", "", "0"},
-		{"x", "nowhere", "0"}, {"x", "", "-1"}, {"x", "", "367"}, {"x", "", "soon"}, {"x", "", ""},
+		{"", "", "0"},
+		{strings.Repeat("n", 81), "", "0"},
+		{"a\u202eb", "", "0"},
+		{"<b>", "", "0"},
+		{"x", "nowhere", "0"},
+		{"x", "", "-1"},
+		{"x", "", "367"},
+		{"x", "", "soon"},
+		{"x", "", ""},
 	} {
 		if key, shown := bo.make(c[0], c[1], c[2]); key != "" || shown.status != http.StatusUnprocessableEntity {
 			t.Errorf("%q: %d", c, shown.status)

@@ -132,8 +132,12 @@ func TestMCPVersions(t *testing.T) {
 	}
 	call := rpc(recentCache, 1, "tools/call", "name", brand)
 	for _, header := range [][]string{
-		{"Mcp-Protocol-Version", "2025-11-25"}, {"Mcp-Protocol-Version", ""}, {"Mcp-Method", "tools/list"},
-		{"Mcp-Method", ""}, {"Mcp-Name", "domain.list"}, {"Mcp-Name", ""},
+		{"Mcp-Protocol-Version", "2025-11-25"},
+		{"Mcp-Protocol-Version", ""},
+		{"Mcp-Method", "tools/list"},
+		{"Mcp-Method", ""},
+		{"Mcp-Name", "domain.list"},
+		{"Mcp-Name", ""},
 	} {
 		if a := w.mcp("member", recentCache, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
 			t.Errorf("X-004 %v: %d %s", header, a.status, a.body)
@@ -174,8 +178,13 @@ func TestMCPBatches(t *testing.T) {
 	})
 	before := w.snapshot("keys")
 	for _, c := range [][2]string{
-		{"2025-06-18", "[" + undo + "]"}, {"2025-11-25", "[" + undo + "]"}, {recentCache, "[" + undo + "]"}, {"", "[]"},
-		{"", "[" + undo + "," + undo + "]"}, {"", "[[" + undo + "]]"}, {"", "[" + undo + ",[]]"},
+		{"2025-06-18", "[" + undo + "]"},
+		{"2025-11-25", "[" + undo + "]"},
+		{recentCache, "[" + undo + "]"},
+		{"", "[]"},
+		{"", "[" + undo + "," + undo + "]"},
+		{"", "[[" + undo + "]]"},
+		{"", "[" + undo + ",[]]"},
 	} {
 		a := w.mcp("member", c[0], c[1], "Mcp-Method", "", "Mcp-Name", "")
 		if a.status != 400 || a.code() != toolapi.CodeMalformedBody {

@@ -96,15 +96,18 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		refused  string
 	}{
 		{
-			plain, map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`},
+			plain,
+			map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`},
 			`wrangler.jsonc is invalid: the platform does not accept the compatibility flag "streams", at /compatibility_flags/1; use `,
 		},
 		{
-			plain, map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`},
+			plain,
+			map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`},
 			`wrangler.json is invalid: compatibility_flags must be an array, not a string, at /compatibility_flags; `,
 		},
 		{
-			flagged, map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`},
+			flagged,
+			map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`},
 			`The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `,
 		},
 		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
@@ -239,8 +242,10 @@ func TestWhoEndsUploads(t *testing.T) {
 		key, id string
 		want    int
 	}{
-		{"pinned", members, http.StatusNotFound}, {"editor", members, http.StatusNotFound},
-		{"editor", declared("editor"), http.StatusNoContent}, {"service", editors, http.StatusNoContent},
+		{"pinned", members, http.StatusNotFound},
+		{"editor", members, http.StatusNotFound},
+		{"editor", declared("editor"), http.StatusNoContent},
+		{"service", editors, http.StatusNoContent},
 	} {
 		if a := w.request(http.MethodDelete, toolapi.UploadPath(c.id), w.demo.Keys[c.key], ""); a.status != c.want {
 			t.Errorf("%s ends %s: %d %s, want %d", c.key, c.id, a.status, a.body, c.want)

@@ -45,7 +45,6 @@ func (k *console) wait(what string) (done func()) {
 	return func() { timer.Stop() }
 }
 
-// logger takes what rooms have to say that nobody asked for.
 // NewLogger returns a logger that tells a person on stderr what packages report, as a session does.
 func NewLogger(t *terminal.Terminal) *slog.Logger { return newConsole(t).logger() }
 
@@ -97,7 +96,10 @@ func (k *console) ready(r *session) {
 // build tells of one build.
 func (k *console) build(b devserver.Build) {
 	if k.term.JSON {
-		k.event(BuildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
+		k.event(BuildEvent{
+			"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond),
+			append([]devserver.Problem{}, b.Problems...),
+		})
 		return
 	}
 	k.problems(b)

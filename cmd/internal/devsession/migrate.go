@@ -22,14 +22,17 @@ func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte)
 		return []devserver.Problem{problemOf(err)}
 	}
 	defer unlock()
-	result, err := b.run.state.Migrator(b.site, b.run.dir, m, migrate.Options{HoldEmpty: true, Now: b.run.process.Terminal.Now, Tool: b.run.process.Tool}).Apply(ctx)
+	result, err := b.run.state.Migrator(b.site, b.run.dir, m, migrate.Options{
+		HoldEmpty: true, Now: b.run.process.Terminal.Now, Tool: b.run.process.Tool,
+	}).Apply(ctx)
 	for _, a := range result.Applied {
 		b.console.line("applied migration %s", a.Name)
 	}
 	for _, name := range result.Squashed {
 		b.console.line("recorded %s in the place of the migrations it stands for", name)
 	}
-	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
+	// Pages migrate tells.
+	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored })
 	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))
 	if err == nil {
 		return nil

@@ -60,6 +60,9 @@ func (k *console) pairing(e pairing.Event) {
 // beyond says at the start what those names get that the site answers to.
 func (k *console) beyond(hosts []string) {
 	if len(hosts) > 0 {
-		k.line("  beyond       %s: the site alone; who signs in there types a code that is shown here", wording.Printable(strings.Join(hosts, ", ")))
+		k.line(
+			"  beyond       %s: the site alone; who signs in there types a code that is shown here",
+			wording.Printable(strings.Join(hosts, ", ")),
+		)
 	}
 }

@@ -29,9 +29,15 @@ var titles = map[pagesruntime.Kind]string{
 func problemOf(err error) devserver.Problem {
 	var f *pagesruntime.Error
 	if !errors.As(err, &f) {
-		return devserver.Problem{Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(), Status: http.StatusInternalServerError}
+		return devserver.Problem{
+			Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(),
+			Status: http.StatusInternalServerError,
+		}
 	}
-	p := devserver.Problem{Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Headline(), Fix: f.Fix, Status: f.Status(), Retriable: f.Retriable()}
+	p := devserver.Problem{
+		Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Headline(), Fix: f.Fix, Status: f.Status(),
+		Retriable: f.Retriable(),
+	}
 	for _, frame := range f.Frames {
 		p.Frames = append(p.Frames, devserver.Frame(frame))
 	}

@@ -107,7 +107,9 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	guarded, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
 	go s.Guard(guarded, gone)
-	err = (&session{process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual}).serve(guarded)
+	err = (&session{
+		process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual,
+	}).serve(guarded)
 	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
 		return lost
 	}
@@ -128,7 +130,9 @@ func (r *session) serve(ctx context.Context) (err error) {
 	console := newConsole(t)
 	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: t.Now})
 	tools := newTools(r)
-	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools})
+	hub := devserver.NewHub(devserver.HubOptions{
+		LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools,
+	})
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
@@ -151,7 +155,10 @@ func (r *session) serve(ctx context.Context) (err error) {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
 				if err := r.runtimes.unkept(); err != nil {
-					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", t.Paint("33", "note:"), err)
+					console.line(
+						"%s each start compiles the engine, which cannot be kept: %s; see pages doctor",
+						t.Paint("33", "note:"), err,
+					)
 				}
 				restore = keys.listen(ctx)
 			}
@@ -193,7 +200,8 @@ func (r *session) newLife(ctx context.Context, control http.Handler, console *co
 		return nil, err
 	}
 	b.front, err = site.New(ctx, site.Options{
-		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads), StillThere: r.state.StillThere, Control: control, Now: r.process.Terminal.Now, Logger: console.logger(), DevHints: true,
+		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads),
+		StillThere: r.state.StillThere, Control: control, Now: r.process.Terminal.Now, Logger: console.logger(), DevHints: true,
 		AllowHost: r.answersTo, Pairing: r.pairing,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.options.As,

@@ -31,7 +31,11 @@ type TestOptions struct {
 func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args []string, o TestOptions) (err error) {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return &failure.Error{Exit: failure.ExitUsage, Code: "no-such-command", Message: fmt.Sprintf("the command %q cannot be run: %s", args[0], failure.Reason(err)), Fix: "name a program of the PATH, or its path", Err: err}
+		return &failure.Error{
+			Exit: failure.ExitUsage, Code: "no-such-command",
+			Message: fmt.Sprintf("the command %q cannot be run: %s", args[0], failure.Reason(err)),
+			Fix:     "name a program of the PATH, or its path", Err: err,
+		}
 	}
 	t, err := newTestSite(ctx, p, dir, m, o)
 	if err != nil {
@@ -46,7 +50,10 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 	select {
 	case first := <-t.built:
 		if !first.OK {
-			err = &failure.Error{Exit: failure.ExitRefused, Code: "build-failed", Message: "the site does not build, so the command was not run"}
+			err = &failure.Error{
+				Exit: failure.ExitRefused, Code: "build-failed",
+				Message: "the site does not build, so the command was not run",
+			}
 		} else {
 			err = t.runCommand(ctx, p.Terminal, path, args)
 		}
@@ -61,7 +68,10 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 		return errors.Join(err, served)
 	}
 	if status, ended := errors.AsType[failure.StatusError](err); p.Terminal.JSON && (ended || err == nil) {
-		p.Terminal.PrintJSON(TestDocument{OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL, MS: float64(p.Terminal.Now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load()})
+		p.Terminal.PrintJSON(TestDocument{
+			OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL,
+			MS: float64(p.Terminal.Now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load(),
+		})
 	}
 	return err
 }

@@ -43,7 +43,10 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 	t := &testSite{options: o, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
 	t.console.aside = p.Terminal.Progress
 	if t.held, err = newTestFolder(p.Terminal.Now()); err != nil {
-		return nil, failure.Resource("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
+		return nil, failure.Resource(
+			"state-unusable", "no copy of the state can be made in "+os.TempDir(),
+			"free some disk, or set TMPDIR to a folder that you may write to", err,
+		)
 	}
 	t.folder = t.held.path
 	own := p
@@ -102,7 +105,10 @@ func (t *testSite) Build(ctx context.Context, _ []string) devserver.Outcome {
 // serveReset answers POST /__pages/api/test/reset.
 func (t *testSite) serveReset(w http.ResponseWriter, r *http.Request) {
 	if err := t.reset(context.WithoutCancel(r.Context())); err != nil {
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusInternalServerError, Code: "reset_failed", Message: fmt.Sprintf("the site could not be reset: %v", err)})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusInternalServerError, Code: "reset_failed",
+			Message: fmt.Sprintf("the site could not be reset: %v", err),
+		})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -44,26 +44,27 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	return snapshots.With(ctx, local, snapshot.Options{Now: p.Terminal.Now, Tool: p.Tool}, func(s *localstate.State, store *snapshot.Store) error {
-		name := t.options.Snapshot
-		if name != "" {
-			if err := snapshot.CheckName(name); err != nil {
-				return err
+	return snapshots.With(ctx, local, snapshot.Options{Now: p.Terminal.Now, Tool: p.Tool},
+		func(s *localstate.State, store *snapshot.Store) error {
+			name := t.options.Snapshot
+			if name != "" {
+				if err := snapshot.CheckName(name); err != nil {
+					return err
+				}
 			}
-		}
-		if name == "" {
-			name = filepath.Base(t.folder)
-			sweepTestSnapshots(store)
-			if err := s.Lock(); err != nil {
-				return err
+			if name == "" {
+				name = filepath.Base(t.folder)
+				sweepTestSnapshots(store)
+				if err := s.Lock(); err != nil {
+					return err
+				}
+				if _, err := store.Save(ctx, name, false); err != nil {
+					return err
+				}
+				defer func() { _ = store.Remove(name) }() // it is a copy of what is there
 			}
-			if _, err := store.Save(ctx, name, false); err != nil {
-				return err
-			}
-			defer func() { _ = store.Remove(name) }() // it is a copy of what is there
-		}
-		return loadCopy(ctx, filepath.Join(s.Dir, snapshot.Folder, name), to)
-	})
+			return loadCopy(ctx, filepath.Join(s.Dir, snapshot.Folder, name), to)
+		})
 }
 
 // loadCopy makes a state of a copy of a snapshot.

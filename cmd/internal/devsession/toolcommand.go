@@ -27,7 +27,10 @@ func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, ar
 	e.Lines = false // as the command itself prints JSON
 	code := t.run.process.Run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
 	if out.full {
-		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB", Fix: "ask for less, as with LIMIT"})
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB",
+			Fix: "ask for less, as with LIMIT",
+		})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

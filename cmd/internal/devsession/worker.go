@@ -21,7 +21,9 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-func (b *builder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*siteworker.Shared, error) {
+func (b *builder) startWorker(
+	ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string,
+) (*siteworker.Shared, error) {
 	rt, err := b.run.runtimes.wait()
 	if err != nil {
 		return nil, err

@@ -22,7 +22,10 @@ const shownDamage = 20
 func (d *examination) checkBlobs(ctx context.Context) (found []Finding) {
 	dir := platform.Location{WorkDir: userfile.WorkDir(d.options.Term.Dir), Given: d.options.Data}.Dir()
 	if !userfile.IsFile(filepath.Join(dir, platform.DatabaseFile)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.options.Term.Shown(dir)))
+		return breaks(
+			"blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s",
+			wording.QuotePath(d.options.Term.Shown(dir)),
+		)
 	}
 	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.options.Term.Now})
 	if err != nil {
@@ -50,7 +53,10 @@ func (d *examination) damage(file service.DamagedFile) Finding {
 	for i, s := range file.Shown {
 		sites[i] = fmt.Sprintf("%s of %s", s.Revision, wording.Printable(s.Site))
 	}
-	f := Finding{Check: "blobs", Status: Broken, Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", "))}
+	f := Finding{
+		Check: "blobs", Status: Broken,
+		Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", ")),
+	}
 	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends it again"
 	if file.Missing {
 		f.Fix = again

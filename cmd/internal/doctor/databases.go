@@ -25,7 +25,11 @@ func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 		return breaks("databases", "run this again when the other command is done", "%s", err)
 	}
 	defer func() { _ = s.Unlock() }() // ends with the process in any case
-	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.CacheFile, filepath.Join(statefolder.StorageFolder, statefolder.IndexFile), filepath.Join(statefolder.UploadsFolder, statefolder.IndexFile)} {
+	for _, name := range []string{
+		statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile,
+		statefolder.CacheFile, filepath.Join(statefolder.StorageFolder, statefolder.IndexFile),
+		filepath.Join(statefolder.UploadsFolder, statefolder.IndexFile),
+	} {
 		path := filepath.Join(s.Dir, name)
 		if !userfile.IsFile(path) {
 			continue
@@ -34,7 +38,15 @@ func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 			if err != nil {
 				faults = []string{failure.Reason(err)}
 			}
-			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.options.Term.Shown(path), strings.Join(faults, "; "))...)
+			found = append(
+				found,
+				breaks(
+					"databases",
+					"stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what "+
+						"can be read with pages db dump",
+					"%s is damaged: %s", d.options.Term.Shown(path), strings.Join(faults, "; "),
+				)...,
+			)
 		}
 	}
 	if len(found) == 0 {
@@ -87,7 +99,10 @@ func (d *examination) checkMigrations(ctx context.Context) (found []Finding) {
 		}
 		switch refusal := status.Refusal(); {
 		case refusal != nil:
-			found = breaks("migrations", "pages migrate status shows each, and what to do", "the folder and the database's ledger differ: %s", refusal)
+			found = breaks(
+				"migrations", "pages migrate status shows each, and what to do",
+				"the folder and the database's ledger differ: %s", refusal,
+			)
 		case len(status.Pending) > 0:
 			found = well("migrations", "%d applied, %d pending: pages dev applies them", len(status.Applied), len(status.Pending))
 		default:

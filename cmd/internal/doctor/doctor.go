@@ -59,6 +59,7 @@ type examination struct {
 // Verdict says how grave a finding is.
 type Verdict string
 
+// The verdicts.
 const (
 	Healthy Verdict = "ok"
 	Fixed   Verdict = "fixed"
@@ -148,7 +149,11 @@ func (d *examination) list() error {
 	styles := map[Verdict]string{Healthy: "32", Fixed: "32;1", skipped: "2", warned: "33", Broken: "31;1"}
 	table := tabwriter.NewWriter(d.options.Term.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range d.found {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", d.options.Term.PaintFor(d.options.Term.Stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, f.Message)
+		fmt.Fprintf(
+			table, "%s\t%s\t%s\n",
+			d.options.Term.PaintFor(d.options.Term.Stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check,
+			f.Message,
+		)
 		if f.Fix != "" {
 			fmt.Fprintf(table, "%s\t\t%s\n", d.options.Term.PaintFor(d.options.Term.Stdout, "36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
 		}

@@ -45,10 +45,21 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	case cache == "":
 		return append(engine, warns("cache", "set "+cacheVariable, "there is no cache folder, so that each start compiles the engine")...)
 	case unwritten != nil:
-		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %s cannot be written, so that each start compiles the engine: %s", wording.QuotePath(cache), failure.Reason(unwritten))...)
+		return append(
+			engine,
+			warns(
+				"cache", "make it a folder that you may write to, or set "+cacheVariable,
+				"the cache %s cannot be written, so that each start compiles the engine: %s", wording.QuotePath(cache),
+				failure.Reason(unwritten),
+			)...,
+		)
 	case unkept != nil:
 		return append(engine, Finding{
-			Check: "cache", Status: warned, Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache), unkept),
+			Check: "cache", Status: warned,
+			Message: fmt.Sprintf(
+				"what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache),
+				unkept,
+			),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
 	}

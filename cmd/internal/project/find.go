@@ -101,7 +101,8 @@ func (s *Sites) given(path string) (string, error) {
 			Exit: failure.ExitRefused, Code: "no-manifest",
 			Message: fmt.Sprintf("there is no %s in %s", manifest.FileName, wording.QuotePath(path)),
 			Fix: cmp.Or(
-				insteadOfNamed(s.Terminal, path, abs), "pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site",
+				insteadOfNamed(s.Terminal, path, abs),
+				"pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site",
 			),
 		}
 	}

@@ -111,7 +111,8 @@ func writeBindings(site string) error {
 		os.MkdirAll(filepath.Join(site, "migrations"), 0o755),
 		os.WriteFile(filepath.Join(site, "src", "bindings.mjs"), bindingsWorker, 0o600),
 		os.WriteFile(filepath.Join(site, "pages.deploy.json"), []byte(bindingsConfig), 0o600),
-		os.WriteFile(filepath.Join(site, "wrangler.jsonc"), []byte(bindingsWrangler), 0o600))
+		os.WriteFile(filepath.Join(site, "wrangler.jsonc"), []byte(bindingsWrangler), 0o600),
+	)
 }
 
 // turnBindings measures a side once.
