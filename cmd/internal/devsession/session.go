@@ -2,8 +2,8 @@
 // which runs a command against it on a state of its own.
 //
 // Serve and Test take the process they run in (a terminal, the locations of sites and states) and Options. A build reads the
-// manifest, bundles, migrates, starts the Worker and swaps it in; a build that fails keeps what was served before. People are told
-// on stderr, programs in lines of JSON, the dashboard through the commands of this program. Errors are *failure.Error, or a
+// manifest, bundles, migrates, starts the Worker and swaps it in; a failed build leaves the last good one in service. It prints
+// for people on stderr and lines of JSON for programs; the dashboard runs commands of this program. Errors are *failure.Error, or a
 // failure.StatusError of the command that was tested. Both block until ctx ends or the command has, and may run side by side on
 // different states. The package knows no flags and no rules of the platform.
 package devsession
