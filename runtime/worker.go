@@ -289,6 +289,9 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	}
 	defer func() { w.linger(s, scope, x, leave) }()
 	err = w.host.Serve(s.isolate, scope, x)
+	if errors.Is(err, engine.ErrReset) && r.Context().Err() != nil {
+		err = web.ErrClientGone // nobody waits to read that the Worker was restarted
+	}
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
 		rw.WriteHeader(statusClientGone)
