@@ -41,7 +41,7 @@ func TestAtomics(t *testing.T) {
 		}
 	}
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{`const a = new Int32Array(new SharedArrayBuffer(8)), first = Atomics.waitAsync(a, 0, 0), second = Atomics.waitAsync(a, 1, 0), timed = Atomics.waitAsync(a, 1, 0, 5);
+		{"", `const a = new Int32Array(new SharedArrayBuffer(8)), first = Atomics.waitAsync(a, 0, 0), second = Atomics.waitAsync(a, 1, 0), timed = Atomics.waitAsync(a, 1, 0, 5);
 		const woken = [Atomics.notify(a, 0), Atomics.notify(a, 0), Atomics.notify(a, 1, 1)];
 		return [first.async, await first.value, await second.value, await timed.value, ...woken]`, `[true,"ok","ok","timed-out",1,0,1]`},
 	})
@@ -50,11 +50,11 @@ func TestAtomics(t *testing.T) {
 // ECMA-262, 9.10: what a WeakRef was made of lives until the job ends, and no longer.
 func TestWeakRef(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{`const ref = new WeakRef({ x: 1 }); const now = ref.deref()?.x; await null; return [now, typeof ref.deref()]`, `[1,"undefined"]`},
-		{`const ref = (() => new WeakRef({ x: 1 }))(); await null; return typeof ref.deref()`, `"undefined"`},
-		{`let kept = { x: 1 }; const ref = new WeakRef(kept); await null; const first = ref.deref().x; kept = null; const second = ref.deref().x; await null; return [first, second, typeof ref.deref()]`, `[1,1,"undefined"]`},
-		{`class Ref extends WeakRef {} return [new Ref({}) instanceof Ref, WeakRef.name, WeakRef.length, WeakRef.prototype.constructor === WeakRef, Object.prototype.toString.call(new WeakRef([]))]`, `[true,"WeakRef",1,true,"[object WeakRef]"]`},
-		{`const out = []; for (const f of [() => WeakRef({}), () => new WeakRef(1), () => WeakRef.prototype.deref.call({})]) { try { f() } catch (e) { out.push(e.name) } } return out`, `["TypeError","TypeError","TypeError"]`},
-		{`const seen = []; const registry = new FinalizationRegistry((held) => seen.push(held)); (() => registry.register({}, "gone"))(); const during = seen.length; await null; await null; return [during, seen]`, `[0,["gone"]]`},
+		{"", `const ref = new WeakRef({ x: 1 }); const now = ref.deref()?.x; await null; return [now, typeof ref.deref()]`, `[1,"undefined"]`},
+		{"", `const ref = (() => new WeakRef({ x: 1 }))(); await null; return typeof ref.deref()`, `"undefined"`},
+		{"", `let kept = { x: 1 }; const ref = new WeakRef(kept); await null; const first = ref.deref().x; kept = null; const second = ref.deref().x; await null; return [first, second, typeof ref.deref()]`, `[1,1,"undefined"]`},
+		{"", `class Ref extends WeakRef {} return [new Ref({}) instanceof Ref, WeakRef.name, WeakRef.length, WeakRef.prototype.constructor === WeakRef, Object.prototype.toString.call(new WeakRef([]))]`, `[true,"WeakRef",1,true,"[object WeakRef]"]`},
+		{"", `const out = []; for (const f of [() => WeakRef({}), () => new WeakRef(1), () => WeakRef.prototype.deref.call({})]) { try { f() } catch (e) { out.push(e.name) } } return out`, `["TypeError","TypeError","TypeError"]`},
+		{"", `const seen = []; const registry = new FinalizationRegistry((held) => seen.push(held)); (() => registry.register({}, "gone"))(); const during = seen.length; await null; await null; return [during, seen]`, `[0,["gone"]]`},
 	})
 }

@@ -46,7 +46,7 @@ func TestCloneByKind(t *testing.T) {
 		{`new Intl.NumberFormat()`, refused},
 		{`new TextEncoder()`, refused},
 	} {
-		snippets = append(snippets, webtest.Snippet{name + "return named(() => " + c.make + ")", c.want})
+		snippets = append(snippets, webtest.Snippet{"", name + "return named(() => " + c.make + ")", c.want})
 	}
 	webtest.Try(t, web.Options{}, snippets)
 }
@@ -54,20 +54,20 @@ func TestCloneByKind(t *testing.T) {
 // An AggregateError stays one, with the errors it was made of, as in production.
 func TestCloneAggregateError(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{
+		{"",
 			`const e = structuredClone(new AggregateError([new RangeError("a"), 1], "both", { cause: 3 })); return [e instanceof AggregateError, e.name, e.message, e.cause, e.errors.length, e.errors[0] instanceof RangeError, e.errors[0].message]`,
 			`[true,"AggregateError","both",3,2,true,"a"]`,
 		},
-		{`const e = await Promise.any([Promise.reject(new TypeError("no"))]).catch(e => structuredClone(e)); return [e.name, e.errors.map(String)]`, `["AggregateError",["TypeError: no"]]`},
-		{`const e = new AggregateError([]); e.errors.push(e); const c = structuredClone(e); return [c.errors[0] === c, Object.keys(c), "cause" in c]`, `[true,[],false]`},
-		{`return structuredClone(new AggregateError([() => {}]))`, `DataCloneError: () => {} could not be cloned.`},
+		{"", `const e = await Promise.any([Promise.reject(new TypeError("no"))]).catch(e => structuredClone(e)); return [e.name, e.errors.map(String)]`, `["AggregateError",["TypeError: no"]]`},
+		{"", `const e = new AggregateError([]); e.errors.push(e); const c = structuredClone(e); return [c.errors[0] === c, Object.keys(c), "cause" in c]`, `[true,[],false]`},
+		{"", `return structuredClone(new AggregateError([() => {}]))`, `DataCloneError: () => {} could not be cloned.`},
 	})
 }
 
 // An exception has the stack of the one that it is a copy of.
 func TestCloneException(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{
+		{"",
 			`function made() { return new DOMException("m", "DataError"); } const e = made(), c = structuredClone(e); return [c.name, c.message, c.code, c instanceof DOMException, c.stack === e.stack, c.stack.includes("made")]`,
 			`["DataError","m",0,true,true,true]`,
 		},
@@ -78,19 +78,19 @@ func TestCloneException(t *testing.T) {
 // (Web IDL, 3.6).
 func TestFormDataName(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{
+		{"",
 			`const f = new FormData(), file = new File(["x"], "own"); f.append("a", file, undefined); f.append("b", new Blob(["y"]), undefined); f.append("c", file, null); f.append("d", "text", undefined);
 			f.set("e", file, undefined); f.set("f", "text", undefined); return [...f].map(([k, v]) => [k, v.name ?? v]);`,
 			`[["a","own"],["b","blob"],["c","null"],["d","text"],["e","own"],["f","text"]]`,
 		},
-		{
+		{"",
 			`const body = (head) => "--b\r\nContent-Disposition: form-data; " + head + "\r\n\r\nx\r\n--b--";
 			const parse = async (head) => { try { return [...await new Response(body(head), { headers: { "content-type": "multipart/form-data; boundary=b" } }).formData()].map(([k, v]) => [k, v.name ?? v])[0]; } catch (e) { return e.name; } };
 			const out = []; for (const head of ['name="a\\"b"', 'name="a"; filename="c\\"d\\".txt"', 'name="a"; filename="C:\\dir\\x"', 'name="a\\"; filename="C:\\"', 'name="a\\" ; filename="\\"q"', 'name="a%22b\\\\"', 'name="a\\"b', 'name="a\\"b\\" '])
 				out.push(await parse(head)); return out;`,
 			`[["a\"b","x"],["a","c\"d\".txt"],["a","C:\\dir\\x"],["a\\","C:\\"],["a\\","\"q"],["a\"b\\\\","x"],"TypeError",["a\"b\\","x"]]`,
 		},
-		{
+		{"",
 			`const f = new FormData(), said = [], warn = console.warn; console.warn = (text) => said.push(text);
 			try { f.append("a", "text", "name"); f.append("b", new Uint8Array([104, 105]), { filename: "x" }); f.set("c", 5, null); } finally { console.warn = warn; }
 			return [[...f], said.length, said[0].includes("file name is left out")]`,

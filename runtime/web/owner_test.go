@@ -118,34 +118,34 @@ func TestOwnObjectsLast(t *testing.T) {
 // Where production refuses or takes something, so does this.
 func TestAsInProduction(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{`return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch (was|is) called as a method/`},
-		{`const api = { fetch }; return await api.fetch("data:,x")`, `/TypeError: Illegal invocation/`},
-		{`const f = fetch; return [(await f("data:,x")).status, (await self.fetch("data:,x")).status, (await fetch.call(null, "data:,x")).status, await fetch.bind(globalThis)("data:,x").then(r => r.text())]`, `[200,200,200,"x"]`},
-		{`const { waitUntil } = ctx; waitUntil(1)`, `TypeError: Illegal invocation: this is not a ExecutionContext`},
-		{`ctx.waitUntil()`, `TypeError: ExecutionContext.waitUntil: 1 argument required, but only 0 present`},
-		{`"use strict"; request.cf.country = "XX"`, `/TypeError/`},
-		{`new Response("", { headers: null })`, `/TypeError: Headers constructor/`},
-		{`const r = new Response("", { status: 204 }); return [r.status, r.body, [...r.headers], await r.text()]`, `[204,null,[],""]`},
-		{`new Response("x", { status: 204 })`, `/TypeError: Response with null body status/`},
-		{`return new Request("https://a.test/", { method: "patch" }).method`, `"PATCH"`},
-		{`const r = new Response("hello").body.getReader({ mode: "byob" }); const { value } = await r.readAtLeast(4, new Uint8Array(8)); return value.byteLength >= 4`, `true`},
-		{`const parts = ["he", "llo", "there"], rs = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new TextEncoder().encode(parts.shift())); if (parts.length === 0) c.close(); } });
+		{"", `return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch (was|is) called as a method/`},
+		{"", `const api = { fetch }; return await api.fetch("data:,x")`, `/TypeError: Illegal invocation/`},
+		{"", `const f = fetch; return [(await f("data:,x")).status, (await self.fetch("data:,x")).status, (await fetch.call(null, "data:,x")).status, await fetch.bind(globalThis)("data:,x").then(r => r.text())]`, `[200,200,200,"x"]`},
+		{"", `const { waitUntil } = ctx; waitUntil(1)`, `TypeError: Illegal invocation: this is not a ExecutionContext`},
+		{"", `ctx.waitUntil()`, `TypeError: ExecutionContext.waitUntil: 1 argument required, but only 0 present`},
+		{"", `"use strict"; request.cf.country = "XX"`, `/TypeError/`},
+		{"", `new Response("", { headers: null })`, `/TypeError: Headers constructor/`},
+		{"", `const r = new Response("", { status: 204 }); return [r.status, r.body, [...r.headers], await r.text()]`, `[204,null,[],""]`},
+		{"", `new Response("x", { status: 204 })`, `/TypeError: Response with null body status/`},
+		{"", `return new Request("https://a.test/", { method: "patch" }).method`, `"PATCH"`},
+		{"", `const r = new Response("hello").body.getReader({ mode: "byob" }); const { value } = await r.readAtLeast(4, new Uint8Array(8)); return value.byteLength >= 4`, `true`},
+		{"", `const parts = ["he", "llo", "there"], rs = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new TextEncoder().encode(parts.shift())); if (parts.length === 0) c.close(); } });
 			const r = rs.getReader({ mode: "byob" }), one = await r.readAtLeast(4, new Uint8Array(6)), two = await r.readAtLeast(20, new Uint8Array(20)), three = await r.readAtLeast(1, new Uint8Array(9));
 			return [one, two, three].map(({ done, value }) => [done, new TextDecoder().decode(value), value.buffer.byteLength])`, `[[false,"hello",6],[false,"there",20],[true,"",9]]`},
-		{`let next = 0; const r = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new Uint8Array([++next])); } }).getReader({ mode: "byob" });
+		{"", `let next = 0; const r = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new Uint8Array([++next])); } }).getReader({ mode: "byob" });
 			const both = await Promise.all([r.readAtLeast(2, new Uint16Array(2)), r.readAtLeast(2, new Uint8Array(2))]); return both.map(({ value }) => [...value])`, `[[513,1027],[5,6]]`},
-		{`const r = new Response(new Uint8Array([1, 2, 3])).body.getReader({ mode: "byob" }), { done, value } = await r.readAtLeast(2, new Uint16Array(2)); return [done, value.constructor.name, [...value]]`, `[false,"Uint16Array",[513]]`},
-		{`const hash = new crypto.DigestStream("SHA-256"), writer = hash.getWriter(); hash[Symbol.dispose](); return Promise.all([writer.write(new Uint8Array(1)), hash.digest].map((p) => p.catch((e) => e.message)))`, `["The DigestStream was disposed.","The DigestStream was disposed."]`},
-		{`const r = new Response("x").body.getReader({ mode: "byob" }); return Promise.all([0, 9, NaN].map((n) => r.readAtLeast(n, new Uint8Array(8)).catch((e) => e.name)))`, `["TypeError","TypeError","TypeError"]`},
-		{`await new Response(new ReadableStream({ start(c) { c.enqueue("x"); c.close(); } })).text()`, `/TypeError: This ReadableStream did not return bytes/`},
-		{`new Request("https://a.test/", { headers: null })`, `/TypeError/`},
-		{`const { readable, writable } = new CompressionStream("gzip"), w = writable.getWriter(); await w.write(new Uint8Array(200000)); await w.close();
+		{"", `const r = new Response(new Uint8Array([1, 2, 3])).body.getReader({ mode: "byob" }), { done, value } = await r.readAtLeast(2, new Uint16Array(2)); return [done, value.constructor.name, [...value]]`, `[false,"Uint16Array",[513]]`},
+		{"", `const hash = new crypto.DigestStream("SHA-256"), writer = hash.getWriter(); hash[Symbol.dispose](); return Promise.all([writer.write(new Uint8Array(1)), hash.digest].map((p) => p.catch((e) => e.message)))`, `["The DigestStream was disposed.","The DigestStream was disposed."]`},
+		{"", `const r = new Response("x").body.getReader({ mode: "byob" }); return Promise.all([0, 9, NaN].map((n) => r.readAtLeast(n, new Uint8Array(8)).catch((e) => e.name)))`, `["TypeError","TypeError","TypeError"]`},
+		{"", `await new Response(new ReadableStream({ start(c) { c.enqueue("x"); c.close(); } })).text()`, `/TypeError: This ReadableStream did not return bytes/`},
+		{"", `new Request("https://a.test/", { headers: null })`, `/TypeError/`},
+		{"", `const { readable, writable } = new CompressionStream("gzip"), w = writable.getWriter(); await w.write(new Uint8Array(200000)); await w.close();
 		  const d = new DecompressionStream("gzip"), v = d.writable.getWriter(); await v.write(await new Response(readable).bytes()); await v.close(); return (await new Response(d.readable).bytes()).length`, `200000`},
-		{`const many = new HTMLRewriter().onDocument({ end(e) { for (let i = 0; i < 20000; i++) e.append("<br>", { html: true }); } }); return (await many.transform(new Response("<p>")).text()).length`, `80003`},
-		{`const seen = []; await new HTMLRewriter().on("p", { element(e) { seen.push(e.attributes.map(([name]) => name).toArray()); } }).transform(new Response("<p a b=1>")).text(); return seen`, `[["a","b"]]`},
-		{`const body = '--x\nContent-Disposition: form-data; name="a"\n\none\ntwo\n--x\r\nContent-Disposition: form-data; name="f"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--x\r\nContent-Disposition: form-data; name="g"; filename="g"\n\r\n\r\r\n--x--';
+		{"", `const many = new HTMLRewriter().onDocument({ end(e) { for (let i = 0; i < 20000; i++) e.append("<br>", { html: true }); } }); return (await many.transform(new Response("<p>")).text()).length`, `80003`},
+		{"", `const seen = []; await new HTMLRewriter().on("p", { element(e) { seen.push(e.attributes.map(([name]) => name).toArray()); } }).transform(new Response("<p a b=1>")).text(); return seen`, `[["a","b"]]`},
+		{"", `const body = '--x\nContent-Disposition: form-data; name="a"\n\none\ntwo\n--x\r\nContent-Disposition: form-data; name="f"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--x\r\nContent-Disposition: form-data; name="g"; filename="g"\n\r\n\r\r\n--x--';
 		  const form = await new Response(body, { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData(); return [form.get("a"), form.get("f"), await form.get("g").bytes().then((b) => [...b])]`, `["one\ntwo","",[13]]`},
-		{`const [a, b] = new WebSocketPair(); a.accept({ allowHalfOpen: true }); b.accept({ allowHalfOpen: true }); const log = [];
+		{"", `const [a, b] = new WebSocketPair(); a.accept({ allowHalfOpen: true }); b.accept({ allowHalfOpen: true }); const log = [];
 		  await new Promise((resolve) => {
 			b.addEventListener("close", (e) => { log.push(e.code, b.readyState); b.send("last"); b.close(1000, "done"); log.push(b.readyState); });
 			a.addEventListener("message", (e) => log.push(e.data));

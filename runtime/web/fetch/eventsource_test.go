@@ -23,22 +23,22 @@ func TestEventSourceParsing(t *testing.T) {
   source.onerror = () => done(seen);
 });`
 	cases := []webtest.Snippet{
-		{`return read("data: a\n\n");`, `[["message","a",""]]`},
-		{`return read("data:a\r\rdata: b\r\n\r\n");`, `[["message","a",""],["message","b",""]]`},
-		{`return read("data:a\r", "\ndata: b\r", "\n\r\n");`, `[["message","a\nb",""]]`},
-		{`return read("\ufeffdata: bom\n\n");`, `[["message","bom",""]]`},
-		{`return read(":comment\ndata\ndata:\n\ndata:  two\nunknown: x\n\n");`, `[["message","\n",""],["message"," two",""]]`},
-		{`return read("event: mine\nid: 7\ndata: x\n\ndata: y\n\nid\ndata: z\n\n");`, `[["mine","x","7"],["message","y","7"],["message","z",""]]`},
-		{`return read("id: 1\u0000\ndata: x\n\nevent: mine\n\ndata: y\n\n");`, `[["message","x",""],["message","y",""]]`},
-		{`return read("data: lost");`, `[]`},
-		{`const e = new TextEncoder().encode("data: é\n\n"); return read(e.slice(0, 7), e.slice(7));`, `[["message","é",""]]`},
-		{`const s = EventSource.from(new ReadableStream()); const before = s.readyState; s.close(); return [before, s.readyState, s.url, s.withCredentials];`, `[0,2,"",false]`},
-		{`EventSource.from("x");`, `/^TypeError/`},
-		{`new EventSource();`, `/^TypeError/`},
-		{`new EventSource("nope");`, `/^SyntaxError/`},
+		{"", `return read("data: a\n\n");`, `[["message","a",""]]`},
+		{"", `return read("data:a\r\rdata: b\r\n\r\n");`, `[["message","a",""],["message","b",""]]`},
+		{"", `return read("data:a\r", "\ndata: b\r", "\n\r\n");`, `[["message","a\nb",""]]`},
+		{"", `return read("\ufeffdata: bom\n\n");`, `[["message","bom",""]]`},
+		{"", `return read(":comment\ndata\ndata:\n\ndata:  two\nunknown: x\n\n");`, `[["message","\n",""],["message"," two",""]]`},
+		{"", `return read("event: mine\nid: 7\ndata: x\n\ndata: y\n\nid\ndata: z\n\n");`, `[["mine","x","7"],["message","y","7"],["message","z",""]]`},
+		{"", `return read("id: 1\u0000\ndata: x\n\nevent: mine\n\ndata: y\n\n");`, `[["message","x",""],["message","y",""]]`},
+		{"", `return read("data: lost");`, `[]`},
+		{"", `const e = new TextEncoder().encode("data: é\n\n"); return read(e.slice(0, 7), e.slice(7));`, `[["message","é",""]]`},
+		{"", `const s = EventSource.from(new ReadableStream()); const before = s.readyState; s.close(); return [before, s.readyState, s.url, s.withCredentials];`, `[0,2,"",false]`},
+		{"", `EventSource.from("x");`, `/^TypeError/`},
+		{"", `new EventSource();`, `/^TypeError/`},
+		{"", `new EventSource("nope");`, `/^SyntaxError/`},
 	}
 	for i := range cases {
-		cases[i][0] = read + cases[i][0]
+		cases[i][1] = read + cases[i][1]
 	}
 	webtest.Try(t, web.Options{}, cases)
 }
@@ -59,10 +59,10 @@ func TestEventSourceConnects(t *testing.T) {
 	}))
 	defer server.Close()
 	webtest.Try(t, web.Options{AllowFetch: []string{strings.TrimPrefix(server.URL, "http://")}}, []webtest.Snippet{
-		{`const seen = [], source = new EventSource("` + server.URL + `/"); seen.push(source.readyState);
+		{"", `const seen = [], source = new EventSource("` + server.URL + `/"); seen.push(source.readyState);
 		await new Promise((done) => { source.onopen = () => seen.push("open", source.readyState); source.onerror = () => seen.push("error", source.readyState); source.onmessage = (e) => { seen.push(e.data, e.origin === new URL(source.url).origin); if (seen.length > 6) done(); }; });
 		source.close(); return [seen, source.readyState];`, `[[0,"open",1,"text/event-stream ",true,"error",0,"open",1,"text/event-stream next",true],2]`},
-		{`const source = new EventSource("` + server.URL + `/refused"); await new Promise((done) => { source.onerror = done; }); return source.readyState;`, `2`},
-		{`const source = new EventSource("` + server.URL + `/html"); await new Promise((done) => { source.onerror = done; }); return source.readyState;`, `2`},
+		{"", `const source = new EventSource("` + server.URL + `/refused"); await new Promise((done) => { source.onerror = done; }); return source.readyState;`, `2`},
+		{"", `const source = new EventSource("` + server.URL + `/html"); await new Promise((done) => { source.onerror = done; }); return source.readyState;`, `2`},
 	})
 }

@@ -132,12 +132,12 @@ func TestGuardedSchemes(t *testing.T) {
 		"file:///etc/passwd", "unix:///var/run/docker.sock", "gopher://127.0.0.1/", "ftp://127.0.0.1/", "http+unix://%2Frun%2Fx/", "ws://127.0.0.1/", "wss://127.0.0.1/",
 		"blob:https://a.test/x", "about:blank", "chrome://x/", "javascript:alert(1)", "jar:http://a.test!/", "view-source:http://a.test", "//127.0.0.1/", "/x", "mailto:a@b.test",
 	} {
-		list = append(list, webtest.Snippet{fmt.Sprintf("await fetch(%q)", target), `/TypeError: (Fetch API cannot load|Invalid URL|fetch to "http.unix.* invalid URL escape)/`})
+		list = append(list, webtest.Snippet{"", fmt.Sprintf("await fetch(%q)", target), `/TypeError: (Fetch API cannot load|Invalid URL|fetch to "http.unix.* invalid URL escape)/`})
 	}
 	for _, target := range []string{"file:///etc/passwd", "data:,x", "javascript:alert(1)", "ftp://127.0.0.1/", "unix:///x", "ws://127.0.0.1/", "http://[bad", "about:blank"} {
-		list = append(list, webtest.Snippet{fmt.Sprintf(`await fetch("{B}/to?status=302&url=" + encodeURIComponent(%q))`, target), `/TypeError: .* was redirected to/`})
+		list = append(list, webtest.Snippet{"", fmt.Sprintf(`await fetch("{B}/to?status=302&url=" + encodeURIComponent(%q))`, target), `/TypeError: .* was redirected to/`})
 	}
-	list = append(list, webtest.Snippet{`await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`})
+	list = append(list, webtest.Snippet{"", `await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`})
 	list, allow := webtest.At(url, list)
 	webtest.Try(t, web.Options{AllowFetch: allow, SubRequests: 50}, list)
 }
@@ -153,16 +153,16 @@ func TestFetchHeaders(t *testing.T) {
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
 	list, allow := webtest.At(server.URL, []webtest.Snippet{
-		{
+		{"",
 			`return await (await fetch("{B}/", { method: "POST", body: "four", headers: { host: "evil.test", connection: "close, x-kept", "content-length": "400", "transfer-encoding": "chunked", te: "trailers", trailer: "x", upgrade: "h2c", "keep-alive": "1", "proxy-authorization": "p", "proxy-connection": "q", "proxy-authenticate": "r", expect: "100-continue", "cf-connecting-ip": "1.2.3.4", "x-kept": "1" } })).text()`,
 			`"POST / host=` + host + ` te=[] len=4 close=false trailer=map[] map[Accept-Encoding:[br, gzip] Content-Length:[4] Content-Type:[text/plain;charset=UTF-8] X-Kept:[1]] body=four"`,
 		},
-		{`const all = []; for (const value of ["a\r\nx: y", "a\nb", "a\rb", "a\0b"]) for (const make of [(v) => new Headers({ a: v }), (v) => new Request("{B}", { headers: [["a", v]] }), (v) => new Headers().append("a", v)]) { try { make(value); all.push(value); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{`const all = []; for (const name of ["a b", "a:b", "a\r\nb", "a\n", "é", "a\0"]) { try { new Headers([[name, "v"]]); all.push(name); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{`const all = []; for (const method of ["GET /x HTTP/1.1\r\nA:b\r\n\r\nGET", "A B", "", "GÉT", "A\n", "CONNECT", "TRACE", "track"]) { try { await fetch("{B}/", { method }); all.push(method); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{`return (await (await fetch("{B}/a b\r\nc\t%0d%0a?d e\r\nf")).text()).split(" host")[0]`, `"GET /a%20bc%0d%0a?d%20ef"`},
+		{"", `const all = []; for (const value of ["a\r\nx: y", "a\nb", "a\rb", "a\0b"]) for (const make of [(v) => new Headers({ a: v }), (v) => new Request("{B}", { headers: [["a", v]] }), (v) => new Headers().append("a", v)]) { try { make(value); all.push(value); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
+		{"", `const all = []; for (const name of ["a b", "a:b", "a\r\nb", "a\n", "é", "a\0"]) { try { new Headers([[name, "v"]]); all.push(name); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
+		{"", `const all = []; for (const method of ["GET /x HTTP/1.1\r\nA:b\r\n\r\nGET", "A B", "", "GÉT", "A\n", "CONNECT", "TRACE", "track"]) { try { await fetch("{B}/", { method }); all.push(method); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
+		{"", `return (await (await fetch("{B}/a b\r\nc\t%0d%0a?d e\r\nf")).text()).split(" host")[0]`, `"GET /a%20bc%0d%0a?d%20ef"`},
 		// Sent, on a connection of its own; this server does not take them.
-		{`const r = await fetch("{B}/", { headers: { a: "\x01\x7f" } }); return [r.status, await r.text()]`, `[400,"400 Bad Request"]`},
+		{"", `const r = await fetch("{B}/", { headers: { a: "\x01\x7f" } }); return [r.status, await r.text()]`, `[400,"400 Bad Request"]`},
 	})
 	webtest.Try(t, web.Options{AllowFetch: allow}, list)
 }

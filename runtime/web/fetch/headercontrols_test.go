@@ -127,16 +127,16 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		{`fetch("{H}/none", { headers: { "x-a": "\x05" } })`, refused},
 		{`fetch("{H}/", { headers: { "x-a": "a\0b" } })`, `/TypeError: Invalid header value/`},
 	} {
-		snippets = append(snippets, webtest.Snippet{"const r = await " + strings.ReplaceAll(c.call, "{H}", "http://"+host) + seen, c.want})
+		snippets = append(snippets, webtest.Snippet{"", "const r = await " + strings.ReplaceAll(c.call, "{H}", "http://"+host) + seen, c.want})
 	}
-	snippets = append(snippets, webtest.Snippet{
+	snippets = append(snippets, webtest.Snippet{"",
 		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", { method: "POST", body, headers: { "x-a": "\x01" } })`,
 		`/TypeError: .*source/`,
 	})
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 	// One that nobody was allowed to reach, so that no connection of before is still on its way.
 	private, hits := rawServer(t, func(string, string) string { return "" })
-	webtest.Try(t, web.Options{}, []webtest.Snippet{{`await fetch("http://` + private + `/", { headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
+	webtest.Try(t, web.Options{}, []webtest.Snippet{{"", `await fetch("http://` + private + `/", { headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d connections reached a private address", n)
 	}
@@ -158,7 +158,7 @@ func TestFetchOverClosedConnections(t *testing.T) {
 		{`{ method: "DELETE" }`, "delete "},
 		{`{}`, "get "},
 	} {
-		snippets = append(snippets, webtest.Snippet{
+		snippets = append(snippets, webtest.Snippet{"",
 			`const seen = new Set(); for (let i = 0; i < 40; i++) seen.add(await (await fetch("http://` + host + `/", ` + c.init + `)).text()); return [...seen]`,
 			fmt.Sprintf("[%q]", c.want),
 		})
@@ -211,7 +211,7 @@ func TestContentAfterNoContent(t *testing.T) {
 	var snippets []webtest.Snippet
 	for _, path := range []string{"length", "chunked", "empty"} {
 		for _, method := range []string{"GET", "POST"} {
-			snippets = append(snippets, webtest.Snippet{
+			snippets = append(snippets, webtest.Snippet{"",
 				`const none = await fetch("http://` + host + `/` + path + `", { method: "` + method + `" });
 				const next = await fetch("http://` + host + `/next", { method: "POST", body: "sent" });
 				return [none.status, none.body, next.status, await next.text()]`,
@@ -241,7 +241,7 @@ func TestOddStatus(t *testing.T) {
 		{"20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
 		{"-20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
 	} {
-		snippets = append(snippets, webtest.Snippet{`const r = await fetch("http://` + host + `/` + c.status + `"); return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})
+		snippets = append(snippets, webtest.Snippet{"", `const r = await fetch("http://` + host + `/` + c.status + `"); return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})
 	}
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }

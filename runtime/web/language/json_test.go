@@ -64,25 +64,25 @@ func TestJSON(t *testing.T) {
 		count = "1500"
 	}
 	for _, seed := range []string{"1", "2", "3"} {
-		webtest.Try(t, web.Options{}, []webtest.Snippet{{strings.NewReplacer("SEED", seed, "COUNT", count).Replace(code), `[true,[]]`}})
+		webtest.Try(t, web.Options{}, []webtest.Snippet{{"", strings.NewReplacer("SEED", seed, "COUNT", count).Replace(code), `[true,[]]`}})
 	}
 }
 
 // TestJSONAsked: what can be heard is asked once, and in the standard's order (ECMA-262, 25.5.2).
 func TestJSONAsked(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{`const f = JSON.stringify; return [f.name, f.length, Object.keys(JSON), "prototype" in f, f(), f(undefined), f(() => 1), f(Symbol()), f("short"), f(1), f(null)]`, `["stringify",3,[],false,null,null,null,null,"\"short\"","1","null"]`},
-		{`const seen = [], o = { a: { get x() { seen.push("x"); return 1; } }, b: { toJSON(k) { seen.push("toJSON " + k); return 2; } } }; return [JSON.stringify({ first: [1, "text"], o }), seen]`, `["{\"first\":[1,\"text\"],\"o\":{\"a\":{\"x\":1},\"b\":2}}",["x","toJSON b"]]`},
-		{`Object.prototype.toJSON = function () { return "all"; }; try { return [JSON.stringify({ a: 1 }), JSON.stringify([1]), JSON.stringify("a long text that is none of those, as it is no object")]; } finally { delete Object.prototype.toJSON; }`, `["\"all\"","\"all\"","\"a long text that is none of those, as it is no object\""]`},
-		{`Array.prototype.toJSON = function () { return "row"; }; try { return JSON.stringify({ a: [1], b: 2 }); } finally { delete Array.prototype.toJSON; }`, `"{\"a\":\"row\",\"b\":2}"`},
-		{`class A {} A.prototype.toJSON = () => "A"; const before = JSON.stringify(new A()); delete A.prototype.toJSON; return [before, JSON.stringify(new A())]`, `["\"A\"","{}"]`},
-		{`const a = {}; a.a = a; JSON.stringify(a)`, `/^TypeError: .*circular/`},
-		{`let a = []; for (let i = 0; i < 400; i++) a = [a]; return JSON.stringify(a) === "[".repeat(401) + "]".repeat(401)`, `true`},
-		{`JSON.stringify({ a: 1n })`, `/^TypeError: .*BigInt/`},
-		{`return JSON.stringify({ a: 1, b: [1, { c: 2 }], d: {}, e: [] }, null, 2)`, `"{\n  \"a\": 1,\n  \"b\": [\n    1,\n    {\n      \"c\": 2\n    }\n  ],\n  \"d\": {},\n  \"e\": []\n}"`},
-		{`return [JSON.stringify({ a: 1, b: 2 }, ["b"]), JSON.stringify({ a: 1, b: 2 }, (k, v) => (k === "a" ? undefined : v)), JSON.stringify({ a: JSON.rawJSON("1e1000") })]`, `["{\"b\":2}","{\"b\":2}","{\"a\":1e1000}"]`},
-		{`const text = "⛵\ud83d\"".repeat(200000); return JSON.stringify([text]) === '["' + '⛵\\ud83d\\"'.repeat(200000) + '"]'`, `true`},
-		{`const text = "é".repeat(17 << 20); return JSON.stringify({ text }).length - text.length`, `11`},
+		{"", `const f = JSON.stringify; return [f.name, f.length, Object.keys(JSON), "prototype" in f, f(), f(undefined), f(() => 1), f(Symbol()), f("short"), f(1), f(null)]`, `["stringify",3,[],false,null,null,null,null,"\"short\"","1","null"]`},
+		{"", `const seen = [], o = { a: { get x() { seen.push("x"); return 1; } }, b: { toJSON(k) { seen.push("toJSON " + k); return 2; } } }; return [JSON.stringify({ first: [1, "text"], o }), seen]`, `["{\"first\":[1,\"text\"],\"o\":{\"a\":{\"x\":1},\"b\":2}}",["x","toJSON b"]]`},
+		{"", `Object.prototype.toJSON = function () { return "all"; }; try { return [JSON.stringify({ a: 1 }), JSON.stringify([1]), JSON.stringify("a long text that is none of those, as it is no object")]; } finally { delete Object.prototype.toJSON; }`, `["\"all\"","\"all\"","\"a long text that is none of those, as it is no object\""]`},
+		{"", `Array.prototype.toJSON = function () { return "row"; }; try { return JSON.stringify({ a: [1], b: 2 }); } finally { delete Array.prototype.toJSON; }`, `"{\"a\":\"row\",\"b\":2}"`},
+		{"", `class A {} A.prototype.toJSON = () => "A"; const before = JSON.stringify(new A()); delete A.prototype.toJSON; return [before, JSON.stringify(new A())]`, `["\"A\"","{}"]`},
+		{"", `const a = {}; a.a = a; JSON.stringify(a)`, `/^TypeError: .*circular/`},
+		{"", `let a = []; for (let i = 0; i < 400; i++) a = [a]; return JSON.stringify(a) === "[".repeat(401) + "]".repeat(401)`, `true`},
+		{"", `JSON.stringify({ a: 1n })`, `/^TypeError: .*BigInt/`},
+		{"", `return JSON.stringify({ a: 1, b: [1, { c: 2 }], d: {}, e: [] }, null, 2)`, `"{\n  \"a\": 1,\n  \"b\": [\n    1,\n    {\n      \"c\": 2\n    }\n  ],\n  \"d\": {},\n  \"e\": []\n}"`},
+		{"", `return [JSON.stringify({ a: 1, b: 2 }, ["b"]), JSON.stringify({ a: 1, b: 2 }, (k, v) => (k === "a" ? undefined : v)), JSON.stringify({ a: JSON.rawJSON("1e1000") })]`, `["{\"b\":2}","{\"b\":2}","{\"a\":1e1000}"]`},
+		{"", `const text = "⛵\ud83d\"".repeat(200000); return JSON.stringify([text]) === '["' + '⛵\\ud83d\\"'.repeat(200000) + '"]'`, `true`},
+		{"", `const text = "é".repeat(17 << 20); return JSON.stringify({ text }).length - text.length`, `11`},
 	})
 }
 
@@ -113,6 +113,6 @@ func TestJSONCircle(t *testing.T) {
 		`const outer = loop({ toJSON() { names(loop({}, "inner"), ["inner"]); return this } }, "outer"); names(outer)`: `["","",""]`,
 		`names([...new Array(60_000).fill({}), loop({}, "far")])`:                                                      `[""]`,
 	} {
-		webtest.Try(t, web.Options{}, []webtest.Snippet{{strings.Replace(code, "MADE", made, 1), want}})
+		webtest.Try(t, web.Options{}, []webtest.Snippet{{"", strings.Replace(code, "MADE", made, 1), want}})
 	}
 }

@@ -12,7 +12,7 @@ import (
 // in short texts and in long ones with short and long parts.
 func TestSplit(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{`
+		{"", `
 			let seed = 7;
 			const below = (n) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * n); };
 			const one = (all) => all[below(all.length)];
@@ -32,23 +32,23 @@ func TestSplit(t *testing.T) {
 				if (got !== want) wrong.push([String(fast), text, limit, got, want]);
 			}
 			return [parts > 3000, wrong.slice(0, 3)]`, `[true,[]]`},
-		{
+		{"",
 			`return ["A<B>bold</B>and<CODE>coded</CODE>".split(/<(\/)?([^<>]+)>/), "".split(/a?/), "".split(/a/), "ab".split(/(?:)/), "a1b2".split(/(\d)/, 3)]`,
 			`[["A",null,"B","bold","/","B","and",null,"CODE","coded","/","CODE",""],[],[""],["a","b"],["a","1","b"]]`,
 		},
 		// What belongs to the program is asked as the standard says.
-		{`const text = "a,".repeat(200), seen = []; class R extends RegExp { exec(s) { seen.push(this.lastIndex); return super.exec(s); } } return [text.split(new R(",")).length, seen.length]`, `[201,400]`},
-		{`const text = ("a".repeat(50) + ",").repeat(9); const r = /,/; r.exec = () => null; return text.split(r).length`, `10`},
-		{`const text = ("a".repeat(50) + ",").repeat(9); const r = /,/; let n = 0; Object.defineProperty(r, "flags", { get() { n++; return ""; } }); return [text.split(r).length, n]`, `[10,1]`},
-		{`const text = ("a".repeat(50) + ",").repeat(9), { exec } = RegExp.prototype; let n = 0; RegExp.prototype.exec = function (s) { n++; return exec.call(this, s); }; try { return [text.split(/,/).length, n > 9] } finally { RegExp.prototype.exec = exec }`, `[10,true]`},
-		{`const f = RegExp.prototype[Symbol.split]; return [f.name, f.length, Object.keys(RegExp.prototype), "a, b".split(/, /, { valueOf() { return 1 } })]`, `["[Symbol.split]",2,[],["a"]]`},
+		{"", `const text = "a,".repeat(200), seen = []; class R extends RegExp { exec(s) { seen.push(this.lastIndex); return super.exec(s); } } return [text.split(new R(",")).length, seen.length]`, `[201,400]`},
+		{"", `const text = ("a".repeat(50) + ",").repeat(9); const r = /,/; r.exec = () => null; return text.split(r).length`, `10`},
+		{"", `const text = ("a".repeat(50) + ",").repeat(9); const r = /,/; let n = 0; Object.defineProperty(r, "flags", { get() { n++; return ""; } }); return [text.split(r).length, n]`, `[10,1]`},
+		{"", `const text = ("a".repeat(50) + ",").repeat(9), { exec } = RegExp.prototype; let n = 0; RegExp.prototype.exec = function (s) { n++; return exec.call(this, s); }; try { return [text.split(/,/).length, n > 9] } finally { RegExp.prototype.exec = exec }`, `[10,true]`},
+		{"", `const f = RegExp.prototype[Symbol.split]; return [f.name, f.length, Object.keys(RegExp.prototype), "a, b".split(/, /, { valueOf() { return 1 } })]`, `["[Symbol.split]",2,[],["a"]]`},
 	})
 }
 
 // TestSplitIsShort: the lines of a long text cost by the line. The best of several
 // counts, as other work of the machine may hit any one measurement.
 func TestSplitIsShort(t *testing.T) {
-	webtest.Try(t, web.Options{}, []webtest.Snippet{{`
+	webtest.Try(t, web.Options{}, []webtest.Snippet{{"", `
 		class Own extends RegExp {}
 		const text = ("a".repeat(200) + "\r\n").repeat(500), best = (f) => Math.min(...Array.from({ length: 5 }, () => { const began = performance.now(); f(); return performance.now() - began; }));
 		const ours = best(() => text.split(/\n/)), steps = best(() => text.split(new Own("\\n")));

@@ -85,7 +85,7 @@ func At(url string, snippets []Snippet) (out []Snippet, allow []string) {
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	replace := strings.NewReplacer("{B}", url, "{C}", other)
 	for _, s := range snippets {
-		out = append(out, Snippet{replace.Replace(s[0]), replace.Replace(s[1])})
+		out = append(out, Snippet{s[0], replace.Replace(s[1]), replace.Replace(s[2])})
 	}
 	return out, []string{strings.TrimPrefix(url, "http://"), "LOCALHOST"}
 }

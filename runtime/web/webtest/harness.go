@@ -280,17 +280,17 @@ func Handler(body string) string {
 	return `export default { async fetch(request, env, ctx) { ` + body + ` } };`
 }
 
-// Snippet is the body of an async function and the JSON of what it returns, or
-// "Name: message" of what it throws, or /an expression/ for either.
-type Snippet [2]string
+// Snippet is the name of a subtest, the body of an async function, and the result:
+// its JSON, "Name: message" of an error, or a /regular expression/ for either.
+type Snippet [3]string
 
-// Try runs each snippet in a request of its own.
+// Try runs each snippet in a request of its own, as a subtest of its name.
 func Try(t *testing.T, o web.Options, snippets []Snippet) {
 	t.Helper()
 	var code strings.Builder
 	code.WriteString("const all = [\n")
 	for _, s := range snippets {
-		fmt.Fprintf(&code, "async (request, env, ctx) => { %s },\n", s[0])
+		fmt.Fprintf(&code, "async (request, env, ctx) => { %s },\n", s[1])
 	}
 	code.WriteString(`];
 export default { async fetch(request, env, ctx) {
@@ -303,13 +303,16 @@ export default { async fetch(request, env, ctx) {
 } };`)
 	w := Serve(t, code.String(), o)
 	for i, s := range snippets {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/path?q=1", strings.NewReader(`{"sent":true}`))
-		r.Header.Set("X-Snippet", fmt.Sprint(i))
-		r.Header.Set("Content-Type", "application/json")
-		_, got := w.Do(r)
-		if got != s[1] && !sameJSON(got, s[1]) && !matches(s[1], got) {
-			t.Errorf("%s\n got %s\nwant %s", s[0], got, s[1])
-		}
+		name, code, want := s[0], s[1], s[2]
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/path?q=1", strings.NewReader(`{"sent":true}`))
+			r.Header.Set("X-Snippet", fmt.Sprint(i))
+			r.Header.Set("Content-Type", "application/json")
+			_, got := w.Do(r)
+			if got != want && !sameJSON(got, want) && !matches(want, got) {
+				t.Errorf("%s\n got %s\nwant %s", code, got, want)
+			}
+		})
 	}
 }
 
