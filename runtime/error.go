@@ -110,11 +110,11 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 		killed *engine.KilledError
 		thrown *engine.Error
 		failed *web.Failure
-		room   *engine.RoomError
+		room   *engine.AddressSpaceError
 	)
 	switch {
 	case errors.As(err, &room):
-		return roomError(room)
+		return addressSpaceError(room)
 	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
 		return resetError(err)
 	case errors.As(err, &killed):
@@ -143,7 +143,7 @@ func resetError(err error) *Error {
 	return e
 }
 
-func roomError(err *engine.RoomError) *Error {
+func addressSpaceError(err *engine.AddressSpaceError) *Error {
 	return &Error{
 		Kind: KindRoom, Message: err.Error(), err: err,
 		Fix: "allow the process more addresses (ulimit -v), or the system (sysctl vm.overcommit_memory), or stop other programs",

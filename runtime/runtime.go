@@ -135,8 +135,8 @@ func (l Limits) allowed() time.Duration { return time.Duration(float64(l.CPU) * 
 
 // errStart says what was being done when a Worker could not be started.
 func errStart(err error) error {
-	if room, full := errors.AsType[*engine.RoomError](err); full {
-		return roomError(room)
+	if room, full := errors.AsType[*engine.AddressSpaceError](err); full {
+		return addressSpaceError(room)
 	}
 	return fmt.Errorf("start the worker: %w", err)
 }

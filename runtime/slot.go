@@ -142,7 +142,7 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 			most = nestedIsolates
 		}
 		s, err := w.chooseLocked(most)
-		_, full := errors.AsType[*engine.RoomError](err)
+		_, full := errors.AsType[*engine.AddressSpaceError](err)
 		if err != nil && (!full || s == nil || nested && w.o.Pristine) {
 			return nil, err
 		}

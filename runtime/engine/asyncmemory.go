@@ -203,7 +203,7 @@ func sizeOf(value any) (n int64) {
 		return int64(len(v))
 	case []byte:
 		return int64(len(v))
-	case Lent:
+	case BorrowedBytes:
 		return int64(len(v.Bytes))
 	case json.RawMessage:
 		return int64(len(v))

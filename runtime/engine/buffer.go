@@ -218,7 +218,7 @@ func (b *Buffer) count(n int64) error {
 func reserveMemory(first, limit uint64) (memory []byte, m experimental.LinearMemory) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, full := p.(*RoomError); !full {
+			if _, full := p.(*AddressSpaceError); !full {
 				panic(p)
 			}
 			memory, m = nil, nil

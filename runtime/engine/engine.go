@@ -167,18 +167,18 @@ func (e *Engine) unregister(i *Isolate) {
 	delete(e.isolates, i)
 }
 
-// RoomError says that the system has no room for the memory of an isolate.
-type RoomError struct {
+// AddressSpaceError says that the system has no addresses left for the memory of an isolate.
+type AddressSpaceError struct {
 	Size uint64 // bytes of addresses that it reserves
 	Err  error
 }
 
-func (e *RoomError) Error() string {
+func (e *AddressSpaceError) Error() string {
 	return fmt.Sprintf("the system has no room for an isolate, which reserves %d MB of addresses: %v", e.Size>>20, e.Err)
 }
 
 // Unwrap returns Err.
-func (e *RoomError) Unwrap() error { return e.Err }
+func (e *AddressSpaceError) Unwrap() error { return e.Err }
 
 // instantiate makes a module instance; its host functions reach the VM in ctx. An allocator
 // of wazero's has no error to return, so that it panics.
@@ -186,7 +186,7 @@ func (e *Engine) instantiate(ctx context.Context) (_ api.Module, memory *linear,
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *RoomError:
+		case *AddressSpaceError:
 			err = p
 		default:
 			panic(p)

@@ -20,12 +20,12 @@ type mapped struct {
 func newMemory(first, limit uint64) experimental.LinearMemory {
 	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
 	if err != nil {
-		panic(&RoomError{limit, err})
+		panic(&AddressSpaceError{limit, err})
 	}
 	m := &mapped{b: b}
 	if m.Reallocate(first) == nil {
 		m.Free()
-		panic(&RoomError{limit, unix.ENOMEM})
+		panic(&AddressSpaceError{limit, unix.ENOMEM})
 	}
 	return m
 }

@@ -18,12 +18,12 @@ type reserved struct {
 func newMemory(first, limit uint64) experimental.LinearMemory {
 	at, err := windows.VirtualAlloc(0, uintptr(limit), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
-		panic(&RoomError{limit, err})
+		panic(&AddressSpaceError{limit, err})
 	}
 	m := &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
 	if m.Reallocate(first) == nil {
 		m.Free()
-		panic(&RoomError{limit, windows.ERROR_NOT_ENOUGH_MEMORY})
+		panic(&AddressSpaceError{limit, windows.ERROR_NOT_ENOUGH_MEMORY})
 	}
 	return m
 }

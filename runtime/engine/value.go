@@ -71,9 +71,9 @@ type Field struct {
 // Object becomes a plain object with these own properties, in this order.
 type Object []Field
 
-// Lent becomes a Uint8Array of a copy of Bytes. Back is called once they are copied,
-// and not at all when nobody waits for them any more.
-type Lent struct {
+// BorrowedBytes becomes a Uint8Array of a copy of Bytes. Release is called after the copy, and not at all where the promise
+// has no scope any more.
+type BorrowedBytes struct {
 	Bytes   []byte
 	Release func()
 }
@@ -85,7 +85,7 @@ type Unsupported struct {
 }
 
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
-// and string are themselves; []byte, Lent and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string and []any are
+// and string are themselves; []byte, BorrowedBytes and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage and
 // JSONBuffer are what JSON.parse makes of them; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
@@ -112,7 +112,7 @@ func (vm *VM) New(value any) (Value, error) {
 		return vm.newString(v)
 	case []byte:
 		return vm.newBytes(v)
-	case Lent:
+	case BorrowedBytes:
 		defer v.Release()
 		return vm.newBytes(v.Bytes)
 	case *Buffer:

@@ -122,7 +122,7 @@ var buffers sync.Pool
 const maxBuffer = 4 << 20
 
 // borrow gives n bytes, whatever they hold.
-func borrow(n int64) engine.Lent {
+func borrow(n int64) engine.BorrowedBytes {
 	kept, _ := buffers.Get().(*[]byte)
 	if kept == nil || int64(cap(*kept)) < n {
 		kept = new(make([]byte, n))
@@ -131,5 +131,5 @@ func borrow(n int64) engine.Lent {
 	if n <= maxBuffer {
 		back = func() { buffers.Put(kept) }
 	}
-	return engine.Lent{Bytes: (*kept)[:n], Release: back}
+	return engine.BorrowedBytes{Bytes: (*kept)[:n], Release: back}
 }

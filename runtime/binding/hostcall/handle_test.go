@@ -90,7 +90,7 @@ func TestReadAll(t *testing.T) {
 	} {
 		b := &endless{left: c.length}
 		all, err := readAll(t.Context(), b)
-		lent, _ := all.(engine.Lent)
+		lent, _ := all.(engine.BorrowedBytes)
 		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(lent.Bytes)) != c.length {
 			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(lent.Bytes), b.read, err)
 		}
