@@ -14,11 +14,14 @@ import (
 // answer, without HTTP.
 func BenchmarkServe(b *testing.B) {
 	for name, code := range map[string]string{
-		"text":    `export default { fetch() { return new Response("hello"); } };`,
-		"json":    `export default { async fetch(request) { const url = new URL(request.url); return Response.json({ path: url.pathname, q: url.searchParams.get("q") }, { headers: { "x-a": "1", "cache-control": "no-store" } }); } };`,
-		"timer":   `export default { async fetch(request) { await new Promise(r => setTimeout(r, 0)); return new Response("x"); } };`,
-		"stream":  `export default { fetch() { return new Response(ReadableStream.from([new Uint8Array(100), new Uint8Array(100)])); } };`,
-		"headers": `export default { fetch(request) { return new Response(null, { headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,
+		"text": `export default { fetch() { return new Response("hello"); } };`,
+		"json": `export default { async fetch(request) { const url = new URL(request.url);
+			return Response.json({ path: url.pathname, q: url.searchParams.get("q") }, {
+			headers: { "x-a": "1", "cache-control": "no-store" } }); } };`,
+		"timer":  `export default { async fetch(request) { await new Promise(r => setTimeout(r, 0)); return new Response("x"); } };`,
+		"stream": `export default { fetch() { return new Response(ReadableStream.from([new Uint8Array(100), new Uint8Array(100)])); } };`,
+		"headers": `export default { fetch(request) { return new Response(null, {
+			headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,
 	} {
 		b.Run(name, func(b *testing.B) {
 			w, err := webtest.Start(b, code, web.Options{})

@@ -76,13 +76,31 @@ func TestIntlHonest(t *testing.T) {
 	for _, c := range [][2]string{
 		{`new Intl.DateTimeFormat("en", { calendar: "chinese" })`, "throws Error"},
 		{`new Intl.DateTimeFormat("en-u-ca-dangi")`, "throws Error"},
-		{`new Intl.DateTimeFormat("my", { calendar: "buddhist" }).format(0) + new Intl.DateTimeFormat("gl", { calendar: "roc", dateStyle: "full" }).format(0)`, "BE ၀၁/၀၁/၂၅၁၃xoves, 1 de xaneiro de 59 ROC"},
-		{`Intl.supportedValuesOf("calendar").join()`, "buddhist,coptic,ethioaa,ethiopic,gregory,hebrew,indian,islamic,islamic-civil,islamic-rgsa,islamic-tbla,islamic-umalqura,iso8601,japanese,persian,roc"},
+		{
+			`new Intl.DateTimeFormat("my", { calendar: "buddhist" }).format(0) +
+				new Intl.DateTimeFormat("gl", { calendar: "roc", dateStyle: "full" }).format(0)`,
+			"BE ၀၁/၀၁/၂၅၁၃xoves, 1 de xaneiro de 59 ROC",
+		},
+		{
+			`Intl.supportedValuesOf("calendar").join()`,
+			"buddhist,coptic,ethioaa,ethiopic,gregory,hebrew,indian,islamic,islamic-civil,islamic-rgsa,islamic-tbla,islamic-umalqura,iso" +
+				"8601,japanese,persian,roc",
+		},
 		{`new Intl.DateTimeFormat("en", { calendar: "nonsense" }).resolvedOptions().calendar`, "gregory"},
 		{`new Date(0).toLocaleDateString("de", { calendar: "iso8601" })`, "1970-01-01"},
-		{`["cs-CZ", "da-DK", "fi", "el", "uk"].map((l) => new Date(0).toLocaleDateString(l, { dateStyle: "long" })).join()`, "1. ledna 1970,1. januar 1970,1. tammikuuta 1970,1 Ιανουαρίου 1970,1 січня 1970 р."},
-		{`["cs", "sl", "lt", "lv"].map((l) => [1, 2, 5, 1.5].map((n) => new Intl.PluralRules(l).select(n))).join()`, "one,few,other,many,one,two,other,few,one,few,few,many,one,other,other,other"},
-		{`["nb", "nb-NO", "no", "sr-Latn", "bg", "cs"].map((l) => ["ch", "å", "ж", "ø", "h", "č", "æ", "z"].sort(new Intl.Collator(l).compare).join("")).join()`, "čchhzæøåж,čchhzæøåж,čchhzæøåж,åæchčhøzж,жåæčchhøz,åæčhchøzж"},
+		{
+			`["cs-CZ", "da-DK", "fi", "el", "uk"].map((l) => new Date(0).toLocaleDateString(l, { dateStyle: "long" })).join()`,
+			"1. ledna 1970,1. januar 1970,1. tammikuuta 1970,1 Ιανουαρίου 1970,1 січня 1970 р.",
+		},
+		{
+			`["cs", "sl", "lt", "lv"].map((l) => [1, 2, 5, 1.5].map((n) => new Intl.PluralRules(l).select(n))).join()`,
+			"one,few,other,many,one,two,other,few,one,few,few,many,one,other,other,other",
+		},
+		{
+			`["nb", "nb-NO", "no", "sr-Latn", "bg", "cs"].map((l) => ["ch", "å", "ж", "ø", "h", "č", "æ",
+				"z"].sort(new Intl.Collator(l).compare).join("")).join()`,
+			"čchhzæøåж,čchhzæøåж,čchhzæøåж,åæchčhøzж,жåæčchhøz,åæčhchøzж",
+		},
 		{`["ב", "b"].map((last) => new Intl.ListFormat("he").format(["א", last])).join()`, "א וב,א ו-b"},
 		{`new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
 		{`new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
@@ -108,7 +126,10 @@ func TestIntlHonest(t *testing.T) {
 		{`Intl.supportedValuesOf("timeZone").includes("Asia/Kolkata")`, "true"},
 		{`[1234.5, 6n, new Date(0), null].toLocaleString("de-DE")`, "1.234,5,6,1.1.1970, 00:00:00,"},
 		{`new Float64Array([0.5, 1e6]).toLocaleString("en", { style: "percent" })`, "50%,100,000,000%"},
-		{`Intl.NumberFormat("en").format(12345678901234567890n) + Intl.NumberFormat("en").format("0.1234567890123456789")`, "12,345,678,901,234,567,8900.123"},
+		{
+			`Intl.NumberFormat("en").format(12345678901234567890n) + Intl.NumberFormat("en").format("0.1234567890123456789")`,
+			"12,345,678,901,234,567,8900.123",
+		},
 		{`Object.prototype.toString.call(Intl) + Intl.Collator.name + Intl.Collator.length`, "[object Intl]Collator0"},
 	} {
 		if got := evaluate(t, []string{c[0]})[0]; got != c[1] {

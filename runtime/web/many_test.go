@@ -11,15 +11,53 @@ import (
 // https://xhr.spec.whatwg.org/#interface-formdata, https://fetch.spec.whatwg.org/#headers-class).
 func TestPairs(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", `const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); return [p.get("a"), p.getAll("a"), p.get("x"), p.has("1"), p.has("a", "a"), p.has("a", "3"), p.has("b", "1")];`, `["1",["1","2","a"],"a",false,true,false,false]`},
-		{"", `const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.set("a", "b"); p.set("c", "x"); p.delete("b"); return p.toString();`, `"x=a&a=b&c=x"`},
-		{"", `const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.delete("a", "2"); p.delete("1"); p.delete("x", "b"); return p.toString();`, `"x=a&a=1&b=a&a=a"`},
-		{"", `const p = new URLSearchParams({ "\ud800": 1, "\ud801": 2, b: 3 }); return [...p];`, `[["\ufffd","2"],["b","3"]]`},
-		{"", `const p = new URLSearchParams("a=1&b=2&c=3&d=4"), seen = []; for (const [k] of p) { seen.push(k); p.delete(k); } return [seen, p.toString()];`, `[["a","c"],"b=2&d=4"]`},
-		{"", `const f = new FormData(); for (const [k, v] of ["xa", "a1", "ba", "a2", "aa"]) f.append(k, v); const all = f.getAll("a"); f.set("a", "b"); f.delete("b"); return [f.get("x"), f.has("1"), f.get("1"), all, [...f]];`, `["a",false,null,["1","2","a"],[["x","a"],["a","b"]]]`},
-		{"", `const f = new FormData(); f.append("empty", ""); return [f.has("empty"), f.get("empty")];`, `[true,""]`},
-		{"", `const h = new Headers([["x", "a"], ["a", "1"], ["b", "a"], ["A", "2"], ["a", "a"]]); const had = [h.get("a"), h.has("1"), h.get("1"), [...h]]; h.set("A", "b"); h.delete("B"); return [...had, [...h]];`, `["1, 2, a",false,null,[["a","1, 2, a"],["b","a"],["x","a"]],[["a","b"],["x","a"]]]`},
-		{"", `const h = new Headers([["set-cookie", "b=1"], ["a", "set-cookie"], ["Set-Cookie", "a=1"], ["z", ""]]); return [h.getSetCookie(), [...h]];`, `[["b=1","a=1"],[["a","set-cookie"],["set-cookie","b=1"],["set-cookie","a=1"],["z",""]]]`},
+		{
+			"reading URLSearchParams",
+			`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a");
+				return [p.get("a"), p.getAll("a"), p.get("x"), p.has("1"), p.has("a", "a"), p.has("a", "3"), p.has("b", "1")];`,
+			`["1",["1","2","a"],"a",false,true,false,false]`,
+		},
+		{
+			"setting and deleting",
+			`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.set("a", "b"); p.set("c", "x"); p.delete("b"); return p.toString();`,
+			`"x=a&a=b&c=x"`,
+		},
+		{
+			"deleting a value",
+			`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.delete("a", "2"); p.delete("1"); p.delete("x", "b");
+				return p.toString();`,
+			`"x=a&a=1&b=a&a=a"`,
+		},
+		{
+			"lone surrogates as names",
+			`const p = new URLSearchParams({ "\ud800": 1, "\ud801": 2, b: 3 }); return [...p];`,
+			`[["\ufffd","2"],["b","3"]]`,
+		},
+		{
+			"deleting while iterating",
+			`const p = new URLSearchParams("a=1&b=2&c=3&d=4"), seen = [];
+				for (const [k] of p) { seen.push(k); p.delete(k); } return [seen, p.toString()];`,
+			`[["a","c"],"b=2&d=4"]`,
+		},
+		{
+			"FormData",
+			`const f = new FormData(); for (const [k, v] of ["xa", "a1", "ba", "a2", "aa"]) f.append(k, v); const all = f.getAll("a");
+				f.set("a", "b"); f.delete("b"); return [f.get("x"), f.has("1"), f.get("1"), all, [...f]];`,
+			`["a",false,null,["1","2","a"],[["x","a"],["a","b"]]]`,
+		},
+		{"an empty value", `const f = new FormData(); f.append("empty", ""); return [f.has("empty"), f.get("empty")];`, `[true,""]`},
+		{
+			"Headers",
+			`const h = new Headers([["x", "a"], ["a", "1"], ["b", "a"], ["A", "2"], ["a", "a"]]);
+				const had = [h.get("a"), h.has("1"), h.get("1"), [...h]]; h.set("A", "b"); h.delete("B"); return [...had, [...h]];`,
+			`["1, 2, a",false,null,[["a","1, 2, a"],["b","a"],["x","a"]],[["a","b"],["x","a"]]]`,
+		},
+		{
+			"Set-Cookie",
+			`const h = new Headers([["set-cookie", "b=1"], ["a", "set-cookie"], ["Set-Cookie", "a=1"], ["z", ""]]);
+				return [h.getSetCookie(), [...h]];`,
+			`[["b=1","a=1"],[["a","set-cookie"],["set-cookie","b=1"],["set-cookie","a=1"],["z",""]]]`,
+		},
 	})
 }
 
@@ -27,13 +65,51 @@ func TestPairs(t *testing.T) {
 func TestListeners(t *testing.T) {
 	const made = `const t = new EventTarget(), seen = [], l = (name) => () => seen.push(name); `
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", made + `const f = l("f"); t.addEventListener("e", f); t.addEventListener("e", f, { once: true }); t.addEventListener("e", f, true); t.addEventListener("other", f); t.dispatchEvent(new Event("e")); t.dispatchEvent(new Event("e")); return seen;`, `["f","f","f","f"]`},
-		{"", made + `const [a, b, c] = ["a", "b", "c"].map(l); t.addEventListener("e", a); t.addEventListener("e", b, true); t.addEventListener("e", c); t.removeEventListener("e", a, true); t.removeEventListener("e", a); t.addEventListener("e", a); t.dispatchEvent(new Event("e")); return seen;`, `["b","c","a"]`},
-		{"", made + `const late = l("late"), later = l("later"); t.addEventListener("e", () => t.addEventListener("e", late), true); t.addEventListener("e", () => t.addEventListener("e", later)); t.dispatchEvent(new Event("e")); return seen;`, `["late"]`},
-		{"", made + `const b = l("b"); t.addEventListener("e", () => { t.removeEventListener("e", b); t.addEventListener("e", b); }); t.addEventListener("e", b); t.dispatchEvent(new Event("e")); t.removeEventListener("e", b); return seen;`, `[]`},
-		{"", made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopPropagation(); }, true); t.addEventListener("e", l("b"), true); t.addEventListener("e", l("c")); t.dispatchEvent(new Event("e")); return seen;`, `["a","b"]`},
-		{"", made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopImmediatePropagation(); }); t.addEventListener("e", l("b")); t.dispatchEvent(new Event("e")); return seen;`, `["a"]`},
-		{"", made + `const c = new AbortController(); t.addEventListener("e", l("a"), { signal: c.signal }); t.addEventListener("e", l("b"), { signal: c.signal, capture: true }); c.abort(); t.dispatchEvent(new Event("e")); return seen;`, `[]`},
+		{
+			"a listener added twice",
+			made + `const f = l("f"); t.addEventListener("e", f); t.addEventListener("e", f, { once: true });
+				t.addEventListener("e", f, true); t.addEventListener("other", f); t.dispatchEvent(new Event("e"));
+				t.dispatchEvent(new Event("e")); return seen;`,
+			`["f","f","f","f"]`,
+		},
+		{
+			"a listener removed",
+			made + `const [a, b, c] = ["a", "b", "c"].map(l); t.addEventListener("e", a); t.addEventListener("e", b, true);
+				t.addEventListener("e", c); t.removeEventListener("e", a, true); t.removeEventListener("e", a); t.addEventListener("e", a);
+				t.dispatchEvent(new Event("e")); return seen;`,
+			`["b","c","a"]`,
+		},
+		{
+			"listeners added while dispatching",
+			made + `const late = l("late"), later = l("later"); t.addEventListener("e", () => t.addEventListener("e", late), true);
+				t.addEventListener("e", () => t.addEventListener("e", later)); t.dispatchEvent(new Event("e")); return seen;`,
+			`["late"]`,
+		},
+		{
+			"a listener moved while dispatching",
+			made + `const b = l("b"); t.addEventListener("e", () => { t.removeEventListener("e", b); t.addEventListener("e", b); });
+				t.addEventListener("e", b); t.dispatchEvent(new Event("e")); t.removeEventListener("e", b); return seen;`,
+			`[]`,
+		},
+		{
+			"stopPropagation",
+			made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopPropagation(); }, true); t.addEventListener("e", l("b"), true);
+				t.addEventListener("e", l("c")); t.dispatchEvent(new Event("e")); return seen;`,
+			`["a","b"]`,
+		},
+		{
+			"stopImmediatePropagation",
+			made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopImmediatePropagation(); }); t.addEventListener("e", l("b"));
+				t.dispatchEvent(new Event("e")); return seen;`,
+			`["a"]`,
+		},
+		{
+			"an aborted signal",
+			made + `const c = new AbortController(); t.addEventListener("e", l("a"), { signal: c.signal });
+				t.addEventListener("e", l("b"), { signal: c.signal, capture: true }); c.abort(); t.dispatchEvent(new Event("e"));
+				return seen;`,
+			`[]`,
+		},
 	})
 }
 
@@ -43,11 +119,31 @@ func TestListeners(t *testing.T) {
 // long as each other: of two, a busy machine breaks off the longer one alone.
 func TestManyAreShort(t *testing.T) {
 	const best = `const took = (f) => { const began = performance.now(); f(); return performance.now() - began; };
-		const within = (f, g, holds) => { let a = Infinity, b = Infinity; for (let i = 0; i < 25 && (i < 5 || !holds(a, b)); i++) { a = Math.min(a, took(f)); b = Math.min(b, took(g)); } return holds(a, b) || [a, b]; };
+		const within = (f, g, holds) => { let a = Infinity, b = Infinity;
+			for (let i = 0; i < 25 && (i < 5 || !holds(a, b)); i++) { a = Math.min(a, took(f)); b = Math.min(b, took(g));
+			} return holds(a, b) || [a, b]; };
 		const tenTimes = (f) => () => { for (let i = 0; i < 10; i++) f(); }; `
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", best + `const cost = (n) => () => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {}); for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f); }; return within(tenTimes(cost(300)), cost(3000), (few, many) => many < few * 3);`, `true`},
-		{"", best + `const cost = (n) => () => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v"); return [...h].length; }; return within(tenTimes(cost(200)), cost(2000), (few, many) => many < few * 3);`, `true`},
-		{"", best + `const p = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...p].flat(); const ours = () => { for (let i = 0; i < 20; i++) p.get("none"); }, steps = () => { for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return k; }; return within(ours, steps, (a, b) => a * 2 < b);`, `true`},
+		{
+			"many listeners",
+			best + `const cost = (n) => () => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {});
+				for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f); };
+				return within(tenTimes(cost(300)), cost(3000), (few, many) => many < few * 3);`,
+			`true`,
+		},
+		{
+			"many headers",
+			best + `const cost = (n) => () => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v");
+				return [...h].length; }; return within(tenTimes(cost(200)), cost(2000), (few, many) => many < few * 3);`,
+			`true`,
+		},
+		{
+			"a parameter among many",
+			best + `const p = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...p].flat();
+				const ours = () => { for (let i = 0; i < 20; i++) p.get("none");
+				}, steps = () => { for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return k;
+				}; return within(ours, steps, (a, b) => a * 2 < b);`,
+			`true`,
+		},
 	})
 }

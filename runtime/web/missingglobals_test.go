@@ -12,7 +12,8 @@ import (
 
 func TestAbsent(t *testing.T) {
 	names := strings.Fields(`FetchEvent ScheduledEvent`)
-	w := webtest.Serve(t, webtest.Handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`const names = ["`+strings.Join(names, `","`)+`"];
+		return new Response([typeof Response, ...names.map((name) => typeof globalThis[name])].join())`), web.Options{})
 	if _, got := w.Get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
 		t.Errorf("some of what is said to be absent is there: %s", got)
 	}

@@ -20,24 +20,40 @@ import (
 )
 
 func TestHello(t *testing.T) {
-	w := webtest.Serve(t, `export default { fetch(request, env) { return new Response(env.GREETING, { headers: { "X-A": "b" } }); } };`, web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`return new Response(env.GREETING, { headers: { "X-A": "b" } });`), web.Options{})
 	resp, body := w.Get("/")
-	if resp.StatusCode != http.StatusOK || body != "hello" || resp.Header.Get("X-A") != "b" || resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" {
+	if resp.StatusCode != http.StatusOK || body != "hello" ||
+		resp.Header.Get("X-A") != "b" || resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" {
 		t.Errorf("%v %q", resp, body)
 	}
 }
 
 func TestStartErrors(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
-		{`export const a = 1;`, "TypeError: the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }"},
+		{
+			`export const a = 1;`,
+			"TypeError: the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }",
+		},
 		{`export default {};`, "TypeError: the default export has no fetch handler"},
 		{`export default 5;`, "TypeError: the default export is of type number; it must be an object with a fetch handler"},
 		{`export default null;`, "TypeError: the default export is null; it must be an object with a fetch handler"},
-		{`export default function () {};`, "TypeError: the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint"},
-		{`import { WorkerEntrypoint } from "cloudflare:workers"; export default class Site extends WorkerEntrypoint {};`, "TypeError: the default export's class Site has no fetch method"},
+		{
+			`export default function () {};`,
+			"TypeError: the default export is a function; it must be an object with a fetch handler, or a class that extends " +
+				"WorkerEntrypoint",
+		},
+		{
+			`import { WorkerEntrypoint } from "cloudflare:workers"; export default class Site extends WorkerEntrypoint {};`,
+			"TypeError: the default export's class Site has no fetch method",
+		},
 		{`throw new RangeError("at start");`, "RangeError: at start"},
 		{`fetch("https://a.test"); export default { fetch() {} };`, ""},
-		{`setTimeout(() => {}, 1);`, "Error: Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values are not allowed within global scope. To fix this error, perform this operation within a handler."},
+		{
+			`setTimeout(() => {}, 1);`,
+			"Error: Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and " +
+				"generating random values are not allowed within global scope. To fix this error, perform this operation within a " +
+				"handler.",
+		},
 		{`crypto.randomUUID();`, "Error: Disallowed operation called within global scope."},
 		{`import { nope } from "cloudflare:workers";`, "SyntaxError"},
 		{`Math.random(); new URL("https://a.test"); export default { fetch() {} };`, ""},
@@ -57,10 +73,18 @@ func TestFailures(t *testing.T) {
 	for _, c := range []struct{ body, kind, want string }{
 		{`return "text"`, web.KindNotResponse, "the fetch handler of the default export returned a value of type string, not a Response"},
 		{`return`, web.KindNotResponse, "the fetch handler of the default export returned undefined, not a Response"},
-		{`return { status: 200 }`, web.KindNotResponse, "the fetch handler of the default export returned a value of class Object, not a Response"},
+		{
+			`return { status: 200 }`,
+			web.KindNotResponse,
+			"the fetch handler of the default export returned a value of class Object, not a Response",
+		},
 		{`throw new TypeError("broken")`, web.KindException, "broken"},
 		{`await null; throw "a text"`, web.KindException, "'a text'"},
-		{`const r = new Response("x"); await r.text(); return r`, web.KindException, "The Response's body has already been used or is locked to a reader; clone() the Response before reading it"},
+		{
+			`const r = new Response("x"); await r.text(); return r`,
+			web.KindException,
+			"The Response's body has already been used or is locked to a reader; clone() the Response before reading it",
+		},
 		{`return Response.error()`, web.KindException, "The handler answered with Response.error()"},
 		{`await new Promise(() => {})`, web.KindHung, "the handler will never answer"},
 		{`ctx.passThroughOnException(); throw new Error("x")`, web.KindException, "x"},
@@ -75,14 +99,16 @@ func TestFailures(t *testing.T) {
 		if f.Kind != c.kind || !strings.HasPrefix(f.Err.Message, c.want) || f.PassThrough != strings.Contains(c.body, "passThrough") {
 			t.Errorf("%s: %+v %+v", c.body, f, f.Err)
 		}
-		if c.kind == web.KindException && strings.Contains(c.body, "new TypeError(\"broken\")") && !strings.Contains(f.Err.Stack, "at fetch (worker.js:1:") {
+		if c.kind == web.KindException && strings.Contains(c.body, "new TypeError(\"broken\")") &&
+			!strings.Contains(f.Err.Stack, "at fetch (worker.js:1:") {
 			t.Errorf("stack %q", f.Err.Stack)
 		}
 	}
 }
 
 func TestCauses(t *testing.T) {
-	w := webtest.Serve(t, webtest.Handler(`throw new Error("top", { cause: new RangeError("middle", { cause: "bottom" }) })`), web.Options{})
+	const code = `throw new Error("top", { cause: new RangeError("middle", { cause: "bottom" }) })`
+	w := webtest.Serve(t, webtest.Handler(code), web.Options{})
 	w.Get("/")
 	f, ok := errors.AsType[*web.Failure](w.Errors()[0])
 	if !ok {
@@ -99,7 +125,9 @@ func TestAnswerHeaders(t *testing.T) {
 	w := webtest.Serve(t, webtest.Handler(`
 		const path = new URL(request.url).pathname;
 		if (path === "/none") return new Response(null, { status: 204, headers: { "content-length": "5" } });
-		if (path === "/bytes") return new Response(new Uint8Array(3), { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"], ["x-a", "1"], ["vary", "b"], ["X-A", "2"], ["x-a", "3"]] });
+		if (path === "/bytes") return new Response(new Uint8Array(3), {
+			headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"], ["x-a", "1"],
+			["vary", "b"], ["X-A", "2"], ["x-a", "3"]] });
 		if (path === "/head") return new Response(null, { headers: { "content-length": "77" } });
 		if (path === "/long") return new Response("abc", { headers: { "content-length": "9999" } });
 		return new Response("text");`), web.Options{})
@@ -131,9 +159,11 @@ func TestHeadOfStream(t *testing.T) {
 		let cancelled = 0;
 		export default { fetch(request) {
 			if (request.method === "GET") return new Response(cancelled);
-			return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1)); }, cancel() { cancelled++; } }), { headers: { "x-a": "b" } });
+			const body = new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1)); }, cancel() { cancelled++; } });
+			return new Response(body, { headers: { "x-a": "b" } });
 		} };`, web.Options{})
-	if resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.URL, nil)); body != "" || resp.Header.Get("X-A") != "b" {
+	resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.URL, nil))
+	if body != "" || resp.Header.Get("X-A") != "b" {
 		t.Errorf("%v %q", resp, body)
 	}
 	if !webtest.Eventually(t, func() bool { _, body := w.Get("/"); return body == "1" }) {
@@ -142,7 +172,8 @@ func TestHeadOfStream(t *testing.T) {
 }
 
 func TestRequestSeen(t *testing.T) {
-	w := webtest.Serve(t, webtest.Handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"), request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"),
+		request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/a%20b/%C3%A9?x=%20y&z", nil)
 	r.Header["X-A"] = []string{"1", "2"}
 	r.Header.Set("X-Pages-Member-Id", "m1")
@@ -159,12 +190,15 @@ func TestRequestSeen(t *testing.T) {
 func TestVisitor(t *testing.T) {
 	w := webtest.Serve(t, webtest.Handler(`
 		const cf = request.cf, copy = new Request(request), made = new Request("https://a.test");
-		return Response.json([request.headers.get("cf-connecting-ip"), request.redirect, copy.redirect, request.clone().redirect, made.redirect,
-			cf.country, cf.city, cf.colo, cf.timezone, typeof cf.asn, cf.httpProtocol, cf.tlsVersion, cf === request.cf, copy.cf.colo, typeof made.cf])`), web.Options{})
+		return Response.json([request.headers.get("cf-connecting-ip"), request.redirect, copy.redirect, request.clone().redirect,
+			made.redirect,
+			cf.country, cf.city, cf.colo, cf.timezone, typeof cf.asn, cf.httpProtocol, cf.tlsVersion, cf === request.cf, copy.cf.colo,
+				typeof made.cf])`), web.Options{})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.URL, nil)
 	r.Header.Set("Cf-Connecting-Ip", "203.0.113.7")
 	_, body := w.Do(r)
-	if want := `["127.0.0.1","manual","manual","manual","follow","US","San Francisco","SFO","America/Los_Angeles","number","HTTP/1.1","TLSv1.3",true,"SFO","undefined"]`; body != want {
+	if want := `["127.0.0.1","manual","manual","manual","follow","US","San Francisco","SFO","America/Los_Angeles","number","HTTP/1.1",` +
+		`"TLSv1.3",true,"SFO","undefined"]`; body != want {
 		t.Errorf("\n got %s\nwant %s", body, want)
 	}
 }
@@ -174,7 +208,8 @@ func TestVisitorAddressStays(t *testing.T) {
 	seen := make(chan []string, 1)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header["Cf-Connecting-Ip"] }))
 	defer other.Close()
-	w := webtest.Serve(t, webtest.Handler(`return fetch("`+other.URL+`", { headers: request.headers })`), web.Options{AllowFetch: []string{"127.0.0.1"}})
+	code := webtest.Handler(`return fetch("` + other.URL + `", { headers: request.headers })`)
+	w := webtest.Serve(t, code, web.Options{AllowFetch: []string{"127.0.0.1"}})
 	w.Get("/")
 	if got := <-seen; got != nil {
 		t.Errorf("sent %q", got)
@@ -190,7 +225,8 @@ func TestLengthOfStream(t *testing.T) {
 		case "/text": return new Response(new Response("é").body);
 		case "/fetched": return new Response((await fetch("`+other.URL+`")).body);
 		case "/echo": return new Response(request.body);
-		case "/fixed": { const { readable, writable } = new FixedLengthStream(3), w = writable.getWriter(); w.write(new Uint8Array(3)).then(() => w.close()); return new Response(readable); }
+		case "/fixed": { const { readable, writable } = new FixedLengthStream(3), w = writable.getWriter();
+			w.write(new Uint8Array(3)).then(() => w.close()); return new Response(readable); }
 		case "/own": return new Response(new Response("abc").body, { headers: { "content-length": "3" } });
 		case "/unknown": return new Response(ReadableStream.from([new Uint8Array(5)]));
 		case "/generator": return new Response((async function* () { yield new Uint8Array(2); yield new Uint8Array(4); })());
@@ -251,7 +287,8 @@ func TestStreamIsFlushed(t *testing.T) {
 
 func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 	for _, body := range []string{
-		`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`,
+		`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10));
+			} }))`,
 		`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(10)); } }))`,
 	} {
 		w := webtest.Serve(t, webtest.Handler(body), web.Options{})
@@ -274,7 +311,8 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 // The connection of an answer that broke off is gone, also for what the visitor
 // had still to send.
 func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
-	w := webtest.Serve(t, webtest.Handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway");
+		c.enqueue(new Uint8Array(10)); } }))`), web.Options{})
 	var panicked atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -410,7 +448,8 @@ func TestConcurrency(t *testing.T) {
 		const url = new URL(request.url), n = url.searchParams.get("n");
 		switch (url.pathname) {
 		case "/timer": await new Promise(r => setTimeout(r, n % 7)); return new Response(n);
-		case "/fetch": return new Response(new URLSearchParams((await (await fetch("`+url+`/echo?n=" + n)).text()).split(" ")[1].split("?")[1]).get("n"));
+		case "/fetch": return new Response(new URLSearchParams((await (await fetch("`+url+`/echo?n=" +
+			n)).text()).split(" ")[1].split("?")[1]).get("n"));
 		case "/stream": return new Response(ReadableStream.from(n).pipeThrough(new TextEncoderStream()));
 		case "/body": return new Response(await request.text());
 		case "/wait": ctx.waitUntil(new Promise(r => setTimeout(r, 3))); return new Response(n);
@@ -525,7 +564,8 @@ func TestOthersAtReset(t *testing.T) {
 }
 
 func TestGiveUp(t *testing.T) {
-	w, err := webtest.Start(t, webtest.Handler(`ctx.waitUntil(new Promise(r => setTimeout(r, 60000))); return new Response("x")`), web.Options{})
+	const code = `ctx.waitUntil(new Promise(r => setTimeout(r, 60000))); return new Response("x")`
+	w, err := webtest.Start(t, webtest.Handler(code), web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -634,7 +674,9 @@ func TestConsole(t *testing.T) {
 			console.count(); console.count(); console.assert(1 > 2, "math %s", "x"); console.time("t");
 			console.table([{ a: 1 }, { a: 2, b: "x" }]);
 			console.log(new Headers({ a: "1" }), new URL("https://a.test?q=1").searchParams, new Response("x").headers);
-			console.log(new Uint8Array(3), new ArrayBuffer(2), [[[[1]]]], "x".repeat(3), new Proxy({}, { get() { throw 1 }, ownKeys() { throw new Error("trap") } }), { [Symbol.for("nodejs.util.inspect.custom")]() { throw 1 } });
+			console.log(new Uint8Array(3), new ArrayBuffer(2), [[[[1]]]], "x".repeat(3),
+				new Proxy({}, { get() { throw 1 }, ownKeys() { throw new Error("trap") } }), {
+				[Symbol.for("nodejs.util.inspect.custom")]() { throw 1 } });
 			console.log("%c styled", "color: red"); console.log();
 			return new Response("");
 		} };`, web.Options{})
@@ -656,7 +698,8 @@ log: ┌─────────┬───┬─────┐
 │ 1       │ 2 │ 'x' │
 └─────────┴───┴─────┘
 log: Headers { a: '1' } URLSearchParams { 'q' => '1' } Headers { 'content-type': 'text/plain;charset=UTF-8' }
-log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { [Uint8Contents]: <00 00>, [byteLength]: 2 } [ [ [ [Array] ] ] ] xxx {} [object that cannot be shown: its own code threw]
+log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { [Uint8Contents]: <00 00>, [byteLength]: 2 } [ [ [ [Array] ] ] ] xxx {}` +
+		` [object that cannot be shown: its own code threw]
 log:  styled
 log: 
 `

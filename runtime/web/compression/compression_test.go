@@ -20,12 +20,13 @@ import (
 
 // through are the helpers of the snippets here.
 const through = `const pass = (data, stream) => new Response(new Blob([data]).stream().pipeThrough(stream)).bytes();
-const thrown = (p) => p.then((v) => "no error: " + v, (e) => e.name + ": " + e.message), formats = ["gzip", "deflate", "deflate-raw", "brotli"];
+const thrown = (p) => p.then((v) => "no error: " + v, (e) => e.name + ": " + e.message),
+	formats = ["gzip", "deflate", "deflate-raw", "brotli"];
 `
 
 func TestCompressionStreams(t *testing.T) {
 	snippets := []webtest.Snippet{
-		{"", `const out = [];
+		{"there and back", `const out = [];
 		for (const format of formats) {
 			for (const size of [0, 1, 1000, 200000]) {
 				const data = new Uint8Array(size).map((_, i) => i >> 3);
@@ -35,48 +36,104 @@ func TestCompressionStreams(t *testing.T) {
 			}
 		}
 		return out.every((ok) => ok)`, `true`},
-		{"", `const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(), reader = packer.readable.getReader(); writer.write(new Uint8Array(9)); writer.close();
-			const { value } = await reader.read(); return [(await pass(value, new DecompressionStream("gzip"))).length, (await reader.read()).done]`, `[9,true]`},
-		{"", `const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(); writer.write("h\u00e9"); writer.write("llo"); writer.close();
-			return new Response(packer.readable.pipeThrough(new DecompressionStream("gzip"))).text()`, `"h\u00e9llo"`},
-		{"", `const heads = []; for (let i = 0; i < 2; i++) heads.push([...(await pass("x", new CompressionStream("gzip"))).slice(0, 10)].join(" ")); return heads`, `["31 139 8 0 0 0 0 0 0 3","31 139 8 0 0 0 0 0 0 3"]`},
-		{"", `const packed = await pass("Hello, Hello, Hello", new CompressionStream("gzip")), out = [];
+		{
+			"one piece of output",
+			`const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(), reader = packer.readable.getReader();
+				writer.write(new Uint8Array(9)); writer.close();
+			const { value } = await reader.read(); return [(await pass(value, new DecompressionStream("gzip"))).length,
+				(await reader.read()).done]`,
+			`[9,true]`,
+		},
+		{
+			"text as input",
+			`const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(); writer.write("h\u00e9");
+				writer.write("llo"); writer.close();
+			return new Response(packer.readable.pipeThrough(new DecompressionStream("gzip"))).text()`,
+			`"h\u00e9llo"`,
+		},
+		{
+			"gzip heads",
+			`const heads = []; for (let i = 0; i < 2; i++) heads.push([...(await pass("x", new CompressionStream("gzip"))).slice(0,
+				10)].join(" ")); return heads`,
+			`["31 139 8 0 0 0 0 0 0 3","31 139 8 0 0 0 0 0 0 3"]`,
+		},
+		{"one byte at a time", `const packed = await pass("Hello, Hello, Hello", new CompressionStream("gzip")), out = [];
 		const stream = new DecompressionStream("gzip"), writer = stream.writable.getWriter();
 		(async () => { for (const byte of packed) await writer.write(new Uint8Array([byte])); await writer.close(); })();
 		for await (const piece of stream.readable) out.push(new TextDecoder().decode(piece));
 		return [out.join(""), [...packed.subarray(0, 4)]]`, `["Hello, Hello, Hello",[31,139,8,0]]`},
-		{"",
+		{
+			"truncated and trailing data",
 			`const out = [];
 		for (const format of formats) {
 			const packed = await pass("text", new CompressionStream(format));
-			out.push(await thrown(pass(packed.subarray(0, -1), new DecompressionStream(format))), await thrown(pass(new Uint8Array([...packed, 0]), new DecompressionStream(format))),
-				await thrown(pass(new Blob([packed, packed]), new DecompressionStream(format))), await thrown(pass("", new DecompressionStream(format))));
+			out.push(await thrown(pass(packed.subarray(0, -1), new DecompressionStream(format))),
+				await thrown(pass(new Uint8Array([...packed, 0]), new DecompressionStream(format))),
+				await thrown(pass(new Blob([packed, packed]), new DecompressionStream(format))),
+					await thrown(pass("", new DecompressionStream(format))));
 		}
-		return out.every((e) => e.startsWith("TypeError: Trail") || e.startsWith("TypeError: Called") || e.startsWith("TypeError: Decom")) && [out[0], out[1]]`,
-			`["TypeError: Called close() on a decompression stream with incomplete data","TypeError: Trailing bytes after end of compressed data"]`,
+		return out.every((e) => e.startsWith("TypeError: Trail") || e.startsWith("TypeError: Called") ||
+			e.startsWith("TypeError: Decom")) && [out[0], out[1]]`,
+			`["TypeError: Called close() on a decompression stream with incomplete data",
+				"TypeError: Trailing bytes after end of compressed data"]`,
 		},
-		{"", `return Promise.all(formats.map((format) => thrown(pass("certainly not compressed", new DecompressionStream(format)))).concat(formats.map((format) => thrown(pass(new Uint8Array(40).fill(255), new DecompressionStream(format))))))
-			.then((all) => all.every((e) => /^TypeError: (Decompression failed|Called close)/.test(e)) || all)`, `true`},
+		{
+			"data that is not compressed",
+			`return Promise.all(formats.map((format) => thrown(pass("certainly not compressed",
+				new DecompressionStream(format)))).concat(formats.map((format) => thrown(pass(new Uint8Array(40).fill(255),
+				new DecompressionStream(format))))))
+			.then((all) => all.every((e) => /^TypeError: (Decompression failed|Called close)/.test(e)) || all)`,
+			`true`,
+		},
 		// The bytes are those of the standards: RFC 1951 without a head, RFC 1950 and RFC 1952 with one.
-		{"",
-			`const raw = await pass("abc", new CompressionStream("deflate-raw")), zlib = await pass("abc", new CompressionStream("deflate")), gz = await pass("abc", new CompressionStream("gzip"));
-		return [zlib.toHex().slice(4, -8) === raw.toHex(), gz.toHex().slice(20, -16) === raw.toHex(), zlib.toHex().slice(-8), gz.toHex().slice(-16)]`,
+		{
+			"bytes of the standards",
+			`const raw = await pass("abc", new CompressionStream("deflate-raw")),
+				zlib = await pass("abc", new CompressionStream("deflate")), gz = await pass("abc", new CompressionStream("gzip"));
+		return [zlib.toHex().slice(4, -8) === raw.toHex(), gz.toHex().slice(20, -16) === raw.toHex(), zlib.toHex().slice(-8),
+			gz.toHex().slice(-16)]`,
 			`[true,true,"024d0127","c241243503000000"]`,
 		},
-		{"", `const stream = new CompressionStream("gzip"), writer = stream.writable.getWriter(); stream.readable.getReader().read().catch(() => {});
-		return [await thrown(writer.write(5)), await thrown(writer.closed)]`, `["TypeError: The chunk is neither an ArrayBuffer nor a view","TypeError: The chunk is neither an ArrayBuffer nor a view"]`},
-		{"", `return [() => new CompressionStream(), () => new CompressionStream("zip"), () => CompressionStream("gzip"), () => CompressionStream.prototype.readable, () => Object.getOwnPropertyDescriptor(DecompressionStream.prototype, "writable").get.call(new CompressionStream("gzip"))].map((f) => { try { return f(); } catch (e) { return e.name; } })
-			.concat(String(new DecompressionStream("gzip")), CompressionStream.length, Object.keys(CompressionStream.prototype))`, `["TypeError","TypeError","TypeError","TypeError","TypeError","[object DecompressionStream]",1,"readable","writable"]`},
+		{
+			"a chunk that is a number",
+			`const stream = new CompressionStream("gzip"), writer = stream.writable.getWriter();
+				stream.readable.getReader().read().catch(() => {});
+		return [await thrown(writer.write(5)), await thrown(writer.closed)]`,
+			`["TypeError: The chunk is neither an ArrayBuffer nor a view","TypeError: The chunk is neither an ArrayBuffer nor a view"]`,
+		},
+		{
+			"wrong arguments and receivers",
+			`return [() => new CompressionStream(), () => new CompressionStream("zip"), () => CompressionStream("gzip"),
+				() => CompressionStream.prototype.readable, () => Object.getOwnPropertyDescriptor(DecompressionStream.prototype,
+				"writable").get.call(new CompressionStream("gzip"))].map((f) => { try { return f(); } catch (e) { return e.name; } })
+			.concat(String(new DecompressionStream("gzip")), CompressionStream.length, Object.keys(CompressionStream.prototype))`,
+			`["TypeError","TypeError","TypeError","TypeError","TypeError","[object DecompressionStream]",1,"readable","writable"]`,
+		},
 		// What is cancelled or aborted is over on both sides.
-		{"", `const one = new CompressionStream("gzip"), a = one.writable.getWriter(); a.write(new Uint8Array(10)).catch(() => {}); await one.readable.cancel(new RangeError("enough"));
+		{
+			"cancel and abort",
+			`const one = new CompressionStream("gzip"), a = one.writable.getWriter(); a.write(new Uint8Array(10)).catch(() => {});
+				await one.readable.cancel(new RangeError("enough"));
 		const two = new DecompressionStream("gzip"), b = two.writable.getWriter(); await b.abort(new RangeError("no more"));
-		return [await thrown(a.closed), await thrown(two.readable.getReader().read())]`, `["RangeError: enough","RangeError: no more"]`},
-		{"", `const open = []; for (let i = 0; i < 101; i++) { const stream = new CompressionStream("gzip"); open.push(pass(new Uint8Array(1), { writable: stream.writable, readable: stream.readable })); }
+		return [await thrown(a.closed), await thrown(two.readable.getReader().read())]`,
+			`["RangeError: enough","RangeError: no more"]`,
+		},
+		{
+			"too many streams",
+			`const open = []; for (let i = 0; i < 101; i++) { const stream = new CompressionStream("gzip");
+				open.push(pass(new Uint8Array(1), { writable: stream.writable, readable: stream.readable })); }
 		await Promise.all(open);
-		const waiting = []; for (let i = 0; i < 101; i++) { const stream = new CompressionStream("gzip"); stream.readable.getReader().read().catch(() => {}); waiting.push(stream.writable.getWriter().write(new Uint8Array(1))); }
-		return thrown(Promise.all(waiting))`, `/RangeError: this request has 100 CompressionStreams/`},
-		{"", `const packed = await pass("abc", new CompressionStream("gzip")), view = new Uint8Array(packed.length + 4); view.set(packed, 2);
-		return new TextDecoder().decode(await pass(new DataView(view.buffer, 2, packed.length), new DecompressionStream("gzip")))`, `"abc"`},
+		const waiting = []; for (let i = 0; i < 101; i++) { const stream = new CompressionStream("gzip");
+			stream.readable.getReader().read().catch(() => {}); waiting.push(stream.writable.getWriter().write(new Uint8Array(1))); }
+		return thrown(Promise.all(waiting))`,
+			`/RangeError: this request has 100 CompressionStreams/`,
+		},
+		{
+			"a DataView as input",
+			`const packed = await pass("abc", new CompressionStream("gzip")), view = new Uint8Array(packed.length + 4); view.set(packed, 2);
+		return new TextDecoder().decode(await pass(new DataView(view.buffer, 2, packed.length), new DecompressionStream("gzip")))`,
+			`"abc"`,
+		},
 	}
 	for i := range snippets {
 		snippets[i][1] = through + snippets[i][1]
@@ -137,7 +194,9 @@ export default { async fetch(request) {
 // An answer in a coding is compressed for clients that take it; a body that is
 // compressed already says so.
 func TestContentEncodings(t *testing.T) {
-	w := webtest.Serve(t, webtest.Handler(`return new Response(new URL(request.url).searchParams.has("stream") ? new Blob(["plain text"]).stream() : "plain text", { headers: { "content-encoding": new URL(request.url).pathname.slice(1) } });`), web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`const { pathname, searchParams } = new URL(request.url), text = "plain text";
+		const body = searchParams.has("stream") ? new Blob([text]).stream() : text;
+		return new Response(body, { headers: { "content-encoding": pathname.slice(1) } });`), web.Options{})
 	readers := map[string]func(io.Reader) (io.Reader, error){
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		"br":   func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
@@ -175,31 +234,79 @@ func TestFetchDecodes(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	webtest.Try(t, web.Options{AllowFetch: []string{"127.0.0.1"}}, []webtest.Snippet{
-		{"", `const r = await fetch("` + server.URL + `/br"); const text = await r.text(); return [text.length, text.slice(0, 7), r.headers.get("content-encoding"), Number(r.headers.get("content-length")) < 100]`, `[7000,"brotli ","br",true]`},
-		{"", `const r = await fetch("` + server.URL + `/br"); let n = 0; for await (const piece of r.body) n += piece.byteLength; return n`, `7000`},
-		{"", `return (await fetch("` + server.URL + `/zstd")).text()`, `"not so"`},
-		{"", `await (await fetch("` + server.URL + `/br,gzip")).text()`, `/TypeError: the body could not be read/`},
+		{
+			"brotli",
+			`const r = await fetch("` + server.URL + `/br"); const text = await r.text();
+				return [text.length, text.slice(0, 7), r.headers.get("content-encoding"), Number(r.headers.get("content-length")) < 100]`,
+			`[7000,"brotli ","br",true]`,
+		},
+		{
+			"brotli piece by piece",
+			`const r = await fetch("` + server.URL + `/br"); let n = 0; for await (const piece of r.body) n += piece.byteLength; return n`,
+			`7000`,
+		},
+		{"an unknown coding", `return (await fetch("` + server.URL + `/zstd")).text()`, `"not so"`},
+		{
+			"two codings that are wrong",
+			`await (await fetch("` + server.URL + `/br,gzip")).text()`,
+			`/TypeError: the body could not be read/`,
+		},
 	})
 }
 
 // The platform's own transforms fill buffers of their readers, and take text.
 func TestIdentityStreams(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", `const { readable, writable } = new IdentityTransformStream(), writer = writable.getWriter(); writer.write("abc"); writer.write(new Uint8Array([100, 101]).buffer); writer.close();
+		{
+			"text and buffers",
+			`const { readable, writable } = new IdentityTransformStream(), writer = writable.getWriter(); writer.write("abc");
+				writer.write(new Uint8Array([100, 101]).buffer); writer.close();
 		const reader = readable.getReader({ mode: "byob" }), out = []; let buffer = new ArrayBuffer(2);
-		for (;;) { const { done, value } = await reader.read(new Uint8Array(buffer)); if (done) break; out.push(new TextDecoder().decode(value)); buffer = value.buffer; }
-		return out`, `["ab","c","de"]`},
-		{"", `const stream = new IdentityTransformStream(); stream.writable.abort(new RangeError("stop")); return await stream.readable.getReader().read().catch(String)`, `"RangeError: stop"`},
-		{"", `const stream = new IdentityTransformStream(), writer = stream.writable.getWriter(); const lost = stream.readable.cancel(new RangeError("enough")); await lost; return await writer.write("x").catch(String)`, `"RangeError: enough"`},
-		{"", `const stream = new IdentityTransformStream(), writer = stream.writable.getWriter(); stream.readable.getReader().read().catch(() => {}); return await writer.write(1).catch((e) => e.name)`, `"TypeError"`},
-		{"", `const { readable, writable } = new FixedLengthStream(4n), writer = writable.getWriter(); writer.write("ab"); writer.write(new Uint8Array(0)); writer.write("cd"); writer.close(); return (await new Response(readable).text()) + (await Promise.all([new FixedLengthStream(1) instanceof TransformStream, new FixedLengthStream(1) instanceof IdentityTransformStream]))`, `"abcdtrue,true"`},
-		{"", `const stream = new FixedLengthStream(1), writer = stream.writable.getWriter(); const read = new Response(stream.readable).text().catch(String); writer.write("ab").catch(() => {}); return await read`, `"TypeError: Attempt to write too many bytes through a FixedLengthStream."`},
+		for (;;) { const { done, value } = await reader.read(new Uint8Array(buffer)); if (done) break;
+			out.push(new TextDecoder().decode(value)); buffer = value.buffer; }
+		return out`,
+			`["ab","c","de"]`,
+		},
+		{
+			"an aborted writer",
+			`const stream = new IdentityTransformStream(); stream.writable.abort(new RangeError("stop"));
+				return await stream.readable.getReader().read().catch(String)`,
+			`"RangeError: stop"`,
+		},
+		{
+			"a cancelled reader",
+			`const stream = new IdentityTransformStream(), writer = stream.writable.getWriter();
+				const lost = stream.readable.cancel(new RangeError("enough")); await lost; return await writer.write("x").catch(String)`,
+			`"RangeError: enough"`,
+		},
+		{
+			"a number as a chunk",
+			`const stream = new IdentityTransformStream(), writer = stream.writable.getWriter();
+				stream.readable.getReader().read().catch(() => {}); return await writer.write(1).catch((e) => e.name)`,
+			`"TypeError"`,
+		},
+		{
+			"a fixed length",
+			`const { readable, writable } = new FixedLengthStream(4n), writer = writable.getWriter(); writer.write("ab");
+				writer.write(new Uint8Array(0)); writer.write("cd"); writer.close();
+				return (await new Response(readable).text()) +
+				(await Promise.all([new FixedLengthStream(1) instanceof TransformStream,
+				new FixedLengthStream(1) instanceof IdentityTransformStream]))`,
+			`"abcdtrue,true"`,
+		},
+		{
+			"more than a fixed length",
+			`const stream = new FixedLengthStream(1), writer = stream.writable.getWriter();
+				const read = new Response(stream.readable).text().catch(String); writer.write("ab").catch(() => {}); return await read`,
+			`"TypeError: Attempt to write too many bytes through a FixedLengthStream."`,
+		},
 	})
 }
 
 // Production has no brotli: it is warned of, once.
 func TestBrotliCaution(t *testing.T) {
-	for code, want := range map[string]int{`new CompressionStream("brotli"); new DecompressionStream("brotli");`: 1, `new CompressionStream("gzip");`: 0} {
+	for code, want := range map[string]int{`new CompressionStream("brotli"); new DecompressionStream("brotli");`: 1, `new CompressionStream(
+		"gzip");`: 0} {
 		w := webtest.Serve(t, webtest.Handler(code+`return new Response();`), web.Options{})
 		w.Get("/")
 		if got := w.Lines(); strings.Count(got, "production refuses the format brotli") != want {

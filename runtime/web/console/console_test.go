@@ -15,7 +15,10 @@ func TestConsoleArguments(t *testing.T) {
 	cases := []struct{ call, want string }{
 		{`console.log()`, `[]`},
 		{`console.log("a %s", "b", 1, true, null)`, `["a %s","b",1,true,null]`},
-		{`console.warn(undefined, NaN, -0, Infinity, 12n, Symbol("s"), () => 1)`, `["undefined","NaN","-0","Infinity","12n","Symbol(s)","[Function (anonymous)]"]`},
+		{
+			`console.warn(undefined, NaN, -0, Infinity, 12n, Symbol("s"), () => 1)`,
+			`["undefined","NaN","-0","Infinity","12n","Symbol(s)","[Function (anonymous)]"]`,
+		},
 		{`console.info({ a: [1, { b: 2 }] }, new Map([["k", new Set([1])]]))`, `[{"a":[1,{"b":2}]},[["k",[1]]]]`},
 		{`const ring = { n: 1 }; ring.self = ring; console.log(ring)`, `[{"n":1,"self":"[Circular]"}]`},
 		{`console.log({ a: { b: { c: { d: { e: { f: 1 } } } } } })`, `[{"a":{"b":{"c":{"d":{"e":"[Object]"}}}}}]`},
@@ -23,8 +26,14 @@ func TestConsoleArguments(t *testing.T) {
 		{`console.log(new Proxy({}, { ownKeys() { throw 1; }, get() { throw 2; } }))`, `["[object that cannot be shown]"]`},
 		{`console.error(new TypeError("no", { cause: "why" }))`, `[{"name":"TypeError","message":"no","cause":"why"}]`},
 		{`console.error(Object.assign(new Error("no"), { code: 7 }))`, `[{"name":"Error","message":"no","code":7}]`},
-		{`console.error(new AggregateError([new RangeError("a")], "both"))`, `[{"name":"AggregateError","message":"both","errors":[{"name":"RangeError","message":"a"}]}]`},
-		{`console.log(new Date(0), new Date(NaN), /x/g, new URL("https://a.test/"), new Headers({ a: "b" }))`, `["1970-01-01T00:00:00.000Z","Invalid Date","/x/g","https://a.test/",[["a","b"]]]`},
+		{
+			`console.error(new AggregateError([new RangeError("a")], "both"))`,
+			`[{"name":"AggregateError","message":"both","errors":[{"name":"RangeError","message":"a"}]}]`,
+		},
+		{
+			`console.log(new Date(0), new Date(NaN), /x/g, new URL("https://a.test/"), new Headers({ a: "b" }))`,
+			`["1970-01-01T00:00:00.000Z","Invalid Date","/x/g","https://a.test/",[["a","b"]]]`,
+		},
 		{`console.log(new Uint8Array([1, 2]), [1, , 3])`, `[[1,2],[1,"undefined",3]]`},
 		{`console.log(Array.from({ length: 102 }, () => 0).length, "x".repeat(3))`, `[102,"xxx"]`},
 		{`console.log(Object.fromEntries([["__proto__", 1]]))`, `[{"__proto__":1}]`},
@@ -54,7 +63,8 @@ func TestConsoleArguments(t *testing.T) {
 func TestConsoleOfLargeArrays(t *testing.T) {
 	for code, want := range map[string]string{
 		`new Uint8Array(4e7)`: "... 39999900 more items\n]", `new Array(1e9)`: "[ <1000000000 empty items> ]",
-		`const a = new Array(1e9); a[5] = 1; a[1e8] = 2; return a`:         "[\n  <5 empty items>,\n  1,\n  <99999994 empty items>,\n  2,\n  <899999999 empty items>\n]",
+		`const a = new Array(1e9); a[5] = 1; a[1e8] = 2; return a`: "[\n  <5 empty items>,\n  1,\n  <99999994 empty items>,\n  2,\n" +
+			"  <899999999 empty items>\n]",
 		`const a = [1, , , 2]; a.name = "a"; a[Symbol("s")] = 1; return a`: "[ 1, <2 empty items>, 2, name: 'a', [Symbol(s)]: 1 ]",
 		`"ab".match(/b/)`: "[ 'b', index: 1, input: 'ab', groups: undefined ]", `Array(1e6).fill(7)`: "... 999900 more items\n]",
 		`Object.assign(new Uint8Array(2), { name: "b" })`: "Uint8Array(2) [ 0, 0, name: 'b' ]",
@@ -62,7 +72,7 @@ func TestConsoleOfLargeArrays(t *testing.T) {
 		if !strings.Contains(code, "return") {
 			code = "return " + code
 		}
-		w := webtest.Serve(t, `export default { fetch() { console.log((() => { `+code+` })()); return new Response("ok"); } };`, web.Options{})
+		w := webtest.Serve(t, webtest.Handler(`console.log((() => { `+code+` })()); return new Response("ok");`), web.Options{})
 		w.Budget = 5 * time.Second
 		if _, body := w.Get("/"); body != "ok" || !strings.HasSuffix(strings.TrimSpace(w.Lines()), want) {
 			t.Errorf("%s: %s, printed %.200s, want %s", code, body, w.Lines(), want)
@@ -96,8 +106,10 @@ func TestConsoleCannotFail(t *testing.T) {
 		`Object.freeze(Error); console.log("x")`,
 		`globalThis.Error = null; console.error(new TypeError("x"))`,
 		`let deep = {}; for (let i = 0; i < 5000; i++) deep = { deep }; console.dir(deep, { depth: Infinity })`,
-		`console.table(new Map([[1, { a: 1 }]])); console.table(new Set([1])); console.table(null); console.table([[1], 2]); console.table({})`,
-		`console.group(); console.groupEnd(); console.groupEnd(); console.timeEnd("x"); console.timeLog("x"); console.countReset("x"); console.clear(); console.profile(); console.profileEnd(); console.timeStamp("x")`,
+		`console.table(new Map([[1, { a: 1 }]])); console.table(new Set([1])); console.table(null); console.table([[1], 2]);
+			console.table({})`,
+		`console.group(); console.groupEnd(); console.groupEnd(); console.timeEnd("x"); console.timeLog("x"); console.countReset("x");
+			console.clear(); console.profile(); console.profileEnd(); console.timeStamp("x")`,
 		`console.log(globalThis, Math, JSON, new (class { get [Symbol.toStringTag]() { throw 1; } })())`,
 	} {
 		w := webtest.Serve(t, `export default { fetch() { `+code+`; return new Response("ok"); } };`, web.Options{})

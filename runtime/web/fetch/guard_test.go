@@ -57,15 +57,18 @@ func TestCheckAddress(t *testing.T) {
 
 func TestAllowFetch(t *testing.T) {
 	g := newGuard([]string{
-		"api.test", "Other.Test:81", "127.0.0.1:9", "[::1]", "[fe80::2]:5", " dotted.test. ", "bücher.test:80", "127.2:7", "::2", "*", "*.wild.test",
+		"api.test", "Other.Test:81", "127.0.0.1:9", "[::1]", "[fe80::2]:5", " dotted.test. ", "bücher.test:80", "127.2:7", "::2", "*",
+		"*.wild.test",
 		"http://scheme.test", "path.test/x", "", "mail.test:25",
 	})
 	for address, want := range map[string]bool{
 		"api.test:80": true, "API.TEST.:443": true, "other.test:81": true, "other.test:80": false, "127.0.0.1:9": true,
 		"127.0.0.1:8": false, "[::1]:80": true, "[0:0::1]:80": true, "[fe80::2]:5": true, "[fe80::2]:6": false, "x.api.test:80": false,
-		"api.test.evil.test:80": false, "evilapi.test:80": false, "dotted.test:1": true, "xn--bcher-kva.test:80": true, "xn--bcher-kva.test:81": false,
-		"127.0.0.2:7": true, "127.0.0.2:8": false, "[::2]:1": true, "a.wild.test:80": false, "wild.test:80": false, "scheme.test:80": false,
-		"path.test:80": false, "[::ffff:127.0.0.1]:9": false, "mail.test:25": true, "mail.test:26": false, "[::1%lo]:80": false,
+		"api.test.evil.test:80": false, "evilapi.test:80": false, "dotted.test:1": true, "xn--bcher-kva.test:80": true,
+		"xn--bcher-kva.test:81": false,
+		"127.0.0.2:7":           true, "127.0.0.2:8": false, "[::2]:1": true, "a.wild.test:80": false, "wild.test:80": false,
+		"scheme.test:80": false,
+		"path.test:80":   false, "[::ffff:127.0.0.1]:9": false, "mail.test:25": true, "mail.test:26": false, "[::1%lo]:80": false,
 	} {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
@@ -282,11 +285,13 @@ func TestUnreachable(t *testing.T) {
 	g.resolver = nameServer(t, func(string) []string { return nil })
 	_, err := g.dial(t.Context(), "tcp", "nowhere.test:443")
 	f := &Outbound{url: "https://nowhere.test/x", ctx: t.Context()}
-	if got, want := f.Error(err).Error(), `TypeError: fetch to "https://nowhere.test/x" failed: no name server knows "nowhere.test"`; got != want {
+	want := `TypeError: fetch to "https://nowhere.test/x" failed: no name server knows "nowhere.test"`
+	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	err = &net.DNSError{Err: "server misbehaving", Name: "nowhere.test", Server: "192.0.2.53:53", IsTemporary: true}
-	if got, want := f.Error(err).Error(), `TypeError: fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: server misbehaving`; got != want {
+	want = `TypeError: fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: server misbehaving`
+	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -25,8 +25,10 @@ const text = (e) => String(e?.message ?? e);
 const ways = {
   fetch: (url) => fetch(url).then(() => "reached", text),
   found: (url, hop) => fetch(hop + "/to?status=302&url=" + encodeURIComponent(url)).then(() => "reached", text),
-  kept: (url, hop) => fetch(hop + "/to?status=307&url=" + encodeURIComponent(url), { method: "POST", body: "x" }).then(() => "reached", text),
-  again: (url, hop) => fetch(hop + "/to?status=301&url=" + encodeURIComponent(hop + "/to?status=308&url=" + encodeURIComponent(url))).then(() => "reached", text),
+  kept: (url, hop) => fetch(hop + "/to?status=307&url=" + encodeURIComponent(url), { method: "POST", body: "x" }).then(() => "reached",
+    text),
+  again: (url, hop) => fetch(hop + "/to?status=301&url=" + encodeURIComponent(hop + "/to?status=308&url=" +
+    encodeURIComponent(url))).then(() => "reached", text),
   upgrade: (url) => fetch(url, { headers: { upgrade: "websocket" } }).then(() => "reached", text),
   socket: (url) => new Promise((resolve) => {
     try {
@@ -47,29 +49,41 @@ const ways = {
 // spellings are hosts that mean this machine or an address of the cloud's own,
 // and {P} where the port of a real listener goes.
 var spellings = []string{
-	"127.0.0.1{P}", "127.1{P}", "127.0.1{P}", "2130706433{P}", "0x7f000001{P}", "0177.0.0.1{P}", "0x7f.1{P}", "0{P}", "0.0.0.0{P}", "[::]{P}", "[::1]{P}",
+	"127.0.0.1{P}", "127.1{P}", "127.0.1{P}", "2130706433{P}", "0x7f000001{P}", "0177.0.0.1{P}", "0x7f.1{P}", "0{P}", "0.0.0.0{P}",
+	"[::]{P}", "[::1]{P}",
 	"[::ffff:127.0.0.1]{P}", "[::ffff:7f00:1]{P}", "[::ffff:0:7f00:1]{P}", "[64:ff9b::7f00:1]{P}", "[2002:7f00:1::]{P}", "[::7f00:1]{P}",
-	"localhost{P}", "LOCALHOST{P}", "localhost.{P}", "a.localhost{P}", "①②⑦.0.0.1{P}", "127。0。0。1{P}", "127.0.0.1.{P}", "127.000.000.001{P}",
-	"foo@127.0.0.1{P}", "1.1.1.1@127.0.0.1{P}", "127.0.0.1{P}#@1.1.1.1", "127.0.0.1{P}\\@1.1.1.1", "[::1%25lo]{P}", "[fe80::1%25eth0]{P}", "[::1%lo]{P}", "%31%32%37.0.0.1{P}", "ⓛocalhost{P}",
+	"localhost{P}", "LOCALHOST{P}", "localhost.{P}", "a.localhost{P}", "①②⑦.0.0.1{P}", "127。0。0。1{P}", "127.0.0.1.{P}",
+	"127.000.000.001{P}",
+	"foo@127.0.0.1{P}", "1.1.1.1@127.0.0.1{P}", "127.0.0.1{P}#@1.1.1.1", "127.0.0.1{P}\\@1.1.1.1", "[::1%25lo]{P}", "[fe80::1%25eth0]{P}",
+	"[::1%lo]{P}", "%31%32%37.0.0.1{P}", "ⓛocalhost{P}",
 	"1.1.1.1:0", "1.1.1.1:22", "1.1.1.1:25", "1.1.1.1:110", "1.1.1.1:6379", "1.1.1.1:65536",
-	"169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192", "169.254.170.2", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "0xa9fea9fe", "2852039166",
+	"169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192", "169.254.170.2", "[::ffff:169.254.169.254]",
+	"[64:ff9b::a9fe:a9fe]", "0xa9fea9fe", "2852039166",
 }
 
 // prefixes are addresses at both ends of each range that is denied.
 var prefixes = []string{
-	"0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.0", "127.255.255.255", "169.254.0.0", "169.254.255.255",
-	"172.16.0.0", "172.31.255.255", "192.0.0.0", "192.0.0.255", "192.0.2.0", "192.0.2.255", "192.31.196.0", "192.31.196.255", "192.52.193.0", "192.52.193.255",
-	"192.88.99.0", "192.88.99.255", "192.168.0.0", "192.168.255.255", "192.175.48.0", "192.175.48.255", "198.18.0.0", "198.19.255.255", "198.51.100.0", "198.51.100.255",
+	"0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.0", "127.255.255.255",
+	"169.254.0.0", "169.254.255.255",
+	"172.16.0.0", "172.31.255.255", "192.0.0.0", "192.0.0.255", "192.0.2.0", "192.0.2.255", "192.31.196.0", "192.31.196.255",
+	"192.52.193.0", "192.52.193.255",
+	"192.88.99.0", "192.88.99.255", "192.168.0.0", "192.168.255.255", "192.175.48.0", "192.175.48.255", "198.18.0.0", "198.19.255.255",
+	"198.51.100.0", "198.51.100.255",
 	"203.0.113.0", "203.0.113.255", "224.0.0.0", "239.255.255.255", "240.0.0.0", "255.255.255.255",
-	"[::]", "[::1]", "[::ffff:ffff]", "[::ffff:0.0.0.1]", "[::ffff:10.0.0.1]", "[::ffff:255.255.255.255]", "[::ffff:0:1.1.1.1]", "[64:ff9b::]", "[64:ff9b::ffff:ffff]", "[64:ff9b:1::]", "[64:ff9b:1:ffff:ffff:ffff:ffff:ffff]",
-	"[100::]", "[100::ffff:ffff:ffff:ffff]", "[2001::]", "[2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff]", "[2001:db8::]", "[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]",
-	"[2002::]", "[2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[3fff::]", "[3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff]", "[5f00::]", "[5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff]",
-	"[fc00::]", "[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[fe80::]", "[febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[fec0::]", "[feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]",
+	"[::]", "[::1]", "[::ffff:ffff]", "[::ffff:0.0.0.1]", "[::ffff:10.0.0.1]", "[::ffff:255.255.255.255]", "[::ffff:0:1.1.1.1]",
+	"[64:ff9b::]", "[64:ff9b::ffff:ffff]", "[64:ff9b:1::]", "[64:ff9b:1:ffff:ffff:ffff:ffff:ffff]",
+	"[100::]", "[100::ffff:ffff:ffff:ffff]", "[2001::]", "[2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff]", "[2001:db8::]",
+	"[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]",
+	"[2002::]", "[2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[3fff::]", "[3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff]", "[5f00::]",
+	"[5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff]",
+	"[fc00::]", "[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[fe80::]", "[febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff]", "[fec0::]",
+	"[feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]",
 	"[ff00::]", "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]",
 }
 
 var refusals = []string{
-	"is refused: its address", "is refused: port", "Invalid URL", "The url is invalid", "The URL is invalid", "The url fragment must be empty", "malformed URL", "holds a user name", "is refused",
+	"is refused: its address", "is refused: port", "Invalid URL", "The url is invalid", "The URL is invalid",
+	"The url fragment must be empty", "malformed URL", "holds a user name", "is refused",
 }
 
 func isRefusal(text string) bool {
@@ -93,9 +107,14 @@ func TestGuardedWays(t *testing.T) {
 		urls = append(urls, "http://"+strings.ReplaceAll(host, "{P}", port))
 	}
 	urls = append(urls, "https://127.0.0.1"+port, "https://localhost"+port)
+	run := func(way, urls string) string {
+		body := strings.NewReader(fmt.Sprintf(`{"way":%q,"hop":%q,"urls":%s}`, way, hop, urls))
+		_, got := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/", body))
+		return got
+	}
 	for _, way := range []string{"fetch", "found", "kept", "again", "upgrade", "socket", "events"} {
 		for batch := range slices.Chunk(urls, 24) { // a request has so many WebSockets
-			_, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/", strings.NewReader(fmt.Sprintf(`{"way":%q,"hop":%q,"urls":%s}`, way, hop, quoted(batch)))))
+			body := run(way, quoted(batch))
 			texts := strings.Split(body, "\n")
 			if len(texts) != len(batch) {
 				t.Fatalf("%s: %q", way, body)
@@ -110,7 +129,7 @@ func TestGuardedWays(t *testing.T) {
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d requests reached a denied address", n)
 	}
-	if _, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/", strings.NewReader(fmt.Sprintf(`{"way":"fetch","hop":%q,"urls":[%q]}`, hop, hop+"/none")))); body != "reached" {
+	if body := run("fetch", quoted([]string{hop + "/none"})); body != "reached" {
 		t.Errorf("the allowed host: %s", body)
 	}
 }
@@ -129,15 +148,27 @@ func TestGuardedSchemes(t *testing.T) {
 	url, _ := webtest.Backend(t)
 	var list []webtest.Snippet
 	for _, target := range []string{
-		"file:///etc/passwd", "unix:///var/run/docker.sock", "gopher://127.0.0.1/", "ftp://127.0.0.1/", "http+unix://%2Frun%2Fx/", "ws://127.0.0.1/", "wss://127.0.0.1/",
-		"blob:https://a.test/x", "about:blank", "chrome://x/", "javascript:alert(1)", "jar:http://a.test!/", "view-source:http://a.test", "//127.0.0.1/", "/x", "mailto:a@b.test",
+		"file:///etc/passwd", "unix:///var/run/docker.sock", "gopher://127.0.0.1/", "ftp://127.0.0.1/", "http+unix://%2Frun%2Fx/",
+		"ws://127.0.0.1/", "wss://127.0.0.1/",
+		"blob:https://a.test/x", "about:blank", "chrome://x/", "javascript:alert(1)", "jar:http://a.test!/", "view-source:http://a.test",
+		"//127.0.0.1/", "/x", "mailto:a@b.test",
 	} {
-		list = append(list, webtest.Snippet{"", fmt.Sprintf("await fetch(%q)", target), `/TypeError: (Fetch API cannot load|Invalid URL|fetch to "http.unix.* invalid URL escape)/`})
+		list = append(list, webtest.Snippet{
+			target,
+			fmt.Sprintf("await fetch(%q)", target),
+			`/TypeError: (Fetch API cannot load|Invalid URL|fetch to "http.unix.* invalid URL escape)/`,
+		})
 	}
-	for _, target := range []string{"file:///etc/passwd", "data:,x", "javascript:alert(1)", "ftp://127.0.0.1/", "unix:///x", "ws://127.0.0.1/", "http://[bad", "about:blank"} {
-		list = append(list, webtest.Snippet{"", fmt.Sprintf(`await fetch("{B}/to?status=302&url=" + encodeURIComponent(%q))`, target), `/TypeError: .* was redirected to/`})
+	for _, target := range []string{
+		"file:///etc/passwd", "data:,x", "javascript:alert(1)", "ftp://127.0.0.1/", "unix:///x", "ws://127.0.0.1/", "http://[bad",
+		"about:blank",
+	} {
+		list = append(list, webtest.Snippet{"redirect to " + target, fmt.Sprintf(`await fetch("{B}/to?status=302&url=" +
+			encodeURIComponent(%q))`, target), `/TypeError: .* was redirected to/`})
 	}
-	list = append(list, webtest.Snippet{"", `await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`})
+	list = append(list, webtest.Snippet{
+		"redirects without end", `await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`,
+	})
 	list, allow := webtest.At(url, list)
 	webtest.Try(t, web.Options{AllowFetch: allow, SubRequests: 50}, list)
 }
@@ -147,22 +178,55 @@ func TestFetchHeaders(t *testing.T) {
 	var seen atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		seen.Store(fmt.Sprintf("%s %s host=%s te=%v len=%d close=%v trailer=%v %v body=%s", r.Method, r.RequestURI, r.Host, r.TransferEncoding, r.ContentLength, r.Close, r.Trailer, r.Header, b))
+		seen.Store(fmt.Sprintf("%s %s host=%s te=%v len=%d close=%v trailer=%v %v body=%s",
+			r.Method, r.RequestURI, r.Host, r.TransferEncoding, r.ContentLength, r.Close, r.Trailer, r.Header, b))
 		fmt.Fprint(w, seen.Load())
 	}))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
 	list, allow := webtest.At(server.URL, []webtest.Snippet{
-		{"",
-			`return await (await fetch("{B}/", { method: "POST", body: "four", headers: { host: "evil.test", connection: "close, x-kept", "content-length": "400", "transfer-encoding": "chunked", te: "trailers", trailer: "x", upgrade: "h2c", "keep-alive": "1", "proxy-authorization": "p", "proxy-connection": "q", "proxy-authenticate": "r", expect: "100-continue", "cf-connecting-ip": "1.2.3.4", "x-kept": "1" } })).text()`,
-			`"POST / host=` + host + ` te=[] len=4 close=false trailer=map[] map[Accept-Encoding:[br, gzip] Content-Length:[4] Content-Type:[text/plain;charset=UTF-8] X-Kept:[1]] body=four"`,
+		{
+			"headers of the connection",
+			`return await (await fetch("{B}/", { method: "POST", body: "four", headers: {
+				host: "evil.test", connection: "close, x-kept", "content-length": "400", "transfer-encoding": "chunked", te: "trailers",
+				trailer: "x", upgrade: "h2c", "keep-alive": "1", "proxy-authorization": "p", "proxy-connection": "q",
+				"proxy-authenticate": "r", expect: "100-continue", "cf-connecting-ip": "1.2.3.4", "x-kept": "1" } })).text()`,
+			`"POST / host=` + host + ` te=[] len=4 close=false trailer=map[] ` +
+				`map[Accept-Encoding:[br, gzip] Content-Length:[4] Content-Type:[text/plain;charset=UTF-8] X-Kept:[1]] body=four"`,
 		},
-		{"", `const all = []; for (const value of ["a\r\nx: y", "a\nb", "a\rb", "a\0b"]) for (const make of [(v) => new Headers({ a: v }), (v) => new Request("{B}", { headers: [["a", v]] }), (v) => new Headers().append("a", v)]) { try { make(value); all.push(value); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{"", `const all = []; for (const name of ["a b", "a:b", "a\r\nb", "a\n", "é", "a\0"]) { try { new Headers([[name, "v"]]); all.push(name); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{"", `const all = []; for (const method of ["GET /x HTTP/1.1\r\nA:b\r\n\r\nGET", "A B", "", "GÉT", "A\n", "CONNECT", "TRACE", "track"]) { try { await fetch("{B}/", { method }); all.push(method); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
-		{"", `return (await (await fetch("{B}/a b\r\nc\t%0d%0a?d e\r\nf")).text()).split(" host")[0]`, `"GET /a%20bc%0d%0a?d%20ef"`},
+		{
+			"malformed values",
+			`const all = [];
+				for (const value of ["a\r\nx: y", "a\nb", "a\rb", "a\0b"]) for (const make of [(v) => new Headers({ a: v }),
+				(v) => new Request("{B}", { headers: [["a", v]] }), (v) => new Headers().append("a", v)]) {
+				try { make(value); all.push(value); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`,
+			`[]`,
+		},
+		{
+			"malformed names",
+			`const all = []; for (const name of ["a b", "a:b", "a\r\nb", "a\n", "é", "a\0"]) { try { new Headers([[name, "v"]]);
+				all.push(name); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`,
+			`[]`,
+		},
+		{
+			"malformed methods",
+			`const all = [];
+				for (const method of ["GET /x HTTP/1.1\r\nA:b\r\n\r\nGET", "A B", "", "GÉT", "A\n", "CONNECT", "TRACE", "track"]) {
+				try { await fetch("{B}/", { method }); all.push(method); } catch (e) { if (!(e instanceof TypeError)) all.push(e);
+				} } return all`,
+			`[]`,
+		},
+		{
+			"line ends in a URL",
+			`return (await (await fetch("{B}/a b\r\nc\t%0d%0a?d e\r\nf")).text()).split(" host")[0]`,
+			`"GET /a%20bc%0d%0a?d%20ef"`,
+		},
 		// Sent, on a connection of its own; this server does not take them.
-		{"", `const r = await fetch("{B}/", { headers: { a: "\x01\x7f" } }); return [r.status, await r.text()]`, `[400,"400 Bad Request"]`},
+		{
+			"control characters in a value",
+			`const r = await fetch("{B}/", { headers: { a: "\x01\x7f" } }); return [r.status, await r.text()]`,
+			`[400,"400 Bad Request"]`,
+		},
 	})
 	webtest.Try(t, web.Options{AllowFetch: allow}, list)
 }
@@ -176,17 +240,60 @@ func TestSubRequestsAreExact(t *testing.T) {
 		code  string // gives how many came through
 		hits  int64
 	}{
-		{0, `(await Promise.allSettled(Array.from({ length: 21 }, () => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 20`, 20},
-		{50, `(await Promise.allSettled(Array.from({ length: 60 }, () => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 50`, 50},
-		{50, `(await Promise.allSettled(Array.from({ length: 51 }, () => fetch("http://127.0.0.1:1/")))).filter((r) => /Too many subrequests/.test(r.reason)).length === 1`, 0},
-		{50, `(await Promise.allSettled(Array.from({ length: 30 }, () => fetch("{B}/to?status=302&url=/none")))).filter((r) => r.status === "fulfilled").length <= 25`, 50},
-		{4, `(await fetch("{B}/to?status=302&url=" + encodeURIComponent("/to?status=302&url=/none"))).status === 204 && (await Promise.allSettled([fetch("{B}/none"), fetch("{B}/none")])).map((r) => r.status).sort().join() === "fulfilled,rejected"`, 4},
-		{2, `await (async () => { await fetch("{B}/none"); await fetch("{B}/none", { headers: { upgrade: "websocket" } }).catch(() => {}); return fetch("{B}/none").then(() => false, (e) => e.message.includes("Too many subrequests")); })()`, 2},
-		{2, `await (async () => { await fetch("{B}/none"); await fetch("data:,x"); await fetch("{B}/none"); return fetch("{B}/none").then(() => false, () => true); })()`, 2},
-		{1, `await (async () => { const c = new AbortController(); const p = fetch("{B}/slow", { signal: c.signal }).catch(() => {}); c.abort(); await p; return fetch("{B}/none").then(() => false, () => true); })()`, -1},
+		{
+			0,
+			`(await Promise.allSettled(Array.from({ length: 21 },
+				() => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 20`,
+			20,
+		},
+		{
+			50,
+			`(await Promise.allSettled(Array.from({ length: 60 },
+				() => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 50`,
+			50,
+		},
+		{
+			50,
+			`(await Promise.allSettled(Array.from({ length: 51 },
+				() => fetch("http://127.0.0.1:1/")))).filter((r) => /Too many subrequests/.test(r.reason)).length === 1`,
+			0,
+		},
+		{
+			50,
+			`(await Promise.allSettled(Array.from({ length: 30 },
+				() => fetch("{B}/to?status=302&url=/none")))).filter((r) => r.status === "fulfilled").length <= 25`,
+			50,
+		},
+		{
+			4,
+			`(await fetch("{B}/to?status=302&url=" + encodeURIComponent("/to?status=302&url=/none"))).status === 204 &&
+				(await Promise.allSettled([fetch("{B}/none"),
+				fetch("{B}/none")])).map((r) => r.status).sort().join() === "fulfilled,rejected"`,
+			4,
+		},
+		{
+			2,
+			`await (async () => { await fetch("{B}/none"); await fetch("{B}/none", { headers: { upgrade: "websocket" } }).catch(() => {});
+				return fetch("{B}/none").then(() => false, (e) => e.message.includes("Too many subrequests")); })()`,
+			2,
+		},
+		{
+			2,
+			`await (async () => { await fetch("{B}/none"); await fetch("data:,x"); await fetch("{B}/none");
+				return fetch("{B}/none").then(() => false, () => true); })()`,
+			2,
+		},
+		{
+			1,
+			`await (async () => { const c = new AbortController(); const p = fetch("{B}/slow", { signal: c.signal }).catch(() => {});
+				c.abort(); await p; return fetch("{B}/none").then(() => false, () => true); })()`,
+			-1,
+		},
 	} {
 		hits.Store(0)
-		w := webtest.Serve(t, webtest.Handler(`return new Response(String(`+strings.ReplaceAll(c.code, "{B}", url)+`));`), web.Options{AllowFetch: []string{"127.0.0.1:1", strings.TrimPrefix(url, "http://")}, SubRequests: c.limit})
+		w := webtest.Serve(t, webtest.Handler(`return new Response(String(`+strings.ReplaceAll(c.code, "{B}", url)+`));`), web.Options{
+			AllowFetch: []string{"127.0.0.1:1", strings.TrimPrefix(url, "http://")}, SubRequests: c.limit,
+		})
 		if _, body := w.Get("/"); body != "true" || c.hits >= 0 && hits.Load() != c.hits {
 			t.Errorf("%d: %s: %s, %d hits", c.limit, c.code, body, hits.Load())
 		}
@@ -251,12 +358,16 @@ func TestAnswersAreBounded(t *testing.T) {
 			else if (read === "first") { const r = await fetch(url); await r.body.getReader().read(); await 0; }
 			else await (await fetch(url))[read]();
 			return new Response("read");
-		} catch (error) { return new Response(error.name + ": " + error.message); }`), web.Options{AllowFetch: []string{strings.TrimPrefix(server.URL, "http://")}})
+		} catch (error) { return new Response(error.name + ": " + error.message); }`), web.Options{
+		AllowFetch: []string{strings.TrimPrefix(server.URL, "http://")},
+	})
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for query, want := range map[string]string{
-		"?path=/gigabyte&read=text": "", "?path=/gigabyte&read=arrayBuffer": "", "?path=/endless&read=bytes": "", "?path=/endless&read=json": "",
-		"?path=/bomb&read=text": "", "?path=/bomb&read=blob": "", "?path=/drip&read=abort": "TimeoutError", "?path=/drip&read=first": "read", "?path=/endless&read=first": "read",
+		"?path=/gigabyte&read=text": "", "?path=/gigabyte&read=arrayBuffer": "", "?path=/endless&read=bytes": "",
+		"?path=/endless&read=json": "",
+		"?path=/bomb&read=text":    "", "?path=/bomb&read=blob": "", "?path=/drip&read=abort": "TimeoutError",
+		"?path=/drip&read=first": "read", "?path=/endless&read=first": "read",
 		"?path=/heads&read=text": "TypeError",
 	} {
 		_, body := w.Get("/" + query)

@@ -72,7 +72,8 @@ func TestControlCharactersInHeaders(t *testing.T) {
 			}
 		}
 		content = fmt.Sprintf("%s %q %s", method, content, body)
-		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-One: \x01\x1f\x7f a\r\nX-Two: plain\r\nx-one:  \x0bb \r\n", len(content))
+		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n"+
+			"X-One: \x01\x1f\x7f a\r\nX-Two: plain\r\nx-one:  \x0bb \r\n", len(content))
 		switch path {
 		case "/plain":
 			answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n", len(content))
@@ -105,38 +106,50 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		return answer + "\r\n" + content
 	})
 	const seen = `; return [r.status, r.headers.get("x-one"), r.headers.get("x-two"), await r.text()]`
-	const got, refused = `[200,"\u0001\u001f\u007f a, \u000bb","plain",`, `/TypeError: fetch to .* failed: .*(malformed|buffer full|bad Content-Length|EOF)/`
+	const got = `[200,"\u0001\u001f\u007f a, \u000bb","plain",`
+	const refused = `/TypeError: fetch to .* failed: .*(malformed|buffer full|bad Content-Length|EOF)/`
 	var snippets []webtest.Snippet
-	for _, c := range []struct{ call, want string }{
-		{`fetch("{H}/plain", { headers: { "x-a": " \x01b\x7f\t", "x-b": "c" } })`, `[200,null,null,"GET \"X-A: \\x01b\\x7f|X-B: c|\" "]`},
-		{`fetch("{H}/plain", { method: "POST", body: "sent", headers: { "x-a": "\x05" } })`, `[200,null,null,"POST \"X-A: \\x05|\" sent"]`},
-		{`fetch("{H}/", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
-		{`fetch("{H}/")`, got + `"GET \"\" "]`},
-		{`fetch("{H}/", { method: "HEAD" })`, got + `""]`},
-		{`fetch("{H}/early")`, got + `"GET \"\" "]`},
-		{`fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
-		{`fetch("{H}/", { method: "POST", body: "sent" })`, refused},
-		{`fetch("{H}/nul")`, refused},
-		{`fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/TypeError: .* too many interim answers/`},
-		{`fetch("{H}/return")`, refused},
-		{`fetch("{H}/length")`, refused},
-		{`fetch("{H}/name")`, refused},
-		{`fetch("{H}/folded")`, refused},
-		{`fetch("{H}/endless")`, refused},
-		{`fetch("{H}/line")`, refused},
-		{`fetch("{H}/none", { headers: { "x-a": "\x05" } })`, refused},
-		{`fetch("{H}/", { headers: { "x-a": "a\0b" } })`, `/TypeError: Invalid header value/`},
+	for _, c := range []struct{ name, call, want string }{
+		{
+			"sent by a GET",
+			`fetch("{H}/plain", { headers: { "x-a": " \x01b\x7f\t", "x-b": "c" } })`,
+			`[200,null,null,"GET \"X-A: \\x01b\\x7f|X-B: c|\" "]`,
+		},
+		{
+			"sent by a POST",
+			`fetch("{H}/plain", { method: "POST", body: "sent", headers: { "x-a": "\x05" } })`,
+			`[200,null,null,"POST \"X-A: \\x05|\" sent"]`,
+		},
+		{"sent and received", `fetch("{H}/", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
+		{"received by a GET", `fetch("{H}/")`, got + `"GET \"\" "]`},
+		{"received by a HEAD", `fetch("{H}/", { method: "HEAD" })`, got + `""]`},
+		{"an interim answer", `fetch("{H}/early")`, got + `"GET \"\" "]`},
+		{"a redirect", `fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
+		{"received by a POST", `fetch("{H}/", { method: "POST", body: "sent" })`, refused},
+		{"NUL", `fetch("{H}/nul")`, refused},
+		{"too many interim answers", `fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/TypeError: .* too many interim answers/`},
+		{"a carriage return", `fetch("{H}/return")`, refused},
+		{"in Content-Length", `fetch("{H}/length")`, refused},
+		{"in a name", `fetch("{H}/name")`, refused},
+		{"in a folded line", `fetch("{H}/folded")`, refused},
+		{"a head without end", `fetch("{H}/endless")`, refused},
+		{"a line without end", `fetch("{H}/line")`, refused},
+		{"no answer", `fetch("{H}/none", { headers: { "x-a": "\x05" } })`, refused},
+		{"NUL that is sent", `fetch("{H}/", { headers: { "x-a": "a\0b" } })`, `/TypeError: Invalid header value/`},
 	} {
-		snippets = append(snippets, webtest.Snippet{"", "const r = await " + strings.ReplaceAll(c.call, "{H}", "http://"+host) + seen, c.want})
+		call := strings.ReplaceAll(c.call, "{H}", "http://"+host)
+		snippets = append(snippets, webtest.Snippet{c.name, "const r = await " + call + seen, c.want})
 	}
-	snippets = append(snippets, webtest.Snippet{"",
-		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", { method: "POST", body, headers: { "x-a": "\x01" } })`,
+	snippets = append(snippets, webtest.Snippet{"a body that fails",
+		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", {
+			method: "POST", body, headers: { "x-a": "\x01" } })`,
 		`/TypeError: .*source/`,
 	})
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 	// One that nobody was allowed to reach, so that no connection of before is still on its way.
 	private, hits := rawServer(t, func(string, string) string { return "" })
-	webtest.Try(t, web.Options{}, []webtest.Snippet{{"", `await fetch("http://` + private + `/", { headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
+	webtest.Try(t, web.Options{}, []webtest.Snippet{{"a private address", `await fetch("http://` + private + `/", {
+		headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d connections reached a private address", n)
 	}
@@ -158,8 +171,9 @@ func TestFetchOverClosedConnections(t *testing.T) {
 		{`{ method: "DELETE" }`, "delete "},
 		{`{}`, "get "},
 	} {
-		snippets = append(snippets, webtest.Snippet{"",
-			`const seen = new Set(); for (let i = 0; i < 40; i++) seen.add(await (await fetch("http://` + host + `/", ` + c.init + `)).text()); return [...seen]`,
+		snippets = append(snippets, webtest.Snippet{c.init,
+			`const seen = new Set(); for (let i = 0; i < 40; i++) seen.add(await (await fetch("http://` + host + `/", ` + c.init + `)).text(
+				)); return [...seen]`,
 			fmt.Sprintf("[%q]", c.want),
 		})
 	}
@@ -192,7 +206,8 @@ func TestContentAfterNoContent(t *testing.T) {
 					answer := "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine"
 					switch r.URL.Path {
 					case "/length":
-						answer, late = "HTTP/1.1 204 No Content\r\nContent-Length: 43\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nalien"
+						answer = "HTTP/1.1 204 No Content\r\nContent-Length: 43\r\n\r\n"
+						late = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nalien"
 					case "/chunked":
 						answer, late = "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nalien\r\n0\r\n\r\n"
 					case "/empty":
@@ -211,7 +226,7 @@ func TestContentAfterNoContent(t *testing.T) {
 	var snippets []webtest.Snippet
 	for _, path := range []string{"length", "chunked", "empty"} {
 		for _, method := range []string{"GET", "POST"} {
-			snippets = append(snippets, webtest.Snippet{"",
+			snippets = append(snippets, webtest.Snippet{method + " " + path,
 				`const none = await fetch("http://` + host + `/` + path + `", { method: "` + method + `" });
 				const next = await fetch("http://` + host + `/next", { method: "POST", body: "sent" });
 				return [none.status, none.body, next.status, await next.text()]`,
@@ -241,7 +256,8 @@ func TestOddStatus(t *testing.T) {
 		{"20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
 		{"-20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
 	} {
-		snippets = append(snippets, webtest.Snippet{"", `const r = await fetch("http://` + host + `/` + c.status + `"); return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})
+		snippets = append(snippets, webtest.Snippet{"status " + c.status, `const r = await fetch("http://` + host + `/` + c.status + `");
+			return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})
 	}
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }

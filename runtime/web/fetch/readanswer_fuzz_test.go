@@ -14,9 +14,12 @@ import (
 // framing is what net/http makes of it.
 func FuzzReadAnswer(f *testing.F) {
 	for _, s := range []string{
-		"", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\nX: a\x01\n\nbody", "HTTP/1.1 100 Go on\r\nA: \x02\r\n\r\nHTTP/1.1 204 None\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: 1\x01\r\n\r\nx", "HTTP/1.1 200 OK\r\nX: a\x01\r\n b\r\n\r\n", "HTTP/1.1 200\r\nX : a\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\x01\x00\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: \x01chunked\r\nX: \x1b\r\n\r\n1\r\nx\r\n0\r\n\r\n", "\x01: \x01\r\n\r\n", "HTTP/1.1 200 \x01\r\nX:\x7f\r\nX : \x01\r\n\r\n",
+		"", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\nX: a\x01\n\nbody",
+		"HTTP/1.1 100 Go on\r\nA: \x02\r\n\r\nHTTP/1.1 204 None\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1\x01\r\n\r\nx", "HTTP/1.1 200 OK\r\nX: a\x01\r\n b\r\n\r\n", "HTTP/1.1 200\r\nX : a\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nX: a\x01\x00\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: \x01chunked\r\nX: \x1b\r\n\r\n1\r\nx\r\n0\r\n\r\n", "\x01: \x01\r\n\r\n",
+		"HTTP/1.1 200 \x01\r\nX:\x7f\r\nX : \x01\r\n\r\n",
 	} {
 		f.Add(s)
 	}

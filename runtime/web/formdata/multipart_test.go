@@ -54,9 +54,21 @@ func TestMultipartErrors(t *testing.T) {
 		{"multipart/form-data; boundary=b", "--bx", "a boundary is not at the end of its line"},
 		{"multipart/form-data; boundary=b", "--b\r\nnope\r\n\r\n--b--", `the line "nope" of a part's head is no header`},
 		{"multipart/form-data; boundary=b", "--b\r\nA: b\r\n\r\n--b--", "a part has no name"},
-		{"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: attachment; name=a\r\n\r\n--b--", `a part's disposition is "attachment", not form-data`},
-		{"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"a\r\n\r\n--b--", `a part's disposition "form-data; name=\"a" has an open quote`},
-		{"multipart/form-data; boundary=b", strings.Repeat("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", maxParts+1) + "--b--", "it has more than 10000 parts"},
+		{
+			"multipart/form-data; boundary=b",
+			"--b\r\nContent-Disposition: attachment; name=a\r\n\r\n--b--",
+			`a part's disposition is "attachment", not form-data`,
+		},
+		{
+			"multipart/form-data; boundary=b",
+			"--b\r\nContent-Disposition: form-data; name=\"a\r\n\r\n--b--",
+			`a part's disposition "form-data; name=\"a" has an open quote`,
+		},
+		{
+			"multipart/form-data; boundary=b",
+			strings.Repeat("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", maxParts+1) + "--b--",
+			"it has more than 10000 parts",
+		},
 	} {
 		if _, err := decodeMultipart(c.contentType, []byte(c.body)); err == nil || err.Error() != c.want {
 			t.Errorf("%.60q: %v", c.body, err)

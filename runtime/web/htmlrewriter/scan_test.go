@@ -16,8 +16,10 @@ import (
 var documents = []string{
 	"", "<", "a<b", "<!doctype html><p class='x'>é &amp; <br/></p >", "<p a=1 b='2>' c=\"3\" d/>x", "</>x</ y><!x><?php?>",
 	"<!----><!--x--!><!-->y<!--->z", "<script>a<b</script ><style></styl></style>", "<title>&lt;<b></title/><textarea>",
-	"<script><!-- <script> </script> --> </script>x", "<script><!--></script>", "<script><!-- </script>y", "<svg><![CDATA[<p>]]></svg><![CDATA[x]]>",
-	"<plaintext><b></plaintext>", "<p\x00\xff>\xff\xfe</p>", "<a><b></a></b><c>", strings.Repeat("<i>", 50), "<script><!--<script></script -->-->x",
+	"<script><!-- <script> </script> --> </script>x", "<script><!--></script>", "<script><!-- </script>y",
+	"<svg><![CDATA[<p>]]></svg><![CDATA[x]]>",
+	"<plaintext><b></plaintext>", "<p\x00\xff>\xff\xfe</p>", "<a><b></a></b><c>", strings.Repeat("<i>", 50),
+	"<script><!--<script></script -->-->x",
 }
 
 // passedThrough is what a rewriter without handlers makes of pieces.

@@ -52,9 +52,15 @@ func TestHTMLRewriterStreams(t *testing.T) {
 func TestHTMLRewriterWaits(t *testing.T) {
 	for name, c := range map[string]struct{ handlers, before, after string }{
 		"an element": {`.on("i", { async element(e) { await wait; e.append("!"); } })`, "<p>first</p>", "<i>second!</i><!--third-->"},
-		"its end":    {`.on("i", { element(e) { e.onEndTag(async (end) => { await wait; end.before("!"); }); } })`, "<p>first</p><i>second", "!</i><!--third-->"},
-		"a comment":  {`.on("p", { async element() {} }).onDocument({ async comments(c) { await wait; c.text += "!"; } })`, "<p>first</p><i>second</i>", "<!--third!-->"},
-		"the end":    {`.onDocument({ async end(e) { await wait; e.append("!"); } })`, "<p>first</p><i>second</i><!--third-->", "!"},
+		"its end": {
+			`.on("i", { element(e) { e.onEndTag(async (end) => { await wait; end.before("!"); }); } })`,
+			"<p>first</p><i>second", "!</i><!--third-->",
+		},
+		"a comment": {
+			`.on("p", { async element() {} }).onDocument({ async comments(c) { await wait; c.text += "!"; } })`,
+			"<p>first</p><i>second</i>", "<!--third!-->",
+		},
+		"the end": {`.onDocument({ async end(e) { await wait; e.append("!"); } })`, "<p>first</p><i>second</i><!--third-->", "!"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host, open := webtest.Gate(t)
@@ -84,29 +90,67 @@ func TestHTMLRewriterWaits(t *testing.T) {
 // An error of a handler ends the answer, and the source is told.
 func TestHTMLRewriterFails(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", `let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>")); }, cancel(reason) { told = reason.message; } });
+		{
+			"a handler throws",
+			`let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>"));
+				}, cancel(reason) { told = reason.message; } });
 		const r = new HTMLRewriter().on("p", { element() { throw new RangeError("mine"); } }).transform(new Response(source));
-		const e = await r.text().catch((e) => e.message); return [e, told];`, `["mine","mine"]`},
-		{"", `let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>".repeat(99))); }, cancel(reason) { told = reason; } });
-		const reader = new HTMLRewriter().transform(new Response(source)).body.getReader(); await reader.read(); await reader.cancel("enough"); return told;`, `"enough"`},
-		{"", `const r = new HTMLRewriter().on("p", { element(e) { e.append(new ReadableStream({ start(c) { c.error(new Error("inner")); } })); } }).transform(new Response("<p></p>"));
-		return await r.text().catch((e) => e.message);`, `"inner"`},
-		{"", `const r = new HTMLRewriter().transform(new Response(new ReadableStream({ start(c) { c.enqueue(1); c.close(); } })));
-		return await r.text().catch((e) => e.message);`, `"This ReadableStream did not return bytes."`},
-		{"", `const r = new HTMLRewriter().on("p", { async element() { await scheduler.wait(1); throw new RangeError("late"); } }).transform(new Response("a<p>b"));
-		const reader = r.body.getReader(), { value } = await reader.read(); return [new TextDecoder().decode(value), await reader.read().catch((e) => e.message)];`, `["a","late"]`},
-		{"", `const s = new Response("x").body; s.getReader();
-		return await new HTMLRewriter().on("p", { element(e) { e.before(s); } }).transform(new Response("<p>")).text().catch((e) => e.message);`, `/locked/`},
-		{"", `return await new HTMLRewriter().on("p", { element(e) { e.append(request.body); e.prepend("1"); } }).transform(new Response("<p></p>")).text();`, `"<p>1{\"sent\":true}</p>"`},
+		const e = await r.text().catch((e) => e.message); return [e, told];`,
+			`["mine","mine"]`,
+		},
+		{
+			"a reader cancels",
+			`let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>".repeat(99)));
+				}, cancel(reason) { told = reason; } });
+		const reader = new HTMLRewriter().transform(new Response(source)).body.getReader(); await reader.read();
+			await reader.cancel("enough"); return told;`,
+			`"enough"`,
+		},
+		{
+			"content that fails",
+			`const r = new HTMLRewriter().on("p", { element(e) { e.append(new ReadableStream({ start(c) { c.error(new Error("inner"));
+				} })); } }).transform(new Response("<p></p>"));
+		return await r.text().catch((e) => e.message);`,
+			`"inner"`,
+		},
+		{
+			"a piece that is a number",
+			`const r = new HTMLRewriter().transform(new Response(new ReadableStream({ start(c) { c.enqueue(1); c.close(); } })));
+		return await r.text().catch((e) => e.message);`,
+			`"This ReadableStream did not return bytes."`,
+		},
+		{
+			"a handler throws late",
+			`const r = new HTMLRewriter().on("p", { async element() { await scheduler.wait(1); throw new RangeError("late");
+				} }).transform(new Response("a<p>b"));
+		const reader = r.body.getReader(), { value } = await reader.read();
+			return [new TextDecoder().decode(value), await reader.read().catch((e) => e.message)];`,
+			`["a","late"]`,
+		},
+		{
+			"content that is locked",
+			`const s = new Response("x").body; s.getReader();
+		return await new HTMLRewriter().on("p", { element(e) { e.before(s);
+			} }).transform(new Response("<p>")).text().catch((e) => e.message);`,
+			`/locked/`,
+		},
+		{
+			"the request's body as content",
+			`return await new HTMLRewriter().on("p", { element(e) { e.append(request.body); e.prepend("1");
+				} }).transform(new Response("<p></p>")).text();`,
+			`"<p>1{\"sent\":true}</p>"`,
+		},
 	})
 }
 
 // Pieces of a stream that are text are taken, as on the platform, of the document and of what is put in.
 func TestHTMLRewriterTextPieces(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"",
+		{
+			"text in streams",
 			`const pieces = (...list) => new ReadableStream({ start(c) { for (const x of list) c.enqueue(x); c.close(); } });
-		return await new HTMLRewriter().on("p", { element(e) { e.append(pieces("<é>", new Uint8Array([33]))); e.prepend(pieces("<i>"), { html: true }); } }).transform(new Response(pieces("<p", ">ü</p>"))).text();`,
+		return await new HTMLRewriter().on("p", { element(e) { e.append(pieces("<é>", new Uint8Array([33])));
+			e.prepend(pieces("<i>"), { html: true }); } }).transform(new Response(pieces("<p", ">ü</p>"))).text();`,
 			`"<p><i>ü&lt;é&gt;!</p>"`,
 		},
 	})
@@ -115,9 +159,16 @@ func TestHTMLRewriterTextPieces(t *testing.T) {
 // Comments and the end of a document take no streams, as on the platform.
 func TestHTMLRewriterStreamsRefused(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"", `const tries = (f) => { try { f(); return "taken"; } catch (e) { return e.name; } }, said = [];
-		const all = { comments(c) { for (const f of ["before", "after", "replace"]) said.push(tries(() => c[f](new Response("x"))), tries(() => c[f](new Response("x").body, { html: true })), tries(() => c[f]("y"))); } };
-		const text = await new HTMLRewriter().on("p", all).onDocument({ end(e) { said.push(tries(() => e.append(new Response("x"))), tries(() => e.append("z"))); } }).transform(new Response("<p><!--c--></p>")).text();
-		return [said.join(" "), text];`, `["TypeError TypeError taken TypeError TypeError taken TypeError TypeError taken TypeError taken", "<p>yyy</p>z"]`},
+		{
+			"comments and the end",
+			`const tries = (f) => { try { f(); return "taken"; } catch (e) { return e.name; } }, said = [];
+		const all = { comments(c) { for (const f of ["before", "after", "replace"]) said.push(tries(() => c[f](new Response("x"))),
+			tries(() => c[f](new Response("x").body, { html: true })), tries(() => c[f]("y"))); } };
+		const text = await new HTMLRewriter().on("p", all).onDocument({
+			end(e) { said.push(tries(() => e.append(new Response("x"))), tries(() => e.append("z")));
+			} }).transform(new Response("<p><!--c--></p>")).text();
+		return [said.join(" "), text];`,
+			`["TypeError TypeError taken TypeError TypeError taken TypeError TypeError taken TypeError taken", "<p>yyy</p>z"]`,
+		},
 	})
 }

@@ -16,9 +16,11 @@ import (
 )
 
 func TestWebSocketShape(t *testing.T) {
-	constants := "CLOSED:3 CLOSING:2 CONNECTING:0 OPEN:1 READY_STATE_CLOSED:3 READY_STATE_CLOSING:2 READY_STATE_CONNECTING:0 READY_STATE_OPEN:1"
-	webtest.Shapes(t, "WebSocket/1 < EventTarget: "+constants+" accept/0 binaryType= bufferedAmount close/0 deserializeAttachment/0 extensions "+
-		"onclose= onerror= onmessage= onopen= protocol readyState send/1 serializeAttachment/1 url static "+strings.ReplaceAll(constants, " ", " static "),
+	constants := "CLOSED:3 CLOSING:2 CONNECTING:0 OPEN:1 " +
+		"READY_STATE_CLOSED:3 READY_STATE_CLOSING:2 READY_STATE_CONNECTING:0 READY_STATE_OPEN:1"
+	webtest.Shapes(t, "WebSocket/1 < EventTarget: "+constants+" accept/0 binaryType= bufferedAmount close/0 deserializeAttachment/0 "+
+		"extensions onclose= onerror= onmessage= onopen= protocol readyState send/1 serializeAttachment/1 url "+
+		"static "+strings.ReplaceAll(constants, " ", " static "),
 		"WebSocketPair/0: ")
 }
 
@@ -27,43 +29,146 @@ func TestWebSocketPair(t *testing.T) {
 	const tools = `
 const pair = () => { const p = new WebSocketPair(); return [p[0], p[1]]; };
 const open = () => { const [a, b] = pair(); a.accept(); b.accept(); return [a, b]; };
-const L = [], hear = (ws, n) => { for (const t of ["open", "message", "close", "error"]) ws.addEventListener(t, (e) => L.push([n, t, t === "message" ? (typeof e.data === "string" ? e.data : Object.prototype.toString.call(e.data) + (e.data.byteLength ?? e.data.size)) : t === "close" ? [e.code, e.reason, e.wasClean] : ""])); };
+const L = [], hear = (ws, n) => { for (const t of ["open", "message", "close", "error"]) ws.addEventListener(t,
+		(e) => L.push([n, t, t === "message" ? (typeof e.data === "string" ? e.data : Object.prototype.toString.call(e.data) +
+		(e.data.byteLength ?? e.data.size)) : t === "close" ? [e.code, e.reason, e.wasClean] : ""])); };
 const w = async () => { for (let i = 0; i < 4; i++) await scheduler.wait(5) };
 const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": " + e.message; } };
 `
 	cases := []webtest.Snippet{
-		{"", `const p = new WebSocketPair(); return [Object.prototype.toString.call(p), Object.keys(p), [...p].length, p[0] instanceof WebSocket, p[0].readyState, p[0].url, p[0].protocol, p[0].extensions, p[0].binaryType];`, `["[object WebSocketPair]",["0","1"],2,true,1,null,"","","blob"]`},
-		{"", `const [a, b] = open(); hear(b, "b"); a.send("hi"); a.send(new Uint8Array([1, 2])); a.send(new ArrayBuffer(3)); a.send(5); a.send(new Blob(["four"])); const now = L.length; await w(); return [now, L.map((l) => l[2])];`, `[0,["hi","[object Blob]2","[object Blob]3","5","[object Blob]4"]]`},
-		{"", `const [a, b] = open(); b.binaryType = "arraybuffer"; b.binaryType = "junk"; hear(b, "b"); const u = new Uint8Array([1, 2]); a.send(u); u[0] = 9; await w(); return [L[0][2], b.binaryType];`, `["[object ArrayBuffer]2","arraybuffer"]`},
-		{"", `const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(3001, "why"); const during = a.readyState; await w(); return [L, during, a.readyState, b.readyState];`, `[[["b","close",[3001,"why",true]],["a","close",[3001,"why",true]]],2,3,3]`},
-		{"", `const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(); await w(); return L;`, `[["b","close",[1005,"",true]],["a","close",[1005,"",true]]]`},
-		{"", `const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(1000, "1"); b.close(1001, "2"); await w(); return L;`, `[["b","close",[1000,"1",true]],["a","close",[1001,"2",true]]]`},
-		{"", `const [a, b] = pair(); a.accept(); a.send("early"); await w(); hear(b, "b"); b.accept(); await w(); return L;`, `[["b","message","early"]]`},
-		{"",
-			`return [999, 1004, 1005, 1006, 1015, 5000, "x"].map((c) => tries(() => open()[0].close(c)));`,
-			`["InvalidAccessError: Invalid WebSocket close code: 999.","InvalidAccessError: Invalid WebSocket close code: 1004.","InvalidAccessError: Invalid WebSocket close code: 1005.","InvalidAccessError: Invalid WebSocket close code: 1006.","InvalidAccessError: Invalid WebSocket close code: 1015.","InvalidAccessError: Invalid WebSocket close code: 5000.","InvalidAccessError: Invalid WebSocket close code: 0."]`,
+		{
+			"a pair",
+			`const p = new WebSocketPair(); return [Object.prototype.toString.call(p), Object.keys(p), [...p].length,
+				p[0] instanceof WebSocket, p[0].readyState, p[0].url, p[0].protocol, p[0].extensions, p[0].binaryType];`,
+			`["[object WebSocketPair]",["0","1"],2,true,1,null,"","","blob"]`,
 		},
-		{"", `return [tries(() => open()[0].close(undefined, "x")), tries(() => open()[0].close(1000, "é".repeat(62)))];`, `["InvalidAccessError: If you specify a WebSocket close reason, you must also specify a code.","SyntaxError: WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."]`},
-		{"", `const [a] = pair(); a.send("x");`, `/^TypeError: You must call one of accept\(\)/`},
-		{"", `const [a] = open(); a.close(); a.send("x");`, `TypeError: Can't call WebSocket send() after close().`},
-		{"", `const [a] = open(); const before = a.deserializeAttachment(); a.serializeAttachment({ x: new Map([[1, 2]]) }); return [before, a.deserializeAttachment().x.get(1)];`, `[null,2]`},
-		{"", `open()[0].serializeAttachment("x".repeat(20000));`, `/^Error: A WebSocket 'attachment' cannot be larger than 16384 bytes/`},
-		{"", `open()[0].serializeAttachment(() => {});`, `/^DataCloneError/`},
-		{"", `const [a] = pair(); const r = new Response(null, { status: 101, webSocket: a }); return [r.status, r.webSocket === a, new Response("x").webSocket, tries(() => r.clone())];`, `[101,true,null,"TypeError: Cannot clone a response to a WebSocket handshake."]`},
-		{"", `new Response(null, { webSocket: pair()[0] });`, `RangeError: Responses with a WebSocket must have status code 101.`},
-		{"", `new Response(null, { status: 101, webSocket: {} });`, `/^TypeError: .*not a WebSocket/`},
-		{"", `new Response(null, { status: 101 });`, `/^RangeError: Responses may only be constructed with status codes/`},
-		{"", `await caches.default.put("https://a.test/", new Response(null, { status: 101, webSocket: pair()[0] }));`, `TypeError: Cannot cache WebSocket upgrade response.`},
-		{"", `new WebSocket("nope");`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
-		{"", `new WebSocket("ftp://a.test/");`, `SyntaxError: WebSocket Constructor: The url scheme must be ws or wss.`},
-		{"", `new WebSocket("ws://a.test/#x");`, `SyntaxError: WebSocket Constructor: The url fragment must be empty.`},
-		{"", `new WebSocket("ws://a.test/", ["a", "A"]);`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
-		{"", `new WebSocket("ws://a.test/", "b c");`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
-		{"", `const ws = new WebSocket("ws://127.0.0.1:9/"); const state = ws.readyState; hear(ws, "w"); await new Promise((r) => ws.addEventListener("close", r)); return [state, ws.url, L.map((l) => l[1]), L[1][2]];`, `[0,"ws://127.0.0.1:9/",["error","close"],[1006,"Failed to establish websocket connection",false]]`},
+		{
+			"messages of all types",
+			`const [a, b] = open(); hear(b, "b"); a.send("hi"); a.send(new Uint8Array([1, 2])); a.send(new ArrayBuffer(3)); a.send(5);
+				a.send(new Blob(["four"])); const now = L.length; await w(); return [now, L.map((l) => l[2])];`,
+			`[0,["hi","[object Blob]2","[object Blob]3","5","[object Blob]4"]]`,
+		},
+		{
+			"binaryType",
+			`const [a, b] = open(); b.binaryType = "arraybuffer"; b.binaryType = "junk"; hear(b, "b"); const u = new Uint8Array([1, 2]);
+				a.send(u); u[0] = 9; await w(); return [L[0][2], b.binaryType];`,
+			`["[object ArrayBuffer]2","arraybuffer"]`,
+		},
+		{
+			"close with a reason",
+			`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(3001, "why"); const during = a.readyState; await w();
+				return [L, during, a.readyState, b.readyState];`,
+			`[[["b","close",[3001,"why",true]],["a","close",[3001,"why",true]]],2,3,3]`,
+		},
+		{
+			"close without a code",
+			`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(); await w(); return L;`,
+			`[["b","close",[1005,"",true]],["a","close",[1005,"",true]]]`,
+		},
+		{
+			"close from both ends",
+			`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(1000, "1"); b.close(1001, "2"); await w(); return L;`,
+			`[["b","close",[1000,"1",true]],["a","close",[1001,"2",true]]]`,
+		},
+		{
+			"a message before accept",
+			`const [a, b] = pair(); a.accept(); a.send("early"); await w(); hear(b, "b"); b.accept(); await w(); return L;`,
+			`[["b","message","early"]]`,
+		},
+		{
+			"invalid close codes",
+			`return [999, 1004, 1005, 1006, 1015, 5000, "x"].map((c) => tries(() => open()[0].close(c)));`,
+			`["InvalidAccessError: Invalid WebSocket close code: 999.","InvalidAccessError: Invalid WebSocket close code: 1004.",
+				"InvalidAccessError: Invalid WebSocket close code: 1005.","InvalidAccessError: Invalid WebSocket close code: 1006.",
+				"InvalidAccessError: Invalid WebSocket close code: 1015.","InvalidAccessError: Invalid WebSocket close code: 5000.",
+				"InvalidAccessError: Invalid WebSocket close code: 0."]`,
+		},
+		{
+			"invalid close reasons",
+			`return [tries(() => open()[0].close(undefined, "x")), tries(() => open()[0].close(1000, "é".repeat(62)))];`,
+			`["InvalidAccessError: If you specify a WebSocket close reason, you must also specify a code.",
+				"SyntaxError: WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."]`,
+		},
+		{"send before accept", `const [a] = pair(); a.send("x");`, `/^TypeError: You must call one of accept\(\)/`},
+		{"send after close", `const [a] = open(); a.close(); a.send("x");`, `TypeError: Can't call WebSocket send() after close().`},
+		{
+			"attachments",
+			`const [a] = open(); const before = a.deserializeAttachment(); a.serializeAttachment({ x: new Map([[1, 2]]) });
+				return [before, a.deserializeAttachment().x.get(1)];`,
+			`[null,2]`,
+		},
+		{
+			"an attachment too large",
+			`open()[0].serializeAttachment("x".repeat(20000));`,
+			`/^Error: A WebSocket 'attachment' cannot be larger than 16384 bytes/`,
+		},
+		{"an attachment that cannot be cloned", `open()[0].serializeAttachment(() => {});`, `/^DataCloneError/`},
+		{
+			"a response with a WebSocket",
+			`const [a] = pair(); const r = new Response(null, { status: 101, webSocket: a });
+				return [r.status, r.webSocket === a, new Response("x").webSocket, tries(() => r.clone())];`,
+			`[101,true,null,"TypeError: Cannot clone a response to a WebSocket handshake."]`,
+		},
+		{
+			"a WebSocket with status 200",
+			`new Response(null, { webSocket: pair()[0] });`,
+			`RangeError: Responses with a WebSocket must have status code 101.`,
+		},
+		{"a WebSocket that is none", `new Response(null, { status: 101, webSocket: {} });`, `/^TypeError: .*not a WebSocket/`},
+		{
+			"status 101 without a WebSocket",
+			`new Response(null, { status: 101 });`,
+			`/^RangeError: Responses may only be constructed with status codes/`,
+		},
+		{
+			"a cached upgrade",
+			`await caches.default.put("https://a.test/", new Response(null, { status: 101, webSocket: pair()[0] }));`,
+			`TypeError: Cannot cache WebSocket upgrade response.`,
+		},
+		{"a malformed URL", `new WebSocket("nope");`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{"an unknown scheme", `new WebSocket("ftp://a.test/");`, `SyntaxError: WebSocket Constructor: The url scheme must be ws or wss.`},
+		{
+			"a URL with a fragment",
+			`new WebSocket("ws://a.test/#x");`,
+			`SyntaxError: WebSocket Constructor: The url fragment must be empty.`,
+		},
+		{
+			"protocols that repeat",
+			`new WebSocket("ws://a.test/", ["a", "A"]);`,
+			`SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`,
+		},
+		{
+			"a malformed protocol",
+			`new WebSocket("ws://a.test/", "b c");`,
+			`SyntaxError: WebSocket Constructor: The protocol header token is invalid.`,
+		},
+		{
+			"a refused connection",
+			`const ws = new WebSocket("ws://127.0.0.1:9/"); const state = ws.readyState; hear(ws, "w");
+				await new Promise((r) => ws.addEventListener("close", r)); return [state, ws.url, L.map((l) => l[1]), L[1][2]];`,
+			`[0,"ws://127.0.0.1:9/",["error","close"],[1006,"Failed to establish websocket connection",false]]`,
+		},
 		// A client is closed by one call and more, also before it is open and after it failed to be.
-		{"", `const ws = new WebSocket("ws://127.0.0.1:9/"); hear(ws, "w"); const closed = new Promise((r) => ws.addEventListener("close", r)); const states = [1, 2, 3].map(() => (ws.close(), ws.readyState)); ws.send("four"); await closed; return [states, ws.readyState, ws.bufferedAmount, L.map((l) => l[1])];`, `[[2,2,2],3,4,["error","close"]]`},
-		{"", `const ws = new WebSocket("ws://127.0.0.1:9/"), states = []; ws.onerror = () => { ws.close(); states.push(ws.readyState); }; await new Promise((r) => { ws.onclose = r; }); ws.close(1000, "x"); ws.send("four"); return [states, ws.readyState, ws.bufferedAmount];`, `[[3],3,4]`},
-		{"", `await fetch("http://127.0.0.1:9/", { headers: { Upgrade: "websocket" } });`, `/^TypeError: fetch to .* is refused/`},
+		{
+			"closed before it is open",
+			`const ws = new WebSocket("ws://127.0.0.1:9/"); hear(ws, "w");
+				const closed = new Promise((r) => ws.addEventListener("close", r));
+				const states = [1, 2, 3].map(() => (ws.close(), ws.readyState)); ws.send("four"); await closed;
+				return [states, ws.readyState, ws.bufferedAmount, L.map((l) => l[1])];`,
+			`[[2,2,2],3,4,["error","close"]]`,
+		},
+		{
+			"closed by the error listener",
+			`const ws = new WebSocket("ws://127.0.0.1:9/"), states = []; ws.onerror = () => { ws.close(); states.push(ws.readyState); };
+				await new Promise((r) => { ws.onclose = r; }); ws.close(1000, "x"); ws.send("four");
+				return [states, ws.readyState, ws.bufferedAmount];`,
+			`[[3],3,4]`,
+		},
+		{
+			"fetch of a refused address",
+			`await fetch("http://127.0.0.1:9/", { headers: { Upgrade: "websocket" } });`,
+			`/^TypeError: fetch to .* is refused/`,
+		},
 	}
 	for i := range cases {
 		cases[i][1] = tools + cases[i][1]
@@ -176,9 +281,10 @@ func TestWebSocketServerCloses(t *testing.T) {
 
 // A listener that throws ends its connection, and the peer hears no reason.
 func TestWebSocketListenerThrows(t *testing.T) {
-	webtest.Try(t, web.Options{}, []webtest.Snippet{{"",
+	webtest.Try(t, web.Options{}, []webtest.Snippet{{"a listener that throws",
 		`const [a, b] = Object.values(new WebSocketPair()), seen = []; a.accept(); b.accept();
-		const note = (name, end) => { for (const type of ["message", "error", "close"]) end.addEventListener(type, (e) => seen.push([name + type, e.data ?? e.message ?? [e.code, e.wasClean]])); };
+		const note = (name, end) => { for (const type of ["message", "error", "close"]) end.addEventListener(type,
+			(e) => seen.push([name + type, e.data ?? e.message ?? [e.code, e.wasClean]])); };
 		note("a", a); note("b", b);
 		b.addEventListener("message", (e) => { if (e.data === "2") throw null; });
 		b.addEventListener("message", () => seen.push("all hear"));
@@ -186,7 +292,8 @@ func TestWebSocketListenerThrows(t *testing.T) {
 		for (const text of "123") a.send(text);
 		await over;
 		return [seen, a.readyState, b.readyState];`,
-		`[[["bmessage","1"],"all hear",["bmessage","2"],"all hear",["berror","Uncaught null"],["aerror","Uncaught Error: Network connection lost."],["aclose",[1006,false]]],3,3]`,
+		`[[["bmessage","1"],"all hear",["bmessage","2"],"all hear",["berror","Uncaught null"],
+			["aerror","Uncaught Error: Network connection lost."],["aclose",[1006,false]]],3,3]`,
 	}})
 	w := webtest.Serve(t, webtest.Handler(`const [client, server] = Object.values(new WebSocketPair());
 		server.accept();
@@ -351,7 +458,7 @@ func TestWebSocketNotUTF8(t *testing.T) {
 
 // A WebSocket for a request that asks for none is an error of the Worker.
 func TestWebSocketWithoutUpgrade(t *testing.T) {
-	w := webtest.Serve(t, `export default { fetch() { return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] }); } };`, web.Options{})
+	w := webtest.Serve(t, webtest.Handler(`return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] });`), web.Options{})
 	if r, got := w.Get("/"); r.StatusCode != 500 || !strings.Contains(got, `did not contain the header "Upgrade: websocket"`) {
 		t.Errorf("%s %s", r.Status, got)
 	}
@@ -401,30 +508,88 @@ func TestWebSocketClient(t *testing.T) {
 	host := echoServer(t)
 	options := web.Options{AllowFetch: []string{host}}
 	webtest.Try(t, options, []webtest.Snippet{
-		{"", `const ws = new WebSocket("ws://` + host + `/x", "p"); const L = [];
-		await new Promise((done) => { ws.onopen = () => { L.push("open", ws.readyState, ws.protocol); ws.send("hi"); }; ws.onmessage = (e) => { L.push(e.data); ws.send("end"); }; ws.onclose = (e) => { L.push(e.code, e.reason, e.wasClean); done(); }; });
-		return [L, ws.readyState, ws.url];`, `[["open",1,"p"," hi",4000,"over",true],3,"ws://` + host + `/x"]`},
-		{"", `const r = await fetch("http://` + host + `/", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket; ws.accept();
+		{
+			"a WebSocket to a server",
+			`const ws = new WebSocket("ws://` + host + `/x", "p"); const L = [];
+		await new Promise((done) => { ws.onopen = () => { L.push("open", ws.readyState, ws.protocol); ws.send("hi"); };
+			ws.onmessage = (e) => { L.push(e.data); ws.send("end"); };
+			ws.onclose = (e) => { L.push(e.code, e.reason, e.wasClean); done(); }; });
+		return [L, ws.readyState, ws.url];`,
+			`[["open",1,"p"," hi",4000,"over",true],3,"ws://` + host + `/x"]`,
+		},
+		{
+			"fetch with an upgrade",
+			`const r = await fetch("http://` + host + `/", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket;
+				ws.accept();
 		const got = new Promise((done) => ws.addEventListener("message", (e) => done(e.data))); ws.send("hi"); const said = await got;
-		const end = new Promise((done) => ws.addEventListener("close", (e) => done([e.code, e.wasClean]))); ws.close(1000, "bye"); return [r.status, said, await end];`, `[101,"m hi",[1000,true]]`},
+		const end = new Promise((done) => ws.addEventListener("close", (e) => done([e.code, e.wasClean]))); ws.close(1000, "bye");
+			return [r.status, said, await end];`,
+			`[101,"m hi",[1000,true]]`,
+		},
 		// Both sides close, and the Worker is busy while the end of the other comes.
-		{"", `const ws = new WebSocket("ws://` + host + `/x"); ws.onopen = () => ws.send("last"); ws.onmessage = () => { ws.close(); for (let i = 0; i < 2e6; i++); };
-		return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.reason, e.wasClean]); });`, `[4001,"mine",true]`},
+		{
+			"both ends close",
+			`const ws = new WebSocket("ws://` + host + `/x"); ws.onopen = () => ws.send("last");
+				ws.onmessage = () => { ws.close(); for (let i = 0; i < 2e6; i++); };
+		return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.reason, e.wasClean]); });`,
+			`[4001,"mine",true]`,
+		},
 		// What is no connection is an answer like any other, all of it.
-		{"", `const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket, (await r.text()).length, r.url];`, `[403,null,9001,"http://` + host + `/refuse"]`},
-		{"", `const r = await fetch("http://` + host + `/moved?/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.redirected, (await r.text()).length];`, `[403,true,9001]`},
-		{"", `const r = await fetch("http://` + host + `/moved?/refuse", { redirect: "manual", headers: { Upgrade: "websocket" } }); return [r.status, r.headers.get("location"), r.redirected];`, `[302,"/refuse",false]`},
-		{"", `const r = await fetch("http://` + host + `/moved?/x", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket; ws.accept(); ws.send("hi");
-		return await new Promise((done) => ws.addEventListener("message", (e) => { ws.close(); done([r.status, e.data]); }));`, `[101,"m hi"]`},
-		{"", `const ws = new WebSocket("ws://` + host + `/moved?/x"); return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.wasClean]); });`, `[1006,false]`},
-		{"", `const stop = new AbortController(); setTimeout(() => stop.abort("enough"), 20);
-		return await fetch("http://` + host + `/never", { signal: stop.signal, headers: { Upgrade: "websocket" } }).catch((e) => e);`, `"enough"`},
-		{"", `const stop = new AbortController(); const { webSocket: ws } = await fetch("http://` + host + `/x", { signal: stop.signal, headers: { Upgrade: "websocket", "X-Mine": "m" } });
-		stop.abort(); ws.accept(); ws.send("hi"); return await new Promise((done) => { ws.addEventListener("close", (e) => done(e.code)); ws.addEventListener("message", (e) => { ws.close(); done(e.data); }); });`, `"m hi"`},
-		{"", `const ws = new WebSocket("ws://` + host + `/x"); const L = [ws.bufferedAmount];
-		await new Promise((done) => { ws.onopen = () => { ws.send("h\u00e9"); L.push(ws.bufferedAmount); ws.send(new Uint8Array(5)); ws.send(new Blob(["four"])); ws.send(""); L.push(ws.bufferedAmount); };
-			let n = 0; ws.onmessage = () => { if (++n === 4) { L.push(ws.bufferedAmount); ws.close(); ws.send("late"); L.push(ws.bufferedAmount); } }; ws.onclose = done; });
-		ws.send(new ArrayBuffer(2)); L.push(ws.bufferedAmount, new WebSocketPair()[0].bufferedAmount); return L;`, `[0,3,12,0,4,6,0]`},
+		{
+			"a refused upgrade",
+			`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } });
+				return [r.status, r.webSocket, (await r.text()).length, r.url];`,
+			`[403,null,9001,"http://` + host + `/refuse"]`,
+		},
+		{
+			"a redirect to a refusal",
+			`const r = await fetch("http://` + host + `/moved?/refuse", { headers: { Upgrade: "websocket" } });
+				return [r.status, r.redirected, (await r.text()).length];`,
+			`[403,true,9001]`,
+		},
+		{
+			"redirect manual",
+			`const r = await fetch("http://` + host + `/moved?/refuse", { redirect: "manual", headers: { Upgrade: "websocket" } });
+				return [r.status, r.headers.get("location"), r.redirected];`,
+			`[302,"/refuse",false]`,
+		},
+		{
+			"a redirect to a WebSocket",
+			`const r = await fetch("http://` + host + `/moved?/x", { headers: { Upgrade: "websocket", "X-Mine": "m" } });
+				const ws = r.webSocket; ws.accept(); ws.send("hi");
+		return await new Promise((done) => ws.addEventListener("message", (e) => { ws.close(); done([r.status, e.data]); }));`,
+			`[101,"m hi"]`,
+		},
+		{
+			"a WebSocket that is redirected",
+			`const ws = new WebSocket("ws://` + host + `/moved?/x");
+				return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.wasClean]); });`,
+			`[1006,false]`,
+		},
+		{
+			"aborted before the handshake",
+			`const stop = new AbortController(); setTimeout(() => stop.abort("enough"), 20);
+		return await fetch("http://` + host + `/never", { signal: stop.signal, headers: { Upgrade: "websocket" } }).catch((e) => e);`,
+			`"enough"`,
+		},
+		{
+			"aborted after the handshake",
+			`const stop = new AbortController(); const { webSocket: ws } = await fetch("http://` + host + `/x", {
+				signal: stop.signal, headers: { Upgrade: "websocket", "X-Mine": "m" } });
+		stop.abort(); ws.accept(); ws.send("hi"); return await new Promise((done) => { ws.addEventListener("close", (e) => done(e.code));
+			ws.addEventListener("message", (e) => { ws.close(); done(e.data); }); });`,
+			`"m hi"`,
+		},
+		{
+			"bufferedAmount",
+			`const ws = new WebSocket("ws://` + host + `/x"); const L = [ws.bufferedAmount];
+		await new Promise((done) => { ws.onopen = () => { ws.send("h\u00e9"); L.push(ws.bufferedAmount); ws.send(new Uint8Array(5));
+			ws.send(new Blob(["four"])); ws.send(""); L.push(ws.bufferedAmount); };
+			let n = 0; ws.onmessage = () => { if (++n === 4) { L.push(ws.bufferedAmount); ws.close(); ws.send("late");
+				L.push(ws.bufferedAmount); } }; ws.onclose = done; });
+		ws.send(new ArrayBuffer(2)); L.push(ws.bufferedAmount, new WebSocketPair()[0].bufferedAmount); return L;`,
+			`[0,3,12,0,4,6,0]`,
+		},
 	})
 	// A connection that the Worker opened can be given to its visitor as it is.
 	w := webtest.Serve(t, `export default { async fetch(request) {

@@ -11,7 +11,9 @@ func FuzzDecodePieces(f *testing.F) {
 	for _, s := range []string{"aé€😀b", "\xf0\x9f\x98A", "\xe2\x82", "\x1b$B$\"\x1b(Ba", "\x82\xa0\x82", "\xff\xfea\x00=\xd8\x00\xde"} {
 		f.Add([]byte(s), uint(2))
 	}
-	encodings := []string{"utf-8", "utf-16le", "utf-16be", "shift_jis", "gbk", "big5", "euc-kr", "euc-jp", "iso-2022-jp", "gb18030", "windows-1252"}
+	encodings := []string{
+		"utf-8", "utf-16le", "utf-16be", "shift_jis", "gbk", "big5", "euc-kr", "euc-jp", "iso-2022-jp", "gb18030", "windows-1252",
+	}
 	f.Fuzz(func(t *testing.T, b []byte, cut uint) {
 		cut %= uint(len(b) + 1)
 		for _, name := range encodings {

@@ -91,7 +91,8 @@ var Boot = sync.OnceValues(func() (Booted, error) {
 	}
 	ctx := context.Background()
 	// The packages of tests share what one of them compiled.
-	e, err := engine.Open(ctx, engine.Options{CacheDir: cmp.Or(os.Getenv("PAGES_TEST_CACHE"), filepath.Join(os.TempDir(), "pages-webtest"))})
+	cache := cmp.Or(os.Getenv("PAGES_TEST_CACHE"), filepath.Join(os.TempDir(), "pages-webtest"))
+	e, err := engine.Open(ctx, engine.Options{CacheDir: cache})
 	if err != nil {
 		return Booted{}, err
 	}
@@ -304,6 +305,9 @@ export default { async fetch(request, env, ctx) {
 	w := Serve(t, code.String(), o)
 	for i, s := range snippets {
 		name, code, want := s[0], s[1], s[2]
+		if name == "" {
+			t.Fatalf("a snippet has no name:\n%s", code)
+		}
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/path?q=1", strings.NewReader(`{"sent":true}`))
 			r.Header.Set("X-Snippet", fmt.Sprint(i))

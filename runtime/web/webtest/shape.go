@@ -17,8 +17,13 @@ function shape(name) {
   if (own.enumerable || !own.writable || !own.configurable) faults.push("global");
   if (cls.name !== name) faults.push("name " + cls.name);
   if (cls.prototype[Symbol.toStringTag] !== name) faults.push("tag");
-  if (!Object.getOwnPropertyDescriptor(cls, "prototype") || Object.getOwnPropertyDescriptor(cls, "prototype").writable) faults.push("prototype");
-  const refuses = (f, what) => { try { f(); faults.push(what + " takes a foreign object"); } catch (e) { if (!(e instanceof TypeError)) faults.push(what + " throws " + e); } };
+  if (Object.getOwnPropertyDescriptor(cls, "prototype")?.writable !== false) faults.push("prototype");
+  const refuses = (f, what) => {
+    try {
+      f();
+      faults.push(what + " takes a foreign object");
+    } catch (e) { if (!(e instanceof TypeError)) faults.push(what + " throws " + e); }
+  };
   for (const [where, of] of [["", cls.prototype], ["static ", cls]]) {
     for (const key of Object.getOwnPropertyNames(of).sort()) {
       if (key === "constructor" || where && ["length", "name", "prototype"].includes(key)) continue;
@@ -30,13 +35,17 @@ function shape(name) {
       } else if (typeof d.value === "function") {
         out.push(where + key + "/" + d.value.length);
         if (!where && key !== "toString") {
-          try { const p = d.value.apply({}, [1, 2, 3]); if (p instanceof Promise) p.catch(() => {}); else faults.push(key + " takes a foreign object"); } catch (e) { if (!(e instanceof TypeError)) faults.push(key + " throws " + e); }
+          try {
+            const p = d.value.apply({}, [1, 2, 3]);
+            if (p instanceof Promise) p.catch(() => {}); else faults.push(key + " takes a foreign object");
+          } catch (e) { if (!(e instanceof TypeError)) faults.push(key + " throws " + e); }
         }
       } else out.push(where + key + ":" + d.value);
     }
   }
   const parent = Object.getPrototypeOf(cls).name;
-  return name + "/" + cls.length + (parent ? " < " + parent : "") + ": " + out.join(" ") + (faults.length ? " FAULTS " + faults.join(", ") : "");
+  const head = name + "/" + cls.length + (parent ? " < " + parent : "") + ": ";
+  return head + out.join(" ") + (faults.length ? " FAULTS " + faults.join(", ") : "");
 }`
 
 // Shapes checks classes against what shape says of them.
@@ -48,7 +57,9 @@ func Shapes(t *testing.T, want ...string) {
 		names = append(names, name)
 	}
 	w := Serve(t, shape+`
-export default { fetch(request) { return new Response(new URL(request.url).search.slice(1).split(",").map(shape).join("\n")); } };`, web.Options{})
+export default { fetch(request) {
+  return new Response(new URL(request.url).search.slice(1).split(",").map(shape).join("\n"));
+} };`, web.Options{})
 	_, got := w.Get("/?" + strings.Join(names, ","))
 	for i, line := range strings.Split(got, "\n") {
 		if line != want[i] {

@@ -77,15 +77,30 @@ func TestDomains(t *testing.T) {
 		if c.host == none {
 			want = `"` + none + `"`
 		}
-		snippets = append(snippets, webtest.Snippet{"", `try { return new URL("` + c.address + `").host } catch (e) { return e.name }`, want})
+		snippets = append(snippets, webtest.Snippet{c.address, `try { return new URL("` + c.address + `").host } catch (e) {
+			return e.name }`, want})
 	}
 	webtest.Try(t, web.Options{}, append(snippets, []webtest.Snippet{
-		{"", `const u = new URL("https://a/"); u.hostname = "FAẞ.de"; const one = u.href; u.hostname = "xn--a"; u.host = "≮:81"; return [one, u.href]`, `["https://xn--fa-hia.de/", "https://xn--gdh:81/"]`},
-		{"", `return [new URL("blob:https://FAẞ.de/x").origin, new URL("blob:https://xn--.b/x").origin]`, `["https://xn--fa-hia.de", "null"]`},
-		{"", `return [URL.canParse("https://a/", ""), URL.parse("https://a/", ""), new URLPattern({ hostname: "a" }).test("https://a/", "")]`, `[false, null, false]`},
-		{"", `new URL("https://a/", "")`, `TypeError: Invalid base URL: ""`},
-		{"", `new URL("https://a/", "https://")`, `TypeError: Invalid base URL: "https://"`},
-		{"", `new URL("https://", "https://a/")`, `TypeError: Invalid URL: "https://"`},
-		{"", `return new URLPattern({ hostname: "ẞ.example" }).hostname`, `"xn--zca.example"`},
+		{
+			"setters",
+			`const u = new URL("https://a/"); u.hostname = "FAẞ.de"; const one = u.href; u.hostname = "xn--a"; u.host = "≮:81";
+				return [one, u.href]`,
+			`["https://xn--fa-hia.de/", "https://xn--gdh:81/"]`,
+		},
+		{
+			"origins of blob: URLs",
+			`return [new URL("blob:https://FAẞ.de/x").origin, new URL("blob:https://xn--.b/x").origin]`,
+			`["https://xn--fa-hia.de", "null"]`,
+		},
+		{
+			"an empty base",
+			`return [URL.canParse("https://a/", ""), URL.parse("https://a/", ""),
+				new URLPattern({ hostname: "a" }).test("https://a/", "")]`,
+			`[false, null, false]`,
+		},
+		{"URL with an empty base", `new URL("https://a/", "")`, `TypeError: Invalid base URL: ""`},
+		{"a malformed base", `new URL("https://a/", "https://")`, `TypeError: Invalid base URL: "https://"`},
+		{"a malformed URL", `new URL("https://", "https://a/")`, `TypeError: Invalid URL: "https://"`},
+		{"URLPattern", `return new URLPattern({ hostname: "ẞ.example" }).hostname`, `"xn--zca.example"`},
 	}...))
 }

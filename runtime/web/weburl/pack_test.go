@@ -47,8 +47,12 @@ func FuzzPackedURL(f *testing.F) {
 
 // strangeURLs have members in unusual places.
 var strangeURLs = []string{
-	"https://user:pass@a.test:8443/p?q#h", "https://user@a.test", "https://:pass@a.test/", "https://a@b@a.test/", "https://http:http@http:81/http?http#http",
-	"file:///c:/a?b#c", "file://host/a", "mailto:a@b.test?subject=x#y", "data:text/plain,a?b#c", "a:", "a:?", "a:#", "a:?#", "a:/", "a://", "a:///b", "a:/.//b", "a://h",
-	"blob:https://a.test/uuid", "blob:https://u:p@a.test:8443/uuid", "blob:a", "javascript:alert(1)", "https://[2001:db8::1]:8443/", "non-special://u:p@h:1/p",
-	"https://a.test/?" + strings.Repeat("q", 1<<14), "https://u:p@a.test/" + strings.Repeat("p", 1<<14) + "?q#h", "https://a.test/" + strings.Repeat("p", 1<<14-110),
+	"https://user:pass@a.test:8443/p?q#h", "https://user@a.test", "https://:pass@a.test/", "https://a@b@a.test/",
+	"https://http:http@http:81/http?http#http",
+	"file:///c:/a?b#c", "file://host/a", "mailto:a@b.test?subject=x#y", "data:text/plain,a?b#c", "a:", "a:?", "a:#", "a:?#", "a:/", "a://",
+	"a:///b", "a:/.//b", "a://h",
+	"blob:https://a.test/uuid", "blob:https://u:p@a.test:8443/uuid", "blob:a", "javascript:alert(1)", "https://[2001:db8::1]:8443/",
+	"non-special://u:p@h:1/p",
+	"https://a.test/?" + strings.Repeat("q", 1<<14), "https://u:p@a.test/" + strings.Repeat("p", 1<<14) + "?q#h",
+	"https://a.test/" + strings.Repeat("p", 1<<14-110),
 }

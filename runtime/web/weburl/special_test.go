@@ -14,7 +14,9 @@ func FuzzSpecialURL(f *testing.F) {
 		f.Add("https://a.test/"+s, "http://a.test")
 	}
 	for _, ref := range refs {
-		for _, base := range []string{"https://a.test", "http://127.0.0.1:8787/a/?x#y", "https://u@a.test/b/?#", "ws://a.test/..//b", "file:///a/b", "a:b"} {
+		for _, base := range []string{
+			"https://a.test", "http://127.0.0.1:8787/a/?x#y", "https://u@a.test/b/?#", "ws://a.test/..//b", "file:///a/b", "a:b",
+		} {
 			f.Add(ref, base)
 		}
 	}
@@ -60,8 +62,10 @@ func compareWith(t *testing.T, href, part, value string) {
 // TestSpecialURLs reads what is put together of all that has a meaning.
 func TestSpecialURLs(t *testing.T) {
 	atoms := []string{
-		"https:", "http://", "//", "/", "\\", "?", "#", "@", ":", ":80", ":443", ":08", ".", "..", "%2e", "%2E.", "a", "B", "a.test", "1.2.3.4", "0x7f.1", "[::1]", "xn--", "\u00fc", "\u00ad",
-		" ", "\t", "\n", "\x00", "\x7f", "\"", "'", "<", "^", "`", "{", "|", "%", "%zz", "%41", "&", "=", "+", "\U0001f600", "\xff", "\ufffd", "ws", "file:", "blob:", ";",
+		"https:", "http://", "//", "/", "\\", "?", "#", "@", ":", ":80", ":443", ":08", ".", "..", "%2e", "%2E.", "a", "B", "a.test",
+		"1.2.3.4", "0x7f.1", "[::1]", "xn--", "\u00fc", "\u00ad",
+		" ", "\t", "\n", "\x00", "\x7f", "\"", "'", "<", "^", "`", "{", "|", "%", "%zz", "%41", "&", "=", "+", "\U0001f600", "\xff",
+		"\ufffd", "ws", "file:", "blob:", ";",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(most int) string {
@@ -85,25 +89,35 @@ func TestSpecialURLs(t *testing.T) {
 
 // refs are relative.
 var refs = []string{
-	"", "#", "?", "#f", "?q#f", "/", "/x", "/x/../y?z", "x", "x/y", "./x", "..", "../x", "../../../x", "//b.test/x", "/\\b.test", "\\\\b.test", "\\x", "x:y", "x?y:z",
-	" x ", "\t/x\n", "\u00e9", "%2e%2e/x", ".%2E", "x y", "https:x", "https:/x", "https://b.test/x", "HTTPS://B.test", "?\u00e9'\"", "#\u00e9`\"",
+	"", "#", "?", "#f", "?q#f", "/", "/x", "/x/../y?z", "x", "x/y", "./x", "..", "../x", "../../../x", "//b.test/x", "/\\b.test",
+	"\\\\b.test", "\\x", "x:y", "x?y:z",
+	" x ", "\t/x\n", "\u00e9", "%2e%2e/x", ".%2E", "x y", "https:x", "https:/x", "https://b.test/x", "HTTPS://B.test", "?\u00e9'\"",
+	"#\u00e9`\"",
 }
 
 var (
 	plainURLs = []string{
-		"https://a.test", "http://a.test/", "https://a-b.c_d.test:8443/x", "http://127.0.0.1:8787/api?x=1", "https://a.test:80/", "http://a.test:443/",
-		"https://user1.example.com/a/b/../c?q=1&name=J%20D#part", "https://a.test/..", "https://a.test/.", "https://a.test/a/./", "https://a.test/a/..",
-		"https://a.test//../..//", "https://a.test/.../..x/.y/x./..y", "https://a.test/?", "https://a.test/#", "https://a.test?#", "https://a.test?q#f?'",
+		"https://a.test", "http://a.test/", "https://a-b.c_d.test:8443/x", "http://127.0.0.1:8787/api?x=1", "https://a.test:80/",
+		"http://a.test:443/",
+		"https://user1.example.com/a/b/../c?q=1&name=J%20D#part", "https://a.test/..", "https://a.test/.", "https://a.test/a/./",
+		"https://a.test/a/..",
+		"https://a.test//../..//", "https://a.test/.../..x/.y/x./..y", "https://a.test/?", "https://a.test/#", "https://a.test?#",
+		"https://a.test?q#f?'",
 		"https://a.test/'?a[b]=c|d&e=%zz&f=?/..#/../%", "https://a.test/A//B/@x:y;p=1,2/~(!$)*", "http://1.test/",
 	}
 	// What needs all the steps.
 	otherURLs = []string{
-		"", "https://", "https:///a", "https:a.test", "https:/a.test", "HTTPS://a.test", "https://A.test", "ftp://a.test", "ws://a.test", "file:///a", "a:b",
-		" https://a.test", "https://a.test ", "https://a.\ttest/", "https://a@b.test/", "https://[::1]/", "https://a.test\\b", "https://a.test/\\b",
+		"", "https://", "https:///a", "https:a.test", "https:/a.test", "HTTPS://a.test", "https://A.test", "ftp://a.test", "ws://a.test",
+		"file:///a", "a:b",
+		" https://a.test", "https://a.test ", "https://a.\ttest/", "https://a@b.test/", "https://[::1]/", "https://a.test\\b",
+		"https://a.test/\\b",
 		"http://a.test:80/", "https://a.test:443", "https://a.test:/", "https://a.test:080/", "https://a.test:65536/", "https://a.test:8x/",
-		"https://a.test./", "https://.a.test/", "https://a..test/", "https://xn--a.test/", "https://a%2ctest/", "https://127.1/", "https://a.0x1/", "https://a.1x/", "https://a.-1/",
-		"http://01.2.3.4/", "http://256.1.1.1/", "http://1.2.3/", "https://a.test/%2e%2E/", "https://a.test/a b", "https://a.test/\u00e9", "https://a.test/<",
-		"https://a.test/?'", "https://a.test/?\"", "https://a.test/#`", "https://a.test/^", "https://a.test/{}", "https://m\u00fcnchen.test",
+		"https://a.test./", "https://.a.test/", "https://a..test/", "https://xn--a.test/", "https://a%2ctest/", "https://127.1/",
+		"https://a.0x1/", "https://a.1x/", "https://a.-1/",
+		"http://01.2.3.4/", "http://256.1.1.1/", "http://1.2.3/", "https://a.test/%2e%2E/", "https://a.test/a b", "https://a.test/\u00e9",
+		"https://a.test/<",
+		"https://a.test/?'", "https://a.test/?\"", "https://a.test/#`", "https://a.test/^", "https://a.test/{}",
+		"https://m\u00fcnchen.test",
 	}
 )
 
@@ -119,7 +133,8 @@ func TestURLsWithoutThePackage(t *testing.T) {
 // TestLongURL reads megabytes of what others copy once for each segment, which takes minutes.
 func TestLongURL(t *testing.T) {
 	for _, long := range []string{
-		"https://a.test" + strings.Repeat("/a", 1<<20), "HTTPS://u@A.test" + strings.Repeat("\\\u00e9", 1<<20), "http://[::1]/" + strings.Repeat("a/../b/%2E/", 1<<18),
+		"https://a.test" + strings.Repeat("/a", 1<<20), "HTTPS://u@A.test" + strings.Repeat("\\\u00e9", 1<<20),
+		"http://[::1]/" + strings.Repeat("a/../b/%2E/", 1<<18),
 	} {
 		u, err := readURL(long, nil)
 		if err != nil || !strings.HasPrefix(u.href, u.origin[:4]) {
