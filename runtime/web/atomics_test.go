@@ -9,59 +9,80 @@ import (
 
 // ECMA-262, 25.4.
 func TestAtomics(t *testing.T) {
-	cases := [][2]string{
+	cases := []struct{ name, expression, want string }{
 		{
+			"operations of an Int32Array",
 			`(() => { const a = new Int32Array(2); return [Atomics.add(a, 0, 5), Atomics.sub(a, 0, 2), Atomics.or(a, 0, 8),
 				Atomics.and(a, 0, 9), Atomics.xor(a, 0, 1), a[0]] })()`,
 			"0,5,3,11,9,8",
 		},
 		{
+			"store, exchange and load",
 			`(() => { const a = new Uint8Array(new SharedArrayBuffer(4));
 				return [Atomics.store(a, 1, 300.9), a[1], Atomics.exchange(a, 1, -1), Atomics.load(a, 1)] })()`,
 			"300,44,44,255",
 		},
 		{
+			"compareExchange",
 			`(() => { const a = new Int8Array([-1]); return [Atomics.compareExchange(a, 0, 255, 7), Atomics.compareExchange(a, 0, 8, 9),
 				a[0]] })()`,
 			"-1,7,7",
 		},
 		{
+			"an unsigned BigInt",
 			`(() => { const a = new BigUint64Array(1); return [Atomics.sub(a, 0, 1n), a[0], Atomics.add(a, 0, 2n), a[0]] })()`,
 			"0,18446744073709551615,18446744073709551615,1",
 		},
 		{
+			"values that wrap",
 			`(() => { const a = new Int32Array(1); Atomics.add(a, 0, 2 ** 32 + 3);
 				return [a[0], Object.is(Atomics.store(a, 0, -0), 0), Atomics.store(a, 0, Infinity), a[0]] })()`,
 			"3,true,Infinity,0",
 		},
-		{`[1, 2, 3, 4, 8, 16].map(Atomics.isLockFree)`, "true,true,false,true,true,false"},
-		{`Atomics.add(new Float64Array(1), 0, 1)`, "throws TypeError"},
-		{`Atomics.add(new Uint8ClampedArray(1), 0, 1)`, "throws TypeError"},
-		{`Atomics.load([1], 0)`, "throws TypeError"},
-		{`Atomics.load(new Int32Array(1), 1)`, "throws RangeError"},
-		{`Atomics.load(new Int32Array(1), -1)`, "throws RangeError"},
-		{`Atomics.store(new BigInt64Array(1), 0, 1)`, "throws TypeError"},
+		{"isLockFree", `[1, 2, 3, 4, 8, 16].map(Atomics.isLockFree)`, "true,true,false,true,true,false"},
+		{"a Float64Array", `Atomics.add(new Float64Array(1), 0, 1)`, "throws TypeError"},
+		{"a Uint8ClampedArray", `Atomics.add(new Uint8ClampedArray(1), 0, 1)`, "throws TypeError"},
+		{"an array", `Atomics.load([1], 0)`, "throws TypeError"},
+		{"an index too large", `Atomics.load(new Int32Array(1), 1)`, "throws RangeError"},
+		{"a negative index", `Atomics.load(new Int32Array(1), -1)`, "throws RangeError"},
+		{"a number for a BigInt", `Atomics.store(new BigInt64Array(1), 0, 1)`, "throws TypeError"},
 		{
+			"a buffer that goes meanwhile",
 			`(() => { const b = new ArrayBuffer(8), a = new Int32Array(b);
 				Atomics.add(a, 0, { valueOf() { b.transfer(); return 1 } }) })()`,
 			"throws TypeError",
 		},
-		{`Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0)`, "throws TypeError"},
-		{`Atomics.wait(new Int32Array(1), 0, 0)`, "throws TypeError"},
-		{`Atomics.notify(new Int32Array(1), 0)`, "0"},
-		{`Atomics.notify(new Int16Array(1), 0)`, "throws TypeError"},
-		{`JSON.stringify(Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 1))`, `{"async":false,"value":"not-equal"}`},
-		{`JSON.stringify(Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0))`, `{"async":false,"value":"timed-out"}`},
-		{`Object.prototype.toString.call(Atomics) + Atomics.add.length + Object.keys(Atomics).length`, "[object Atomics]30"},
+		{"wait on shared memory", `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0)`, "throws TypeError"},
+		{"wait on an array of its own", `Atomics.wait(new Int32Array(1), 0, 0)`, "throws TypeError"},
+		{"notify of nobody", `Atomics.notify(new Int32Array(1), 0)`, "0"},
+		{"notify of an Int16Array", `Atomics.notify(new Int16Array(1), 0)`, "throws TypeError"},
+		{
+			"waitAsync for another value",
+			`JSON.stringify(Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 1))`,
+			`{"async":false,"value":"not-equal"}`,
+		},
+		{
+			"waitAsync without time",
+			`JSON.stringify(Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0))`,
+			`{"async":false,"value":"timed-out"}`,
+		},
+		{
+			"the shape of Atomics",
+			`Object.prototype.toString.call(Atomics) + Atomics.add.length + Object.keys(Atomics).length`,
+			"[object Atomics]30",
+		},
 	}
 	var expressions []string
 	for _, c := range cases {
-		expressions = append(expressions, c[0])
+		expressions = append(expressions, c.expression)
 	}
 	for i, got := range evaluate(t, expressions) {
-		if got != cases[i][1] {
-			t.Errorf("%s: %s, want %s", cases[i][0], got, cases[i][1])
-		}
+		c := cases[i]
+		t.Run(c.name, func(t *testing.T) {
+			if got != c.want {
+				t.Errorf("%s: %s, want %s", c.expression, got, c.want)
+			}
+		})
 	}
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

@@ -73,68 +73,84 @@ func TestIntl(t *testing.T) {
 
 // What there is no data for is an error that names it, and what falls back says so.
 func TestIntlHonest(t *testing.T) {
-	for _, c := range [][2]string{
-		{`new Intl.DateTimeFormat("en", { calendar: "chinese" })`, "throws Error"},
-		{`new Intl.DateTimeFormat("en-u-ca-dangi")`, "throws Error"},
+	for _, c := range []struct{ name, expression, want string }{
+		{"the Chinese calendar", `new Intl.DateTimeFormat("en", { calendar: "chinese" })`, "throws Error"},
+		{"the Korean calendar", `new Intl.DateTimeFormat("en-u-ca-dangi")`, "throws Error"},
 		{
+			"calendars of locales without their own",
 			`new Intl.DateTimeFormat("my", { calendar: "buddhist" }).format(0) +
 				new Intl.DateTimeFormat("gl", { calendar: "roc", dateStyle: "full" }).format(0)`,
 			"BE ၀၁/၀၁/၂၅၁၃xoves, 1 de xaneiro de 59 ROC",
 		},
 		{
+			"calendars that are there",
 			`Intl.supportedValuesOf("calendar").join()`,
 			"buddhist,coptic,ethioaa,ethiopic,gregory,hebrew,indian,islamic,islamic-civil,islamic-rgsa,islamic-tbla,islamic-umalqura,iso" +
 				"8601,japanese,persian,roc",
 		},
-		{`new Intl.DateTimeFormat("en", { calendar: "nonsense" }).resolvedOptions().calendar`, "gregory"},
-		{`new Date(0).toLocaleDateString("de", { calendar: "iso8601" })`, "1970-01-01"},
+		{"an unknown calendar", `new Intl.DateTimeFormat("en", { calendar: "nonsense" }).resolvedOptions().calendar`, "gregory"},
+		{"the ISO calendar", `new Date(0).toLocaleDateString("de", { calendar: "iso8601" })`, "1970-01-01"},
 		{
+			"long dates",
 			`["cs-CZ", "da-DK", "fi", "el", "uk"].map((l) => new Date(0).toLocaleDateString(l, { dateStyle: "long" })).join()`,
 			"1. ledna 1970,1. januar 1970,1. tammikuuta 1970,1 Ιανουαρίου 1970,1 січня 1970 р.",
 		},
 		{
+			"plural forms",
 			`["cs", "sl", "lt", "lv"].map((l) => [1, 2, 5, 1.5].map((n) => new Intl.PluralRules(l).select(n))).join()`,
 			"one,few,other,many,one,two,other,few,one,few,few,many,one,other,other,other",
 		},
 		{
+			"collation",
 			`["nb", "nb-NO", "no", "sr-Latn", "bg", "cs"].map((l) => ["ch", "å", "ж", "ø", "h", "č", "æ",
 				"z"].sort(new Intl.Collator(l).compare).join("")).join()`,
 			"čchhzæøåж,čchhzæøåж,čchhzæøåж,åæchčhøzж,жåæčchhøz,åæčhchøzж",
 		},
-		{`["ב", "b"].map((last) => new Intl.ListFormat("he").format(["א", last])).join()`, "א וב,א ו-b"},
-		{`new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
-		{`new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
-		{`[...new Intl.Segmenter("ja", { granularity: "word" }).segment("東京")]`, "throws Error"},
-		{`new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
-		{`new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},
-		{`Intl.DateTimeFormat.supportedLocalesOf(["ne", "de-XX", "th"]).join()`, "de-XX,th"},
-		{`new Intl.NumberFormat("not a tag")`, "throws RangeError"},
-		{`new Intl.NumberFormat("en", { style: "currency" })`, "throws TypeError"},
-		{`new Intl.NumberFormat("en", { style: "currency", currency: "EURO" })`, "throws RangeError"},
-		{`new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 2 })`, "throws RangeError"},
-		{`(1).toLocaleString("en", { maximumFractionDigits: 101 })`, "throws RangeError"},
-		{`new Intl.NumberFormat("en").format("1e100000")`, "throws RangeError"},
-		{`new Date(0).toLocaleString("en", { timeZone: "Europe/Nowhere" })`, "throws RangeError"},
-		{`new Date(0).toLocaleString("en", { timeZone: "+24:00" })`, "throws RangeError"},
-		{`new Date(0).toLocaleString("en-GB", { timeZone: "+0530", timeStyle: "long" })`, "05:30:00 GMT+5:30"},
-		{`new Intl.DateTimeFormat("en", { timeZone: "EUROPE/berlin" }).resolvedOptions().timeZone`, "Europe/Berlin"},
-		{`new Intl.DateTimeFormat("en").format(NaN)`, "throws RangeError"},
-		{`String(new Date(NaN).toLocaleString("en"))`, "Invalid Date"},
-		{`new Intl.DateTimeFormat("en", { dateStyle: "long", hour: "numeric" })`, "throws TypeError"},
-		{`Intl.NumberFormat.prototype.resolvedOptions.call({})`, "throws TypeError"},
-		{`Intl.supportedValuesOf("numbers")`, "throws RangeError"},
-		{`Intl.supportedValuesOf("timeZone").includes("Asia/Kolkata")`, "true"},
-		{`[1234.5, 6n, new Date(0), null].toLocaleString("de-DE")`, "1.234,5,6,1.1.1970, 00:00:00,"},
-		{`new Float64Array([0.5, 1e6]).toLocaleString("en", { style: "percent" })`, "50%,100,000,000%"},
+		{"Hebrew lists", `["ב", "b"].map((last) => new Intl.ListFormat("he").format(["א", last])).join()`, "א וב,א ו-b"},
+		{"the ISO calendar with a month", `new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
+		{"collation for searching", `new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
+		{"words of Japanese", `[...new Intl.Segmenter("ja", { granularity: "word" }).segment("東京")]`, "throws Error"},
+		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
+		{"a locale with a private part", `new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},
+		{"supported locales", `Intl.DateTimeFormat.supportedLocalesOf(["ne", "de-XX", "th"]).join()`, "de-XX,th"},
+		{"a malformed tag", `new Intl.NumberFormat("not a tag")`, "throws RangeError"},
+		{"currency style without a currency", `new Intl.NumberFormat("en", { style: "currency" })`, "throws TypeError"},
+		{"a malformed currency", `new Intl.NumberFormat("en", { style: "currency", currency: "EURO" })`, "throws RangeError"},
 		{
+			"digits that contradict",
+			`new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 2 })`,
+			"throws RangeError",
+		},
+		{"too many digits", `(1).toLocaleString("en", { maximumFractionDigits: 101 })`, "throws RangeError"},
+		{"a number too large", `new Intl.NumberFormat("en").format("1e100000")`, "throws RangeError"},
+		{"an unknown time zone", `new Date(0).toLocaleString("en", { timeZone: "Europe/Nowhere" })`, "throws RangeError"},
+		{"an offset too large", `new Date(0).toLocaleString("en", { timeZone: "+24:00" })`, "throws RangeError"},
+		{"an offset", `new Date(0).toLocaleString("en-GB", { timeZone: "+0530", timeStyle: "long" })`, "05:30:00 GMT+5:30"},
+		{
+			"a time zone in other letters",
+			`new Intl.DateTimeFormat("en", { timeZone: "EUROPE/berlin" }).resolvedOptions().timeZone`,
+			"Europe/Berlin",
+		},
+		{"an invalid date", `new Intl.DateTimeFormat("en").format(NaN)`, "throws RangeError"},
+		{"an invalid date as text", `String(new Date(NaN).toLocaleString("en"))`, "Invalid Date"},
+		{"a style and a field", `new Intl.DateTimeFormat("en", { dateStyle: "long", hour: "numeric" })`, "throws TypeError"},
+		{"a foreign object", `Intl.NumberFormat.prototype.resolvedOptions.call({})`, "throws TypeError"},
+		{"an unknown key", `Intl.supportedValuesOf("numbers")`, "throws RangeError"},
+		{"time zones", `Intl.supportedValuesOf("timeZone").includes("Asia/Kolkata")`, "true"},
+		{"a list in German", `[1234.5, 6n, new Date(0), null].toLocaleString("de-DE")`, "1.234,5,6,1.1.1970, 00:00:00,"},
+		{"a Float64Array", `new Float64Array([0.5, 1e6]).toLocaleString("en", { style: "percent" })`, "50%,100,000,000%"},
+		{
+			"long numbers",
 			`Intl.NumberFormat("en").format(12345678901234567890n) + Intl.NumberFormat("en").format("0.1234567890123456789")`,
 			"12,345,678,901,234,567,8900.123",
 		},
-		{`Object.prototype.toString.call(Intl) + Intl.Collator.name + Intl.Collator.length`, "[object Intl]Collator0"},
+		{"the shape of Intl", `Object.prototype.toString.call(Intl) + Intl.Collator.name + Intl.Collator.length`, "[object Intl]Collator0"},
 	} {
-		if got := evaluate(t, []string{c[0]})[0]; got != c[1] {
-			t.Errorf("%s: %q, want %q", c[0], got, c[1])
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := evaluate(t, []string{c.expression})[0]; got != c.want {
+				t.Errorf("%s: %q, want %q", c.expression, got, c.want)
+			}
+		})
 	}
 }
 

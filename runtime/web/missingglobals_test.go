@@ -37,15 +37,17 @@ func TestAbsentIn(t *testing.T) {
 		`mine()`:                                   "",
 		`throw new Error("caches is not defined")`: "",
 	} {
-		w := webtest.Serve(t, webtest.Handler(code), web.Options{})
-		w.Get("/")
-		failure, ok := errors.AsType[*web.Failure](w.Errors()[0])
-		if !ok {
-			t.Fatalf("%s: %v", code, w.Errors())
-		}
-		if got := web.AbsentIn(failure.Err); got != want {
-			t.Errorf("%s: %q, want %q", code, got, want)
-		}
+		t.Run(code, func(t *testing.T) {
+			w := webtest.Serve(t, webtest.Handler(code), web.Options{})
+			w.Get("/")
+			failure, ok := errors.AsType[*web.Failure](w.Errors()[0])
+			if !ok {
+				t.Fatalf("%s: %v", code, w.Errors())
+			}
+			if got := web.AbsentIn(failure.Err); got != want {
+				t.Errorf("%s: %q, want %q", code, got, want)
+			}
+		})
 	}
 	_, err := webtest.Start(t, `const event = new FetchEvent("fetch"); export default { fetch() {} };`, web.Options{})
 	thrown, ok := errors.AsType[*engine.Error](err)

@@ -24,13 +24,15 @@ func TestTopLevel(t *testing.T) {
 		`new AbortController().abort()`:  false,
 		`new HTMLRewriter().on("p", {})`: false, `new MessageChannel()`: false, `structuredClone({})`: false, `caches.default`: false,
 	} {
-		_, err := webtest.Start(t, code+";"+webtest.Handler(`return new Response("x");`), web.Options{})
-		switch {
-		case refused && (err == nil || !strings.Contains(err.Error(), "Disallowed operation called within global scope")):
-			t.Errorf("%s: %v", code, err)
-		case !refused && err != nil:
-			t.Errorf("%s: %v", code, err)
-		}
+		t.Run(code, func(t *testing.T) {
+			_, err := webtest.Start(t, code+";"+webtest.Handler(`return new Response("x");`), web.Options{})
+			switch {
+			case refused && (err == nil || !strings.Contains(err.Error(), "Disallowed operation called within global scope")):
+				t.Errorf("%s: %v", code, err)
+			case !refused && err != nil:
+				t.Errorf("%s: %v", code, err)
+			}
+		})
 	}
 }
 
@@ -56,33 +58,38 @@ try { new Function("}"); } catch (error) { wrong = error.name; }
 
 // What one request made another cannot use.
 func TestForeignObjects(t *testing.T) {
-	for code, foreign := range map[string]bool{
-		`(kept ??= new Response("x")).clone()`:                                                     true,
-		`await (kept ??= new Response("x").clone()).text()`:                                        true,
-		`return (kept ??= Response.json({}))`:                                                      true,
-		`(kept ??= new Response(new ReadableStream({ type: "bytes" }))).clone()`:                   false,
-		`(kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).clone()`:         true,
-		`await (kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).json()`:    true,
-		`await fetch(kept ??= new Request("data:,x", { method: "POST", body: "x" }))`:              true,
-		`(kept ??= new WebSocketPair())[1].accept()`:                                               true,
-		`(kept ??= new WebSocketPair())[1].send("x")`:                                              true,
-		`return new Response(null, { status: 101, webSocket: (kept ??= new WebSocketPair())[0] })`: true,
-		`(kept ??= new Response(null, { status: 204 })).clone()`:                                   false,
-		`(kept ??= new Response("x", { headers: { a: "b" } })).headers.get("a")`:                   false,
-		`(kept ??= new Headers({ a: "c" })).get("a")`:                                              false,
-		`await (kept ??= new Blob(["d"])).text()`:                                                  false,
-		`new Response(kept ??= "e")`:                                                               false,
+	for _, c := range []struct {
+		name, code string
+		foreign    bool
+	}{
+		{"a clone", `(kept ??= new Response("x")).clone()`, true},
+		{"the text of a clone", `await (kept ??= new Response("x").clone()).text()`, true},
+		{"a response returned", `return (kept ??= Response.json({}))`, true},
+		{"a clone of a stream", `(kept ??= new Response(new ReadableStream({ type: "bytes" }))).clone()`, false},
+		{"a clone of a request", `(kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).clone()`, true},
+		{"the JSON of a request", `await (kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).json()`, true},
+		{"a request fetched", `await fetch(kept ??= new Request("data:,x", { method: "POST", body: "x" }))`, true},
+		{"accept of a WebSocket", `(kept ??= new WebSocketPair())[1].accept()`, true},
+		{"send of a WebSocket", `(kept ??= new WebSocketPair())[1].send("x")`, true},
+		{"a WebSocket returned", `return new Response(null, { status: 101, webSocket: (kept ??= new WebSocketPair())[0] })`, true},
+		{"a clone without a body", `(kept ??= new Response(null, { status: 204 })).clone()`, false},
+		{"headers of a response", `(kept ??= new Response("x", { headers: { a: "b" } })).headers.get("a")`, false},
+		{"headers", `(kept ??= new Headers({ a: "c" })).get("a")`, false},
+		{"a blob", `await (kept ??= new Blob(["d"])).text()`, false},
+		{"a text", `new Response(kept ??= "e")`, false},
 	} {
-		w := webtest.Serve(t, "let kept;"+webtest.Handler(`try { `+code+` } catch (error) { return new Response(error.message);
-			} return new Response("fine");`), web.Options{})
-		w.Get("/") // keeps it, and the other uses it
-		_, body := w.Get("/")
-		for _, err := range w.Errors() {
-			body += err.Error()
-		}
-		if strings.Contains(body, "Cannot perform I/O on behalf of a different request.") != foreign {
-			t.Errorf("%s: %q", code, body)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			w := webtest.Serve(t, "let kept;"+webtest.Handler(`try { `+c.code+` } catch (error) { return new Response(error.message); }
+			return new Response("fine");`), web.Options{})
+			w.Get("/") // keeps it, and the other uses it
+			_, body := w.Get("/")
+			for _, err := range w.Errors() {
+				body += err.Error()
+			}
+			if strings.Contains(body, "Cannot perform I/O on behalf of a different request.") != c.foreign {
+				t.Errorf("%s: %q", c.code, body)
+			}
+		})
 	}
 }
 

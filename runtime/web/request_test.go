@@ -209,18 +209,23 @@ func TestThenOnObjectPrototype(t *testing.T) {
 
 // What the standard has and production refuses is said, once of each kind.
 func TestRequestCautions(t *testing.T) {
-	for code, want := range map[string]string{
-		`{ redirect: "error" }`: `production refuses redirect: "error"`, `{ cache: "default" }`: `production refuses cache: "default"`,
-		`{ cache: "reload" }`: `production refuses cache: "reload"`, `{ integrity: "sha256-x" }`: "production refuses integrity", `{
-			method: "FOO" }`: "production refuses the method FOO",
-		`{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`: "", `new Request("https://b.test/")`: "",
-		`{ redirect: "follow", cache: "no-cache", method: "patch" }`: "",
+	for _, c := range []struct{ name, init, want string }{
+		{"redirect error", `{ redirect: "error" }`, `production refuses redirect: "error"`},
+		{"cache default", `{ cache: "default" }`, `production refuses cache: "default"`},
+		{"cache reload", `{ cache: "reload" }`, `production refuses cache: "reload"`},
+		{"integrity", `{ integrity: "sha256-x" }`, "production refuses integrity"},
+		{"an unknown method", `{ method: "FOO" }`, "production refuses the method FOO"},
+		{"what production takes", `{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`, ""},
+		{"a request", `new Request("https://b.test/")`, ""},
+		{"a lower-case method", `{ redirect: "follow", cache: "no-cache", method: "patch" }`, ""},
 	} {
-		w := webtest.Serve(t, webtest.Handler(`new Request("https://a.test/", `+code+`); new Request("https://a.test/", `+code+`);
-			return new Response();`), web.Options{})
-		w.Get("/")
-		if got := w.Lines(); strings.Count(got, "production refuses") != min(len(want), 1) || !strings.Contains(got, want) {
-			t.Errorf("%s: the console has %q", code, got)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			made := `new Request("https://a.test/", ` + c.init + `);`
+			w := webtest.Serve(t, webtest.Handler(made+made+`return new Response();`), web.Options{})
+			w.Get("/")
+			if got := w.Lines(); strings.Count(got, "production refuses") != min(len(c.want), 1) || !strings.Contains(got, c.want) {
+				t.Errorf("%s: the console has %q", c.init, got)
+			}
+		})
 	}
 }

@@ -29,80 +29,95 @@ func TestHello(t *testing.T) {
 }
 
 func TestStartErrors(t *testing.T) {
-	for _, c := range []struct{ code, want string }{
+	for _, c := range []struct{ name, code, want string }{
 		{
+			"no default export",
 			`export const a = 1;`,
 			"TypeError: the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }",
 		},
-		{`export default {};`, "TypeError: the default export has no fetch handler"},
-		{`export default 5;`, "TypeError: the default export is of type number; it must be an object with a fetch handler"},
-		{`export default null;`, "TypeError: the default export is null; it must be an object with a fetch handler"},
+		{"no fetch handler", `export default {};`, "TypeError: the default export has no fetch handler"},
+		{"a number", `export default 5;`, "TypeError: the default export is of type number; it must be an object with a fetch handler"},
+		{"null", `export default null;`, "TypeError: the default export is null; it must be an object with a fetch handler"},
 		{
+			"a function",
 			`export default function () {};`,
 			"TypeError: the default export is a function; it must be an object with a fetch handler, or a class that extends " +
 				"WorkerEntrypoint",
 		},
 		{
+			"a class without fetch",
 			`import { WorkerEntrypoint } from "cloudflare:workers"; export default class Site extends WorkerEntrypoint {};`,
 			"TypeError: the default export's class Site has no fetch method",
 		},
-		{`throw new RangeError("at start");`, "RangeError: at start"},
-		{`fetch("https://a.test"); export default { fetch() {} };`, ""},
+		{"a thrown error", `throw new RangeError("at start");`, "RangeError: at start"},
+		{"fetch while loading", `fetch("https://a.test"); export default { fetch() {} };`, ""},
 		{
+			"a timer while loading",
 			`setTimeout(() => {}, 1);`,
 			"Error: Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and " +
 				"generating random values are not allowed within global scope. To fix this error, perform this operation within a " +
 				"handler.",
 		},
-		{`crypto.randomUUID();`, "Error: Disallowed operation called within global scope."},
-		{`import { nope } from "cloudflare:workers";`, "SyntaxError"},
-		{`Math.random(); new URL("https://a.test"); export default { fetch() {} };`, ""},
+		{"randomness while loading", `crypto.randomUUID();`, "Error: Disallowed operation called within global scope."},
+		{"an export that is missing", `import { nope } from "cloudflare:workers";`, "SyntaxError"},
+		{"what may be done while loading", `Math.random(); new URL("https://a.test"); export default { fetch() {} };`, ""},
 	} {
-		_, err := webtest.Start(t, c.code, web.Options{})
-		if c.want == "" {
-			if err != nil {
-				t.Errorf("%s\n%v", c.code, err)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := webtest.Start(t, c.code, web.Options{})
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("%s\n%v", c.code, err)
+				}
+			} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s\n got %v\nwant %s", c.code, err, c.want)
 			}
-		} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s\n got %v\nwant %s", c.code, err, c.want)
-		}
+		})
 	}
 }
 
 func TestFailures(t *testing.T) {
-	for _, c := range []struct{ body, kind, want string }{
-		{`return "text"`, web.KindNotResponse, "the fetch handler of the default export returned a value of type string, not a Response"},
-		{`return`, web.KindNotResponse, "the fetch handler of the default export returned undefined, not a Response"},
+	for _, c := range []struct{ name, body, kind, want string }{
 		{
+			"a text",
+			`return "text"`,
+			web.KindNotResponse,
+			"the fetch handler of the default export returned a value of type string, not a Response",
+		},
+		{"nothing", `return`, web.KindNotResponse, "the fetch handler of the default export returned undefined, not a Response"},
+		{
+			"an object",
 			`return { status: 200 }`,
 			web.KindNotResponse,
 			"the fetch handler of the default export returned a value of class Object, not a Response",
 		},
-		{`throw new TypeError("broken")`, web.KindException, "broken"},
-		{`await null; throw "a text"`, web.KindException, "'a text'"},
+		{"a thrown error", `throw new TypeError("broken")`, web.KindException, "broken"},
+		{"a thrown text", `await null; throw "a text"`, web.KindException, "'a text'"},
 		{
+			"a body that was read",
 			`const r = new Response("x"); await r.text(); return r`,
 			web.KindException,
 			"The Response's body has already been used or is locked to a reader; clone() the Response before reading it",
 		},
-		{`return Response.error()`, web.KindException, "The handler answered with Response.error()"},
-		{`await new Promise(() => {})`, web.KindHung, "the handler will never answer"},
-		{`ctx.passThroughOnException(); throw new Error("x")`, web.KindException, "x"},
+		{"an error response", `return Response.error()`, web.KindException, "The handler answered with Response.error()"},
+		{"a promise that never settles", `await new Promise(() => {})`, web.KindHung, "the handler will never answer"},
+		{"passThroughOnException", `ctx.passThroughOnException(); throw new Error("x")`, web.KindException, "x"},
 	} {
-		w := webtest.Serve(t, webtest.Handler(c.body), web.Options{})
-		resp, _ := w.Get("/")
-		var f *web.Failure
-		if resp.StatusCode != http.StatusInternalServerError || !errors.As(w.Errors()[0], &f) {
-			t.Errorf("%s: %v %v", c.body, resp.Status, w.Errors())
-			continue
-		}
-		if f.Kind != c.kind || !strings.HasPrefix(f.Err.Message, c.want) || f.PassThrough != strings.Contains(c.body, "passThrough") {
-			t.Errorf("%s: %+v %+v", c.body, f, f.Err)
-		}
-		if c.kind == web.KindException && strings.Contains(c.body, "new TypeError(\"broken\")") &&
-			!strings.Contains(f.Err.Stack, "at fetch (worker.js:1:") {
-			t.Errorf("stack %q", f.Err.Stack)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			w := webtest.Serve(t, webtest.Handler(c.body), web.Options{})
+			resp, _ := w.Get("/")
+			var f *web.Failure
+			if resp.StatusCode != http.StatusInternalServerError || !errors.As(w.Errors()[0], &f) {
+				t.Errorf("%s: %v %v", c.body, resp.Status, w.Errors())
+				return
+			}
+			if f.Kind != c.kind || !strings.HasPrefix(f.Err.Message, c.want) || f.PassThrough != strings.Contains(c.body, "passThrough") {
+				t.Errorf("%s: %+v %+v", c.body, f, f.Err)
+			}
+			if c.kind == web.KindException && strings.Contains(c.body, "new TypeError(\"broken\")") &&
+				!strings.Contains(f.Err.Stack, "at fetch (worker.js:1:") {
+				t.Errorf("stack %q", f.Err.Stack)
+			}
+		})
 	}
 }
 
@@ -236,10 +251,12 @@ func TestLengthOfStream(t *testing.T) {
 		path         string
 		length, size int64
 	}{{"/text", 2, 2}, {"/fetched", 9, 9}, {"/echo", 7, 7}, {"/fixed", 3, 3}, {"/own", 3, 3}, {"/unknown", -1, 5}, {"/generator", -1, 6}} {
-		resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+c.path, strings.NewReader("request")))
-		if resp.ContentLength != c.length || int64(len(body)) != c.size {
-			t.Errorf("%s: Content-Length %d of %d bytes", c.path, resp.ContentLength, len(body))
-		}
+		t.Run(c.path, func(t *testing.T) {
+			resp, body := w.Do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+c.path, strings.NewReader("request")))
+			if resp.ContentLength != c.length || int64(len(body)) != c.size {
+				t.Errorf("%s: Content-Length %d of %d bytes", c.path, resp.ContentLength, len(body))
+			}
+		})
 	}
 }
 

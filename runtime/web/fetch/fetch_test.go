@@ -340,16 +340,18 @@ func TestSubRequests(t *testing.T) {
 		{"/none", `[4,""]`, web.LimitWarn, 4},
 		{"/none", `[4,""]`, web.LimitOff, 4},
 	} {
-		hits.Store(0)
-		w := webtest.Serve(t, webtest.Handler(fmt.Sprintf(count, url+c.path)), web.Options{
-			SubRequests: 3, LimitMode: c.mode, AllowFetch: []string{"127.0.0.1"},
+		t.Run(fmt.Sprint(c.path, " ", c.mode), func(t *testing.T) {
+			hits.Store(0)
+			w := webtest.Serve(t, webtest.Handler(fmt.Sprintf(count, url+c.path)), web.Options{
+				SubRequests: 3, LimitMode: c.mode, AllowFetch: []string{"127.0.0.1"},
+			})
+			if _, body := w.Get("/"); body != c.want || hits.Load() != c.hits {
+				t.Errorf("%s %s: %s, %d hits", c.path, c.mode, body, hits.Load())
+			}
+			if warned := strings.Contains(w.Lines(), "Too many subrequests"); warned != (c.mode == web.LimitWarn) {
+				t.Errorf("console %q", w.Lines())
+			}
 		})
-		if _, body := w.Get("/"); body != c.want || hits.Load() != c.hits {
-			t.Errorf("%s %s: %s, %d hits", c.path, c.mode, body, hits.Load())
-		}
-		if warned := strings.Contains(w.Lines(), "Too many subrequests"); warned != (c.mode == web.LimitWarn) {
-			t.Errorf("console %q", w.Lines())
-		}
 	}
 }
 

@@ -46,9 +46,11 @@ func TestCheckAddress(t *testing.T) {
 		"0.0.0.0": false, "127.0.0.1": false, "::": false, "::1": false, "255.255.255.255": false, "::ffff:10.0.0.1": false,
 		"fe80::1%eth0": false, "2606:4700::1111%lo": false, "64:ff9b::808:808": false, "::7f00:1": false,
 	} {
-		if got := checkAddress(netip.MustParseAddr(address)) == ""; got != public {
-			t.Errorf("%s: public %v", address, got)
-		}
+		t.Run(address, func(t *testing.T) {
+			if got := checkAddress(netip.MustParseAddr(address)) == ""; got != public {
+				t.Errorf("%s: public %v", address, got)
+			}
+		})
 	}
 	if checkAddress(netip.Addr{}) == "" {
 		t.Error("no address may be reached")
@@ -70,13 +72,15 @@ func TestAllowFetch(t *testing.T) {
 		"scheme.test:80": false,
 		"path.test:80":   false, "[::ffff:127.0.0.1]:9": false, "mail.test:25": true, "mail.test:26": false, "[::1%lo]:80": false,
 	} {
-		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := g.isAllowed(host, port); got != want {
-			t.Errorf("%s: %v", address, got)
-		}
+		t.Run(address, func(t *testing.T) {
+			host, port, err := net.SplitHostPort(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := g.isAllowed(host, port); got != want {
+				t.Errorf("%s: %v", address, got)
+			}
+		})
 	}
 	for _, address := range []string{"api.test:25", "api.test:6379", "api.test:0"} { // an open host does not open its mail server
 		if _, err := g.dial(t.Context(), "tcp", address); err == nil || !strings.Contains(err.Error(), "is blocked") {
@@ -241,23 +245,25 @@ func TestNamesThatChange(t *testing.T) {
 	for name, always := range map[string]bool{
 		"public.test": true, "mixed.test": true, "mixed2.test": true, "eyeballs.test": true, "alias.test": true, "rebinding.test": false,
 	} {
-		tries := 20
-		if name == "rebinding.test" {
-			tries = 1000
-		}
-		for range tries {
-			conn, err := g.dial(t.Context(), "tcp", name+":"+port)
-			if err == nil {
-				if at := conn.RemoteAddr().String(); at != "127.0.0.1:"+port {
-					t.Errorf("%s: connected to %s", name, at)
+		t.Run(name, func(t *testing.T) {
+			tries := 20
+			if name == "rebinding.test" {
+				tries = 1000
+			}
+			for range tries {
+				conn, err := g.dial(t.Context(), "tcp", name+":"+port)
+				if err == nil {
+					if at := conn.RemoteAddr().String(); at != "127.0.0.1:"+port {
+						t.Errorf("%s: connected to %s", name, at)
+					}
+					conn.Close()
+					continue
 				}
-				conn.Close()
-				continue
+				if _, ok := errors.AsType[*refusal](err); always || !ok {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
-			if _, ok := errors.AsType[*refusal](err); always || !ok {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
+		})
 	}
 	if private.Load()+private6.Load() != 0 {
 		t.Errorf("private addresses were reached %d and %d times", private.Load(), private6.Load())

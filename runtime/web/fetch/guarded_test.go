@@ -113,18 +113,20 @@ func TestGuardedWays(t *testing.T) {
 		return got
 	}
 	for _, way := range []string{"fetch", "found", "kept", "again", "upgrade", "socket", "events"} {
-		for batch := range slices.Chunk(urls, 24) { // a request has so many WebSockets
-			body := run(way, quoted(batch))
-			texts := strings.Split(body, "\n")
-			if len(texts) != len(batch) {
-				t.Fatalf("%s: %q", way, body)
-			}
-			for i, text := range texts {
-				if !isRefusal(text) {
-					t.Errorf("%s of %s: %s", way, batch[i], text)
+		t.Run(way, func(t *testing.T) {
+			for batch := range slices.Chunk(urls, 24) { // a request has so many WebSockets
+				body := run(way, quoted(batch))
+				texts := strings.Split(body, "\n")
+				if len(texts) != len(batch) {
+					t.Fatalf("%s: %q", way, body)
+				}
+				for i, text := range texts {
+					if !isRefusal(text) {
+						t.Errorf("%s of %s: %s", way, batch[i], text)
+					}
 				}
 			}
-		}
+		})
 	}
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d requests reached a denied address", n)
@@ -236,35 +238,41 @@ func TestFetchHeaders(t *testing.T) {
 func TestSubRequestsAreExact(t *testing.T) {
 	url, hits := webtest.Backend(t)
 	for _, c := range []struct {
+		name  string
 		limit int
 		code  string // gives how many came through
 		hits  int64
 	}{
 		{
+			"the default",
 			0,
 			`(await Promise.allSettled(Array.from({ length: 21 },
 				() => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 20`,
 			20,
 		},
 		{
+			"all at once",
 			50,
 			`(await Promise.allSettled(Array.from({ length: 60 },
 				() => fetch("{B}/none")))).filter((r) => r.status === "fulfilled").length === 50`,
 			50,
 		},
 		{
+			"refused connections",
 			50,
 			`(await Promise.allSettled(Array.from({ length: 51 },
 				() => fetch("http://127.0.0.1:1/")))).filter((r) => /Too many subrequests/.test(r.reason)).length === 1`,
 			0,
 		},
 		{
+			"redirects",
 			50,
 			`(await Promise.allSettled(Array.from({ length: 30 },
 				() => fetch("{B}/to?status=302&url=/none")))).filter((r) => r.status === "fulfilled").length <= 25`,
 			50,
 		},
 		{
+			"a redirect twice",
 			4,
 			`(await fetch("{B}/to?status=302&url=" + encodeURIComponent("/to?status=302&url=/none"))).status === 204 &&
 				(await Promise.allSettled([fetch("{B}/none"),
@@ -272,31 +280,36 @@ func TestSubRequestsAreExact(t *testing.T) {
 			4,
 		},
 		{
+			"upgrades",
 			2,
 			`await (async () => { await fetch("{B}/none"); await fetch("{B}/none", { headers: { upgrade: "websocket" } }).catch(() => {});
 				return fetch("{B}/none").then(() => false, (e) => e.message.includes("Too many subrequests")); })()`,
 			2,
 		},
 		{
+			"data: URLs",
 			2,
 			`await (async () => { await fetch("{B}/none"); await fetch("data:,x"); await fetch("{B}/none");
 				return fetch("{B}/none").then(() => false, () => true); })()`,
 			2,
 		},
 		{
+			"an aborted request",
 			1,
 			`await (async () => { const c = new AbortController(); const p = fetch("{B}/slow", { signal: c.signal }).catch(() => {});
 				c.abort(); await p; return fetch("{B}/none").then(() => false, () => true); })()`,
 			-1,
 		},
 	} {
-		hits.Store(0)
-		w := webtest.Serve(t, webtest.Handler(`return new Response(String(`+strings.ReplaceAll(c.code, "{B}", url)+`));`), web.Options{
-			AllowFetch: []string{"127.0.0.1:1", strings.TrimPrefix(url, "http://")}, SubRequests: c.limit,
+		t.Run(c.name, func(t *testing.T) {
+			hits.Store(0)
+			w := webtest.Serve(t, webtest.Handler(`return new Response(String(`+strings.ReplaceAll(c.code, "{B}", url)+`));`), web.Options{
+				AllowFetch: []string{"127.0.0.1:1", strings.TrimPrefix(url, "http://")}, SubRequests: c.limit,
+			})
+			if _, body := w.Get("/"); body != "true" || c.hits >= 0 && hits.Load() != c.hits {
+				t.Errorf("%d: %s: %s, %d hits", c.limit, c.code, body, hits.Load())
+			}
 		})
-		if _, body := w.Get("/"); body != "true" || c.hits >= 0 && hits.Load() != c.hits {
-			t.Errorf("%d: %s: %s, %d hits", c.limit, c.code, body, hits.Load())
-		}
 	}
 }
 
@@ -370,11 +383,13 @@ func TestAnswersAreBounded(t *testing.T) {
 		"?path=/drip&read=first": "read", "?path=/endless&read=first": "read",
 		"?path=/heads&read=text": "TypeError",
 	} {
-		_, body := w.Get("/" + query)
-		if want == "" && (body == "read" || body == "") || !strings.HasPrefix(body, want) {
-			t.Errorf("%s: %s", query, body)
-		}
-		t.Log(query, body)
+		t.Run(query, func(t *testing.T) {
+			_, body := w.Get("/" + query)
+			if want == "" && (body == "read" || body == "") || !strings.HasPrefix(body, want) {
+				t.Errorf("%s: %s", query, body)
+			}
+			t.Log(query, body)
+		})
 	}
 	var after runtime.MemStats
 	runtime.ReadMemStats(&after)

@@ -46,32 +46,42 @@ func FuzzMultipart(f *testing.F) {
 }
 
 func TestMultipartErrors(t *testing.T) {
-	for _, c := range []struct{ contentType, body, want string }{
-		{"multipart/form-data", "", "its content type has no boundary"},
-		{"multipart/form-data; boundary=", "", "its content type has no boundary"},
-		{"multipart/form-data; boundary=b", "", `its boundary "b" is not in it`},
-		{"multipart/form-data; boundary=b", "--b\r\n", "it ends before its last boundary"},
-		{"multipart/form-data; boundary=b", "--bx", "a boundary is not at the end of its line"},
-		{"multipart/form-data; boundary=b", "--b\r\nnope\r\n\r\n--b--", `the line "nope" of a part's head is no header`},
-		{"multipart/form-data; boundary=b", "--b\r\nA: b\r\n\r\n--b--", "a part has no name"},
+	for _, c := range []struct{ name, contentType, body, want string }{
+		{"no boundary", "multipart/form-data", "", "its content type has no boundary"},
+		{"an empty boundary", "multipart/form-data; boundary=", "", "its content type has no boundary"},
+		{"an empty body", "multipart/form-data; boundary=b", "", `its boundary "b" is not in it`},
+		{"no last boundary", "multipart/form-data; boundary=b", "--b\r\n", "it ends before its last boundary"},
+		{"text behind a boundary", "multipart/form-data; boundary=b", "--bx", "a boundary is not at the end of its line"},
 		{
+			"a line that is no header",
+			"multipart/form-data; boundary=b",
+			"--b\r\nnope\r\n\r\n--b--",
+			`the line "nope" of a part's head is no header`,
+		},
+		{"a part without a name", "multipart/form-data; boundary=b", "--b\r\nA: b\r\n\r\n--b--", "a part has no name"},
+		{
+			"another disposition",
 			"multipart/form-data; boundary=b",
 			"--b\r\nContent-Disposition: attachment; name=a\r\n\r\n--b--",
 			`a part's disposition is "attachment", not form-data`,
 		},
 		{
+			"an open quote",
 			"multipart/form-data; boundary=b",
 			"--b\r\nContent-Disposition: form-data; name=\"a\r\n\r\n--b--",
 			`a part's disposition "form-data; name=\"a" has an open quote`,
 		},
 		{
+			"too many parts",
 			"multipart/form-data; boundary=b",
 			strings.Repeat("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", maxParts+1) + "--b--",
 			"it has more than 10000 parts",
 		},
 	} {
-		if _, err := decodeMultipart(c.contentType, []byte(c.body)); err == nil || err.Error() != c.want {
-			t.Errorf("%.60q: %v", c.body, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := decodeMultipart(c.contentType, []byte(c.body)); err == nil || err.Error() != c.want {
+				t.Errorf("%.60q: %v", c.body, err)
+			}
+		})
 	}
 }

@@ -243,9 +243,11 @@ func TestHTMLPassesTextOn(t *testing.T) {
 		{"</textarea", ""},
 		{">i", "</textarea>i"},
 	} {
-		r.write([]byte(c.in))
-		if out := taken(t, r); out != c.out {
-			t.Errorf("after %q: %q, want %q", c.in, out, c.out)
-		}
+		t.Run(c.in, func(t *testing.T) {
+			r.write([]byte(c.in))
+			if out := taken(t, r); out != c.out {
+				t.Errorf("after %q: %q, want %q", c.in, out, c.out)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -80,9 +81,11 @@ var problems = []struct{ text, want string }{
 
 func TestJSONProblem(t *testing.T) {
 	for _, p := range problems {
-		if got := jsonProblem(p.text); got != p.want {
-			t.Errorf("%q: got %s, want %s", p.text, got, p.want)
-		}
+		t.Run(cmp.Or(p.text, "an empty text"), func(t *testing.T) {
+			if got := jsonProblem(p.text); got != p.want {
+				t.Errorf("%q: got %s, want %s", p.text, got, p.want)
+			}
+		})
 	}
 	for _, deep := range []string{strings.Repeat("[", 1e6), strings.Repeat(`{"a":[`, 1e6) + "x"} {
 		if got := jsonProblem(deep); got != "" {

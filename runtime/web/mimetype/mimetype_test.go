@@ -1,6 +1,7 @@
 package mimetype
 
 import (
+	"cmp"
 	"testing"
 )
 
@@ -40,13 +41,15 @@ var parsedMIME = map[string]string{
 
 func TestParseMIME(t *testing.T) {
 	for in, want := range parsedMIME {
-		got := ""
-		if m, ok := Parse(in); ok {
-			got = m.String()
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		t.Run(cmp.Or(in, "nothing"), func(t *testing.T) {
+			got := ""
+			if m, ok := Parse(in); ok {
+				got = m.String()
+			}
+			if got != want {
+				t.Errorf("%q: %q, want %q", in, got, want)
+			}
+		})
 	}
 }
 
