@@ -95,11 +95,13 @@ var endless = map[string]string{
 	"below a function": `JSON.parse("[1]", () => { for (;;); });`,
 	"generator":        `const g = function* () { for (;;) yield 1; }; for (const _ of g());`,
 	"after a timer":    `await new Promise((f) => setTimeout(f, 10)); for (;;);`,
-	"listener":         `request.signal.addEventListener("abort", () => { for (;;); }); await new Promise(() => setTimeout(() => {}, 1e6));`,
-	"never":            `await new Promise(() => setTimeout(() => {}, 1e6));`,
-	"stream":           `return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, pull() { for (;;); } }));`,
-	"WebAssembly":      `new WebAssembly.Instance(m).exports.f();`,
-	"unread stream":    `const t = new TransformStream(), w = t.writable.getWriter(); (async () => { for (;;) await w.write(new Uint8Array(9)); })(); return new Response(t.readable);`,
+	"listener": `request.signal.addEventListener("abort", () => { for (;;); });
+		await new Promise(() => setTimeout(() => {}, 1e6));`,
+	"never":       `await new Promise(() => setTimeout(() => {}, 1e6));`,
+	"stream":      `return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, pull() { for (;;); } }));`,
+	"WebAssembly": `new WebAssembly.Instance(m).exports.f();`,
+	"unread stream": `const t = new TransformStream(), w = t.writable.getWriter();
+		(async () => { for (;;) await w.write(new Uint8Array(9)); })(); return new Response(t.readable);`,
 }
 
 // endlessWasm exports f, which loops for ever: (func (export "f") (loop br 0)).

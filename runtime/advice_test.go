@@ -194,11 +194,13 @@ func TestLoadAdvice(t *testing.T) {
 		`const key = process.env.KEY; export default {}`: "read env.NAME: env is the second argument of " +
 			"fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
 	} {
-		_, err := start(t, code, pagesruntime.WorkerOptions{})
-		f, ok := errors.AsType[*pagesruntime.Error](err)
-		if !ok || f.Fix != want {
-			t.Errorf("%s: %v: got %+v, want the fix %q", code, err, f, want)
-		}
+		t.Run(code, func(t *testing.T) {
+			_, err := start(t, code, pagesruntime.WorkerOptions{})
+			f, ok := errors.AsType[*pagesruntime.Error](err)
+			if !ok || f.Fix != want {
+				t.Errorf("%s: %v: got %+v, want the fix %q", code, err, f, want)
+			}
+		})
 	}
 }
 
@@ -249,9 +251,11 @@ func TestAdviceOnSQL(t *testing.T) {
 			`nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`,
 		},
 	} {
-		f := fault(t, "export default { async fetch(request, env) { await env.DB.prepare(`"+c.query+"`).all() } }", c.set)
-		if f.Fix != c.fix {
-			t.Errorf("%s: %v: the fix is %q, want %q", c.query, f, f.Fix, c.fix)
-		}
+		t.Run(c.query, func(t *testing.T) {
+			f := fault(t, "export default { async fetch(request, env) { await env.DB.prepare(`"+c.query+"`).all() } }", c.set)
+			if f.Fix != c.fix {
+				t.Errorf("%s: %v: the fix is %q, want %q", c.query, f, f.Fix, c.fix)
+			}
+		})
 	}
 }

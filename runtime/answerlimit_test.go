@@ -81,13 +81,15 @@ func TestAnswerLimit(t *testing.T) {
 		{"/same", "GET", "", 304, false, ""},
 		{"/echo", "POST", large, 503, false, ""},
 	} {
-		status, _, broke := do(enforced, c.method, c.path, c.body)
-		if status != c.status || broke != c.broke {
-			t.Errorf("%s %s: %d, broke off %v; want %d, %v", c.method, c.path, status, broke, c.status, c.broke)
-		}
-		if got := next(c.log != ""); got != c.log {
-			t.Errorf("%s %s: log %q, want %q", c.method, c.path, got, c.log)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			status, _, broke := do(enforced, c.method, c.path, c.body)
+			if status != c.status || broke != c.broke {
+				t.Errorf("%s %s: %d, broke off %v; want %d, %v", c.method, c.path, status, broke, c.status, c.broke)
+			}
+			if got := next(c.log != ""); got != c.log {
+				t.Errorf("%s %s: log %q, want %q", c.method, c.path, got, c.log)
+			}
+		})
 	}
 	if status, length, broke := do(warned, "GET", "/stream", ""); status != 200 || length != 5120 || broke {
 		t.Errorf("warn: %d, %d bytes, %v", status, length, broke)

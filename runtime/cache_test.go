@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -37,9 +38,11 @@ func TestOpenWithoutCache(t *testing.T) {
 		"below a file":    {filepath.Join(file, "cache"), false},
 		"a name too long": {filepath.Join(t.TempDir(), string(make([]byte, 300))), false},
 	} {
-		if err := openWith(t, c.dir); (err == nil) != c.kept {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := openWith(t, c.dir); (err == nil) != c.kept {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -82,16 +85,18 @@ func TestModuleNotKept(t *testing.T) {
 // TestModuleDamaged: a module that was kept and is damaged on disk is compiled anew, and kept again.
 func TestModuleDamaged(t *testing.T) {
 	dir := t.TempDir()
-	for _, length := range []int64{-1, 0, 20, 200} { // -1 is whole
-		r := openCached(t, dir)
-		if length >= 0 {
-			damage(t, dir, length)
-		}
-		for range 2 {
-			if got := answerOf(t, r, withModule, map[string][]byte{"./m.wasm": module42}); got != "42" {
-				t.Errorf("cut to %d: the Worker answers %q", length, got)
+	for _, length := range []int64{-1, 0, 20, 200} {
+		t.Run(fmt.Sprint(length), func(t *testing.T) { // -1 is whole
+			r := openCached(t, dir)
+			if length >= 0 {
+				damage(t, dir, length)
 			}
-		}
+			for range 2 {
+				if got := answerOf(t, r, withModule, map[string][]byte{"./m.wasm": module42}); got != "42" {
+					t.Errorf("cut to %d: the Worker answers %q", length, got)
+				}
+			}
+		})
 	}
 	if err := openWith(t, dir); err != nil {
 		t.Error(err)

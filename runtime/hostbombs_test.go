@@ -43,7 +43,8 @@ var longCalls = map[string]struct{ set, call string }{
 	"SHA-512":          {`const b = new Uint8Array(6e7)`, `crypto.subtle.digest("SHA-512", b)`},
 	"MD5":              {`const b = new Uint8Array(6e7)`, `crypto.subtle.digest("MD5", b)`},
 	"HMAC": {
-		`const b = new Uint8Array(6e7), k = await crypto.subtle.importKey("raw", new Uint8Array(9), { name: "HMAC", hash: "SHA-512" }, false, ["sign"])`,
+		`const b = new Uint8Array(6e7), k = await crypto.subtle.importKey("raw", new Uint8Array(9), {
+			name: "HMAC", hash: "SHA-512" }, false, ["sign"])`,
 		`crypto.subtle.sign("HMAC", k, b)`,
 	},
 	"AES-GCM": {
@@ -68,7 +69,8 @@ var longCalls = map[string]struct{ set, call string }{
 	},
 	"RSA keys": {
 		``,
-		`crypto.subtle.generateKey({ name: "RSA-PSS", hash: "SHA-256", modulusLength: 4096, publicExponent: new Uint8Array([1, 0, 1]) }, true, ["sign", "verify"])`,
+		`crypto.subtle.generateKey({ name: "RSA-PSS", hash: "SHA-256", modulusLength: 4096, publicExponent: new Uint8Array([1, 0, 1]) },
+			true, ["sign", "verify"])`,
 	},
 	"EC keys":          {``, `crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-521" }, true, ["sign", "verify"])`},
 	"random UUIDs":     {``, `crypto.randomUUID()`},

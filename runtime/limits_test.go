@@ -150,12 +150,14 @@ export default {
 func TestKillAfterTheAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"waitUntil": {
-			`ctx.waitUntil(new Promise((done) => setTimeout(done, 5)).then(() => { for (;;) Math.abs(1); /*HERE*/ })); return new Response("ok")`,
+			`ctx.waitUntil(new Promise((done) => setTimeout(done, 5)).then(() => { for (;;) Math.abs(1); /*HERE*/ }));
+				return new Response("ok")`,
 			"in waitUntil",
 		},
 		"rejected": {`ctx.waitUntil(Promise.resolve().then(() => { throw new Error("no") /*HERE*/ })); return new Response("ok")`, "no"},
 		"stream": {
-			`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, async pull(c) { await new Promise((f) => setTimeout(f, 5)); for (;;) Math.abs(1); /*HERE*/ } }))`,
+			`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, async pull(c) {
+				await new Promise((f) => setTimeout(f, 5)); for (;;) Math.abs(1); /*HERE*/ } }))`,
 			"broke off",
 		},
 	} {
@@ -258,7 +260,8 @@ func TestClientGoneAborts(t *testing.T) {
 	log := newConsole()
 	w := mustStart(t, `export default { async fetch(request) {
 		console.log("began");
-		await new Promise((_, fail) => setTimeout(fail, 20_000) && request.signal.addEventListener("abort", () => { console.log("aborted"); fail(request.signal.reason) }));
+		await new Promise((_, fail) => setTimeout(fail, 20_000) && request.signal.addEventListener("abort", () => {
+		console.log("aborted"); fail(request.signal.reason) }));
 	} }`, pagesruntime.WorkerOptions{Console: log.write})
 	s := serve(t, w)
 	ctx, leave := context.WithCancel(t.Context())

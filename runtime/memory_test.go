@@ -47,7 +47,8 @@ func TestManyRequests(t *testing.T) {
 					const all = Array.from({ length: 5 }, (_, i) => ({ i, text: text + i, at: new Date(i) }));
 					ctx.waitUntil(Promise.resolve().then(() => structuredClone(all[0])));
 					const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-					return Response.json({ ...handlers.get("/a")(url), all, digest: [...new Uint8Array(digest)] }, { headers: { "x-a": text } });
+					return Response.json({ ...handlers.get("/a")(url), all, digest: [...new Uint8Array(digest)] }, {
+					headers: { "x-a": text } });
 				} }`, pagesruntime.WorkerOptions{Pristine: pristine, Isolates: 1})
 			serve := func(times int) {
 				for i := range times {

@@ -77,27 +77,37 @@ var appetites = map[string]struct {
 	"gunzipSync of less": {`zlib.gunzipSync(b, { maxOutputLength: 5e6 })`, "ERR_BUFFER_TOO_LARGE"},
 	"gunzipSync of more": {`zlib.gunzipSync(b, { maxOutputLength: 2 ** 31 })`, "its 128 MB of memory"},
 	"gunzip of many": {
-		`const g = () => new Promise((y, n) => zlib.gunzip(b, { maxOutputLength: 2 ** 31 }, (e, r) => (e ? n(e) : y(r.length)))); await Promise.all(Array.from({ length: 20 }, g))`,
+		`const g = () => new Promise((y, n) => zlib.gunzip(b, { maxOutputLength: 2 ** 31 }, (e, r) => (e ? n(e) : y(r.length))));
+			await Promise.all(Array.from({ length: 20 }, g))`,
 		"128 MB",
 	},
 	"gunzip of many halves": {
-		`const half = zlib.gzipSync(Buffer.alloc(50e6)); const g = () => new Promise((y, n) => zlib.gunzip(half, (e, r) => (e ? n(e) : y(r.length)))); await Promise.all(Array.from({ length: 20 }, g))`,
+		`const half = zlib.gzipSync(Buffer.alloc(50e6));
+			const g = () => new Promise((y, n) => zlib.gunzip(half, (e, r) => (e ? n(e) : y(r.length))));
+			await Promise.all(Array.from({ length: 20 }, g))`,
 		"128 MB",
 	},
 	"brotli of much": {
-		`zlib.brotliCompressSync(new Uint8Array(3e7), { params: { [zlib.constants.BROTLI_PARAM_LGWIN]: 24, [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } }).length`,
+		`zlib.brotliCompressSync(new Uint8Array(3e7), {
+			params: { [zlib.constants.BROTLI_PARAM_LGWIN]: 24, [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } }).length`,
 		"",
 	},
 	"brotli streams": {
-		`const all = []; for (let i = 0; i < 90; i++) { const s = zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_LGWIN]: 24, [zlib.constants.BROTLI_PARAM_QUALITY]: 11 } }); s.write("x".repeat(1e5)); all.push(s) } await new Promise((y) => setTimeout(y, 300)); return new Response("done")`,
+		`const all = []; for (let i = 0; i < 90; i++) { const s = zlib.createBrotliCompress({
+			params: { [zlib.constants.BROTLI_PARAM_LGWIN]: 24, [zlib.constants.BROTLI_PARAM_QUALITY]: 11 } }); s.write("x".repeat(1e5));
+			all.push(s) } await new Promise((y) => setTimeout(y, 300)); return new Response("done")`,
 		"",
 	},
 	"zstd streams": {
-		`const all = []; for (let i = 0; i < 90; i++) { const s = zlib.createZstdCompress({ params: { [zlib.constants.ZSTD_c_compressionLevel]: 22 } }); s.write("x".repeat(1e5)); all.push(s) } await new Promise((y) => setTimeout(y, 300)); return new Response("done")`,
+		`const all = []; for (let i = 0; i < 90; i++) { const s = zlib.createZstdCompress({
+			params: { [zlib.constants.ZSTD_c_compressionLevel]: 22 } }); s.write("x".repeat(1e5));
+			all.push(s) } await new Promise((y) => setTimeout(y, 300)); return new Response("done")`,
 		"",
 	},
 	"scrypt of many": {
-		`const s = () => new Promise((y, n) => crypto.scrypt("a", "b", 64, { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 30 }, (e, r) => (e ? n(e) : y(r.length)))); await Promise.all(Array.from({ length: 6 }, s)); return new Response("done")`,
+		`const s = () => new Promise((y, n) => crypto.scrypt("a", "b", 64, {
+			N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 30 }, (e, r) => (e ? n(e) : y(r.length))));
+			await Promise.all(Array.from({ length: 6 }, s)); return new Response("done")`,
 		"done",
 	},
 	"pbkdf2 of much": {
@@ -122,7 +132,8 @@ var appetites = map[string]struct {
 		"",
 	},
 	"texts of one": {
-		`const v = "x".repeat(1e6); new Headers(Array.from({ length: 2e3 }, (_, i) => ["x" + i, v])); return new Response("done", { headers: Array.from({ length: 2e3 }, (_, i) => ["x" + i, v]) })`,
+		`const v = "x".repeat(1e6); new Headers(Array.from({ length: 2e3 }, (_, i) => ["x" + i, v])); return new Response("done", {
+			headers: Array.from({ length: 2e3 }, (_, i) => ["x" + i, v]) })`,
 		"",
 	},
 	"fetch headers": {
@@ -130,11 +141,13 @@ var appetites = map[string]struct {
 		"",
 	},
 	"decode latin": {
-		`const u = new Uint8Array(4e7).fill(0xe3), d = new TextDecoder("windows-1252"); for (let i = 0; i < 10; i++) d.decode(u).length; return new Response("done")`,
+		`const u = new Uint8Array(4e7).fill(0xe3), d = new TextDecoder("windows-1252"); for (let i = 0; i < 10; i++) d.decode(u).length;
+			return new Response("done")`,
 		"done",
 	},
 	"decode multibyte": {
-		`const u = new Uint8Array(3e7).fill(0x83), d = new TextDecoder("shift_jis"); for (let i = 0; i < 5; i++) d.decode(u).length; return new Response("done")`,
+		`const u = new Uint8Array(3e7).fill(0x83), d = new TextDecoder("shift_jis"); for (let i = 0; i < 5; i++) d.decode(u).length;
+			return new Response("done")`,
 		"",
 	},
 	"atob": {`const s = "AAAA".repeat(1e7); for (let i = 0; i < 10; i++) atob(s).length; return new Response("done")`, ""},
@@ -143,20 +156,26 @@ var appetites = map[string]struct {
 		"",
 	},
 	"encryption at once": {
-		`const k = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]); const u = new Uint8Array(3e7); await Promise.all(Array.from({ length: 40 }, (_, i) => crypto.subtle.encrypt({ name: "AES-GCM", iv: new Uint8Array(12) }, k, u).then((r) => r.byteLength)))`,
+		`const k = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]); const u = new Uint8Array(3e7);
+			await Promise.all(Array.from({ length: 40 }, (_, i) => crypto.subtle.encrypt({ name: "AES-GCM", iv: new Uint8Array(12) }, k,
+			u).then((r) => r.byteLength)))`,
 		"",
 	},
 	"keys at once": {
-		`await Promise.all(Array.from({ length: 8 }, () => crypto.subtle.generateKey({ name: "RSASSA-PKCS1-v1_5", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" }, false, ["sign"]))); return new Response("done")`,
+		`await Promise.all(Array.from({ length: 8 }, () => crypto.subtle.generateKey({
+			name: "RSASSA-PKCS1-v1_5", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" }, false,
+			["sign"]))); return new Response("done")`,
 		"",
 	},
 	"decompression": {
-		`let n = 0; for await (const c of new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))) n += c.length; return new Response(String(n))`,
+		`let n = 0; for await (const c of new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))) n += c.length;
+			return new Response(String(n))`,
 		"",
 	},
 	"decompressed to bytes": {`await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer()`, ""},
 	"rewriter's attribute": {
-		`return new HTMLRewriter().on("p", { element(e) { const s = "x".repeat(1e7); for (let i = 0; i < 30; i++) e.before(s + i) } }).transform(new Response("<p>".repeat(10)))`,
+		`return new HTMLRewriter().on("p", { element(e) { const s = "x".repeat(1e7);
+			for (let i = 0; i < 30; i++) e.before(s + i) } }).transform(new Response("<p>".repeat(10)))`,
 		"",
 	},
 	"bodies at once": {
@@ -170,15 +189,18 @@ var appetites = map[string]struct {
 	},
 	// Each has a copy in the heap.
 	"uploads at once": {
-		`const u = new Uint8Array(3e7); await Promise.all(Array.from({ length: 15 }, () => fetch("ORIGIN/slow", { method: "POST", body: u }).then((r) => r.text()))); return new Response("done")`,
+		`const u = new Uint8Array(3e7); await Promise.all(Array.from({ length: 15 }, () => fetch("ORIGIN/slow", {
+			method: "POST", body: u }).then((r) => r.text()))); return new Response("done")`,
 		"out of memory",
 	},
 	"form data": {
-		`const f = new FormData(); const u = new Blob([new Uint8Array(2e7)]); for (let i = 0; i < 6; i++) f.append("f", u); await (await new Response(f).formData()).get("f").arrayBuffer(); return new Response("done")`,
+		`const f = new FormData(); const u = new Blob([new Uint8Array(2e7)]); for (let i = 0; i < 6; i++) f.append("f", u);
+			await (await new Response(f).formData()).get("f").arrayBuffer(); return new Response("done")`,
 		"",
 	},
 	"cached": {
-		`for (let i = 0; i < 30; i++) await caches.default.put("http://x/" + i, new Response(new Uint8Array(15e6))); return new Response("done")`,
+		`for (let i = 0; i < 30; i++) await caches.default.put("http://x/" + i, new Response(new Uint8Array(15e6)));
+			return new Response("done")`,
 		"",
 	},
 	"answered": {`return new Response(new Uint8Array(1e8))`, ""},
@@ -187,7 +209,8 @@ var appetites = map[string]struct {
 		"",
 	},
 	"segments": {
-		`const s = "word and ".repeat(1e6); [...new Intl.Segmenter("en", { granularity: "word" }).segment(s)].length; return new Response("done")`,
+		`const s = "word and ".repeat(1e6); [...new Intl.Segmenter("en", { granularity: "word" }).segment(s)].length;
+			return new Response("done")`,
 		"",
 	},
 	"normalized": {`const s = "é".repeat(1e7); s.normalize("NFD").length; return new Response("done")`, ""},
@@ -195,7 +218,8 @@ var appetites = map[string]struct {
 	"json":       {`const s = "[" + "1,".repeat(1e7) + "1]"; await new Response(s).json(); return new Response("done")`, ""},
 	"cloned":     {`const u = new Uint8Array(3e7); for (let i = 0; i < 20; i++) structuredClone(u); return new Response("done")`, "done"},
 	"messages": {
-		`const c = new MessageChannel(); for (let i = 0; i < 20; i++) c.port1.postMessage(new Uint8Array(3e7)); return new Response("done")`,
+		`const c = new MessageChannel(); for (let i = 0; i < 20; i++) c.port1.postMessage(new Uint8Array(3e7));
+			return new Response("done")`,
 		"",
 	},
 	"URL":         {`for (let i = 0; i < 3; i++) new URL("http://example.com/" + "ü".repeat(1e7)); return new Response("done")`, ""},

@@ -51,7 +51,8 @@ func TestPristineChance(t *testing.T) {
 	w := mustStart(t, `
 		const loaded = performance.now();
 		export default { fetch() {
-			return Response.json([Math.random(), crypto.getRandomValues(new Uint32Array(2)).join(), crypto.randomUUID(), performance.now() >= loaded, Date.now()]);
+			return Response.json([Math.random(), crypto.getRandomValues(new Uint32Array(2)).join(), crypto.randomUUID(),
+			performance.now() >= loaded, Date.now()]);
 		} }`, pagesruntime.WorkerOptions{Pristine: true, Isolates: 2})
 	s := serve(t, w)
 	seen := map[string]bool{}
@@ -74,7 +75,8 @@ func TestPristineChance(t *testing.T) {
 // who does not wait any more is let go.
 func TestPristineWaits(t *testing.T) {
 	w := mustStart(t,
-		`let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5)); return new Response(String(n)) } }`,
+		`let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5));
+			return new Response(String(n)) } }`,
 		pagesruntime.WorkerOptions{Pristine: true, Isolates: 2})
 	s := serve(t, w)
 	var wg sync.WaitGroup

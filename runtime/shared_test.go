@@ -82,7 +82,8 @@ func TestSharedStream(t *testing.T) {
 						controller.enqueue(await new Promise((give) => readers.push(give)));
 					},
 					cancel() { clearInterval(beat); },
-				}).pipeThrough(new TransformStream({ transform(chunk, c) { if (chunk !== ".") c.enqueue(chunk); } })).pipeThrough(new TextEncoderStream()));
+				}).pipeThrough(new TransformStream({ transform(chunk, c) { if (chunk !== ".") c.enqueue(chunk);
+				} })).pipeThrough(new TextEncoderStream()));
 			}
 			const text = await request.text();
 			let n = 0;

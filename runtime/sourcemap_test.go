@@ -21,17 +21,19 @@ func TestFilesAsTheyAreCalled(t *testing.T) {
 		"100%.ts":                              "100%.ts",
 		"webpack://site/./src/h%C3%A1%C4%8Dek": "webpack://site/./src/h%C3%A1%C4%8Dek",
 	} {
-		text := `{"version":3,"sources":["` + source +
-			`"],"sourcesContent":["export default { fetch() { throw new Error(1) } };"],"names":[],"mappings":"AAAA"}`
-		w := mustStart(t, "export default { fetch() { throw new Error(1) } };", pagesruntime.WorkerOptions{Map: []byte(text)})
-		_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-		f, ok := errors.AsType[*pagesruntime.Error](err)
-		if !ok || len(f.Frames) == 0 {
-			t.Fatalf("%s: %v", source, err)
-		}
-		if f.Frames[0].File != file || len(f.Snippet) != 1 {
-			t.Errorf("%s: the fault is in %q, with the lines %+v", source, f.Frames[0].File, f.Snippet)
-		}
+		t.Run(source, func(t *testing.T) {
+			text := `{"version":3,"sources":["` + source +
+				`"],"sourcesContent":["export default { fetch() { throw new Error(1) } };"],"names":[],"mappings":"AAAA"}`
+			w := mustStart(t, "export default { fetch() { throw new Error(1) } };", pagesruntime.WorkerOptions{Map: []byte(text)})
+			_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+			f, ok := errors.AsType[*pagesruntime.Error](err)
+			if !ok || len(f.Frames) == 0 {
+				t.Fatalf("%s: %v", source, err)
+			}
+			if f.Frames[0].File != file || len(f.Snippet) != 1 {
+				t.Errorf("%s: the fault is in %q, with the lines %+v", source, f.Frames[0].File, f.Snippet)
+			}
+		})
 	}
 }
 
@@ -155,21 +157,23 @@ export default {
 			"written":  "mine\n    at f (worker.js:2:3)",
 			"prepared": map[bool]string{true: "mine\n    at f (bundle:worker.js:2:3)", false: "mine\n    at f (worker.js:2:3)"}[mapped],
 		} {
-			_, stack := get(t, s, "/"+name)
-			if !strings.HasPrefix(stack, head) || strings.HasSuffix(stack, "\n") {
-				t.Errorf("%s: %q", name, stack)
-			}
-			before, _, ours := strings.Cut(source, "/*"+strings.ToUpper(name)+"*/")
-			if !ours {
-				continue
-			}
-			_, frame, _ := strings.Cut(stack, "\n")
-			frame, _, _ = strings.Cut(frame, "\n")
-			line := fmt.Sprintf("src/worker.ts:%d:", strings.Count(before, "\n")+1)
-			if mapped != strings.Contains(frame, line) || mapped == strings.Contains(stack, "worker.js") ||
-				mapped && strings.Contains(stack, "prelude") {
-				t.Errorf("%s, mapped %t: want %s\n%s", name, mapped, line, stack)
-			}
+			t.Run(name, func(t *testing.T) {
+				_, stack := get(t, s, "/"+name)
+				if !strings.HasPrefix(stack, head) || strings.HasSuffix(stack, "\n") {
+					t.Errorf("%s: %q", name, stack)
+				}
+				before, _, ours := strings.Cut(source, "/*"+strings.ToUpper(name)+"*/")
+				if !ours {
+					return
+				}
+				_, frame, _ := strings.Cut(stack, "\n")
+				frame, _, _ = strings.Cut(frame, "\n")
+				line := fmt.Sprintf("src/worker.ts:%d:", strings.Count(before, "\n")+1)
+				if mapped != strings.Contains(frame, line) || mapped == strings.Contains(stack, "worker.js") ||
+					mapped && strings.Contains(stack, "prelude") {
+					t.Errorf("%s, mapped %t: want %s\n%s", name, mapped, line, stack)
+				}
+			})
 		}
 	}
 }
@@ -178,7 +182,8 @@ export default {
 func TestWhatTheBundlerAddedThrows(t *testing.T) {
 	code := "const required = (name) => { throw new Error(name) };\nexport default { fetch() { required('url') } }"
 	sourceMap := []byte(
-		`{"version":3,"sources":["src/worker.ts"],"sourcesContent":["export default { fetch() { require('url') } }"],"names":[],"mappings":";AAAA"}`,
+		`{"version":3,"sources":["src/worker.ts"],"sourcesContent":["export default { fetch() { require('url') } }"],"names":[],` +
+			`"mappings":";AAAA"}`,
 	)
 	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: true})
 	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))

@@ -53,19 +53,21 @@ func TestStreamHead(t *testing.T) {
 		{"/empty", 200, "", false},
 		{"/second", 200, "one", true},
 	} {
-		resp, err := s.Client().Get(s.URL + c.path)
-		if err != nil {
-			t.Fatalf("%s: %v", c.path, err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
-			broke != c.broke {
-			t.Errorf("%s: %d %q, broke off %v; want %d %q, %v", c.path, resp.StatusCode, body, broke, c.status, c.body, c.broke)
-		}
-		if mine := resp.Header.Get("X-Mine"); (mine == "1") != (c.status == 200) {
-			t.Errorf("%s: a header of the answer: %q", c.path, mine)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			resp, err := s.Client().Get(s.URL + c.path)
+			if err != nil {
+				t.Fatalf("%s: %v", c.path, err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if broke := errors.Is(err, io.ErrUnexpectedEOF); resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
+				broke != c.broke {
+				t.Errorf("%s: %d %q, broke off %v; want %d %q, %v", c.path, resp.StatusCode, body, broke, c.status, c.body, c.broke)
+			}
+			if mine := resp.Header.Get("X-Mine"); (mine == "1") != (c.status == 200) {
+				t.Errorf("%s: a header of the answer: %q", c.path, mine)
+			}
+		})
 	}
 	for path, breaks := range map[string]bool{"/waits": false, "/late": true} {
 		resp, err := s.Client().Get(s.URL + path) // returns with the head

@@ -108,7 +108,8 @@ func TestServe(t *testing.T) {
 				case "/stream": {
 					const { readable, writable } = new TransformStream();
 					const writer = writable.getWriter(), enc = new TextEncoder();
-					ctx.waitUntil((async () => { for (let i = 0; i < 3; i++) await writer.write(enc.encode("part" + i)); await writer.close(); })());
+					ctx.waitUntil((async () => { for (let i = 0; i < 3; i++) await writer.write(enc.encode("part" + i));
+					await writer.close(); })());
 					return new Response(readable);
 				}
 				case "/sleep": await new Promise(r => setTimeout(r, 30)); return new Response("slept");
@@ -122,9 +123,11 @@ func TestServe(t *testing.T) {
 		"/sleep":         "slept",
 		"/other":         "nothing",
 	} {
-		if resp, got := get(t, s, path); got != want {
-			t.Errorf("%s: %d %q, want %q", path, resp.StatusCode, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if resp, got := get(t, s, path); got != want {
+				t.Errorf("%s: %d %q, want %q", path, resp.StatusCode, got, want)
+			}
+		})
 	}
 	resp, err := s.Client().Post(s.URL+"/echo", "text/plain", strings.NewReader("body ü"))
 	if err != nil {
@@ -159,7 +162,8 @@ func TestFailures(t *testing.T) {
 		"memory":       {`() => { const a = []; for (;;) a.push(new Uint8Array(1 << 20)) }`, "memory", "128 MB", 503},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := mustStart(t, `let ok = 0; export default { fetch(r) { if (r.url.endsWith("/fine")) return new Response("fine"); return (`+c.handler+`)(r) } }`,
+			w := mustStart(t, `let ok = 0; export default { fetch(r) { if (r.url.endsWith("/fine")) return new Response("fine");
+				return (`+c.handler+`)(r) } }`,
 				pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: budgetOf(c.kind)}})
 			s := serve(t, w)
 			resp, got := get(t, s, "/")
@@ -190,18 +194,21 @@ func TestLoadFailures(t *testing.T) {
 		"no fetch":   {`export default { other() {} }`, "no fetch handler"},
 		"a number":   {`export default 5`, "of type number"},
 		"global I/O": {`setTimeout(() => 0, 1); export default { fetch() {} }`, "global scope"},
-		"wasm":       {`import sum from "./0123456789abcdef-sum.wasm"; export default { fetch: () => sum }`, "CompileError: expected the magic bytes 00 61 73 6d @+0 (sum.wasm)"},
-		"bad JSON":   {`const o = JSON.parse("{no"); export default { fetch: () => o }`, "SyntaxError"},
-		"endless":    {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
+		"wasm": {`import sum from "./0123456789abcdef-sum.wasm"; export default {
+			fetch: () => sum }`, "CompileError: expected the magic bytes 00 61 73 6d @+0 (sum.wasm)"},
+		"bad JSON": {`const o = JSON.parse("{no"); export default { fetch: () => o }`, "SyntaxError"},
+		"endless":  {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
 	} {
-		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./0123456789abcdef-sum.wasm": []byte("text")}})
-		var f *pagesruntime.Error
-		if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
-			t.Errorf("%s: got %v, want %q", name, err, c.text)
-		}
-		if f != nil && len(f.Frames) > 0 && f.Frames[0].File == "<input>" {
-			t.Errorf("%s: it points into the text that JSON.parse read: %v", name, f.Frames)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./0123456789abcdef-sum.wasm": []byte("text")}})
+			var f *pagesruntime.Error
+			if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
+				t.Errorf("%s: got %v, want %q", name, err, c.text)
+			}
+			if f != nil && len(f.Frames) > 0 && f.Frames[0].File == "<input>" {
+				t.Errorf("%s: it points into the text that JSON.parse read: %v", name, f.Frames)
+			}
+		})
 	}
 }
 
@@ -243,7 +250,8 @@ func TestAbsent(t *testing.T) {
 // TestClientGone: a client that stops sending counts as gone, and must never
 // read a 200 that the Worker did not give.
 func TestClientGone(t *testing.T) {
-	w := mustStart(t, `export default { async fetch(r) { await new Promise(f => setTimeout(f, 200)); return new Response("late") } }`, pagesruntime.WorkerOptions{})
+	w := mustStart(t, `export default { async fetch(r) { await new Promise(f => setTimeout(f, 200));
+		return new Response("late") } }`, pagesruntime.WorkerOptions{})
 	s := serve(t, w)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {

@@ -2,32 +2,28 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// This file counts what Go holds for an isolate, whichever requests it is for: what
-// host calls were given, what Asyncs have under way, what Buffers grew to. All of it
-// is one bound, and beyond a little of its own an isolate takes it of the process's.
-
 const (
-	// accountOwn is what an isolate has for itself: small requests of one site need not
-	// wait for large ones of another.
+	// accountOwn is the bytes that an isolate has without asking: small requests of one site need not wait for large ones
+	// of another.
 	accountOwn = 4 << 20
-	// accountStep is how many bytes at a time an account takes of the process's.
+	// accountStep is the bytes that an account reserves at a time.
 	accountStep = 1 << 20
-	// accountWait is how long it waits for them. It may hold some of what others wait for,
-	// so that the wait has to end.
+	// accountWait bounds the wait for them: the waiting account may hold bytes that others wait for.
 	accountWait = 2 * time.Second
 )
 
-// account is safe for concurrent use. Most of the time a charge is an addition.
+// account counts the bytes that Go holds for an isolate, over all requests: arguments of host calls, running Asyncs,
+// Buffers. Bytes beyond accountOwn are reserved from a HostMemory. It is safe for concurrent use; most of the time a
+// charge is an addition.
 type account struct {
 	memory  *HostMemory
 	used    atomic.Int64
-	covered atomic.Int64 // how far used may go before the process is asked
+	covered atomic.Int64 // bytes that need no further reservation
 
 	mu     sync.Mutex
 	closed bool
@@ -47,20 +43,20 @@ func (a *account) charge(ctx context.Context, n int64) error {
 	used := a.used.Add(n)
 	if used > MaxOutside {
 		a.used.Add(-n)
-		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("the bodies and operations that this Worker has under way hold more than %d MB outside of its heap; "+
-			"await some before starting more, or stream the data", MaxOutside>>20)}
+		return quotaError("the bodies and operations that this Worker has under way hold more than %d MB outside of its heap; "+
+			"await some before starting more, or stream the data", MaxOutside>>20)
 	}
 	if used <= a.covered.Load() {
 		return nil
 	}
-	if err := a.reserve(ctx); err != nil {
+	err := a.reserve(ctx)
+	if err != nil {
 		a.discharge(n)
-		return err
 	}
-	return nil
+	return err
 }
 
-// reserve takes of the process's memory what used goes beyond what is covered.
+// reserve reserves the bytes that used exceeds covered by.
 func (a *account) reserve(ctx context.Context) error {
 	if a.tryReserve() {
 		return nil
@@ -86,27 +82,27 @@ func (a *account) reserve(ctx context.Context) error {
 	return nil
 }
 
-// tryReserve is cover that does not wait.
+// tryReserve is reserve without waiting.
 func (a *account) tryReserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := a.missingLocked()
-	done := n == 0 || a.memory.tryAcquire(n)
-	if done {
+	ok := n == 0 || a.memory.tryAcquire(n)
+	if ok {
 		a.covered.Add(n)
 	}
-	return done
+	return ok
 }
 
 func (a *account) missingLocked() int64 {
-	lack := a.used.Load() - a.covered.Load()
-	if a.closed || lack <= 0 {
+	missing := a.used.Load() - a.covered.Load()
+	if a.closed || missing <= 0 {
 		return 0
 	}
-	return (lack + accountStep - 1) / accountStep * accountStep
+	return (missing + accountStep - 1) / accountStep * accountStep
 }
 
-// discharge takes back what take counted.
+// discharge counts n bytes less.
 func (a *account) discharge(n int64) {
 	if a == nil || n <= 0 {
 		return
@@ -116,8 +112,7 @@ func (a *account) discharge(n int64) {
 	}
 }
 
-// shrink gives back to the process what nobody uses, but for a step: to keep that saves
-// asking again.
+// shrink releases unused bytes but for one step, which saves the next reservation.
 func (a *account) shrink() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +124,6 @@ func (a *account) shrink() {
 	a.memory.release(spare)
 }
 
-// close gives all back.
 func (a *account) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,3 +134,30 @@ func (a *account) close() {
 		}
 	}
 }
+
+// Reservation counts bytes that Go holds for a Worker for longer than a host call, such as messages that wait to be read.
+// The first 4 MiB are free; a HostMemory covers the rest. It is safe for concurrent use. Close it.
+type Reservation struct{ account *account }
+
+// Reservation returns a Reservation of no bytes yet.
+func (m *HostMemory) Reservation() *Reservation { return &Reservation{newAccount(m)} }
+
+// Add counts n bytes more, or fewer where n is negative, whether there is memory for them or not: see Fits.
+func (r *Reservation) Add(n int64) {
+	if n < 0 {
+		r.account.discharge(-n)
+		return
+	}
+	r.account.used.Add(n)
+}
+
+// Fits reports whether there is memory for all bytes counted. It reserves missing ones without waiting.
+func (r *Reservation) Fits() bool {
+	return r.account.used.Load() <= r.account.covered.Load() || r.account.tryReserve()
+}
+
+// Bytes is the number of bytes counted.
+func (r *Reservation) Bytes() int64 { return r.account.used.Load() }
+
+// Close releases all of it.
+func (r *Reservation) Close() { r.account.close() }

@@ -240,11 +240,13 @@ func TestTextsOfPairs(t *testing.T) {
 		{`"\ud83d" + "é\ud83d😀".repeat(9e5)`, "8100003 900001 8100003"},
 		{`"é".repeat(5e6)`, "10000000 0 10000000"},
 	} {
-		got, err := run(i, scope(t, 0), `{ const s = `+c.text+`, u = host.encode(s); let bad = 0;
+		t.Run(c.text, func(t *testing.T) {
+			got, err := run(i, scope(t, 0), `{ const s = `+c.text+`, u = host.encode(s); let bad = 0;
 			for (let at = u.indexOf(0xef); at >= 0; at = u.indexOf(0xef, at + 1)) if (u[at + 1] === 0xbf && u[at + 2] === 0xbd) bad++;
 			u.length + " " + bad + " " + host.length(s) }`)
-		if err != nil || got != `"`+c.want+`"` {
-			t.Errorf("%s: got %s, %v, want %s", c.text, got, err, c.want)
-		}
+			if err != nil || got != `"`+c.want+`"` {
+				t.Errorf("%s: got %s, %v, want %s", c.text, got, err, c.want)
+			}
+		})
 	}
 }

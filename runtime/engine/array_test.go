@@ -84,15 +84,17 @@ func TestArrayMovesFree(t *testing.T) {
 		`a.copyWithin(n % 3, 5); a[n % 64] = big()`, `a.copyWithin(5, n % 3); a[n % 64] = big()`,
 		`a.shift(); a.splice(20, 0, big())`,
 	} {
-		code := `(() => {
+		t.Run(step, func(t *testing.T) {
+			code := `(() => {
 			const big = () => new Uint8Array(1 << 16).fill(7), a = Array.from({ length: 64 }, big);
 			for (let n = 0; n < 8000; n++) { ` + step + ` }
 			return [a.length >= 60, a.every((b) => b.length === 1 << 16 && b[n(b)] === 7)];
 			function n(b) { return b.length - 1; }
 		})()`
-		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != `[true,true]` {
-			t.Errorf("%s: %s, error %v", step, got, err)
-		}
+			if got, err := run(i, scope(t, time.Minute), code); err != nil || got != `[true,true]` {
+				t.Errorf("%s: %s, error %v", step, got, err)
+			}
+		})
 	}
 }
 
@@ -153,8 +155,10 @@ func TestArrayMovesAreShort(t *testing.T) {
 		`a.splice(1, 1); a.push(1)`, `a.splice(1, 2); a.splice(1, 0, 1, 2)`, `a.unshift(1); a.pop()`,
 		`a.unshift(1, 2, 3); a.length -= 3`, `a.copyWithin(1, 0)`, `a.copyWithin(0, 1)`,
 	} {
-		if got := cost(step); got*20 > each {
-			t.Errorf("%s takes %v, and not a 20th of the %v of a loop that moves the elements", step, got, each)
-		}
+		t.Run(step, func(t *testing.T) {
+			if got := cost(step); got*20 > each {
+				t.Errorf("%s takes %v, and not a 20th of the %v of a loop that moves the elements", step, got, each)
+			}
+		})
 	}
 }

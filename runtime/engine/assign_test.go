@@ -27,15 +27,18 @@ func TestCopiedProperties(t *testing.T) {
 		"nothing":   {`null`, `{}`},
 		"inherited": {`Object.create({ x: 1 }, { a: { value: 1, enumerable: true }, b: { value: 2 } })`, `{"a":1}`},
 	} {
-		i := start(t, engine.IsolateOptions{})
-		code := `(() => {
-			const changing = change => Object.assign(Object.defineProperty({}, "a", { enumerable: true, get() { change(this); return 1; } }), { b: 2 });
+		t.Run(name, func(t *testing.T) {
+			i := start(t, engine.IsolateOptions{})
+			code := `(() => {
+			const changing = change => Object.assign(Object.defineProperty({}, "a", { enumerable: true, get() { change(this); return 1;
+			} }), { b: 2 });
 			const copies = [Object.assign({}, ` + c.object + `), { ...` + c.object + ` }, (({ ...rest }) => rest)(` + c.object + ` ?? {})];
 			const texts = copies.map(copy => JSON.stringify(copy, (k, v) => v === undefined ? "undefined" : v));
 			return texts[0] === texts[1] && texts[0] === texts[2] ? copies[0] : texts;
 		})()`
-		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != c.want {
-			t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
-		}
+			if got, err := run(i, scope(t, time.Minute), code); err != nil || got != c.want {
+				t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
+			}
+		})
 	}
 }

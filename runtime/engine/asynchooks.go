@@ -6,13 +6,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file lets JavaScript keep a context across await: while it follows, each
-// function that is to run in a later job is first given to the prelude's entry
-// point "follow", and what that returns runs in its place; when a job ends the
-// entry point "leave" is called, which ends what the job followed.
+// This file lets JavaScript keep a context across await (AsyncLocalStorage). While functions are followed, the prelude's
+// entry point "follow" gets each function that is to run in a later job, and the function that it returns runs instead;
+// the entry point "leave" is called when a job ends.
 
-// Follow says whether functions are to be followed from now on, until the job
-// or the call into the virtual machine ends.
+// Follow says whether functions are to be followed from now on, until the job or the call into the virtual machine ends.
 func (c *Call) Follow(on bool) { c.vm.follow(on) }
 
 func (vm *VM) follow(on bool) {
@@ -29,29 +27,21 @@ func (vm *VM) follow(on bool) {
 	}
 }
 
-// callNested runs f, which calls the module from within a call of the module.
-func (vm *VM) callNested(f func()) {
-	vm.depth++
-	defer func() { vm.depth-- }()
-	f()
-}
+// KeepAlive asks for a call of the prelude's entry point "letGo" when the job ends (ECMA-262, ClearKeptObjects).
+func (c *Call) KeepAlive() { c.vm.keepsAlive = true }
 
-// KeepAlive asks for a call of the prelude's entry point "letGo" when the job
-// ends (ECMA-262, ClearKeptObjects).
-func (c *Call) KeepAlive() { c.vm.keeping = true }
-
-// endJob ends, at the end of a job, the following and what the job kept alive.
+// endJob is called at the end of each job.
 func (vm *VM) endJob() {
 	if vm.following {
 		vm.callEntry("leave")
 	}
-	if vm.keeping {
-		vm.keeping = false
+	if vm.keepsAlive {
+		vm.keepsAlive = false
 		vm.callEntry("letGo")
 	}
 }
 
-// callEntry calls an entry point without arguments, whose result is of no interest.
+// callEntry calls an entry point and ignores the result.
 func (vm *VM) callEntry(entry string) {
 	result, err := vm.apply(vm.entryFns[entry], nil)
 	if err == nil {
@@ -73,9 +63,8 @@ func followThen(vm *VM, stack []uint64) {
 	vm.call(fnFree, uint64(block))
 }
 
-// followJob is JS_EnqueueJob for a microtask, whose only argument is a function,
-// and for the call of a foreign thenable, whose last argument is its then. It
-// leaves other jobs alone.
+// followJob is JS_EnqueueJob that follows the function of a microtask, its only argument, and the then of a foreign
+// thenable, its last one.
 func followJob(vm *VM, stack []uint64) {
 	const microtask, thenable = 1, 3
 	arguments, job, n := uint32(stack[0]), uint32(stack[2]), uint32(stack[3])
@@ -95,8 +84,7 @@ func followJob(vm *VM, stack []uint64) {
 	vm.call(fnFree, uint64(block))
 }
 
-// followed is what runs in place of f; undefined when f is no function. The
-// caller frees it.
+// followed returns the function that runs instead of f; undefined when f is no function. The caller frees it.
 func (vm *VM) followed(f Value) Value {
 	if f.tag() != tagObject || vm.call32(fnIsFunction, uint64(vm.js), uint64(f)) == 0 {
 		return tagged(tagUndefined, 0)

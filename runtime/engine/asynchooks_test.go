@@ -30,10 +30,13 @@ return {
 func TestFollow(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"await of a value", `run(1, async () => { await 0; say("a"); }); say("b")`, "b=undefined a=1"},
-		{"await of a promise", `const { promise, resolve } = Promise.withResolvers(); run(1, async () => { await promise; say("a"); }); run(2, async () => { await promise; say("b"); resolve; }); resolve()`, "a=1 b=2"},
-		{"settled by another", `let r; const p = new Promise((x) => { r = x; }); run(1, () => p.then(() => say("a"))); p.then(() => say("b")); run(3, () => r())`, "a=1 b=undefined"},
+		{"await of a promise", `const { promise, resolve } = Promise.withResolvers(); run(1, async () => { await promise; say("a"); });
+			run(2, async () => { await promise; say("b"); resolve; }); resolve()`, "a=1 b=2"},
+		{"settled by another", `let r; const p = new Promise((x) => { r = x; }); run(1, () => p.then(() => say("a")));
+			p.then(() => say("b")); run(3, () => r())`, "a=1 b=undefined"},
 		{"rejections", `run(1, () => Promise.reject(0).catch(() => say("a")).finally(() => say("b")))`, "a=1 b=1"},
-		{"async iteration", `async function* g() { yield 1; say("in"); yield 2; } run(1, async () => { for await (const x of g()) say("x" + x); })`, "x1=1 in=1 x2=1"},
+		{"async iteration", `async function* g() { yield 1; say("in"); yield 2; } run(1, async () => {
+			for await (const x of g()) say("x" + x); })`, "x1=1 in=1 x2=1"},
 		{"a microtask", `run(1, () => queueMicrotask(() => say("a"))); queueMicrotask(() => say("b"))`, "a=1 b=undefined"},
 		{"a foreign thenable", `run(1, async () => { const v = await { then(f) { say("then"); f(7); } }; say("v" + v); })`, "then=1 v7=1"},
 		{"entered until the job ends", `enter(1); Promise.resolve().then(() => { say("a"); enter(2); }).then(() => say("b"))`, "a=1 b=1"},

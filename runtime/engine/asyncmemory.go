@@ -3,20 +3,17 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 )
 
-// This file bounds what Go holds on behalf of a scope while work is under way.
-// JavaScript can start work faster than it is done: without a bound, a loop that
-// waits for nothing fills the memory of the process long before its budget ends. The
-// platform's own figures are not shown.
+// This file bounds the memory of a scope's Asyncs. JavaScript can start work faster than it is done: without a bound, a loop
+// that never waits fills the memory of the process long before its budget ends. The platform's own figures are not shown.
 
 const (
-	// MaxPending is how many Asyncs a scope may have under way.
+	// MaxPending is the most Asyncs that a scope may have under way.
 	MaxPending = 10_000
-	// MaxOutside is how many bytes Go may hold for a scope's Asyncs: what they
-	// were given, and results that JavaScript has not got yet. As much as the heap.
+	// MaxOutside is the most bytes that Go may hold for a scope's Asyncs: their arguments, and results that JavaScript has
+	// not got yet. As much as the heap.
 	MaxOutside = DefaultMemoryLimit
 )
 
@@ -26,21 +23,20 @@ func (s *Scope) reserve(n int64) error {
 		return nil
 	}
 	s.outside.Add(-n)
-	return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("the operations that this request has under way hold more than %d MB; "+
-		"await some before starting more", MaxOutside>>20)}
+	return quotaError("the operations that this request has under way hold more than %d MB; await some before starting more", MaxOutside>>20)
 }
 
 func (s *Scope) release(n int64) { s.outside.Add(-n) }
 
-// readQuota is what an isolate's Asyncs may read at the same time, whichever scopes they
-// are of: each scope's own bound does not hold many requests.
+// readQuota bounds the bytes that an isolate's Asyncs read at the same time, over all scopes: the bounds of many requests add
+// up.
 type readQuota struct {
 	mu    sync.Mutex
 	used  int64
-	freed chan struct{} // closed when some of it is given back; nil when nobody waits
+	freed chan struct{} // closed at the next release; nil when no Async waits
 }
 
-// acquire waits until n more bytes fit, or nothing else is in the room.
+// acquire waits until n more bytes fit, or no others are reserved.
 func (r *readQuota) acquire(ctx context.Context, n int64) error {
 	for {
 		r.mu.Lock()
@@ -75,14 +71,14 @@ func (r *readQuota) release(n int64) {
 // asyncReservation counts the bytes that an Async has reserved.
 type asyncReservation struct {
 	scope   *Scope
-	room    *readQuota
+	reads   *readQuota
 	account *account
 	n       int64
-	here    int64     // of them in the room
-	buffers []*Buffer // that it made
+	read    int64     // of them in reads
+	buffers []*Buffer // to be freed with it
 }
 
-// add counts n bytes more.
+// add reserves n bytes more.
 func (c *asyncReservation) add(ctx context.Context, n int64) error {
 	if err := c.scope.reserve(n); err != nil {
 		return err
@@ -95,13 +91,11 @@ func (c *asyncReservation) add(ctx context.Context, n int64) error {
 	return nil
 }
 
-// reservationKey is the key of an Async's *claim in its context.
+// reservationKey is the context key of an Async's *asyncReservation.
 type reservationKey struct{}
 
-// Reserve counts n bytes that the Async whose context ctx is (or descends from) has in
-// memory, until JavaScript has its value: many that read at the same time are refused
-// before they fill the memory of the process, and not after. The error is for
-// JavaScript. An Async calls it on its own goroutine; elsewhere it does nothing.
+// Reserve reserves n bytes for the Async of the context ctx until JavaScript has its value. An Async calls it on its own
+// goroutine before it takes the memory; elsewhere it does nothing. The error is for JavaScript.
 func Reserve(ctx context.Context, n int64) error {
 	c, ok := ctx.Value(reservationKey{}).(*asyncReservation)
 	if !ok || n <= 0 {
@@ -110,22 +104,21 @@ func Reserve(ctx context.Context, n int64) error {
 	return c.add(ctx, n)
 }
 
-// ReserveInTurn is Reserve for what an Async is about to read from this machine. It waits
-// until what the isolate's other requests read leaves room for it: their bounds do not
-// add up. Only the first call of an Async waits, or two could wait for each other.
+// ReserveInTurn is Reserve before an Async reads from this machine. It waits until the reads of the isolate's other requests
+// leave enough of their common quota. Only the first call of an Async waits, or two could wait for each other.
 func ReserveInTurn(ctx context.Context, n int64) error {
 	c, ok := ctx.Value(reservationKey{}).(*asyncReservation)
-	if !ok || n <= 0 || c.here > 0 {
+	if !ok || n <= 0 || c.read > 0 {
 		return Reserve(ctx, n)
 	}
 	if err := c.scope.reserve(n); err != nil {
 		return err
 	}
-	if err := c.room.acquire(ctx, n); err != nil {
+	if err := c.reads.acquire(ctx, n); err != nil {
 		c.scope.release(n)
 		return err
 	}
-	c.here = n
+	c.read = n
 	if err := c.account.charge(ctx, n); err != nil {
 		c.scope.release(n)
 		return err
@@ -134,46 +127,22 @@ func ReserveInTurn(ctx context.Context, n int64) error {
 	return nil
 }
 
-// addResult takes what a value holds beyond what was claimed.
-func (c *asyncReservation) addResult(ctx context.Context, value any) error {
-	more := sizeOf(value) - c.n
-	if more <= 0 {
-		return nil
-	}
-	return c.add(ctx, more)
-}
-
-// freeUnlessUsed has a value freed with the rest, if JavaScript does not get it.
-func (c *asyncReservation) freeUnlessUsed(value any) {
-	switch v := value.(type) {
-	case *Buffer:
-		c.buffers = append(c.buffers, v)
-	case DecodedBuffer:
-		c.buffers = append(c.buffers, v.Buffer)
-	case JSONBuffer:
-		c.buffers = append(c.buffers, v.Buffer)
-	}
-}
-
-// release gives all of it back.
 func (c *asyncReservation) release() {
 	for _, b := range c.buffers {
 		b.Free()
 	}
 	c.scope.release(c.n)
 	c.account.discharge(c.n)
-	if c.here > 0 {
-		c.room.release(c.here)
+	if c.read > 0 {
+		c.reads.release(c.read)
 	}
 }
 
-// withReservation is work that holds what its call was given while it is under way. The error is
-// for JavaScript.
+// withReservation returns work with a reservation for the arguments of its call. The error is for JavaScript.
 func (vm *VM) withReservation(work Async, c *Call) (Async, error) {
 	scope := vm.scope
 	if scope.pending.Load() >= MaxPending {
-		return nil, &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this request has %d operations under way; "+
-			"await some before starting more", MaxPending)}
+		return nil, quotaError("this request has %d operations under way; await some before starting more", MaxPending)
 	}
 	n := c.taken
 	if err := scope.reserve(n); err != nil {
@@ -196,7 +165,7 @@ func (vm *VM) withReservation(work Async, c *Call) (Async, error) {
 	}, nil
 }
 
-// sizeOf is how many bytes of text and data a value for VM.New holds.
+// sizeOf returns the bytes of text and data in a value for VM.New.
 func sizeOf(value any) (n int64) {
 	switch v := value.(type) {
 	case string:

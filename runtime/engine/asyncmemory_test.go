@@ -78,7 +78,8 @@ func TestResultTooLarge(t *testing.T) {
 		},
 	}})
 	s := scope(t, 0)
-	code := `globalThis.failed = ""; globalThis.kept = new Uint8Array(64 << 20); host.find(100 << 20).catch((error) => { failed = error.name + ": " + error.message }); 0`
+	code := `globalThis.failed = ""; globalThis.kept = new Uint8Array(64 << 20); host.find(100 << 20).catch((error) => {
+		failed = error.name + ": " + error.message }); 0`
 	if _, err := run(i, s, code); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,8 @@ func TestReadsAreHeld(t *testing.T) {
 	}
 	expect(50)
 	one := scope(t, 20*time.Second)
-	if _, err := run(i, one, `globalThis.said = ""; Promise.all(Array.from({ length: 50 }, () => host.read())).catch((error) => { said = error.message.slice(0, 50) }); 0`); err != nil {
+	if _, err := run(i, one, `globalThis.said = ""; Promise.all(Array.from({ length: 50 }, () => host.read())).catch((error) => {
+		said = error.message.slice(0, 50) }); 0`); err != nil {
 		t.Fatal(err)
 	}
 	told(one, `"the operations that this request has under way hol"`)

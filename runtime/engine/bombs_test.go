@@ -151,7 +151,8 @@ var bombs = map[string]struct {
 	"json width":        {`JSON.parse("[" + "1,".repeat(3e6) + "1]")`, ""},
 	"json reviver":      {`JSON.parse("[1]", function () { for (;;) {} })`, "killed"},
 	"json growing": {
-		`JSON.parse("[0,0]", function (k, v) { if (Array.isArray(this)) this.push(0); return v }) && JSON.parse("[[]]", function (k, v) { this[k + "x"] = [[]]; return [[]] })`,
+		`JSON.parse("[0,0]", function (k, v) { if (Array.isArray(this)) this.push(0); return v }) && JSON.parse("[[]]",
+			function (k, v) { this[k + "x"] = [[]]; return [[]] })`,
 		"",
 	},
 	"json stringify deep": {`let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; JSON.stringify(o)`, "RangeError"},

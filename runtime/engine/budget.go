@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"regexp"
@@ -14,22 +15,25 @@ import (
 )
 
 const (
-	// grace is how long after its deadline a turn may unwind by itself. Then its
-	// end says where it was, which a module that is cut off mid-flight cannot.
+	// grace is the time after its deadline in which a turn may unwind by itself. Then its error knows where it was.
 	grace = time.Millisecond
-	// postMortemTicks is how often the module may be interrupted while the trace of
-	// a killed turn is taken; the VM is broken by then, and may not come back.
+	// postMortemTicks is the number of interrupts allowed while the trace of a killed turn is taken: the broken VM may
+	// loop for ever.
 	postMortemTicks = 100
+	// abandonedTimeout is how long an abandoned turn may stay in native code, or below a host function, where it cannot be
+	// unwound. Then the isolate starts over.
+	abandonedTimeout = 100 * time.Millisecond
 )
 
-// errPostMortem ends a post-mortem that does not come back.
+// errPostMortem ends a post-mortem that takes too long.
 var errPostMortem = errors.New("the trace could not be taken")
 
-// hostInterrupt is env.host_interrupt() -> bool: QuickJS asks every some thousand
-// instructions, and the fuel counter at loop heads. Over the deadline the answer
-// is true: QuickJS then throws what no handler catches, and die takes it from
-// there. The counter drops the answer, so a native function goes on; after the
-// grace a panic unwinds the module's stack. The VM is of no use after either.
+// hostInterrupt is env.host_interrupt() -> bool: QuickJS calls it every some thousand instructions, and the fuel counter
+// does at loop heads. If it returns true QuickJS throws what no handler catches; the counter drops the result.
+//
+// Over the budget the result is true, and after the grace a panic unwinds the module's stack. The VM is of no use after
+// either. An abandoned turn is ended between two instructions of QuickJS alone, which leaves a whole heap: the requests
+// that share the isolate go on. Variables of the module may be half done: OnCut decides whether the isolate starts over.
 func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	stack[0] = 0
 	switch {
@@ -40,23 +44,21 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	case vm.stopped.Load():
 		vm.killing = true
 		panic(ErrClosed)
-	case vm.overBudget():
+	case vm.running.overLimit():
 		vm.beginUnwind()
 		stack[0] = 1
 	case vm.turnAbandoned():
-		if vm.interruptAbandoned() {
+		if vm.depth == 0 && vm.betweenInstructions() {
+			vm.cut = true
 			stack[0] = 1
+			return
 		}
+		vm.checkAbandonedTimeout()
 	}
 }
 
-// overBudget reports whether the turn has used up its budget.
-func (vm *VM) overBudget() bool { return vm.running.overLimit() }
-
-// beginUnwind is for a turn over its budget: until the grace is over it may come to
-// its end by itself, and the first time that QuickJS asks it begins to. Between
-// two of its instructions it is as good as at rest, and can be asked for the
-// trace.
+// beginUnwind is for a turn over its budget. At the first interrupt between two instructions it takes the trace and lets
+// QuickJS unwind until the grace is over; then it panics.
 func (vm *VM) beginUnwind() {
 	now := vm.running.cpuTime()
 	if vm.killed == nil {
@@ -69,44 +71,43 @@ func (vm *VM) beginUnwind() {
 	}
 	vm.killing = true
 	stack, ok := vm.postMortem()
-	vm.killed.Stack = firstNonEmpty(vm.killed.Stack, stack)
+	vm.killed.Stack = cmp.Or(vm.killed.Stack, stack)
 	if !begins || !ok {
 		panic(vm.killed)
 	}
 	vm.killing, vm.unwinding, vm.latest = false, true, now+grace
 }
 
-// betweenInstructions reports whether an interrupt is QuickJS's own and not of
-// the fuel counter, which has run out when it asks.
+// betweenInstructions reports whether an interrupt is QuickJS's own and not the fuel counter's, which is 0 when it calls.
 func (vm *VM) betweenInstructions() bool {
 	counter := vm.mod.ExportedGlobal(quickjspatch.CounterGlobal)
 	return counter != nil && int32(counter.Get()) > 0
 }
 
-// endUnwound ends a turn that unwound, by a panic. What QuickJS threw knows a line of the
-// innermost function, which the trace taken in its midst may lack, or know better.
+// endUnwound ends a turn that unwound, by a panic. The exception of QuickJS has a line of the innermost function; the trace
+// taken before may have none, or a better one.
 func (vm *VM) endUnwound() {
 	vm.killing = true
-	thrown, _ := vm.salvage(func() (string, error) {
+	thrown, _ := vm.bestEffort(func() (string, error) {
 		v := Value(vm.call(fnGetException, uint64(vm.js)))
 		if v.tag() != tagObject {
 			return "", nil
 		}
 		return vm.textProperty(v, "stack"), nil
 	})
-	vm.killed.Stack = firstNonEmpty(laterTrace(thrown, vm.killed.Stack), vm.killed.Stack)
+	vm.killed.Stack = cmp.Or(laterTrace(thrown, vm.killed.Stack), vm.killed.Stack)
 	if vm.killed.Stack == "" {
 		vm.killed.Stack, _ = vm.postMortem()
 	}
 	panic(broken{vm.killed})
 }
 
-// framePosition is the end of a line of a trace that has a position.
+// framePosition matches the position at the end of a line of a trace.
 var framePosition = regexp.MustCompile(`:(\d+):(\d+)\)?\n?$`)
 
-// laterTrace is the trace thrown, with the innermost frame of taken where that is the
-// same function further on: a loop is thrown from its head, by QuickJS's tables
-// often what came before it, while the other trace has the last call in it.
+// laterTrace returns the trace thrown, with the innermost frame of taken where that is the same function further on: the
+// position of a loop that was ended is its head, by QuickJS's tables often the code before it, while taken has the last
+// call in the loop.
 func laterTrace(thrown, taken string) string {
 	innermost, callers, _ := strings.Cut(thrown, "\n")
 	at := framePosition.FindStringSubmatchIndex(innermost)
@@ -118,40 +119,36 @@ func laterTrace(thrown, taken string) string {
 		if !same {
 			continue
 		}
-		if m := framePosition.FindStringSubmatch(other); m != nil && number(m[1]) > number(innermost[at[2]:at[3]]) {
-			return line + callers
+		if m := framePosition.FindStringSubmatch(other); m != nil {
+			takenLine, _ := strconv.Atoi(m[1]) // the greatest int if it is too long
+			thrownLine, _ := strconv.Atoi(innermost[at[2]:at[3]])
+			if takenLine > thrownLine {
+				return line + callers
+			}
 		}
 		break
 	}
 	return thrown
 }
 
-// number is a run of digits; one too long for a position counts as the greatest.
-func number(digits string) int {
-	n, _ := strconv.Atoi(digits)
-	return n
-}
-
-// postMortem asks the prelude's entry point "backtrace" what is running. The VM
-// may have been stopped inside its allocator, so the call may trap: then it is
-// not ok.
+// postMortem returns the trace of the code that runs, by the prelude's entry point "backtrace". The VM may have been stopped
+// inside its allocator, so the call may trap: then it is not ok.
 func (vm *VM) postMortem() (stack string, ok bool) {
 	f, ok := vm.entryFns["backtrace"]
 	if !ok {
 		return "", true
 	}
-	return vm.salvage(func() (string, error) {
+	return vm.bestEffort(func() (string, error) {
 		v, err := vm.apply(f, nil)
 		if err != nil {
 			return "", err
 		}
-		return vm.text(v)
+		return vm.Text(v)
 	})
 }
 
-// salvage runs fn in a VM that may be broken. A collection of its garbage could
-// take longer than there is time.
-func (vm *VM) salvage(fn func() (string, error)) (text string, ok bool) {
+// bestEffort runs fn in a VM that may be broken. It turns the collector off, which could take longer than there is time.
+func (vm *VM) bestEffort(fn func() (string, error)) (text string, ok bool) {
 	depth := vm.depth
 	defer func() {
 		vm.depth = depth
@@ -168,21 +165,13 @@ func (vm *VM) salvage(fn func() (string, error)) (text string, ok bool) {
 	return text, true
 }
 
-func firstNonEmpty(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-// checkBudget panics over the deadline, and when the engine is being closed. It is
-// for Go code that runs in the midst of a turn.
+// checkBudget is hostInterrupt for Go code in the midst of a turn: it panics if the turn is to end.
 func (vm *VM) checkBudget() {
 	if vm.stopped.Load() {
 		vm.killing = true
 		panic(ErrClosed)
 	}
-	if vm.overBudget() {
+	if vm.running.overLimit() {
 		vm.killTurn()
 	}
 	if vm.turnAbandoned() {
@@ -197,12 +186,12 @@ func (vm *VM) killTurn() {
 	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})
 }
 
-// checkDrain ends a job queue that goes on past the deadline, or past Close.
+// checkDrain is checkBudget between two jobs, where there is no trace to take.
 func (vm *VM) checkDrain() {
 	if vm.stopped.Load() {
 		panic(broken{ErrClosed})
 	}
-	if vm.overBudget() {
+	if vm.running.overLimit() {
 		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
 	}
 	if vm.turnAbandoned() {
@@ -210,9 +199,8 @@ func (vm *VM) checkDrain() {
 	}
 }
 
-// drain runs the job queue until it is empty. A queue that feeds itself never
-// is; the deadline is looked at every so many jobs, since a job may be shorter
-// than the engine's own period.
+// drain runs the job queue until it is empty. It checks the budget every 256 jobs: a job may be too short for an interrupt,
+// and a queue that feeds itself never ends.
 func (vm *VM) drain() {
 	for n := 1; ; n++ {
 		ran := int32(vm.call32(fnRunJob, uint64(vm.rt), uint64(vm.scratch)))
@@ -226,5 +214,20 @@ func (vm *VM) drain() {
 		if n%256 == 0 {
 			vm.checkDrain()
 		}
+	}
+}
+
+// turnAbandoned reports whether the scope of the turn that runs is abandoned.
+func (vm *VM) turnAbandoned() bool { return vm.running != nil && vm.scope.abandoned() }
+
+// checkAbandonedTimeout panics when an abandoned turn goes on for abandonedTimeout.
+func (vm *VM) checkAbandonedTimeout() {
+	t, now := vm.running, time.Since(opened)
+	if t.abandonedAt == 0 {
+		t.abandonedAt = now
+	}
+	if now-t.abandonedAt > abandonedTimeout {
+		vm.killing = true
+		panic(broken{ErrAbandoned})
 	}
 }

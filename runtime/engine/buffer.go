@@ -2,98 +2,84 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// This file is bytes whose number nobody knows beforehand: what a body or a decompressor
-// gives. Each step of growth is counted before it is taken. Doubling in Go's heap would
-// take three times as much and leave it as garbage: what is long grows in place, in a
-// range of addresses of which only what was written is memory, and is the system's
-// again as soon as JavaScript has a copy.
-
 const (
-	// bufferInHeap is up to how many bytes a buffer lies in Go's heap.
+	// bufferInHeap is the most bytes of a buffer in Go's heap.
 	bufferInHeap = 1 << 20
-	// bufferStep is how many bytes at a time a longer one takes.
+	// bufferStep is the bytes that a longer one grows by.
 	bufferStep = 1 << 20
 )
 
-// Buffer is such bytes: VM.New makes a Uint8Array of them, and then they are gone. It
-// belongs to one goroutine at a time. Free it where it is not given to JavaScript.
+// Buffer collects bytes of unknown number, of a body or a decompressor: VM.New makes a Uint8Array of them and frees them.
+// Each step of growth is counted before it is taken. Doubling in Go's heap would take three times the memory and leave it
+// as garbage: a long buffer grows in place, in a range of addresses of which only the written part is memory, and its
+// memory is the system's again as soon as JavaScript has a copy. It belongs to one goroutine at a time. Free it if it is
+// not given to JavaScript.
 type Buffer struct {
-	ctx   context.Context //nolint:containedctx // of the scope whose bytes they are
-	limit int64
-	over  error
-	b     []byte
-	held  *bufferMemory
+	ctx    context.Context //nolint:containedctx // of the scope that the bytes count for
+	limit  int64
+	over   error
+	b      []byte
+	memory *bufferMemory
 }
 
-// bufferMemory is what a Buffer holds. It is given back at the latest when nobody has the
-// Buffer any more.
+// bufferMemory is the memory of a Buffer, freed at the latest when the Buffer is garbage.
 type bufferMemory struct {
 	account *account
 	charged int64
 	mapped  experimental.LinearMemory // nil while the bytes lie in Go's heap
 	size    int64                     // of mapped
-	known   bool                      // that it is to be freed: see Buffer.count
+	cleanup bool                      // it is freed with the Buffer
 }
 
-// DecodedBuffer is a Buffer that becomes a string, as UTF-8 from the byte From on; what is
-// ill-formed becomes U+FFFD.
+// DecodedBuffer is a Buffer that becomes a string, as UTF-8 from the byte From on; ill-formed bytes become U+FFFD.
 type DecodedBuffer struct {
 	*Buffer
 	From int
 }
 
-// JSONBuffer is a Buffer that becomes what JSON.parse makes of it.
+// JSONBuffer is a Buffer that becomes the value of its JSON.
 type JSONBuffer struct{ *Buffer }
 
-// Buffer returns a buffer for what the call makes of up to limit bytes, or that its Async
-// does. over is the error of a limit that is the author's own; where the isolate has less
-// room than that the error names its.
+// Buffer returns a buffer of up to limit bytes for the call or its Async. over is the error of more bytes; if the isolate
+// has less memory than limit, or over is nil, the error names the isolate's limit.
 func (c *Call) Buffer(limit int64, over error) *Buffer {
-	b := &Buffer{ctx: c.vm.scope.ctx, limit: limit, over: over, held: &bufferMemory{account: c.vm.account}}
-	if room := c.vm.room(); room < limit || over == nil {
-		b.limit, b.over = min(limit, room), memoryError()
+	vm := c.vm
+	b := &Buffer{ctx: vm.scope.ctx, limit: limit, over: over, memory: &bufferMemory{account: vm.account}}
+	const small = 32 << 20
+	free := DefaultMemoryLimit - vm.charged
+	if size := vm.heapSize(); size <= small {
+		free -= size
+	} else { // HeapUsed walks all of the heap
+		free = max(0, free-vm.HeapUsed())
+	}
+	if free < limit || over == nil {
+		b.limit = min(limit, free)
+		b.over = quotaError("this takes the Worker over its %d MB of memory; stream the data, or take less of it at a time",
+			DefaultMemoryLimit>>20)
 	}
 	return b
 }
 
-func memoryError() error {
-	return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes the Worker over its %d MB of memory; stream the data, or take less of it at a time", DefaultMemoryLimit>>20)}
-}
-
-// room is about how many bytes the heap can take of what is made outside of it. To count
-// what it holds is to walk all of it, which is done where its memory does not show that
-// there is enough.
-func (vm *VM) room() int64 {
-	const little = 32 << 20
-	left := DefaultMemoryLimit - vm.charged
-	if size := vm.heapSize(); size <= little {
-		return left - size
-	}
-	return max(0, left-vm.HeapUsed())
-}
-
-// NewBuffer returns a buffer of up to limit bytes for an Async whose context ctx is, or
-// descends from. over is the error of more.
+// NewBuffer returns a buffer of up to limit bytes for the Async of the context ctx. over is the error of more bytes.
 func NewBuffer(ctx context.Context, limit int64, over error) *Buffer {
-	b := &Buffer{ctx: ctx, limit: limit, over: over, held: &bufferMemory{}}
+	b := &Buffer{ctx: ctx, limit: limit, over: over, memory: &bufferMemory{}}
 	if c, ok := ctx.Value(reservationKey{}).(*asyncReservation); ok {
-		b.held.account = c.account
+		b.memory.account = c.account
 		c.buffers = append(c.buffers, b)
 	}
 	return b
 }
 
-// Len is how many bytes there are.
+// Len is the number of bytes.
 func (b *Buffer) Len() int { return len(b.b) }
 
-// Bytes are the buffer's, until it grows, is freed or is given to JavaScript.
+// Bytes are valid until the buffer grows, is freed or is given to JavaScript.
 func (b *Buffer) Bytes() []byte { return b.b }
 
 // Write implements io.Writer. Its error is for JavaScript.
@@ -109,11 +95,11 @@ func (b *Buffer) Write(p []byte) (int, error) {
 func (b *Buffer) ReadFrom(r io.Reader) (read int64, err error) {
 	const least = 4 << 10
 	for {
-		room := min(least, int(b.limit)-len(b.b))
-		if room <= 0 {
+		space := min(least, int(b.limit)-len(b.b))
+		if space <= 0 {
 			return read, b.checkEnd(r)
 		}
-		if err := b.grow(room); err != nil {
+		if err := b.grow(space); err != nil {
 			return read, err
 		}
 		n, err := r.Read(b.b[len(b.b):min(int64(cap(b.b)), b.limit)])
@@ -127,7 +113,7 @@ func (b *Buffer) ReadFrom(r io.Reader) (read int64, err error) {
 	}
 }
 
-// checkEnd reports whether anything follows what the limit allows.
+// checkEnd returns the error of bytes beyond the limit.
 func (b *Buffer) checkEnd(r io.Reader) error {
 	var next [1]byte
 	n, err := io.ReadFull(r, next[:])
@@ -140,7 +126,7 @@ func (b *Buffer) checkEnd(r io.Reader) error {
 	return err
 }
 
-// grow makes room for n more bytes.
+// grow makes space for n more bytes.
 func (b *Buffer) grow(n int) error {
 	need := len(b.b) + n
 	if need <= cap(b.b) {
@@ -153,68 +139,67 @@ func (b *Buffer) grow(n int) error {
 		return err
 	}
 	const first = 4 << 10
-	if b.held.mapped == nil && need <= bufferInHeap {
+	if b.memory.mapped == nil && need <= bufferInHeap {
 		return b.reallocate(min(max(2*cap(b.b), need, first), bufferInHeap))
 	}
 	size := (need + bufferStep - 1) / bufferStep * bufferStep
-	if b.held.mapped == nil {
-		return b.move(size)
+	if b.memory.mapped == nil {
+		return b.moveOut(size)
 	}
-	if err := b.held.count(b.ctx, int64(size)); err != nil {
+	if err := b.memory.count(b.ctx, int64(size)); err != nil {
 		return err
 	}
-	grown := b.held.resize(size)
+	grown := b.memory.mapped.Reallocate(uint64(size))
 	if grown == nil {
-		return errNoMemory
+		return quotaError("the system has no memory left")
 	}
+	collector.mapped.Add(int64(size) - b.memory.size)
+	b.memory.size = int64(size)
 	b.b = grown[:len(b.b):size]
 	return nil
 }
 
-var errNoMemory = &Error{Name: "QuotaExceededError", Message: "the system has no memory left"}
-
-// reallocate takes another piece of Go's heap. The old one counts until it is left.
+// reallocate moves to another piece of Go's heap. Both count until then.
 func (b *Buffer) reallocate(size int) error {
-	if err := b.count(b.held.charged + int64(size)); err != nil {
+	if err := b.count(b.memory.charged + int64(size)); err != nil {
 		return err
 	}
 	b.b = append(make([]byte, 0, size), b.b...)
-	b.held.uncount(int64(size))
+	b.memory.uncount(int64(size))
 	return nil
 }
 
-// move goes to a range of addresses of its own; where the system has none, Go's heap is
-// left to be enough.
-func (b *Buffer) move(size int) error {
-	if err := b.count(b.held.charged + int64(size)); err != nil {
+// moveOut moves from Go's heap to a range of addresses; where the system has none, to a larger piece of the heap.
+func (b *Buffer) moveOut(size int) error {
+	if err := b.count(b.memory.charged + int64(size)); err != nil {
 		return err
 	}
 	reach := uint64(min(b.limit, MaxOutside)+bufferStep) &^ (pageSize - 1)
 	memory, mapped := reserveMemory(uint64(size), max(reach, uint64(size)))
 	if mapped == nil {
-		b.held.uncount(int64(cap(b.b)))
+		b.memory.uncount(int64(cap(b.b)))
 		return b.reallocate(size + size/2)
 	}
-	b.held.mapped, b.held.size = mapped, int64(size)
+	b.memory.mapped, b.memory.size = mapped, int64(size)
 	collector.mapped.Add(int64(size))
 	b.b = append(memory[:0:size], b.b...)
-	b.held.uncount(int64(size))
+	b.memory.uncount(int64(size))
 	return nil
 }
 
-// count has n bytes counted, in all, once they are worth it.
+// count counts n bytes in all, unless they are few.
 func (b *Buffer) count(n int64) error {
 	if n < leastCharge {
 		return nil
 	}
-	if !b.held.known {
-		b.held.known = true
-		runtime.AddCleanup(b, (*bufferMemory).free, b.held)
+	if !b.memory.cleanup {
+		b.memory.cleanup = true
+		runtime.AddCleanup(b, (*bufferMemory).free, b.memory)
 	}
-	return b.held.count(b.ctx, n)
+	return b.memory.count(b.ctx, n)
 }
 
-// reserveMemory is newMemory without its panic.
+// reserveMemory is newMemory that returns nil where the system has no addresses.
 func reserveMemory(first, limit uint64) (memory []byte, m experimental.LinearMemory) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -239,21 +224,12 @@ func (h *bufferMemory) count(ctx context.Context, n int64) error {
 	return nil
 }
 
-// uncount gives back what is counted over n.
+// uncount counts n bytes in all, if more are counted.
 func (h *bufferMemory) uncount(n int64) {
 	if n < h.charged {
 		h.account.discharge(h.charged - n)
 		h.charged = n
 	}
-}
-
-func (h *bufferMemory) resize(size int) []byte {
-	grown := h.mapped.Reallocate(uint64(size))
-	if grown != nil {
-		collector.mapped.Add(int64(size) - h.size)
-		h.size = int64(size)
-	}
-	return grown
 }
 
 func (h *bufferMemory) free() {
@@ -265,20 +241,21 @@ func (h *bufferMemory) free() {
 	h.uncount(0)
 }
 
-// Free gives the bytes back. What was freed may be freed again.
+// Free frees the bytes. It may be called again.
 func (b *Buffer) Free() {
 	b.b, b.limit = nil, 0
-	b.held.free()
+	b.memory.free()
 }
 
-// freeBuffer frees what a value that JavaScript does not get holds.
-func freeBuffer(value any) {
+// bufferOf returns the buffer of a value for VM.New, or nil.
+func bufferOf(value any) *Buffer {
 	switch v := value.(type) {
 	case *Buffer:
-		v.Free()
+		return v
 	case DecodedBuffer:
-		v.Free()
+		return v.Buffer
 	case JSONBuffer:
-		v.Free()
+		return v.Buffer
 	}
+	return nil
 }

@@ -11,35 +11,29 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// Func is a host function: JavaScript calls it synchronously, on the isolate's
-// goroutine. Its value is converted by the rules of VM.New and an error is
-// thrown in JavaScript: an *Error by its class, any other as an Error with its
-// text. A Func that returns an Async gives JavaScript a promise.
+// Func is a host function: JavaScript calls it synchronously, on the isolate's goroutine. VM.New converts its value. An
+// error is thrown in JavaScript: an *Error by its class, any other as an Error with its text. A Func that returns an Async
+// gives JavaScript a promise.
 type Func func(c *Call) (any, error)
 
-// Async is work that is done off the isolate's goroutine. The context ends with
-// the scope that started it. The value or error settles the promise; if the
-// scope has ended by then the promise stays pending.
+// Async is work off the isolate's goroutine. The context ends with the scope that started it. The value or error settles
+// the promise; if the scope has ended by then the promise stays pending.
 type Async func(ctx context.Context) (any, error)
 
-// Call is one call of a Func, valid until the Func returns. An argument that is
-// absent reads as undefined.
+// Call is one call of a Func, valid until the Func returns. An absent argument reads as undefined.
 type Call struct {
-	vm    *VM
-	argc  int
-	argv  uint32 // where they lie, one behind the other
-	taken int64  // bytes that were copied to Go, and that Reserve counted
-	// charged is how many of them the isolate's account has.
-	charged int64
-	refusal error // of an argument that there is no room for
+	vm      *VM
+	argc    int
+	argv    uint32 // the address of the arguments
+	taken   int64  // bytes that were copied to Go or reserved
+	charged int64  // of them, bytes that the isolate's account counts
+	refusal error  // of an argument that no memory is left for
 }
 
-// leastCharge is from how many bytes on what a call takes is charged while it runs: most
-// take less and are over in a microsecond.
+// leastCharge is the bytes from which a call is charged while it runs: most take less and are over in a microsecond.
 const leastCharge = 64 << 10
 
-// Reserve counts n bytes that the Func has in memory until it returns, or until the Async is
-// done that it returns. The error is for JavaScript.
+// Reserve reserves n bytes until the Func returns, or until the Async is done that it returns. The error is for JavaScript.
 func (c *Call) Reserve(n int64) error {
 	if c.taken += max(n, 0); c.taken-c.charged < leastCharge {
 		return nil
@@ -57,7 +51,7 @@ func (c *Call) charge() error {
 	return nil
 }
 
-// Keep counts what the Func was given beyond its end, until release.
+// Keep reserves the bytes of the Func's arguments beyond its end, until release.
 func (c *Call) Keep() (release func(), err error) {
 	if err := c.charge(); err != nil {
 		return nil, err
@@ -67,13 +61,13 @@ func (c *Call) Keep() (release func(), err error) {
 	return sync.OnceFunc(func() { account.discharge(n) }), nil
 }
 
-// Drop counts no more what was counted so far: the work that took it is over.
+// Drop releases the bytes reserved so far.
 func (c *Call) Drop() {
 	c.vm.account.discharge(c.charged)
 	c.taken, c.charged = 0, 0
 }
 
-// mustReserve is Reserve for the methods that copy arguments and have no error to return.
+// mustReserve is Reserve for the methods that have no error to return: check panics with it.
 func (c *Call) mustReserve(n int) bool {
 	if err := c.Reserve(int64(n)); err != nil {
 		c.refusal = err
@@ -82,8 +76,7 @@ func (c *Call) mustReserve(n int) bool {
 	return true
 }
 
-// argumentError is the panic of an argument that there is no room for. It ends the Func, and
-// callHost throws its error.
+// argumentError is the panic of an argument that no memory is left for. It ends the Func, and callHost throws its error.
 type argumentError struct{ err error }
 
 func (c *Call) check() {
@@ -108,19 +101,12 @@ func (c *Call) run(f Func) (result any, err error) {
 // Len is the number of arguments.
 func (c *Call) Len() int { return c.argc }
 
-func (c *Call) arg(i int) Value {
-	if i >= c.argc {
-		return tagged(tagUndefined, 0)
-	}
-	return Value(c.vm.readU64(c.argv + uint32(i)*8))
-}
-
 // String is ToString of argument i; "" when it is absent or cannot be converted.
 func (c *Call) String(i int) string {
 	if i >= c.argc {
 		return ""
 	}
-	s, err := c.vm.takeText(c.arg(i), c)
+	s, err := c.vm.takeText(c.Arg(i), c)
 	c.check()
 	if err != nil {
 		return ""
@@ -128,7 +114,7 @@ func (c *Call) String(i int) string {
 	return s
 }
 
-// TextBytes is String as bytes, which are not to be written.
+// TextBytes is String as bytes, which must not be written.
 func (c *Call) TextBytes(i int) []byte {
 	s := c.String(i)
 	return unsafe.Slice(unsafe.StringData(s), len(s))
@@ -136,16 +122,15 @@ func (c *Call) TextBytes(i int) []byte {
 
 // Float is ToNumber of argument i; NaN when it cannot be converted.
 func (c *Call) Float(i int) float64 {
-	if v := c.arg(i); v.tag() != tagUndefined {
+	if v := c.Arg(i); v.tag() != tagUndefined {
 		return c.vm.number(v)
 	}
 	return math.NaN()
 }
 
-// Int is argument i as an integer, towards zero, held to the range of int64; 0
-// when it is no number.
+// Int is argument i as an integer, towards zero, clamped to the range of int64; 0 when it is no number.
 func (c *Call) Int(i int) int64 {
-	v := c.arg(i)
+	v := c.Arg(i)
 	if v.tag() == tagInt {
 		return int64(int32(v))
 	}
@@ -163,7 +148,7 @@ func (c *Call) Int(i int) int64 {
 
 // Bool is ToBoolean of argument i.
 func (c *Call) Bool(i int) bool {
-	v := c.arg(i)
+	v := c.Arg(i)
 	switch v.tag() {
 	case tagBool, tagInt:
 		return uint32(v) != 0
@@ -174,16 +159,12 @@ func (c *Call) Bool(i int) bool {
 }
 
 // IsNullish reports whether argument i is null, undefined or absent.
-func (c *Call) IsNullish(i int) bool { return c.arg(i).IsNullish() }
+func (c *Call) IsNullish(i int) bool { return c.Arg(i).IsNullish() }
 
-// View is the bytes of the ArrayBuffer, typed array or DataView that argument i
-// is, in place: valid until the Func returns or uses another method of Call.
-// Nil when it is none.
+// View is the bytes of the ArrayBuffer, typed array or DataView that argument i is, without a copy: valid until the Func
+// returns or uses another method of Call. Nil for any other value.
 func (c *Call) View(i int) []byte {
-	b, ok := c.vm.bytes(c.arg(i))
-	if !ok {
-		return nil
-	}
+	b, _ := c.vm.bytes(c.Arg(i))
 	return b
 }
 
@@ -198,30 +179,29 @@ func (c *Call) Bytes(i int) []byte {
 	return append(make([]byte, 0, len(b)), b...)
 }
 
-// IsOrdinary reports whether argument i is an array, or an object without slots
-// of the engine's: one of a literal or of a class, but for classes that extend a
-// built-in one.
+// IsOrdinary reports whether argument i is an array, or an object without internal slots: of a literal, or of a class that
+// extends no built-in one.
 func (c *Call) IsOrdinary(i int) bool {
 	const object, array = 1, 2 // JS_CLASS_OBJECT and JS_CLASS_ARRAY of QuickJS
-	id := c.vm.call32(fnClassID, uint64(c.arg(i)))
+	id := c.vm.call32(fnClassID, uint64(c.Arg(i)))
 	return id == object || id == array
 }
 
 // IsProxy reports whether argument i is a Proxy.
-func (c *Call) IsProxy(i int) bool { return c.vm.call32(fnIsProxy, uint64(c.arg(i))) != 0 }
+func (c *Call) IsProxy(i int) bool { return c.vm.call32(fnIsProxy, uint64(c.Arg(i))) != 0 }
 
-// ProxyTarget is what argument i, a Proxy, stands for, and a TypeError of one that was revoked.
+// ProxyTarget is the target of argument i, a Proxy. A revoked one is a TypeError.
 func (c *Call) ProxyTarget(i int) (Value, error) {
-	return c.vm.checkValue(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.arg(i))))
+	return c.vm.checkValue(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.Arg(i))))
 }
 
 // Strings is argument i as an array of strings; nil when it is no array.
 func (c *Call) Strings(i int) []string {
-	v := c.arg(i)
+	v := c.Arg(i)
 	if c.vm.call32(fnIsArray, uint64(v)) == 0 {
 		return nil
 	}
-	n := c.vm.length(v)
+	n := c.vm.Length(v)
 	out := make([]string, 0, n)
 	for at := range n {
 		item, err := c.vm.index(v, at)
@@ -240,16 +220,14 @@ func (c *Call) Strings(i int) []string {
 	return out
 }
 
-// Value is argument i as Go sees it: nil for undefined and null, bool, float64,
-// string, []byte (a copy) for an ArrayBuffer or view, []any for an array, and
-// Unsupported for all else.
+// Value is argument i as a Go value: nil for undefined and null, bool, float64, string, []byte (a copy) for an ArrayBuffer
+// or view, []any for an array, and Unsupported for all else.
 func (c *Call) Value(i int) any {
 	defer c.check()
-	return c.vm.goValue(c.arg(i), 0, c)
+	return c.vm.goValue(c.Arg(i), 0, c)
 }
 
-// HeapFull reports whether the heap has reached its limit, then or before: what the engine
-// throws when it has no room for an error either is null.
+// HeapFull reports whether the heap has ever reached its limit: then the exception null may be an error that did not fit.
 func (c *Call) HeapFull() bool { return c.vm.full() }
 
 // Context ends when the request does.
@@ -259,13 +237,13 @@ func (c *Call) Context() context.Context { return c.vm.scope.Context() }
 func (c *Call) Scope() *Scope { return c.vm.scope }
 
 const (
-	maxArray = 1 << 20 // items Go takes of one array
-	maxDepth = 32
-	// textHeader is what an item takes beside its bytes.
-	textHeader = 16
+	maxArray   = 1 << 20 // items Go takes of one array
+	maxDepth   = 32      // of arrays in arrays
+	textHeader = 16      // bytes of an item in Go beside its text
 )
 
-func (vm *VM) length(array Value) uint32 {
+// Length is the number of items of array.
+func (vm *VM) Length(array Value) uint32 {
 	if int32(vm.call32(fnGetLength, uint64(vm.js), uint64(array), uint64(vm.scratch))) < 0 {
 		vm.dropException()
 		return 0
@@ -277,7 +255,7 @@ func (vm *VM) index(array Value, i uint32) (Value, error) {
 	return vm.checkValue(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
 }
 
-// goValue is v as Go sees it. What is copied counts as the call's, if there is one.
+// goValue is Call.Value of v. Copies count for the call, if there is one.
 func (vm *VM) goValue(v Value, depth int, c *Call) any {
 	switch v.tag() {
 	case tagNull, tagUndefined:
@@ -306,7 +284,7 @@ func (vm *VM) goValue(v Value, depth int, c *Call) any {
 			return Unsupported{"function"}
 		}
 		return Unsupported{"object"}
-	case -8:
+	case tagSymbol:
 		return Unsupported{"symbol"}
 	case -9, 7:
 		return Unsupported{"bigint"}
@@ -315,7 +293,7 @@ func (vm *VM) goValue(v Value, depth int, c *Call) any {
 }
 
 func (vm *VM) goArray(v Value, depth int, c *Call) []any {
-	n := vm.length(v)
+	n := vm.Length(v)
 	if c != nil && !c.mustReserve(textHeader*int(n)) {
 		return nil
 	}
@@ -334,31 +312,34 @@ func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 	return out
 }
 
-// hostCall is env.host_call, with five arguments whose meaning the second says, a mark
-// of package quickjspatch.
+// hostCall is env.host_call. Its second argument, a mark of package quickjspatch, says what the others mean.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
-	switch uint32(stack[1]) {
-	case quickjspatch.MarkCall:
+	mark := uint32(stack[1])
+	if mark == quickjspatch.MarkCall {
 		callHost(vm, stack)
+		return
+	}
+	vm.depth++
+	defer func() { vm.depth-- }()
+	switch mark {
 	case quickjspatch.MarkThen:
-		vm.callNested(func() { followThen(vm, stack) })
+		followThen(vm, stack)
 	case quickjspatch.MarkJob:
-		vm.callNested(func() { followJob(vm, stack) })
+		followJob(vm, stack)
 	case quickjspatch.MarkSettle:
-		vm.callNested(func() { settleOwned(vm, stack) })
+		settleOwned(vm, stack)
 	case quickjspatch.MarkDate:
-		vm.callNested(func() { readDate(vm, stack) })
+		parseDateArgument(vm, stack)
 	}
 }
 
-// callHost calls the host function whose name lies at stack[0]. The arguments stay the
-// caller's; the result at stack[2] becomes its.
+// callHost calls the host function whose name lies at stack[0] and writes its result to stack[2], which the caller owns.
 func callHost(vm *VM, stack []uint64) {
 	name, _, _ := vm.stringUnits(Value(vm.readU64(uint32(stack[0]))))
 	f := vm.funcs[string(name)]
 	to := uint32(stack[2])
 	vm.depth++
-	c := &vm.level().call
+	c := &vm.frame().call
 	*c = Call{vm: vm, argc: int(int32(stack[3])), argv: uint32(stack[4])}
 	defer func() {
 		vm.account.discharge(c.charged)
@@ -370,7 +351,7 @@ func callHost(vm *VM, stack []uint64) {
 		return
 	}
 	result, err := c.run(f)
-	if !vm.killing { // one call may take longer than the module runs between two questions
+	if !vm.killing { // a host call may take longer than the time between two interrupts
 		vm.checkBudget()
 	}
 	if work, ok := result.(Async); ok && err == nil {

@@ -4,8 +4,7 @@ package engine
 
 import "time"
 
-// cpuClock tells the time that passed: here no thread's CPU time can be had at a
-// price that suits a look every few microseconds.
+// cpuClock reads the elapsed time: other systems take too long to read a thread's CPU time every few microseconds.
 type cpuClock struct{}
 
 func threadClock() cpuClock { return cpuClock{} }

@@ -53,8 +53,10 @@ func TestConstructedCallee(t *testing.T) {
 		`new Kept(1).text`:                   `"base 1!"`,
 		`[new new A(1)(2), 3].length`:        `2`,
 	} {
-		if got, err := run(i, scope(t, time.Minute), "(() => {"+classes+"return "+code+"; })()"); err != nil || got != want {
-			t.Errorf("%s: %s, want %s, error %v", code, got, want, err)
-		}
+		t.Run(code, func(t *testing.T) {
+			if got, err := run(i, scope(t, time.Minute), "(() => {"+classes+"return "+code+"; })()"); err != nil || got != want {
+				t.Errorf("%s: %s, want %s, error %v", code, got, want, err)
+			}
+		})
 	}
 }

@@ -2,38 +2,36 @@ package engine
 
 import "math"
 
-// This file reads dates as V8 does. Of Date.parse the standard gives one format
-// (ECMA-262, 21.4.1.32), and leaves all others to the engine; what people type into
-// forms, and what toLocaleString writes, packages hand to it nevertheless, and so they
-// are to mean here what they mean in production. A text is read in the standard's format
-// as far as that goes, with any number of digits for a fraction of a second, four for an
-// offset and small letters besides; where a T was read it has to go on like that. Else
-// the rest is read by these rules:
+// This file parses dates as V8 does. The standard has one format for Date.parse (ECMA-262, 21.4.1.32) and leaves all others
+// to the engine. Packages pass what people type into forms, and what toLocaleString writes; it must mean the same here as
+// in production. A text is read in the standard's format as far as possible, with any number of digits for a fraction of
+// a second, four for an offset, and small letters; after a T it has to go on like that. Else the rest is read by these
+// rules:
 //
-//   - parentheses, whitespace and what is neither a number, a letter nor one of : - + . )
-//     separate; before the first number, so do all words and signs;
-//   - a number with a colon behind it belongs to the time of day, as does the one that
-//     follows; it is over where neither a colon nor a full stop follows;
+//   - parentheses, whitespace and any character but numbers, letters and : - + . ) separate; before the first number, so do
+//     all words and signs;
+//   - a number before a colon belongs to the time of day, as does the one after it; the time ends where neither a colon nor
+//     a full stop follows;
 //   - a sign behind a time or behind GMT begins an offset: h, hh, hmm, hhmm or h:mm;
 //   - words are months, of which three letters count, AM and PM, and zones;
-//   - other numbers, three at most, are the date: month, day and year, or the year
-//     first where the first number is no day; with the month as a word, the first that is
-//     no day is the year. Years below 100 are those from 1950 to 2049, 2001 where there
-//     is none, and what is not said is 1.
+//   - other numbers, three at most, are the date: month, day and year, or the year first where the first number is no day;
+//     with the month as a word, the first number that is no day is the year. Years below 100 are those from 1950 to 2049; a
+//     missing year is 2001, and a missing day or month is 1.
 
-// date is what was read of one.
+// date is the parts of a date that were read.
 type date struct {
 	days     []int // numbers of the date, three at most
-	dayRoom  [3]int
-	month    int // by its name; 0 for none
+	month    int   // by its name; 0 for none
 	standard bool
 	clock    []int // hours, minutes, seconds, milliseconds
-	room     [4]int
-	half     int // 0 for AM, 12 for PM, -1 for neither
+	half     int   // 0 for AM, 12 for PM, -1 for neither
 	zone     offset
+
+	dayArray   [3]int // of days
+	clockArray [4]int // of clock
 }
 
-// offset is what a zone is ahead of UTC; -1 for hours and minutes not said yet.
+// offset is how far a zone is ahead of UTC; -1 for hours and minutes not read yet.
 type offset struct{ sign, hours, minutes int }
 
 func (o *offset) set(hours int) {
@@ -43,12 +41,12 @@ func (o *offset) set(hours int) {
 	}
 }
 
-// parseDate returns the time that a text means, in milliseconds; NaN for none.
+// parseDate returns the time of a text in milliseconds since 1970, or NaN.
 func parseDate(units []byte, wide bool, pause func()) float64 {
 	r := &dateReader{units: units, wide: wide, pause: pause}
 	r.next()
 	d := &date{half: -1, zone: offset{hours: -1, minutes: -1}}
-	d.days, d.clock = d.dayRoom[:0], d.room[:0]
+	d.days, d.clock = d.dayArray[:0], d.clockArray[:0]
 	if rest, ok := r.standard(d); ok && r.loose(d, rest) {
 		if ms, ok := d.time(); ok {
 			return float64(ms)
@@ -57,8 +55,8 @@ func parseDate(units []byte, wide bool, pause func()) float64 {
 	return math.NaN()
 }
 
-// standard reads as far as the text is in the standard's format, and returns the token
-// to go on with; not ok where nothing else may follow.
+// standard reads the part of the text in the standard's format, and returns the token after it; not ok where no other format
+// may follow.
 func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 	switch {
 	case r.peek.isSign():
@@ -68,7 +66,7 @@ func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 		}
 		year := (',' - sign.value) * r.next().value
 		if year == 0 && sign.isMark('-') {
-			return sign, true // to V8, it is as if it were not there
+			return sign, true // V8 ignores it
 		}
 		d.days = append(d.days, year)
 	case r.peek.isDigits(4):
@@ -155,7 +153,7 @@ func (r *dateReader) standardZone(d *date) bool {
 	return true
 }
 
-// loose reads what is in no format, from t on.
+// loose reads from t on, without a format.
 func (r *dateReader) loose(d *date, t dateToken) bool {
 	for numbered := len(d.days) > 0; t.kind != dateEnd; t = r.next() {
 		switch {
@@ -187,7 +185,7 @@ func (r *dateReader) loose(d *date, t dateToken) bool {
 	return true
 }
 
-// number takes a number as what it can be.
+// number reads a number by its place.
 func (r *dateReader) number(d *date, t dateToken) bool {
 	if r.skip(':') {
 		return r.colon(d, t)
@@ -215,7 +213,7 @@ func (r *dateReader) number(d *date, t dateToken) bool {
 	return true
 }
 
-// colon takes a number with a colon behind it, or two.
+// colon reads a number before one colon, which was read, or two.
 func (r *dateReader) colon(d *date, t dateToken) bool {
 	if r.skip(':') {
 		return len(d.clock) == 0 && d.tick(t.value) && d.tick(0)
@@ -256,14 +254,14 @@ func (d *date) tick(n int) bool {
 	return true
 }
 
-// lastTick adds n, and nothing more comes.
+// lastTick adds n as the last part.
 func (d *date) lastTick(n int) {
 	d.tick(n)
 	for d.tick(0) {
 	}
 }
 
-// expects reports whether n may go on with the time of day.
+// expects reports whether n may be the next part of the time of day.
 func (d *date) expects(n int) bool {
 	switch len(d.clock) {
 	case 1, 2:
@@ -276,7 +274,7 @@ func (d *date) expects(n int) bool {
 
 func isDay(n int) bool { return n >= 1 && n <= 31 }
 
-// ymd is the date that the numbers are.
+// ymd returns the date of the numbers.
 func (d *date) ymd() (year, month, day int, ok bool) {
 	n := [3]int{1, 1, 1}
 	copy(n[:], d.days)
@@ -299,7 +297,7 @@ func (d *date) ymd() (year, month, day int, ok bool) {
 	return year, month, day, len(d.days) > 0 && month >= 1 && month <= 12 && isDay(day) && year <= latestYear
 }
 
-// time is the time that the date is.
+// time returns the time in milliseconds since 1970.
 func (d *date) time() (ms int64, ok bool) {
 	year, month, day, ok := d.ymd()
 	for d.tick(0) {
@@ -330,7 +328,7 @@ const (
 	latestYear = 300_000
 )
 
-// daysTo is the days from the first of January 1970.
+// daysTo returns the days since the first of January 1970.
 func daysTo(year, month, day int) int64 {
 	y, m := int64(year), int64(month)
 	if m <= 2 { // a year that ends with February
@@ -344,9 +342,9 @@ func daysTo(year, month, day int) int64 {
 	return era*146097 + y*365 + y/4 - y/100 + (153*(m-3)+2)/5 + int64(day) - 1 - 719468
 }
 
-// readDate is what Date.parse does in the engine: into the scratch block it writes the
-// time that the argument at stack[0] means, or that its ToString threw.
-func readDate(vm *VM, stack []uint64) {
+// parseDateArgument is Date.parse: it writes the time of the argument at stack[0] into the scratch block, or that its
+// ToString threw.
+func parseDateArgument(vm *VM, stack []uint64) {
 	v := Value(vm.readU64(uint32(stack[0])))
 	units, wide, ok := vm.stringUnits(v)
 	if !ok {

@@ -60,11 +60,13 @@ func TestDates(t *testing.T) {
 		"5 Mar 2021 9:30 +5:15": "2021-03-05T04:15:00.000Z", "9 1995": "", "999999999 Mar 5": "", "": "", "Mar": "",
 		"2021\\0x": "2021-01-01T00:00:00.000Z",
 	} {
-		code := `(() => { const at = new Date("` + text + `"); return [Date.parse("` + text +
-			`") === at.getTime() || isNaN(at), isNaN(at) ? "" : at.toISOString()] })()`
-		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != `[true,"`+want+`"]` {
-			t.Errorf("%s: %s, error %v, want %s", text, got, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			code := `(() => { const at = new Date("` + text + `"); return [Date.parse("` + text +
+				`") === at.getTime() || isNaN(at), isNaN(at) ? "" : at.toISOString()] })()`
+			if got, err := run(i, scope(t, time.Minute), code); err != nil || got != `[true,"`+want+`"]` {
+				t.Errorf("%s: %s, error %v, want %s", text, got, err, want)
+			}
+		})
 	}
 }
 

@@ -1,8 +1,6 @@
 package engine
 
-// This file splits the text of a date into numbers, words and marks.
-
-// dateToken is a piece of a text.
+// dateToken is a number, a word or a mark in the text of a date.
 type dateToken struct {
 	kind   dateKind
 	value  int // of a number or a word; the character of a mark
@@ -50,7 +48,7 @@ func (t dateToken) thousandths() int {
 // dateDigits are the digits of a number that count, from the first that is not 0.
 const dateDigits = 9
 
-// dateWords are the words that mean something, of three letters or fewer.
+// dateWords are the known words, of three letters or fewer.
 var dateWords = func() map[string]dateToken {
 	words := map[string]dateToken{"am": {kind: dateHalf}, "pm": {kind: dateHalf, value: 12}, "t": {kind: dateT}}
 	for i, name := range []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"} {
@@ -156,8 +154,7 @@ func (r *dateReader) step() int {
 	return r.unit()
 }
 
-// word reads letters. A word longer than one that means something means nothing, unless
-// it is a month.
+// word reads letters. Of months three letters count; other words with more are unknown.
 func (r *dateReader) word() dateToken {
 	var first [3]byte
 	n := 0

@@ -19,9 +19,13 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,16 +63,16 @@ type Engine struct {
 	memory     *HostMemory
 	runtime    wazero.Runtime
 	cache      wazero.CompilationCache
-	cacheError error // why the cache is not used
+	cacheError error // see CacheError
 	module     wazero.CompiledModule
-	offloads   chan struct{} // holds one for each running Call.Offload
-	buffers    sync.Pool     // of *[]byte, for text on its way
+	offloads   chan struct{} // one item for each running Call.Offload
+	buffers    sync.Pool     // of *[]byte, for text that is converted
 
 	mu       sync.Mutex
-	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called
+	isolates map[*Isolate]struct{} // that are open; nil after Close
 }
 
-// Open compiles the embedded engine or takes it from the cache, without which it goes as well: see
+// Open compiles the embedded engine or takes it from the cache. A cache that cannot be used is no error: see
 // [Engine.CacheError]. The error is ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	wasm, err := artifact()
@@ -82,21 +86,20 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err == nil || o.CacheDir == "" || ctx.Err() != nil {
 		return e, err
 	}
-	unkept := err
+	cacheError := err
 	o.CacheDir = ""
 	if e, err = open(ctx, o, wasm); err != nil {
 		return nil, err
 	}
-	e.cacheError = unkept
+	e.cacheError = cacheError
 	return e, nil
 }
 
-// CacheError is why the cache folder cannot be used; nil when it is, or when there is to be none.
+// CacheError is why the cache folder cannot be used; nil if it is used, or if none was asked for.
 func (e *Engine) CacheError() error { return e.cacheError }
 
-// open sets wazero up. A third of what pure JavaScript takes is its asking at each
-// access whether that lies in the memory (1.12; a build that does not ask shows it).
-// A pass that made checks wider, so that one stands for several, gained nothing.
+// open sets wazero up. A third of the time of pure JavaScript goes into wazero's check of the bounds of each access
+// (1.12, measured by a build without checks). A pass that joined several checks into one gained nothing.
 func open(ctx context.Context, o Options, wasm []byte) (_ *Engine, err error) {
 	e := &Engine{now: o.Now, memory: o.Memory, isolates: map[*Isolate]struct{}{}, offloads: make(chan struct{}, maxOffloads)}
 	if e.now == nil {
@@ -126,8 +129,7 @@ func open(ctx context.Context, o Options, wasm []byte) (_ *Engine, err error) {
 	return e, nil
 }
 
-// Close ends the isolates that are still open, then frees the machine code: no
-// isolate may run on code and memory that are gone.
+// Close ends the isolates that are still open, then frees the machine code under them.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	open := e.isolates
@@ -143,29 +145,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// Share is the part of what Go may hold for Workers that one of them may have.
+// Share is the part of Options.Memory that one Worker may hold.
 func (e *Engine) Share() *HostMemory { return e.memory.Share() }
-
-// register starts an isolate that Close will end. After Close there are none.
-func (e *Engine) register(i *Isolate) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.isolates == nil {
-		return ErrClosed
-	}
-	if err := i.renew(); err != nil {
-		return err
-	}
-	e.isolates[i] = struct{}{}
-	i.work.Go(i.loop)
-	return nil
-}
-
-func (e *Engine) unregister(i *Isolate) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.isolates, i)
-}
 
 // AddressSpaceError says that the system has no addresses left for the memory of an isolate.
 type AddressSpaceError struct {
@@ -180,8 +161,8 @@ func (e *AddressSpaceError) Error() string {
 // Unwrap returns Err.
 func (e *AddressSpaceError) Unwrap() error { return e.Err }
 
-// instantiate makes a module instance; its host functions reach the VM in ctx. An allocator
-// of wazero's has no error to return, so that it panics.
+// instantiate makes a module instance whose host functions find the VM in ctx. The allocator reports an error by a panic,
+// since wazero's interface has no other way.
 func (e *Engine) instantiate(ctx context.Context) (_ api.Module, memory *linear, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -199,4 +180,40 @@ func (e *Engine) instantiate(ctx context.Context) (_ api.Module, memory *linear,
 	mod, err := e.runtime.InstantiateModule(ctx, e.module,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(rand.Reader))
 	return mod, memory, err
+}
+
+// ClearDamaged empties the compile cache in dir if err, of a compilation with it, tells of a damaged entry, and reports
+// whether it did: then the caller compiles again.
+func ClearDamaged(dir string, err error) bool {
+	// wazero has no type for the error, but all of its texts about the cache begin like this.
+	if dir == "" || err == nil || !strings.Contains(err.Error(), "compilationcache: ") {
+		return false
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	entries, err := fs.Glob(root.FS(), "wazero-*/*")
+	for _, entry := range entries {
+		if err == nil {
+			err = root.Remove(entry)
+		}
+	}
+	return err == nil
+}
+
+// artifacts holds quickjs.wasm once cmd/tools/artifacts has built it; before that
+// only a README, so that the module compiles.
+//
+//go:embed artifact
+var artifacts embed.FS
+
+// artifact returns the instrumented quickjs.wasm, or ErrNoArtifact.
+func artifact() ([]byte, error) {
+	b, err := artifacts.ReadFile("artifact/quickjs.wasm")
+	if err != nil {
+		return nil, ErrNoArtifact
+	}
+	return b, nil
 }

@@ -94,9 +94,11 @@ func TestEvaluates(t *testing.T) {
 		`typeof globalThis.__host`: `"undefined"`,
 		`2n**64n+""`:               `"18446744073709551616"`,
 	} {
-		if got, err := run(i, scope(t, 0), code); err != nil || got != want {
-			t.Errorf("%s: got %s, %v; want %s", code, got, err, want)
-		}
+		t.Run(code, func(t *testing.T) {
+			if got, err := run(i, scope(t, 0), code); err != nil || got != want {
+				t.Errorf("%s: got %s, %v; want %s", code, got, err, want)
+			}
+		})
 	}
 }
 
@@ -120,19 +122,21 @@ func TestGoValuesBecomeJavaScript(t *testing.T) {
 		}},
 		`[object Object]:{"x":[1,2.5]}`: json.RawMessage(`{"x":[1,2.5]}`),
 	} {
-		var got string
-		err := i.Do(scope(t, 0), func(vm *engine.VM) error {
-			v, err := vm.Call("describe", in)
-			if err != nil {
+		t.Run(want, func(t *testing.T) {
+			var got string
+			err := i.Do(scope(t, 0), func(vm *engine.VM) error {
+				v, err := vm.Call("describe", in)
+				if err != nil {
+					return err
+				}
+				defer vm.Free(v)
+				got, err = vm.Text(v)
 				return err
+			})
+			if err != nil || got != want {
+				t.Errorf("%#v: got %s, %v; want %s", in, got, err, want)
 			}
-			defer vm.Free(v)
-			got, err = vm.Text(v)
-			return err
 		})
-		if err != nil || got != want {
-			t.Errorf("%#v: got %s, %v; want %s", in, got, err, want)
-		}
 	}
 	err := i.Do(scope(t, 0), func(vm *engine.VM) error {
 		_, err := vm.Call("describe", struct{}{})
@@ -234,9 +238,11 @@ func TestErrorsBothWays(t *testing.T) {
 		`throw {get name() { throw 1 }}`: "Error: [object Object]",
 		`const a = new Error("ring"); a.cause = a; throw a`: "Error: ring",
 	} {
-		if _, err := run(i, scope(t, 0), code); err == nil || err.Error() != want {
-			t.Errorf("%s: got %v; want %s", code, err, want)
-		}
+		t.Run(code, func(t *testing.T) {
+			if _, err := run(i, scope(t, 0), code); err == nil || err.Error() != want {
+				t.Errorf("%s: got %v; want %s", code, err, want)
+			}
+		})
 	}
 	if _, err := run(i, scope(t, 0), `host.fail("panic")`); err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("a panic in a host function: got %v", err)

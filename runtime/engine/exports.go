@@ -77,8 +77,7 @@ const (
 	fnCount
 )
 
-// fnNames are the names under which quickjs.wasm exports them. JS_* functions
-// take and return a JSValue as an i64; qjs_* ones a pointer to one.
+// fnNames are their names in quickjs.wasm. JS_* functions take and return a JSValue as an i64; qjs_* ones a pointer to one.
 var fnNames = [fnCount]string{
 	fnInitialize:          "_initialize",
 	fnInit:                "qjs_init",

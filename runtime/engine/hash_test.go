@@ -19,7 +19,8 @@ func TestKeysSpread(t *testing.T) {
 		for range 5 {
 			began := time.Now()
 			code := `(() => { const keys = Array.from({ length: 4096 }, (_, i) => ` + key +
-				`), m = new Map(); for (const key of keys) m.set(key, 1); let n = 0; for (let k = 0; k < 4; k++) for (const key of keys) n += m.get(key); return [n, m.size, m.has({})] })()`
+				`), m = new Map(); for (const key of keys) m.set(key, 1); let n = 0;
+					for (let k = 0; k < 4; k++) for (const key of keys) n += m.get(key); return [n, m.size, m.has({})] })()`
 			got, err := run(i, scope(t, time.Minute), code)
 			if want := `[` + strconv.Itoa(4*4096) + `,4096,false]`; err != nil || got != want {
 				t.Fatalf("keys %s: %s, error %v; want %s", key, got, err, want)
@@ -30,8 +31,10 @@ func TestKeysSpread(t *testing.T) {
 	}
 	text := cost("`k${i}`")
 	for _, key := range []string{"i", "i + 4096", "-i - 1", "i * 1024", "i / 4", "i + 0.1", "({ i })", "BigInt(i)", "Symbol()"} {
-		if got := cost(key); got > most*text {
-			t.Errorf("a Map with the keys %s takes %v, one with text %v", key, got, text)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := cost(key); got > most*text {
+				t.Errorf("a Map with the keys %s takes %v, one with text %v", key, got, text)
+			}
+		})
 	}
 }

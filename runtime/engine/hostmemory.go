@@ -2,29 +2,29 @@ package engine
 
 import (
 	"context"
-	"fmt"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// DefaultHostMemory is how many bytes a process may hold outside of its isolates for all
-// Workers together: pixels, buffers of codecs, results on their way (assumption: the
-// platform shows no figure).
+// DefaultHostMemory is the bytes that a process may hold outside of its isolates for all Workers together: pixels, buffers
+// of codecs, results of Asyncs (assumption: the platform shows no figure).
 const DefaultHostMemory = 256 << 20
 
-// shares is what part of a process's memory one Worker may hold, in all of its isolates
-// (assumption): who takes all it can leaves as much to the others.
+// shares is the divisor for the part that one Worker may hold, in all of its isolates (assumption).
 const shares = 2
 
-// HostMemory is what a process may hold outside of its isolates on behalf of Workers. All
-// sites of a process share one. While much of it is taken Go collects its garbage
-// sooner, and what is given back goes back to the system soon after. It is safe for
-// concurrent use.
+// HostMemory is a quota of bytes that a process holds outside of its isolates for Workers. All sites of a process share
+// one. While much of it is reserved Go collects its garbage sooner, and released bytes go back to the system soon after.
+// It is safe for concurrent use.
 type HostMemory struct {
 	total int64
-	of    *HostMemory   // whose share it is, or nil
-	large chan struct{} // holds one while somebody reserves more than a quarter
+	of    *HostMemory   // the whole that this is a share of, or nil
+	large chan struct{} // one item while a reservation of more than a quarter exists
 
 	mu      sync.Mutex
 	used    int64
@@ -33,10 +33,10 @@ type HostMemory struct {
 
 type waiter struct {
 	n     int64
-	ready chan struct{} // closed once the bytes are its own
+	ready chan struct{} // closed once the bytes are reserved
 }
 
-// NewHostMemory returns a HostMemory of so many bytes; 0 means DefaultHostMemory.
+// NewHostMemory returns a HostMemory of total bytes; 0 means DefaultHostMemory.
 func NewHostMemory(total int64) *HostMemory {
 	if total <= 0 {
 		total = DefaultHostMemory
@@ -44,22 +44,20 @@ func NewHostMemory(total int64) *HostMemory {
 	return &HostMemory{total: total, large: make(chan struct{}, 1)}
 }
 
-// Share returns the part of m that one Worker may hold: what it gives is also m's.
+// Share returns the part of m that one Worker may hold. Its reservations count for m too.
 func (m *HostMemory) Share() *HostMemory {
 	s := NewHostMemory(max(m.total/shares, 1))
 	s.of = m
 	return s
 }
 
-// Total is how many bytes there are in all.
+// Total is the size of the quota in bytes.
 func (m *HostMemory) Total() int64 { return m.total }
 
-// Reserve takes n bytes, and waits in the order of arrival until they are free: so a
-// caller that holds some may not wait for more, or two could wait for each other. More
-// than there is in all is refused at once, by an error for JavaScript that names the
-// limit; the end of ctx ends the wait with its error. Who takes more than a quarter waits
-// for others that do before it waits for bytes: so many of them do not keep out those who
-// take little. release gives the bytes back, and may be called more than once.
+// Reserve reserves n bytes, and waits in the order of arrival until they are free: a caller with a reservation must not
+// wait for another, or two could wait for each other. More than the total is refused at once by an error for JavaScript
+// that names the limit; the end of ctx ends the wait with its error. Reservations of more than a quarter wait for each
+// other before they wait for bytes, so that they do not keep out small ones. release may be called more than once.
 func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err error) {
 	if n <= m.total/4 || n > m.total {
 		if err := m.acquire(ctx, n); err != nil {
@@ -79,8 +77,7 @@ func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err 
 	return sync.OnceFunc(func() { m.release(n); <-m.large }), nil
 }
 
-// TryReserve is Reserve that does not wait, not even behind those who do: ok is false
-// where n bytes are not free.
+// TryReserve is Reserve without waiting; it passes those who wait. ok is false where n bytes are not free.
 func (m *HostMemory) TryReserve(n int64) (release func(), ok bool) {
 	if !m.tryAcquire(n) {
 		return nil, false
@@ -105,24 +102,21 @@ func (m *HostMemory) takeLocked(n int64) bool {
 	if m.used+n > m.total {
 		return false
 	}
-	m.used += n
-	m.notePressureLocked()
+	m.addLocked(n)
 	return true
 }
 
-// notePressureLocked tells Go's collector; what a share holds its whole holds too.
-func (m *HostMemory) notePressureLocked() {
-	if m.of == nil {
-		collector.held(m.used)
+func (m *HostMemory) addLocked(n int64) {
+	m.used += n
+	if m.of == nil { // bytes of a share count in its whole
+		collector.update(m.used)
 	}
 }
 
-// shareWait is how long a Worker waits for its own share: what its other requests hold is
-// given back soon, or after they have what they wait for too.
+// shareWait bounds the wait for a Worker's own share: its other requests release theirs soon, or not before they get more.
 const shareWait = 200 * time.Millisecond
 
-// acquire waits for the share's own bytes first, and not for long: who waits for those
-// keeps no other Worker waiting.
+// acquire waits for bytes of the share before bytes of the whole, which keeps no other Worker waiting.
 func (m *HostMemory) acquire(ctx context.Context, n int64) error {
 	if m.of == nil {
 		return m.acquireOwn(ctx, n)
@@ -139,17 +133,18 @@ func (m *HostMemory) acquire(ctx context.Context, n int64) error {
 	return nil
 }
 
-// errFull is the error for JavaScript of n bytes that were waited for in vain.
+// errFull is the error for JavaScript after a wait for n bytes in vain.
 func (m *HostMemory) errFull(n int64) error {
 	m.mu.Lock()
 	free := m.total - m.used
 	m.mu.Unlock()
 	switch {
 	case m.of == nil:
-		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all Workers together hold more than %d MB outside of their heaps; try again later, or stream the data", m.total>>20)}
+		return quotaError("all Workers together hold more than %d MB outside of their heaps; try again later, or stream the data",
+			m.total>>20)
 	case free < n:
-		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all isolates of this Worker together hold more than %d MB outside of their heaps; "+
-			"take less of the data at a time, or stream it", m.total>>20)}
+		return quotaError("all isolates of this Worker together hold more than %d MB outside of their heaps; "+
+			"take less of the data at a time, or stream it", m.total>>20)
 	default:
 		return m.of.errFull(n)
 	}
@@ -160,7 +155,7 @@ func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
 		return m.errFull(n)
 	}
 	if n > m.total {
-		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)}
+		return quotaError("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -177,22 +172,16 @@ func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
 	case <-w.ready:
 		return nil
 	case <-ctx.Done():
-		m.cancelWait(w)
-		return ctx.Err()
 	}
-}
-
-// cancelWait ends a wait, or gives back what came of it in the same moment. Who waits behind
-// may fit now.
-func (m *HostMemory) cancelWait(w *waiter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if at := slices.Index(m.waiting, w); at >= 0 {
 		m.waiting = slices.Delete(m.waiting, at, at+1)
-		m.grantLocked()
-		return
+	} else {
+		m.addLocked(-n) // granted in the same moment
 	}
-	m.releaseLocked(w.n)
+	m.grantLocked()
+	return ctx.Err()
 }
 
 func (m *HostMemory) release(n int64) {
@@ -205,12 +194,7 @@ func (m *HostMemory) release(n int64) {
 func (m *HostMemory) releaseOwn(n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.releaseLocked(n)
-}
-
-func (m *HostMemory) releaseLocked(n int64) {
-	m.used -= n
-	m.notePressureLocked()
+	m.addLocked(-n)
 	m.grantLocked()
 }
 
@@ -220,4 +204,81 @@ func (m *HostMemory) grantLocked() {
 		m.waiting[0] = nil
 		m.waiting = m.waiting[1:]
 	}
+}
+
+const (
+	// pressureStep is the bytes held from which Go's memory limit is set, and the step in which it follows them.
+	pressureStep = 16 << 20
+	// heapSlack is the bytes of garbage that the limit allows.
+	heapSlack = 40 << 20
+	// quietTime is how long after the last large buffer memory goes back to the system.
+	quietTime = time.Second
+)
+
+// memoryPressure makes Go collect its garbage sooner while Workers make it hold much, and release memory to the system
+// afterwards. By itself Go lets the heap grow to twice the live bytes, which for buffers of 100 MB is 100 MB too many, and
+// an idle process collects only every two minutes.
+type memoryPressure struct {
+	mapped atomic.Int64 // bytes held outside of Go's heap
+
+	mu    sync.Mutex
+	base  int64 // of the heap when the pressure began; 0 without pressure
+	limit int64
+	quiet bool // little is held, since the period of that number
+	turn  int
+}
+
+var collector memoryPressure //nolint:gochecknoglobals // there is one heap
+
+// update adapts Go's memory limit to the bytes held.
+func (p *memoryPressure) update(used int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if used < pressureStep {
+		if p.base != 0 && !p.quiet {
+			p.quiet, p.turn = true, p.turn+1
+			turn := p.turn
+			time.AfterFunc(quietTime, func() { p.relax(turn) })
+		}
+		return
+	}
+	p.quiet = false
+	if p.base == 0 {
+		if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+			return // the user's own limit (GOMEMLIMIT) stays
+		}
+		p.base = heapNow()
+	}
+	limit := p.base + max(0, used-p.mapped.Load())/pressureStep*pressureStep + pressureStep + heapSlack
+	if limit != p.limit {
+		p.limit = limit
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+// relax ends the pressure unless it rose again after that turn.
+func (p *memoryPressure) relax(turn int) {
+	p.mu.Lock()
+	if !p.quiet || p.turn != turn {
+		p.mu.Unlock()
+		return
+	}
+	p.quiet, p.base, p.limit = false, 0, 0
+	debug.SetMemoryLimit(math.MaxInt64)
+	p.mu.Unlock()
+	debug.FreeOSMemory()
+}
+
+// heapNow is Go's share of the system's memory, without bytes it released and without garbage of its last collection.
+func heapNow() int64 {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+	}
+	metrics.Read(samples)
+	at := func(i int) int64 { return int64(samples[i].Value.Uint64()) }
+	return at(0) - at(1) - at(3) - max(0, at(2)-at(4))
 }

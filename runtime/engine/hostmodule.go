@@ -9,14 +9,8 @@ import (
 // vmKey is the context key under which a call into the module carries its VM.
 type vmKey struct{}
 
-func vmOf(ctx context.Context) *VM {
-	vm, _ := ctx.Value(vmKey{}).(*VM)
-	return vm
-}
-
-// hostFunc is one import of the module. Arguments are read from stack and the
-// result is written to stack[0]. An i32 argument's upper half is not defined:
-// it is always read through uint32.
+// hostFunc is one import of the module. It reads arguments from stack and writes the result to stack[0]. The upper half of
+// an i32 argument is not defined: it is always read through uint32.
 type hostFunc struct {
 	module, name    string
 	params, results []api.ValueType
@@ -31,8 +25,7 @@ const (
 	errnoIO   = 29 // WASI: input or output error
 )
 
-// link provides the imports of quickjs.wasm: the engine's own hooks and the six
-// WASI functions that it uses.
+// link provides the imports of quickjs.wasm: the engine's own hooks and the six WASI functions that it uses.
 func (e *Engine) link(ctx context.Context) error {
 	one := []api.ValueType{i32}
 	funcs := []hostFunc{
@@ -41,7 +34,7 @@ func (e *Engine) link(ctx context.Context) error {
 		{"env", "host_module_normalize", []api.ValueType{i32, i32}, one, hostModuleNormalize},
 		{"env", "host_module_load", []api.ValueType{i32, i32}, one, hostModuleLoad},
 		{"env", "host_promise_rejection", []api.ValueType{i32, i32, i32}, nil, hostPromiseRejection},
-		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, hostTimezoneOffset},
+		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, func(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }}, // UTC
 		{"wasi_snapshot_preview1", "clock_time_get", []api.ValueType{i32, i64, i32}, one, e.wasiClock},
 		{"wasi_snapshot_preview1", "random_get", []api.ValueType{i32, i32}, one, wasiRandom},
 		{"wasi_snapshot_preview1", "fd_write", []api.ValueType{i32, i32, i32, i32}, one, wasiNoFile},
@@ -56,7 +49,10 @@ func (e *Engine) link(ctx context.Context) error {
 				continue
 			}
 			b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(
-				func(ctx context.Context, mod api.Module, stack []uint64) { f.call(vmOf(ctx), mod, stack) },
+				func(ctx context.Context, mod api.Module, stack []uint64) {
+					vm, _ := ctx.Value(vmKey{}).(*VM)
+					f.call(vm, mod, stack)
+				},
 			), f.params, f.results).Export(f.name)
 		}
 		if _, err := b.Instantiate(ctx); err != nil {
@@ -65,9 +61,6 @@ func (e *Engine) link(ctx context.Context) error {
 	}
 	return nil
 }
-
-// hostTimezoneOffset: Workers run in UTC.
-func hostTimezoneOffset(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }
 
 // wasiClock serves both the wall clock and the monotonic one.
 func (e *Engine) wasiClock(vm *VM, mod api.Module, stack []uint64) {
@@ -82,9 +75,8 @@ func (e *Engine) wasiClock(vm *VM, mod api.Module, stack []uint64) {
 	stack[0] = 0
 }
 
-// wasiRandom gives zeros: a virtual machine that boots asks for a seed, which would be in its image
-// and so in every isolate, and an image must come out the same each time. Math.random is the
-// prelude's to provide.
+// wasiRandom gives zeros: a virtual machine asks for a seed when it boots, which would be in its image and so in every
+// isolate, and an image must be the same each time. The prelude provides Math.random.
 func wasiRandom(_ *VM, mod api.Module, stack []uint64) {
 	b, ok := mod.Memory().Read(uint32(stack[0]), uint32(stack[1]))
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/api"
@@ -17,25 +18,23 @@ import (
 // Source is a script or module.
 type Source struct{ Name, Code string }
 
-// Image is a virtual machine at rest: all of its memory that is not zero, and
-// where in it the engine finds its own. It is immutable and may be started any
-// number of times, also at the same time.
+// Image is a virtual machine at rest: its memory, and where in it the engine finds its own structures. It is immutable and
+// may be started any number of times, also at the same time.
 type Image struct {
-	size     uint32 // bytes of linear memory
-	runs     []run
-	stackPtr uint64
-	rt, js   uint32
-	scratch  uint32
-	entries  Value
-	entryFns map[string]Value
-	layout   layout
-	// companion is what the VM's Companion saved.
-	companion any
-	// backing holds runs where the system can share them; else nil.
-	backing *backing
+	size      uint32 // bytes of linear memory
+	runs      []run
+	stackPtr  uint64
+	rt, js    uint32
+	scratch   uint32
+	entries   Value
+	entryFns  map[string]Value
+	regions   []Region // without their VM
+	spans     []span
+	companion any         // the state that the VM's Companion saved
+	file      *memoryFile // of runs, where the system can share pages; else nil
 }
 
-// run is a stretch of memory that is not all zero.
+// run is a part of memory; all else is zero.
 type run struct {
 	at uint32
 	b  []byte
@@ -43,7 +42,9 @@ type run struct {
 
 const imagePage = 4 << 10
 
-// Size is the number of bytes of memory the image holds.
+var zeroPage [imagePage]byte
+
+// Size is the number of bytes of memory that the image holds.
 func (im *Image) Size() int {
 	n := 0
 	for _, r := range im.runs {
@@ -52,11 +53,9 @@ func (im *Image) Size() int {
 	return n
 }
 
-// Boot evaluates prelude as a script in a fresh virtual machine and returns the
-// image, which is the same each time. While it runs, Date tells 1970, and the global
-// __host is an object with one host function for each name in funcs; calling one is
-// an error until an isolate provides it.
-// The prelude's value must be an object: its functions are the entry points of
+// Boot evaluates prelude as a script in a new virtual machine and returns the image, which is the same each time. While it
+// runs, Date returns 1970, and the global __host is an object with one host function for each name in funcs; calling one
+// is an error until an isolate provides it. The prelude's value must be an object: its functions are the entry points of
 // VM.Call.
 func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Image, error) {
 	code, err := e.compile(ctx, prelude)
@@ -68,10 +67,9 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 		return nil, err
 	}
 	defer vm.close()
-	var image *Image
-	timeless := backgroundScope(ctx)
-	timeless.StopClock()
-	err = vm.turn(timeless, func() error {
+	scope := backgroundScope(ctx)
+	scope.StopClock()
+	err = vm.turn(scope, func() error {
 		if err := vm.initialize(); err != nil {
 			return err
 		}
@@ -80,6 +78,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 		}
 		return vm.evalPrelude(code)
 	})
+	var image *Image
 	if err == nil {
 		image, err = vm.snapshot()
 	}
@@ -99,7 +98,7 @@ func (e *Engine) newVM(ctx context.Context) (*VM, error) {
 	return vm, nil
 }
 
-// blankVM is a VM without a module instance.
+// blankVM returns a VM without a module instance.
 func (e *Engine) blankVM(ctx context.Context) *VM {
 	vm := &VM{engine: e, stopped: &atomic.Bool{}, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
 	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
@@ -136,10 +135,8 @@ func (vm *VM) addHost(funcs []string) error {
 		return err
 	}
 	for _, name := range funcs {
-		// The key of a host function lies in the heap for as long as the VM.
-		key := vm.malloc(uint32(len(name)) + 1)
-		vm.mem.WriteString(key, name+"\x00")
-		f := vm.takeBox(vm.call32(fnNewHostFunction, uint64(key), uint64(len(name)), 0))
+		key := vm.newCString(name) // for the life of the VM
+		f := vm.unbox(vm.call32(fnNewHostFunction, uint64(key), uint64(len(name)), 0))
 		if err := vm.setFields(host, []Field{{name, f}}); err != nil {
 			return err
 		}
@@ -149,9 +146,8 @@ func (vm *VM) addHost(funcs []string) error {
 	return vm.setFields(global, []Field{{"__host", host}})
 }
 
-// compile returns the bytecode of a script, without its source text: a function
-// of the prelude reads as native code, and what the parser leaves behind in the
-// heap is left behind with the VM that it ran in.
+// compile returns the bytecode of a script without its source text, so that functions of the prelude read as native code.
+// It uses a VM of its own, whose heap keeps the parser's garbage.
 func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err error) {
 	vm, err := e.newVM(ctx)
 	if err != nil {
@@ -176,6 +172,8 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 	return code, err
 }
 
+// evalPrelude evaluates the prelude and keeps a handle of each entry point, so that a call of one is no look-up by name in
+// JavaScript.
 func (vm *VM) evalPrelude(code []byte) error {
 	at := vm.malloc(uint32(len(code)))
 	vm.mem.Write(at, code)
@@ -184,7 +182,7 @@ func (vm *VM) evalPrelude(code []byte) error {
 	if box == 0 {
 		return vm.exception()
 	}
-	entries, err := vm.checkValue(uint64(vm.takeBox(box)))
+	entries, err := vm.checkValue(uint64(vm.unbox(box)))
 	if err != nil {
 		return err
 	}
@@ -192,12 +190,6 @@ func (vm *VM) evalPrelude(code []byte) error {
 		return errors.New("its value is no object of entry points")
 	}
 	vm.entries = entries
-	return vm.findEntries()
-}
-
-// findEntries keeps a handle of each entry point, so that a call of one is no
-// look-up by name in JavaScript.
-func (vm *VM) findEntries() error {
 	global := Value(vm.call(fnGlobal, uint64(vm.js)))
 	defer vm.Free(global)
 	object, err := vm.get(global, "Object")
@@ -210,7 +202,7 @@ func (vm *VM) findEntries() error {
 		return err
 	}
 	defer vm.Free(keys)
-	names, err := vm.apply(keys, []Value{vm.entries})
+	names, err := vm.apply(keys, []Value{entries})
 	if err != nil {
 		return err
 	}
@@ -218,17 +210,14 @@ func (vm *VM) findEntries() error {
 	list, _ := vm.goValue(names, 0, nil).([]any)
 	for _, item := range list {
 		name, _ := item.(string)
-		f, err := vm.get(vm.entries, name)
-		if err != nil {
+		if vm.entryFns[name], err = vm.get(entries, name); err != nil {
 			return err
 		}
-		vm.entryFns[name] = f
 	}
 	return nil
 }
 
-// snapshot copies the VM at rest. The C stack below the stack pointer is dead
-// and left out.
+// snapshot copies the VM at rest, without the dead part of the C stack below the stack pointer.
 func (vm *VM) snapshot() (*Image, error) {
 	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
 	if !ok {
@@ -237,7 +226,10 @@ func (vm *VM) snapshot() (*Image, error) {
 	size := vm.mem.Size()
 	im := &Image{
 		size: size, stackPtr: sp.Get(), rt: vm.rt, js: vm.js, scratch: vm.scratch,
-		entries: vm.entries, entryFns: maps.Clone(vm.entryFns), layout: vm.layout(),
+		entries: vm.entries, entryFns: maps.Clone(vm.entryFns), spans: slices.Clone(vm.spans),
+	}
+	for _, r := range vm.regions {
+		im.regions = append(im.regions, Region{span: r.span, size: r.size})
 	}
 	if vm.companion != nil {
 		var err error
@@ -248,7 +240,7 @@ func (vm *VM) snapshot() (*Image, error) {
 	memory := vm.read(0, size)
 	start := -1
 	for at := int(uint32(sp.Get())) &^ (imagePage - 1); at <= len(memory); at += imagePage {
-		live := at < len(memory) && !isZero(memory[at:at+imagePage])
+		live := at < len(memory) && !bytes.Equal(memory[at:at+imagePage], zeroPage[:])
 		switch {
 		case live && start < 0:
 			start = at
@@ -260,9 +252,8 @@ func (vm *VM) snapshot() (*Image, error) {
 	return im, nil
 }
 
-// zeroFreeHeap fills the free heap with zeros, as far as it is in pieces worth it: what
-// a parser left behind is as large as what it made, and an image keeps all that
-// is not zero.
+// zeroFreeHeap zeroes the larger pieces of the free heap: an image stores all bytes that are not zero, and a parser leaves
+// as much garbage as code.
 func (vm *VM) zeroFreeHeap() {
 	const most, least, step = 1 << 20, 128, 2
 	var taken []uint32
@@ -278,19 +269,7 @@ func (vm *VM) zeroFreeHeap() {
 	}
 }
 
-var zeroPage [imagePage]byte
-
-func isZero(page []byte) bool { return bytes.Equal(page, zeroPage[:]) }
-
-// share lets isolates share what they do not write of the image, where the
-// system can.
-func (im *Image) share() {
-	if b, err := newBacking(im.size, im.runs); err == nil {
-		im.backing, im.runs = b, b.runs
-	}
-}
-
-// start makes a virtual machine that goes on where the image rests.
+// start makes a virtual machine that goes on from the image.
 func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	vm, err := e.newVM(ctx)
 	if err != nil {
@@ -302,8 +281,8 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 			return nil, errors.New("start an isolate: no memory")
 		}
 	}
-	if im.backing != nil && im.backing.lay(vm.read(0, im.size)) == nil {
-		vm.laid = im.backing
+	if im.file != nil && im.file.mapInto(vm.read(0, im.size)) == nil {
+		vm.file = im.file
 	} else {
 		for _, r := range im.runs {
 			vm.mem.Write(r.at, r.b)
@@ -317,22 +296,21 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	return vm, nil
 }
 
-// rewind is start in the place of vm, which is of no use after that. False when
-// its memory cannot be put back: it grew, the image has state beside it, or it
-// does not lie over the image.
+// rewind is start with the module instance of vm, which is of no use after that. False when the memory cannot be restored:
+// it grew, the image has state beside it, or it is no mapping of the image's file.
 func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
-	if vm.laid == nil || vm.laid != im.backing || vm.mem.Size() != im.size || im.companion != nil {
+	if vm.file == nil || vm.file != im.file || vm.mem.Size() != im.size || im.companion != nil {
 		return nil, false
 	}
 	if vm.companion != nil {
 		vm.companion.Close()
 		vm.companion = nil
 	}
-	if err := vm.laid.rewind(vm.read(0, im.size), uint32(im.stackPtr)); err != nil {
+	if err := vm.file.restore(vm.read(0, im.size), uint32(im.stackPtr)); err != nil {
 		return nil, false
 	}
 	fresh := vm.engine.blankVM(ctx)
-	fresh.mod, fresh.mem, fresh.linear, fresh.levels, fresh.laid = vm.mod, vm.mem, vm.linear, vm.levels, vm.laid
+	fresh.mod, fresh.mem, fresh.linear, fresh.frames, fresh.file = vm.mod, vm.mem, vm.linear, vm.frames, vm.file
 	if vm.following {
 		fresh.following = true
 		fresh.follow(false)
@@ -340,7 +318,7 @@ func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
 	return fresh, fresh.resume(im) == nil
 }
 
-// resume takes up where the image rests, once its memory is in place.
+// resume sets the state of vm that is not in its memory.
 func (vm *VM) resume(im *Image) error {
 	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
 	if !ok {
@@ -350,6 +328,10 @@ func (vm *VM) resume(im *Image) error {
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
 	vm.imageSize = im.size
 	vm.entryFns = im.entryFns
-	vm.restoreLayout(im.layout)
+	for _, r := range im.regions {
+		vm.regions = append(vm.regions, &Region{vm: vm, span: r.span, size: r.size})
+		vm.charged += int64(r.size) // the heap's limit is in the image
+	}
+	vm.spans = append(vm.spans, im.spans...)
 	return nil
 }

@@ -23,8 +23,7 @@ type imageFile struct {
 	Fns      []Value
 }
 
-// Fingerprint tells engines apart whose images do not fit each other: it is the
-// SHA-256 of the embedded module. Error: ErrNoArtifact.
+// Fingerprint is the SHA-256 of the embedded module: an image fits only an engine with the same one. Error: ErrNoArtifact.
 func Fingerprint() ([sha256.Size]byte, error) {
 	wasm, err := artifact()
 	if err != nil {
@@ -33,11 +32,10 @@ func Fingerprint() ([sha256.Size]byte, error) {
 	return sha256.Sum256(wasm), nil
 }
 
-// MarshalBinary implements encoding.BinaryMarshaler. What it returns is memory of
-// a virtual machine: store it only where machine code could be stored as well. Error: the image has regions
-// or a companion's state.
+// MarshalBinary implements encoding.BinaryMarshaler. The result is memory of a virtual machine: store it only where machine
+// code could be stored as well. Error: the image has regions or a companion's state.
 func (im *Image) MarshalBinary() ([]byte, error) {
-	if im.companion != nil || len(im.layout.regions)+len(im.layout.spans) > 0 {
+	if im.companion != nil || len(im.regions)+len(im.spans) > 0 {
 		return nil, errors.New("store an image: it has state outside of its memory")
 	}
 	f := imageFile{
@@ -57,19 +55,16 @@ func (im *Image) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. The image fits only an
-// engine with the Fingerprint, and host functions with the names, that it was
-// booted with; the caller sees to that.
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. The caller ensures that the engine's Fingerprint and the names of
+// host functions are those that the image was booted with.
 func (im *Image) UnmarshalBinary(data []byte) error {
 	var f imageFile
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&f); err != nil {
 		return fmt.Errorf("read an image: %w", err)
 	}
 	if len(f.At) != len(f.Bytes) || len(f.Names) != len(f.Fns) {
-		return fmt.Errorf(
-			"read an image: %d places for %d runs, %d names for %d functions", len(f.At), len(f.Bytes), len(f.Names),
-			len(f.Fns),
-		)
+		return fmt.Errorf("read an image: %d places for %d runs, %d names for %d functions",
+			len(f.At), len(f.Bytes), len(f.Names), len(f.Fns))
 	}
 	*im = Image{
 		size: f.Size, stackPtr: f.StackPtr, rt: f.RT, js: f.JS, scratch: f.Scratch,

@@ -10,39 +10,32 @@ import (
 	"time"
 )
 
-// IsolateOptions says what an isolate reaches.
+// IsolateOptions says what an isolate reaches. All callbacks run on the isolate's goroutine.
 type IsolateOptions struct {
-	// Funcs are the host functions, by the names given to Boot. One that is
-	// missing throws when it is called.
+	// Funcs are the host functions, by the names given to Boot. One that is missing throws when it is called.
 	Funcs map[string]Func
-	// Share is what Go may hold for the isolate and the others that share it: of
-	// Engine.Share. Default: as much as for all.
+	// Share is the memory that Go may hold for the isolate and the others with the same share: of Engine.Share. Default: as
+	// much as for all.
 	Share *HostMemory
-	// Modules are the sources of the modules that the host provides, by
-	// specifier.
+	// Modules are the sources of the modules that the host provides, by specifier.
 	Modules map[string]string
-	// OnRejection hears, at the end of a turn, of each promise that was rejected
-	// and has no handler. Called on the isolate's goroutine.
+	// OnRejection is called at the end of a turn for each promise that was rejected and has no handler.
 	OnRejection func(*Scope, *Error)
-	// OnReset hears that the isolate started over from its image: of a *KilledError,
-	// an out of memory *Error or another reason. All that was under way in it is
-	// lost. The scope is the one whose turn was the last, nil when there is none. Called on the isolate's goroutine.
+	// OnReset is called after the isolate started over from its image: cause is a *KilledError, an out of memory *Error or
+	// another reason. All that was under way in it is lost. The scope is that of the last turn, or nil.
 	OnReset func(scope *Scope, cause error)
-	// Companion makes the state that each VM has beside its memory; saved is what
-	// that of the image's VM saved, nil for an image without. Default: none.
+	// Companion makes the state that each VM has beside its memory; saved is the state that the companion of the image's VM
+	// saved, or nil. Default: none.
 	Companion func(vm *VM, saved any) Companion
-	// OnIdle hears, at the end of a turn, that its scope has no Async under way:
-	// nothing more will happen on its behalf unless the embedder acts. Called on
-	// the isolate's goroutine.
+	// OnIdle is called at the end of a turn whose scope has no Async under way: nothing more will happen on its behalf
+	// unless the embedder acts.
 	OnIdle func(*Scope)
-	// OnLost hears that a turn of the scope settled a promise that a scope awaited
-	// which has ended: what came after the await is lost. Once for each VM, since
-	// most of it is of no interest any more. Called on the isolate's goroutine.
+	// OnLost is called when a turn of the scope settled a promise that an ended scope awaited: the code after the await does
+	// not run. Once for each VM, since most cases are of no interest.
 	OnLost func(*Scope)
-	// OnCut hears that a turn of the scope was ended in its midst, since nobody waits for
-	// it. last, if any, is a last turn of the scope; after it startOver says whether
-	// the isolate starts over, with ErrAbandoned as cause. Called on the isolate's
-	// goroutine. Default: neither.
+	// OnCut is called when a turn of the scope was ended in its midst, since the scope is abandoned. last, if any, is a last
+	// turn of the scope; after it startOver says whether the isolate starts over, with ErrAbandoned as cause. Default:
+	// neither.
 	OnCut func(*Scope) (last func(*VM) error, startOver func() bool)
 }
 
@@ -57,47 +50,50 @@ type Isolate struct {
 	work    sync.WaitGroup // the loop and the Asyncs under way
 	vm      *VM            // the loop's
 	stop    atomic.Bool
-	gone    chan struct{}
-	room    readQuota
+	done    chan struct{} // closed at the end of the loop
+	reads   readQuota
 	retired atomic.Bool
-	// account is what Go holds for the isolate.
 	account *account
 	trim    *time.Timer // of the loop; nil before its first use
 }
 
-// task is one turn to run; done, if any, is told the result.
+// task is one turn to run.
 type task struct {
-	scope *Scope
-	fn    func(vm *VM) error
-	done  chan error
-	vm    *VM // only if this VM still runs; nil for any
-	// after, if any, is called when the turn is over, also if there was none for it.
-	after func()
-	// rewind is not a turn: the isolate starts over.
-	rewind bool
-	// trim is not a turn: free memory is given back.
-	trim bool
+	scope  *Scope
+	fn     func(vm *VM) error
+	result chan error // may be nil
+	vm     *VM        // only if this VM still runs; nil for any
+	after  func()     // is called when the turn is over or could not run; may be nil
+	rewind bool       // instead of a turn: the isolate starts over
+	trim   bool       // instead of a turn: free memory goes back to the system
 }
 
 // NewIsolate starts an isolate from image. Close it.
 func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
-	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{}), account: newAccount(cmp.Or(o.Share, e.memory))}
+	i := &Isolate{
+		engine: e, image: image, o: o, tasks: make(chan task, 64), done: make(chan struct{}),
+		account: newAccount(cmp.Or(o.Share, e.memory)),
+	}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := e.register(i); err != nil {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isolates == nil {
 		i.cancel()
+		return nil, ErrClosed
+	}
+	if err := i.renew(); err != nil {
 		return nil, err
 	}
+	e.isolates[i] = struct{}{}
+	i.work.Go(i.loop)
 	return i, nil
 }
 
-// renew replaces the VM by one fresh from the image. After a kill nothing less will
-// do: it may have come inside malloc, and memory that grew cannot shrink. It takes
-// 0.2 to 0.4 ms. The machine stack of the new VM grows anew, by doubling, and nothing
-// interrupts a step of that: a kill in the first deep recursion may wait for one of
-// 13 MB, which takes 3 ms, or 25 where pages of memory are slow.
+// renew replaces the VM by a new one from the image, which takes 0.2 to 0.4 ms: after a kill the old one may be inside
+// malloc, and memory that grew cannot shrink. The machine stack of the new VM grows by doubling, which nothing interrupts:
+// a kill in the first deep recursion may wait for a step of 13 MB, which takes 3 ms, or 25 where pages of memory are slow.
 //
-// The old VM goes first: the system may have no room for both. Without a new one the
-// isolate is over.
+// The old VM is closed first, since the system may have no room for both. Without a new one the isolate is over.
 func (i *Isolate) renew() error {
 	if i.vm != nil {
 		i.vm.close()
@@ -112,7 +108,7 @@ func (i *Isolate) renew() error {
 	return nil
 }
 
-// attach gives vm what an isolate's VM reaches, and makes it the isolate's.
+// attach makes vm the isolate's.
 func (i *Isolate) attach(vm *VM) {
 	vm.account = i.account
 	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
@@ -121,31 +117,34 @@ func (i *Isolate) attach(vm *VM) {
 	}
 }
 
-// Charge counts n bytes that Go holds for the isolate until Discharge. The error is for
-// JavaScript, or the end of ctx.
+// Charge counts n bytes that Go holds for the isolate until Discharge. The error is for JavaScript, or the end of ctx.
 func (i *Isolate) Charge(ctx context.Context, n int64) error { return i.account.charge(ctx, n) }
 
-// Discharge counts them no more.
+// Discharge counts n bytes less.
 func (i *Isolate) Discharge(n int64) { i.account.discharge(n) }
 
-// Closed reports whether nothing can run here any more: it was closed, or there was no room
-// to start over.
+// Closed reports whether no turn can run any more: the isolate was closed, or there was no memory to start over.
 func (i *Isolate) Closed() bool { return i.ctx.Err() != nil }
 
-// Do runs fn as one turn on behalf of scope, drains the job queue and returns
-// fn's error. A *KilledError means that the turn used up its budget; ErrClosed that
-// the isolate was closed; ErrAbandoned that nobody waits for the scope.
+// Retire marks the isolate: no new work is to begin in it. Retired reports it to those who start work.
+func (i *Isolate) Retire() { i.retired.Store(true) }
+
+// Retired reports whether Retire was called.
+func (i *Isolate) Retired() bool { return i.retired.Load() }
+
+// Do runs fn as one turn on behalf of scope, drains the job queue and returns fn's error. A *KilledError means that the
+// turn used up its budget; ErrClosed that the isolate was closed; ErrAbandoned that the scope is abandoned.
 func (i *Isolate) Do(scope *Scope, fn func(vm *VM) error) error {
-	t := task{scope: scope, fn: fn, done: make(chan error, 1)}
+	t := task{scope: scope, fn: fn, result: make(chan error, 1)}
 	if err := i.post(t); err != nil {
 		return err
 	}
 	select {
-	case err := <-t.done:
+	case err := <-t.result:
 		return err
-	case <-i.gone:
+	case <-i.done:
 		select {
-		case err := <-t.done:
+		case err := <-t.result:
 			return err
 		default:
 			return ErrClosed
@@ -163,7 +162,7 @@ func (i *Isolate) post(t task) error {
 }
 
 func (i *Isolate) loop() {
-	defer close(i.gone)
+	defer close(i.done)
 	defer func() {
 		if i.trim != nil {
 			i.trim.Stop()
@@ -176,8 +175,8 @@ func (i *Isolate) loop() {
 			if t.after != nil {
 				t.after()
 			}
-			if t.done != nil {
-				t.done <- err
+			if t.result != nil {
+				t.result <- err
 			}
 			i.runCrossings()
 		case <-i.ctx.Done():
@@ -189,7 +188,7 @@ func (i *Isolate) loop() {
 	}
 }
 
-// run runs a turn; after one that broke the VM the isolate starts over.
+// run runs a task. After a turn that broke the VM the isolate starts over.
 func (i *Isolate) run(t task) error {
 	if i.vm == nil {
 		return ErrClosed
@@ -199,7 +198,17 @@ func (i *Isolate) run(t task) error {
 		i.rewind()
 		return nil
 	case t.trim:
-		return i.discard()
+		if i.stop.Load() {
+			return nil
+		}
+		err := i.vm.guard(func() error {
+			i.vm.discardFree()
+			return nil
+		})
+		if err != nil {
+			i.reset(nil, err)
+		}
+		return err
 	}
 	defer i.scheduleTrim()
 	if t.vm != nil && (t.vm != i.vm || t.scope.ended()) {
@@ -209,63 +218,49 @@ func (i *Isolate) run(t task) error {
 		return ErrAbandoned
 	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
-	if i.vm.cut && !isCrash(err) {
-		i.afterInterrupted(t.scope)
-		return err
-	}
-	if !isCrash(err) {
-		if i.o.OnIdle != nil && t.scope.Idle() {
-			i.o.OnIdle(t.scope)
+	switch {
+	case isCrash(err):
+		if killed, ok := errors.AsType[*KilledError](err); ok {
+			err = killed
 		}
-		return err
-	}
-	if killed, ok := errors.AsType[*KilledError](err); ok {
-		err = killed
-	}
-	i.reset(t.scope, err)
-	return err
-}
-
-// discard gives back what is free, between turns.
-func (i *Isolate) discard() error {
-	if i.stop.Load() {
-		return nil
-	}
-	err := i.vm.guard(func() error {
-		i.vm.discardFree()
-		return nil
-	})
-	if err != nil {
-		i.reset(nil, err)
+		i.reset(t.scope, err)
+	case i.vm.cut:
+		if i.o.OnCut == nil {
+			break
+		}
+		last, startOver := i.o.OnCut(t.scope)
+		if last != nil {
+			_ = i.run(task{scope: t.scope, fn: last}) // its result is of no interest
+		}
+		if startOver() {
+			i.reset(nil, ErrAbandoned)
+		}
+	case i.o.OnIdle != nil && t.scope.Idle():
+		i.o.OnIdle(t.scope)
 	}
 	return err
 }
 
-// runCrossings runs the turns that the last one left to other scopes, and those that
-// these leave.
+// runCrossings runs the turns of other scopes that the last turn and these turns leave.
 func (i *Isolate) runCrossings() {
 	for vm := i.vm; vm != nil && !i.stop.Load(); vm = i.vm {
-		c := vm.nextCrossing()
-		switch {
-		case c == nil:
+		o := &vm.owners
+		if len(o.crossings) == 0 {
 			return
-		case c.scope == nil || c.scope.ended() || c.scope.abandoned():
-			i.dropCrossing(vm, c)
-		default:
-			// Who waits for the scope hears of a failure by OnReset.
-			_ = i.run(task{scope: c.scope, fn: c.settle})
 		}
-	}
-}
-
-// dropCrossing drops a crossing whose scope has ended.
-func (i *Isolate) dropCrossing(vm *VM, c *crossing) {
-	if !vm.owners.lost && i.o.OnLost != nil {
-		i.o.OnLost(c.by)
-	}
-	vm.owners.lost = true
-	if err := vm.guard(func() error { return c.free(vm) }); err != nil {
-		i.reset(nil, err)
+		c := o.crossings[0]
+		o.crossings = o.crossings[1:]
+		if c.scope != nil && !c.scope.ended() && !c.scope.abandoned() {
+			_ = i.run(task{scope: c.scope, fn: c.settle}) // OnReset reports a failure
+			continue
+		}
+		if !o.lost && i.o.OnLost != nil {
+			i.o.OnLost(c.by)
+		}
+		o.lost = true
+		if err := vm.guard(func() error { return c.free(vm) }); err != nil {
+			i.reset(nil, err)
+		}
 	}
 }
 
@@ -281,22 +276,18 @@ func (i *Isolate) reset(scope *Scope, cause error) {
 	}
 }
 
-// HeapFull reports whether the heap has reached its limit, then or before. The engine drops
-// reactions to promises that it has no room for, without a word. Call it on the
-// isolate's goroutine.
+// HeapFull reports whether the heap has reached its limit, then or before: QuickJS drops reactions to promises that it has
+// no room for, without an error. Call it on the isolate's goroutine.
 func (i *Isolate) HeapFull() bool { return i.vm.full() }
 
-// Reset starts the isolate over from its image: what was under way is lost.
+// Reset starts the isolate over from its image: all that was under way is lost.
 func (i *Isolate) Reset(scope *Scope, cause error) error {
-	return i.Do(scope, func(*VM) error {
-		panic(broken{cause})
-	})
+	return i.Do(scope, func(*VM) error { panic(broken{cause}) })
 }
 
-// Rewind starts the isolate over from its image before the next turn, in place if
-// that can be done, and does not wait for it. The caller sees to it that nothing
-// is under way, so that nothing is inside malloc: OnReset hears of it only when there
-// is no memory to start over.
+// Rewind starts the isolate over from its image before the next turn, in place if that can be done, and does not wait for
+// it. Nothing may be under way, so that nothing is inside malloc. OnReset is called only when there is no memory to start
+// over.
 func (i *Isolate) Rewind() {
 	_ = i.post(task{rewind: true}) // a closed isolate has nothing to start
 }
@@ -314,8 +305,7 @@ func (i *Isolate) rewind() {
 	}
 }
 
-// Snapshot returns an image of the isolate as it is now, at rest, with all that
-// was evaluated in it; from now on the isolate starts over from there.
+// Snapshot returns an image of the isolate as it is now, at rest; from now on the isolate starts over from there.
 func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
 	var image *Image
 	err := i.Do(scope, func(vm *VM) (err error) {
@@ -325,7 +315,9 @@ func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
 		if image, err = vm.snapshot(); err != nil {
 			return err
 		}
-		image.share()
+		if file, err := newMemoryFile(image.size, image.runs); err == nil {
+			image.file, image.runs = file, file.runs
+		}
 		i.image = image
 		return nil
 	})
@@ -340,24 +332,28 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		held := &asyncReservation{scope: scope, room: &i.room, account: i.account}
-		value, err := recoverPanic(context.WithValue(ctx, reservationKey{}, held), work)
-		held.freeUnlessUsed(value)
-		if over := held.addResult(ctx, value); over != nil {
-			value, err = nil, over
+		reservation := &asyncReservation{scope: scope, reads: &i.reads, account: i.account}
+		value, err := recoverPanic(context.WithValue(ctx, reservationKey{}, reservation), work)
+		if b := bufferOf(value); b != nil {
+			reservation.buffers = append(reservation.buffers, b)
 		}
-		settled := task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
+		if more := sizeOf(value) - reservation.n; more > 0 {
+			if over := reservation.add(ctx, more); over != nil {
+				value, err = nil, over
+			}
+		}
+		settled := task{scope: scope, vm: vm, after: reservation.release, fn: func(vm *VM) error {
 			scope.pending.Add(-1)
 			s.settle(vm, value, err)
 			return nil
 		}}
 		if i.post(settled) != nil { // a closed isolate has no promise left to settle
-			held.release()
+			reservation.release()
 		}
 	})
 }
 
-// recoverPanic runs work; a panic in it is an error like any other.
+// recoverPanic runs work and returns a panic in it as an error.
 func recoverPanic(ctx context.Context, work Async) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -367,17 +363,19 @@ func recoverPanic(ctx context.Context, work Async) (value any, err error) {
 	return work(ctx)
 }
 
-// Close ends the loop and the turn that runs, cancels what is under way and waits
-// for it to stop. Do not call it from a turn.
+// Close ends the loop and the turn that runs, cancels the work under way and waits for it to stop. Do not call it from a
+// turn.
 func (i *Isolate) Close() {
 	i.stop.Store(true)
 	i.cancel()
 	i.work.Wait()
-	for len(i.tasks) > 0 { // nobody runs them any more
+	for len(i.tasks) > 0 {
 		if t := <-i.tasks; t.after != nil {
 			t.after()
 		}
 	}
 	i.account.close()
-	i.engine.unregister(i)
+	i.engine.mu.Lock()
+	defer i.engine.mu.Unlock()
+	delete(i.engine.isolates, i)
 }

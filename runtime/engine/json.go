@@ -12,13 +12,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file writes JSON of values where they lie in linear memory. QuickJS asks each
-// property of each object by name and puts its text together a character at a time;
-// most of what is written is plain data, of which nothing can be heard: objects and
-// arrays without getters, proxies and toJSON. What is not is left to QuickJS.
+// This file writes JSON from linear memory. QuickJS looks each property of each object up by name and appends a character at
+// a time. Most JSON is of plain data, whose reading runs no code: objects and arrays without getters, proxies and toJSON.
+// The rest is left to QuickJS.
 
-// Where things lie in QuickJS's structures, in bytes (quickjs.c, JSContext, JSRuntime,
-// JSObject, JSShape, JSShapeProperty, JSString); quickjspatch has those of an array.
+// Offsets in QuickJS's structures, in bytes (quickjs.c, JSContext, JSRuntime, JSObject, JSShape, JSShapeProperty, JSString);
+// quickjspatch has those of an array.
 const (
 	contextRuntime = 8
 	runtimeAtoms   = 568 // the table of texts by atom
@@ -37,29 +36,25 @@ const (
 	taggedAtom    = 1 << 31 // of an integer
 	atomKindShift = 30      // of the second word of an atom's text
 	atomOfString  = 1
-	textPart      = 24 // of a text that is part of another: the offset there; or where one lies
+	textPart      = 24 // of a text that is part of another: the offset there; of an external one, its address
 	textParent    = 28
 	partOfAnother = 1
-	liesElsewhere = 2
+	externalText  = 2
+
+	classObject = 1
+	classArray  = 2
 )
 
 const (
-	classObject = 1
-	classArray  = 2
-
-	toJSON = "toJSON"
-	// predefined is more than QuickJS has atoms of its own, of which toJSON is one.
-	predefined = 1 << 10
-	// maxJSONDepth is less than QuickJS takes.
-	maxJSONDepth = 256
-	// maxJSON are bytes; more is left to QuickJS, which counts its memory.
-	maxJSON = 16 << 20
-	// jsonPace is how many values are written between two looks at the deadline.
-	jsonPace = 1 << 10
+	toJSON       = "toJSON"
+	predefined   = 1 << 10  // more than QuickJS has atoms of its own, of which toJSON is one
+	maxJSONDepth = 256      // less than QuickJS's limit
+	maxJSON      = 16 << 20 // bytes; more is left to QuickJS, which counts its memory
+	jsonPace     = 1 << 10  // values between two checks of the budget
 )
 
-// JSON is the text that JSON.stringify makes of argument i with gap, for plain data;
-// not ok for anything else, of which nothing was looked at that could be heard.
+// JSON is the text that JSON.stringify makes of argument i with gap, for plain data; not ok for anything else, of which no
+// code was run.
 func (c *Call) JSON(i int, gap string) (text Value, ok bool, err error) {
 	vm := c.vm
 	buffer, _ := vm.engine.buffers.Get().(*[]byte)
@@ -68,7 +63,7 @@ func (c *Call) JSON(i int, gap string) (text Value, ok bool, err error) {
 	}
 	w := jsonWriter{vm: vm, memory: vm.memory(), gap: gap, out: (*buffer)[:0]}
 	w.atoms = w.u32(w.u32(vm.js+contextRuntime) + runtimeAtoms)
-	if ok = w.knowsToJSON() && w.value(c.arg(i)); ok {
+	if ok = w.findToJSON() && w.value(c.Arg(i)); ok {
 		text, err = vm.newText(w.out)
 	}
 	if *buffer = w.out; cap(w.out) <= longestBuffer {
@@ -82,34 +77,31 @@ func (vm *VM) memory() []byte { return vm.read(0, vm.mem.Size()) }
 
 // jsonWriter writes values to out. Its methods report whether they were plain.
 type jsonWriter struct {
-	vm     *VM
-	memory []byte
-	atoms  uint32
-	gap    string
-	out    []byte
-	depth  int
-	seen   int // values
-	// shapes are the enumerable properties of objects of a shape; prototypes are those
-	// that were found without toJSON.
-	shapes     map[uint32][]jsonField
-	last       uint32
+	vm         *VM
+	memory     []byte
+	atoms      uint32
+	gap        string
+	out        []byte
+	depth      int
+	seen       int                    // values
+	shapes     map[uint32][]jsonField // the enumerable properties of objects of a shape
+	last       uint32                 // shape
 	lastFields []jsonField
-	prototypes []uint32
+	prototypes []uint32 // without toJSON
 }
 
-// jsonField is a property: which it is, and what its name is written as. One that is
-// an integer comes before those that are none, by its value.
+// jsonField is a property. Integers come first, by their value.
 type jsonField struct {
-	at      uint32
-	name    []byte
+	at      uint32 // its number in the shape
+	name    []byte // in JSON, with a colon
 	integer int64
 }
 
 // noInteger is greater than any integer of an atom.
 const noInteger = 1 << 32
 
-// knowsToJSON looks for the atom once.
-func (w *jsonWriter) knowsToJSON() bool {
+// findToJSON looks the atom up, once for each VM.
+func (w *jsonWriter) findToJSON() bool {
 	for atom := uint32(1); w.vm.toJSON == 0 && atom < predefined; atom++ {
 		if at := w.u32(w.atoms + 4*atom); w.u32(at) == uint32(len(toJSON)) && string(w.units(at)) == toJSON {
 			w.vm.toJSON = atom
@@ -157,7 +149,7 @@ func (w *jsonWriter) object(at uint32) bool {
 	w.depth++
 	defer func() { w.depth-- }()
 	shape := w.u32(at + objectShape)
-	if !w.inherits(shape) {
+	if !w.inheritsPlain(shape) {
 		return false
 	}
 	switch binary.LittleEndian.Uint16(w.memory[at+quickjspatch.ObjectClass:]) {
@@ -169,11 +161,10 @@ func (w *jsonWriter) object(at uint32) bool {
 	return false
 }
 
-// items writes an array, none of whose elements is missing.
+// items writes an array without holes.
 func (w *jsonWriter) items(at, shape uint32) bool {
 	count := w.u32(at + quickjspatch.ArrayCount)
 	if w.load(w.u32(at+objectProps)) != tagged(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
-
 		return false
 	}
 	w.out = append(w.out, '[')
@@ -244,7 +235,7 @@ func (w *jsonWriter) end(some bool, bracket byte) bool {
 	return true
 }
 
-// fieldsOf are the properties of a shape that are written, in the language's order.
+// fieldsOf returns the enumerable properties of a shape, in the language's order.
 func (w *jsonWriter) fieldsOf(shape uint32) ([]jsonField, bool) {
 	if shape == w.last {
 		return w.lastFields, true
@@ -313,8 +304,8 @@ func (w *jsonWriter) has(shape, wanted uint32) bool {
 	return !w.properties(shape, func(_, _, atom uint32) bool { return atom != wanted })
 }
 
-// inherits reports whether what an object of the shape inherits is plain as well.
-func (w *jsonWriter) inherits(shape uint32) bool {
+// inheritsPlain reports whether the prototypes of an object of the shape are plain as well.
+func (w *jsonWriter) inheritsPlain(shape uint32) bool {
 	for {
 		prototype := w.u32(shape + shapePrototype)
 		if prototype == 0 || slices.Contains(w.prototypes, prototype) {
@@ -328,7 +319,7 @@ func (w *jsonWriter) inherits(shape uint32) bool {
 	}
 }
 
-// units are where a text lies; of two bytes each when it is wide.
+// units returns the units of a text without a copy, of two bytes each when it is wide.
 func (w *jsonWriter) units(at uint32) []byte {
 	length := w.u32(at)
 	n, start := length&^wideBit, at+unitsOffset
@@ -338,7 +329,7 @@ func (w *jsonWriter) units(at uint32) []byte {
 	switch w.u32(at+4) >> kindShift & kindMask {
 	case partOfAnother:
 		start = w.u32(at+textPart) + w.u32(at+textParent) + unitsOffset
-	case liesElsewhere:
+	case externalText:
 		start = w.u32(at + textPart)
 	}
 	return w.memory[start : start+n]
@@ -350,7 +341,7 @@ func (w *jsonWriter) text(at uint32) bool {
 		return w.wide(units)
 	}
 	w.out = append(w.out, '"')
-	w.vm.inSteps(len(units), func(from, to int) {
+	w.vm.InSteps(len(units), func(from, to int) {
 		if len(w.out) <= maxJSON {
 			w.out = appendQuotedLatin1(w.out, units[from:to])
 		}
@@ -363,7 +354,7 @@ func (w *jsonWriter) text(at uint32) bool {
 func (w *jsonWriter) wide(units []byte) bool {
 	w.out = append(w.out, '"')
 	done := 0
-	w.vm.inSteps(len(units), func(_, to int) {
+	w.vm.InSteps(len(units), func(_, to int) {
 		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
@@ -375,7 +366,7 @@ func (w *jsonWriter) wide(units []byte) bool {
 	return len(w.out) <= maxJSON
 }
 
-// rope writes a text that is still to be put together, which the VM does.
+// rope writes a rope, which the VM makes a string of.
 func (w *jsonWriter) rope(v Value) bool {
 	units, free, err := w.vm.wideUnits(v)
 	if err != nil {
@@ -390,10 +381,12 @@ func (w *jsonWriter) rope(v Value) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// shortEscapes are what JSON writes of a character as a letter (ECMA-262, 25.5.2.4, table 79).
-var shortEscapes = [128]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r', '"': '"', '\\': '\\'} //nolint:gochecknoglobals // a table
+// shortEscapes are the letters that JSON escapes characters by (ECMA-262, 25.5.2.4, table 79).
+//
+//nolint:gochecknoglobals // a table
+var shortEscapes = [128]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r', '"': '"', '\\': '\\'}
 
-// appendQuotedLatin1 appends the inside of the quotes.
+// appendQuotedLatin1 appends the text between the quotes.
 func appendQuotedLatin1(out, units []byte) []byte {
 	kept := 0
 	for i, c := range units {
@@ -407,7 +400,7 @@ func appendQuotedLatin1(out, units []byte) []byte {
 	return append(out, units[kept:]...)
 }
 
-// appendQuotedWide is the same of UTF-16; a lone surrogate is escaped.
+// appendQuotedWide is appendQuotedLatin1 of UTF-16; a lone surrogate is escaped.
 func appendQuotedWide(out, units []byte) []byte {
 	for i := 0; i+1 < len(units); i += 2 {
 		r := rune(binary.LittleEndian.Uint16(units[i:]))

@@ -22,7 +22,8 @@ func TestJSONIsShort(t *testing.T) {
 	}}})
 	cost := func(text string) time.Duration {
 		return cheapest(t, i, `(() => {
-			globalThis.rows ??= Array.from({ length: 1000 }, (_, id) => ({ id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
+			globalThis.rows ??= Array.from({ length: 1000 }, (_, id) => ({
+			id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
 			globalThis.size ??= JSON.stringify(rows).length;
 			let n = 0;
 			for (let k = 0; k < 4; k++) n += `+text+`.length;

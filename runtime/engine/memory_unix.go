@@ -7,10 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapped is linear memory that reserves its whole address range at once, so
-// that growing copies nothing, and gives it back to the system when freed. Only
-// what is used may be written: a system that keeps count of what could be, by its
-// overcommit or a limit of the process, counts that alone.
+// mapped is linear memory that reserves its whole address range at once, so that growing copies nothing. Only the used part
+// may be written: systems with an overcommit limit, or a limit of the process, count that part alone.
 type mapped struct {
 	b    []byte
 	used uint64
@@ -30,8 +28,7 @@ func newMemory(first, limit uint64) experimental.LinearMemory {
 	return m
 }
 
-// Reallocate implements experimental.LinearMemory. Sizes are of whole pages of
-// WebAssembly, which those of systems divide.
+// Reallocate implements experimental.LinearMemory. Sizes are multiples of WebAssembly's pages, and so of the system's.
 func (m *mapped) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.b)) {
 		return nil
@@ -47,10 +44,8 @@ func (m *mapped) Reallocate(size uint64) []byte {
 
 // Free implements experimental.LinearMemory.
 func (m *mapped) Free() {
-	if m.b == nil {
-		return
+	if m.b != nil {
+		_ = unix.Munmap(m.b) // of a whole mapping it cannot fail
+		m.b = nil
 	}
-	// Unmapping what was mapped whole cannot fail.
-	_ = unix.Munmap(m.b)
-	m.b = nil
 }

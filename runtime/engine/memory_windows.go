@@ -46,10 +46,8 @@ func (m *reserved) Reallocate(size uint64) []byte {
 
 // Free implements experimental.LinearMemory.
 func (m *reserved) Free() {
-	if m.b == nil {
-		return
+	if m.b != nil {
+		_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(m.b))), 0, windows.MEM_RELEASE) // of a whole range it cannot fail
+		m.b = nil
 	}
-	// Releasing what was reserved whole cannot fail.
-	_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(m.b))), 0, windows.MEM_RELEASE)
-	m.b = nil
 }

@@ -21,13 +21,8 @@ func (vm *VM) Call(entry string, args ...any) (Value, error) {
 	return vm.apply(f, values)
 }
 
-// Text is ToString of v.
-func (vm *VM) Text(v Value) (string, error) { return vm.text(v) }
-
-// Import evaluates code as the module name and all it imports, drains the job
-// queue, and returns the module's namespace. Errors: what the module threw; a
-// top-level await that is still pending when the queue is empty. The caller
-// frees the value.
+// Import evaluates a module and all it imports, drains the job queue, and returns the module's namespace. Errors: the
+// module's exception; a top-level await that is still pending when the queue is empty. The caller frees the value.
 func (vm *VM) Import(module Source) (Value, error) {
 	promise, err := vm.evalModule(module)
 	if err != nil {
@@ -38,12 +33,10 @@ func (vm *VM) Import(module Source) (Value, error) {
 	return vm.settled(promise)
 }
 
-// evalModule begins to evaluate a module and returns the promise of its
-// namespace.
+// evalModule begins to evaluate a module and returns the promise of its namespace.
 func (vm *VM) evalModule(module Source) (Value, error) {
 	code, free := vm.write(module.Code)
-	name := vm.malloc(uint32(len(module.Name)) + 1)
-	vm.mem.WriteString(name, module.Name+"\x00")
+	name := vm.newCString(module.Name)
 	const asModule = 1
 	box := vm.call32(fnEvalModule, uint64(code), uint64(len(module.Code)), uint64(name), asModule)
 	free()
@@ -51,20 +44,14 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 	if box == 0 {
 		return 0, vm.exception()
 	}
-	promise := vm.takeBox(box)
-	if promise.tag() == tagException {
-		return 0, vm.exception()
-	}
-	return promise, nil
+	return vm.checkValue(uint64(vm.unbox(box)))
 }
 
-// Loaded is the specifier of a module that the host provides; as a value for
-// VM.New it is the module's namespace. The module is evaluated at once, unless
-// it has been, so it must not await at its top level. Its default export must
-// exist.
+// Loaded is the specifier of a module of IsolateOptions.Modules; as a value for VM.New it is the module's namespace. The
+// module is evaluated at once, unless it has been, so it must not await at its top level. It must have a default export.
 type Loaded string
 
-// load returns the namespace of a module that the host provides.
+// load returns the namespace of a module of IsolateOptions.Modules.
 func (vm *VM) load(specifier string) (Value, error) {
 	if _, ok := vm.mods[specifier]; !ok {
 		return 0, &Error{Name: "Error", Message: fmt.Sprintf("no such module %q", specifier)}
@@ -80,7 +67,7 @@ func (vm *VM) load(specifier string) (Value, error) {
 	return vm.settled(promise)
 }
 
-// settled returns what a promise was fulfilled with.
+// settled returns the value of a fulfilled promise.
 func (vm *VM) settled(promise Value) (Value, error) {
 	const (
 		pending  = 0
@@ -92,7 +79,7 @@ func (vm *VM) settled(promise Value) (Value, error) {
 	case rejected:
 		reason := Value(vm.call(fnPromiseResult, uint64(vm.js), uint64(promise)))
 		defer vm.Free(reason)
-		if known, ok := vm.rejected[promise]; ok { // it is being reported by the return
+		if known, ok := vm.rejected[promise]; ok { // the error returned here reports it
 			vm.Free(known)
 			vm.Free(promise)
 			delete(vm.rejected, promise)
@@ -121,9 +108,8 @@ func (vm *VM) newCString(s string) uint32 {
 	return ptr
 }
 
-// hostModuleNormalize is env.host_module_normalize(base, name) -> name: the
-// bundler has resolved everything but the host's own modules, whose names stand
-// for themselves.
+// hostModuleNormalize is env.host_module_normalize(base, name) -> name. The bundler has resolved all imports but those of
+// the host's own modules, whose names stay as they are.
 func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
 	name := vm.cString(uint32(stack[1]))
 	vm.depth++
@@ -131,8 +117,7 @@ func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
 	stack[0] = uint64(vm.newCString(name))
 }
 
-// hostModuleLoad is env.host_module_load(name, &length) -> source, or 0 with an
-// exception pending.
+// hostModuleLoad is env.host_module_load(name, &length) -> source, or 0 with an exception pending.
 func hostModuleLoad(vm *VM, _ api.Module, stack []uint64) {
 	name, length := vm.cString(uint32(stack[0])), uint32(stack[1])
 	vm.depth++

@@ -2,36 +2,27 @@ package engine
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
-// maxOffloads is how much offloaded work runs at once, including work whose turn has
-// ended: more waits, on its own turn's time.
-const maxOffloads = 8
+const (
+	// maxOffloads is the most offloaded work that runs at once, including work whose turn has ended. More waits, on its own
+	// turn's time.
+	maxOffloads = 8
+	// leastPause is the least time between two checks of the CPU time that offloaded work used.
+	leastPause = time.Millisecond / 4
+)
 
-// leastPause is the least time between two checks of the CPU time that offloaded work used.
-const leastPause = time.Millisecond / 4
-
-// outcome is the result of offloaded work, and the CPU time it took.
+// outcome is the result of offloaded work, and its CPU time.
 type outcome struct {
 	value any
 	err   error
 	took  time.Duration
 }
 
-// offloaded is work on a thread of its own.
-type offloaded struct {
-	clock cpuClock
-	start time.Duration
-}
-
-func (a offloaded) cpuTime() time.Duration { return a.clock.read() - a.start }
-
-// Offload runs work that may take long and cannot check the budget by itself, on a thread
-// of its own while the isolate waits. Its CPU time is the turn's. When the budget is used
-// up the turn ends, and the result is lost. The work must not touch the VM, and must read
-// copies only.
+// Offload runs work that may take long and cannot check the budget by itself, on a thread of its own while the isolate
+// waits. Its CPU time is the turn's. When the budget is used up the turn ends, and the result is lost. The work must not
+// touch the VM, and must read copies only.
 func (c *Call) Offload(work func() (any, error)) (any, error) {
 	vm, t := c.vm, c.vm.running
 	if t == nil || !t.bounded {
@@ -47,10 +38,10 @@ func (c *Call) Offload(work func() (any, error)) (any, error) {
 		t.charge(vm.engine.now().Sub(waited))
 		vm.killTurn()
 	}
-	started, done, gone := make(chan offloaded, 1), make(chan outcome), make(chan struct{})
+	started, done, gone := make(chan func() time.Duration, 1), make(chan outcome), make(chan struct{})
 	defer close(gone)
 	go vm.engine.runOffloaded(work, started, done, gone)
-	at := <-started
+	used := <-started
 	timer.Reset(t.remaining())
 	for {
 		select {
@@ -68,7 +59,7 @@ func (c *Call) Offload(work func() (any, error)) (any, error) {
 		default:
 		}
 		left := t.remaining()
-		if more := left - at.cpuTime(); more > 0 {
+		if more := left - used(); more > 0 {
 			timer.Reset(max(more, leastPause))
 			continue
 		}
@@ -77,8 +68,7 @@ func (c *Call) Offload(work func() (any, error)) (any, error) {
 	}
 }
 
-// chargeOffloaded charges a work that is done. One that took more than was left ends the turn,
-// as it would have if it had been looked at in time.
+// chargeOffloaded charges finished work. Work that took more time than was left ends the turn.
 func (vm *VM) chargeOffloaded(o outcome) (any, error) {
 	left := vm.running.remaining()
 	vm.running.charge(min(o.took, left))
@@ -88,25 +78,27 @@ func (vm *VM) chargeOffloaded(o outcome) (any, error) {
 	return o.value, o.err
 }
 
-// runOffloaded does the work on a thread of its own, and tells of both ends, unless nobody
-// waits any more. A panic is the work's error.
-func (e *Engine) runOffloaded(work func() (any, error), started chan<- offloaded, done chan<- outcome, gone <-chan struct{}) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	at := offloaded{clock: threadClock()}
-	at.start = at.clock.read()
-	started <- at
+// runOffloaded does the work on a thread of its own. It sends the clock of its CPU time and, unless gone is closed, its
+// outcome; a panic is the work's error.
+func (e *Engine) runOffloaded(
+	work func() (any, error), started chan<- func() time.Duration, done chan<- outcome, gone <-chan struct{},
+) {
+	used, stop := WorkTime()
+	defer stop()
+	started <- used
 	var o outcome
 	defer func() {
 		if p := recover(); p != nil {
 			o = outcome{err: fmt.Errorf("host function panicked: %v", p)}
 		}
-		o.took = at.cpuTime()
+		o.took = used()
 		<-e.offloads
 		select {
 		case done <- o:
 		case <-gone:
-			freeBuffer(o.value)
+			if b := bufferOf(o.value); b != nil {
+				b.Free()
+			}
 		}
 	}()
 	o.value, o.err = work()

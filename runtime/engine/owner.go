@@ -6,38 +6,34 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file keeps scopes apart that share a virtual machine: what awaits a promise
-// goes on on behalf of the scope that awaits it, in a turn of its own, whichever
-// scope's turn settles the promise. So code that waits for what another request
-// began, as of ready ??= init(), is not lost with that one, nor charged to it. It takes
-// a hook in the module (quickjspatch/owner.go): code bound to its scope in JavaScript would miss
-// await, which calls nothing that could be replaced there, and async functions lowered
-// to older code would be other code than the author's, and slower.
+// This file keeps scopes apart that share a virtual machine: code after an await goes on on behalf of the scope that awaits,
+// in a turn of its own, whichever scope's turn settles the promise. So a request that awaits a promise of another one, as
+// of ready ??= init(), is not lost with that one, nor charged to it. It takes a hook in the module
+// (quickjspatch/owner.go): a hook in JavaScript would miss await, which calls no function there, and async functions
+// lowered to older code would be slower, and other code than the author's.
 
-// newcomers is how many scopes a VM knows before it looks for ended ones.
-const newcomers = 32
+// newScopes is the number of scopes that a VM adds before it looks for ended ones.
+const newScopes = 32
 
-// owners is what a VM knows of the scopes that may await something in it.
+// owners are the scopes that may await something in a VM.
 type owners struct {
-	global api.MutableGlobal // quickjspatch.OwnerGlobal
-	scopes map[uint32]*Scope // by number
-	sweep  int               // how many there are when ended ones are forgotten
-	// crossings are what is to be settled for other scopes after this turn.
-	crossings []*crossing
-	// lost is whether the embedder has heard of a crossing that found its scope ended.
-	lost bool
+	global    api.MutableGlobal // quickjspatch.OwnerGlobal
+	scopes    map[uint32]*Scope // by number
+	sweep     int               // the number of scopes at which ended ones are dropped
+	crossings []*crossing       // to be settled after this turn
+	lost      bool              // IsolateOptions.OnLost was called
 }
 
-// crossing is a promise with the reactions of one scope, and what to settle it with.
+// crossing is a promise with the reactions of another scope than the turn's, and its result.
 type crossing struct {
 	number         uint32
-	scope          *Scope // nil when it has ended and was forgotten
+	scope          *Scope // nil when it has ended and was dropped
 	by             *Scope // whose turn settled it
 	promise, value Value
 	rejected       uint64
 }
 
-// setOwner has what is awaited from now on belong to scope.
+// setOwner makes scope the owner of promises awaited from now on.
 func (vm *VM) setOwner(scope *Scope) {
 	o := &vm.owners
 	if o.global == nil {
@@ -45,7 +41,7 @@ func (vm *VM) setOwner(scope *Scope) {
 		if o.global, ok = vm.mod.ExportedGlobal(quickjspatch.OwnerGlobal).(api.MutableGlobal); !ok {
 			return // it is no module of ours
 		}
-		o.scopes, o.sweep = map[uint32]*Scope{}, newcomers
+		o.scopes, o.sweep = map[uint32]*Scope{}, newScopes
 	}
 	o.global.Set(uint64(scope.number))
 	if _, known := o.scopes[scope.number]; known || scope.number == 0 {
@@ -57,14 +53,13 @@ func (vm *VM) setOwner(scope *Scope) {
 				delete(o.scopes, number)
 			}
 		}
-		o.sweep = 2*len(o.scopes) + newcomers
+		o.sweep = 2*len(o.scopes) + newScopes
 	}
 	o.scopes[scope.number] = scope
 }
 
-// settleOwned is fulfill_or_reject_promise for a promise that another scope than
-// the turn's awaits too: the reactions of each other scope move to a promise of
-// their own, which a later turn of that scope settles.
+// settleOwned is fulfill_or_reject_promise for a promise that other scopes than the turn's await too: the reactions of each
+// other scope move to a promise of their own, which a later turn of that scope settles.
 func settleOwned(vm *VM, stack []uint64) {
 	promise := tagged(tagObject, uint32(stack[0]))
 	value := Value(uint64(uint32(stack[2])) | uint64(uint32(stack[3]))<<32)
@@ -75,10 +70,16 @@ func settleOwned(vm *VM, stack []uint64) {
 		next := vm.readU32(at + quickjspatch.ListNext)
 		if owner := vm.readU32(at + quickjspatch.Owner); owner != 0 && owner != vm.scope.number {
 			c := vm.crossingTo(owner, from)
-			if c.promise == 0 {
-				c.promise, c.value, c.rejected = vm.newPending(), vm.Dup(value), rejected
+			if c.promise == 0 { // its promise is settled by the crossing alone, and its rejection is not reported
+				pending, s, err := vm.newPromise()
+				if err != nil {
+					panic(broken{err})
+				}
+				s.free(vm)
+				vm.mem.WriteByte(vm.promiseData(pending)+quickjspatch.Handled, 1)
+				c.promise, c.value, c.rejected = pending, vm.Dup(value), rejected
 			}
-			vm.moveTo(at, vm.reactions(c.promise, rejected))
+			vm.moveListItem(at, vm.reactions(c.promise, rejected))
 		}
 		if at = next; n%1024 == 0 {
 			vm.Interrupt()
@@ -87,8 +88,7 @@ func settleOwned(vm *VM, stack []uint64) {
 	vm.call(fnSettle, uint64(vm.js), uint64(promise), uint64(value), rejected)
 }
 
-// crossingTo is the crossing to the scope of that number among those from index
-// from on.
+// crossingTo returns the crossing to the scope of that number, which is new unless it is among those from index from on.
 func (vm *VM) crossingTo(number uint32, from int) *crossing {
 	o := &vm.owners
 	for _, c := range o.crossings[from:] {
@@ -104,32 +104,17 @@ func (vm *VM) crossingTo(number uint32, from int) *crossing {
 	return c
 }
 
-// newPending returns a promise that nothing else settles and whose rejection is
-// nobody's concern.
-func (vm *VM) newPending() Value {
-	functions := vm.malloc(16)
-	promise, err := vm.checkValue(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
-	if err != nil {
-		panic(broken{err})
-	}
-	vm.Free(Value(vm.readU64(functions)))
-	vm.Free(Value(vm.readU64(functions + 8)))
-	vm.call(fnFree, uint64(functions))
-	vm.mem.WriteByte(vm.promiseData(promise)+quickjspatch.Handled, 1)
-	return promise
-}
-
 func (vm *VM) promiseData(promise Value) uint32 {
 	return vm.readU32(uint32(promise) + quickjspatch.ObjectData)
 }
 
-// reactions is the list of a promise's reactions.
+// reactions returns the list_head of a promise's reactions.
 func (vm *VM) reactions(promise Value, rejected uint64) uint32 {
 	return vm.promiseData(promise) + quickjspatch.Reactions + uint32(rejected)*quickjspatch.ListSize
 }
 
-// moveTo takes an item out of its list and puts it at the end of another one.
-func (vm *VM) moveTo(item, list uint32) {
+// moveListItem moves an item of a list_head to the end of another list.
+func (vm *VM) moveListItem(item, list uint32) {
 	link := func(previous, next uint32) {
 		vm.mem.WriteUint32Le(previous+quickjspatch.ListNext, next)
 		vm.mem.WriteUint32Le(next, previous)
@@ -139,28 +124,16 @@ func (vm *VM) moveTo(item, list uint32) {
 	link(item, list)
 }
 
-// Dup is v once more.
+// Dup returns another reference to v.
 func (vm *VM) Dup(v Value) Value { return Value(vm.call(fnDup, uint64(vm.js), uint64(v))) }
 
-// nextCrossing returns the next crossing, nil when there is none.
-func (vm *VM) nextCrossing() *crossing {
-	o := &vm.owners
-	if len(o.crossings) == 0 {
-		return nil
-	}
-	c := o.crossings[0]
-	o.crossings = o.crossings[1:]
-	return c
-}
-
-// settle settles the promise of a crossing; it is for a turn of its scope.
+// settle settles the promise of a crossing, in a turn of its scope.
 func (c *crossing) settle(vm *VM) error {
 	vm.call(fnSettle, uint64(vm.js), uint64(c.promise), uint64(c.value), c.rejected)
 	return c.free(vm)
 }
 
-// free is instead of settle, for a scope that has ended: what awaits there does not
-// go on, as on the platform.
+// free frees a crossing. Without settle, for a scope that has ended, code after the await does not run, as on the platform.
 func (c *crossing) free(vm *VM) error {
 	if c.scope != nil {
 		c.scope.pending.Add(-1)

@@ -1,43 +1,47 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/tetratelabs/wazero/api"
 )
-
-// startAsync gives work to the isolate and returns the promise of its result.
-func (vm *VM) startAsync(work Async) (Value, error) {
-	if vm.async == nil {
-		return 0, TypeError("no work can be started while the image is made")
-	}
-	functions := vm.malloc(16)
-	defer func() { vm.call(fnFree, uint64(functions)) }()
-	promise, err := vm.checkValue(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
-	if err != nil {
-		return 0, err
-	}
-	s := settler{resolve: Value(vm.readU64(functions)), reject: Value(vm.readU64(functions + 8))}
-	vm.async(vm, work, s)
-	return promise, nil
-}
 
 // settler holds the two functions of a pending promise.
 type settler struct{ resolve, reject Value }
 
-// settle resolves with value or rejects with err, and frees the functions. With a heap that
-// has no room for either the VM is of no use any more: who waits would wait for ever.
+// newPromise makes a pending promise.
+func (vm *VM) newPromise() (Value, settler, error) {
+	functions := vm.malloc(16)
+	defer func() { vm.call(fnFree, uint64(functions)) }()
+	promise, err := vm.checkValue(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
+	if err != nil {
+		return 0, settler{}, err
+	}
+	return promise, settler{resolve: Value(vm.readU64(functions)), reject: Value(vm.readU64(functions + 8))}, nil
+}
+
+// startAsync starts work and returns the promise of its result.
+func (vm *VM) startAsync(work Async) (Value, error) {
+	if vm.async == nil {
+		return 0, TypeError("no work can be started while the image is made")
+	}
+	promise, s, err := vm.newPromise()
+	if err == nil {
+		vm.async(vm, work, s)
+	}
+	return promise, err
+}
+
+// settle resolves with value or rejects with err, and frees the functions. If the heap has no room for either, it breaks
+// the VM: the promise would stay pending for ever.
 func (s settler) settle(vm *VM, value any, err error) {
 	defer s.free(vm)
 	f := s.resolve
 	if err != nil {
-		f = s.reject
-		e, ok := asError(err)
-		if !ok {
-			e = &Error{Name: "Error", Message: err.Error()}
-		}
-		value = e
+		f, value = s.reject, errorFor(err)
 	}
 	v, err := vm.New(value)
-	if e, ok := asError(err); ok { // the heap cannot take it
+	if e, ok := errors.AsType[*Error](err); ok { // the heap cannot take it
 		f = s.reject
 		v, err = vm.New(e)
 	}
@@ -65,11 +69,10 @@ func (vm *VM) apply(f Value, args []Value) (Value, error) {
 		uint64(len(args)), uint64(argv)))
 }
 
-// hostPromiseRejection is env.host_promise_rejection(promise, reason, handled):
-// a promise was rejected without a handler, or got its handler after that. Both
-// boxes become the host's. What is left when the job queue is empty is reported.
+// hostPromiseRejection is env.host_promise_rejection(promise, reason, handled): a promise was rejected without a handler,
+// or got its handler after that. The host owns both boxes. Rejections left when the job queue is empty are reported.
 func hostPromiseRejection(vm *VM, _ api.Module, stack []uint64) {
-	promise, reason := vm.takeBox(uint32(stack[0])), vm.takeBox(uint32(stack[1]))
+	promise, reason := vm.unbox(uint32(stack[0])), vm.unbox(uint32(stack[1]))
 	handled := uint32(stack[2]) != 0
 	vm.depth++
 	defer func() { vm.depth-- }()
@@ -92,8 +95,8 @@ func hostPromiseRejection(vm *VM, _ api.Module, stack []uint64) {
 	vm.rejected[promise] = reason
 }
 
-// takeBox returns what a box holds and frees the box alone.
-func (vm *VM) takeBox(box uint32) Value {
+// unbox returns the value in a box and frees the box alone.
+func (vm *VM) unbox(box uint32) Value {
 	v := Value(vm.readU64(box))
 	vm.depth++
 	vm.call(fnFree, uint64(box))
@@ -101,10 +104,9 @@ func (vm *VM) takeBox(box uint32) Value {
 	return v
 }
 
-// reportRejections tells of the promises that were rejected and have no handler
-// now that the job queue is empty: the entry point "rejected", and OnRejection
-// unless that returns true. "handled" hears when one of them gets its handler
-// after all. Either may be missing.
+// reportRejections reports the promises without a handler after the job queue is empty: to the entry point "rejected",
+// and to OnRejection unless that returns true. The entry point "handled" is called when one of them gets its handler after
+// all. Either may be missing.
 func (vm *VM) reportRejections() {
 	for len(vm.rejected) > 0 {
 		for promise, reason := range vm.rejected {
@@ -132,4 +134,15 @@ func (vm *VM) offer(entry string, promise, reason Value) bool {
 	}
 	defer vm.Free(result)
 	return result.tag() == tagBool && uint32(result) != 0
+}
+
+// Promise returns the state of the promise that argument i is: 0 while it is pending, 1 when it was fulfilled and 2 when it
+// was rejected, with its result.
+func (c *Call) Promise(i int) (state int, result Value) {
+	promise := c.Arg(i)
+	state = int(int32(c.vm.call32(fnPromiseState, uint64(c.vm.js), uint64(promise))))
+	if state <= 0 {
+		return 0, tagged(tagUndefined, 0)
+	}
+	return state, Value(c.vm.call(fnPromiseResult, uint64(c.vm.js), uint64(promise)))
 }

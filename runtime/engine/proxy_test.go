@@ -23,7 +23,8 @@ func TestProxyDefine(t *testing.T) {
 		},
 		"writable": {`const p = through(sealed()); return Reflect.defineProperty(p, "a", { writable: true })`, `true`},
 		"made read-only": {
-			`const p = through({ a: 1 }); Object.defineProperty(p, "a", { writable: false }); return Object.getOwnPropertyDescriptor(p, "a").writable`,
+			`const p = through({ a: 1 }); Object.defineProperty(p, "a", { writable: false });
+				return Object.getOwnPropertyDescriptor(p, "a").writable`,
 			`false`,
 		},
 		"frozen": {
@@ -37,8 +38,9 @@ func TestProxyDefine(t *testing.T) {
 		"another frozen value": {`return refused({ value: 2 }, Object.freeze({ a: 1 }))`, `"TypeError"`},
 		"the frozen value":     {`return refused({ value: 1 }, Object.freeze({ a: 1 }))`, `"taken"`},
 	} {
-		i := start(t, engine.IsolateOptions{})
-		code := `(() => {
+		t.Run(name, func(t *testing.T) {
+			i := start(t, engine.IsolateOptions{})
+			code := `(() => {
 			const through = target => new Proxy(target, { defineProperty: (o, k, d) => Reflect.defineProperty(o, k, d) });
 			const sealed = () => Object.seal({ a: 1 });
 			// A trap that says it has done what it has not.
@@ -48,8 +50,9 @@ func TestProxyDefine(t *testing.T) {
 			};
 			` + c.code + `
 		})()`
-		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != c.want {
-			t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
-		}
+			if got, err := run(i, scope(t, time.Minute), code); err != nil || got != c.want {
+				t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
+			}
+		})
 	}
 }

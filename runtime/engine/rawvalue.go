@@ -7,43 +7,45 @@ import (
 	"math"
 )
 
-// This file is for an embedder that runs code of its own between JavaScript and
-// JavaScript: values as they are, exceptions that go on as the object that was
-// thrown, and state beside the VM's memory.
+// This file is for an embedder that runs code of its own between JavaScript and JavaScript, as WebAssembly does: values
+// without conversion, exceptions that go on as the object that was thrown, and state beside the VM's memory.
 
-// Companion is state of a VM that is not in its linear memory. It is used on the
-// isolate's goroutine only.
+// Companion is state of a VM that is not in its linear memory. It is used on the isolate's goroutine only.
 type Companion interface {
-	// Save returns what the companion of a VM that goes on from here begins with.
-	// The VM is at rest. What is returned is never changed.
+	// Save returns the state for the companion of a VM that goes on from the image of this one. The VM is at rest. The state
+	// is never changed.
 	Save() (any, error)
 	// Close frees it. The VM is of no use any more.
 	Close()
 }
 
-// Companion is what IsolateOptions.Companion made for the VM; nil without one.
+// Companion is the result of IsolateOptions.Companion for the VM; nil without one.
 func (vm *VM) Companion() Companion { return vm.companion }
 
-// Context carries the VM, and lives as long.
+// Context carries the VM, and lives as long as it.
 func (vm *VM) Context() context.Context { return vm.ctx }
 
 // VM is the VM of the turn that runs.
 func (c *Call) VM() *VM { return c.vm }
 
-// Arg is argument i as it is; it stays the caller's.
-func (c *Call) Arg(i int) Value { return c.arg(i) }
+// Arg is argument i without conversion; the caller owns it.
+func (c *Call) Arg(i int) Value {
+	if i >= c.argc {
+		return tagged(tagUndefined, 0)
+	}
+	return Value(c.vm.readU64(c.argv + uint32(i)*8))
+}
 
 // BigInt becomes a BigInt.
 type BigInt int64
 
-// ThrownError is an exception as JavaScript threw it: the same value goes on when a
-// Func returns it.
+// ThrownError is an exception as JavaScript threw it: a Func that returns it throws the same value again.
 type ThrownError struct{ value Value }
 
 // Error implements error.
 func (t *ThrownError) Error() string { return "JavaScript threw" }
 
-// Value is what was thrown; it stays the error's.
+// Value is the value that was thrown; the error owns it.
 func (t *ThrownError) Value() Value { return t.value }
 
 // thrown takes the pending exception out of the VM.
@@ -51,8 +53,7 @@ func (vm *VM) thrown() *ThrownError {
 	return &ThrownError{Value(vm.call(fnGetException, uint64(vm.js)))}
 }
 
-// Invoke is Call with values as they are, which become the engine's; the error
-// is a *ThrownError.
+// Invoke is Call with values without conversion, which it frees; the error is a *ThrownError.
 func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 	defer vm.freeAll(args)
 	f, ok := vm.entryFns[entry]
@@ -71,9 +72,6 @@ func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 // Collect runs JavaScript's garbage collector.
 func (vm *VM) Collect() { vm.call(fnRunGC, uint64(vm.rt)) }
 
-// Length is the number of items of array.
-func (vm *VM) Length(array Value) uint32 { return vm.length(array) }
-
 // InvokeWith is Invoke with values as VM.New takes them.
 func (vm *VM) InvokeWith(entry string, args ...any) (Value, error) {
 	values, err := vm.convert(args)
@@ -83,7 +81,7 @@ func (vm *VM) InvokeWith(entry string, args ...any) (Value, error) {
 	return vm.Invoke(entry, values...)
 }
 
-// Throw is v, which becomes the engine's, as an exception.
+// Throw is v as an exception, which owns it.
 func Throw(v Value) error { return &ThrownError{v} }
 
 // Index is item i of array, owned by the caller; the error is a *ThrownError.
@@ -95,7 +93,7 @@ func (vm *VM) Index(array Value, i uint32) (Value, error) {
 	return v, nil
 }
 
-// ToInt32 is the language's; the error is a *ThrownError.
+// ToInt32 is ECMA-262's; the error is a *ThrownError.
 func (vm *VM) ToInt32(v Value) (int32, error) {
 	if v.tag() == tagInt {
 		return int32(v), nil
@@ -106,7 +104,7 @@ func (vm *VM) ToInt32(v Value) (int32, error) {
 	return int32(vm.readU32(vm.scratch)), nil
 }
 
-// ToNumber is the language's; the error is a *ThrownError.
+// ToNumber is ECMA-262's; the error is a *ThrownError.
 func (vm *VM) ToNumber(v Value) (float64, error) {
 	switch v.tag() {
 	case tagInt:
@@ -120,7 +118,7 @@ func (vm *VM) ToNumber(v Value) (float64, error) {
 	return math.Float64frombits(vm.readU64(vm.scratch)), nil
 }
 
-// ToBigInt64 is the language's; the error is a *ThrownError.
+// ToBigInt64 is ECMA-262's; the error is a *ThrownError.
 func (vm *VM) ToBigInt64(v Value) (int64, error) {
 	if int32(vm.call32(fnToBigInt64, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
 		return 0, vm.thrown()
@@ -128,26 +126,29 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 	return int64(vm.readU64(vm.scratch)), nil
 }
 
-// Interrupt is for code of the embedder's own that runs long on behalf of the
-// turn: it ends the turn, by a panic, when its budget is used up or the isolate
-// is closing. It is cheap; call it about once a millisecond.
+// Interrupt is for code of the embedder that runs long on behalf of the turn: it ends the turn, by a panic, when its budget
+// is used up or the isolate is closing. It is cheap; call it about once a millisecond.
 func (vm *VM) Interrupt() {
 	if !vm.killing {
 		vm.checkBudget()
 	}
 }
 
-// InSteps goes through n bytes in steps, and ends the turn between two of them as
-// Interrupt does.
-func (vm *VM) InSteps(n int, step func(from, to int)) { vm.inSteps(n, step) }
+// InSteps calls step for the parts of n bytes, with Interrupt between them.
+func (vm *VM) InSteps(n int, step func(from, to int)) {
+	for at := 0; at < n; at += pace {
+		step(at, min(at+pace, n))
+		if n > pace {
+			vm.Interrupt()
+		}
+	}
+}
 
-// IsBroken reports whether err comes from a turn that has to end: it is to be given
-// to Abort.
+// IsBroken reports whether err comes from a turn that has to end: pass it to Abort.
 func IsBroken(err error) bool {
 	_, ok := errors.AsType[broken](err)
 	return ok
 }
 
-// Abort ends the turn by a panic, as Interrupt does; err is why. The isolate
-// starts over from its image.
+// Abort ends the turn with err by a panic, as Interrupt does. The isolate starts over from its image.
 func (vm *VM) Abort(err error) { panic(broken{err}) }

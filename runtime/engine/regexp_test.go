@@ -26,14 +26,16 @@ func TestUnicodeSets(t *testing.T) {
 		`[/]`: "SyntaxError", `[(]`: "SyntaxError", `[|]`: "SyntaxError",
 		`)`: "SyntaxError", `{`: "SyntaxError", `]`: "SyntaxError",
 	} {
-		for _, made := range []string{`new RegExp(PATTERN, "gv")`, `new RegExp(PATTERN, "giv")`} {
-			code := `(() => { const PATTERN = String.raw` + "`" + pattern + "`" + `; try { return "` + subject + `".match(` + made +
-				`) } catch (e) { return e.name } })()`
-			got, err := run(i, scope(t, time.Minute), code)
-			if err != nil || got != want && got != `"`+want+`"` {
-				t.Errorf("%s of /%s/: %s, error %v; want %s", made, pattern, got, err, want)
+		t.Run(pattern, func(t *testing.T) {
+			for _, made := range []string{`new RegExp(PATTERN, "gv")`, `new RegExp(PATTERN, "giv")`} {
+				code := `(() => { const PATTERN = String.raw` + "`" + pattern + "`" + `; try { return "` + subject + `".match(` + made +
+					`) } catch (e) { return e.name } })()`
+				got, err := run(i, scope(t, time.Minute), code)
+				if err != nil || got != want && got != `"`+want+`"` {
+					t.Errorf("%s of /%s/: %s, error %v; want %s", made, pattern, got, err, want)
+				}
 			}
-		}
+		})
 	}
 	if got, err := run(i, scope(t, time.Minute), `[/a-b&&/v.test("a-b&&"), /a-b&&/v.source]`); err != nil || got != `[true,"a-b&&"]` {
 		t.Errorf("a literal: %s, error %v", got, err)
@@ -50,13 +52,16 @@ func TestSearch(t *testing.T) {
 		let seed = SEED;
 		const below = (n) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * n); };
 		const one = (all) => all[below(all.length)];
-		const atoms = ["a", "b", "-", "é", "⛵", "🚣", "\\ud83d", "\\udea3", ".", "\\s", "\\w", "\\b", "[ab]", "[^a]", "[a-c-]", "[]", "[^]", "[é-⛵]", "[\\uffff]", "[^\\0-\\udfff]", "[\\ue000-\\uffff]", "[🚣a]", "[a-bd-ef-gi-jl-mo-pr-su-vx-y]"];
+		const atoms = ["a", "b", "-", "é", "⛵", "🚣", "\\ud83d", "\\udea3", ".", "\\s", "\\w", "\\b", "[ab]", "[^a]", "[a-c-]", "[]",
+		"[^]", "[é-⛵]", "[\\uffff]", "[^\\0-\\udfff]", "[\\ue000-\\uffff]", "[🚣a]", "[a-bd-ef-gi-jl-mo-pr-su-vx-y]"];
 		const part = (deep) => {
 			const text = () => Array.from({ length: below(4) }, () => part(deep - 1)).join("");
 			const atom = deep > 0 && below(3) === 0
-				? one([() => "(" + text() + ")", () => "(?:" + text() + "|" + text() + ")", () => "(?=" + text() + ")", () => "(?!" + text() + ")", () => "(?<=" + text() + ")", () => "(?i:" + text() + ")", () => "(?m:^" + text() + ")"])()
+				? one([() => "(" + text() + ")", () => "(?:" + text() + "|" + text() + ")", () => "(?=" + text() + ")",
+				() => "(?!" + text() + ")", () => "(?<=" + text() + ")", () => "(?i:" + text() + ")", () => "(?m:^" + text() + ")"])()
 				: one(atoms);
-			return atom + (atom.includes("(?=") || atom.includes("(?!") || atom.includes("(?<") || atom === "\\b" ? "" : one(["", "", "", "", "*", "+", "?", "{0}", "{2}", "{0,2}?"]));
+			return atom + (atom.includes("(?=") || atom.includes("(?!") || atom.includes("(?<") || atom === "\\b" ? "" : one(["", "",
+			"", "", "*", "+", "?", "{0}", "{2}", "{0,2}?"]));
 		};
 		const made = () => {
 			const head = one(["", "", "^", "^", "^ab", "^a-", "$", "|^"]);
@@ -70,13 +75,16 @@ func TestSearch(t *testing.T) {
 			let found, sticky;
 			try { found = new RegExp(source, flags); sticky = new RegExp(source, flags + "y"); } catch { continue; }
 			for (let k = 0; k < 4; k++) {
-				const wide = below(2), text = Array.from({ length: below(9) }, () => one(wide ? ["a", "b", "-", "A", "é", "\n", "⛵", "🚣", "\ud83d", "\udea3", "\uffff"] : ["a", "b", "-", "A", "é", "\n", "y"])).join("");
+				const wide = below(2), text = Array.from({
+				length: below(9) }, () => one(wide ? ["a", "b", "-", "A", "é", "\n", "⛵", "🚣", "\ud83d", "\udea3", "\uffff"] : ["a",
+				"b", "-", "A", "é", "\n", "y"])).join("");
 				const from = flags === "g" ? below(text.length + 1) : 0;
 				found.lastIndex = from;
 				const got = found.exec(text);
 				let want = null;
 				for (let at = from; at <= text.length && !want; at++) {
-					if (/[uv]/.test(flags) && at > from && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1))) continue; // within a character
+					if (/[uv]/.test(flags) && at > from && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1,
+					at + 1))) continue; // within a character
 					sticky.lastIndex = at;
 					want = sticky.exec(text);
 				}
@@ -115,8 +123,10 @@ func TestSearchIsShort(t *testing.T) {
 	for expression, times := range map[string]time.Duration{
 		`/^b/`: 100, `/^[bc]/`: 100, `/^(?:b|c)/`: 100, `/b/`: 3, `/[bc]/`: 2, `/[bc]d/g`: 2,
 	} {
-		if got := cost(expression); got*times > each {
-			t.Errorf("%s takes %v, and not a %dth of the %v of one that is tried everywhere", expression, got, times, each)
-		}
+		t.Run(expression, func(t *testing.T) {
+			if got := cost(expression); got*times > each {
+				t.Errorf("%s takes %v, and not a %dth of the %v of one that is tried everywhere", expression, got, times, each)
+			}
+		})
 	}
 }

@@ -1,37 +1,34 @@
 package engine
 
-import "math"
-
-// This file gives the embedder stretches of linear memory that are its own and
-// not the JavaScript heap's: what it does there, JavaScript sees in an
-// ArrayBuffer without a copy. Linear memory never moves while a VM lives, so the
-// bytes of a region stay where they are until Resize.
+import (
+	"math"
+	"slices"
+)
 
 const (
-	// reserve is how far linear memory may grow. The heap and the regions
-	// together may hold DefaultMemoryLimit; a region that has to move when it
-	// grows needs its old place and its new one at the same time.
+	// reserve is the limit of linear memory. The heap and the regions together may hold DefaultMemoryLimit; a region that
+	// moves needs its old span and its new one at the same time.
 	reserve = 2*DefaultMemoryLimit + memoryHeadroom
-	// leastHeap is what the heap keeps whatever regions hold: a limit of nothing
-	// would be no limit to QuickJS.
+	// leastHeap is the limit of the heap beside the largest regions: a limit of 0 would be no limit to QuickJS.
 	leastHeap = 1 << 20
 )
 
-// Region is a stretch of the linear memory of one VM. It belongs to the turn
-// that runs, as the VM does.
+// Region is a part of the linear memory of one VM that is the embedder's and not the JavaScript heap's: JavaScript sees its
+// bytes in an ArrayBuffer without a copy. Linear memory never moves while a VM lives, so the bytes stay where they are
+// until Resize. A Region belongs to the turn that runs, as the VM does.
 type Region struct {
 	vm *VM
 	span
 	size uint32 // bytes in use, of the span's
 }
 
-// span is a stretch of linear memory, in whole pages.
+// span is a part of linear memory, in whole pages.
 type span struct{ at, length uint32 }
 
 func (s span) end() uint32 { return s.at + s.length }
 
-// NewRegion returns a region of size bytes, a multiple of 64 KiB, that are all
-// zero. False when the isolate would hold more than its limit.
+// NewRegion returns a region of size zero bytes, a multiple of 64 KiB. False when the isolate would hold more than its
+// limit.
 func (vm *VM) NewRegion(size uint64) (*Region, bool) {
 	r := &Region{vm: vm, span: span{at: vm.mem.Size()}}
 	vm.regions = append(vm.regions, r)
@@ -42,8 +39,7 @@ func (vm *VM) NewRegion(size uint64) (*Region, bool) {
 	return r, true
 }
 
-// Regions are the regions that are not freed, in the order they were made: in a
-// VM started from an image, those of the image.
+// Regions are the regions that are not freed, in the order they were made, those of the VM's image first.
 func (vm *VM) Regions() []*Region { return vm.regions }
 
 // Size is the number of bytes in use.
@@ -52,8 +48,8 @@ func (r *Region) Size() uint32 { return r.size }
 // Bytes are the region's, in place, until the next Resize.
 func (r *Region) Bytes() []byte { return r.vm.read(r.at, r.size) }
 
-// Resize makes the region longer; it may move, with what it holds, and what is
-// new is zero. False when the isolate would hold more than its limit.
+// Resize makes the region longer; new bytes are zero, and the region may move. False when the isolate would hold more than
+// its limit.
 func (r *Region) Resize(size uint64) bool {
 	if size > DefaultMemoryLimit || size < uint64(r.size) || !r.vm.Charge(int64(size)-int64(r.size)) {
 		return false
@@ -66,7 +62,7 @@ func (r *Region) Resize(size uint64) bool {
 	return false
 }
 
-// extend makes room in place: within the span, or at the end of memory.
+// extend grows in place: within the span, or at the end of memory.
 func (r *Region) extend(size uint32) bool {
 	if size <= r.length {
 		return true
@@ -78,7 +74,7 @@ func (r *Region) extend(size uint32) bool {
 	return true
 }
 
-// move takes another span, with room to grow into if that can be had.
+// move takes another span, with space to grow into if memory allows.
 func (r *Region) move(size uint32) bool {
 	to, ok := r.vm.takeSpan(size)
 	if !ok {
@@ -91,37 +87,34 @@ func (r *Region) move(size uint32) bool {
 	return true
 }
 
-// Free gives the region back. Nothing may look at its bytes any more.
+// Free frees the region. Its bytes must not be used any more.
 func (r *Region) Free() {
-	for n, x := range r.vm.regions {
-		if x == r {
-			r.vm.regions = append(r.vm.regions[:n:n], r.vm.regions[n+1:]...)
-			r.vm.freeSpan(r.span, r.size)
-			r.vm.Charge(-int64(r.size))
-			return
-		}
+	n := slices.Index(r.vm.regions, r)
+	if n < 0 {
+		return
 	}
+	r.vm.regions = slices.Concat(r.vm.regions[:n], r.vm.regions[n+1:])
+	r.vm.freeSpan(r.span, r.size)
+	r.vm.Charge(-int64(r.size))
 }
 
-// Alias returns an ArrayBuffer over the region's bytes in place. It must be
-// detached before the region is resized or freed.
+// Alias returns an ArrayBuffer over the region's bytes. Detach it before the region is resized or freed.
 func (r *Region) Alias() (Value, error) {
 	const noFree, noOpaque, notShared = 0, 0, 0
 	return r.vm.checkValue(r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noFree, noOpaque, notShared))
 }
 
-// Detach makes buffer an ArrayBuffer of no bytes. What is no ArrayBuffer, or
-// detached already, is left alone.
+// Detach makes buffer an ArrayBuffer of no bytes. It ignores other values and detached buffers.
 func (vm *VM) Detach(buffer Value) { vm.call(fnDetachArrayBuffer, uint64(vm.js), uint64(buffer)) }
 
-// takeSpan returns a free span that is all zero.
+// takeSpan returns a span of zeros.
 func (vm *VM) takeSpan(size uint32) (span, bool) {
 	for n, s := range vm.spans {
 		if s.length < size {
 			continue
 		}
 		if s.length == size {
-			vm.spans = append(vm.spans[:n:n], vm.spans[n+1:]...)
+			vm.spans = slices.Concat(vm.spans[:n], vm.spans[n+1:])
 		} else {
 			vm.spans[n] = span{s.at + size, s.length - size}
 		}
@@ -136,8 +129,7 @@ func (vm *VM) takeSpan(size uint32) (span, bool) {
 	return span{}, false
 }
 
-// freeSpan makes s free; its first used bytes may be other than zero. Free spans
-// that touch become one.
+// freeSpan frees s, of which used bytes may not be zero. Adjacent free spans become one.
 func (vm *VM) freeSpan(s span, used uint32) {
 	clear(vm.read(s.at, used))
 	rest := vm.spans[:0]
@@ -162,12 +154,15 @@ func (vm *VM) growMemory(n uint32) bool {
 	return ok
 }
 
-// Charge counts n bytes, which may be negative, that the embedder holds outside
-// of the heap on the isolate's behalf: heap and charges share one limit. False,
-// and nothing is counted, when that would be passed.
+// Charge counts n bytes, which may be negative, that the embedder holds outside of the heap on the isolate's behalf: heap
+// and charges share one limit. False, and nothing is counted, when that would be exceeded.
 func (vm *VM) Charge(n int64) bool {
-	if n > 0 && !vm.hasRoomFor(n) {
-		return false
+	if n > 0 {
+		left := DefaultMemoryLimit - vm.charged
+		// HeapUsed walks all of the heap: it comes last.
+		if n > left-leastHeap || n > left-vm.heapSize() && n > left-vm.HeapUsed() {
+			return false
+		}
 	}
 	vm.charged += n
 	vm.call(fnSetMemoryLimit, uint64(vm.heapLimit()))
@@ -180,17 +175,7 @@ func (vm *VM) heapLimit() int64 { return max(DefaultMemoryLimit-vm.charged, leas
 // Charged is the number of bytes that regions hold, and that Charge counted.
 func (vm *VM) Charged() int64 { return vm.charged }
 
-// hasRoomFor looks at the memory that the heap ever took first, since counting what
-// it holds now walks all of it.
-func (vm *VM) hasRoomFor(n int64) bool {
-	left := DefaultMemoryLimit - vm.charged
-	if n > left-leastHeap {
-		return false
-	}
-	return n <= left-vm.heapSize() || n <= left-vm.HeapUsed()
-}
-
-// heapSize is the memory that the heap ever took.
+// heapSize is the most bytes that the heap has taken so far.
 func (vm *VM) heapSize() int64 {
 	heap := int64(vm.mem.Size())
 	for _, r := range vm.regions {
@@ -202,30 +187,8 @@ func (vm *VM) heapSize() int64 {
 	return heap
 }
 
-// HeapUsed is how many bytes of the heap are taken. It walks all of it.
+// HeapUsed is the number of bytes of the heap in use. It walks all of it.
 func (vm *VM) HeapUsed() int64 {
 	vm.call(fnMemoryUsage, uint64(vm.rt), uint64(vm.scratch))
 	return int64(min(vm.readU64(vm.scratch), math.MaxInt64)) // malloc_size is the first field
-}
-
-// layout is how an image stores regions and free spans.
-type layout struct {
-	regions []Region
-	spans   []span
-}
-
-func (vm *VM) layout() (l layout) {
-	for _, r := range vm.regions {
-		l.regions = append(l.regions, Region{span: r.span, size: r.size})
-	}
-	l.spans = append(l.spans, vm.spans...)
-	return l
-}
-
-func (vm *VM) restoreLayout(l layout) {
-	for _, r := range l.regions {
-		vm.regions = append(vm.regions, &Region{vm: vm, span: r.span, size: r.size})
-		vm.charged += int64(r.size) // the heap's limit is in the image
-	}
-	vm.spans = append(vm.spans, l.spans...)
 }

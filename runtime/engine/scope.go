@@ -6,62 +6,51 @@ import (
 	"time"
 )
 
-// Scope is the life of one request in an isolate: its context, its CPU budget
-// and its meter. Every turn of the event loop runs on behalf of one scope, and
-// host calls, timers and promises that a turn started settle on behalf of the
-// same scope; what it awaits goes on on its behalf, whoever settles the promise. A
-// Scope is safe for concurrent use.
+// Scope is the life of one request in an isolate: its context, its CPU budget and its meter. Every turn of the event loop
+// runs on behalf of one scope, as do the host calls, timers and promises that the turn started and the code after its
+// awaits, whoever settles the promise. A Scope is safe for concurrent use.
 type Scope struct {
 	// Value is the embedder's own; set before the scope is used.
 	Value any
-	// Abandoned reports whether nobody waits for the scope, nor for anything that it
-	// began: then it gets no turn any more, and the one that runs is ended. It is asked
-	// before each turn, and in turns about once a millisecond, and must be quick. Set
-	// before the scope is used. Default: somebody always waits.
+	// Abandoned reports whether no client waits for the scope, nor for anything that it began: then it gets no further
+	// turn, and the one that runs is ended. It is called before each turn and about once a millisecond within, and must be
+	// quick. Set before the scope is used. Default: never.
 	Abandoned func() bool
 
-	// number tells what the scope awaits from what others do; 0: see Share.
-	number uint32
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	budget time.Duration
-	cpu    atomic.Int64
-	// turn is the turn that runs, nil between turns.
-	turn atomic.Pointer[turn]
-	// pending counts the scope's Asyncs under way.
-	pending atomic.Int32
-	// clockStopped is whether Date tells 1970: see StopClock.
-	clockStopped bool
-	// outside is what Go holds for the scope, in bytes: asyncmemory.go.
-	outside atomic.Int64
+	number       uint32 // of the owner of promises that it awaits; 0: see Share
+	ctx          context.Context
+	cancel       context.CancelCauseFunc
+	budget       time.Duration
+	cpu          atomic.Int64         // nanoseconds of the turns that ended
+	turn         atomic.Pointer[turn] // that runs; nil between turns
+	pending      atomic.Int32         // Asyncs under way
+	clockStopped bool                 // see StopClock
+	outside      atomic.Int64         // bytes that Go holds for the scope: asyncmemory.go
 }
 
-// NewScope returns a scope that ends with ctx or with End. A budget of 0 sets
-// no limit to the CPU time of its turns.
+// NewScope returns a scope that ends with ctx or with End. A budget of 0 sets no limit to the CPU time of its turns.
 func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
 	s := &Scope{Value: value, budget: budget, number: scopes.Add(1)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s
 }
 
-// backgroundScope is the scope of what an image is made by.
+// backgroundScope returns the scope of turns that make an image.
 func backgroundScope(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
 
 // scopes counts the scopes made.
 var scopes atomic.Uint32
 
-// Share has what is awaited in the scope's turns go on in whichever turn settles
-// it, as at the top level of a module, which outlives its evaluation. It is called
-// before the scope is used.
+// Share lets code after an await of the scope run in whichever turn settles the promise, as at the top level of a module,
+// which outlives its evaluation. Call it before the scope is used.
 func (s *Scope) Share() { s.number = 0 }
 
 // Context ends when the scope does.
 func (s *Scope) Context() context.Context { return s.ctx }
 
-// CPU is the CPU time that the scope's turns took so far, the one that runs
-// included. Time spent waiting does not count. Where a thread's CPU time cannot be
-// read, which is everywhere but on Linux, it is the elapsed time of turns. What counts
-// is an assumption: the threads of the turns and of their host calls.
+// CPU is the CPU time that the scope's turns took so far, the one that runs included, without time spent waiting: that of
+// the threads of turns and their host calls (assumption). On systems other than Linux, where the CPU time of a thread
+// cannot be read, it is the elapsed time of turns.
 func (s *Scope) CPU() time.Duration {
 	used := time.Duration(s.cpu.Load())
 	if t := s.turn.Load(); t != nil {
@@ -70,26 +59,10 @@ func (s *Scope) CPU() time.Duration {
 	return used
 }
 
-// begin begins a turn on the calling thread, which is locked.
-func (s *Scope) begin() *turn {
-	t := &turn{clock: threadClock(), began: time.Since(opened), bounded: s.budget > 0, limit: s.budget - time.Duration(s.cpu.Load())}
-	t.start = t.clock.read()
-	s.turn.Store(t)
-	return t
-}
-
-// end charges the turn to the scope.
-func (s *Scope) end(t *turn) {
-	s.turn.Store(nil)
-	s.cpu.Add(int64(t.cpuTime()))
-}
-
-// Refill gives the scope its whole budget again: what begins is as good as a
-// request of its own. It counts from the next turn on.
+// Refill gives the scope its whole budget again from the next turn on, for work that counts as a request of its own.
 func (s *Scope) Refill() { s.cpu.Store(0) }
 
-// StopClock has Date tell the first of January 1970 in the scope's turns. It is
-// called before the scope is used.
+// StopClock makes Date return the first of January 1970 in the scope's turns. Call it before the scope is used.
 func (s *Scope) StopClock() { s.clockStopped = true }
 
 // ClockStopped reports whether StopClock was called.
@@ -98,8 +71,9 @@ func (s *Scope) ClockStopped() bool { return s.clockStopped }
 // Idle reports whether no Async is under way for the scope.
 func (s *Scope) Idle() bool { return s.pending.Load() == 0 }
 
-// End ends the scope: what it still has under way is cancelled and its promises
-// stay pending for ever. The cause may be nil.
+// End ends the scope: its work under way is cancelled and its promises stay pending for ever. The cause may be nil.
 func (s *Scope) End(cause error) { s.cancel(cause) }
 
 func (s *Scope) ended() bool { return s.ctx.Err() != nil }
+
+func (s *Scope) abandoned() bool { return s != nil && s.Abandoned != nil && s.Abandoned() }

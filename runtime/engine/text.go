@@ -10,29 +10,29 @@ import (
 	"unsafe"
 )
 
-// This file makes bytes of text and text of bytes where they lie in linear
-// memory. QuickJS goes over text a character at a time, several times; Go takes
-// eight at once, and a copy too many of megabytes is felt.
+// This file converts text in linear memory, in place: QuickJS reads text a character at a time, several times; Go reads
+// eight at once, and an extra copy of megabytes takes noticeable time.
 //
-// A string of QuickJS is a header of six words and its units: bytes of Latin-1,
-// or UTF-16 when one is above U+00FF (quickjs.c, struct JSString).
+// A string of QuickJS is a header of six words and its units: bytes of Latin-1, or UTF-16 when one is above U+00FF
+// (quickjs.c, struct JSString).
 const (
 	unitsOffset = 24
 	wideBit     = 1 << 31 // of the first word; the others are the length
 	kindShift   = 28      // of the second word: two bits, 0 when the units follow the header
 	kindMask    = 3
 
-	// longText is from how many bytes on a new string is filled in place.
+	// longText is the bytes from which a new string is filled in place.
 	longText = 4 << 10
-	// pace is how many bytes are done between two looks at the deadline.
+	// pace is the bytes between two checks of the budget.
 	pace = 256 << 10
+	// longestBuffer is the most bytes of a buffer that is kept for the next text.
+	longestBuffer = 8 << 20
 )
 
 // Latin1 becomes a string of characters up to U+00FF, one for each byte.
 type Latin1 []byte
 
-// stringUnits is the units of v where they lie; not ok when v is no string, or one that
-// is put together of others.
+// stringUnits returns the units of v without a copy; not ok when v is no string, or a rope.
 func (vm *VM) stringUnits(v Value) (units []byte, wide, ok bool) {
 	if v.tag() != tagString {
 		return nil, false, false
@@ -49,7 +49,7 @@ func (vm *VM) stringUnits(v Value) (units []byte, wide, ok bool) {
 	return vm.read(at+unitsOffset, n), wide, true
 }
 
-// wideUnits is ToString of v as UTF-16, whatever it is made of, until free.
+// wideUnits is ToString of v as UTF-16, valid until free.
 func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
 	ptr := vm.call32(fnToWideString, uint64(vm.js), uint64(vm.scratch), uint64(v))
 	if ptr == 0 {
@@ -59,13 +59,13 @@ func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
 	return vm.read(ptr, 2*vm.readU32(vm.scratch)), free, nil
 }
 
-// text returns ToString of v; lone surrogates become U+FFFD.
-func (vm *VM) text(v Value) (string, error) { return vm.takeText(v, nil) }
+// Text is ToString of v; lone surrogates become U+FFFD.
+func (vm *VM) Text(v Value) (string, error) { return vm.takeText(v, nil) }
 
-// errRefused is the error of a text that there is no room for; its call knows more.
+// errRefused is the error of a text that no memory is left for; Call.refusal says why.
 var errRefused = errors.New("there is no room for a text")
 
-// takeText is text that counts as the call's, if there is one.
+// takeText is Text that counts for the call, if there is one.
 func (vm *VM) takeText(v Value, c *Call) (string, error) {
 	units, wide, ok := vm.stringUnits(v)
 	if !ok {
@@ -77,7 +77,7 @@ func (vm *VM) takeText(v Value, c *Call) (string, error) {
 			return "", errRefused
 		}
 		out.Grow(len(units))
-		vm.inSteps(len(units), func(from, to int) { out.Write(units[from:to]) })
+		vm.InSteps(len(units), func(from, to int) { out.Write(units[from:to]) })
 		return out.String(), nil
 	}
 	if len(units) <= longestBuffer/2 {
@@ -96,9 +96,9 @@ func (vm *VM) takeText(v Value, c *Call) (string, error) {
 	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
-// lengthUTF8 is how many bytes appendText makes of units.
+// lengthUTF8 returns the number of bytes that appendText makes of units.
 func (vm *VM) lengthUTF8(units []byte, wide bool) (n int) {
-	vm.inSteps(len(units), func(from, to int) {
+	vm.InSteps(len(units), func(from, to int) {
 		if wide {
 			n += lengthWide(units, from, to)
 			return
@@ -133,7 +133,7 @@ func lengthWide(units []byte, from, to int) (n int) {
 func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
 func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }
 
-// composedText is text of what QuickJS has to put together first.
+// composedText is takeText of a value that QuickJS has to make a string of.
 func (vm *VM) composedText(v Value, c *Call) (string, error) {
 	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
 	if ptr == 0 {
@@ -152,8 +152,7 @@ func (vm *VM) composedText(v Value, c *Call) (string, error) {
 	return s, nil
 }
 
-// withoutSurrogates puts U+FFFD for each lone surrogate, which QuickJS writes as
-// three bytes.
+// withoutSurrogates replaces each lone surrogate, which QuickJS writes as three bytes, by U+FFFD.
 func withoutSurrogates(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -167,19 +166,9 @@ func withoutSurrogates(s string) string {
 	return out.String()
 }
 
-// inSteps goes through n bytes in steps; a turn over its budget ends between two.
-func (vm *VM) inSteps(n int, step func(from, to int)) {
-	for at := 0; at < n; at += pace {
-		step(at, min(at+pace, n))
-		if n > pace {
-			vm.Interrupt()
-		}
-	}
-}
-
 func (vm *VM) isASCII(b []byte) bool {
 	ascii := true
-	vm.inSteps(len(b), func(from, to int) { ascii = ascii && isASCII(b[from:to]) })
+	vm.InSteps(len(b), func(from, to int) { ascii = ascii && isASCII(b[from:to]) })
 	return ascii
 }
 
@@ -198,18 +187,14 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// longestBuffer is the most bytes of a buffer that is kept for the next text.
-const longestBuffer = 8 << 20
-
-// withUTF8 gives use units as UTF-8, for as long as it runs; a lone surrogate
-// becomes U+FFFD. A new megabyte each time would cost more than what is written
-// into it.
+// withUTF8 calls use with units as UTF-8, in a reused buffer: a new megabyte each time would cost more than the conversion. A
+// lone surrogate becomes U+FFFD.
 func (vm *VM) withUTF8(units []byte, wide bool, use func(text []byte)) {
 	buffer, _ := vm.engine.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	most := 2 * len(units) // bytes that a unit becomes
+	most := 2 * len(units)
 	if wide {
 		most = len(units) / 2 * 3
 	}
@@ -222,11 +207,11 @@ func (vm *VM) withUTF8(units []byte, wide bool, use func(text []byte)) {
 
 func (vm *VM) appendText(out, units []byte, wide bool) []byte {
 	if !wide {
-		vm.inSteps(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
+		vm.InSteps(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
 		return out
 	}
 	done := 0
-	vm.inSteps(len(units), func(_, to int) {
+	vm.InSteps(len(units), func(_, to int) {
 		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
@@ -272,10 +257,9 @@ func appendUTF8(out, units []byte) []byte {
 	return out
 }
 
-// EncodedText is ToString of argument i as a Uint8Array of UTF-8; a lone
-// surrogate becomes U+FFFD.
+// EncodedText is ToString of argument i as a Uint8Array of UTF-8; a lone surrogate becomes U+FFFD.
 func (c *Call) EncodedText(i int) (Value, error) {
-	vm, v := c.vm, c.arg(i)
+	vm, v := c.vm, c.Arg(i)
 	units, wide, ok := vm.stringUnits(v)
 	if ok && !wide && vm.isASCII(units) {
 		return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(uint32(v)+unitsOffset), uint64(len(units))))
@@ -292,25 +276,19 @@ func (c *Call) EncodedText(i int) (Value, error) {
 	var array Value
 	var err error
 	if n := 2 * len(units); n > longestBuffer && n < int(vm.mem.Size()) {
-		return vm.encodedInPlace(units, wide)
+		size := vm.lengthUTF8(units, wide)
+		return vm.newFilled(size, func(to []byte) int { return len(vm.appendText(to[:0:size], units, wide)) })
 	}
 	vm.withUTF8(units, wide, func(text []byte) { array, err = vm.newBytes(text) })
 	return array, err
 }
 
-// encodedInPlace is a Uint8Array of UTF-8 that is written where it lies.
-func (vm *VM) encodedInPlace(units []byte, wide bool) (Value, error) {
-	n := vm.lengthUTF8(units, wide)
-	return vm.newFilled(n, func(to []byte) int { return len(vm.appendText(to[:0:n], units, wide)) })
-}
-
-// Latin1 is a copy of ToString of argument i, a byte for each character; not ok
-// when one is above U+00FF.
+// Latin1 is a copy of ToString of argument i, a byte for each character; not ok when one is above U+00FF.
 func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	vm := c.vm
-	units, wide, ok := vm.stringUnits(c.arg(i))
+	units, wide, ok := vm.stringUnits(c.Arg(i))
 	if !ok {
-		composed, free, err := vm.wideUnits(c.arg(i))
+		composed, free, err := vm.wideUnits(c.Arg(i))
 		if err != nil {
 			return nil, false
 		}
@@ -321,11 +299,11 @@ func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	c.check()
 	if !wide {
 		b = make([]byte, 0, len(units))
-		vm.inSteps(len(units), func(from, to int) { b = append(b, units[from:to]...) })
+		vm.InSteps(len(units), func(from, to int) { b = append(b, units[from:to]...) })
 		return b, true
 	}
 	b, ok = make([]byte, len(units)/2), true
-	vm.inSteps(len(units), func(from, to int) {
+	vm.InSteps(len(units), func(from, to int) {
 		for at := from; at < to; at += 2 {
 			b[at/2] = units[at]
 			ok = ok && units[at+1] == 0
@@ -334,8 +312,8 @@ func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	return b, ok
 }
 
-// blankString is a string of n characters of no meaning, for Go to fill in; ok is
-// false when the prelude has no entry point "blank" (number, whether wide).
+// blankString returns a string of n characters and its units for Go to fill; ok is false when the prelude has no entry
+// point "blank" (number, whether wide).
 func (vm *VM) blankString(n int, wide bool) (v Value, units []byte, ok bool, err error) {
 	f, ok := vm.entryFns["blank"]
 	if !ok {
@@ -382,7 +360,7 @@ func characterStart(b []byte, to int) int {
 // isText reports whether b is well-formed.
 func (vm *VM) isText(b []byte) bool {
 	valid, done := true, 0
-	vm.inSteps(len(b), func(_, to int) {
+	vm.InSteps(len(b), func(_, to int) {
 		to = characterStart(b, to)
 		valid = valid && utf8.Valid(b[done:to])
 		done = to
@@ -392,7 +370,7 @@ func (vm *VM) isText(b []byte) bool {
 
 // measure is how many units UTF-16 of b has, and whether one is above U+00FF.
 func (vm *VM) measure(b []byte) (units int, wide bool) {
-	vm.inSteps(len(b), func(from, to int) {
+	vm.InSteps(len(b), func(from, to int) {
 		if isASCII(b[from:to]) {
 			units += to - from
 			return
@@ -414,7 +392,7 @@ func (vm *VM) measure(b []byte) (units int, wide bool) {
 // fill writes the n characters of b into units.
 func (vm *VM) fill(units, b []byte, wide bool, n int) {
 	done := 0
-	vm.inSteps(len(b), func(_, to int) {
+	vm.InSteps(len(b), func(_, to int) {
 		to = characterStart(b, to)
 		piece := b[done:to]
 		done = to
@@ -480,7 +458,7 @@ func (vm *VM) newLatin1(b []byte) (Value, error) {
 		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 	}
 	if err == nil {
-		vm.inSteps(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
+		vm.InSteps(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
 	}
 	return v, err
 }

@@ -6,20 +6,19 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// This file gives free pages of linear memory back to the system. Linear memory grows
-// only, so that one request that took a hundred megabytes would have the process keep
-// them for as long as the isolate lives.
+// This file gives free pages of linear memory back to the system. Linear memory only grows: without this, the process
+// would keep the hundred megabytes of one request for the life of the isolate.
 
 const (
-	// trimFrom is from how many bytes of linear memory on that is worth it.
+	// trimFrom is the bytes of linear memory from which an isolate is trimmed.
 	trimFrom = 32 << 20
-	// trimAfter is how long after its last turn an isolate is looked at.
+	// trimAfter is the idle time after which it is.
 	trimAfter = 2 * time.Second
-	// The pieces that free memory is looked for in: the largest first.
+	// trimLargest and trimLeast are the sizes of the pieces of free heap, the largest first.
 	trimLargest, trimLeast = 1 << 20, 64 << 10
 )
 
-// linear is linear memory that can be kept from growing.
+// linear is linear memory that can be frozen at its size.
 type linear struct {
 	experimental.LinearMemory
 	size   uint64
@@ -38,7 +37,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 	return b
 }
 
-// scheduleTrim has an isolate that took much looked at once it has been idle for a while.
+// scheduleTrim trims an isolate with much memory after it has been idle for a while.
 func (i *Isolate) scheduleTrim() {
 	if i.vm == nil || i.vm.mem.Size() < trimFrom {
 		return
@@ -55,8 +54,8 @@ func (i *Isolate) scheduleTrim() {
 	i.trim.Reset(trimAfter)
 }
 
-// discardFree gives the system the pages of the free heap, and of free spans, which read
-// as zeros from then on where they are not the image's.
+// discardFree gives the pages of the free heap and of free spans back to the system. Those that are not the image's read as
+// zeros then.
 func (vm *VM) discardFree() {
 	vm.call(fnRunGC, uint64(vm.rt))
 	vm.linear.frozen = true

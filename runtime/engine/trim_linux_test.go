@@ -25,7 +25,8 @@ func TestTrim(t *testing.T) {
 		}
 		return pages * int64(os.Getpagesize())
 	}
-	code := `globalThis.kept = new Uint8Array(1e6).fill(9); { const all = []; for (let i = 0; i < 90; i++) all.push(new Uint8Array(1e6).fill(1)) }; 0`
+	code := `globalThis.kept = new Uint8Array(1e6).fill(9); {
+		const all = []; for (let i = 0; i < 90; i++) all.push(new Uint8Array(1e6).fill(1)) }; 0`
 	if _, err := run(i, scope(t, 0), code); err != nil {
 		t.Fatal(err)
 	}

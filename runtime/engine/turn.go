@@ -6,22 +6,18 @@ import (
 	"time"
 )
 
-// opened is what clocks without a thread's count from.
+// opened is the start of wall-clock durations.
 var opened = time.Now() //nolint:forbidigo // only durations are made of it
 
-// turn is one turn of the event loop and the CPU time that it takes. It is read
-// from any goroutine.
+// turn is one turn of the event loop and the CPU time that it takes. It is read from any goroutine.
 type turn struct {
-	clock cpuClock // of the thread it runs on
-	start time.Duration
-	began time.Duration // by the clock on the wall, which costs a twentieth to read
-	// elsewhere is what other threads did for it, in nanoseconds.
-	elsewhere atomic.Int64
-	limit     time.Duration
-	bounded   bool // there is a limit
-	// abandonedAt is when it was first seen, by the clock on the wall, that nobody waits for
-	// the turn; 0 while somebody does.
-	abandonedAt time.Duration
+	clock       cpuClock // of the thread it runs on
+	start       time.Duration
+	began       time.Duration // by the wall clock, which costs a twentieth to read
+	elsewhere   atomic.Int64  // CPU time of other threads for the turn, in nanoseconds
+	limit       time.Duration
+	bounded     bool          // there is a limit
+	abandonedAt time.Duration // when the scope was first seen to be abandoned, by the wall clock; 0 before
 	after       []func()
 }
 
@@ -30,31 +26,28 @@ func (t *turn) cpuTime() time.Duration {
 	return t.clock.read() - t.start + time.Duration(t.elsewhere.Load())
 }
 
-// charge adds what another thread did for the turn.
+// charge adds CPU time of another thread.
 func (t *turn) charge(d time.Duration) { t.elsewhere.Add(int64(d)) }
 
-// Busy counts the CPU time of what the calling goroutine does until took is called,
-// which tells it. The goroutine keeps its thread meanwhile.
+// Busy measures the CPU time of the calling goroutine until it calls took, which returns it. The goroutine keeps its thread
+// meanwhile.
 func Busy() (took func() time.Duration) {
-	runtime.LockOSThread()
-	clock := threadClock()
-	start := clock.read()
+	used, stop := WorkTime()
 	return func() time.Duration {
-		defer runtime.UnlockOSThread()
-		return clock.read() - start
+		defer stop()
+		return used()
 	}
 }
 
-// AddCPU adds to the turn CPU time that another goroutine spent on the call's
-// behalf, as [Busy] tells it.
+// AddCPU adds CPU time that another goroutine spent on the call's behalf, as [Busy] measures it, to the turn.
 func (c *Call) AddCPU(d time.Duration) {
 	if t := c.vm.running; t != nil {
 		t.charge(d)
 	}
 }
 
-// AfterTurn has fn called once the turn that runs has ended, whatever ended it:
-// on the same goroutine, and not in the Worker's time.
+// AfterTurn calls fn on the same goroutine after the turn that runs has ended, whatever ended it. It is not the Worker's
+// time.
 func (c *Call) AfterTurn(fn func()) {
 	if t := c.vm.running; t != nil {
 		t.after = append(t.after, fn)
@@ -63,13 +56,11 @@ func (c *Call) AfterTurn(fn func()) {
 	fn()
 }
 
-// remaining is what may still be used; it is negative when too much was. It makes
-// sense for a bounded turn only.
+// remaining is the CPU time left of a bounded turn, negative after its limit.
 func (t *turn) remaining() time.Duration { return t.limit - t.cpuTime() }
 
-// overLimit reports whether the limit was reached. No turn is never over, and none has
-// used more time than passed: so the thread's clock, which takes a microsecond to
-// read, is read only once the limit has passed on the wall.
+// overLimit reports whether the limit was reached; a nil turn has none. The thread's clock takes a microsecond to read: it
+// is read only after the limit has passed by the wall clock.
 func (t *turn) overLimit() bool {
 	if t == nil || !t.bounded || time.Since(opened)-t.began+time.Duration(t.elsewhere.Load()) < t.limit {
 		return false
@@ -77,17 +68,22 @@ func (t *turn) overLimit() bool {
 	return t.cpuTime() >= t.limit
 }
 
-// turn runs fn and then the job queue on behalf of scope, and charges the CPU
-// time to it. The error is fn's, a crash, or ErrAbandoned for a turn that was ended in
-// its midst.
+// turn runs fn and then the job queue on behalf of scope, and charges the CPU time to it. The error is fn's, a crash, or
+// ErrAbandoned.
 func (vm *VM) turn(scope *Scope, fn func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	t := scope.begin()
+	t := &turn{
+		clock: threadClock(), began: time.Since(opened), bounded: scope.budget > 0,
+		limit: scope.budget - time.Duration(scope.cpu.Load()),
+	}
+	t.start = t.clock.read()
+	scope.turn.Store(t)
 	vm.scope, vm.running, vm.cut = scope, t, false
 	vm.setOwner(scope)
 	defer func() {
-		scope.end(t)
+		scope.turn.Store(nil)
+		scope.cpu.Add(int64(t.cpuTime()))
 		vm.running = nil
 		for _, fn := range t.after {
 			fn()
@@ -104,4 +100,13 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 		return ErrAbandoned
 	}
 	return err
+}
+
+// WorkTime begins to measure the time that the calling goroutine works, for hosts that bound work of their own: on Linux
+// its CPU time, elsewhere the elapsed time. The goroutine keeps its thread until it calls stop; any goroutine may call used.
+func WorkTime() (used func() time.Duration, stop func()) {
+	runtime.LockOSThread()
+	clock := threadClock()
+	start := clock.read()
+	return func() time.Duration { return clock.read() - start }, runtime.UnlockOSThread
 }

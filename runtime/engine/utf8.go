@@ -1,7 +1,5 @@
 package engine
 
-// This file reads UTF-8 as the Encoding standard does.
-
 import (
 	"context"
 	"strings"
@@ -9,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// DecodeUTF8 puts one U+FFFD for each maximal part of an ill-formed
-// sequence, as the standard counts them; Go's own conversion counts bytes.
+// DecodeUTF8 decodes UTF-8 by the Encoding standard: one U+FFFD for each maximal part of an ill-formed sequence, where Go's
+// own conversion has one for each byte.
 func DecodeUTF8(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -29,8 +27,8 @@ func DecodeUTF8(b []byte) string {
 	return out.String()
 }
 
-// DecodeOwned is DecodeUTF8 of bytes that nobody writes any more: what is well-formed is
-// not copied, and what is made of the rest counts, as Reserve does, before it is made.
+// DecodeOwned is DecodeUTF8 of bytes that are not written any more: well-formed ones are not copied, and the copy of others
+// is reserved before it is made.
 func DecodeOwned(ctx context.Context, b []byte) (string, error) {
 	if utf8.Valid(b) {
 		return unsafe.String(unsafe.SliceData(b), len(b)), nil
@@ -41,8 +39,7 @@ func DecodeOwned(ctx context.Context, b []byte) (string, error) {
 	return DecodeUTF8(b), nil
 }
 
-// decodedLength is how many bytes DecodeUTF8 makes of b: most of them would else be copied
-// again and again as they grow.
+// decodedLength returns the number of bytes that DecodeUTF8 makes of b, which saves copies of a growing buffer.
 func decodedLength(b []byte) (size int) {
 	for len(b) > 0 {
 		n, ok := UTF8Sequence(b)
@@ -54,8 +51,8 @@ func decodedLength(b []byte) (size int) {
 	return size
 }
 
-// UTF8Sequence returns the length of the first sequence of b, or, when it is
-// ill-formed, of the part that one U+FFFD stands for (Encoding standard, 8.1.1).
+// UTF8Sequence returns the length of the first sequence of b or, if it is ill-formed, of the part that one U+FFFD replaces
+// (Encoding standard, 8.1.1).
 func UTF8Sequence(b []byte) (n int, ok bool) {
 	need := 0
 	switch c := b[0]; {

@@ -23,8 +23,10 @@ func TestDecodeUTF8(t *testing.T) {
 		"\xf8\x88\x80\x80\x80":     strings.Repeat(bad, 5),
 		"\xf1\x80\x80\xe1\x80\xc2": bad + bad + bad,
 	} {
-		if got := engine.DecodeUTF8([]byte(in)); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := engine.DecodeUTF8([]byte(in)); got != want {
+				t.Errorf("%q: got %q, want %q", in, got, want)
+			}
+		})
 	}
 }

@@ -3,18 +3,17 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
-// Value is a JavaScript value of one VM: QuickJS's NaN-boxed 64 bits. A Value
-// that a VM method returns is owned by the caller until Free.
+// Value is a JavaScript value of one VM: QuickJS's NaN-boxed 64 bits. The caller owns a Value that a VM method returns until
+// Free.
 type Value uint64
 
-// Tags in the upper half of a Value (quickjs.h); any other upper half is that
-// of a float64, moved by floatShift.
+// Tags in the upper half of a Value (quickjs.h); any other upper half is that of a float64, moved by floatShift.
 const (
 	tagObject    = -1
 	tagSymbol    = -8
@@ -78,17 +77,15 @@ type BorrowedBytes struct {
 	Release func()
 }
 
-// Unsupported is what Call.Value returns for a value that has no Go form.
+// Unsupported is Call.Value of a value that has no Go form.
 type Unsupported struct {
-	// Type is what typeof says of it: "function", "symbol", "bigint", "object".
-	Type string
+	Type string // by typeof: "function", "symbol", "bigint", "object"
 }
 
-// New converts a Go value: nil is null; Undefined, bool, int, int64, float64
-// and string are themselves; []byte, BorrowedBytes and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string and []any are
-// arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage and
-// JSONBuffer are what JSON.parse makes of them; BigInt is one; *Error is an error object; Loaded is a
-// namespace; Value is moved. An unknown type is an error.
+// New converts a Go value: nil is null; Undefined, bool, int, int64, float64 and string are themselves; []byte,
+// BorrowedBytes and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string, []any and []Object are
+// arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage and JSONBuffer are parsed; BigInt is one;
+// *Error is an error object; Async is a promise; Loaded is a namespace; Value is moved. An unknown type is an error.
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
 	case nil:
@@ -133,12 +130,6 @@ func (vm *VM) New(value any) (Value, error) {
 		return vm.newError(v)
 	case json.RawMessage:
 		return vm.parseJSON(v)
-	}
-	return vm.newCompound(value)
-}
-
-func (vm *VM) newCompound(value any) (Value, error) {
-	switch v := value.(type) {
 	case JSONBuffer:
 		defer v.Free()
 		return vm.parseJSON(v.b)
@@ -152,16 +143,15 @@ func (vm *VM) newCompound(value any) (Value, error) {
 		return vm.newObject(v)
 	case map[string]any:
 		fields := make(Object, 0, len(v))
-		for name, x := range v {
-			fields = append(fields, Field{name, x})
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			fields = append(fields, Field{name, v[name]})
 		}
-		slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 		return vm.newObject(fields)
 	}
 	return 0, fmt.Errorf("a %T has no JavaScript form", value)
 }
 
-// Free gives v back.
+// Free frees v.
 func (vm *VM) Free(v Value) {
 	if tag := v.tag(); tag < 0 {
 		vm.call(fnFreeValue, uint64(vm.js), uint64(v))
@@ -180,20 +170,25 @@ func (vm *VM) newString(s string) (Value, error) {
 	return vm.newText(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// newBytes is a Uint8Array of b. A long one is made of whatever lies at the start
-// of memory, and then written in place: that is one copy less.
+// newBytes returns a Uint8Array of b. A long one is made of the bytes at the start of memory and then overwritten, which
+// saves a copy.
 func (vm *VM) newBytes(b []byte) (Value, error) {
-	if len(b) <= scratchSize || len(b) > int(vm.mem.Size()) {
-		return vm.copyBytes(b)
+	if len(b) > scratchSize && len(b) <= int(vm.mem.Size()) {
+		return vm.newFilled(len(b), func(to []byte) int {
+			vm.InSteps(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
+			return len(b)
+		})
 	}
-	return vm.newFilled(len(b), func(to []byte) int {
-		vm.inSteps(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
-		return len(b)
-	})
+	ptr := vm.scratch
+	if len(b) > scratchSize {
+		ptr = vm.malloc(uint32(len(b)))
+		defer func() { vm.call(fnFree, uint64(ptr)) }()
+	}
+	vm.mem.Write(ptr, b)
+	return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
 }
 
-// newFilled is a Uint8Array of n bytes, no more than memory has, that fill writes: all of
-// them, as it says.
+// newFilled returns a Uint8Array of n bytes, no more than memory has, that fill writes; it returns how many it wrote.
 func (vm *VM) newFilled(n int, fill func(to []byte) int) (Value, error) {
 	v, err := vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(n)))
 	if err != nil {
@@ -205,16 +200,6 @@ func (vm *VM) newFilled(n int, fill func(to []byte) int) (Value, error) {
 		return 0, fmt.Errorf("a new array of %d bytes has %d", n, len(to))
 	}
 	return v, nil
-}
-
-func (vm *VM) copyBytes(b []byte) (Value, error) {
-	ptr := vm.scratch
-	if len(b) > scratchSize {
-		ptr = vm.malloc(uint32(len(b)))
-		defer func() { vm.call(fnFree, uint64(ptr)) }()
-	}
-	vm.mem.Write(ptr, b)
-	return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
 }
 
 func (vm *VM) parseJSON(text []byte) (Value, error) {
@@ -281,11 +266,10 @@ func (vm *VM) bytes(v Value) ([]byte, bool) {
 	if vm.call32(fnIsArrayBuffer, uint64(v)) != 0 {
 		return vm.bufferBytes(v)
 	}
-	isView := int32(vm.call32(fnTypedArrayType, uint64(v))) >= 0
-	if !isView && vm.call32(fnIsDataView, uint64(v)) == 0 {
-		return nil, false
-	}
-	if !isView {
+	if int32(vm.call32(fnTypedArrayType, uint64(v))) < 0 {
+		if vm.call32(fnIsDataView, uint64(v)) == 0 {
+			return nil, false
+		}
 		return vm.dataViewBytes(v)
 	}
 	buffer, err := vm.checkValue(vm.call(fnGetTypedArrayBuffer, uint64(vm.js), uint64(v),
@@ -293,8 +277,7 @@ func (vm *VM) bytes(v Value) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	offset, length := vm.readU32(vm.scratch), vm.readU32(vm.scratch+4)
-	return vm.slice(buffer, offset, length)
+	return vm.slice(buffer, vm.readU32(vm.scratch), vm.readU32(vm.scratch+4))
 }
 
 // dataViewBytes reads the view's own properties: QuickJS has no call for it.

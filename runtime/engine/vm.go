@@ -10,27 +10,25 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// VM is one QuickJS virtual machine. It is used by its isolate's goroutine
-// only, and what is given to a turn may use it during that turn only.
-//
-// A pointer below is an offset in linear memory.
+// VM is one QuickJS virtual machine. Its isolate's goroutine uses it alone, and the function of a turn may use it during
+// that turn only. Pointers into it are offsets in linear memory.
 type VM struct {
 	engine *Engine
 	ctx    context.Context // carries the VM to host functions; lives as long as the VM
 	mod    api.Module
 	mem    api.Memory
-	linear *linear // what mem is
+	linear *linear // of mem
 	funcs  map[string]Func
 	mods   map[string]string // sources of modules, by specifier
 
-	levels []*level // exported functions by depth of nesting: one must not be re-entered
+	frames []*frame // by depth of nesting: an exported function must not be re-entered
 	depth  int
 
-	rt, js    uint32   // JSRuntime*, JSContext*
-	scratch   uint32   // scratchSize bytes for strings, then argumentsSize for arguments
-	laid      *backing // what the memory lies over; nil when the image was copied
-	imageSize uint32   // of linear memory that is the image's
-	entries   Value    // what the prelude evaluated to
+	rt, js    uint32      // JSRuntime*, JSContext*
+	scratch   uint32      // scratchSize bytes for strings, then argumentsSize for arguments
+	file      *memoryFile // that the memory is a mapping of; nil when the image was copied
+	imageSize uint32      // of linear memory that is the image's
+	entries   Value       // the prelude's value
 	entryFns  map[string]Value
 	rejected  map[Value]Value // promises without a handler so far, and their reasons
 	toJSON    uint32          // the atom; 0 until it is looked for
@@ -43,23 +41,19 @@ type VM struct {
 	owners    owners
 	running   *turn // nil between turns
 	causes    int   // depth of the chain of causes being read
-	// describing is whether an exception is being read.
-	describing bool
-	stopped    *atomic.Bool  // the isolate is closing: what runs must end
-	killing    bool          // no interrupt ends what runs now: it is the end
-	killed     *KilledError  // why the turn is to end; nil while it is not
-	unwinding  bool          // QuickJS knows
-	cut        bool          // the turn was unwound since nobody waits for it
-	latest     time.Duration // the turn's CPU time when it must have ended
-	// following is whether functions of later jobs are given to the prelude
-	// first: asynchooks.go.
-	following bool
-	// keeping is whether this job keeps something alive until its end.
-	keeping bool
-	overrun int
-	async   func(vm *VM, work Async, s settler)
-	// onRejection hears of promises rejected without a handler.
-	onRejection func(*Scope, *Error)
+
+	describing  bool          // an exception is being read
+	stopped     *atomic.Bool  // the isolate is closing: the turn must end
+	killing     bool          // interrupts are counted and end nothing: the turn is ending
+	killed      *KilledError  // why the turn is to end; nil while it is not
+	unwinding   bool          // QuickJS unwinds the turn for killed
+	cut         bool          // the turn was unwound since its scope is abandoned
+	latest      time.Duration // the turn's CPU time at which it must have ended
+	following   bool          // later jobs are given to the prelude first: asynchooks.go
+	keepsAlive  bool          // this job keeps something alive until its end
+	overrun     int           // interrupts while killing
+	async       func(vm *VM, work Async, s settler)
+	onRejection func(*Scope, *Error) // for promises rejected without a handler
 }
 
 const (
@@ -67,45 +61,44 @@ const (
 	argumentsSize = 32 * 8
 )
 
-// level is what one depth of nesting calls the module through.
-type level struct {
+// frame holds the calls of the module at one depth of nesting.
+type frame struct {
 	fns   [fnCount]api.Function
 	stack [8]uint64
 	call  Call
 }
 
-// call calls an exported function and returns its first result, if it has one.
-// An error means that the VM cannot go on: it was killed or the module trapped.
+// call calls an exported function and returns its first result, if it has one. It panics as broken if the VM cannot go on:
+// it was killed or the module trapped.
 func (vm *VM) call(id fnID, args ...uint64) uint64 {
-	l := vm.level()
-	f := l.fns[id]
+	fr := vm.frame()
+	f := fr.fns[id]
 	if f == nil {
 		f = vm.mod.ExportedFunction(fnNames[id])
-		l.fns[id] = f
+		fr.fns[id] = f
 	}
-	copy(l.stack[:], args)
-	if err := f.CallWithStack(vm.ctx, l.stack[:]); err != nil {
+	copy(fr.stack[:], args)
+	if err := f.CallWithStack(vm.ctx, fr.stack[:]); err != nil {
 		panic(broken{err})
 	}
 	if vm.killed != nil && !vm.killing {
 		vm.endUnwound()
 	}
-	return l.stack[0]
+	return fr.stack[0]
 }
 
-// call32 is call for a function whose result is an i32: the upper half of what
-// the module returns is not defined.
+// call32 is call for an i32 result: the upper half of what the module returns is not defined.
 func (vm *VM) call32(id fnID, args ...uint64) uint32 { return uint32(vm.call(id, args...)) }
 
-func (vm *VM) level() *level {
-	for len(vm.levels) <= vm.depth {
-		vm.levels = append(vm.levels, &level{})
+func (vm *VM) frame() *frame {
+	for len(vm.frames) <= vm.depth {
+		vm.frames = append(vm.frames, &frame{})
 	}
-	return vm.levels[vm.depth]
+	return vm.frames[vm.depth]
 }
 
-// broken is the panic that carries a failed call of the module up to guard: no
-// code between may go on with a VM in an unknown state.
+// broken is the panic that carries a failed call of the module up to guard: no code between may go on with a VM in an
+// unknown state.
 type broken struct{ err error }
 
 func (b broken) Error() string { return b.err.Error() }
@@ -139,9 +132,8 @@ func isCrash(err error) bool {
 	return errors.As(err, &c)
 }
 
-// write puts s and a NUL into linear memory, in the scratch block when it fits.
-// What is there must be consumed before anything else is written; free must be
-// called.
+// write puts s and a NUL into linear memory, in the scratch block if it fits: the module must read it before the next write.
+// Call free.
 func (vm *VM) write(s string) (ptr uint32, free func()) {
 	ptr, free = vm.scratch, func() {}
 	if len(s)+1 > scratchSize {
@@ -153,9 +145,8 @@ func (vm *VM) write(s string) (ptr uint32, free func()) {
 	return ptr, free
 }
 
-// arguments puts values into linear memory for a call that may call back into
-// Go: QuickJS reads arguments in place, so a nested call needs a block of its
-// own.
+// arguments puts values into linear memory. QuickJS reads arguments in place during a call, so a nested call needs a block
+// of its own. Call free.
 func (vm *VM) arguments(values []Value) (ptr uint32, free func()) {
 	ptr, free = vm.scratch+scratchSize, func() {}
 	if vm.depth > 0 || len(values)*8 > argumentsSize {
@@ -177,10 +168,10 @@ func (vm *VM) malloc(n uint32) uint32 {
 	return ptr
 }
 
-// Size is the bytes of linear memory: it grows only.
+// Size is the bytes of linear memory, which only grows.
 func (vm *VM) Size() int64 { return int64(vm.mem.Size()) }
 
-// full reports whether the heap has reached its limit: then or before.
+// full reports whether the heap has ever reached its limit.
 func (vm *VM) full() bool { return vm.heapSize() >= vm.heapLimit() }
 
 // read returns a view of linear memory.

@@ -1,6 +1,7 @@
 package expression_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -111,10 +112,12 @@ func TestIterated(t *testing.T) {
 		{"const [¦x", ""},
 		{"¦function f() {\n}", ""},
 	} {
-		code, line, column := at(t, c.code)
-		if got := expression.Iterable(code, line, column); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
-		}
+		t.Run(c.code, func(t *testing.T) {
+			code, line, column := at(t, c.code)
+			if got := expression.Iterable(code, line, column); got != c.want {
+				t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+			}
+		})
 	}
 }
 
@@ -147,11 +150,13 @@ func TestDestructured(t *testing.T) {
 		{"delete ¦o.a;", "", "", false},
 		{"¦", "", "", false},
 	} {
-		code, line, column := at(t, c.code)
-		property, source, ok := expression.Pattern(code, line, column)
-		if property != c.property || source != c.source || ok != c.ok {
-			t.Errorf("%s: got %q of %q, %v", c.code, property, source, ok)
-		}
+		t.Run(c.code, func(t *testing.T) {
+			code, line, column := at(t, c.code)
+			property, source, ok := expression.Pattern(code, line, column)
+			if property != c.property || source != c.source || ok != c.ok {
+				t.Errorf("%s: got %q of %q, %v", c.code, property, source, ok)
+			}
+		})
 	}
 }
 
@@ -172,10 +177,12 @@ func TestAssigned(t *testing.T) {
 		{"¦e.a", ""},
 		{"¦", ""},
 	} {
-		code, line, column := at(t, c.code)
-		if got := expression.AssignedMember(code, line, column); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
-		}
+		t.Run(c.code, func(t *testing.T) {
+			code, line, column := at(t, c.code)
+			if got := expression.AssignedMember(code, line, column); got != c.want {
+				t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+			}
+		})
 	}
 }
 
@@ -190,9 +197,11 @@ func TestDeep(t *testing.T) {
 
 func TestOutside(t *testing.T) {
 	for _, where := range [][2]int{{0, 0}, {1, 0}, {1, 99}, {2, 1}, {-1, 1}, {1, -5}} {
-		if got := expression.Callees([]byte("f();"), where[0], where[1]); got != nil {
-			t.Errorf("%v: got %q", where, got)
-		}
+		t.Run(fmt.Sprint(where), func(t *testing.T) {
+			if got := expression.Callees([]byte("f();"), where[0], where[1]); got != nil {
+				t.Errorf("%v: got %q", where, got)
+			}
+		})
 	}
 }
 

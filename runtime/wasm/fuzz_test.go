@@ -17,7 +17,8 @@ import (
 // the values of the list to all that is exported.
 const everything = `import m from "./m.wasm";
 	const W = WebAssembly;
-	const guess = { tag: () => new W.Tag({ parameters: ["i32"] }), function: () => (...args) => args[0], memory: () => new W.Memory({ initial: 1, maximum: 4 }), table: () => new W.Table({ element: "anyfunc", initial: 4 }), global: () => 0 };
+	const guess = { tag: () => new W.Tag({ parameters: ["i32"] }), function: () => (...args) => args[0], memory: () => new W.Memory({
+	initial: 1, maximum: 4 }), table: () => new W.Table({ element: "anyfunc", initial: 4 }), global: () => 0 };
 	export default { async fetch(request) {
 		const values = await request.json(), imports = {}, seen = [];
 		for (const { module, name, kind } of W.Module.imports(m)) {
@@ -28,8 +29,10 @@ const everything = `import m from "./m.wasm";
 		const instance = use(() => new W.Instance(m, imports));
 		for (const x of Object.values(instance?.exports ?? {})) {
 			if (typeof x === "function") { use(() => x(...values)); use(() => x(...seen)); use(() => x(1, 2n, 3, 4n)) }
-			if (x instanceof W.Memory) { use(() => x.grow(values[0])); use(() => new Uint8Array(x.buffer).fill(values[0])); use(() => x.grow(1)) }
-			if (x instanceof W.Table) { use(() => x.set(values[0], values[1])); use(() => x.grow(values[0], seen.at(-1))); use(() => x.get(x.length - 1)) }
+			if (x instanceof W.Memory) { use(() => x.grow(values[0])); use(() => new Uint8Array(x.buffer).fill(values[0]));
+			use(() => x.grow(1)) }
+			if (x instanceof W.Table) { use(() => x.set(values[0], values[1])); use(() => x.grow(values[0], seen.at(-1)));
+			use(() => x.get(x.length - 1)) }
 			if (x instanceof W.Global) { use(() => { x.value = values[0] }); use(() => x.value) }
 		}
 		return new Response("done");

@@ -72,7 +72,8 @@ func TestKilled(t *testing.T) {
 const manyBlocks = `const u32 = (n) => n < 128 ? [n] : [n & 127 | 128, ...u32(n >> 7)];
 	const body = [0, ...Array.from({ length: 50000 }, () => [0x41, 0, 0x04, 0x40, 0x0b]).flat(), 0x0b];
 	const codes = [1, ...u32(body.length)];
-	const blocks = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, ...u32(codes.length + body.length)].concat(codes, body));
+	const blocks = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10,
+	...u32(codes.length + body.length)].concat(codes, body));
 `
 
 // TestValidated: a module is validated in the time that its length takes. Its machine code would take the square.
@@ -91,11 +92,13 @@ func TestValidated(t *testing.T) {
 func TestBounded(t *testing.T) {
 	for name, c := range map[string]struct{ handler, want string }{
 		"memory": {
-			`const had = e.growMemory(1000); return [had, e.growMemory(1100), e.growMemory(-1), e.memory.buffer.byteLength, attempt(() => e.memory.grow(2000))]`,
+			`const had = e.growMemory(1000); return [had, e.growMemory(1100), e.growMemory(-1), e.memory.buffer.byteLength,
+				attempt(() => e.memory.grow(2000))]`,
 			`[16,-1,-1,66584576,"RangeError: WebAssembly.Memory.grow(): Maximum memory size exceeded"]`,
 		},
 		"memories": {
-			`const list = []; for (let n = 0; ; n++) try { list.push(new WebAssembly.Memory({ initial: 160 })) } catch (x) { return [n, x.name, new WebAssembly.Memory({ initial: 0 }).grow(1)] }`,
+			`const list = []; for (let n = 0; ; n++) try { list.push(new WebAssembly.Memory({ initial: 160 })) } catch (x) {
+				return [n, x.name, new WebAssembly.Memory({ initial: 0 }).grow(1)] }`,
 			`[12,"RangeError",0]`,
 		},
 		"a memory": {
@@ -104,19 +107,22 @@ func TestBounded(t *testing.T) {
 		},
 		"tables": {`return [e.growTable(9000000), e.growTable(9000000), e.growTable(-1), e.growTable(1)]`, `[1,-1,-1,9000001]`},
 		"a table": {
-			`const t = new WebAssembly.Table({ element: "externref", initial: 9000000 }); return [t.length, attempt(() => new WebAssembly.Table({ element: "anyfunc", initial: 9000000 }))]`,
+			`const t = new WebAssembly.Table({ element: "externref", initial: 9000000 });
+				return [t.length, attempt(() => new WebAssembly.Table({ element: "anyfunc", initial: 9000000 }))]`,
 			`[9000000,"RangeError: WebAssembly.Table(): failed to grow table by 9000000"]`,
 		},
 		"recursion": {
 			`const out = []; for (let n = 0; n < 3; n++) out.push(attempt(e.recurse)); return out`,
-			`["RangeError: Maximum call stack size exceeded","RangeError: Maximum call stack size exceeded","RangeError: Maximum call stack size exceeded"]`,
+			`["RangeError: Maximum call stack size exceeded","RangeError: Maximum call stack size exceeded","RangeError: Maximum call ` +
+				`stack size exceeded"]`,
 		},
 		"both heaps": {
 			`e.growMemory(1900); const keep = []; return attempt(() => { for (;;) keep.push(new Uint8Array(1 << 20)) })`,
 			`"InternalError: out of memory"`,
 		},
 		"nesting": {
-			`let depth = 0; const inner = new WebAssembly.Instance(m, { js: { f() { depth++; inner.back() } } }).exports; return [attempt(inner.back), depth > 50 && depth < 1000]`,
+			`let depth = 0; const inner = new WebAssembly.Instance(m, { js: { f() { depth++; inner.back() } } }).exports;
+				return [attempt(inner.back), depth > 50 && depth < 1000]`,
 			`["RangeError: Maximum call stack size exceeded",true]`,
 		},
 	} {
@@ -176,11 +182,13 @@ func TestImage(t *testing.T) {
 		const other = new WebAssembly.Table({ element: "anyfunc", initial: 1 }, e.seven), view = new Uint8Array(e.memory.buffer);
 		e.count(); e.keep(object); e.change(); e.drop(); view[100] = 1; e.table.grow(2, e.count); e.memory.grow(1); globalThis.hits = 0;`
 	handler := `hits++; const bytes = new Uint8Array(e.memory.buffer); bytes[100]++;
-		const was = [hits, started, e.count(), e.kept() === object, e.lane(), attempt(() => e.call(0)), attempt(() => e.call(1)), e.call(2), e.table.length, e.table.get(4) === e.count, e.f.value === e.seven,
+		const was = [hits, started, e.count(), e.kept() === object, e.lane(), attempt(() => e.call(0)), attempt(() => e.call(1)),
+		e.call(2), e.table.length, e.table.get(4) === e.count, e.f.value === e.seven,
 			bytes[100], view.length, e.memory.buffer.byteLength, other.get(0) === e.seven, other.get(0)(), attempt(e.drop)];
 		e.keep({}); e.table.set(2, null); e.table.grow(3); e.f.value = null; e.memory.grow(1); e.change();
 		return was`
-	const first = `[1,1,9,true,12,7,"RuntimeError: invalid table access",7,6,true,true,2,0,131072,true,7,"RuntimeError: invalid table access"]`
+	const first = `[1,1,9,true,12,7,"RuntimeError: invalid table access",7,6,true,true,2,0,131072,true,7,"RuntimeError: invalid table ` +
+		`access"]`
 	t.Run("request", func(t *testing.T) {
 		s := worker(t, state, top, handler, pagesruntime.WorkerOptions{Pristine: true})
 		for range 5 {

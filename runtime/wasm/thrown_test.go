@@ -13,13 +13,19 @@ import (
 func TestTag(t *testing.T) {
 	got := run(t, module(), `const W = WebAssembly, names = (o) => Object.getOwnPropertyNames(o).join();
 		const made = (d) => attempt(() => String(new W.Tag(d)));
-		return [made(), made(5), made({}), made({ parameters: 5 }), made({ parameters: ["i31"] }), made({ parameters: new Set(["i32"]) }), made({ parameters: Array(1001).fill("i32") }),
+		return [made(), made(5), made({}), made({ parameters: 5 }), made({ parameters: ["i31"] }), made({
+		parameters: new Set(["i32"]) }), made({ parameters: Array(1001).fill("i32") }),
 			made({ parameters: ["i32", "i64", "f32", "f64", "v128", "anyfunc", "externref", "exnref"] }), made({ parameters: { length: 1, 0: "i32" } }),
-			names(W.Tag.prototype), W.Tag.length, String(W.JSTag), W.JSTag === W.JSTag, JSON.stringify(Object.getOwnPropertyDescriptor(W, "JSTag")), attempt(() => structuredClone(W.JSTag)).split(":")[0]]`)
-	want := `["TypeError: WebAssembly.Tag(): Argument 0 must be a tag type","TypeError: WebAssembly.Tag(): Argument 0 must be a tag type","TypeError: WebAssembly.Tag(): Argument 0 must be a tag type with 'parameters'",` +
-		`"TypeError: WebAssembly.Tag(): Argument 0 must be a tag type with 'parameters'","TypeError: WebAssembly.Tag(): Argument 0 parameter type at index #0 must be a value type",` +
-		`"TypeError: WebAssembly.Tag(): Argument 0 contains parameters without 'length'","TypeError: WebAssembly.Tag(): Argument 0 contains too many parameters",` +
-		`"[object WebAssembly.Tag]","[object WebAssembly.Tag]","constructor",1,"[object WebAssembly.Tag]",true,"{\"value\":{},\"writable\":false,\"enumerable\":false,\"configurable\":true}","DOMException"]`
+			names(W.Tag.prototype), W.Tag.length, String(W.JSTag), W.JSTag === W.JSTag,
+			JSON.stringify(Object.getOwnPropertyDescriptor(W, "JSTag")), attempt(() => structuredClone(W.JSTag)).split(":")[0]]`)
+	want := `["TypeError: WebAssembly.Tag(): Argument 0 must be a tag type","TypeError: WebAssembly.Tag(): Argument 0 must be a tag ` +
+		`type","TypeError: WebAssembly.Tag(): Argument 0 must be a tag type with 'parameters'",` +
+		`"TypeError: WebAssembly.Tag(): Argument 0 must be a tag type with 'parameters'","TypeError: WebAssembly.Tag(): Argument 0 ` +
+		`parameter type at index #0 must be a value type",` +
+		`"TypeError: WebAssembly.Tag(): Argument 0 contains parameters without 'length'","TypeError: WebAssembly.Tag(): Argument 0 ` +
+		`contains too many parameters",` +
+		`"[object WebAssembly.Tag]","[object WebAssembly.Tag]","constructor",1,"[object WebAssembly.Tag]",true,"{\"value\":{},` +
+		`\"writable\":false,\"enumerable\":false,\"configurable\":true}","DOMException"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -27,14 +33,20 @@ func TestTag(t *testing.T) {
 
 func TestException(t *testing.T) {
 	got := run(t, echo, `const W = WebAssembly, e = new W.Instance(m).exports, out = [];
-		const none = new W.Tag({ parameters: [] }), all = new W.Tag({ parameters: ["i32", "i64", "f32", "f64", "externref", "anyfunc"] }), vector = new W.Tag({ parameters: ["v128"] });
-		for (const args of [[], [{}, []], [none], [none, 5], [none, null], [none, [1]], [all, [1]], [none, new Set()], [W.JSTag, [1]], [vector, [1]], [none, [], 5], [all, [1, 2, 3, 4, 5, null]], [all, [1, 2n, 3, 4, 5, () => 1]]])
+		const none = new W.Tag({ parameters: [] }), all = new W.Tag({
+		parameters: ["i32", "i64", "f32", "f64", "externref", "anyfunc"] }), vector = new W.Tag({ parameters: ["v128"] });
+		for (const args of [[], [{}, []], [none], [none, 5], [none, null], [none, [1]], [all, [1]], [none, new Set()], [W.JSTag, [1]],
+		[vector, [1]], [none, [], 5], [all, [1, 2, 3, 4, 5, null]], [all, [1, 2n, 3, 4, 5, () => 1]]])
 			out.push(attempt(() => String(new W.Exception(...args))));
 		const x = new W.Exception(all, ["7.9", 2n ** 64n - 1n, 1.1, "2.5", none, e.none]);
-		for (const at of [0, 1, 2, 3, 4, 5, 6, -1, "1", 1.5, undefined, NaN, Infinity, 2 ** 32]) out.push(attempt(() => at === 4 ? x.getArg(all, at) === none : x.getArg(all, at)));
-		out.push(attempt(() => x.getArg()), attempt(() => x.getArg(none, 0)), x.is(all), x.is(none), x.is(W.JSTag), attempt(() => x.is()), attempt(() => W.Exception.prototype.is.call({}, all)), attempt(() => W.Exception.prototype.getArg.call(5, all, 0)));
+		for (const at of [0, 1, 2, 3, 4, 5, 6, -1, "1", 1.5, undefined, NaN, Infinity,
+		2 ** 32]) out.push(attempt(() => at === 4 ? x.getArg(all, at) === none : x.getArg(all, at)));
+		out.push(attempt(() => x.getArg()), attempt(() => x.getArg(none, 0)), x.is(all), x.is(none), x.is(W.JSTag),
+		attempt(() => x.is()), attempt(() => W.Exception.prototype.is.call({}, all)), attempt(() => W.Exception.prototype.getArg.call(5,
+		all, 0)));
 		const traced = new W.Exception(none, { length: 0 }, { traceStack: true });
-		out.push(x.stack, traced.stack.startsWith("Error\n    at "), Object.keys(traced), Object.keys(W.Exception.prototype), W.Exception.length, x instanceof Error, String(x), JSON.stringify(x));
+		out.push(x.stack, traced.stack.startsWith("Error\n    at "), Object.keys(traced), Object.keys(W.Exception.prototype),
+		W.Exception.length, x instanceof Error, String(x), JSON.stringify(x));
 		return out.join("\n")`)
 	want := []string{
 		"TypeError: WebAssembly.Exception(): Argument 0 must be a WebAssembly tag",
@@ -111,18 +123,24 @@ func TestExceptionSharing(t *testing.T) {
 		const c = new W.Instance(m, { a: { f: a.throw, tag: a.tag } }).exports;
 		const other = new W.Instance(m, { a: { f: a.throw, tag: new W.Tag({ parameters: ["i32"] }) } }).exports;
 		const plain = new W.Instance(outer, { a: { f: a.throw, table: a.table } }).exports;
-		const d = new W.Instance(m, { a: { f: plain.through, tag } }).exports, g = new W.Instance(m, { a: { f: plain.indirect, tag } }).exports;
+		const d = new W.Instance(m, { a: { f: plain.through, tag } }).exports, g = new W.Instance(m, {
+		a: { f: plain.indirect, tag } }).exports;
 		const js = new W.Instance(m, { a: { f(n) { try { b.throw(n) } catch (e) { kept.e = e; throw e } }, tag } }).exports;
-		const seen = (f) => { try { return f() } catch (e) { return e instanceof W.Exception ? [e.is(tag), e.is(a.none), e.is(other.none)].join() : String(e) } };
-		out.push(a.tag === tag, c.tag === tag, a.none === a.none, a.none === b.none, b.catch(5), c.catch(6), d.catch(7), g.catch(8), seen(() => other.catch(9)), seen(() => plain.through(1)), seen(() => plain.indirect(2)), js.catch(10));
-		try { d.throwMany(3, 4n, kept, b.catch) } catch (e) { out.push(e.is(d.many), e.is(a.many), e.getArg(d.many, 0), e.getArg(d.many, 1), e.getArg(d.many, 2) === kept, e.getArg(d.many, 3) === b.catch) }
+		const seen = (f) => { try { return f() } catch (e) {
+		return e instanceof W.Exception ? [e.is(tag), e.is(a.none), e.is(other.none)].join() : String(e) } };
+		out.push(a.tag === tag, c.tag === tag, a.none === a.none, a.none === b.none, b.catch(5), c.catch(6), d.catch(7), g.catch(8),
+		seen(() => other.catch(9)), seen(() => plain.through(1)), seen(() => plain.indirect(2)), js.catch(10));
+		try { d.throwMany(3, 4n, kept, b.catch) } catch (e) {
+		out.push(e.is(d.many), e.is(a.many), e.getArg(d.many, 0), e.getArg(d.many, 1), e.getArg(d.many, 2) === kept,
+		e.getArg(d.many, 3) === b.catch) }
 		out.push(js.keep(11)); try { js.again() } catch (e) { out.push(e === kept.e, e.getArg(tag, 0)) }
 		for (const x of [null, {}, 5, W.JSTag, a.none]) out.push(attempt(() => new W.Instance(m, { a: { f() {}, tag: x } })));
 		out.push(W.Module.imports(m)[1], W.Module.exports(m)[1], Object.keys(a).slice(0, 3));
 		return out`, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./m.wasm": throwing, "./outer.wasm": outer}})
 	wrong := `"LinkError: WebAssembly.Instance(): Import #1 \"a\" \"tag\": tag import requires a WebAssembly.Tag",`
 	other := `"LinkError: WebAssembly.Instance(): Import #1 \"a\" \"tag\": imported tag does not match the expected type",`
-	want := `[true,true,true,false,5,6,7,8,"true,false,false","true,false,false","true,false,false",10,true,false,3,"4n",true,true,1,true,11,` + wrong + wrong + wrong + other + other +
+	want := `[true,true,true,false,5,6,7,8,"true,false,false","true,false,false","true,false,false",10,true,false,3,"4n",true,true,1,` +
+		`true,11,` + wrong + wrong + wrong + other + other +
 		`{"module":"a","name":"tag","kind":"tag"},{"name":"none","kind":"tag"},["tag","none","many"]]`
 	if got := get(t, s); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -137,7 +155,8 @@ func TestExceptionStart(t *testing.T) {
 	)
 	got := run(
 		t, m,
-		`const tag = new WebAssembly.Tag({ parameters: [] }); try { new WebAssembly.Instance(m, { a: { tag } }) } catch (e) { return e.is(tag) }`,
+		`const tag = new WebAssembly.Tag({ parameters: [] }); try { new WebAssembly.Instance(m, { a: { tag } }) } catch (e) {
+			return e.is(tag) }`,
 	)
 	if got != "true" {
 		t.Error(got)
@@ -217,7 +236,8 @@ func TestExceptionsBounded(t *testing.T) {
 		`const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`,
 		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Minute}})
 	got := get(t, s)
-	if want := `["RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB","RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB"]`; got != want {
+	if want := `["RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB","RangeError: ` +
+		`WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB"]`; got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -227,9 +247,13 @@ func TestExceptionImage(t *testing.T) {
 	top := `const W = WebAssembly, tag = new W.Tag({ parameters: ["i32"] }), object = { its: "own" };
 		const thrown = new W.Exception(tag, [3]); let throws = thrown;
 		const a = new W.Instance(m, { a: { f() { throw throws }, tag } }).exports; a.keep(0);
-		const b = new W.Instance(m, { a: { f() { throw throws }, tag: a.tag } }).exports; throws = object; b.keep(0); throws = thrown; let hits = 0;`
-	handler := `const again = (x) => { try { x.again() } catch (e) { return e } }; const own = new W.Instance(m, { a: { f: b.throw, tag: new W.Tag({ parameters: ["i32"] }) } }).exports;
-		const was = [++hits, again(a) === thrown, again(b) === object, a.tag === tag, a.catch(0), b.catch(0), attempt(() => own.catch(5)) === a.tag, (() => { try { own.catch(9) } catch (e) { return [e.is(tag), e.getArg(tag, 0), e.is(own.tag)] } })()];
+		const b = new W.Instance(m, { a: { f() { throw throws }, tag: a.tag } }).exports; throws = object; b.keep(0); throws = thrown;
+		let hits = 0;`
+	handler := `const again = (x) => { try { x.again() } catch (e) { return e } }; const own = new W.Instance(m, {
+		a: { f: b.throw, tag: new W.Tag({ parameters: ["i32"] }) } }).exports;
+		const was = [++hits, again(a) === thrown, again(b) === object, a.tag === tag, a.catch(0), b.catch(0),
+		attempt(() => own.catch(5)) === a.tag, (() => { try { own.catch(9) } catch (e) {
+		return [e.is(tag), e.getArg(tag, 0), e.is(own.tag)] } })()];
 		throws = 5; try { a.keep(0) } catch {} throws = thrown; a.keep(0); return was`
 	const first = `[1,true,true,true,3,3,false,[true,9,false]]`
 	s := worker(

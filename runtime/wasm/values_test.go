@@ -30,7 +30,8 @@ var echo = module(
 // those of wrangler dev.
 func TestConversions(t *testing.T) {
 	got := run(t, echo, `const e = new WebAssembly.Instance(m).exports;
-		const values = [0, -0, 1.9, -1.9, 2 ** 31, 2 ** 32 + 5, -(2 ** 31) - 1, NaN, Infinity, 1e300, "0x10", "no", true, null, undefined, [], [7], {}, { valueOf: () => 3 }, 5n, 2n ** 63n, -(2n ** 64n) - 1n, Symbol.iterator];
+		const values = [0, -0, 1.9, -1.9, 2 ** 31, 2 ** 32 + 5, -(2 ** 31) - 1, NaN, Infinity, 1e300, "0x10", "no", true, null,
+		undefined, [], [7], {}, { valueOf: () => 3 }, 5n, 2n ** 63n, -(2n ** 64n) - 1n, Symbol.iterator];
 		const lines = [];
 		for (const type of ["i32", "i64", "f32", "f64"]) lines.push(type + " " + values.map((v) => attempt(() => e[type](v))).join(" | "));
 		return lines`)
@@ -49,13 +50,16 @@ func TestConversions(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	got := run(t, echo, `const e = new WebAssembly.Instance(m).exports; const o = {}, none = e.none;
-		return [e.none(), e.two(1, 2n), e.four(1.5, 2n, 3.5, 4.5, 5, 6), e.x(o) === o, e.x(null), e.x(undefined), e.x(-0), e.x(5n), e.f(none) === none, e.f(null),
-			attempt(() => e.f(() => 0)), attempt(() => e.f({})), attempt(() => e.v128(1)), e.none === none, e.two.name, e.two.length, attempt(() => new e.none()), e.i32.call(e, "7", 9),
+		return [e.none(), e.two(1, 2n), e.four(1.5, 2n, 3.5, 4.5, 5, 6), e.x(o) === o, e.x(null), e.x(undefined), e.x(-0), e.x(5n),
+		e.f(none) === none, e.f(null),
+			attempt(() => e.f(() => 0)), attempt(() => e.f({})), attempt(() => e.v128(1)), e.none === none, e.two.name, e.two.length,
+			attempt(() => new e.none()), e.i32.call(e, "7", 9),
 			Object.isFrozen(e), Object.getPrototypeOf(e), attempt(() => { "use strict"; e.none = 1 })]`)
 	want := `["undefined",["2n",1],[4.5,3.5,"2n",7],true,null,"undefined","-0","5n",true,null,` +
 		`"TypeError: type incompatibility when transforming from/to JS: function-typed object expected",` +
 		`"TypeError: type incompatibility when transforming from/to JS: function-typed object expected",` +
-		`"TypeError: type incompatibility when transforming from/to JS",true,"6",2,"TypeError: e.none is not a constructor",7,true,null,"TypeError: Cannot assign to read only property 'none' of object"]`
+		`"TypeError: type incompatibility when transforming from/to JS",true,"6",2,"TypeError: e.none is not a constructor",7,true,` +
+		`null,"TypeError: Cannot assign to read only property 'none' of object"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -85,11 +89,16 @@ func TestTraps(t *testing.T) {
 			code(0, 0, i32Const, 0, i32Const, 0, i32Const, 0x7f, misc, 11, 0),
 		))
 	got := run(t, m, `const e = new WebAssembly.Instance(m).exports;
-		return [attempt(e.unreachable), attempt(() => e.div(1, 0)), attempt(() => e.div(-(2 ** 31), -1)), attempt(() => e.trunc(NaN)), attempt(() => e.trunc(1e10)), attempt(() => e.load(65533)), attempt(() => e.load(-1)),
-			attempt(() => e.indirect(0)), attempt(() => e.indirect(1)), attempt(() => e.indirect(9)), attempt(e.recurse), attempt(e.fill), e.div(7, 2), e.load(65532),
-			(() => { try { e.unreachable() } catch (x) { return x instanceof WebAssembly.RuntimeError && x instanceof Error && x.stack.includes("worker.js") } })()]`)
-	want := `["RuntimeError: unreachable","RuntimeError: integer divide by zero","RuntimeError: integer overflow","RuntimeError: float unrepresentable in integer range","RuntimeError: integer overflow",` +
-		`"RuntimeError: memory access out of bounds","RuntimeError: memory access out of bounds","RuntimeError: null function or function signature mismatch","RuntimeError: invalid table access","RuntimeError: invalid table access",` +
+		return [attempt(e.unreachable), attempt(() => e.div(1, 0)), attempt(() => e.div(-(2 ** 31), -1)), attempt(() => e.trunc(NaN)),
+		attempt(() => e.trunc(1e10)), attempt(() => e.load(65533)), attempt(() => e.load(-1)),
+			attempt(() => e.indirect(0)), attempt(() => e.indirect(1)), attempt(() => e.indirect(9)), attempt(e.recurse),
+			attempt(e.fill), e.div(7, 2), e.load(65532),
+			(() => { try { e.unreachable() } catch (x) {
+			return x instanceof WebAssembly.RuntimeError && x instanceof Error && x.stack.includes("worker.js") } })()]`)
+	want := `["RuntimeError: unreachable","RuntimeError: integer divide by zero","RuntimeError: integer overflow","RuntimeError: ` +
+		`float unrepresentable in integer range","RuntimeError: integer overflow",` +
+		`"RuntimeError: memory access out of bounds","RuntimeError: memory access out of bounds","RuntimeError: null function or ` +
+		`function signature mismatch","RuntimeError: invalid table access","RuntimeError: invalid table access",` +
 		`"RangeError: Maximum call stack size exceeded","RuntimeError: memory access out of bounds",3,0,true]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -110,7 +119,8 @@ func TestImports(t *testing.T) {
 			code(0, 0, localGet, 0, call, 2),
 		))
 	got := run(t, m, `const thrown = { name: "RuntimeError", message: "mine" }, seen = []; let answer, list, depth = 0, e;
-		const imports = { a: { one(...args) { seen.push(args, this === undefined); if (answer === thrown) throw thrown; return answer }, many: () => list },
+		const imports = { a: { one(...args) { seen.push(args, this === undefined); if (answer === thrown) throw thrown;
+		return answer }, many: () => list },
 			b: { self(n) { return n === 0 ? 0 : 1 + e.again(n - 1) } } };
 		e = new WebAssembly.Instance(m, imports).exports;
 		const out = [];
@@ -122,10 +132,13 @@ func TestImports(t *testing.T) {
 		const steps = [];
 		list = { get [Symbol.iterator]() { steps.push("look"); return () => { steps.push("iterate"); return [1, 2].values() } } };
 		e.many(); out.push(steps);
-		out.push(e.again(20), attempt(() => e.again(1e6)), e.again(20), typeof e.import, e.import === imports.b.self, e.import(3), String(e.import.name));
+		out.push(e.again(20), attempt(() => e.again(1e6)), e.again(20), typeof e.import, e.import === imports.b.self, e.import(3),
+		String(e.import.name));
 		return out`)
-	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: Cannot convert the value to a BigInt","8n","1n","TypeError: Cannot convert the value to a BigInt","SyntaxError: Cannot convert the text to a BigInt",true,` +
-		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: multi-return length mismatch",["look","iterate"],` +
+	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: Cannot convert the value to a BigInt","8n","1n","TypeError: ` +
+		`Cannot convert the value to a BigInt","SyntaxError: Cannot convert the text to a BigInt",true,` +
+		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: ` +
+		`multi-return length mismatch",["look","iterate"],` +
 		`20,"RangeError: Maximum call stack size exceeded",20,"function",false,3,"2"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -2,6 +2,7 @@ package wasmbinary
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -75,17 +76,19 @@ func TestParseFaults(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, v := range []int64{0, 1, -1, 63, 64, -64, -65, 1 << 31, math.MinInt32, math.MaxInt64, math.MinInt64} {
-		r := &Reader{Bytes: op.AppendS64(nil, v)}
-		if got := r.Signed(64); got != v || r.Err != nil || r.More() {
-			t.Errorf("%d is read as %d, %v", v, got, r.Err)
-		}
-		if v < 0 || v > math.MaxUint32 {
-			continue
-		}
-		r = &Reader{Bytes: op.AppendU32(nil, uint32(v))}
-		if got := r.U32(); got != uint32(v) || r.Err != nil || r.More() {
-			t.Errorf("%d is read as %d, %v", v, got, r.Err)
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			r := &Reader{Bytes: op.AppendS64(nil, v)}
+			if got := r.Signed(64); got != v || r.Err != nil || r.More() {
+				t.Errorf("%d is read as %d, %v", v, got, r.Err)
+			}
+			if v < 0 || v > math.MaxUint32 {
+				return
+			}
+			r = &Reader{Bytes: op.AppendU32(nil, uint32(v))}
+			if got := r.U32(); got != uint32(v) || r.Err != nil || r.More() {
+				t.Errorf("%d is read as %d, %v", v, got, r.Err)
+			}
+		})
 	}
 	for name, c := range map[string]struct {
 		in   []byte

@@ -167,9 +167,11 @@ func TestIsNext(t *testing.T) {
 		"position alone":       {add(position, after, 1), false},
 		"nothing":              {nil, false},
 	} {
-		code := append([]byte{0}, c.code...)
-		if got := goesToNext(code, instructions(code), position); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			code := append([]byte{0}, c.code...)
+			if got := goesToNext(code, instructions(code), position); got != c.want {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package quickjspatch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -83,10 +84,12 @@ func TestResultAndPeriod(t *testing.T) {
 		loops uint64
 		want  int
 	}{{1, 0}, {quickjspatch.Period - 1, 0}, {quickjspatch.Period, 1}, {5*quickjspatch.Period + 3, 5}} {
-		results, n, err := run(t, spin, "count", 0, c.loops)
-		if err != nil || results[0] != 7 || n != c.want {
-			t.Errorf("%d loops: result %v, %d interrupts, error %v; want 7 and %d", c.loops, results, n, err, c.want)
-		}
+		t.Run(fmt.Sprint(c.loops), func(t *testing.T) {
+			results, n, err := run(t, spin, "count", 0, c.loops)
+			if err != nil || results[0] != 7 || n != c.want {
+				t.Errorf("%d loops: result %v, %d interrupts, error %v; want 7 and %d", c.loops, results, n, err, c.want)
+			}
+		})
 	}
 }
 
@@ -128,10 +131,12 @@ func TestRefuses(t *testing.T) {
 		"cut off":        {spin[:len(spin)-3], "unexpected end"},
 		"unknown opcode": {append(head(), section(10, 2, 2, 0, 0x0b, 4, 0, 0xfe, 0, 0x0b)...), "unknown instruction 0xfe"},
 	} {
-		_, err := quickjspatch.Instrument(c.in)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := quickjspatch.Instrument(c.in)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
+			}
+		})
 	}
 }
 

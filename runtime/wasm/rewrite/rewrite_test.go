@@ -72,9 +72,11 @@ func TestCounts(t *testing.T) {
 	loop, pair := instance.ExportedFunction("f0"), instance.ExportedFunction("f1")
 	stack.Set(1000)
 	for _, c := range []struct{ loops, want int }{{1, 1}, {rewrite.Period - 1, 1}, {1, 2}, {3 * rewrite.Period, 5}} {
-		if _, err := loop.Call(ctx, uint64(c.loops)); err != nil || *interrupts != c.want {
-			t.Errorf("after %d loops more: %d interrupts, %v; want %d", c.loops, *interrupts, err, c.want)
-		}
+		t.Run(fmt.Sprint(c.loops), func(t *testing.T) {
+			if _, err := loop.Call(ctx, uint64(c.loops)); err != nil || *interrupts != c.want {
+				t.Errorf("after %d loops more: %d interrupts, %v; want %d", c.loops, *interrupts, err, c.want)
+			}
+		})
 	}
 	for range 100 { // what is taken of the stack is given back
 		if got, err := pair.Call(ctx); err != nil || got[0] != 1 || got[1] != 2 {
@@ -180,10 +182,12 @@ func TestRefuses(t *testing.T) {
 		"data count":      {head + section(12, 1), "1 data segments are announced, and 0 are there"},
 		"not constant":    {head + section(6, 1, 0x7f, 0, 0x45, 0x0b), "not constant"},
 	} {
-		_, err := rewrite.Rewrite([]byte(c.in))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := rewrite.Rewrite([]byte(c.in))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
+			}
+		})
 	}
 }
 
@@ -250,14 +254,16 @@ func TestNested(t *testing.T) {
 		"parameters": slices.Concat(repeat(n, 0x41, 0, 0x06, 1, 0x19, 0x0b)),
 	}
 	for name, body := range bodies {
-		m, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b))))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if limit := 40*len(body) + 4096; len(m.Bytes) > limit {
-			t.Errorf("%s: %d bytes of %d, more than %d", name, len(m.Bytes), len(body), limit)
-		}
+		t.Run(name, func(t *testing.T) {
+			m, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b))))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			if limit := 40*len(body) + 4096; len(m.Bytes) > limit {
+				t.Errorf("%s: %d bytes of %d, more than %d", name, len(m.Bytes), len(body), limit)
+			}
+		})
 	}
 	held := slices.Concat(repeat(n, 0x06, 0x40, 0x19), repeat(n, 0x09, 0, 0x0b), []byte{0x0b})
 	if _, err := rewrite.Rewrite([]byte(throwing(held))); err != nil {

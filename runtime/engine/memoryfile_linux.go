@@ -12,31 +12,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing keeps an image as a file without a name, laid out as linear memory is.
-// The memory of an isolate is a private mapping of it: a page that no isolate
-// writes is there once, and a page that one wrote can be told from the others,
-// so that only these are put back when the isolate starts over.
-type backing struct {
+// memoryFile is an image in an anonymous file with the layout of linear memory. The memory of an isolate is a private mapping
+// of the file: isolates share the pages that they do not write, and only written pages are copied back when an isolate
+// starts over.
+type memoryFile struct {
 	file    *os.File
-	pagemap *os.File // nil where the system does not tell which pages were written
+	pagemap *os.File // nil where the system does not show which pages were written
 	view    []byte   // the whole file, to read
 	runs    []run    // in view
 	from    uint32   // of the first run
 	to      uint32   // end of the last
 }
 
-// headroom is the free heap, in bytes, that an image has for what its isolates
-// allocate. Linear memory that grew cannot shrink: an isolate that takes more is
-// started anew instead of being put back.
-const headroom = 4 << 20
+const (
+	// headroom is the free heap of an image for its isolates, in bytes. Linear memory that grew cannot shrink: an isolate
+	// that takes more gets a new VM when it starts over.
+	headroom = 4 << 20
+	// maxDirty is the most written pages that are copied one by one. Beyond, it is faster to drop and map them again.
+	maxDirty = 1024
+)
 
-// maxDirty is how many written pages are copied one by one. More than that are
-// better given back to the system, to be mapped again when they are touched.
-const maxDirty = 1024
-
-// newBacking stores runs, whose places are multiples of imagePage. An error is no
-// fault: the image is then copied into each isolate.
-func newBacking(size uint32, runs []run) (*backing, error) {
+// newMemoryFile stores runs, whose addresses are multiples of imagePage. An error is no fault: then the image is copied
+// into each isolate.
+func newMemoryFile(size uint32, runs []run) (*memoryFile, error) {
 	if len(runs) == 0 || os.Getpagesize() != imagePage {
 		return nil, fmt.Errorf("pages of %d bytes", os.Getpagesize())
 	}
@@ -45,7 +43,7 @@ func newBacking(size uint32, runs []run) (*backing, error) {
 		return nil, err
 	}
 	last := runs[len(runs)-1]
-	b := &backing{file: os.NewFile(uintptr(fd), "image"), from: runs[0].at, to: last.at + uint32(len(last.b))}
+	b := &memoryFile{file: os.NewFile(uintptr(fd), "image"), from: runs[0].at, to: last.at + uint32(len(last.b))}
 	if err := b.file.Truncate(int64(size)); err != nil {
 		return nil, err
 	}
@@ -67,15 +65,15 @@ func newBacking(size uint32, runs []run) (*backing, error) {
 	return b, nil
 }
 
-// lay puts the file under memory, which is a whole linear memory.
-func (b *backing) lay(memory []byte) error {
+// mapInto maps the file over memory, which is a whole linear memory.
+func (b *memoryFile) mapInto(memory []byte) error {
 	_, err := unix.MmapPtr(int(b.file.Fd()), int64(b.from), unsafe.Pointer(&memory[b.from]), uintptr(b.to-b.from),
 		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED)
 	return err
 }
 
-// rewind makes memory, from start on, what it was after lay.
-func (b *backing) rewind(memory []byte, start uint32) error {
+// restore makes memory, from start on, what it was after mapInto.
+func (b *memoryFile) restore(memory []byte, start uint32) error {
 	start &^= imagePage - 1
 	dirty, err := b.dirty(memory[start:])
 	if err != nil || len(dirty) > maxDirty {
@@ -83,16 +81,16 @@ func (b *backing) rewind(memory []byte, start uint32) error {
 	}
 	at := 0
 	for _, page := range dirty {
-		place := start + page*imagePage
-		for at < len(b.runs) && b.runs[at].at+uint32(len(b.runs[at].b)) <= place {
+		offset := start + page*imagePage
+		for at < len(b.runs) && b.runs[at].at+uint32(len(b.runs[at].b)) <= offset {
 			at++
 		}
-		target := memory[place : place+imagePage]
-		if at == len(b.runs) || b.runs[at].at > place {
+		target := memory[offset : offset+imagePage]
+		if at == len(b.runs) || b.runs[at].at > offset {
 			clear(target)
 			continue
 		}
-		copy(target, b.runs[at].b[place-b.runs[at].at:])
+		copy(target, b.runs[at].b[offset-b.runs[at].at:])
 	}
 	runtime.KeepAlive(b)
 	return nil
@@ -100,17 +98,16 @@ func (b *backing) rewind(memory []byte, start uint32) error {
 
 // Bits of an entry of /proc/self/pagemap: Documentation/admin-guide/mm/pagemap.rst.
 const (
-	pagemapFile    = 1 << 61 // the page is a file's: nobody wrote it
+	pagemapFile    = 1 << 61 // the page is the file's: it was not written
 	pagemapSwapped = 1 << 62
 	pagemapPresent = 1 << 63
 )
 
-// pageEntries are buffers for what pagemap tells of a memory.
+// pageEntries are buffers for the entries of pagemap.
 var pageEntries = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // a cache
 
-// dirty lists the pages of memory that were written, by their number from its
-// beginning.
-func (b *backing) dirty(memory []byte) ([]uint32, error) {
+// dirty lists the written pages of memory, by their number from its beginning.
+func (b *memoryFile) dirty(memory []byte) ([]uint32, error) {
 	if b.pagemap == nil {
 		return nil, os.ErrNotExist
 	}
@@ -131,4 +128,16 @@ func (b *backing) dirty(memory []byte) ([]uint32, error) {
 		}
 	}
 	return pages, nil
+}
+
+// discard gives the whole pages of b back to the system. Their content is lost.
+func discard(b []byte) {
+	page := uintptr(os.Getpagesize())
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	skip := (page - from%page) % page
+	if uintptr(len(b)) < skip+page {
+		return
+	}
+	b = b[skip:]
+	_ = unix.Madvise(b[:uintptr(len(b))/page*page], unix.MADV_DONTNEED) // advice
 }

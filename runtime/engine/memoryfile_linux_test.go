@@ -28,7 +28,7 @@ func TestBacking(t *testing.T) {
 		{2 * imagePage, bytes.Repeat([]byte("a"), 3*imagePage)},
 		{8 * imagePage, bytes.Repeat([]byte("b"), imagePage)},
 	}
-	b, err := newBacking(size, runs)
+	b, err := newMemoryFile(size, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestBacking(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = unix.Munmap(memories[n]) })
-		if err := b.lay(memories[n]); err != nil {
+		if err := b.mapInto(memories[n]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestBacking(t *testing.T) {
 		if !bytes.Equal(memories[1], want) {
 			t.Fatalf("%s: another isolate sees what was written", name)
 		}
-		if err := b.rewind(memories[0], 2*imagePage); err != nil {
+		if err := b.restore(memories[0], 2*imagePage); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(memories[0], want) {
@@ -75,7 +75,7 @@ func TestBacking(t *testing.T) {
 // is put back.
 func TestBackingWithoutPagemap(t *testing.T) {
 	needsImagePages(t)
-	b, err := newBacking(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})
+	b, err := newMemoryFile(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +85,11 @@ func TestBackingWithoutPagemap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Munmap(memory) }()
-	if err := b.lay(memory); err != nil {
+	if err := b.mapInto(memory); err != nil {
 		t.Fatal(err)
 	}
 	memory[4*imagePage], memory[9*imagePage] = 'x', 'y'
-	if err := b.rewind(memory, 0); err != nil {
+	if err := b.restore(memory, 0); err != nil {
 		t.Fatal(err)
 	}
 	if memory[4*imagePage] != 'a' || memory[9*imagePage] != 0 {
