@@ -8,10 +8,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// authorizer is the authorizer of a Worker's connection: SQLite asks it
-// about each operation while it compiles a statement. What it refuses is what
-// D1 refuses, and whatever could reach another file or the platform's own
-// tables.
+// authorizer decides about each operation of a statement while SQLite compiles it. It refuses what D1 refuses, and all
+// that could reach another file or the platform's own tables.
 type authorizer struct {
 	// trusted is set while the connection runs a statement of our own.
 	trusted bool
@@ -41,7 +39,7 @@ const (
 	pragmaCountOrTable                // or nothing
 )
 
-// workerPragmas are D1's.
+// workerPragmas are those of D1.
 var workerPragmas = map[string]pragmaArgument{
 	"table_list": pragmaMaybeObject, "table_info": pragmaObject, "table_xinfo": pragmaObject,
 	"index_list": pragmaObject, "index_info": pragmaObject, "index_xinfo": pragmaObject,
@@ -73,8 +71,7 @@ func (p pragmaArgument) takes(value string) bool {
 	}
 }
 
-// workerSettings puts back what the pragmas above may change for the next
-// user of the connection.
+// workerSettings puts back what workerPragmas may change, for the next user of the connection.
 const workerSettings = `PRAGMA foreign_keys=ON; PRAGMA ignore_check_constraints=OFF; PRAGMA legacy_alter_table=OFF;
 PRAGMA recursive_triggers=OFF; PRAGMA reverse_unordered_selects=OFF; PRAGMA case_sensitive_like=OFF`
 
@@ -96,8 +93,7 @@ var workerFunctions = setOf(`
 	match highlight bm25 snippet rtreecheck
 	sqlite_rename_column sqlite_rename_table sqlite_rename_test sqlite_drop_column sqlite_rename_quotefix`)
 
-// hiddenTables are modules of SQLite's that D1 is built without. They show the
-// pages of all tables.
+// hiddenTables are modules that D1 is built without: they show the pages of all tables.
 var hiddenTables = setOf("sqlite_dbpage dbstat")
 
 func setOf(words string) map[string]bool {
@@ -110,17 +106,12 @@ func setOf(words string) map[string]bool {
 
 var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 
-// reservedPrefixes begin the names of tables that are not the Worker's: the
-// platform's own, and those that production keeps for itself. They can be read, as D1's own ledger can.
+// reservedPrefixes begin the names of tables of this platform and of production. A Worker may read those tables, as it may
+// read D1's own ledger.
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
-// begin prepares for the statements of text.
-func (g *authorizer) begin(text string) {
-	g.reason, g.inside, g.text, g.use = "", "", text, sqlUse{}
-}
-
-// authorize answers SQLite. inside is the view or trigger that does what it asks
-// about: a migration may have made one that does what a Worker may not.
+// authorize is SQLite's callback. inside is the view or trigger of the operation: a migration may have made one that does
+// what a Worker may not.
 func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, inside string) sqlite.AuthorizerReturnCode {
 	if g.trusted {
 		return sqlite.AuthorizerOK
@@ -137,7 +128,7 @@ func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, s
 func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, schema string) string {
 	switch action {
 	case sqlite.AuthRead:
-		return g.read(arg1)
+		return hiddenTable(arg1)
 	case sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
 		return ""
 	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
@@ -148,7 +139,13 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 	case sqlite.AuthAttach, sqlite.AuthDetach:
 		return "other databases cannot be attached, nor this one copied"
 	case sqlite.AuthPragma:
-		return g.pragma(strings.ToLower(arg1), arg2, schema)
+		name := strings.ToLower(arg1)
+		argument, known := workerPragmas[name]
+		if !known || !argument.takes(arg2) || strings.EqualFold(schema, "temp") {
+			return `PRAGMA "` + name + `" is not available`
+		}
+		g.changed = g.changed || arg2 != ""
+		return ""
 	case sqlite.AuthFunction:
 		if !g.platform && !workerFunctions[strings.ToLower(arg2)] {
 			return `the function "` + arg2 + `" is not available`
@@ -164,46 +161,35 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 		arg1, arg2 = arg2, g.reservedNewName()
 	default: // creates, changes or drops what the arguments name
 	}
-	if prefix := reserved(arg1) + reserved(arg2); !g.platform && prefix != "" {
+	if prefix := reservedPrefix(arg1) + reservedPrefix(arg2); !g.platform && prefix != "" {
 		return `names that begin with "` + prefix + `" belong to the platform`
 	}
-	return g.read(arg1)
+	return hiddenTable(arg1)
 }
 
-// read says why the table is not to be seen.
-func (g *authorizer) read(table string) string {
+// hiddenTable says why a table cannot be read; "" allows it.
+func hiddenTable(table string) string {
 	if hiddenTables[strings.ToLower(table)] {
 		return `the table "` + table + `" is not available`
 	}
 	return ""
 }
 
-func (g *authorizer) pragma(name, value, schema string) string {
-	argument, known := workerPragmas[name]
-	if !known || !argument.takes(value) || strings.EqualFold(schema, "temp") {
-		return `PRAGMA "` + name + `" is not available`
-	}
-	g.changed = g.changed || value != ""
-	return ""
-}
-
-// reservedNewName is a reserved name in the text of an ALTER TABLE, "" for none. SQL
-// has no other way to write one.
+// reservedNewName finds a reserved name in the text of an ALTER TABLE: the authorizer is not told the new name.
 func (g *authorizer) reservedNewName() string {
-	for _, word := range strings.FieldsFunc(g.text, separatesNames) {
-		if reserved(word) != "" {
+	words := strings.FieldsFunc(g.text, func(r rune) bool {
+		return r != '_' && r != '$' && r < utf8.RuneSelf && !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z')
+	})
+	for _, word := range words {
+		if reservedPrefix(word) != "" {
 			return word
 		}
 	}
 	return ""
 }
 
-func separatesNames(r rune) bool {
-	return r != '_' && r != '$' && r < utf8.RuneSelf && !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z')
-}
-
-// reserved is the prefix that reserves name, "" for none.
-func reserved(name string) string {
+// reservedPrefix is the reserved prefix that name begins with, "" for none.
+func reservedPrefix(name string) string {
 	for _, prefix := range reservedPrefixes {
 		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
 			return prefix

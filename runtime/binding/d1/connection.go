@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -16,33 +17,30 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file drives one connection of a *sql.DB through SQLite's own C
-// interface, which the driver publishes as Go. The database/sql interface
-// would not do for a Worker: it turns the text of a column declared DATETIME
-// into a time.Time and loses how it was written, it cannot interrupt a query
-// after its first row, and it keeps the error's offset, the end of the first
-// statement and the number of parameters to itself. The handle is read from the
-// driver by reflection: any other driver is refused.
+// This file drives one connection of a *sql.DB through SQLite's C interface, which the driver publishes as Go. database/sql
+// does not suffice: it turns the text of a column declared DATETIME into a time.Time, cannot interrupt a query after its
+// first row, and hides the error's offset, the end of the first statement and the number of parameters. The handle is read
+// from the driver by reflection; any other driver is refused.
 
 // sqlHandle is one connection, used by one goroutine at a time.
 type sqlHandle struct {
 	conn  *sql.Conn
 	tls   *libc.TLS
 	db    uintptr
-	out   uintptr // room for the two pointers that prepare returns
+	out   uintptr // the two pointers that prepare returns
 	guard *authorizer
 	cache map[cacheKey]*cachedStatement
-	// stale is set when the schema changed, on which the costs in cache rest.
+	// stale is set when the schema changed, from which the costs in cache were computed.
 	stale bool
-	// unbounded lifts the bound on the length of SQL: only the author's own hand has it.
+	// unbounded lifts the bound on the length of SQL, for a Console.
 	unbounded bool
-	end       *int64 // of the moment in which it must be done, see limitMoments
+	deadline  *int64 // of runBriefly
 }
 
-// cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours
-// must not become the Worker's.
+// cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours must not become the Worker's.
 type cacheKey struct {
 	text    string
 	trusted bool
@@ -51,18 +49,17 @@ type cacheKey struct {
 type cachedStatement struct {
 	stmt uintptr
 	cost sqlCost
-	// slow is how many uses it waits until it is tried for a moment again.
+	// slow counts the uses that go to another goroutine before the next quick read.
 	slow int
-	// keys are the columns' names as JSON with the colon, as they were when SQLite
-	// had compiled it anew so many times; nil before its first use.
-	keys []string
-	anew int32
+	// keys are the columns' names as JSON with the colon, since SQLite compiled it for the recompiled-th time; nil before
+	// its first use.
+	keys       []string
+	recompiled int32
 }
 
-// A connection keeps so many prepared statements, of texts up to so many bytes.
 const (
-	maxCachedStatements = 128
-	maxCachedText       = 16 << 10
+	maxCachedStatements = 128      // of a connection
+	maxCachedText       = 16 << 10 // bytes; a longer statement is not cached
 )
 
 var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
@@ -81,8 +78,13 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *authorizer) (*sqlHandl
 			return errForeignDriver
 		}
 		h.db = uintptr(db.Uint())
-		h.restrict()
-		h.limitMoments()
+		for id, n := range workerLimits {
+			sqlite3.Xsqlite3_limit(h.tls, h.db, id, n)
+		}
+		sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(1), uintptr(0)))
+		h.deadline = new(int64)
+		deadlines.Store(h.db, h.deadline)
+		sqlite3.Xsqlite3_progress_handler(h.tls, h.db, progressSteps, checkDeadlineC, h.db)
 		return r.RegisterAuthorizer(guard.authorize)
 	})
 	if err != nil {
@@ -112,20 +114,13 @@ var workerLimits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       10,
 }
 
-func (h *sqlHandle) restrict() {
-	for id, n := range workerLimits {
-		sqlite3.Xsqlite3_limit(h.tls, h.db, id, n)
-	}
-	sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(1), uintptr(0)))
-}
-
-// close gives the connection back as a bad one: it keeps limits and an
-// authorizer that its next user must not meet.
+// close has the pool discard the connection, which keeps its limits and its authorizer.
 func (h *sqlHandle) close() {
 	_ = h.conn.Raw(func(any) error {
 		h.forget()
-		if h.end != nil {
-			h.forgetMoments()
+		if h.deadline != nil {
+			sqlite3.Xsqlite3_progress_handler(h.tls, h.db, 0, 0, 0)
+			deadlines.Delete(h.db)
 		}
 		return driver.ErrBadConn
 	})
@@ -141,50 +136,43 @@ func (h *sqlHandle) forget() {
 	clear(h.cache)
 }
 
-// do runs fn on the connection, and interrupts what fn runs when ctx ends.
+// do runs fn on the connection, and interrupts what fn runs when ctx ends: again and again, because SQLite forgets an
+// interrupt that arrives between two statements.
 func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
-	done, gone := make(chan struct{}), make(chan struct{})
+	done, interrupted := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(gone)
-		h.interrupt(done)
+		defer close(interrupted)
+		tls := libc.NewTLS()
+		defer tls.Close()
+		again := time.NewTicker(5 * time.Millisecond)
+		defer again.Stop()
+		for {
+			sqlite3.Xsqlite3_interrupt(tls, h.db)
+			select {
+			case <-done:
+				return
+			case <-again.C:
+			}
+		}
 	})
 	err := h.conn.Raw(func(any) error { return fn() })
 	if !stop() {
 		close(done)
-		<-gone
+		<-interrupted
 	}
 	return err
-}
-
-// interrupt repeats itself until done, because SQLite forgets an interrupt
-// that arrives between two statements.
-func (h *sqlHandle) interrupt(done <-chan struct{}) {
-	tls := libc.NewTLS()
-	defer tls.Close()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
-		sqlite3.Xsqlite3_interrupt(tls, h.db)
-		select {
-		case <-done:
-			return
-		case <-again.C:
-		}
-	}
 }
 
 // sqlStatement is one prepared statement of a text.
 type sqlStatement struct {
 	h    *sqlHandle
 	stmt uintptr
-	// rest is the text behind the statement and the space there, if only a comment.
-	rest   string
+	rest   string           // behind the statement and its space; it may be a comment
 	cost   sqlCost          // not of our own statements
-	cached *cachedStatement // nil when it is not kept
+	cached *cachedStatement // nil when it is not cached
 }
 
-// prepare compiles the first statement of text. A text without any gives a
-// statement whose stmt is 0.
+// prepare compiles the first statement of text. A text without any gives a statement whose stmt is 0.
 func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	if h.stale {
 		h.forget()
@@ -206,7 +194,7 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 		return sqlStatement{}, err
 	}
 	defer libc.Xfree(h.tls, p)
-	h.guard.begin(text)
+	h.guard.reason, h.guard.inside, h.guard.text, h.guard.use = "", "", text, sqlUse{}
 	const word = 8
 	if rc := sqlite3.Xsqlite3_prepare_v3(
 		h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word,
@@ -224,16 +212,12 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 		s.rest = tail
 	case s.stmt != 0 && len(text) <= maxCachedText:
 		s.cached = &cachedStatement{stmt: s.stmt, cost: s.cost}
-		h.keep(key, s.cached)
+		if len(h.cache) >= maxCachedStatements {
+			h.forget()
+		}
+		h.cache[key] = s.cached
 	}
 	return s, nil
-}
-
-func (h *sqlHandle) keep(key cacheKey, s *cachedStatement) {
-	if len(h.cache) >= maxCachedStatements {
-		h.forget()
-	}
-	h.cache[key] = s
 }
 
 func (s *cachedStatement) use(h *sqlHandle) sqlStatement {
@@ -319,7 +303,11 @@ func (s sqlStatement) bind(params []any) error {
 			}
 			rc = s.bindBytes(sqlite3.Xsqlite3_bind_blob, i, string(v))
 		default:
-			return unsupportedType(param)
+			kind := "object"
+			if u, ok := param.(engine.Unsupported); ok {
+				kind = u.Type
+			}
+			return &engine.Error{Name: "Error", Message: fmt.Sprintf("D1_TYPE_ERROR: Type '%s' not supported for a bound value", kind)}
 		}
 		if rc != sqlite3.SQLITE_OK {
 			return s.h.error()
@@ -330,8 +318,8 @@ func (s sqlStatement) bind(params []any) error {
 
 // tooLong reports whether SQLite would refuse a value of n bytes, once it had copies.
 func (s sqlStatement) tooLong(n int) bool {
-	const little = 1 << 20 // which no limit is below
-	return n > little && n > int(sqlite3.Xsqlite3_limit(s.h.tls, s.h.db, sqlite3.SQLITE_LIMIT_LENGTH, -1))
+	const leastLimit = 1 << 20
+	return n > leastLimit && n > int(sqlite3.Xsqlite3_limit(s.h.tls, s.h.db, sqlite3.SQLITE_LIMIT_LENGTH, -1))
 }
 
 func (s sqlStatement) bindBytes(bind func(*libc.TLS, uintptr, int32, uintptr, int32, uintptr) int32, i int, v string) int32 {
@@ -353,21 +341,16 @@ func (s sqlStatement) columns() []string {
 
 // keys are the columns' names as JSON with the colon.
 func (s sqlStatement) keys() []string {
-	kept := s.cached
-	if kept == nil {
-		return jsonKeys(s.columns())
+	recompiled := sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
+	if s.cached != nil && s.cached.keys != nil && s.cached.recompiled == recompiled {
+		return s.cached.keys
 	}
-	anew := sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
-	if kept.keys == nil || kept.anew != anew {
-		kept.keys, kept.anew = jsonKeys(s.columns()), anew
-	}
-	return kept.keys
-}
-
-func jsonKeys(names []string) []string {
-	keys := make([]string, len(names))
-	for i, name := range names {
+	keys := s.columns()
+	for i, name := range keys {
 		keys[i] = string(append(hostcall.AppendJSONString(nil, name), ':'))
+	}
+	if s.cached != nil {
+		s.cached.keys, s.cached.recompiled = keys, recompiled
 	}
 	return keys
 }

@@ -3,6 +3,7 @@ package d1
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,15 +12,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ConsoleOptions say what the author may do by hand. The zero value is what the site's Worker may.
+// ConsoleOptions say what the author's own SQL may do. The zero value allows what the site's Worker may.
 type ConsoleOptions struct {
 	// ReadOnly refuses every statement that writes.
 	ReadOnly bool
-	// Unbounded lifts the limits on lengths and counts, lets the platform's own tables and the tables behind a
-	// virtual table be written, and leaves only what keeps SQL inside this database: dumps are read back so.
+	// Unbounded, for reading dumps back, lifts the limits on lengths and counts, and lets the platform's own tables and
+	// the tables behind a virtual table be written. SQL still stays inside this database.
 	Unbounded bool
-	// KeysLater does not enforce foreign keys: a dump fills tables before those that they refer to exist. Who sets
-	// it checks them before Commit.
+	// KeysLater does not enforce foreign keys: a dump fills tables before those that they refer to exist. The caller
+	// checks them before Commit.
 	KeysLater bool
 }
 
@@ -44,7 +45,7 @@ type SQLError struct {
 
 func (e *SQLError) Error() string { return e.Msg }
 
-// At is Offset, for those who know no more of the error than that.
+// At is Offset, for an interface of the caller's.
 func (e *SQLError) At() int { return e.Offset }
 
 // Busy reports whether another connection held a lock for too long.
@@ -80,21 +81,16 @@ func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, er
 	c.handle = h
 	if o.Unbounded {
 		_ = h.conn.Raw(func(any) error { // the function's error is the only one
-			h.liftLimits()
+			h.unbounded = true
+			for id := range workerLimits { // SQLite cuts each down to the most it was built for
+				sqlite3.Xsqlite3_limit(h.tls, h.db, id, math.MaxInt32)
+			}
+			sqlite3.Xsqlite3_limit(h.tls, h.db, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+			sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(0), uintptr(0)))
 			return nil
 		})
 	}
 	return c, nil
-}
-
-// liftLimits takes back what restrict set: SQLite cuts each number down to the most it was built for.
-func (h *sqlHandle) liftLimits() {
-	h.unbounded = true
-	for id := range workerLimits {
-		sqlite3.Xsqlite3_limit(h.tls, h.db, id, math.MaxInt32)
-	}
-	sqlite3.Xsqlite3_limit(h.tls, h.db, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-	sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(0), uintptr(0)))
 }
 
 // Close ends the transaction that is open, if there is one, and gives the connection back.
@@ -167,9 +163,8 @@ type Named struct {
 // Run runs one statement; text behind its semicolon is an error. Values, those of args and of rows, are nil, int64,
 // float64, string for TEXT, which may be no UTF-8, and []byte for a BLOB; args may also be [Named].
 //
-// begin, when it is not nil, hears of the columns of a statement that gives rows, row of each of these; an error of
-// either ends the statement. The slice of a row is used again for the next, the bytes of a BLOB are SQLite's own
-// until then. changes counts the rows that were written.
+// begin, if not nil, gets the columns of a statement that gives rows, and row each of the rows; an error of either ends the
+// statement. The slice and the bytes of BLOBs are valid until row returns. changes counts the rows written.
 func (c *Console) Run(
 	ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error,
 ) (changes int64, err error) {
@@ -278,7 +273,7 @@ func (s sqlStatement) bindAll(args []any) error {
 			at = next
 		}
 		if at > count {
-			break // told below
+			break // an error below
 		}
 		given[at] = true
 		if err := s.bindStored(at, a); err != nil {
@@ -322,4 +317,51 @@ func (s sqlStatement) bindStored(at int, value any) error {
 		return s.h.error()
 	}
 	return nil
+}
+
+// allNames selects the author's own tables and views, in the order they were made, each with its columns.
+const allNames = `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+	WHERE s.type IN ('table', 'view') AND s.name NOT LIKE '\_pages\_%' ESCAPE '\'
+	AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY s.rowid, c.cid`
+
+// Tables are the tables and views of a database, in the order they were made: for suggestions when a name does not exist.
+type Tables struct {
+	Names   []string
+	Columns []string // of all of them
+}
+
+func (t *Tables) add(table, column string) {
+	if n := len(t.Names); n == 0 || t.Names[n-1] != table {
+		t.Names = append(t.Names, table)
+	}
+	t.Columns = append(t.Columns, column)
+}
+
+// Tables returns the author's own tables and views; none when they cannot be read.
+func (d *Database) Tables(ctx context.Context) Tables {
+	text, err := d.query(ctx, query{SQL: allNames}, shapeRaw, "")
+	var rows [][2]string
+	if err != nil || json.Unmarshal(text.bytes(), &rows) != nil {
+		return Tables{}
+	}
+	var t Tables
+	for _, row := range rows {
+		t.add(row[0], row[1])
+	}
+	return t
+}
+
+// Tables returns the author's own tables and views; none when they cannot be read.
+func (c *Console) Tables(ctx context.Context) Tables {
+	var t Tables
+	_, err := c.Run(ctx, allNames, nil, nil, func(v []any) error {
+		table, _ := v[0].(string)
+		column, _ := v[1].(string)
+		t.add(table, column)
+		return nil
+	})
+	if err != nil {
+		return Tables{}
+	}
+	return t
 }

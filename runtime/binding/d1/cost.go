@@ -7,11 +7,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file estimates what D1 bills. Production's SQLite counts each row and
-// each entry of an index that a cursor comes to or writes. An unpatched one
-// counts the steps of cursors alone: the search that begins a scan is added for
-// each table, and the entries of indexes for each row that changed. Searches
-// inside a join, and what changes a schema, are not counted.
+// This file estimates what D1 bills. Production's SQLite counts each row and each entry of an index that a cursor comes
+// to or writes. An unpatched one counts the steps of cursors alone: the search that begins a scan is added for each
+// table, and the entries of indexes for each row that changed. Searches inside a join, and what changes a schema, are
+// not counted.
 
 // sqlCost is what is known of a statement's cost once it is compiled.
 type sqlCost struct {
@@ -22,7 +21,7 @@ type sqlCost struct {
 	selects bool  // it reads, and nothing that depends on its connection
 }
 
-// sqlUse is what the authorizer hears of one statement.
+// sqlUse collects what the authorizer is asked about one statement.
 type sqlUse struct {
 	read    map[string]bool
 	columns bool // of the tables that are read, at least one
@@ -56,7 +55,7 @@ func (u *sqlUse) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	}
 }
 
-// localFunctions tell of what their connection did.
+// localFunctions depend on what their connection did.
 var localFunctions = setOf("last_insert_rowid changes total_changes")
 
 func addName(set map[string]bool, name string) map[string]bool {
@@ -77,32 +76,29 @@ func (h *sqlHandle) cost(use sqlUse) sqlCost {
 		return c
 	}
 	for table := range use.written {
-		touched := ""
+		table, touched := sqlQuote(table), ""
 		if !use.insert {
 			quoted := make([]string, len(use.updated))
 			for i, column := range use.updated {
 				quoted[i] = sqlQuote(column)
 			}
-			// The rowid is in every index, and so is what nobody knows of an expression.
-			touched = " AND (c.name IS NULL OR c.name IN (" + strings.Join(quoted, ",") + `) OR
-				EXISTS (SELECT 1 FROM pragma_table_info(` + sqlQuote(
-				table,
-			) + `) t WHERE t.pk AND t.type = 'INTEGER' COLLATE NOCASE AND t.name IN (` + strings.Join(quoted, ",") + ")))"
+			// The rowid is in every index; of an expression the columns are unknown.
+			columns := strings.Join(quoted, ",")
+			touched = " AND (c.name IS NULL OR c.name IN (" + columns + `) OR
+				EXISTS (SELECT 1 FROM pragma_table_info(` + table + `) t
+				WHERE t.pk AND t.type = 'INTEGER' COLLATE NOCASE AND t.name IN (` + columns + ")))"
 		}
-		// What is a primary key's index elsewhere is the table itself when it has no rowid.
-		c.entries, _ = h.number("SELECT count(DISTINCT i.name) FROM pragma_index_list(" + sqlQuote(
-			table,
-		) + `) i, pragma_index_info(i.name) c
-			WHERE (i.origin <> 'pk' OR NOT (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ` + sqlQuote(
-			table,
-		) + "))" + touched)
+		// In a table without rowid the primary key's index is the table itself.
+		c.entries, _ = h.number("SELECT count(DISTINCT i.name) FROM pragma_index_list(" + table + `) i, pragma_index_info(i.name) c
+			WHERE (i.origin <> 'pk' OR NOT (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ` + table + "))" +
+			touched)
 	}
 	return c
 }
 
 func sqlQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// number is what the first row of a query of our own begins with.
+// number runs a query of our own for one number.
 func (h *sqlHandle) number(text string) (n int64, err error) {
 	trusted := h.guard.trusted
 	h.guard.trusted = true
@@ -118,8 +114,7 @@ func (h *sqlHandle) number(text string) (n int64, err error) {
 	return sqlite3.Xsqlite3_column_int64(h.tls, s.stmt, 0), nil
 }
 
-// rowsRead is how many rows the statement went through, of which it gave rows;
-// counted is what a bare count(*) gave.
+// rowsRead estimates how many rows the statement read. rows is how many it gave, counted the result of a bare count(*).
 func (s sqlStatement) rowsRead(rows, counted int64) int64 {
 	steps := int64(0)
 	for _, counter := range []int32{

@@ -33,19 +33,17 @@ type Options struct {
 	Now func() time.Time
 	// Timeout stops a query or batch that takes longer. Default 30 s, as D1's.
 	Timeout time.Duration
-	// Failed, if set, is told of every error of a write before its caller is, and may be
-	// called from several goroutines. An error of SQLite's has a method Code.
+	// Failed, if set, gets every error of a write before its caller does. It may be called
+	// from several goroutines. An error of SQLite's has a method Code.
 	Failed func(error)
 }
 
-// Database is a SQLite database with the shape of D1, behind the sandbox that
-// D1 puts around a Worker's SQL. It keeps one connection of the pool to write,
-// and up to four to read, from their first use to Close, and uses each for one
-// query at a time: what a promise resolved to is committed, and the next query
-// sees it. It is safe for concurrent use.
+// Database is a SQLite database with the shape of D1, behind the sandbox that D1 puts around a Worker's SQL. It keeps one
+// connection of the pool to write, and up to four to read, from their first use to Close or until they are idle, and uses
+// each for one query at a time: what a promise resolved to is committed, and the next query sees it. It is safe for
+// concurrent use.
 //
-// Of the meta fields, rows_read and rows_written are estimates: SQLite counts
-// less than D1 bills.
+// Of the meta fields, rows_read and rows_written are estimates: SQLite counts less than D1 bills.
 type Database struct {
 	pool     *sql.DB
 	o        Options
@@ -63,7 +61,7 @@ type Database struct {
 	uses    atomic.Int64 // how often something may have been written
 	lastRow atomic.Int64 // the id of the row that was inserted last
 
-	// Of a reader: whom it reads for, and what it knows of that.
+	// Of a reader: its writer, and the counters of that when the reader caught up.
 	writer              *Database
 	schema, seen, rowID int64
 }
@@ -88,8 +86,7 @@ func New(db *sql.DB, o Options) *Database {
 	return d
 }
 
-// Close waits for the queries under way and gives the connections back. Later
-// queries fail.
+// Close waits for the queries under way and gives the connections back. Later queries fail.
 func (d *Database) Close() error {
 	d.readers.close()
 	<-d.turn
@@ -106,11 +103,9 @@ func (d *Database) closeHandle() {
 	}
 }
 
-// query runs q and gives its rows in a shape, as JSON. Of shapeAll it is what a D1Result
-// is made of, an array: an array of the rows' objects, duration in milliseconds, changes,
-// last_row_id, changed_db, size_after in bytes, rows_read, rows_written. Of
-// several statements the last one's rows are given; they are one transaction. Errors are
-// *engine.Error with D1's texts.
+// query runs q and returns its rows in a shape, as JSON. shapeAll is an array of what a D1Result is made of: an array of the
+// rows' objects, duration in milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read, rows_written.
+// Several statements are one transaction, and the last one gives the rows. Errors are *engine.Error with D1's texts.
 func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (*jsonText, error) {
 	w := newRowWriter(shape, column, bufferOf(ctx))
 	err := d.read(ctx, q, w)
@@ -120,8 +115,7 @@ func (d *Database) query(ctx context.Context, q query, shape resultShape, column
 	return w.done(err)
 }
 
-// batch runs the queries in order in one transaction, all or none, and gives
-// a JSON array with what query gives of each in shapeAll.
+// batch runs the queries in order in one transaction, all or none, and returns a JSON array of their results in shapeAll.
 func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error) {
 	w := newRowWriter(shapeAll, "", bufferOf(ctx))
 	w.b = append(w.b, '[')
@@ -143,13 +137,11 @@ func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error
 	return w.done(err)
 }
 
-// exec runs each line of text as one statement without parameters, all in
-// one transaction, and gives {"count","duration"} as JSON. Blank lines and
-// comments are passed over.
+// exec runs each line of text as one statement without parameters, all in one transaction, and returns {"count","duration"}
+// as JSON. It skips blank lines and comments.
 func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
-	count, begin := 0, d.o.Now()
+	count, failed, begin := 0, 0, d.o.Now()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	place := execPlace(1, lines[0])
 	err := d.withConnection(ctx, func(ctx context.Context) error {
 		return d.transaction(func() error {
 			for i, line := range lines {
@@ -157,7 +149,7 @@ func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 					continue
 				}
 				if err := d.run(ctx, query{SQL: line}, noRows()); err != nil {
-					place = execPlace(i+1, line)
+					failed = i
 					return err
 				}
 				count++
@@ -169,17 +161,14 @@ func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 		})
 	})
 	if err != nil {
+		place := fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
 		return nil, prefixedError("D1_EXEC_ERROR", place, err)
 	}
 	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
 }
 
-func execPlace(number int, line string) string {
-	return fmt.Sprintf("Error in line %d: %s: ", number, strings.TrimRight(line, "\r"))
-}
-
-// withConnection runs fn when it is the caller's turn, on an open connection, and leaves
-// the connection without a transaction and with its settings as they were.
+// withConnection runs fn when it is the caller's turn, on an open connection, and leaves the connection without a
+// transaction and with its settings as they were.
 func (d *Database) withConnection(ctx context.Context, fn func(ctx context.Context) error) error {
 	select {
 	case <-d.turn:
@@ -199,12 +188,20 @@ func (d *Database) withConnection(ctx context.Context, fn func(ctx context.Conte
 	if err != nil && d.o.Failed != nil {
 		d.o.Failed(err)
 	}
+	sqlErr, ok := errors.AsType[*sqlError](err)
 	if d.resetConnection() != nil {
 		d.closeHandle() // closing the connection undoes whatever it holds
-	} else if sqlErr, ok := errors.AsType[*sqlError](err); ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
-		d.reclaim()
+	} else if ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
+		// The disk that the rollback freed; SQLite alone would free it some commits later. The next full disk tries again.
+		_ = d.handle.conn.Raw(func(any) error { return d.handle.trusted("PRAGMA wal_checkpoint(TRUNCATE)") })
 	}
-	return timedOut(ctx, d.o.Timeout, err)
+	if !ok || sqlErr.code != sqlite3.SQLITE_INTERRUPT {
+		return err
+	}
+	if ctx.Err() != nil { // the request ended before the time limit
+		return ctx.Err()
+	}
+	return &sqlError{sqlErr.code, fmt.Sprintf("the query took longer than its limit of %v and was stopped", d.o.Timeout), -1}
 }
 
 func (d *Database) open(ctx context.Context) error {
@@ -241,12 +238,6 @@ func (d *Database) resetConnection() error {
 	})
 }
 
-// reclaim gives back the disk of what was rolled back because it had no room; SQLite
-// itself does so some commits later. It is tried again when there is no room again.
-func (d *Database) reclaim() {
-	_ = d.handle.conn.Raw(func(any) error { return d.handle.trusted("PRAGMA wal_checkpoint(TRUNCATE)") })
-}
-
 // resetSettings puts back the settings that a PRAGMA changed.
 func (d *Database) resetSettings() error {
 	if !d.guard.changed {
@@ -261,7 +252,7 @@ func (d *Database) resetSettings() error {
 	return nil
 }
 
-// transaction commits what fn does; use rolls back when it is not committed.
+// transaction commits what fn does; withConnection rolls back what is not committed.
 func (d *Database) transaction(fn func() error) error {
 	begin := "BEGIN IMMEDIATE"
 	if d.o.ReadOnly {
@@ -276,8 +267,7 @@ func (d *Database) transaction(fn func() error) error {
 	return d.handle.trusted("COMMIT")
 }
 
-// run runs the statements of q and writes the last one's rows in the shape of
-// w; of shapeAll, as query gives them.
+// run runs the statements of q and writes the last one's rows to w, as query returns them.
 func (d *Database) run(ctx context.Context, q query, w *rowWriter) error {
 	before := d.counters()
 	begin := d.o.Now()
@@ -309,7 +299,7 @@ func (d *Database) statements(ctx context.Context, q query, w *rowWriter) (spent
 	switch {
 	case !outside || s.rest == "" && s.readOnly():
 		return d.runStatements(ctx, s, q.Params, w)
-	case s.rest == "": // so that nothing stays of what OR FAIL lets stand
+	case s.rest == "": // a transaction undoes what OR FAIL lets stand
 		begun := false
 		err = d.transaction(func() (err error) {
 			begun = true
@@ -336,8 +326,7 @@ func (d *Database) statements(ctx context.Context, q query, w *rowWriter) (spent
 	return spent, err
 }
 
-// runStatements runs s and what follows it; the last statement gets the parameters
-// and gives the rows.
+// runStatements runs s and what follows it; the last statement gets the parameters and gives the rows.
 func (d *Database) runStatements(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	for s.rest != "" {
 		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
@@ -390,8 +379,7 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 	return rowCounts{s.rowsRead(int64(w.rows), counted), changes * (1 + s.cost.entries)}, nil
 }
 
-// run steps through s and hands its rows to w. counted is the number that the
-// last of them gave, if that is what s is about.
+// run steps through s and writes its rows to w. counted is the result of a bare count(*).
 func (s sqlStatement) run(ctx context.Context, w *rowWriter) (counted int64, err error) {
 	readOnly := s.readOnly()
 	for first, done := true, false; ; first = false {
@@ -434,9 +422,8 @@ func (d *Database) counters() counters {
 	return counters{sqlite3.Xsqlite3_total_changes64(h.tls, h.db), rowID, d.size}
 }
 
-// appendMeta writes what the meta of a D1Result is made of: duration, changes,
-// last_row_id, changed_db, size_after, rows_read, rows_written. The names would take
-// JSON.parse more time than SQLite takes for a short statement.
+// appendMeta writes the values of a D1Result's meta, in the order of query. With their names JSON.parse would take longer
+// than SQLite takes for a short statement.
 func (d *Database) appendMeta(b []byte, before counters, duration string, spent rowCounts) ([]byte, error) {
 	after := d.counters()
 	if err := d.measure(); err != nil {

@@ -182,7 +182,7 @@ func TestDatabaseLongValues(t *testing.T) {
 	}
 	ill := strings.Repeat("\xf0\x9f", 100_000)
 	want, got := hostcall.AppendJSONString(nil, ill), jsonText{buffer: bufferOf(t.Context())}
-	if err := got.text([]byte(ill)); err != nil {
+	if err := got.writeString([]byte(ill)); err != nil {
 		t.Fatal(err)
 	}
 	if whole, err := got.done(nil); err != nil || string(whole.bytes()) != string(want) {

@@ -1,10 +1,7 @@
 package d1
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -28,7 +25,7 @@ func (e *sqlError) Error() string {
 	return sqlitetext.Format(e.code, e.msg, e.offset)
 }
 
-// sqlRefusalError is a failure that SQLite has no part in.
+// sqlRefusalError is a refusal of this package, not of SQLite.
 type sqlRefusalError string
 
 func (e sqlRefusalError) Error() string { return string(e) }
@@ -50,53 +47,18 @@ var errReadOnly = &sqlError{
 	-1,
 }
 
-// d1Error is err as a Worker sees it: "D1_ERROR: …", with the cause
-// that D1 puts beside it.
-func d1Error(err error) error {
-	return prefixedError("D1_ERROR", "", err)
-}
-
-// prefixedError is "kind: place text"; its cause says the same without kind.
+// prefixedError is err as a Worker sees it, "kind: place text", with D1's cause: the same without kind.
 func prefixedError(kind, place string, err error) error {
-	var own *engine.Error
-	if err == nil || errors.As(err, &own) {
+	if _, ok := errors.AsType[*engine.Error](err); err == nil || ok {
 		return err
 	}
 	text := err.Error()
-	if se := (*sqlite.Error)(nil); errors.As(err, &se) {
-		text = sqlitetext.Of(se)
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
+		text = sqlitetext.Of(failed)
 	}
 	text = place + text
 	return &engine.Error{
 		Name: "Error", Message: kind + ": " + text,
 		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: text}}},
-	}
-}
-
-// timedOut tells an interrupt by the time limit from one by the request's
-// end, and any other error from both.
-func timedOut(ctx context.Context, limit time.Duration, err error) error {
-	var se *sqlError
-	if err == nil || !errors.As(err, &se) || se.code != sqlite3.SQLITE_INTERRUPT {
-		return err
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &sqlError{se.code, fmt.Sprintf("the query took longer than its limit of %v and was stopped", limit), -1}
-}
-
-func unsupportedType(v any) error {
-	kind := "object"
-	if u, ok := v.(engine.Unsupported); ok {
-		kind = u.Type
-	}
-	return &engine.Error{Name: "Error", Message: fmt.Sprintf("D1_TYPE_ERROR: Type '%s' not supported for a bound value", kind)}
-}
-
-func columnNotFound(column string) error {
-	return &engine.Error{
-		Name: "Error", Message: "D1_COLUMN_NOTFOUND: Column not found (" + column + ")",
-		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: "Column not found"}}},
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Funcs are the host functions of D1Database. open gives the database
-// of a binding's id, nil for an unknown one. The work is done off the
-// isolate's goroutine, unless it is a read of a moment: then the value is there
-// at once, and no promise of it.
+// Funcs are the host functions of D1Database. open returns the database of a binding's id, nil for an unknown one. A quick
+// read returns its value at once; other work runs off the isolate's goroutine and returns a promise.
 //
 //	db_query(id, sql, params, shape, column)
 //	db_batch(id, [sql, params, sql, params, …])
@@ -35,13 +33,19 @@ func Funcs(open func(id string) *Database) map[string]engine.Func {
 			if shape == shapeColumn {
 				column = c.String(4)
 			}
-			if out, done, err := quick.try(c, open(c.String(0)), q, shape, column); done {
+			if out, done, err := quick.run(c, open(c.String(0)), q, shape, column); done {
 				return out.value(), err
 			}
 			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.query(ctx, q, shape, column) })
 		},
 		"db_batch": func(c *engine.Call) (any, error) {
-			queries := queriesOf(c.Value(1))
+			list, _ := c.Value(1).([]any)
+			queries := make([]query, 0, len(list)/2)
+			for i := 0; i+1 < len(list); i += 2 {
+				text, _ := list[i].(string)
+				params, _ := list[i+1].([]any)
+				queries = append(queries, query{text, params})
+			}
 			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.batch(ctx, queries) })
 		},
 		"db_exec": func(c *engine.Call) (any, error) {
@@ -49,15 +53,4 @@ func Funcs(open func(id string) *Database) map[string]engine.Func {
 			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.exec(ctx, text) })
 		},
 	}
-}
-
-func queriesOf(flat any) []query {
-	list, _ := flat.([]any)
-	queries := make([]query, 0, len(list)/2)
-	for i := 0; i+1 < len(list); i += 2 {
-		text, _ := list[i].(string)
-		params, _ := list[i+1].([]any)
-		queries = append(queries, query{text, params})
-	}
-	return queries
 }

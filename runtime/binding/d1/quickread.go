@@ -2,17 +2,30 @@ package d1
 
 import (
 	"context"
+	"sync"
+	"time"
+	"unsafe"
 
+	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file answers short reads on the isolate's own goroutine: for a row by its
-// key, two goroutines that wait for each other take longer than SQLite.
+// This file runs short reads on the isolate's own goroutine: for a row by its key, two goroutines that wait for each other
+// take longer than SQLite. A timer would cost as much again, so SQLite's progress handler checks the deadline.
 
-// maxQuick is how many reads an isolate does before its event loop goes on.
-const maxQuick = 128
+const (
+	// maxQuickReads is how many quick reads an isolate does before its event loop goes on.
+	maxQuickReads = 128
+	// quickReadTime is how long a query may hold up the isolate that asks for it.
+	quickReadTime = 500 * time.Microsecond
+	// slowUses is how many uses of a statement that took longer are not quick reads. It may only have had to wait for a
+	// processor.
+	slowUses = 100
+	// progressSteps is how many of its instructions, some microseconds of them, SQLite runs between two checks.
+	progressSteps = 1000
+)
 
 // quickReads are those of one isolate.
 type quickReads struct {
@@ -20,27 +33,27 @@ type quickReads struct {
 	readers map[*Database]*turnReader
 }
 
-// turnReader is a reader that an isolate keeps for a turn of its event loop. What
-// it reads from the second time on is of one transaction, as long as nothing of
-// this process was written meanwhile: nobody can tell the turn what others wrote.
+// turnReader is a reader that an isolate keeps for a turn of its event loop. From the second read on, all are of one
+// transaction, unless this process writes in between. What other processes write shows in the next turn.
 type turnReader struct {
 	of, reader *Database
 	reads      int
 	begun      bool
 }
 
-// try runs q if that takes no more than a moment: a read whose statement is
-// compiled, on a connection that nobody uses. done is whether it ran; if not,
-// nothing came of it.
-func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape, column string) (out *jsonText, done bool, err error) {
-	// Not before what the request asked for earlier, and not for ever in one turn.
-	if d == nil || k.count >= maxQuick || !c.Scope().Idle() {
+// run runs q if that takes no longer than quickReadTime: a read whose statement is compiled, on a connection that is free.
+// done is false if it did not run, and then it has no effect.
+func (k *quickReads) run(
+	c *engine.Call, d *Database, q query, shape resultShape, column string,
+) (out *jsonText, done bool, err error) {
+	// What the request asked for earlier comes first, and a turn ends at some time.
+	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() {
 		return nil, false, nil
 	}
 	k.count++
 	t := k.readers[d]
 	if t == nil {
-		if t = d.keepReader(); t == nil {
+		if t = d.acquireReader(); t == nil {
 			return nil, false, nil
 		}
 		if k.readers == nil {
@@ -56,8 +69,8 @@ func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape
 	return t.query(c.Context(), q, w)
 }
 
-// keepReader is a reader that was used before; nil when none is free.
-func (d *Database) keepReader() *turnReader {
+// acquireReader returns a reader that was used before; nil when none is free.
+func (d *Database) acquireReader() *turnReader {
 	select {
 	case <-d.readers.free:
 	default:
@@ -77,7 +90,7 @@ func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jso
 		return nil, false, nil
 	}
 	known := r.handle.cache[cacheKey{text: q.SQL}]
-	if known == nil || !known.use(r.handle).reads() {
+	if known == nil || !known.use(r.handle).onlyReads() {
 		return nil, false, nil
 	}
 	if known.slow > 0 {
@@ -85,7 +98,7 @@ func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jso
 		return nil, false, nil
 	}
 	t.reads++
-	over, err := r.handle.runBriefly(moment, func() error {
+	over, err := r.handle.runBriefly(quickReadTime, func() error {
 		if err := t.begin(); err != nil {
 			return err
 		}
@@ -98,7 +111,7 @@ func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jso
 	return out, !over || err == nil, err
 }
 
-// begin has the reader know what was written, and keep what it sees if it reads on.
+// begin makes the reader see what was written, and from its second read on keep that view in a transaction.
 func (t *turnReader) begin() error {
 	if t.begun && t.of.uses.Load() != t.reader.seen {
 		if err := t.commit(); err != nil {
@@ -127,4 +140,37 @@ func (t *turnReader) end() {
 		t.reader.closeHandle()
 	}
 	t.of.readers.release(t.reader)
+}
+
+// deadlines has the deadline of each connection, in nanoseconds since clockStart, 0 for none. SQLite hands its callback
+// nothing but a number.
+var (
+	deadlines  sync.Map     // uintptr of the sqlite3 to *int64, which one goroutine uses
+	clockStart = time.Now() //nolint:forbidigo // what is compared with it is spent time
+)
+
+func spentTime() int64 { return int64(time.Since(clockStart)) }
+
+// checkDeadlineC is checkDeadline as the translated C calls it: a pointer to a pointer to the code, which a function that is
+// no closure has for ever.
+var checkDeadlineC = *(*uintptr)(unsafe.Pointer(&struct {
+	f func(*libc.TLS, uintptr) int32
+}{checkDeadline}))
+
+// checkDeadline is SQLite's progress handler; 1 interrupts what db runs.
+func checkDeadline(_ *libc.TLS, db uintptr) int32 {
+	found, _ := deadlines.Load(db)
+	if end, ok := found.(*int64); ok && *end != 0 && spentTime() > *end {
+		return 1
+	}
+	return 0
+}
+
+// runBriefly runs fn on the connection, and interrupts what fn runs after limit. over reports that limit has passed.
+func (h *sqlHandle) runBriefly(limit time.Duration, fn func() error) (over bool, err error) {
+	end := spentTime() + int64(limit)
+	*h.deadline = end
+	err = h.conn.Raw(func(any) error { return fn() })
+	*h.deadline = 0
+	return spentTime() > end, err
 }

@@ -12,7 +12,7 @@ func TestDatabaseQuick(t *testing.T) {
 	setupSQL(t, d, "CREATE TABLE q(id INTEGER PRIMARY KEY, x)", "INSERT INTO q VALUES (1, 'a'), (2, 'b')")
 	const one = "SELECT x FROM q WHERE id = ?"
 	quick := func(text string, params ...any) string {
-		turn := d.keepReader()
+		turn := d.acquireReader()
 		if turn == nil {
 			return "later"
 		}
@@ -106,7 +106,7 @@ func TestDatabaseTurn(t *testing.T) {
 			t.Errorf("%s: %s, want %s", when, got, want)
 		}
 	}
-	turn = d.keepReader()
+	turn = d.acquireReader()
 	expect("the first", "[[1]]")
 	setupSQL(t, elsewhere, "INSERT INTO q VALUES (10)")
 	expect("the second", "[[11]]")
@@ -120,7 +120,7 @@ func TestDatabaseTurn(t *testing.T) {
 	expect("after an error", "[[1111]]")
 	turn.end()
 	setupSQL(t, elsewhere, "INSERT INTO q VALUES (10000)")
-	turn = d.keepReader()
+	turn = d.acquireReader()
 	expect("the next turn", "[[11111]]")
 	expect("the next turn again", "[[11111]]")
 	turn.end()

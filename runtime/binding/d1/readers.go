@@ -5,10 +5,12 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// This file lets reads go on beside the one writer, each on a connection of its
-// own: a query that takes long keeps neither writes nor other reads waiting.
+// This file runs reads beside the one writer, each on a connection of its own: a long query delays neither writes nor other
+// reads. Connections that are idle are closed.
 
 const (
 	// maxReaders is how many reads of a Worker run at once.
@@ -17,13 +19,11 @@ const (
 	MaxConns = maxReaders + 1
 )
 
-// readers are the connections of a database that only read. Each is a Database
-// without readers of its own.
+// readers are the connections of a database that only read. Each is a Database without readers of its own.
 type readers struct {
-	free chan struct{} // a token for each that is not in use
-	mu   sync.Mutex
-	// idle ends with the one that was used last, which has the most compiled.
-	idle   []*Database
+	free   chan struct{} // a token for each that is not in use
+	mu     sync.Mutex
+	idle   []*Database // the one used last, with the most compiled statements, is at the end
 	closed bool
 }
 
@@ -35,7 +35,7 @@ func newReaders() *readers {
 	return r
 }
 
-// reader is one that the caller gives back; nil once the database is closed.
+// reader returns a reader, which the caller releases; nil once the database is closed.
 func (d *Database) reader() *Database {
 	r := d.readers
 	r.mu.Lock()
@@ -79,10 +79,10 @@ func (r *readers) close() {
 	}
 }
 
-// errWriter is a query that is the writer's.
+// errWriter means that the writer is to run the query.
 var errWriter = errors.New("this is no read")
 
-// read runs q on a connection that only reads; errNotRead if q is for the writer.
+// read runs q on a connection that only reads; errWriter if q is no read.
 func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
 	if !beginsLikeQuery(q.SQL) {
 		return errWriter
@@ -105,7 +105,7 @@ func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
 		if err != nil {
 			return errWriter // the writer says why
 		}
-		alone := s.reads() && s.rest == ""
+		alone := s.onlyReads() && s.rest == ""
 		s.close()
 		if !alone {
 			return errWriter
@@ -114,7 +114,6 @@ func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
 	})
 }
 
-// beginsLikeQuery reports whether the text begins like a query.
 func beginsLikeQuery(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r\f")
 	for _, word := range [...]string{"SELECT", "WITH", "VALUES"} {
@@ -125,11 +124,10 @@ func beginsLikeQuery(text string) bool {
 	return false
 }
 
-// reads reports whether the statement does nothing but read, and what does not
-// depend on its connection.
-func (s sqlStatement) reads() bool { return s.cost.selects && s.readOnly() }
+// onlyReads reports whether the statement only reads, and nothing that depends on its connection.
+func (s sqlStatement) onlyReads() bool { return s.cost.selects && s.readOnly() }
 
-// catchUp makes a reader know what the writer did.
+// catchUp makes a reader see what the writer did.
 func (d *Database) catchUp() error {
 	if schema := d.writer.schemas.Load(); schema != d.schema {
 		d.schema, d.handle.stale = schema, true
@@ -139,4 +137,56 @@ func (d *Database) catchUp() error {
 	}
 	d.rowID = d.writer.lastRow.Load()
 	return d.measure()
+}
+
+// idleAfter is after how long without a use the connections of a database are closed: each is two open files, and SQLite
+// closes those only with the last connection.
+const idleAfter = 10 * time.Second
+
+// idle finds out when a database is not used.
+type idle struct {
+	uses  atomic.Int64
+	armed atomic.Bool // a timer looks once more
+}
+
+// noteUse notes a use; a use of a reader is one of its writer.
+func (d *Database) noteUse() {
+	if d.writer != nil {
+		d = d.writer
+	}
+	d.idle.uses.Add(1)
+	if !d.idle.armed.Load() && d.idle.armed.CompareAndSwap(false, true) {
+		d.scheduleIdleCheck()
+	}
+}
+
+// scheduleIdleCheck closes the connections later, unless there is a use until then.
+func (d *Database) scheduleIdleCheck() {
+	uses := d.idle.uses.Load()
+	time.AfterFunc(idleAfter, func() {
+		if d.idle.uses.Load() != uses {
+			d.scheduleIdleCheck()
+			return
+		}
+		d.idle.armed.Store(false)
+		d.disconnect()
+	})
+}
+
+// disconnect closes the connections that are not in use. The next use opens them again.
+func (d *Database) disconnect() {
+	r := d.readers
+	r.mu.Lock()
+	idle := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	for _, one := range idle {
+		one.closeHandle()
+	}
+	select {
+	case <-d.turn:
+		d.closeHandle()
+		d.turn <- struct{}{}
+	default:
+	}
 }

@@ -1,8 +1,11 @@
 package d1
 
 import (
+	"context"
+	"encoding/json"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -11,8 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file writes results as the JSON that becomes the Worker's objects:
-// one native JSON.parse is many times faster than building them value by
+// This file writes results as JSON: one native JSON.parse is many times faster than building the Worker's objects value by
 // value across the boundary.
 
 // resultShape is what a method of D1PreparedStatement resolves to.
@@ -38,7 +40,7 @@ type rowWriter struct {
 	pick   int      // the index of column
 }
 
-// newRowWriter returns a writer of rows in a shape; buffer is for what is long.
+// newRowWriter returns a writer of rows in a shape; buffer makes the Buffer of long JSON.
 func newRowWriter(shape resultShape, column string, buffer func() *engine.Buffer) *rowWriter {
 	return &rowWriter{shape: shape, column: column, jsonText: jsonText{buffer: buffer}}
 }
@@ -73,14 +75,16 @@ func (w *rowWriter) begin(s sqlStatement) {
 	}
 }
 
-// row adds the row the statement stands on. done means that no further row
-// matters.
+// row writes the statement's current row. done means that no further row matters.
 func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 	w.rows++
 	switch w.shape {
 	case shapeColumn:
 		if w.pick < 0 {
-			return true, columnNotFound(w.column)
+			return true, &engine.Error{
+				Name: "Error", Message: "D1_COLUMN_NOTFOUND: Column not found (" + w.column + ")",
+				Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: "Column not found"}}},
+			}
 		}
 		return true, w.value(s, w.pick)
 	case shapeFirst:
@@ -142,17 +146,24 @@ func (w *rowWriter) value(s sqlStatement, i int) error {
 	case sqlite3.SQLITE_INTEGER:
 		w.b = strconv.AppendInt(w.b, sqlite3.Xsqlite3_column_int64(tls, stmt, at), 10)
 	case sqlite3.SQLITE_FLOAT:
-		w.b = appendJSONFloat(w.b, sqlite3.Xsqlite3_column_double(tls, stmt, at))
+		switch f := sqlite3.Xsqlite3_column_double(tls, stmt, at); { // D1's JSON has no infinity and no negative zero
+		case math.IsInf(f, 0):
+			w.b = append(w.b, "null"...)
+		case f == 0:
+			w.b = append(w.b, '0')
+		default:
+			w.b = strconv.AppendFloat(w.b, f, 'g', -1, 64)
+		}
 	case sqlite3.SQLITE_TEXT:
 		p := sqlite3.Xsqlite3_column_text(tls, stmt, at)
-		return w.text(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
+		return w.writeString(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
 	case sqlite3.SQLITE_BLOB:
 		p := sqlite3.Xsqlite3_column_blob(tls, stmt, at)
-		return w.numbers(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
+		return w.writeNumbers(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
 	default:
 		w.b = append(w.b, "null"...)
 	}
-	return w.spill()
+	return w.spill(jsonSpill)
 }
 
 // columnBytes is SQLite's own memory, valid until the statement moves on.
@@ -163,14 +174,118 @@ func columnBytes(p uintptr, n int32) []byte {
 	return libc.GoBytes(p, int(n))
 }
 
-// appendJSONFloat writes f as D1's JSON has it: no infinity, and no negative zero.
-func appendJSONFloat(b []byte, f float64) []byte {
+const (
+	// maxResultBytes bounds the JSON of one result, and of all results of a batch.
+	maxResultBytes = 64 << 20
+	// jsonSpill is the bytes of JSON from which on it moves to a Buffer.
+	jsonSpill = 64 << 10
+	// jsonPiece is the bytes of a value that are written between two checks of jsonSpill.
+	jsonPiece = 16 << 10
+)
+
+// jsonText is the JSON of a call's results. Long JSON lies in a Buffer, which reserves memory before it grows: of many
+// results at once some are refused while they grow.
+type jsonText struct {
+	b      []byte         // written last
+	long   *engine.Buffer // before b; nil while the text is short
+	buffer func() *engine.Buffer
+}
+
+// bufferOf makes buffers for the results of an Async, by its context.
+func bufferOf(ctx context.Context) func() *engine.Buffer {
+	return func() *engine.Buffer { return engine.NewBuffer(ctx, maxResultBytes, errResultSize) }
+}
+
+// spill moves b to the Buffer if it has at least so many bytes.
+func (t *jsonText) spill(least int) error {
+	if len(t.b) < least {
+		return nil
+	}
+	if t.long == nil {
+		t.long = t.buffer()
+	}
+	_, err := t.long.Write(t.b)
+	t.b = t.b[:0]
+	return err
+}
+
+// writeString writes s as a string.
+func (t *jsonText) writeString(s []byte) error {
+	t.b = append(t.b, '"')
+	for len(s) > 0 {
+		n := wholeCharacters(s, jsonPiece)
+		t.b = hostcall.AppendJSONChars(t.b, s[:n])
+		if err := t.spill(jsonSpill); err != nil {
+			return err
+		}
+		s = s[n:]
+	}
+	t.b = append(t.b, '"')
+	return nil
+}
+
+// wholeCharacters is the length of the longest prefix of s, at most n bytes, that cuts no character.
+func wholeCharacters(s []byte, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	for back := range utf8.UTFMax {
+		if utf8.RuneStart(s[n-back]) {
+			return n - back
+		}
+	}
+	return n
+}
+
+// writeNumbers writes bytes as an array of numbers.
+func (t *jsonText) writeNumbers(all []byte) error {
+	t.b = append(t.b, '[')
+	for i, v := range all {
+		t.b = strconv.AppendUint(hostcall.AppendComma(t.b, i), uint64(v), 10)
+		if i%jsonPiece == jsonPiece-1 {
+			if err := t.spill(jsonSpill); err != nil {
+				return err
+			}
+		}
+	}
+	t.b = append(t.b, ']')
+	return t.spill(jsonSpill)
+}
+
+// done returns the finished text, or D1's error of err; then it frees the Buffer.
+func (t *jsonText) done(err error) (*jsonText, error) {
+	if err == nil && t.long != nil {
+		err = t.spill(0)
+	}
+	if err == nil {
+		return t, nil
+	}
+	if t.long != nil {
+		t.long.Free()
+	}
+	return nil, prefixedError("D1_ERROR", "", err)
+}
+
+// value is the text as JavaScript gets it.
+func (t *jsonText) value() any {
 	switch {
-	case math.IsInf(f, 0):
-		return append(b, "null"...)
-	case f == 0:
-		return append(b, '0')
+	case t == nil:
+		return nil
+	case t.long != nil:
+		return engine.JSONBuffer{Buffer: t.long}
 	default:
-		return strconv.AppendFloat(b, f, 'g', -1, 64)
+		return json.RawMessage(t.b)
+	}
+}
+
+// bytes is the text; it is valid until JavaScript gets it.
+func (t *jsonText) bytes() []byte {
+	switch {
+	case t == nil:
+		return nil
+	case t.long != nil:
+		return t.long.Bytes()
+	default:
+		return t.b
 	}
 }
