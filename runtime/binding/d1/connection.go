@@ -165,8 +165,8 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 
 // sqlStatement is one prepared statement of a text.
 type sqlStatement struct {
-	h    *sqlHandle
-	stmt uintptr
+	h      *sqlHandle
+	stmt   uintptr
 	rest   string           // behind the statement and its space; it may be a comment
 	cost   sqlCost          // not of our own statements
 	cached *cachedStatement // nil when it is not cached
