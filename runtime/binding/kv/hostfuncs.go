@@ -14,9 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Funcs are the host functions of KvNamespace. find gives the namespace of
-// a binding's id, nil for an unknown one. The work is done off the isolate's
-// goroutine.
+// Funcs are the host functions of KvNamespace. find returns the namespace of a binding's id, nil for an unknown one. The
+// work is done off the isolate's goroutine.
 //
 //	kv_get(id, key or keys, type, cacheTtl, withMetadata)
 //	kv_receive(id) is the number of a value that comes in pieces: kv_received(number, bytes)
@@ -24,9 +23,8 @@ import (
 //	kv_list(id, prefix, limit, cursor)
 //	kv_delete(id, key)
 //
-// One key gives its value, several give a flat array key, value, key, value …;
-// withMetadata gives {value, metadata, cacheStatus} in a value's place. The
-// value of the type "stream" is {body, size}.
+// One key gives its value, several give a flat array key, value, key, value …; withMetadata gives {value, metadata,
+// cacheStatus} in a value's place. The value of the type "stream" is {body, size}.
 func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]engine.Func {
 	on := func(c *engine.Call, method string, work func(ctx context.Context, kv *Namespace) (any, error)) (any, error) {
 		kv := find(c.String(0))
@@ -41,8 +39,8 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
 			scope := c.Context()
-			hand := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
-			r := readCall{scope: scope, hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
+			send := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
+			r := readCall{scope: scope, send: send, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
 				return on(c, "GET_BULK", r.getBulk)
 			}
@@ -89,15 +87,15 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 	}
 }
 
-// receive adds to a value that comes in pieces, and stores those that are full.
+// receive adds to a value that comes in pieces, and stores the full ones.
 func receive(open *hostcall.Handles, c *engine.Call) (any, error) {
 	v, err := hostcall.Lookup[*incomingValue](open, c.Int(0))
 	if err != nil {
 		return nil, err
 	}
-	const little = 64 << 10 // less than that is not worth its own count: a piece is soon full
+	const least = 64 << 10 // fewer bytes are not worth a reservation: a piece is soon full
 	var release func()
-	if n := len(c.View(1)); n >= little {
+	if n := len(c.View(1)); n >= least {
 		if err := c.Reserve(int64(n)); err != nil {
 			return nil, err
 		}
@@ -112,7 +110,7 @@ func receive(open *hostcall.Handles, c *engine.Call) (any, error) {
 	return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, workerError("PUT", v.store(ctx)) }), nil
 }
 
-// secondsOf is argument i, which JavaScript made whole, or nil when it is undefined.
+// secondsOf is argument i, an integer, or nil when it is undefined.
 func secondsOf(c *engine.Call, i int) *int64 {
 	if c.IsNullish(i) {
 		return nil
@@ -123,14 +121,13 @@ func secondsOf(c *engine.Call, i int) *int64 {
 // readCall is one call of get or getWithMetadata.
 type readCall struct {
 	scope    context.Context                  // of the request
-	hand     func(hostcall.Body) (any, error) // for as long as the request
+	send     func(hostcall.Body) (any, error) // the body is open as long as the request
 	keys     []string
 	kind     string
 	cacheTTL *int64
 	metadata bool
 }
 
-// checkCacheTTL refuses a cacheTtl that production would.
 func (r readCall) checkCacheTTL(method string) error {
 	if r.cacheTTL != nil && *r.cacheTTL < minCacheTTL {
 		return &Error{method, 400, fmt.Sprintf("Invalid cache_ttl of %d. Cache TTL must be at least %d.", *r.cacheTTL, minCacheTTL)}
@@ -174,11 +171,11 @@ func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) 
 		return nil, nil, err
 	}
 	size := stream.Len()
-	body, err := r.hand(stream)
+	body, err := r.send(stream)
 	return entry, engine.Object{{Name: "body", Value: body}, {Name: "size", Value: size}}, err
 }
 
-// getBulk gives key, value, key, value …; a key that is not there has null in any case.
+// getBulk gives key, value, key, value …; a missing key has null, also with metadata.
 func (r readCall) getBulk(ctx context.Context, kv *Namespace) (any, error) {
 	if err := r.checkBulk(); err != nil {
 		return nil, err
@@ -238,7 +235,6 @@ func bulkError(status int, format string, args ...any) error {
 	return &Error{"GET_BULK", status, fmt.Sprintf(format, args...)}
 }
 
-// metadata is what was put beside the value, nil for none.
 func (e *Entry) metadata() any {
 	if e == nil || e.Metadata == nil {
 		return nil
@@ -268,7 +264,7 @@ type anyJSON struct{}
 // UnmarshalJSON implements json.Unmarshaler.
 func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
 
-// listJSON is the answer to list().
+// listJSON is the result of list().
 func listJSON(entries []Entry, cursor string, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -292,8 +288,7 @@ func listJSON(entries []Entry, cursor string, err error) (any, error) {
 	return json.RawMessage(append(b, `,"cacheStatus":null}`...)), nil
 }
 
-// workerError is err as a Worker sees it: a failure of this machine reads as one of
-// the service.
+// workerError is err as a Worker sees it: a failure of this machine reads as one of the service.
 func workerError(method string, err error) error {
 	if key, ok := errors.AsType[keyError](err); ok {
 		return engine.TypeError("%s", string(key))

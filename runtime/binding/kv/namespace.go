@@ -34,23 +34,21 @@ const (
 	minCacheTTL  = 30
 )
 
-// Namespace is a key-value namespace with the shape of Workers KV. A Put or Delete
-// that returned nil is committed, and the next Get sees it: unlike production
-// there is no cache in between. Keys are opaque bytes, listed in their order.
+// Namespace is a key-value namespace with the shape of Workers KV. A Put or Delete that returned nil is committed, and
+// the next Get sees it: unlike production there is no cache in between. Keys are opaque bytes, listed in their order.
 // It is safe for concurrent use.
 type Namespace struct {
-	// Failed, if set before the first use, is told of every error of a write before its
-	// caller is, and may be called from several goroutines.
+	// Failed, if set before the first use, gets every error of a write before its caller does. It may be called from
+	// several goroutines.
 	Failed func(error)
 
 	db  *sql.DB
 	now func() time.Time
-	// write is held by the one writer, so that writers of this process do not
-	// wait for each other by polling.
+	// write is held by the one writer: SQLite's own wait for a lock is polling.
 	write sync.Mutex
 
-	// piecesLock is held for reading while a stream finds its pieces and keeps them, and for
-	// writing while pieces that no key has any more are removed.
+	// piecesLock is held for reading while a stream finds and pins its pieces, and for writing while pieces without a key
+	// are removed.
 	piecesLock sync.RWMutex
 	pins       *pin.Set // by the name of the pieces
 }
@@ -65,8 +63,7 @@ type Entry struct {
 	Expiration int64
 }
 
-// PutOptions are the options of a Put; of Expiration and TTL the latter
-// wins. Nil sets nothing; both are in seconds.
+// PutOptions are the options of a Put; of Expiration and TTL the latter wins. Nil sets nothing; both are in seconds.
 type PutOptions struct {
 	Expiration *int64
 	TTL        *int64
@@ -81,8 +78,7 @@ const createTable = `CREATE TABLE IF NOT EXISTS kv (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS kv_expiration ON kv(expiration) WHERE expiration IS NOT NULL`
 
-// New makes the namespace that is kept in db, and its table if it is new.
-// now is the clock of expiry; nil is time.Now.
+// New returns the namespace that is kept in db, and makes its tables. now is the clock of expiry; nil is time.Now.
 func New(db *sql.DB, now func() time.Time) (*Namespace, error) {
 	if now == nil {
 		now = time.Now
@@ -94,7 +90,7 @@ func New(db *sql.DB, now func() time.Time) (*Namespace, error) {
 	return kv, nil
 }
 
-// prepare makes the tables, or adds to them what an earlier version did not have.
+// prepare makes the tables, or adds what those of an earlier version lack.
 //
 //nolint:noctx // a few statements at start-up
 func (kv *Namespace) prepare() error {
@@ -149,12 +145,12 @@ func checkKey(method, key string) error {
 	return nil
 }
 
-// Get gives the entry of key, nil when there is none or it has expired.
+// Get returns the entry of key, nil when there is none or it has expired.
 func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 	if err := checkKey("GET", key); err != nil {
 		return nil, err
 	}
-	entry, pieces, err := kv.find(ctx, kv.db, key)
+	entry, pieces, err := kv.find(ctx, key)
 	if err != nil || entry == nil {
 		return nil, err
 	}
@@ -162,14 +158,14 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 		return entry, engine.Reserve(ctx, int64(len(entry.Value)))
 	}
 	// No transaction is open while this waits.
-	size, err := kv.sizeOf(ctx, kv.db, pieces)
+	size, err := kv.sizeOf(ctx, pieces)
 	if err != nil && !errors.Is(err, errPiecesGone) { // which a put or a delete did meanwhile
 		return nil, err
 	}
 	if err := engine.ReserveInTurn(ctx, size); err != nil {
 		return nil, err
 	}
-	// Again, so that the pieces stay. They may be others by now.
+	// Look again and pin the pieces, which may be others by now.
 	entry, stream, err := kv.open(ctx, key)
 	if err != nil || entry == nil {
 		return nil, err
@@ -181,18 +177,14 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 	return entry, err
 }
 
-// rowQuerier is a database or a transaction of it.
-type rowQuerier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // find gives the entry of key, and where its value is if that is in pieces.
-func (kv *Namespace) find(ctx context.Context, q rowQuerier, key string) (*Entry, sql.NullInt64, error) {
+func (kv *Namespace) find(ctx context.Context, key string) (*Entry, sql.NullInt64, error) {
 	entry := Entry{Key: key}
 	var metadata sql.NullString
 	var expiration, pieces sql.NullInt64
-	err := q.QueryRowContext(ctx,
-		"SELECT value, metadata, expiration, pieces FROM kv WHERE key = ? AND (expiration IS NULL OR expiration > ?)", []byte(key), kv.now().Unix(),
+	err := kv.db.QueryRowContext(ctx,
+		"SELECT value, metadata, expiration, pieces FROM kv WHERE key = ? AND (expiration IS NULL OR expiration > ?)",
+		[]byte(key), kv.now().Unix(),
 	).Scan(&entry.Value, &metadata, &expiration, &pieces)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, pieces, nil
@@ -208,7 +200,7 @@ func rawJSON(s sql.NullString) json.RawMessage {
 	return json.RawMessage(s.String)
 }
 
-// Put sets the value of key, and forgets entries that have expired.
+// Put sets the value of key, and deletes entries that have expired.
 func (kv *Namespace) Put(ctx context.Context, key string, value []byte, o PutOptions) error {
 	if len(value) <= maxInline {
 		return kv.put(ctx, key, storedValue{value: value}, o)
@@ -224,7 +216,7 @@ func (kv *Namespace) Put(ctx context.Context, key string, value []byte, o PutOpt
 	return incoming.commit(ctx, key, o)
 }
 
-// check refuses what no value can be put with, and gives the second of its end.
+// check refuses a key or options of a put, and returns the second at which the entry ends, NULL for never.
 func (kv *Namespace) check(key string, o PutOptions) (expiration sql.NullInt64, err error) {
 	if err := checkKey("PUT", key); err != nil {
 		return expiration, err
@@ -232,10 +224,29 @@ func (kv *Namespace) check(key string, o PutOptions) (expiration sql.NullInt64, 
 	if len(o.Metadata) > maxMetadata {
 		return expiration, &Error{"PUT", 413, fmt.Sprintf("Metadata length of %d exceeds limit of %d.", len(o.Metadata), maxMetadata)}
 	}
-	return o.expires(kv.now().Unix())
+	refuse := func(name string, v int64, text string) (sql.NullInt64, error) {
+		return sql.NullInt64{}, &Error{"PUT", 400, fmt.Sprintf("Invalid %s of %d. %s", name, v, text)}
+	}
+	now := kv.now().Unix()
+	switch {
+	case o.TTL != nil && *o.TTL <= 0:
+		return refuse("expiration_ttl", *o.TTL, "Please specify integer greater than 0.")
+	case o.TTL != nil && *o.TTL < minTTL:
+		return refuse("expiration_ttl", *o.TTL, fmt.Sprintf("Expiration TTL must be at least %d.", minTTL))
+	case o.TTL != nil:
+		return sql.NullInt64{Int64: now + *o.TTL, Valid: true}, nil
+	case o.Expiration == nil:
+		return sql.NullInt64{}, nil
+	case *o.Expiration <= now:
+		const text = "Please specify integer greater than the current number of seconds since the UNIX epoch."
+		return refuse("expiration", *o.Expiration, text)
+	case *o.Expiration < now+minTTL:
+		return refuse("expiration", *o.Expiration, fmt.Sprintf("Expiration times must be at least %d seconds in the future.", minTTL))
+	}
+	return sql.NullInt64{Int64: *o.Expiration, Valid: true}, nil
 }
 
-// storedValue is a value as it is kept: beside its key, or in so many pieces.
+// storedValue is a value as it is kept: beside its key, or in pieces.
 type storedValue struct {
 	value  []byte
 	pieces sql.NullInt64
@@ -270,13 +281,13 @@ func (kv *Namespace) put(ctx context.Context, key string, row storedValue, o Put
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration, pieces) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration, pieces = excluded.pieces`,
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration,
+				pieces = excluded.pieces`,
 			[]byte(key), row.value, metadata, expiration, row.pieces)
 		return err
 	})
 }
 
-// reportFailure passes the error of a write on.
 func (kv *Namespace) reportFailure(err error) {
 	if err != nil && kv.Failed != nil {
 		kv.Failed(err)
@@ -285,28 +296,6 @@ func (kv *Namespace) reportFailure(err error) {
 
 func valueTooLong(size int) error {
 	return &Error{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", size, maxValue)}
-}
-
-// expires gives the second at which the entry ends, NULL for never.
-func (o PutOptions) expires(now int64) (sql.NullInt64, error) {
-	refuse := func(name string, v int64, text string) (sql.NullInt64, error) {
-		return sql.NullInt64{}, &Error{"PUT", 400, fmt.Sprintf("Invalid %s of %d. %s", name, v, text)}
-	}
-	switch {
-	case o.TTL != nil && *o.TTL <= 0:
-		return refuse("expiration_ttl", *o.TTL, "Please specify integer greater than 0.")
-	case o.TTL != nil && *o.TTL < minTTL:
-		return refuse("expiration_ttl", *o.TTL, fmt.Sprintf("Expiration TTL must be at least %d.", minTTL))
-	case o.TTL != nil:
-		return sql.NullInt64{Int64: now + *o.TTL, Valid: true}, nil
-	case o.Expiration == nil:
-		return sql.NullInt64{}, nil
-	case *o.Expiration <= now:
-		return refuse("expiration", *o.Expiration, "Please specify integer greater than the current number of seconds since the UNIX epoch.")
-	case *o.Expiration < now+minTTL:
-		return refuse("expiration", *o.Expiration, fmt.Sprintf("Expiration times must be at least %d seconds in the future.", minTTL))
-	}
-	return sql.NullInt64{Int64: *o.Expiration, Valid: true}, nil
 }
 
 // Delete removes key; a key that is not there is no error.
@@ -325,7 +314,6 @@ func (kv *Namespace) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// transact runs fn in one transaction that holds the database's write lock.
 func (kv *Namespace) transact(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	kv.write.Lock()
 	defer kv.write.Unlock()
@@ -349,18 +337,18 @@ type ListOptions struct {
 	Cursor string
 }
 
-// List gives the entries whose keys begin with the prefix, in the bytes'
-// order and without values, and the cursor of the next page: "" after the
-// last.
+// List returns the entries whose keys begin with the prefix, in the bytes' order and without values, and the cursor of the
+// next page: "" after the last.
 func (kv *Namespace) List(ctx context.Context, o ListOptions) (entries []Entry, cursor string, err error) {
 	if o.Limit <= 0 {
 		o.Limit = maxListed
 	}
 	if o.Limit > maxListed {
-		return nil, "", &Error{"GET", 400, fmt.Sprintf("Invalid key_count_limit of %d. Please specify an integer less than %d.", o.Limit, maxListed)}
+		const format = "Invalid key_count_limit of %d. Please specify an integer less than %d."
+		return nil, "", &Error{"GET", 400, fmt.Sprintf(format, o.Limit, maxListed)}
 	}
-	if len(o.Prefix) > maxKey {
-		return nil, "", &Error{"GET", 414, fmt.Sprintf("UTF-8 encoded length of %d exceeds key length limit of %d.", len(o.Prefix), maxKey)}
+	if n := len(o.Prefix); n > maxKey {
+		return nil, "", &Error{"GET", 414, fmt.Sprintf("UTF-8 encoded length of %d exceeds key length limit of %d.", n, maxKey)}
 	}
 	after, err := base64.RawURLEncoding.DecodeString(o.Cursor)
 	if err != nil {
@@ -396,7 +384,7 @@ func (kv *Namespace) List(ctx context.Context, o ListOptions) (entries []Entry, 
 	return entries, cursor, rows.Err()
 }
 
-// afterPrefix is a key behind all that begin with prefix.
+// afterPrefix is a key behind all keys that begin with prefix.
 func afterPrefix(prefix string) []byte {
 	key := []byte(prefix)
 	for len(key) > 0 {

@@ -15,11 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// This file keeps large values in pieces, so that one is written and read
-// without ever being in memory as a whole. Pieces are committed as they come;
-// the value is there from the moment the row of its key refers to them. Those
-// that no row refers to are kept for who reads them, or are what a process left
-// that was killed.
+// This file keeps large values in pieces: a value is written and read without being in memory as a whole. Pieces are
+// committed as they come; the value exists once the row of its key refers to them. Pieces that no row refers to have
+// readers, or are left from a process that was killed.
 
 const (
 	// pieceBytes is the size of all pieces but the last.
@@ -42,28 +40,26 @@ DELETE FROM kv_pieces WHERE value NOT IN (SELECT pieces FROM kv WHERE pieces IS 
 
 var errPiecesGone = errors.New("the bytes of the value are gone: another process opened the store meanwhile")
 
-// incomingValue is a value that comes in pieces: add and store them, then commit
-// it, and close it in any case.
+// incomingValue is a value that comes in pieces: add and store them, then commit it, and close it in any case.
 type incomingValue struct {
 	kv *Namespace
 
-	mu    sync.Mutex
-	id    int64 // of the pieces; 0 as long as there are none
-	n     int   // how many there are
-	size  int   // of the whole value so far
-	rest  []byte
-	held  []func() // give back what rest counts
-	ended bool
+	mu       sync.Mutex
+	id       int64 // of the pieces, random; 0 as long as there are none
+	n        int   // how many there are
+	size     int   // of the whole value so far
+	rest     []byte
+	releases []func() // of the memory reserved for rest
+	ended    bool
 }
 
-// add refuses the bytes with which the value is too long: nothing of a stream
-// without an end is kept for it. full is whether a piece is to be stored; release, if
-// any, is called once the bytes are.
+// add adds bytes to the value, and refuses those with which it is too long. full means that a piece is to be stored;
+// release, if not nil, is called once the bytes are.
 func (v *incomingValue) add(b []byte, release func()) (full bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if release != nil {
-		v.held = append(v.held, release) // which Close calls at the latest
+		v.releases = append(v.releases, release) // which Close calls at the latest
 	}
 	if size := v.size + len(b); size > maxValue {
 		return false, valueTooLong(size)
@@ -73,7 +69,7 @@ func (v *incomingValue) add(b []byte, release func()) (full bool, err error) {
 	return len(v.rest) >= pieceBytes, nil
 }
 
-// store writes the pieces that are full.
+// store writes the full pieces.
 func (v *incomingValue) store(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,7 +84,9 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 			return hostcall.ErrGone
 		}
 		if v.id == 0 {
-			v.id = newPieces()
+			var b [8]byte
+			_, _ = rand.Read(b[:])
+			v.id = int64(binary.LittleEndian.Uint64(b[:])>>1) | 1
 		}
 		piece := from[:min(len(from), pieceBytes)]
 		v.n++ // even if it fails: it may be there
@@ -99,29 +97,22 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 	}
 	if len(from) == 0 { // nothing is written into what a caller of Put has
 		v.rest = nil
-		v.release(len(v.held))
+		v.release(len(v.releases))
 		return nil
 	}
 	if v.rest = append(v.rest[:0], from...); cap(v.rest) > 2*pieceBytes {
 		v.rest = slices.Clone(v.rest)
 	}
-	v.release(len(v.held) - 1) // what is left is the end of what came last
+	v.release(len(v.releases) - 1) // what is left is the end of what came last
 	return nil
 }
 
-// release gives back what the first n of the bytes that were added count.
+// release calls the first n releases.
 func (v *incomingValue) release(n int) {
 	for n > 0 {
-		v.held[0]()
-		v.held, n = v.held[1:], n-1
+		v.releases[0]()
+		v.releases, n = v.releases[1:], n-1
 	}
-}
-
-// newPieces is the name of the pieces of one value.
-func newPieces() int64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return int64(binary.LittleEndian.Uint64(b[:])>>1) | 1
 }
 
 func (kv *Namespace) storePiece(ctx context.Context, value int64, n int, piece []byte) error {
@@ -150,22 +141,21 @@ func (v *incomingValue) commit(ctx context.Context, key string, o PutOptions) er
 	}
 	v.ended = true
 	v.rest = nil
-	v.release(len(v.held))
+	v.release(len(v.releases))
 	return nil
 }
 
-// Close implements io.Closer: it drops the pieces of a value that was not
-// committed. What it cannot drop now, the next New does.
+// Close implements io.Closer: it drops the pieces of a value that was not committed, or leaves them to the next New.
 func (v *incomingValue) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.rest = nil
-	v.release(len(v.held))
-	if v.ended || v.n == 0 {
-		v.ended = true
+	v.release(len(v.releases))
+	committed := v.ended
+	v.ended = true
+	if committed || v.n == 0 {
 		return nil
 	}
-	v.ended = true
 	v.kv.write.Lock()
 	defer v.kv.write.Unlock()
 	// A commit that failed may be there all the same.
@@ -175,7 +165,7 @@ func (v *incomingValue) Close() error {
 	return err
 }
 
-// dropPieces removes the pieces of the entries that a condition names, but for those that are being read.
+// dropPieces removes the pieces of the entries that meet a condition, but for those that are being read.
 func (kv *Namespace) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, "SELECT pieces FROM kv WHERE pieces IS NOT NULL AND ("+where+")", args...)
 	if err != nil {
@@ -208,10 +198,10 @@ func scanPieces(rows *sql.Rows) (all []int64, err error) {
 	return all, rows.Err()
 }
 
-// pinOf is what pieces are kept by.
+// pinOf is the name by which pieces are pinned.
 func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
 
-// dropLoose removes pieces that were kept for readers which are gone. What it cannot remove now, the next New does.
+// dropLoose removes pieces whose last reader is gone, or leaves them to the next New.
 func (kv *Namespace) dropLoose() error {
 	loose := kv.pins.TakeLoose()
 	if len(loose) == 0 {
@@ -230,24 +220,23 @@ func (kv *Namespace) dropLoose() error {
 	})
 }
 
-// valueReader is a value that is read piece by piece, as it was when it was opened:
-// its pieces stay until it is closed. It keeps no connection between two reads.
+// valueReader reads a value piece by piece, as it was when it was opened: its pieces stay until Close. It holds no connection
+// between two reads.
 type valueReader struct {
 	kv *Namespace
 
 	mu     sync.Mutex
-	pieces int64 // 0 where the value is whole in piece, and once the stream is closed
+	pieces int64 // 0 if the whole value is in piece, and after Close
 	n      int
 	piece  []byte // what is left of the last one read
 	left   int64
 }
 
-// open gives the entry at key without its value, and that; nil and nil when
-// there is none.
+// open returns the entry at key without its value, and a reader of that; nil and nil when there is none.
 func (kv *Namespace) open(ctx context.Context, key string) (*Entry, *valueReader, error) {
 	kv.piecesLock.RLock()
 	defer kv.piecesLock.RUnlock()
-	entry, pieces, err := kv.find(ctx, kv.db, key)
+	entry, pieces, err := kv.find(ctx, key)
 	if err != nil || entry == nil {
 		return nil, nil, err
 	}
@@ -257,7 +246,7 @@ func (kv *Namespace) open(ctx context.Context, key string) (*Entry, *valueReader
 		return entry, stream, nil
 	}
 	stream.piece = nil
-	if stream.left, err = kv.sizeOf(ctx, kv.db, pieces); err != nil {
+	if stream.left, err = kv.sizeOf(ctx, pieces); err != nil {
 		return nil, nil, err
 	}
 	stream.pieces = pieces.Int64
@@ -266,9 +255,9 @@ func (kv *Namespace) open(ctx context.Context, key string) (*Entry, *valueReader
 }
 
 // sizeOf is how many bytes the pieces hold.
-func (kv *Namespace) sizeOf(ctx context.Context, q rowQuerier, pieces sql.NullInt64) (int64, error) {
+func (kv *Namespace) sizeOf(ctx context.Context, pieces sql.NullInt64) (int64, error) {
 	var size sql.NullInt64
-	err := q.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)
+	err := kv.db.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)
 	if err == nil && !size.Valid {
 		err = errPiecesGone
 	}
@@ -319,7 +308,6 @@ func (s *valueReader) Close() error {
 	return s.kv.dropLoose()
 }
 
-// readAll is all of the value.
 func (s *valueReader) readAll() ([]byte, error) {
 	if s.pieces == 0 {
 		return s.piece, nil
