@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,22 +20,19 @@ const (
 	blobFolder     = "blobs"
 	incomingFolder = "incoming"
 
-	// abandoned is the age at which what nobody finished is removed: a file
-	// that never became a blob, or a multipart upload (R2's seven days).
-	abandonedFile   = 24 * time.Hour
-	abandonedUpload = 7 * 24 * time.Hour
+	abandonedFile   = 24 * time.Hour     // age at which a file that never became a blob is removed
+	abandonedUpload = 7 * 24 * time.Hour // age at which a multipart upload is removed, as in R2
 )
 
-// incomingName is what a file is called that has no name yet: rand.Text.
+// incomingName matches rand.Text, the name of a file that is no blob yet.
 var incomingName = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// isBlob reports whether a name of the folder of blobs is one. What else lies there is not ours to remove.
+// isBlob reports whether a file in the folder of blobs is one. Other files there are not ours to remove.
 func isBlob(file fs.DirEntry) bool {
 	return len(file.Name()) == 64 && strings.Trim(file.Name(), "0123456789abcdef") == "" && file.Type().IsRegular()
 }
 
-// blobs is the folder of files named by the SHA-256 of their bytes, and beside
-// it the folder in which they grow.
+// blobs is the folder of files named by the SHA-256 of their bytes, and beside it the folder in which they grow.
 type blobs struct {
 	root   *os.Root
 	naming *sync.Mutex // held while a file gets the name of its blob
@@ -49,8 +48,8 @@ func openBlobs(root *os.Root) (blobs, error) {
 	return b, b.syncFolder(".")
 }
 
-// admit moves a complete, synced file of the incoming folder to its name, which
-// syncFolder makes durable. had is whether the blob was there before.
+// admit moves a complete, synced file of the incoming folder to its name, which syncFolder makes durable. had reports
+// whether the blob was there before.
 func (b blobs) admit(incoming, sum string, size int64) (had bool, err error) {
 	name := path.Join(blobFolder, sum)
 	b.naming.Lock()
@@ -58,9 +57,7 @@ func (b blobs) admit(incoming, sum string, size int64) (had bool, err error) {
 	info, err := b.root.Stat(name)
 	had = err == nil && info.Size() == size
 	if err := b.root.Rename(incoming, name); err != nil {
-		// Windows refuses to replace a file that is being read; the bytes
-		// under that name are the same ones.
-		if !had {
+		if !had { // Windows refuses to replace a file that is being read, and the bytes are the same
 			return false, err
 		}
 		return true, b.root.Remove(incoming)
@@ -68,21 +65,7 @@ func (b blobs) admit(incoming, sum string, size int64) (had bool, err error) {
 	return had, nil
 }
 
-func (b blobs) open(sum string) (*os.File, error) {
-	return b.root.Open(path.Join(blobFolder, sum))
-}
-
-// remove removes a blob, and returns how many bytes it had.
-func (b blobs) remove(sum string) (freed int64) {
-	name := path.Join(blobFolder, sum)
-	info, err := b.root.Stat(name)
-	if err != nil || b.root.Remove(name) != nil {
-		return 0
-	}
-	return info.Size()
-}
-
-// bytes is what all files take.
+// bytes is the size of all files.
 func (b blobs) bytes() (n int64, err error) {
 	for _, folder := range []string{blobFolder, incomingFolder} {
 		files, err := b.names(folder)
@@ -98,13 +81,11 @@ func (b blobs) bytes() (n int64, err error) {
 	return n, nil
 }
 
-// names lists a folder.
 func (b blobs) names(folder string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(b.root.FS(), folder)
 }
 
-// syncFolder makes the names in a folder durable. Windows cannot sync a
-// folder; its file system journals them.
+// syncFolder makes the names in a folder durable. Windows cannot sync a folder; its file system journals them.
 func (b blobs) syncFolder(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -116,10 +97,8 @@ func (b blobs) syncFolder(folder string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// collect removes those of the blobs that nothing refers to any more. It is
-// called after the transaction that let go of them, never inside it: a crash
-// in between leaves a blob too many, not one too few. What it cannot remove
-// now, the next New does.
+// collect removes those of the blobs that no row refers to. It runs after the transaction that deleted their rows, never
+// inside it: a crash in between leaves a blob too many, not one too few. The next New removes what collect could not.
 func (s *Bucket) collect(ctx context.Context, loose []string) {
 	if len(loose) == 0 {
 		return
@@ -128,7 +107,8 @@ func (s *Bucket) collect(ctx context.Context, loose []string) {
 	defer s.live.Unlock()
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	tx, err := s.db.BeginTx(context.WithoutCancel(ctx), nil)
+	ctx = context.WithoutCancel(ctx)
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return
 	}
@@ -137,22 +117,21 @@ func (s *Bucket) collect(ctx context.Context, loose []string) {
 		if s.pins.Keep(sum) {
 			continue
 		}
-		if used, err := blobUsed(ctx, tx, sum); err == nil && !used {
-			s.taken.Add(-s.blobs.remove(sum))
+		var used bool
+		err := tx.QueryRowContext(ctx, `SELECT
+			EXISTS (SELECT 1 FROM storage_segments WHERE blob = ?1) OR
+			EXISTS (SELECT 1 FROM storage_parts WHERE blob = ?1)`, sum).Scan(&used)
+		if err != nil || used {
+			continue
+		}
+		name := path.Join(blobFolder, sum)
+		if info, err := s.blobs.root.Stat(name); err == nil && s.blobs.root.Remove(name) == nil {
+			s.taken.Add(-info.Size())
 		}
 	}
 }
 
-func blobUsed(ctx context.Context, tx *sql.Tx, sum string) (bool, error) {
-	var used bool
-	err := tx.QueryRowContext(context.WithoutCancel(ctx), `SELECT
-		EXISTS (SELECT 1 FROM storage_segments WHERE blob = ?1) OR
-		EXISTS (SELECT 1 FROM storage_parts WHERE blob = ?1)`, sum).Scan(&used)
-	return used, err
-}
-
-// sweep removes what a process that was killed left behind: uploads nobody
-// finished, files that never became blobs, blobs no row refers to.
+// sweep removes what a killed process left: unfinished uploads, files that never became blobs, blobs without a row.
 func (s *Bucket) sweep(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM storage_uploads WHERE created < ?`,
 		s.now().Add(-abandonedUpload).UnixMilli())
@@ -183,4 +162,120 @@ func (s *Bucket) sweep(ctx context.Context) error {
 	taken, err := s.blobs.bytes()
 	s.taken.Store(taken)
 	return err
+}
+
+// How many files a bucket has open at a time: a process has few, and all sites share them.
+const (
+	maxReading = 16 // reads at the same moment; others wait
+	maxKept    = 16 // stay open between two reads of a body; the files of further bodies are opened again for each read
+	maxPuts    = 16 // puts whose bytes are there; others wait
+	// maxStreams are puts whose bytes come as a stream. One more is refused: those that wait might wait for each other.
+	maxStreams = 64
+	// MaxFiles are all of these, and the folder.
+	MaxFiles = maxReading + maxKept + maxPuts + maxStreams + 1
+)
+
+// files count open files; each channel holds an element for each.
+type files struct {
+	reading chan struct{}
+	puts    chan struct{}
+	streams chan struct{}
+	kept    *atomic.Int64
+}
+
+func newFiles() files {
+	return files{
+		reading: make(chan struct{}, maxReading), puts: make(chan struct{}, maxPuts),
+		streams: make(chan struct{}, maxStreams), kept: new(atomic.Int64),
+	}
+}
+
+// acquirePut waits until the file of one more put may be open.
+func (f files) acquirePut(ctx context.Context) (release func(), err error) {
+	select {
+	case f.puts <- struct{}{}:
+		return func() { <-f.puts }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// acquireStream allows the file of one more put whose bytes come as a stream, or refuses it.
+func (f files) acquireStream() (release func(), err error) {
+	select {
+	case f.streams <- struct{}{}:
+		return func() { <-f.streams }, nil
+	default:
+		many := refuse(codeInternal).in("put")
+		many.Text += fmt.Sprintf(" %d streams are on their way into the bucket; await some before you put more", maxStreams)
+		return nil, many
+	}
+}
+
+// Report is what [Check] found of a bucket.
+type Report struct {
+	// Blobs is how many files hold bytes of objects, and Bytes how many those are.
+	Blobs int
+	Bytes int64
+	// Orphans are files that no row refers to. The next New removes them.
+	Orphans     int
+	OrphanBytes int64
+	// Damaged are the keys of objects with a missing file or one of another size: at most 100.
+	Damaged []string
+}
+
+const maxDamaged = 100
+
+// Check compares the rows of a bucket with its files, and changes nothing. The folder is the root of [New]. It does not read
+// the bytes.
+func Check(ctx context.Context, db *sql.DB, folder fs.FS) (report Report, err error) {
+	sizes := map[string]int64{}
+	entries, err := fs.ReadDir(folder, blobFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return report, fmt.Errorf("read the blobs: %w", err)
+	}
+	for _, e := range entries {
+		if !isBlob(e) {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed since
+			continue
+		}
+		if err != nil {
+			return report, fmt.Errorf("read the blob %s: %w", path.Base(e.Name()), err)
+		}
+		sizes[e.Name()] = info.Size()
+		report.Blobs++
+		report.Bytes += info.Size()
+	}
+	rows, err := db.QueryContext(ctx, `SELECT o.key, s.blob, s.size FROM storage_segments s JOIN storage_objects o ON o.id = s.object
+		UNION ALL SELECT NULL, blob, size FROM storage_parts`)
+	if err != nil {
+		return report, fmt.Errorf("read the rows of the storage: %w", err)
+	}
+	defer rows.Close()
+	used := map[string]bool{}
+	for rows.Next() {
+		var key []byte // nil for a part of an upload
+		var blob string
+		var size int64
+		if err := rows.Scan(&key, &blob, &size); err != nil {
+			return report, err
+		}
+		used[blob] = true
+		if have, there := sizes[blob]; (!there || have != size) && key != nil && len(report.Damaged) < maxDamaged {
+			report.Damaged = append(report.Damaged, string(key))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return report, err
+	}
+	for blob, size := range sizes {
+		if !used[blob] {
+			report.Orphans++
+			report.OrphanBytes += size
+		}
+	}
+	return report, nil
 }

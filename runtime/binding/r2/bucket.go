@@ -36,17 +36,14 @@ const (
 	maxDeleted       = 1000
 )
 
-// Bucket is one bucket with the shape of R2: the bytes of objects are files
-// named by their SHA-256 under a folder, everything else is rows of a
-// database. An object exists from the moment its row is committed, and its
-// bytes were on disk (file and folder synced) before that. Keys are opaque
-// bytes and never become paths. It is safe for concurrent use.
+// Bucket is one bucket with the shape of R2: the bytes of objects are files named by their SHA-256 under a folder, everything
+// else is rows of a database. An object exists once its row is committed, and its bytes were on disk (file and folder synced)
+// before that. Keys are opaque bytes and never become paths. It is safe for concurrent use.
 type Bucket struct {
-	// Failed, if set before the first use, is told of every failure of this machine in a
-	// write before its caller is, and may be called from several goroutines.
+	// Failed, if set before the first use, gets every failure of this machine in a write before its caller does. It may be
+	// called from several goroutines.
 	Failed func(error)
-	// MaxBytes, if set before the first use, is how many bytes the files of the bucket may
-	// have together: what would make them more is refused.
+	// MaxBytes, if set before the first use, bounds the bytes of all files of the bucket: more are refused.
 	MaxBytes int64
 
 	db    *sql.DB
@@ -57,12 +54,10 @@ type Bucket struct {
 	// minPart is the smallest size of a part that is not the last.
 	minPart int64
 
-	// live is held for reading while rows and blobs are being joined (a row
-	// read and its blobs pinned, a blob put in place and its row written),
+	// live is held for reading between reading a row and pinning its blobs, or between storing a blob and writing its row,
 	// and for writing while unreferenced blobs are removed.
 	live sync.RWMutex
-	// turn is held by the one writer, so that writers of this process do not wait
-	// for each other by polling. It is taken after live.
+	// turn is held by the one writer: SQLite's own wait for a lock is polling. It is taken after live.
 	turn sync.Mutex
 	pins *pin.Set
 
@@ -138,11 +133,9 @@ CREATE TABLE IF NOT EXISTS storage_parts (
 CREATE INDEX IF NOT EXISTS storage_parts_blob ON storage_parts (blob);
 `
 
-// New opens the bucket whose rows are in db and whose bytes are under
-// root, making both when they are new, and removes what an earlier process
-// left unfinished. The database must be SQLite with foreign keys on, WAL,
-// synchronous=FULL and immediate transactions; db and root stay the caller's
-// to close. The zero now is time.Now.
+// New opens the bucket whose rows are in db and whose bytes are under root, makes both if they are new, and removes what an
+// earlier process left unfinished. The database must be SQLite with foreign keys on, WAL, synchronous=FULL and immediate
+// transactions; the caller closes db and root. now defaults to time.Now.
 func New(ctx context.Context, db *sql.DB, root *os.Root, now func() time.Time) (*Bucket, error) {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of the injected clock
@@ -161,8 +154,7 @@ func New(ctx context.Context, db *sql.DB, root *os.Root, now func() time.Time) (
 	return s, nil
 }
 
-// OpenReadOnly is a bucket that is only read, beside the process that has it open with
-// [New].
+// OpenReadOnly opens a bucket for reading alone, beside the process that has it open with [New].
 func OpenReadOnly(db *sql.DB, root *os.Root) *Bucket {
 	return &Bucket{db: db, blobs: blobs{root: root}, pins: pin.NewSet(), files: newFiles()}
 }
@@ -188,9 +180,8 @@ type GetOptions struct {
 	Range  *Range      `json:"range"`
 }
 
-// Get returns the object at key and a reader of the bytes asked for, which the
-// caller closes. Both are nil when there is no such object; only the reader is
-// nil when a condition does not hold.
+// Get returns the object at key and a reader of the bytes asked for, which the caller closes. Both are nil when there is no
+// such object; only the reader is nil when a condition does not hold.
 func (s *Bucket) Get(ctx context.Context, key string, o GetOptions) (*Object, *ObjectReader, error) {
 	if err := checkKey(key); err != nil {
 		return nil, nil, err.in("get")
@@ -200,7 +191,7 @@ func (s *Bucket) Get(ctx context.Context, key string, o GetOptions) (*Object, *O
 	}
 	s.live.RLock()
 	defer s.live.RUnlock()
-	object, segments, err := findWhole(ctx, s.db, key)
+	object, segments, err := findWithSegments(ctx, s.db, key)
 	if err != nil {
 		return nil, nil, internal("get", err)
 	}
@@ -252,7 +243,7 @@ func (s *Bucket) Delete(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// write runs fn in one transaction that holds the database's write lock.
+// write holds live and runs fn in one transaction that holds the database's write lock.
 func (s *Bucket) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	s.live.RLock()
 	defer s.live.RUnlock()

@@ -1,14 +1,11 @@
 package r2
 
-import (
-	"strings"
-)
+import "strings"
 
 // Conditions say when a get or a put is to happen. Times are milliseconds
 // since 1970. The zero value, and nil, always hold.
 type Conditions struct {
-	// Match and NoneMatch are bare entity tags, or "*"; an empty one is a tag
-	// that no object has.
+	// Match and NoneMatch are bare entity tags, or "*"; an empty one is a tag that no object has.
 	Match     *string `json:"etagMatches"`
 	NoneMatch *string `json:"etagDoesNotMatch"`
 	// IfMatch and IfNoneMatch are lists in the form of those headers.
@@ -20,8 +17,7 @@ type Conditions struct {
 	Seconds bool `json:"secondsGranularity"`
 }
 
-// hold reports whether the conditions hold for o, which is nil when there is
-// no object. A time is not looked at when the entity tags asked for decide
+// hold reports whether the conditions hold for o, which is nil when there is no object. Entity tags decide before times
 // (RFC 9110, section 13.2.2).
 func (c *Conditions) hold(o *Object) (bool, *Error) {
 	if c == nil {
@@ -61,8 +57,7 @@ type tag struct {
 
 type tags []tag
 
-// has reports whether etag is in the list; weak tags count only in a weak
-// comparison.
+// has reports whether etag is in the list; weak tags count only in a weak comparison.
 func (t tags) has(etag string, weak bool) bool {
 	for _, one := range t {
 		if one.any || one.value == etag && (weak || !one.weak) {
@@ -84,59 +79,47 @@ func tagsOf(bare *string, name string, header *string) (tags, *Error) {
 	}
 	found, err := parseTags(*header)
 	if err == nil && len(found) == 0 {
-		err = malformed("Invalid ETag in " + name + " header")
+		err = &Error{Text: "Invalid ETag in " + name + " header"}
 	}
 	return found, err
 }
 
-// malformed is a conditional header that the platform refuses before it asks
-// the service.
-func malformed(text string) *Error { return &Error{Text: text} }
-
-// parseTags reads a list of entity tags (RFC 9110, section 8.8.3) as R2 does:
-// empty elements are allowed between its commas, "*" stands for all others, and
-// the list ends where no tag begins.
+// parseTags reads a list of entity tags (RFC 9110, section 8.8.3) as R2 does: empty elements are allowed between its commas,
+// "*" stands for all others, and the list ends where no tag begins. R2 refuses a malformed header before it asks the service:
+// the error has no code.
 func parseTags(list string) (tags, *Error) {
 	found := tags{}
-	apart := true // a comma was met since the last tag
+	comma := true // since the last tag
 	for rest := strings.TrimLeft(list, " \t"); rest != ""; rest = strings.TrimLeft(rest, " \t") {
 		kind, ok := tagKinds[rest[0]]
 		switch {
 		case rest[0] == ',':
-			rest, apart = rest[1:], true
+			rest, comma = rest[1:], true
 			continue
 		case !ok:
 			return found, nil
-		case !apart:
-			return nil, malformed("Comma was expected to separate etags. Encountered a " + kind)
+		case !comma:
+			return nil, &Error{Text: "Comma was expected to separate etags. Encountered a " + kind}
 		case rest[0] == '*':
 			return tags{{any: true}}, nil
 		}
-		one, after, err := parseTag(rest)
-		if err != nil {
-			return nil, err
+		quoted, weak := strings.CutPrefix(rest, "W/")
+		quoted, ok = strings.CutPrefix(quoted, `"`)
+		if !ok {
+			return nil, &Error{Text: "Weak etags must start with W/ and their value must be quoted"}
 		}
-		found, rest, apart = append(found, one), after, false
+		value, after, ok := strings.Cut(quoted, `"`)
+		if !ok {
+			return nil, &Error{Text: "Unclosed double quote for Etag"}
+		}
+		found, rest, comma = append(found, tag{value: value, weak: weak}), after, false
 	}
 	return found, nil
 }
 
-// tagKinds are the characters a tag begins with, as R2 speaks of them.
+// tagKinds are the characters that begin a tag, in R2's words.
 var tagKinds = map[byte]string{
 	'*': "wildcard character '*' instead.",
 	'W': "weak quotation character 'W' instead. This would otherwise indicate the start of a new weak etag.",
 	'"': "double quote character '\"' instead. This would otherwise indicate the start of a new strong etag.",
-}
-
-func parseTag(text string) (one tag, rest string, _ *Error) {
-	quoted, weak := strings.CutPrefix(text, "W/")
-	quoted, ok := strings.CutPrefix(quoted, `"`)
-	if !ok {
-		return tag{}, "", malformed("Weak etags must start with W/ and their value must be quoted")
-	}
-	value, rest, ok := strings.Cut(quoted, `"`)
-	if !ok {
-		return tag{}, "", malformed("Unclosed double quote for Etag")
-	}
-	return tag{value: value, weak: weak}, rest, nil
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Funcs are the host functions of r2.js. Their first argument
-// is the binding's id; objects and options cross as JSON.
+// Funcs are the host functions of r2.js. Their first argument is the binding's id; objects and options cross as JSON.
 func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]engine.Func {
 	ops := operations{open: open, bucket: bucket}
 	return map[string]engine.Func{
@@ -53,24 +52,23 @@ func (ops operations) async(c *engine.Call, work func(ctx context.Context, s *Bu
 	}), nil
 }
 
-// document is v as JavaScript is to get it.
-func document(v any) (any, error) {
+func marshal(v any) (any, error) {
 	text, err := json.Marshal(v)
 	return json.RawMessage(text), err
 }
 
-// found is the object, or null when there is none.
-func found(o *Object, err error) (any, error) {
+// marshalObject is the object, or null when there is none.
+func marshalObject(o *Object, err error) (any, error) {
 	if o == nil || err != nil {
 		return nil, err
 	}
-	return document(o)
+	return marshal(o)
 }
 
 // r2_head(id, key)
 func (ops operations) head(c *engine.Call) (any, error) {
 	key := c.String(1)
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return found(s.head(ctx, key)) })
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return marshalObject(s.head(ctx, key)) })
 }
 
 // r2_get(id, key, options) is null, or {object, body}: bytes, a handle or null.
@@ -86,7 +84,7 @@ func (ops operations) get(c *engine.Call) (any, error) {
 		if object == nil || err != nil {
 			return nil, err
 		}
-		meta, err := document(object)
+		meta, err := marshal(object)
 		if err != nil || reader == nil {
 			return engine.Object{{Name: "object", Value: meta}, {Name: "body", Value: nil}}, err
 		}
@@ -95,8 +93,7 @@ func (ops operations) get(c *engine.Call) (any, error) {
 	})
 }
 
-// target is where the bytes of a put go: {part: {upload, number}} or a whole
-// object with its options.
+// target is where the bytes of a put go: {part: {upload, number}}, or a whole object with its options.
 type target struct {
 	PutOptions
 	Part *struct {
@@ -112,16 +109,16 @@ func (t *target) begin(s *Bucket, key string) (*Upload, error) {
 	return s.Begin(key, t.PutOptions)
 }
 
-// finish is the outcome of an upload: an object, null, or a part.
+// finish commits an upload and returns an object, null, or a part.
 func finish(ctx context.Context, u *Upload) (any, error) {
 	if u.part != nil {
 		part, err := u.commitPart(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return document(part)
+		return marshal(part)
 	}
-	return found(u.Commit(ctx))
+	return marshalObject(u.Commit(ctx))
 }
 
 // r2_put(id, key, bytes or string, target)
@@ -136,11 +133,11 @@ func (ops operations) put(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		done, err := s.files.put(ctx)
+		release, err := s.files.acquirePut(ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer done()
+		defer release()
 		u, err := to.begin(s, key)
 		if err != nil {
 			return nil, err
@@ -157,13 +154,13 @@ func (ops operations) put(c *engine.Call) (any, error) {
 type pending struct {
 	*Upload
 
-	done func() // gives the place of its file back
+	release func()
 }
 
 // Close drops the upload unless it was committed.
 func (p pending) Close() error {
 	p.Abort()
-	p.done()
+	p.release()
 	return nil
 }
 
@@ -176,16 +173,16 @@ func (ops operations) begin(c *engine.Call) (any, error) {
 	}
 	scope := c.Context()
 	return ops.async(c, func(_ context.Context, s *Bucket) (any, error) {
-		done, err := s.files.stream()
+		release, err := s.files.acquireStream()
 		if err != nil {
 			return nil, err
 		}
 		u, err := to.begin(s, key)
 		if err != nil {
-			done()
+			release()
 			return nil, err
 		}
-		return ops.open.Add(scope, pending{u, sync.OnceFunc(done)})
+		return ops.open.Add(scope, pending{u, sync.OnceFunc(release)})
 	})
 }
 
@@ -235,7 +232,7 @@ func (ops operations) list(c *engine.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return document(page)
+		return marshal(page)
 	})
 }
 
@@ -257,7 +254,7 @@ func (ops operations) complete(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		return found(s.completeMultipart(ctx, key, upload, parts))
+		return marshalObject(s.completeMultipart(ctx, key, upload, parts))
 	})
 }
 

@@ -1,6 +1,7 @@
 package r2
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -14,8 +15,7 @@ import (
 type ListOptions struct {
 	Prefix    string `json:"prefix"`
 	Delimiter string `json:"delimiter"`
-	// Cursor is that of the page before; StartAfter is a key. The later of
-	// the two places counts.
+	// Cursor is that of the page before; StartAfter is a key. The later of the two places counts.
 	Cursor     string `json:"cursor"`
 	StartAfter string `json:"startAfter"`
 	Limit      *int64 `json:"limit"` // 1 to 1000, nil means 1000
@@ -31,9 +31,8 @@ type Listing struct {
 	Cursor    string    `json:"cursor,omitempty"` // set when truncated
 }
 
-// List returns the first page of what is after the options' place: objects,
-// and, for keys that have the delimiter after the prefix, what comes up to and
-// with it, once.
+// List returns the first page behind the options' cursor and key: objects, and, for keys that have the delimiter after the
+// prefix, once the part up to and with the delimiter.
 func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	limit := int64(maxListed)
 	if o.Limit != nil {
@@ -42,10 +41,15 @@ func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	if limit < 1 || limit > maxListed {
 		return nil, refuse(codeBadMaxKeys).in("list")
 	}
-	from, err := o.from()
-	if err != nil {
-		return nil, err.in("list")
+	var startAfter []byte
+	if o.StartAfter != "" {
+		startAfter = append([]byte(o.StartAfter), 0)
 	}
+	cursor, err := base64.RawURLEncoding.DecodeString(o.Cursor)
+	if err != nil {
+		return nil, (&Error{Code: codeInvalidArgument, Text: "The cursor is not one that a list returned."}).in("list")
+	}
+	from := slices.MaxFunc([][]byte{[]byte(o.Prefix), startAfter, cursor}, bytes.Compare)
 	page := Listing{Objects: []*Object{}, Prefixes: []string{}}
 	for {
 		room := int(limit) - len(page.Objects) - len(page.Prefixes)
@@ -53,7 +57,7 @@ func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		if err != nil {
 			return nil, internal("list", err)
 		}
-		next := page.take(objects, o, room)
+		next := page.add(objects, o, room)
 		if next == nil {
 			return &page, nil
 		}
@@ -72,32 +76,9 @@ func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	}
 }
 
-// from is the first key, existing or not, that may be listed.
-func (o *ListOptions) from() ([]byte, *Error) {
-	from := []byte(o.Prefix)
-	if o.StartAfter != "" {
-		from = larger(from, append([]byte(o.StartAfter), 0))
-	}
-	if o.Cursor == "" {
-		return from, nil
-	}
-	cursor, err := base64.RawURLEncoding.DecodeString(o.Cursor)
-	if err != nil {
-		return nil, &Error{Code: codeInvalidArgument, Text: "The cursor is not one that a list returned."}
-	}
-	return larger(from, cursor), nil
-}
-
-func larger(a, b []byte) []byte {
-	if slices.Compare(a, b) < 0 {
-		return b
-	}
-	return a
-}
-
-// take adds at most room of the objects, or the first delimited prefix met, and
-// returns where to go on; nil means that all were taken.
-func (l *Listing) take(objects []*Object, o ListOptions, room int) []byte {
+// add adds at most room of the objects, or the first delimited prefix met, and returns where to go on; nil means that all
+// were added.
+func (l *Listing) add(objects []*Object, o ListOptions, room int) []byte {
 	for i, object := range objects {
 		if i == room {
 			return []byte(object.Key)
@@ -119,8 +100,8 @@ func (l *Listing) take(objects []*Object, o ListOptions, room int) []byte {
 	return nil
 }
 
-// successor is the first place behind all keys that begin with prefix; nil
-// when there is none. UTF-8 has no byte 0xff, so raising the last byte will do.
+// successor is the first place behind all keys that begin with prefix; nil when prefix is empty. UTF-8 has no byte 0xff, so
+// the last byte can be raised.
 func successor(prefix string) []byte {
 	if prefix == "" {
 		return nil
@@ -135,8 +116,12 @@ func (s *Bucket) after(ctx context.Context, from, end []byte, n int) (_ []*Objec
 	if from == nil {
 		from = []byte{}
 	}
+	var before any // NULL
+	if end != nil {
+		before = end
+	}
 	rows, err := s.db.QueryContext(ctx, `SELECT `+objectColumns+` FROM storage_objects
-		WHERE key >= ?1 AND (?2 IS NULL OR key < ?2) ORDER BY key LIMIT ?3`, from, nullable(end), n)
+		WHERE key >= ?1 AND (?2 IS NULL OR key < ?2) ORDER BY key LIMIT ?3`, from, before, n)
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +139,4 @@ func (s *Bucket) after(ctx context.Context, from, end []byte, n int) (_ []*Objec
 		objects = append(objects, o)
 	}
 	return objects, rows.Err()
-}
-
-// nullable makes NULL of no bytes.
-func nullable(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return b
 }

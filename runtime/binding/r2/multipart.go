@@ -13,28 +13,26 @@ import (
 	"slices"
 )
 
-// States of a multipart upload. One that has ended stays known, so that
-// aborting it again is no error.
+// States of a multipart upload. The row of one that has ended stays, so that aborting it again is no error.
 const (
 	uploadOpen      = "open"
 	uploadAborted   = "aborted"
 	uploadCompleted = "completed"
 )
 
-// uploadedPart is a part of a multipart upload, as uploading it returned it.
+// uploadedPart is a part of a multipart upload, as JavaScript knows it.
 type uploadedPart struct {
 	Number int64  `json:"partNumber"`
 	ETag   string `json:"etag"`
 }
 
-// partOf is where the bytes of an upload belong that is a part.
+// partOf says which part an Upload is.
 type partOf struct {
 	upload string
 	number int64
 }
 
-// createMultipart opens a multipart upload for key and returns its id. Only
-// the metadata and class of the options count.
+// createMultipart opens a multipart upload for key and returns its id. It ignores all options but metadata and class.
 func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) (string, error) {
 	const action = "createMultipartUpload"
 	if err := checkKey(key); err != nil {
@@ -60,8 +58,7 @@ func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) 
 	return id, nil
 }
 
-// beginPart starts part number (from 1) of the multipart upload id of key:
-// Write its bytes, then commitPart.
+// beginPart starts part number (from 1) of the multipart upload id of key: Write its bytes, then commitPart.
 func (s *Bucket) beginPart(key, id string, number int64) (*Upload, error) {
 	const action = "uploadPart"
 	if number < 1 || number > maxPartNumber {
@@ -78,8 +75,7 @@ func (s *Bucket) beginPart(key, id string, number int64) (*Upload, error) {
 	return u, nil
 }
 
-// commitPart makes the bytes written the part that beginPart named, in place of
-// an earlier part of that number.
+// commitPart makes the bytes written the part that beginPart named, in place of an earlier part of that number.
 func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -107,8 +103,7 @@ func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 	return part, nil
 }
 
-// abortMultipart ends the multipart upload id of key and drops its parts. One
-// that has ended already stays as it is.
+// abortMultipart ends the multipart upload id of key, unless it has ended, and drops its parts.
 func (s *Bucket) abortMultipart(ctx context.Context, key, id string) error {
 	const action = "abortMultipartUpload"
 	var loose []string
@@ -130,8 +125,8 @@ func (s *Bucket) abortMultipart(ctx context.Context, key, id string) error {
 	return nil
 }
 
-// completeMultipart joins parts of the multipart upload id, in the order of
-// their numbers, into the object at key. Parts not named are dropped.
+// completeMultipart joins parts of the multipart upload id, in the order of their numbers, into the object at key. It drops
+// parts that are not named.
 func (s *Bucket) completeMultipart(ctx context.Context, key, id string, parts []uploadedPart) (*Object, error) {
 	const action = "completeMultipartUpload"
 	var (
@@ -177,11 +172,10 @@ type storedPart struct {
 	segment
 }
 
-// join checks the parts named against those stored, and returns the object's
-// segments and entity tag: the MD5 of the parts' MD5s and their number. As with
-// R2, the part that may be small is the one named last, whatever its number.
+// join checks the parts named against those stored, and returns the object's segments and entity tag: the MD5 of the parts'
+// MD5s and their number. As in R2, the part that may be small is the one named last, whatever its number.
 func (s *Bucket) join(stored map[int64]storedPart, named []uploadedPart) ([]segment, string, error) {
-	parts, err := pick(stored, named)
+	parts, err := pickParts(stored, named)
 	if err != nil {
 		return nil, "", err
 	}
@@ -208,8 +202,8 @@ func (s *Bucket) join(stored map[int64]storedPart, named []uploadedPart) ([]segm
 	return segments, fmt.Sprintf("%x-%d", sum.Sum(nil), len(parts)), nil
 }
 
-// pick is the stored parts that are named, in that order, each once.
-func pick(stored map[int64]storedPart, named []uploadedPart) ([]storedPart, error) {
+// pickParts returns the stored parts that are named, in that order, each once.
+func pickParts(stored map[int64]storedPart, named []uploadedPart) ([]storedPart, error) {
 	if len(named) == 0 {
 		return nil, refuse(codeInvalidPart)
 	}
@@ -248,12 +242,10 @@ func storedParts(ctx context.Context, tx *sql.Tx, id string) (_ map[int64]stored
 	return stored, rows.Err()
 }
 
-// errUploadEnded is a multipart upload that was aborted or completed; to the
-// Worker it does not exist.
+// errUploadEnded means that a multipart upload was aborted or completed; for the Worker it does not exist.
 var errUploadEnded = fmt.Errorf("the upload has ended: %w", refuse(codeNoSuchUpload))
 
-// openUpload returns the object that the open upload id of key will become, as
-// far as it is known.
+// openUpload returns the object that the open upload id of key will become, as far as it is known.
 func openUpload(ctx context.Context, tx *sql.Tx, key, id string) (*Object, error) {
 	var state, http, custom string
 	o := Object{Key: key}
@@ -271,7 +263,7 @@ func openUpload(ctx context.Context, tx *sql.Tx, key, id string) (*Object, error
 	return &o, json.Unmarshal([]byte(http), &o.HTTP)
 }
 
-// endUpload marks the upload and forgets its parts, whose blobs it returns.
+// endUpload marks the upload and deletes the rows of its parts, whose blobs it returns.
 func endUpload(ctx context.Context, tx *sql.Tx, id, state string) ([]string, error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE storage_uploads SET state = ? WHERE id = ?`, state, id); err != nil {
 		return nil, err

@@ -47,9 +47,9 @@ type segment struct {
 	size int64
 }
 
-// findWhole returns the object at key and its segments, of one moment: a put between
-// two look-ups would leave the object without its bytes.
-func findWhole(ctx context.Context, q querier, key string) (object *Object, segments []segment, err error) {
+// findWithSegments returns the object at key and its segments, by one query: a put between two would leave the object
+// without its bytes.
+func findWithSegments(ctx context.Context, q querier, key string) (object *Object, segments []segment, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT `+objectColumns+`, blob, length FROM storage_objects
 		LEFT JOIN (SELECT object, n, blob, size AS length FROM storage_segments) ON object = id
 		WHERE key = ? ORDER BY n`, []byte(key))
@@ -71,8 +71,7 @@ func findWhole(ctx context.Context, q querier, key string) (object *Object, segm
 	return object, segments, rows.Err()
 }
 
-// insertObject writes the object's row and segments in place of those of the
-// object now at its key, and returns the blobs that one let go of.
+// insertObject writes the object's row and segments in place of those of the object at its key, whose blobs it returns.
 func insertObject(ctx context.Context, tx *sql.Tx, o *Object, segments []segment) ([]string, error) {
 	loose, err := removeObject(ctx, tx, o.Key)
 	if err != nil {
@@ -101,8 +100,7 @@ func insertObject(ctx context.Context, tx *sql.Tx, o *Object, segments []segment
 	return loose, nil
 }
 
-// removeObject deletes the object at key, when there is one, and returns the
-// blobs it let go of.
+// removeObject deletes the rows of the object at key, if there is one, and returns its blobs.
 func removeObject(ctx context.Context, tx *sql.Tx, key string) ([]string, error) {
 	loose, err := sums(ctx, tx, `SELECT blob FROM storage_segments
 		WHERE object = (SELECT id FROM storage_objects WHERE key = ?)`, []byte(key))

@@ -4,17 +4,23 @@ import (
 	"context"
 	"crypto/md5" // R2's entity tags are MD5
 	"crypto/rand"
+	"crypto/sha1" // one of R2's checksums
 	"crypto/sha256"
+	"crypto/sha512"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -23,8 +29,7 @@ import (
 // errEnded is the misuse of an upload that was committed or aborted.
 var errEnded = errors.New("the upload has ended")
 
-// Upload is bytes on their way into a bucket: a file that has no name yet.
-// Its methods may be called from any goroutine.
+// Upload writes the bytes of an object or a part to a file that is no blob yet. It is safe for concurrent use.
 type Upload struct {
 	storage *Bucket
 	action  string // for refusals: "put" or "uploadPart"
@@ -36,7 +41,7 @@ type Upload struct {
 	incoming string
 	file     *os.File // nil once committed or aborted
 	size     int64
-	taken    int64     // what its file takes until it is a blob
+	taken    int64     // of Bucket.taken, until its file is a blob
 	md5      hash.Hash // the entity tag
 	sha256   hash.Hash // the blob's name
 	extra    hash.Hash // the checksum asked for, nil when there is none
@@ -69,9 +74,14 @@ func (u *Upload) Write(p []byte) (int, error) {
 		u.err = refuse(codeTooLarge).in(u.action)
 		return 0, u.err
 	}
-	if u.err = u.reserve(int64(len(p))); u.err != nil {
+	if taken := u.storage.taken.Add(int64(len(p))); u.storage.MaxBytes > 0 && taken > u.storage.MaxBytes {
+		u.storage.taken.Add(-int64(len(p)))
+		full := refuse(codeInternal).in(u.action)
+		full.Text += fmt.Sprintf(" the bucket is full: it holds at most %d bytes", u.storage.MaxBytes)
+		u.err = full
 		return 0, u.err
 	}
+	u.taken += int64(len(p))
 	for _, h := range []hash.Hash{u.md5, u.sha256, u.extra} {
 		if h != nil {
 			_, _ = h.Write(p)
@@ -82,19 +92,6 @@ func (u *Upload) Write(p []byte) (int, error) {
 		u.err = u.storage.failed(u.action, err)
 	}
 	return n, u.err
-}
-
-// reserve takes room in the bucket.
-func (u *Upload) reserve(n int64) error {
-	s := u.storage
-	if taken := s.taken.Add(n); s.MaxBytes > 0 && taken > s.MaxBytes {
-		s.taken.Add(-n)
-		full := refuse(codeInternal).in(u.action)
-		full.Text += fmt.Sprintf(" the bucket is full: it holds at most %d bytes", s.MaxBytes)
-		return full
-	}
-	u.taken += n
-	return nil
 }
 
 // Abort drops what was written. After Commit it does nothing.
@@ -114,9 +111,8 @@ func (u *Upload) drop() {
 	u.storage.taken.Add(-u.taken)
 }
 
-// Commit makes the bytes written the object at the upload's key, durably, and
-// returns it; or nil when a condition did not hold. The upload has then ended,
-// whatever came of it.
+// Commit makes the bytes written the object at the upload's key, durably, and returns it; or nil when a condition did not
+// hold. It ends the upload in any case.
 func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -124,7 +120,14 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	if err := u.seal(); err != nil {
 		return nil, u.storage.failed(u.action, err)
 	}
-	object := u.object()
+	etag := hex.EncodeToString(u.md5.Sum(nil))
+	object := &Object{
+		Key: u.key, Version: newVersion(), Size: u.size, ETag: etag, Checksums: map[string]string{"md5": etag},
+		Uploaded: u.storage.now().UnixMilli(), HTTP: u.options.HTTP, Custom: u.options.Custom, Class: u.options.Class,
+	}
+	if u.extra != nil {
+		object.Checksums[u.options.Hash] = hex.EncodeToString(u.extra.Sum(nil))
+	}
 	loose, err := u.commitBlob(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
 		old, err := findObject(ctx, tx, u.key)
 		if err != nil {
@@ -146,11 +149,10 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	return object, nil
 }
 
-// commitBlob puts the sealed bytes in place and then runs fn in a transaction, which
-// gives the blobs that nothing may refer to any more. The file is in place
-// before, so that its folder is not synced while other writers wait.
+// commitBlob stores the sealed bytes and then runs fn in a transaction, which returns the blobs whose rows it deleted. The
+// folder of the blobs is synced before the transaction, so that other writers do not wait for it.
 func (u *Upload) commitBlob(ctx context.Context, fn func(*sql.Tx, segment) ([]string, error)) (loose []string, err error) {
-	s, blob := u.storage, u.blob()
+	s, blob := u.storage, segment{hex.EncodeToString(u.sha256.Sum(nil)), u.size}
 	s.live.RLock()
 	defer s.live.RUnlock()
 	if err := u.storeBlob(blob); err != nil {
@@ -160,20 +162,14 @@ func (u *Upload) commitBlob(ctx context.Context, fn func(*sql.Tx, segment) ([]st
 		loose, err = fn(tx, blob)
 		return err
 	})
-	switch {
-	case mayBeCommitted(err):
-		return nil, err // after a crash the row may be there: the next New sees
+	switch failed, ok := errors.AsType[*sqlite.Error](err); {
+	case ok && failed.Code()&0xff == sqlite3.SQLITE_IOERR:
+		// What was written before an fsync that failed may be found when the log is read again: the next New decides.
+		return nil, err
 	case err != nil:
 		return []string{blob.sum}, err
 	}
 	return loose, nil
-}
-
-// mayBeCommitted reports whether a transaction failed in a way that a crash may undo: what
-// was written before an fsync that failed may be found when the log is read again.
-func mayBeCommitted(err error) bool {
-	failed, ok := errors.AsType[*sqlite.Error](err)
-	return ok && failed.Code()&0xff == sqlite3.SQLITE_IOERR
 }
 
 func without(sums []string, kept string) []string {
@@ -188,8 +184,15 @@ func (u *Upload) seal() error {
 	if u.err != nil {
 		return u.err
 	}
-	if err := u.checkDigest(); err != nil {
-		return err
+	if u.extra != nil {
+		want, got := strings.ToLower(u.options.Digest), hex.EncodeToString(u.extra.Sum(nil))
+		if want != got {
+			return &Error{Code: codeBadDigest, Text: fmt.Sprintf(
+				"The %[1]s checksum you specified did not match what we received.\n"+
+					"You provided a %[1]s checksum with value: %[2]s\nActual %[1]s was: %[3]s",
+				hashes[u.options.Hash].name, want, got,
+			)}
+		}
 	}
 	return u.file.Sync()
 }
@@ -209,40 +212,117 @@ func (u *Upload) storeBlob(blob segment) error {
 	return u.storage.blobs.syncFolder(blobFolder)
 }
 
-func (u *Upload) blob() segment {
-	return segment{hex.EncodeToString(u.sha256.Sum(nil)), u.size}
-}
-
-func (u *Upload) object() *Object {
-	etag := hex.EncodeToString(u.md5.Sum(nil))
-	checksums := map[string]string{"md5": etag}
-	if u.extra != nil {
-		checksums[u.options.Hash] = hex.EncodeToString(u.extra.Sum(nil))
-	}
-	return &Object{
-		Key: u.key, Version: newVersion(), Size: u.size, ETag: etag, Checksums: checksums,
-		Uploaded: u.storage.now().UnixMilli(),
-		HTTP:     u.options.HTTP, Custom: u.options.Custom, Class: u.options.Class,
-	}
-}
-
-func (u *Upload) checkDigest() error {
-	if u.extra == nil {
-		return nil
-	}
-	want, got := strings.ToLower(u.options.Digest), hex.EncodeToString(u.extra.Sum(nil))
-	if want == got {
-		return nil
-	}
-	name := hashes[u.options.Hash].name
-	return &Error{Code: codeBadDigest, Text: fmt.Sprintf(
-		"The %[1]s checksum you specified did not match what we received.\n"+
-			"You provided a %[1]s checksum with value: %[2]s\nActual %[1]s was: %[3]s", name, want, got)}
-}
-
-// newVersion is the name of one put among all.
 func newVersion() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
+}
+
+// PutOptions are what an object is stored with.
+type PutOptions struct {
+	OnlyIf *Conditions   `json:"onlyIf"`
+	HTTP   *HTTPMetadata `json:"httpMetadata"`
+	// Custom is a JSON object of strings; empty means none.
+	Custom json.RawMessage `json:"customMetadata"`
+	// Hash names the checksum the bytes must have ("md5" … "sha512") and Digest is its hex; "" means none is asked for.
+	Hash   string `json:"hash"`
+	Digest string `json:"digest"`
+	// Class is "Standard" (the default) or "InfrequentAccess".
+	Class string `json:"storageClass"`
+}
+
+// hashes are the checksums a put may name, with R2's names in messages.
+var hashes = map[string]struct {
+	name string
+	make func() hash.Hash
+}{
+	"md5":    {"MD5", md5.New},
+	"sha1":   {"SHA-1", sha1.New},
+	"sha256": {"SHA-256", sha256.New},
+	"sha384": {"SHA-384", sha512.New384},
+	"sha512": {"SHA-512", sha512.New},
+}
+
+// Put stores the bytes of body at key and returns the new object, or nil when a condition did not hold. If it fails, key has
+// its earlier object.
+func (s *Bucket) Put(ctx context.Context, key string, body io.Reader, o PutOptions) (*Object, error) {
+	u, err := s.Begin(key, o)
+	if err != nil {
+		return nil, err
+	}
+	defer u.Abort()
+	if _, err := io.Copy(u, body); err != nil {
+		return nil, s.failed("put", err)
+	}
+	return u.Commit(ctx)
+}
+
+// Begin starts a put whose bytes come in pieces: Write them, then Commit. Abort after Commit does nothing.
+func (s *Bucket) Begin(key string, o PutOptions) (*Upload, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err.in("put")
+	}
+	if err := o.check(); err != nil {
+		return nil, err.in("put")
+	}
+	u, err := s.newUpload("put", key)
+	if err != nil {
+		return nil, err
+	}
+	u.options = o
+	if h, ok := hashes[o.Hash]; ok {
+		u.extra = h.make()
+	}
+	return u, nil
+}
+
+// check refuses options over R2's limits or against its shapes.
+func (o *PutOptions) check() *Error {
+	if _, err := o.OnlyIf.hold(nil); err != nil {
+		return err
+	}
+	switch o.Class {
+	case "":
+		o.Class = "Standard"
+	case "Standard", "InfrequentAccess":
+	default:
+		return &Error{Code: codeInvalidArgument, Text: fmt.Sprintf("%q is not a storage class; use Standard or InfrequentAccess.", o.Class)}
+	}
+	if _, ok := hashes[o.Hash]; !ok && o.Hash != "" {
+		return &Error{Code: codeInvalidArgument, Text: fmt.Sprintf("%q is not a checksum.", o.Hash)}
+	}
+	if o.HTTP == nil {
+		o.HTTP = &HTTPMetadata{}
+	}
+	if len(o.Custom) == 0 {
+		o.Custom = json.RawMessage("{}")
+	}
+	var custom map[string]string
+	if err := json.Unmarshal(o.Custom, &custom); err != nil || custom == nil {
+		return &Error{Code: codeInvalidArgument, Text: "customMetadata is not an object of strings."}
+	}
+	size := 0
+	for name, value := range custom {
+		size += metadataSize(name) + metadataSize(value)
+	}
+	if size > maxMetadataBytes {
+		return refuse(codeMetadataTooBig)
+	}
+	return nil
+}
+
+// metadataSize is R2's size of a text of custom metadata: one byte a character while all are Latin-1, otherwise two bytes a
+// UTF-16 unit.
+func metadataSize(text string) int {
+	if strings.IndexFunc(text, func(r rune) bool { return r > 0xff }) < 0 {
+		return utf8.RuneCountInString(text)
+	}
+	return 2 * len(utf16.Encode([]rune(text)))
+}
+
+func checkKey(key string) *Error {
+	if key == "" || len(key) > maxKeyBytes || !utf8.ValidString(key) {
+		return refuse(codeBadName)
+	}
+	return nil
 }
