@@ -32,17 +32,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Set is the bindings of one Worker, by the names they have in env. Names are
-// unique over all fields.
-// A nil Set is an empty one.
+// Set is the bindings of one Worker, by their names in env, which are unique over all fields. A nil Set is empty.
 type Set struct {
 	D1     map[string]*d1.Database
 	KV     map[string]*kv.Namespace
 	R2     map[string]*r2.Bucket
 	Images map[string]*images.Binding
-	// Assets are asked by GET and HEAD, with the URL the Worker gave and its
-	// host as the Host header. The members gate is not in their way: it
-	// guards requests from outside, and the Worker is inside.
+	// Assets get GET and HEAD requests with the Worker's URL and its host as the Host header. They are behind the members
+	// gate, which guards requests from outside.
 	Assets  map[string]http.Handler
 	Secrets map[string]string
 }
@@ -54,9 +51,8 @@ type spec struct {
 	Value string `json:"value,omitempty"`
 }
 
-// EnvSpec is the JSON object that the JavaScript half makes env of: by name,
-// the kind of each binding and what it needs to find its Go half. It holds the
-// values of secrets. A name that is used twice is an error.
+// EnvSpec is the JSON object that the JavaScript half makes env of: by name, the kind of each binding and the id of its Go
+// half, or the value of a secret. A name that is used twice is an error.
 func (s *Set) EnvSpec() ([]byte, error) {
 	if s == nil {
 		s = &Set{}
@@ -90,8 +86,7 @@ func specs[T any](env map[string]spec, kind string, bindings map[string]T) error
 	return nil
 }
 
-// Funcs are the host functions of one isolate whose Worker has these bindings.
-// Every isolate needs its own.
+// Funcs are the host functions of one isolate whose Worker has these bindings. Every isolate needs its own.
 func (s *Set) Funcs() map[string]engine.Func {
 	if s == nil {
 		s = &Set{}
@@ -111,8 +106,7 @@ func (s *Set) Funcs() map[string]engine.Func {
 	return all
 }
 
-// Names are the names of all host functions of this package, sorted: those an
-// image must be booted with.
+// Names are the names of all host functions of this package, sorted: an image is booted with them.
 func Names() []string {
 	return slices.Sorted(maps.Keys((&Set{}).Funcs()))
 }

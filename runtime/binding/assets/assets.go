@@ -24,19 +24,17 @@ import (
 )
 
 const (
-	// maxParallel is how many assets an isolate asks for at the same moment; others wait. Each
-	// may hold what is handed over at once.
+	// maxParallel is how many assets an isolate fetches at the same moment; others wait. Each may hold hostcall.InlineBytes.
 	maxParallel = 32
-	// streamChunk is how many bytes of a larger one are gathered for a read.
+	// streamChunk is how many bytes of a larger asset are gathered for a read.
 	streamChunk = 64 << 10
 )
 
 // Funcs are the host functions of assets.js.
 func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[string]engine.Func {
-	asked := make(chan struct{}, maxParallel)
+	slots := make(chan struct{}, maxParallel)
 	return map[string]engine.Func{
-		// assets_fetch(id, method, url, headers) is {status, statusText, headers,
-		// body}: bytes or a handle.
+		// assets_fetch(id, method, url, headers) is {status, statusText, headers, body}: bytes or a handle.
 		"assets_fetch": func(c *engine.Call) (any, error) {
 			id := c.String(0)
 			handler := assets(id)
@@ -50,23 +48,29 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 			}
 			return engine.Async(func(ctx context.Context) (any, error) {
 				select {
-				case asked <- struct{}{}:
+				case slots <- struct{}{}:
 				case <-ctx.Done():
 					return nil, ctx.Err()
 				}
-				defer func() { <-asked }()
-				answer, err := fetch(ctx, handler, r)
+				defer func() { <-slots }()
+				response, err := fetch(ctx, handler, r)
 				if err != nil {
 					return nil, err
 				}
-				content, err := open.SendBody(scope, answer.body)
+				content, err := open.SendBody(scope, response.body)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
 				}
+				headers := []string{} // name, value, name, value …
+				for name, values := range response.header {
+					for _, value := range values {
+						headers = append(headers, name, value)
+					}
+				}
 				return engine.Object{
-					{Name: "status", Value: answer.status},
-					{Name: "statusText", Value: http.StatusText(answer.status)},
-					{Name: "headers", Value: flattenHeader(answer.header)},
+					{Name: "status", Value: response.status},
+					{Name: "statusText", Value: http.StatusText(response.status)},
+					{Name: "headers", Value: headers},
 					{Name: "body", Value: content},
 				}, nil
 			}), nil
@@ -74,8 +78,8 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 	}
 }
 
-// newRequest is the request a server would make of those parts. A target with
-// an escape that is none passes as it is: what to say of it is the handler's.
+// newRequest is the request that a server would make of these parts. The handler decides about a target with an invalid
+// escape.
 func newRequest(ctx context.Context, method, target string, headers []string) (*http.Request, error) {
 	target, _, _ = strings.Cut(target, "#")
 	scheme, rest, _ := strings.Cut(target, "://")
@@ -96,17 +100,6 @@ func newRequest(ctx context.Context, method, target string, headers []string) (*
 	return r, nil
 }
 
-// flattenHeader is header as name, value, name, value …
-func flattenHeader(header http.Header) []string {
-	list := []string{}
-	for name, values := range header {
-		for _, value := range values {
-			list = append(list, name, value)
-		}
-	}
-	return list
-}
-
 // response is a response whose body may still be being written.
 type response struct {
 	status int
@@ -114,14 +107,23 @@ type response struct {
 	body   hostcall.Body
 }
 
-// fetch runs the handler until it has ended, or has flushed or written more
-// than is handed over at once; the rest is then read while it runs. The handler ends with the
-// request's context, or when the body is closed.
+// fetch runs the handler until it returns, flushes or has written more than hostcall.InlineBytes; the rest is read while it
+// runs. The handler ends with the request's context, or when the body is closed.
 func fetch(ctx context.Context, handler http.Handler, r *http.Request) (*response, error) {
 	reader, writer := io.Pipe()
 	w := &responseWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
 	go func() {
-		defer func() { w.end(panicError(recover())) }()
+		defer func() {
+			var err error
+			switch p := recover().(type) {
+			case nil:
+			case error:
+				err = fmt.Errorf("the assets handler stopped: %w", p)
+			default:
+				err = fmt.Errorf("the assets handler stopped: %v", p)
+			}
+			w.end(err)
+		}()
 		handler.ServeHTTP(w, r)
 	}()
 	select {
@@ -135,29 +137,15 @@ func fetch(ctx context.Context, handler http.Handler, r *http.Request) (*respons
 	if w.err != nil {
 		return nil, w.err
 	}
-	a := &response{status: w.status, header: w.sent}
+	buffered := bytes.NewReader(w.buffer.Bytes())
 	if w.complete {
-		a.body = &bufferedBody{bytes.NewReader(w.buffer.Bytes())}
-	} else {
-		a.body = &pipedBody{io.MultiReader(bytes.NewReader(w.buffer.Bytes()), reader), reader}
+		return &response{w.status, w.sent, &bufferedBody{buffered}}, nil
 	}
-	return a, nil
+	return &response{w.status, w.sent, &pipedBody{io.MultiReader(buffered, reader), reader}}, nil
 }
 
-// panicError is a handler's panic as an error.
-func panicError(p any) error {
-	if p == nil {
-		return nil
-	}
-	if err, ok := p.(error); ok {
-		return fmt.Errorf("the assets handler stopped: %w", err)
-	}
-	return fmt.Errorf("the assets handler stopped: %v", p)
-}
-
-// responseWriter keeps the first bytes of a response, and lets the rest pass
-// through a pipe. It is the handler's goroutine's; the reader may look at status,
-// sent, buffer, whole and err once ready is closed.
+// responseWriter buffers the first bytes of a response, and passes the rest through a pipe. The handler's goroutine owns it;
+// the reader may look at status, sent, buffer, complete and err once ready is closed.
 type responseWriter struct {
 	header http.Header
 	pipe   *io.PipeWriter
@@ -193,14 +181,13 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	return w.rest.Write(p)
 }
 
-// Flush implements http.Flusher: what was written is there to be read.
+// Flush implements http.Flusher.
 func (w *responseWriter) Flush() {
 	w.WriteHeader(http.StatusOK)
 	w.startStreaming()
 	_ = w.rest.Flush()
 }
 
-// startStreaming ends the buffering.
 func (w *responseWriter) startStreaming() {
 	if !w.streaming {
 		w.streaming = true
@@ -209,7 +196,7 @@ func (w *responseWriter) startStreaming() {
 	}
 }
 
-// end settles the response once the handler has returned.
+// end completes the response once the handler has returned.
 func (w *responseWriter) end(err error) {
 	w.WriteHeader(http.StatusOK)
 	if w.streaming {
@@ -221,7 +208,7 @@ func (w *responseWriter) end(err error) {
 	_ = w.pipe.CloseWithError(err)
 }
 
-// bufferedBody is a body that is all there.
+// bufferedBody is a complete body.
 type bufferedBody struct{ *bytes.Reader }
 
 // Len implements body.

@@ -12,14 +12,13 @@ import (
 const (
 	// ReadChunk is the most bytes one read gives to JavaScript.
 	ReadChunk = 256 << 10
-	// readWhole is the most bytes of a body that is read at once: as much as
-	// an isolate holds.
+	// readWhole is the most bytes of a body that is read at once: as much as an isolate holds.
 	readWhole = 128 << 20
 	// InlineBytes is the most bytes of a body that are handed over with its head.
 	InlineBytes = 256 << 10
 )
 
-// errTooLong is a body that is asked for in one piece and fits none.
+// errTooLong refuses to read a body in one piece.
 var errTooLong = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
 
 // Body is a stream of bytes of known or unknown length.
@@ -29,8 +28,7 @@ type Body interface {
 	Len() int64
 }
 
-// SendBody gives a body to JavaScript: its bytes when they are few, otherwise the
-// number that Funcs take.
+// SendBody gives a body to JavaScript: its bytes up to InlineBytes, otherwise its handle, which Funcs take.
 func (h *Handles) SendBody(ctx context.Context, b Body) (any, error) {
 	if n := b.Len(); n < 0 || n > InlineBytes {
 		return h.Add(ctx, b)
@@ -39,7 +37,7 @@ func (h *Handles) SendBody(ctx context.Context, b Body) (any, error) {
 	return all, errors.Join(err, b.Close())
 }
 
-// Funcs read the bodies that storage and assets handed over.
+// Funcs read the bodies that have handles.
 func Funcs(open *Handles) map[string]engine.Func {
 	return map[string]engine.Func{
 		// binding_read(handle) is the next bytes, null at the end.
@@ -49,7 +47,23 @@ func Funcs(open *Handles) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return engine.Async(func(context.Context) (any, error) { return readChunkOf(open, id, b) }), nil
+			return engine.Async(func(context.Context) (any, error) {
+				size := int64(ReadChunk)
+				if left := b.Len(); left >= 0 {
+					size = min(size, max(left, 1))
+				}
+				chunk := newBuffer(size)
+				n, err := io.ReadAtLeast(b, chunk.Bytes, 1)
+				if err == nil {
+					chunk.Bytes = chunk.Bytes[:n]
+					return chunk, nil
+				}
+				open.Close(id)
+				if errors.Is(err, io.EOF) {
+					return nil, nil
+				}
+				return nil, WorkerError(err)
+			}), nil
 		},
 		// binding_read_all(handle) is all bytes left.
 		"binding_read_all": func(c *engine.Call) (any, error) {
@@ -74,14 +88,14 @@ func Funcs(open *Handles) map[string]engine.Func {
 	}
 }
 
-// readAll is all bytes of a body that are left. One whose length is known is
-// refused before any of it is read; else each step is counted before it is read.
+// readAll returns all bytes left of a body. A known length is reserved or refused before any of it is read; otherwise each
+// step is reserved before it is read.
 func readAll(ctx context.Context, b Body) (any, error) {
 	if length := b.Len(); length >= 0 && length <= readWhole {
 		if err := engine.ReserveInTurn(ctx, length); err != nil {
 			return nil, err
 		}
-		all := borrow(length)
+		all := newBuffer(length)
 		_, err := io.ReadFull(b, all.Bytes)
 		return all, err
 	} else if length > readWhole {
@@ -95,41 +109,21 @@ func readAll(ctx context.Context, b Body) (any, error) {
 	return all, nil
 }
 
-func readChunkOf(open *Handles, id int64, b Body) (any, error) {
-	size := int64(ReadChunk)
-	if left := b.Len(); left >= 0 {
-		size = min(size, max(left, 1))
-	}
-	chunk := borrow(size)
-	n, err := io.ReadAtLeast(b, chunk.Bytes, 1)
-	switch {
-	case errors.Is(err, io.EOF):
-		open.Close(id)
-		return nil, nil
-	case err != nil:
-		open.Close(id)
-		return nil, WorkerError(err)
-	}
-	chunk.Bytes = chunk.Bytes[:n]
-	return chunk, nil
-}
-
-// buffers keeps what bodies are read into: a fresh megabyte for each costs the
-// collector more than reading it.
+// buffers reuses the buffers of bodies: a new megabyte for each costs the collector more than reading it.
 var buffers sync.Pool
 
-// maxBuffer is the longest buffer that is kept.
+// maxBuffer is the longest buffer that is reused.
 const maxBuffer = 4 << 20
 
-// borrow gives n bytes, whatever they hold.
-func borrow(n int64) engine.BorrowedBytes {
-	kept, _ := buffers.Get().(*[]byte)
-	if kept == nil || int64(cap(*kept)) < n {
-		kept = new(make([]byte, n))
+// newBuffer returns n bytes, which are not zeroed.
+func newBuffer(n int64) engine.BorrowedBytes {
+	b, _ := buffers.Get().(*[]byte)
+	if b == nil || int64(cap(*b)) < n {
+		b = new(make([]byte, n))
 	}
-	back := func() {}
+	release := func() {}
 	if n <= maxBuffer {
-		back = func() { buffers.Put(kept) }
+		release = func() { buffers.Put(b) }
 	}
-	return engine.BorrowedBytes{Bytes: (*kept)[:n], Release: back}
+	return engine.BorrowedBytes{Bytes: (*b)[:n], Release: release}
 }

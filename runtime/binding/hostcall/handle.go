@@ -20,8 +20,7 @@ var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
 // ErrGone refuses the use of a handle after its end.
 var ErrGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
 
-// Handles are the things of one isolate that JavaScript holds by a number. Each
-// is closed with the request that opened it.
+// Handles are the values of one isolate that JavaScript holds by a number. Each is closed with the request that opened it.
 type Handles struct {
 	mu   sync.Mutex
 	last int64
@@ -36,8 +35,7 @@ type handle struct {
 // NewHandles returns the handles of one isolate.
 func NewHandles() *Handles { return &Handles{open: map[int64]*handle{}} }
 
-// Add keeps value until Close or the end of ctx, and returns its number. When
-// there are too many it closes value instead.
+// Add keeps value until Close or the end of ctx, and returns its number. If there are too many it closes value and fails.
 func (h *Handles) Add(ctx context.Context, value io.Closer) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,7 +48,7 @@ func (h *Handles) Add(ctx context.Context, value io.Closer) (int64, error) {
 	return id, nil
 }
 
-// Close closes what id stands for; it does nothing when that is gone.
+// Close closes the value of id, if it is still open.
 func (h *Handles) Close(id int64) {
 	h.mu.Lock()
 	held := h.open[id]
@@ -62,7 +60,7 @@ func (h *Handles) Close(id int64) {
 	}
 }
 
-// Lookup returns what id stands for, as a T.
+// Lookup returns the value of id, as a T.
 func Lookup[T io.Closer](h *Handles, id int64) (T, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

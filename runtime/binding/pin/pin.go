@@ -5,11 +5,11 @@ package pin
 
 import "sync"
 
-// Set counts the readers of bytes by name, and remembers the bytes that were to be removed while they had readers.
+// Set counts the readers of bytes by name, and keeps the names of bytes that are to be removed after their last reader.
 type Set struct {
 	mu    sync.Mutex
 	held  map[string]int
-	loose map[string]bool // to be removed, and had readers
+	loose map[string]bool // to be removed after the last reader
 }
 
 // NewSet returns an empty set.
@@ -42,7 +42,7 @@ func (p *Set) Keep(name string) bool {
 	return true
 }
 
-// TakeLoose returns the names of bytes that were kept for readers which are gone.
+// TakeLoose returns, once, the names of bytes that Keep kept and whose readers are gone.
 func (p *Set) TakeLoose() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,21 +13,69 @@ import (
 func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]engine.Func {
 	ops := operations{open: open, bucket: bucket}
 	return map[string]engine.Func{
-		"r2_head":       ops.head,
+		// r2_head(id, key)
+		"r2_head": func(c *engine.Call) (any, error) {
+			key := c.String(1)
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return marshalObject(s.head(ctx, key)) })
+		},
 		"r2_get":        ops.get,
 		"r2_put":        ops.put,
 		"r2_put_begin":  ops.begin,
 		"r2_put_chunk":  ops.chunk,
 		"r2_put_commit": ops.commit,
+		// r2_put_abort(handle)
 		"r2_put_abort": func(c *engine.Call) (any, error) {
 			open.Close(c.Int(0))
 			return engine.Undefined, nil
 		},
-		"r2_delete":       ops.delete,
-		"r2_list":         ops.list,
-		"r2_mpu_create":   ops.create,
-		"r2_mpu_complete": ops.complete,
-		"r2_mpu_abort":    ops.abort,
+		// r2_delete(id, keys)
+		"r2_delete": func(c *engine.Call) (any, error) {
+			keys := c.Strings(1)
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+				return engine.Undefined, s.Delete(ctx, keys...)
+			})
+		},
+		// r2_list(id, options)
+		"r2_list": func(c *engine.Call) (any, error) {
+			var o ListOptions
+			if err := hostcall.DecodeOptions(c, 1, &o); err != nil {
+				return nil, err
+			}
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+				page, err := s.List(ctx, o)
+				if err != nil {
+					return nil, err
+				}
+				return marshal(page)
+			})
+		},
+		// r2_mpu_create(id, key, options) is the upload's id.
+		"r2_mpu_create": func(c *engine.Call) (any, error) {
+			key := c.String(1)
+			var o PutOptions
+			if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
+				return nil, err
+			}
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.createMultipart(ctx, key, o) })
+		},
+		// r2_mpu_complete(id, key, upload, parts)
+		"r2_mpu_complete": func(c *engine.Call) (any, error) {
+			key, upload := c.String(1), c.String(2)
+			var parts []uploadedPart
+			if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
+				return nil, err
+			}
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+				return marshalObject(s.completeMultipart(ctx, key, upload, parts))
+			})
+		},
+		// r2_mpu_abort(id, key, upload)
+		"r2_mpu_abort": func(c *engine.Call) (any, error) {
+			key, upload := c.String(1), c.String(2)
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+				return engine.Undefined, s.abortMultipart(ctx, key, upload)
+			})
+		},
 	}
 }
 
@@ -63,12 +111,6 @@ func marshalObject(o *Object, err error) (any, error) {
 		return nil, err
 	}
 	return marshal(o)
-}
-
-// r2_head(id, key)
-func (ops operations) head(c *engine.Call) (any, error) {
-	key := c.String(1)
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return marshalObject(s.head(ctx, key)) })
 }
 
 // r2_get(id, key, options) is null, or {object, body}: bytes, a handle or null.
@@ -211,57 +253,4 @@ func (ops operations) commit(c *engine.Call) (any, error) {
 		value, err := finish(ctx, u.Upload)
 		return value, hostcall.WorkerError(err)
 	}), nil
-}
-
-// r2_delete(id, keys)
-func (ops operations) delete(c *engine.Call) (any, error) {
-	keys := c.Strings(1)
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		return engine.Undefined, s.Delete(ctx, keys...)
-	})
-}
-
-// r2_list(id, options)
-func (ops operations) list(c *engine.Call) (any, error) {
-	var o ListOptions
-	if err := hostcall.DecodeOptions(c, 1, &o); err != nil {
-		return nil, err
-	}
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		page, err := s.List(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		return marshal(page)
-	})
-}
-
-// r2_mpu_create(id, key, options) is the upload's id.
-func (ops operations) create(c *engine.Call) (any, error) {
-	key := c.String(1)
-	var o PutOptions
-	if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
-		return nil, err
-	}
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.createMultipart(ctx, key, o) })
-}
-
-// r2_mpu_complete(id, key, upload, parts)
-func (ops operations) complete(c *engine.Call) (any, error) {
-	key, upload := c.String(1), c.String(2)
-	var parts []uploadedPart
-	if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
-		return nil, err
-	}
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		return marshalObject(s.completeMultipart(ctx, key, upload, parts))
-	})
-}
-
-// r2_mpu_abort(id, key, upload)
-func (ops operations) abort(c *engine.Call) (any, error) {
-	key, upload := c.String(1), c.String(2)
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-		return engine.Undefined, s.abortMultipart(ctx, key, upload)
-	})
 }

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Of is what SQLite says of a failure, with the name of its code.
+// Of words a failure as Format does.
 func Of(e *sqlite.Error) string { return Format(e.Code(), e.Error(), -1) }
 
 // Format words a failure as D1 does: the message, the byte of the SQL that it is about (none below 0), and the
