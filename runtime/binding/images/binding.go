@@ -9,9 +9,11 @@
 package images
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"image"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -28,8 +30,8 @@ const (
 	codeInternalError = 9523
 )
 
-// Binding reads and transforms images of one site. It is safe for concurrent use; what is
-// over Options.Parallel waits, and then for its turn in Options.Queue.
+// Binding reads and transforms images of one site. It is safe for concurrent use; images over Options.Parallel wait, and then
+// again in Options.Queue.
 type Binding struct {
 	o     Options
 	lanes lanes
@@ -42,7 +44,7 @@ type Options struct {
 	Parallel  int   // images of the site worked on at once; 0 means 2
 	// Time is how long one image may be worked on, as engine.WorkTime counts; 0 means 30 s.
 	Time time.Duration
-	// Queue is that of all sites; nil means one of its own.
+	// Queue is shared by all sites; nil means one of its own.
 	Queue *Queue
 }
 
@@ -66,8 +68,7 @@ func New(o Options) *Binding {
 	return &Binding{o: o, lanes: newLanes(o.Parallel)}
 }
 
-// Error is a refusal of the images binding; its text is
-// "IMAGES_<operation>_ERROR <code>: <text>".
+// Error is a refusal of the images binding; its text is "IMAGES_<operation>_ERROR <code>: <text>".
 type Error struct {
 	Operation string // "INFO" or "TRANSFORM"
 	Code      int
@@ -95,8 +96,7 @@ type imageInfo struct {
 	Height   int
 }
 
-// info describes the image in data without decoding its pixels. An AVIF, which
-// cannot be decoded here, is described too.
+// info describes the image in data without decoding its pixels: also an AVIF, which cannot be decoded here.
 func (i *Binding) info(data []byte) (imageInfo, error) {
 	if size := avifSize(data); sniff(data) == formatAVIF && size != (image.Point{}) && len(data) <= i.o.MaxBytes {
 		return imageInfo{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
@@ -113,42 +113,63 @@ func (i *Binding) info(data []byte) (imageInfo, error) {
 	return imageInfo{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
 }
 
-const (
-	formatJPEG = "image/jpeg"
-	formatPNG  = "image/png"
-	formatGIF  = "image/gif"
-	formatWebP = "image/webp"
-	formatAVIF = "image/avif"
-	formatHEIC = "image/heic"
-	formatSVG  = "image/svg+xml"
-)
-
-// sniff is the media type of an image by its first bytes, "" when it is none.
-func sniff(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return formatJPEG
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return formatPNG
-	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
-		return formatGIF
-	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
-		return formatWebP
-	case len(data) >= 12 && string(data[4:8]) == "ftyp":
-		switch string(data[8:12]) {
-		case "avif", "avis":
-			return formatAVIF
-		case "heic", "heix", "mif1", "msf1":
-			return formatHEIC
-		}
-	case isSVG(data):
-		return formatSVG
-	}
-	return ""
+// Queue bounds the images that a process works on by its memory and its processors. All sites of a process share one; each
+// enters it with a few images at a time, so that a site with many does not keep out the others. It is safe for concurrent use.
+type Queue struct {
+	memory *engine.HostMemory
+	lanes  lanes
 }
 
-// isSVG looks for the root element within the first kilobyte.
-func isSVG(data []byte) bool {
-	head := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n")
-	return bytes.HasPrefix(head, []byte("<")) && bytes.Contains(head, []byte("<svg"))
+// lanes are places for images: slots for all, and one for large ones.
+type lanes struct{ slots, large chan struct{} }
+
+func newLanes(slots int) lanes {
+	return lanes{slots: make(chan struct{}, slots), large: make(chan struct{}, 1)}
+}
+
+// NewQueue returns a queue of images whose pixels take memory from memory; nil means one of its own. It works on as many
+// images at once as there are processors, and at least two: a large one leaves a place for small ones.
+func NewQueue(memory *engine.HostMemory) *Queue {
+	if memory == nil {
+		memory = engine.NewHostMemory(0)
+	}
+	return &Queue{memory: memory, lanes: newLanes(max(runtime.GOMAXPROCS(0), 2))}
+}
+
+// maxBytes is the most memory of one image: an eighth of all stays for small ones.
+func (q *Queue) maxBytes() int64 { return q.memory.Total() / 8 * 7 }
+
+// enter waits until an image of a site may be worked on, and until so many bytes are free; leave releases both. It refuses more
+// than maxBytes at once. A large image takes a slot only after its turn among the large ones.
+func (q *Queue) enter(ctx context.Context, site lanes, bytes int64) (leave func(), err error) {
+	if most := q.maxBytes(); bytes > most {
+		return nil, refuse(codeArea, "The image takes %d MB of memory to work on, over the limit of %d MB; "+
+			"make it smaller before, ask for a smaller one, or store it neither interlaced nor progressive", bytes>>20+1, most>>20)
+	}
+	var releases []func()
+	leave = func() {
+		for _, release := range slices.Backward(releases) {
+			release()
+		}
+	}
+	lanes := []chan struct{}{site.slots, q.lanes.slots}
+	if bytes > largeImage {
+		lanes = []chan struct{}{site.large, q.lanes.large, site.slots, q.lanes.slots}
+	}
+	for _, lane := range lanes {
+		select {
+		case lane <- struct{}{}:
+			releases = append(releases, func() { <-lane })
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	release, err := q.memory.Reserve(ctx, bytes)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	releases = append(releases, release)
+	return leave, nil
 }

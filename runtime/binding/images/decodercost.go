@@ -10,9 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-// This file knows what the decoders hold, by what a file says before its pixels. The figures
-// are read off their source (image/jpeg, image/png, image/gif of Go 1.26, and
-// golang.org/x/image/webp); TestImagesCost holds them to what decoding allocates.
+// This file computes the memory of the decoders from the header of a file. The figures are from their source (image/jpeg,
+// image/png, image/gif of Go 1.26, and golang.org/x/image/webp); TestImagesCost holds them to what decoding allocates.
 
 var (
 	errNoPixels     = errors.New("it has no pixels")
@@ -23,9 +22,8 @@ var (
 // decoderBytes is what a decoder holds beside pixels: buffers, tables, windows.
 const decoderBytes = 256 << 10
 
-// decodedBytes is the most bytes that the decoder of an image holds, and whether all its
-// pixels are known to be opaque. Of what is over most, no more is read than shows that; of
-// what is long to read, check is asked now and then.
+// decodedBytes is the most bytes that the decoder of an image holds, and whether all its pixels are known to be opaque. It
+// stops once held is over most, and calls check now and then.
 func decodedBytes(
 	format string, data []byte, size image.Point, model color.Model, most int64, check func() error,
 ) (held int64, opaque bool, err error) {
@@ -73,12 +71,12 @@ func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bo
 // interlaced reports whether a PNG is (section 11.2.1).
 func interlaced(data []byte) bool { return len(data) > 28 && data[28] != 0 }
 
-// jpegBytes is what the decoder holds of a JPEG: its samples, all coefficients of a
-// progressive one, and the pixels that it makes of RGB and CMYK.
+// jpegBytes is what the decoder holds of a JPEG: its samples, all coefficients of a progressive one, and the pixels of RGB
+// and CMYK.
 func jpegBytes(data []byte, size image.Point, model color.Model) int64 {
 	sof := jpegFrame(data)
 	if sof.size != size {
-		sof = jpegHeader{progressive: true, samples: 4, across: 1, down: 1} // which it cannot exceed
+		sof = jpegHeader{progressive: true, samples: 4, across: 1, down: 1} // the most
 	}
 	units := func(side, each int) int64 { return int64((side + 8*each - 1) / (8 * each)) }
 	held := units(size.X, sof.across) * units(size.Y, sof.down) * int64(sof.samples) * 64
@@ -144,9 +142,8 @@ func jpegFrameOf(content []byte, progressive bool) jpegHeader {
 	return h
 }
 
-// webpBytes is decodedBytes of a WebP that does not move. A chunk that says that it is
-// longer than the file is an error: the decoder would make room for it. Of what is lossless
-// the prefix codes are read, unless its pixels are over most already.
+// webpBytes is decodedBytes of a WebP without animation. A chunk longer than the file is an error: the decoder would allocate
+// it. Of a lossless image the prefix codes are read, unless its pixels are over most already.
 func webpBytes(data []byte, size image.Point, most int64, check func() error) (held int64, opaque bool, err error) {
 	area := int64(size.X) * int64(size.Y)
 	macro := int64((size.X+15)/16) * int64((size.Y+15)/16)
@@ -162,9 +159,9 @@ func webpBytes(data []byte, size image.Point, most int64, check func() error) (h
 		content := rest[8 : 8+n]
 		var lossless []byte
 		switch string(rest[:4]) {
-		case "VP8 ": // 4:2:0, what filters each block, and the file's bytes
+		case "VP8 ": // 4:2:0, the filter of each block, and the file's bytes
 			return held + macro*(16*16*3/2+16) + n, opaque, nil
-		case "VP8L": // 4 bytes a pixel, again where it has a palette, and transforms
+		case "VP8L": // 4 bytes a pixel, again with a palette, and transforms
 			held, opaque, lossless = held+9*area, false, skip(content, 5)
 		case "ALPH": // the same, and an alpha each
 			held, opaque = held+10*area, false

@@ -23,43 +23,47 @@ func (w *work) draw(p picture, d *drawStep, depth int) (picture, *Error) {
 	if err != nil {
 		return picture{}, err
 	}
-	return picture{rows: o.over(p.upright(), top.upright(), porterDuff[o.Composite])}, nil
-}
-
-// over is lower with the drawn image at its place.
-func (o *drawing) over(lower, drawn raster.Rows, share weights) raster.Rows {
+	lower, drawn, share := p.upright(), top.upright(), porterDuff[o.Composite]
 	canvas, size := lower.Size(), drawn.Size()
 	at := image.Pt(edge(o.Left, o.Right, size.X, canvas.X), edge(o.Top, o.Bottom, size.Y, canvas.Y))
-	alongX, alongY := o.repeats()
+	var repeat bool
+	var axis string
+	if json.Unmarshal(o.Repeat, &repeat) != nil {
+		_ = json.Unmarshal(o.Repeat, &axis)
+	}
+	repeatX, repeatY := repeat || axis == "x", repeat || axis == "y"
 	opacity := 256
 	if o.Opacity != nil {
 		opacity = int(256 * min(max(*o.Opacity, 0), 1))
 	}
 	var m *image.RGBA
 	stage := raster.EachOptions{Bytes: drawn.Bytes() + raster.CollectBytes(size)}
-	return raster.Each(lower, stage, func(y int, row []uint8) (err error) {
+	return picture{rows: raster.Each(lower, stage, func(y int, row []uint8) (err error) {
 		if m == nil {
 			if m, err = raster.Collect(drawn); err != nil {
 				return err
 			}
 		}
-		sy, within := place(y-at.Y, size.Y, alongY)
+		sy, within := place(y-at.Y, size.Y, repeatY)
 		for x := range canvas.X {
 			var pixel [4]uint8
-			if sx, ok := place(x-at.X, size.X, alongX); ok && within {
+			if sx, ok := place(x-at.X, size.X, repeatX); ok && within {
 				from := m.Pix[m.PixOffset(sx, sy):]
 				for c := range pixel {
 					pixel[c] = uint8(int(from[c]) * opacity >> 8) // opacity is at most 256
 				}
 			}
-			compose(row[x*4:x*4+4], pixel, share)
+			below := row[x*4 : x*4+4]
+			fd, fl := share(int(pixel[3]), int(below[3]))
+			for c := range pixel {
+				below[c] = uint8(min(255, (int(pixel[c])*fd+int(below[c])*fl+127)/255)) // held to a byte
+			}
 		}
 		return nil
-	})
+	})}, nil
 }
 
-// edge is where a drawn image begins: so far from the near edge, or from the far
-// one, or in the middle.
+// edge is where a drawn image begins: by its distance from the near or the far edge, or in the middle.
 func edge(near, far *float64, size, canvas int) int {
 	switch {
 	case near != nil:
@@ -70,18 +74,7 @@ func edge(near, far *float64, size, canvas int) int {
 	return (canvas - size) / 2
 }
 
-// repeats are the directions in which the drawn image is repeated.
-func (o *drawing) repeats() (alongX, alongY bool) {
-	var both bool
-	if json.Unmarshal(o.Repeat, &both) == nil {
-		return both, both
-	}
-	var axis string
-	_ = json.Unmarshal(o.Repeat, &axis)
-	return axis == "x", axis == "y"
-}
-
-// place is the place v has in an image of that size, repeated or not.
+// place is coordinate v in an image of that size, repeated or not, and whether it is in the image.
 func place(v, size int, repeat bool) (int, bool) {
 	if repeat {
 		return ((v % size) + size) % size, true
@@ -101,12 +94,4 @@ var porterDuff = map[string]weights{
 	"atop":    func(drawn, lower int) (int, int) { return lower, 255 - drawn },
 	"xor":     func(drawn, lower int) (int, int) { return 255 - lower, 255 - drawn },
 	"lighter": func(_, _ int) (int, int) { return 255, 255 },
-}
-
-// compose puts a drawn colour on the lower one.
-func compose(lower []uint8, drawn [4]uint8, share weights) {
-	fd, fl := share(int(drawn[3]), int(lower[3]))
-	for c := range drawn {
-		lower[c] = uint8(min(255, (int(drawn[c])*fd+int(lower[c])*fl+127)/255)) // held to a byte
-	}
 }

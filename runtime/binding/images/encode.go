@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math/rand/v2"
 	"runtime"
 
 	"github.com/deepteams/webp"
@@ -26,10 +28,10 @@ type encoding struct {
 	quality int
 	images  *Binding
 	held    int64 // at most, from the first byte decoded to the last written
-	spare   int64 // of what is held for a WebP whose pixels are to be looked at; negative where they need not
+	spare   int64 // of held, for a WebP that is to be sampled; negative if it need not be
 }
 
-// newEncoding writes p in the form that o asks for.
+// newEncoding prepares to write p in the form that o asks for.
 func newEncoding(p picture, o outputOptions, images *Binding) (*encoding, *Error) {
 	quality, refusal := o.quality()
 	if refusal != nil {
@@ -65,9 +67,8 @@ func newEncoding(p picture, o outputOptions, images *Binding) (*encoding, *Error
 	return e, nil
 }
 
-// bytes is the most that the encoding holds. A WebP that may take more than one image may
-// holds all of that, where it may take less too: spare is what is left then of what it holds
-// at least.
+// bytes is the most memory of the encoding. A WebP whose most is over the limit for one image, but whose least is not, gets
+// all of the limit: spare is the limit less its least.
 func (e *encoding) bytes() (held, spare int64) {
 	size := e.rows.Size()
 	area, held := int64(size.X)*int64(size.Y), e.rows.Bytes()
@@ -76,7 +77,7 @@ func (e *encoding) bytes() (held, spare int64) {
 	} else if !whole && e.collects() {
 		held += raster.CollectBytes(size)
 	}
-	// The outcome is in pieces first, and in one at the end, when the pixels are gone.
+	// The output is in pieces first, and in one at the end, when the pixels are freed.
 	switch out := e.expected(); e.format {
 	case formatWebP:
 		least, most := webpEncoderBytes(size, e.rows.Opaque(), e.quality)
@@ -92,7 +93,7 @@ func (e *encoding) bytes() (held, spare int64) {
 	}
 }
 
-// expected is how many bytes the outcome has at most, as a rule.
+// expected is how many bytes the output has at most, as a rule.
 func (e *encoding) expected() int64 {
 	size := e.rows.Size()
 	area := int64(size.X) * int64(size.Y)
@@ -111,17 +112,19 @@ func (e *encoding) expected() int64 {
 	return min(each*area/halves+outputLeast, int64(e.images.o.MaxBytes))
 }
 
-// collects reports whether the encoder is given all pixels at once: WebP needs them, and
-// few are faster so.
+// collects reports whether the encoder gets all pixels at once: WebP needs them, and with few pixels that is faster.
 func (e *encoding) collects() bool {
 	return e.format == formatWebP || raster.CollectBytes(e.rows.Size()) <= wholeOutput
 }
 
-// encode does it. check is asked from row to row. The error is a refusal or that of an
-// encoder.
+// encode writes the image, and calls check for each row. The error is a refusal or that of an encoder.
 func (e *encoding) encode(check func() error) (encodedImage, error) {
-	out := &outcome{memory: e.images.o.Queue.memory, room: e.expected(), most: e.images.o.MaxBytes}
-	defer out.release()
+	out := &output{memory: e.images.o.Queue.memory, reserved: e.expected(), most: e.images.o.MaxBytes}
+	defer func() {
+		for _, release := range out.releases {
+			release()
+		}
+	}()
 	contentType := e.format
 	var err error
 	switch whole, ok := e.rows.(*raster.Decoded); {
@@ -150,10 +153,10 @@ func (e *encoding) encode(check func() error) (encodedImage, error) {
 	if out.size > largeImage/2 {
 		runtime.GC() // of the pixels, before there is a second copy
 	}
-	return encodedImage{Data: out.joined(), Type: contentType}, nil
+	return encodedImage{Data: bytes.Join(out.pieces, nil), Type: contentType}, nil
 }
 
-// write has an encoder write m, and tells the media type.
+// write encodes m and returns the media type.
 func (e *encoding) write(out io.Writer, m image.Image, check func() error) (string, error) {
 	out = checkedWriter{out, check}
 	switch e.format {
@@ -166,16 +169,23 @@ func (e *encoding) write(out io.Writer, m image.Image, check func() error) (stri
 	case formatWebP:
 		options := webp.DefaultOptions()
 		options.Quality = float32(e.quality)
-		if err := e.look(m, options); err != nil {
-			return "", err
+		if e.spare >= 0 {
+			more, err := webpSampled(m, options)
+			if err != nil {
+				return "", err
+			}
+			if more > e.spare {
+				return "", refuse(codeArea, "The image takes %d MB of memory to be written as image/webp, over the limit of %d MB; "+
+					"ask for a smaller one, for less quality, or for image/jpeg", (e.held-e.spare+more)>>20+1, e.held>>20)
+			}
 		}
 		return e.format, webp.Encode(out, m, options)
 	}
-	return "application/octet-stream", raw(out, m, e.format == "rgba")
+	return "application/octet-stream", writePixels(out, m, e.format == "rgba")
 }
 
-// raw writes the bytes of the pixels, row by row, without padding.
-func raw(w io.Writer, m image.Image, alpha bool) error {
+// writePixels writes the bytes of the pixels, row by row, without padding.
+func writePixels(w io.Writer, m image.Image, alpha bool) error {
 	bounds := m.Bounds()
 	var row []byte
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
@@ -194,7 +204,7 @@ func raw(w io.Writer, m image.Image, alpha bool) error {
 	return nil
 }
 
-// checkedWriter asks check before each write: how an encoder is made to stop.
+// checkedWriter calls check before each write, so that an encoder can be stopped.
 type checkedWriter struct {
 	io.Writer
 	check func() error
@@ -207,59 +217,133 @@ func (w checkedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// outcome is what was written, in pieces, so that it is not copied as it grows.
-type outcome struct {
-	all    [][]byte
-	size   int64
-	most   int
-	room   int64 // that was reserved, twice: for the pieces, and for all in one
-	memory *engine.HostMemory
-	more   []func() // give back what was reserved beyond that
+// output collects an encoded image in pieces, so that it is not copied as it grows.
+type output struct {
+	pieces   [][]byte
+	size     int64
+	most     int
+	reserved int64 // bytes, twice: for the pieces, and for all in one
+	memory   *engine.HostMemory
+	releases []func() // of memory that Write reserved
 }
 
-// outputPiece is how long a piece of it is.
-const outputPiece = 256 << 10
+const outputPiece = 256 << 10 // bytes
 
-// Write implements io.Writer. More than the most is refused, and what there is no memory
-// for.
-func (p *outcome) Write(b []byte) (int, error) {
+// Write implements io.Writer. It fails when the image is over the most, or when there is no memory.
+func (p *output) Write(b []byte) (int, error) {
 	if p.size += int64(len(b)); p.size > int64(p.most) {
 		return 0, tooLong(p.most)
 	}
-	for p.size > p.room {
-		back, ok := p.memory.TryReserve(8 * outputPiece)
+	for p.size > p.reserved {
+		release, ok := p.memory.TryReserve(8 * outputPiece)
 		if !ok {
 			return 0, refuse(
 				codeArea,
 				"The image made is over %d MB, and there is no memory for more of it; ask for a smaller one, for less quality, or later",
-				p.room>>20,
+				p.reserved>>20,
 			)
 		}
-		p.more = append(p.more, back)
-		p.room += 4 * outputPiece
+		p.releases = append(p.releases, release)
+		p.reserved += 4 * outputPiece
 	}
 	for rest := b; len(rest) > 0; {
-		last := len(p.all) - 1
-		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
-			p.all = append(p.all, make([]byte, 0, outputPiece))
+		last := len(p.pieces) - 1
+		if last < 0 || len(p.pieces[last]) == cap(p.pieces[last]) {
+			p.pieces = append(p.pieces, make([]byte, 0, outputPiece))
 			continue
 		}
-		n := min(len(rest), cap(p.all[last])-len(p.all[last]))
-		p.all[last], rest = append(p.all[last], rest[:n]...), rest[n:]
+		n := min(len(rest), cap(p.pieces[last])-len(p.pieces[last]))
+		p.pieces[last], rest = append(p.pieces[last], rest[:n]...), rest[n:]
 	}
 	return len(b), nil
 }
 
-// tooLong is a refusal of what is over the bytes that an image may have.
 func tooLong(most int) *Error {
 	return refuse(codeTooBig, "The image made is over the limit of %d bytes; ask for a smaller one or for less quality", most)
 }
 
-func (p *outcome) release() {
-	for _, back := range p.more {
-		back()
+// Memory of the WebP encoder (github.com/deepteams/webp 1.2): planes and blocks of each pixel, and two bytes for each bit of
+// the lossy data before it is packed, whose number depends on the picture. TestImagesWebPHeld measures the figures.
+const (
+	webpSmall   = 4 << 20 // bytes of a small image
+	webpPixel   = 6       // bytes of a pixel of which nothing is written
+	webpWritten = 36      // bytes for each byte of a written sample
+	webpAlpha   = 30      // bytes of the alpha of a pixel, measured with noise
+
+	// A sample has so many tiles in each direction of so many pixels.
+	sampleTiles = 16
+	sampleTile  = 64
+)
+
+// webpEncoderBytes is the least and the most memory of the encoder for any picture of that size.
+func webpEncoderBytes(size image.Point, opaque bool, quality int) (least, most int64) {
+	area, alpha, pixel := int64(size.X)*int64(size.Y), int64(webpAlpha), int64(50) // noise in black and white
+	switch {
+	case quality <= 50:
+		pixel = 28
+	case quality <= 85:
+		pixel = 36
 	}
+	if opaque {
+		alpha = 0
+	}
+	return (webpPixel+alpha)*area + webpSmall, (pixel+alpha)*area + webpSmall
 }
 
-// joined is all of it.
-func (p *outcome) joined() []byte { return bytes.Join(p.all, nil) }
+// webpSampled estimates the encoder's memory for m over the least, by encoding a sample.
+func webpSampled(m image.Image, options *webp.EncoderOptions) (int64, error) {
+	tiles := sample(m)
+	var written counter
+	if err := webp.Encode(&written, tiles, options); err != nil {
+		return 0, err
+	}
+	size := m.Bounds().Size()
+	return int64(size.X) * int64(size.Y) * webpWritten * int64(written) / int64(len(tiles.Pix)/4), nil
+}
+
+// counter counts what is written.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// sample is random tiles of m, so that an image cannot be made to hide from it. Each tile is turned and inverted at random:
+// for a repeated pattern the encoder needs as much memory, but writes little.
+func sample(m image.Image) *image.RGBA {
+	bounds := m.Bounds()
+	side := min(sampleTile, bounds.Dx(), bounds.Dy())
+	out := image.NewRGBA(image.Rect(0, 0, sampleTiles*side, sampleTiles*side))
+	tile := image.NewRGBA(image.Rect(0, 0, side, side))
+	for i := range sampleTiles * sampleTiles {
+		at := bounds.Min.Add(image.Pt(rand.IntN(bounds.Dx()-side+1), rand.IntN(bounds.Dy()-side+1)))
+		draw.Draw(tile, tile.Rect, m, at, draw.Src)
+		way, corner := rand.IntN(16), image.Pt(i%sampleTiles*side, i/sampleTiles*side)
+		for y := range side {
+			for x := range side {
+				to := turned(image.Pt(x, y), side, way).Add(corner)
+				from, into := tile.Pix[tile.PixOffset(x, y):], out.Pix[out.PixOffset(to.X, to.Y):]
+				for c := range 3 {
+					into[c] = from[c] ^ uint8(way>>3*0xff)
+				}
+				into[3] = 0xff
+			}
+		}
+	}
+	return out
+}
+
+// turned is where a pixel of a square goes, in one of eight ways.
+func turned(p image.Point, side, way int) image.Point {
+	if way&1 != 0 {
+		p.X = side - 1 - p.X
+	}
+	if way&2 != 0 {
+		p.Y = side - 1 - p.Y
+	}
+	if way&4 != 0 {
+		p.X, p.Y = p.Y, p.X
+	}
+	return p
+}

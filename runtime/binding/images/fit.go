@@ -6,23 +6,27 @@ import (
 	"math"
 )
 
-// layout is where an image comes to lie: the part of the source that is used,
-// the rectangle it fills, and the canvas that rectangle is on.
+// layout places an image: the part of the source that is used, the rectangle it fills, and the canvas around that.
 type layout struct {
 	source image.Rectangle
 	target image.Rectangle
 	canvas image.Point
 }
 
-// fit is the layout of a source of size from in the width and height asked for,
-// of which 0 means no bound.
+// fit is the layout of a source of size from in a width and height; 0 means no bound.
 func fit(mode string, from image.Point, width, height int, at focus) layout {
 	whole := image.Rectangle{Max: from}
 	if width == 0 && height == 0 {
 		return layout{whole, whole, from}
 	}
-	sx, sy := scales(from, width, height)
-	inside, outside := min(sx, sy), max(sx, sy)
+	scaleX, scaleY := math.Inf(1), math.Inf(1)
+	if width > 0 {
+		scaleX = float64(width) / float64(from.X)
+	}
+	if height > 0 {
+		scaleY = float64(height) / float64(from.Y)
+	}
+	inside, outside := min(scaleX, scaleY), max(scaleX, scaleY)
 	if width == 0 || height == 0 {
 		outside = inside
 	}
@@ -45,24 +49,12 @@ func fit(mode string, from image.Point, width, height int, at focus) layout {
 	return scaled(from, min(inside, 1)) // scale-down
 }
 
-// scales are the factors that make the source as wide and as high as asked.
-func scales(from image.Point, width, height int) (float64, float64) {
-	sx, sy := math.Inf(1), math.Inf(1)
-	if width > 0 {
-		sx = float64(width) / float64(from.X)
-	}
-	if height > 0 {
-		sy = float64(height) / float64(from.Y)
-	}
-	return sx, sy
-}
-
 func scaled(from image.Point, by float64) layout {
 	size := image.Pt(length(float64(from.X)*by), length(float64(from.Y)*by))
 	return layout{image.Rectangle{Max: from}, image.Rectangle{Max: size}, size}
 }
 
-// cropped scales the source and cuts what is over the bounds.
+// cropped scales the source and crops it to the bounds.
 func cropped(from image.Point, by float64, width, height int, at focus) layout {
 	size := scaled(from, by).canvas
 	canvas := image.Pt(min(size.X, positiveOr(width, size.X)), min(size.Y, positiveOr(height, size.Y)))
@@ -81,7 +73,7 @@ func positiveOr(v, otherwise int) int {
 // length is a whole number of pixels, at least one.
 func length(v float64) int { return max(1, int(math.Round(v))) }
 
-// focus is the point of an image that stays in sight, each from 0 to 1.
+// focus is the point of an image that stays visible, each from 0 to 1.
 type focus struct{ x, y float64 }
 
 // place is the corner of a rectangle of size inside within one of size outside.
@@ -96,8 +88,8 @@ var sides = map[string]focus{
 	"auto": {0.5, 0.5}, "face": {0.5, 0.5},
 }
 
-// parseFocus reads a gravity: a side, or {x, y}. It reports false when it is
-// neither, and warns of those that need to see what is in the picture.
+// parseFocus reads a gravity: a side, or {x, y}. ok is false when it is neither. A gravity that depends on what the picture
+// shows gives a warning.
 func parseFocus(raw json.RawMessage) (at focus, warning string, ok bool) {
 	var name string
 	if len(raw) == 0 || json.Unmarshal(raw, &name) == nil {

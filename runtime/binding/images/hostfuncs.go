@@ -9,65 +9,59 @@ import (
 
 // Funcs are the host functions of images.js. find returns the binding of an id, nil for none.
 func Funcs(find func(id string) *Binding) map[string]engine.Func {
-	ops := operations{find}
-	return map[string]engine.Func{"img_info": ops.info, "img_output": ops.output}
-}
-
-type operations struct{ find func(id string) *Binding }
-
-// img_info(id, bytes) is {format} or {format, fileSize, width, height}.
-func (ops operations) info(c *engine.Call) (any, error) {
-	id := c.String(0)
-	images := ops.find(id)
-	if images == nil {
-		return nil, hostcall.NotBound("images", id)
+	return map[string]engine.Func{
+		// img_info(id, bytes) is {format} or {format, fileSize, width, height}.
+		"img_info": func(c *engine.Call) (any, error) {
+			id := c.String(0)
+			images := find(id)
+			if images == nil {
+				return nil, hostcall.NotBound("images", id)
+			}
+			data := c.Bytes(1)
+			return engine.Async(func(context.Context) (any, error) {
+				info, err := images.info(data)
+				if err != nil {
+					return nil, hostcall.WorkerError(err)
+				}
+				o := engine.Object{{Name: "format", Value: info.Format}}
+				if info.Format != formatSVG {
+					o = append(o, engine.Field{Name: "fileSize", Value: info.FileSize},
+						engine.Field{Name: "width", Value: info.Width}, engine.Field{Name: "height", Value: info.Height})
+				}
+				return o, nil
+			}), nil
+		},
+		// img_output(id, plan, output, inputs) is {data, type, warnings}.
+		"img_output": func(c *engine.Call) (any, error) {
+			id := c.String(0)
+			images := find(id)
+			if images == nil {
+				return nil, hostcall.NotBound("images", id)
+			}
+			var plan transformPlan
+			var form outputOptions
+			if err := hostcall.DecodeOptions(c, 1, &plan); err != nil {
+				return nil, err
+			}
+			if err := hostcall.DecodeOptions(c, 2, &form); err != nil {
+				return nil, err
+			}
+			given, _ := c.Value(3).([]any)
+			inputs := make([][]byte, len(given))
+			for i, one := range given {
+				inputs[i], _ = one.([]byte)
+			}
+			return engine.Async(func(ctx context.Context) (any, error) {
+				result, err := images.transform(ctx, inputs, plan, form)
+				if err != nil {
+					return nil, hostcall.WorkerError(err)
+				}
+				return engine.Object{
+					{Name: "data", Value: result.Data},
+					{Name: "type", Value: result.Type},
+					{Name: "warnings", Value: result.Warnings},
+				}, nil
+			}), nil
+		},
 	}
-	data := c.Bytes(1)
-	return engine.Async(func(context.Context) (any, error) {
-		info, err := images.info(data)
-		if err != nil {
-			return nil, hostcall.WorkerError(err)
-		}
-		o := engine.Object{{Name: "format", Value: info.Format}}
-		if info.Format != formatSVG {
-			o = append(o, engine.Field{Name: "fileSize", Value: info.FileSize},
-				engine.Field{Name: "width", Value: info.Width}, engine.Field{Name: "height", Value: info.Height})
-		}
-		return o, nil
-	}), nil
-}
-
-// img_output(id, plan, output, inputs) is {data, type, warnings}.
-func (ops operations) output(c *engine.Call) (any, error) {
-	id := c.String(0)
-	images := ops.find(id)
-	if images == nil {
-		return nil, hostcall.NotBound("images", id)
-	}
-	var (
-		plan transformPlan
-		form outputOptions
-	)
-	if err := hostcall.DecodeOptions(c, 1, &plan); err != nil {
-		return nil, err
-	}
-	if err := hostcall.DecodeOptions(c, 2, &form); err != nil {
-		return nil, err
-	}
-	given, _ := c.Value(3).([]any)
-	inputs := make([][]byte, len(given))
-	for i, one := range given {
-		inputs[i], _ = one.([]byte)
-	}
-	return engine.Async(func(ctx context.Context) (any, error) {
-		result, err := images.transform(ctx, inputs, plan, form)
-		if err != nil {
-			return nil, hostcall.WorkerError(err)
-		}
-		return engine.Object{
-			{Name: "data", Value: result.Data},
-			{Name: "type", Value: result.Type},
-			{Name: "warnings", Value: result.Warnings},
-		}, nil
-	}), nil
 }

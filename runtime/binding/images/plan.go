@@ -64,17 +64,17 @@ type border struct {
 }
 
 type trim struct {
-	Top    float64  `json:"top"`
-	Right  float64  `json:"right"`
-	Bottom float64  `json:"bottom"`
-	Left   float64  `json:"left"`
-	Width  *float64 `json:"width"`
-	Height *float64 `json:"height"`
-	Border *rim     `json:"border"` // or true or false
+	Top    float64     `json:"top"`
+	Right  float64     `json:"right"`
+	Bottom float64     `json:"bottom"`
+	Left   float64     `json:"left"`
+	Width  *float64    `json:"width"`
+	Height *float64    `json:"height"`
+	Border *trimBorder `json:"border"` // or true or false
 }
 
-// rim is a border of one colour that is to be cut off.
-type rim struct {
+// trimBorder is a border of one colour that is to be cut off.
+type trimBorder struct {
 	Color     string   `json:"color"`     // "" means that of the corner
 	Tolerance *float64 `json:"tolerance"` // how far a channel may be off, 0 to 255
 	Keep      float64  `json:"keep"`      // pixels of it that stay
@@ -84,7 +84,7 @@ type rim struct {
 // UnmarshalJSON implements json.Unmarshaler: "border" is {border: true}.
 func (t *trim) UnmarshalJSON(raw []byte) error {
 	if bytes.Equal(raw, []byte(`"border"`)) {
-		t.Border = &rim{}
+		t.Border = &trimBorder{}
 		return nil
 	}
 	type plain trim
@@ -92,14 +92,14 @@ func (t *trim) UnmarshalJSON(raw []byte) error {
 }
 
 // UnmarshalJSON implements json.Unmarshaler: true is {}, and false is none.
-func (r *rim) UnmarshalJSON(raw []byte) error {
+func (b *trimBorder) UnmarshalJSON(raw []byte) error {
 	var wanted bool
 	if json.Unmarshal(raw, &wanted) == nil {
-		r.off = !wanted
+		b.off = !wanted
 		return nil
 	}
-	type plain rim
-	return json.Unmarshal(raw, (*plain)(r))
+	type plain trimBorder
+	return json.Unmarshal(raw, (*plain)(b))
 }
 
 // drawing is the options of an image drawn on top.
@@ -119,8 +119,7 @@ var (
 	composites = []string{"", "over", "in", "out", "atop", "xor", "lighter"}
 )
 
-// parseTransform reads and checks a step's options, and names those that have
-// no effect here.
+// parseTransform reads and checks a step's options, and warns of those that have no effect here.
 func parseTransform(raw json.RawMessage) (transform, []string, *Error) {
 	t := transform{Fit: defaultFit}
 	warnings, err := parseOptions(raw, "transform", &t,
@@ -145,8 +144,7 @@ func parseTransform(raw json.RawMessage) (transform, []string, *Error) {
 	return t, warnings, nil
 }
 
-// parseOptions reads an object of options into v. Names that are not known are
-// warnings, as an option the runtime does not know must not break a site.
+// parseOptions reads an object of options into v. Unknown names are warnings: they must not break a site.
 func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]string, *Error) {
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return nil, nil

@@ -26,7 +26,7 @@ var codecs = map[string]codec{
 	formatWebP: {webp.DecodeConfig, webp.Decode},
 }
 
-// config reads the dimensions of the image in data and holds them to the limits.
+// config reads the format and dimensions of the image in data and holds them to the limits.
 func (i *Binding) config(data []byte) (string, image.Config, *Error) {
 	if len(data) > i.o.MaxBytes {
 		return "", image.Config{}, refuse(codeTooBig, "The image is %d bytes, over the limit of %d", len(data), i.o.MaxBytes)
@@ -57,8 +57,8 @@ func decodeError(err error) *Error {
 	return refuse(codeNotAnImage, "The image cannot be read: %v", err)
 }
 
-// open is the first frame of the image in data, upright; none of it is decoded yet. It
-// also reports whether there are more frames. check is asked while it is read.
+// open returns the first frame of the image in data, upright and not decoded yet, and whether there are more frames. check is
+// called while it is read.
 func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) {
 	format, config, refusal := i.config(data)
 	if refusal != nil {
@@ -86,7 +86,7 @@ func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) 
 		if err != nil {
 			return picture{}, false, decodeError(err)
 		}
-		return picture{rows: readable{rows}}, more, nil
+		return picture{rows: refusingRows{rows}}, more, nil
 	}
 	p := picture{rows: raster.NewDecoded(raster.DecodedOptions{
 		Size: size, Opaque: opaque, Bytes: held,
@@ -107,11 +107,11 @@ func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) 
 	return p, more, nil
 }
 
-// readable makes errors of rows refusals of the image.
-type readable struct{ raster.Rows }
+// refusingRows makes errors of rows refusals of the image.
+type refusingRows struct{ raster.Rows }
 
 // Next implements raster.Rows.
-func (r readable) Next() ([]uint8, error) {
+func (r refusingRows) Next() ([]uint8, error) {
 	row, err := r.Rows.Next()
 	if err != nil {
 		return nil, decodeError(err)
@@ -119,8 +119,7 @@ func (r readable) Next() ([]uint8, error) {
 	return row, nil
 }
 
-// checkedReader asks check before each read: how a decoder that has no end of its own is
-// made to stop.
+// checkedReader calls check before each read, so that a decoder can be stopped.
 type checkedReader struct {
 	io.Reader
 	check func() error
@@ -133,5 +132,4 @@ func (r *checkedReader) Read(into []byte) (int, error) {
 	return r.Reader.Read(into[:min(len(into), readPiece)])
 }
 
-// readPiece is the most bytes of a file that a decoder is given at a time.
-const readPiece = 4 << 10
+const readPiece = 4 << 10 // bytes of a file that a decoder gets at a time, at most

@@ -24,9 +24,8 @@ type encodedImage struct {
 // maxDepth is how deep images may be drawn into images.
 const maxDepth = 8
 
-// transform carries out plan on the encoded inputs and encodes the outcome. What it will
-// hold is known before anything is decoded, and it waits until there is room for it. A
-// panic of a codec is a refusal of the image that caused it.
+// transform carries out plan on the encoded inputs and encodes the result. It knows the memory before anything is decoded, and
+// waits until it is free. A panic of a codec is a refusal of the image that caused it.
 func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transformPlan, o outputOptions) (result encodedImage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -34,7 +33,12 @@ func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transform
 		}
 	}()
 	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim, left: i.o.Time}
-	p, refusal := w.build(plan)
+	var p picture
+	refusal := errAgain
+	for refusal == errAgain {
+		w.warnings, w.found = nil, 0
+		p, refusal = w.run(plan, 0)
+	}
 	if refusal == errStopped {
 		return encodedImage{}, w.stopped
 	}
@@ -55,7 +59,7 @@ func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transform
 	return result, nil
 }
 
-// work is one Transform under way.
+// work is one call of transform.
 type work struct {
 	images   *Binding
 	ctx      context.Context // lives as long as the one call it belongs to
@@ -63,21 +67,21 @@ type work struct {
 	still    bool // no animation is wanted
 	warnings []string
 
-	left    time.Duration        // that may still be worked
-	used    func() time.Duration // by the work at hand
+	left    time.Duration        // of Options.Time
+	used    func() time.Duration // since the last change of left
 	stopped error                // why an image could not be read for its border
-	inners  []image.Rectangle
-	found   int // of inners, those that the plan has come to
+	inners  []image.Rectangle    // inside the borders that were found
+	found   int                  // of inners, those of steps that run has passed
 }
 
 var (
-	// errAgain says that a border was found by reading the rows: they are to be built anew.
+	// errAgain means that a border was found by reading the rows: run begins anew.
 	errAgain = refuse(codeInternalError, "The border of the image is known now")
-	// errStopped says that work stopped with w.stopped.
+	// errStopped means that the work ended with w.stopped.
 	errStopped = refuse(codeInternalError, "The work on the image stopped")
 )
 
-// check is why the work at hand is to stop, if it is.
+// check fails when the request or the time of the image has ended.
 func (w *work) check() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
@@ -92,7 +96,7 @@ func (w *work) check() error {
 	return nil
 }
 
-// spend does work that holds so many bytes, when its turn comes, for as long as is left.
+// spend does work that holds so many bytes, when its turn comes, within the time left.
 func (w *work) spend(bytes int64, do func() error) error {
 	leave, err := w.images.o.Queue.enter(w.ctx, w.images.lanes, bytes)
 	if err != nil {
@@ -109,7 +113,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 	err = do()
 	if err != nil {
 		if ended := w.check(); ended != nil {
-			return ended // whatever a decoder made of it
+			return ended // which a decoder may have hidden
 		}
 	}
 	w.left -= used()
@@ -122,18 +126,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 	return nil
 }
 
-// build makes the rows of the outcome of a plan. Nothing is decoded but for borders that
-// are to be cut off.
-func (w *work) build(plan transformPlan) (picture, *Error) {
-	for {
-		w.warnings, w.found = nil, 0
-		p, err := w.run(plan, 0)
-		if err != errAgain {
-			return p, err
-		}
-	}
-}
-
+// run builds the rows of a plan's result. It decodes nothing but images whose border is to be cut off.
 func (w *work) run(plan transformPlan, depth int) (picture, *Error) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return picture{}, refuse(codeOptions, "the images drawn into each other are nested too deep")
@@ -158,7 +151,7 @@ func (w *work) run(plan transformPlan, depth int) (picture, *Error) {
 	return p, nil
 }
 
-// open reads of an image what comes before its pixels, for as long as is left.
+// open reads an image up to its pixels, within the time left.
 func (w *work) open(data []byte) (picture, bool, *Error) {
 	used, stop := engine.WorkTime()
 	defer stop()
@@ -172,16 +165,15 @@ func (w *work) open(data []byte) (picture, bool, *Error) {
 	return p, more, refusal
 }
 
-// transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,
-// border.
-// Width and height are those after the turn, and a flip comes before it.
+// transform applies one step: trim, turn, scale, colour, blur, sharpen, background, border. Width and height are those after
+// the turn, and a flip comes before it.
 func (w *work) transform(p picture, step planStep) (picture, *Error) {
 	t, warnings, err := parseTransform(step.Transform)
 	if err != nil {
 		return picture{}, err
 	}
 	w.warnings = append(w.warnings, warnings...)
-	if p, err = w.cut(p, t.Trim); err != nil {
+	if p, err = w.trim(p, t.Trim); err != nil {
 		return picture{}, err
 	}
 	if t.Flip != "" {
@@ -193,9 +185,7 @@ func (w *work) transform(p picture, step planStep) (picture, *Error) {
 	if p, err = w.resize(p, t); err != nil {
 		return picture{}, err
 	}
-	if all := t.adjustments(); len(all) > 0 {
-		p.rows = adjusted(p.rows, all)
-	}
+	p.rows = t.adjust(p.rows)
 	if t.Blur > 0 {
 		p = picture{rows: raster.Blur(p.upright(), length(t.Blur/2))}
 	}
@@ -226,25 +216,27 @@ func (w *work) resize(p picture, t transform) (picture, *Error) {
 	}
 	size := p.size()
 	l := fit(t.Fit, size, int(math.Round(t.Width)), int(math.Round(t.Height)), at)
-	if err := w.room(l.canvas); err != nil {
+	if err := w.checkSize(l.canvas); err != nil {
 		return picture{}, err
 	}
 	ground := color.NRGBA{255, 255, 255, 255}
 	if named, ok := parseColor(t.Background); ok {
 		ground = named
 	}
-	return p.part(l.source).scaled(l.target.Size()).placed(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
+	p = p.crop(l.source)
+	p.rows = raster.Scale(p.rows, p.turn.Size(l.target.Size()))
+	return p.placed(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
 }
 
-// room refuses images that would be larger than may be read.
-func (w *work) room(size image.Point) *Error {
+// checkSize refuses images that would be larger than may be read.
+func (w *work) checkSize(size image.Point) *Error {
 	if int64(size.X)*int64(size.Y) > w.images.o.MaxPixels {
 		return refuse(codeArea, "The image would have %d pixels, over the limit of %d", int64(size.X)*int64(size.Y), w.images.o.MaxPixels)
 	}
 	return nil
 }
 
-// pixelCount is a number of pixels, held to what no image has.
+// pixelCount is a number of pixels, cut to more than any image has.
 func pixelCount(v float64) int { return int(math.Round(min(max(v, 0), 1e6))) }
 
 // frame puts a border around p.
@@ -259,7 +251,7 @@ func (w *work) frame(p picture, b *border) (picture, *Error) {
 		right, bottom, left = top, top, top
 	}
 	size := p.size().Add(image.Pt(left+right, top+bottom))
-	if err := w.room(size); err != nil {
+	if err := w.checkSize(size); err != nil {
 		return picture{}, err
 	}
 	return p.placed(size, image.Pt(left, top), ink, false), nil

@@ -6,9 +6,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-// cut is the part of p that a trim leaves: first the sides go, then the border, which is
-// to be found by reading p.
-func (w *work) cut(p picture, t *trim) (picture, *Error) {
+// trim cuts off the sides of p, and then a border, for which p is read.
+func (w *work) trim(p picture, t *trim) (picture, *Error) {
 	if t == nil {
 		return p, nil
 	}
@@ -26,25 +25,24 @@ func (w *work) cut(p picture, t *trim) (picture, *Error) {
 	if left = left.Intersect(image.Rectangle{Max: size}); left.Empty() {
 		return picture{}, refuse(codeOptions, "trim leaves nothing of the image")
 	}
-	p = p.part(left)
+	p = p.crop(left)
 	if t.Border == nil || t.Border.off {
 		return p, nil
 	}
-	inner, err := w.inner(p, t.Border)
+	inner, err := w.insideBorder(p, t.Border)
 	if err != nil {
 		return picture{}, err
 	}
-	return p.part(inner), nil
+	return p.crop(inner), nil
 }
 
-// inner is the part of p that a border runs around, where it is known already. Otherwise
-// p is read for it, and what else was built of its rows is to be built anew.
-func (w *work) inner(p picture, r *rim) (image.Rectangle, *Error) {
-	like, named := [4]uint8{}, r.Color != ""
+// insideBorder is the part of p inside a border. The first call reads p for it and fails with errAgain: rows are read once.
+func (w *work) insideBorder(p picture, b *trimBorder) (image.Rectangle, *Error) {
+	like, named := [4]uint8{}, b.Color != ""
 	if named {
-		c, ok := parseColor(r.Color)
+		c, ok := parseColor(b.Color)
 		if !ok {
-			return image.Rectangle{}, refuse(codeOptions, "trim border color %q is not a color", r.Color)
+			return image.Rectangle{}, refuse(codeOptions, "trim border color %q is not a color", b.Color)
 		}
 		like = raster.Premultiplied(c)
 	}
@@ -55,7 +53,7 @@ func (w *work) inner(p picture, r *rim) (image.Rectangle, *Error) {
 	var inner image.Rectangle
 	rows := p.upright()
 	if err := w.spend(rows.Bytes(), func() (err error) {
-		inner, err = r.find(raster.Check(rows, w.check), like, named)
+		inner, err = b.find(raster.Check(rows, w.check), like, named)
 		return err
 	}); err != nil {
 		w.stopped = err
@@ -65,12 +63,12 @@ func (w *work) inner(p picture, r *rim) (image.Rectangle, *Error) {
 	return image.Rectangle{}, errAgain
 }
 
-// find is the part of an image that the border runs around: all of it when there is
-// nothing else in it. Without a colour the border has that of the corner.
-func (r *rim) find(rows raster.Rows, like [4]uint8, named bool) (image.Rectangle, error) {
+// find is the part of an image inside the border: all of it when there is nothing else. Without a named colour the border has
+// that of the corner.
+func (b *trimBorder) find(rows raster.Rows, like [4]uint8, named bool) (image.Rectangle, error) {
 	tolerance := defaultTolerance
-	if r.Tolerance != nil {
-		tolerance = int(min(max(*r.Tolerance, 0), 255))
+	if b.Tolerance != nil {
+		tolerance = int(min(max(*b.Tolerance, 0), 255))
 	}
 	all := image.Rectangle{Max: rows.Size()}
 	var found image.Rectangle
@@ -82,7 +80,13 @@ func (r *rim) find(rows raster.Rows, like [4]uint8, named bool) (image.Rectangle
 		if y == 0 && !named {
 			like = [4]uint8(row)
 		}
-		first, last := spanInsideBorder(row, like, tolerance)
+		first, last := 0, len(row)/4-1
+		for first <= last && sameColor([4]uint8(row[first*4:]), like, tolerance) {
+			first++
+		}
+		for first <= last && sameColor([4]uint8(row[last*4:]), like, tolerance) {
+			last--
+		}
 		if first <= last {
 			found = found.Union(image.Rect(first, y, last+1, y+1))
 		}
@@ -90,20 +94,7 @@ func (r *rim) find(rows raster.Rows, like [4]uint8, named bool) (image.Rectangle
 	if found.Empty() {
 		return all, nil
 	}
-	return found.Inset(-pixelCount(r.Keep)).Intersect(all), nil
-}
-
-// spanInsideBorder are the first and the last pixel of a row that are not of the border;
-// the first is behind the last when there is none.
-func spanInsideBorder(row []uint8, like [4]uint8, tolerance int) (first, last int) {
-	first, last = 0, len(row)/4-1
-	for first <= last && sameColor([4]uint8(row[first*4:]), like, tolerance) {
-		first++
-	}
-	for first <= last && sameColor([4]uint8(row[last*4:]), like, tolerance) {
-		last--
-	}
-	return first, last
+	return found.Inset(-pixelCount(b.Keep)).Intersect(all), nil
 }
 
 func sameColor(a, b [4]uint8, tolerance int) bool {
