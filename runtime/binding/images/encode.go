@@ -141,7 +141,7 @@ func (e *encoding) encode(check func() error) (encodedImage, error) {
 			contentType, err = e.write(out, m, check)
 		}
 	default:
-		err = raster.Scanned(raster.Check(e.rows, check), func(m image.Image) (err error) {
+		err = raster.Encode(raster.Check(e.rows, check), func(m image.Image) (err error) {
 			contentType, err = e.write(out, m, check)
 			return err
 		})

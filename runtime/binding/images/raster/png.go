@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// This file reads PNG row by row (PNG specification, third edition); package image/png
-// makes the whole image. What it gives is what that package gives as RGBA.
+// This file reads PNG row by row (PNG specification, third edition), with the RGBA pixels of package image/png, which makes the
+// whole image.
 
 // Colour types of a PNG (section 11.2.1).
 const (
@@ -22,42 +22,41 @@ const (
 	pngAlpha     = 6
 )
 
-// pngChannels are the samples of a pixel, by colour type.
+// pngChannels is the number of samples of a pixel, by colour type.
 var pngChannels = map[uint8]int{pngGray: 1, pngColor: 3, pngPalette: 1, pngGrayAlpha: 2, pngAlpha: 4}
 
-// zlibBytes is what inflating holds: a window of 32 KiB and its tables.
+// zlibBytes is the memory of inflating: a window of 32 KiB and its tables.
 const zlibBytes = 64 << 10
 
 // PNG is the rows of a PNG file that is not interlaced.
 type PNG struct {
-	size      image.Point
+	header
 	depth     int // bits of a sample
 	kind      uint8
-	single    *[256][4]uint8 // the colours of a sample, where a pixel has one of 8 bits at most
-	clear     []byte         // the samples of the colour that is transparent, 16 bits each; nil for none
+	single    *[256][4]uint8 // the colour of each sample, if a pixel has one of 8 bits at most
+	clear     []byte         // the samples of the transparent colour, 16 bits each; nil for none
 	data      chunkReader
 	inflated  io.Reader
-	row, last []uint8 // bytes of the row at hand behind that of its filter, and of the one before
+	row, last []uint8 // bytes of the current row behind that of its filter, and of the one before
 	out       []uint8
 	y         int
 }
 
-// NewPNG reads what of a PNG comes before its pixels. check is asked before each piece of
-// the file. One that is interlaced has no rows until all of it is there: it is refused.
+// NewPNG reads a PNG up to its pixels. It calls check before each piece of the file. It refuses an interlaced PNG, which has no
+// rows until all of it is read.
 func NewPNG(data []byte, check func() error) (*PNG, error) {
 	rest, ok := bytes.CutPrefix(data, []byte("\x89PNG\r\n\x1a\n"))
 	kind, head, rest, err := nextChunk(rest)
 	if !ok || err != nil || kind != "IHDR" || len(head) != 13 {
 		return nil, errors.New("png: the header is missing")
 	}
-	p := &PNG{
-		size:  image.Pt(int(binary.BigEndian.Uint32(head)), int(binary.BigEndian.Uint32(head[4:]))),
-		depth: int(head[8]), kind: head[9],
-	}
+	p := &PNG{depth: int(head[8]), kind: head[9]}
+	p.size = image.Pt(int(binary.BigEndian.Uint32(head)), int(binary.BigEndian.Uint32(head[4:])))
+	p.bytes = 2*int64(1+p.fileRowBytes()) + rowBytes(p.size) + zlibBytes
 	switch {
 	case p.size.X <= 0 || p.size.Y <= 0 || p.size.X > 1<<30 || p.size.Y > 1<<30:
 		return nil, errors.New("png: the size is not valid")
-	case !p.known():
+	case !p.validDepth():
 		return nil, errors.New("png: bit depth and colour type do not go together")
 	case head[10] != 0 || head[11] != 0 || head[12] != 0:
 		return nil, errors.New("png: it is interlaced, or compressed in a way that is not known")
@@ -76,15 +75,15 @@ func NewPNG(data []byte, check func() error) (*PNG, error) {
 			transparent = content
 		case "IDAT":
 			p.data = chunkReader{rest: before, check: check}
-			return p, p.colours(palette, transparent)
+			return p, p.setColours(palette, transparent)
 		case "IEND":
 			return nil, errors.New("png: there are no pixels")
 		}
 	}
 }
 
-// known reports whether the depth is one of the colour type's (table 12).
-func (p *PNG) known() bool {
+// validDepth reports whether the colour type allows the depth (table 12).
+func (p *PNG) validDepth() bool {
 	switch p.depth {
 	case 1, 2, 4:
 		return p.kind == pngGray || p.kind == pngPalette
@@ -96,8 +95,8 @@ func (p *PNG) known() bool {
 	return false
 }
 
-// colours reads what PLTE and tRNS hold.
-func (p *PNG) colours(palette, transparent []byte) error {
+// setColours sets the colours by PLTE and tRNS.
+func (p *PNG) setColours(palette, transparent []byte) error {
 	channels := pngChannels[p.kind]
 	switch {
 	case p.kind == pngPalette:
@@ -110,74 +109,38 @@ func (p *PNG) colours(palette, transparent []byte) error {
 		p.clear = transparent
 	}
 	if channels > 1 || p.depth > 8 {
+		p.opaque = p.kind < pngGrayAlpha && p.clear == nil
 		return nil
 	}
-	p.single = &[256][4]uint8{}
+	p.single, p.opaque = &[256][4]uint8{}, true
 	for i := range p.single {
-		if p.kind == pngPalette {
-			p.single[i] = multiplied(paletteColour(i, palette, transparent))
-		} else {
-			p.single[i] = multiplied(p.grayColour(uint8(i))) // below 256
+		c := [4]uint8{3: 0xff} // black is what the palette lacks
+		switch {
+		case p.kind == pngGray:
+			full := uint8(0xff / (1<<p.depth - 1))
+			gray := uint8(i) * full // below 256
+			c[0], c[1], c[2] = gray, gray, gray
+			if p.clear != nil && p.clear[1]*full == gray {
+				c[3] = 0
+			}
+		case 3*i < len(palette):
+			copy(c[:3], palette[3*i:])
+			if i < len(transparent) {
+				c[3] = transparent[i]
+			}
 		}
+		p.opaque = p.opaque && (c[3] == 0xff || i >= 1<<p.depth)
+		alpha := uint32(c[3]) * 0x101
+		for channel := range 3 {
+			p.single[i][channel] = uint8(uint32(c[channel]) * alpha / 0xff >> 8) // rounded as package draw does
+		}
+		p.single[i][3] = c[3]
 	}
 	return nil
 }
 
-// paletteColour is a colour of PLTE, with its alpha of tRNS. What is in neither is black.
-func paletteColour(i int, palette, transparent []byte) [4]uint8 {
-	c := [4]uint8{3: 0xff}
-	if 3*i < len(palette) {
-		copy(c[:3], palette[3*i:])
-		if i < len(transparent) {
-			c[3] = transparent[i]
-		}
-	}
-	return c
-}
-
-// grayColour is a sample of 8 bits at most as a gray.
-func (p *PNG) grayColour(v uint8) [4]uint8 {
-	full := uint8(0xff / (1<<p.depth - 1))
-	v *= full
-	if p.clear != nil && p.clear[1]*full == v {
-		return [4]uint8{v, v, v, 0}
-	}
-	return [4]uint8{v, v, v, 0xff}
-}
-
-// multiplied is a colour with its alpha multiplied in, rounded as package draw does.
-func multiplied(c [4]uint8) [4]uint8 {
-	if c[3] == 0xff {
-		return c
-	}
-	alpha := uint32(c[3]) * 0x101
-	for i := range 3 {
-		c[i] = uint8(uint32(c[i]) * alpha / 0xff >> 8)
-	}
-	return c
-}
-
-// Size implements Rows.
-func (p *PNG) Size() image.Point { return p.size }
-
-// Opaque implements Rows.
-func (p *PNG) Opaque() bool {
-	if p.single == nil {
-		return p.kind < pngGrayAlpha && p.clear == nil
-	}
-	for _, c := range p.single[:1<<p.depth] {
-		if c[3] != 0xff {
-			return false
-		}
-	}
-	return true
-}
-
-// Bytes implements Rows.
-func (p *PNG) Bytes() int64 { return 2*int64(1+p.bytesOf()) + rowBytes(p.size) + zlibBytes }
-
-// bytesOf is how many bytes a row has in the file, without that of its filter.
-func (p *PNG) bytesOf() int { return (p.size.X*p.depth*pngChannels[p.kind] + 7) / 8 }
+// fileRowBytes is how many bytes a row has in the file, without that of its filter.
+func (p *PNG) fileRowBytes() int { return (p.size.X*p.depth*pngChannels[p.kind] + 7) / 8 }
 
 // Next implements Rows.
 func (p *PNG) Next() ([]uint8, error) {
@@ -190,11 +153,11 @@ func (p *PNG) Next() ([]uint8, error) {
 			return nil, err
 		}
 		p.inflated = inflated
-		p.row, p.last = make([]uint8, 1+p.bytesOf()), make([]uint8, 1+p.bytesOf())
+		p.row, p.last = make([]uint8, 1+p.fileRowBytes()), make([]uint8, 1+p.fileRowBytes())
 		p.out = make([]uint8, rowBytes(p.size))
 	}
 	if _, err := io.ReadFull(p.inflated, p.row); err != nil {
-		return nil, cut(err)
+		return nil, unexpectedEOF(err)
 	}
 	if err := unfilter(p.row, p.last[1:], max(p.depth*pngChannels[p.kind]/8, 1)); err != nil {
 		return nil, err
@@ -203,28 +166,32 @@ func (p *PNG) Next() ([]uint8, error) {
 		if n, err := p.inflated.Read(p.last[:1]); n > 0 {
 			return nil, errors.New("png: there are more pixels than its size has")
 		} else if !errors.Is(err, io.EOF) {
-			return nil, cut(err)
+			return nil, unexpectedEOF(err)
 		}
 	}
-	p.colour(p.row[1:])
+	p.decodeRow(p.row[1:])
 	p.row, p.last = p.last, p.row
 	return p.out, nil
 }
 
-// cut is err, which is not to be taken for the end of the rows.
-func cut(err error) error {
+// unexpectedEOF is err, but io.EOF, which is the end of the rows, as io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// colour makes pixels of a row of the file.
-func (p *PNG) colour(row []uint8) {
+// decodeRow makes pixels of a row of the file.
+func (p *PNG) decodeRow(row []uint8) {
 	wide := p.depth / 8 // bytes of a sample
 	switch {
 	case p.single != nil:
-		p.colourSingle(row)
+		each, mask := 8/p.depth, uint8(1<<p.depth-1)
+		for x := range p.size.X {
+			v := row[x/each] >> ((each - 1 - x%each) * p.depth) & mask
+			copy(p.out[x*4:x*4+4], p.single[v][:])
+		}
 	case p.depth == 8 && p.kind == pngColor && p.clear == nil:
 		for x := range p.size.X {
 			out, from := p.out[x*4:x*4+4], row[x*3:x*3+3]
@@ -234,22 +201,13 @@ func (p *PNG) colour(row []uint8) {
 		channels := pngChannels[p.kind]
 		for x := range p.size.X {
 			from := row[x*channels*wide:][:channels*wide]
-			copy(p.out[x*4:], p.colourOf(from, channels, wide))
+			copy(p.out[x*4:], p.decodePixel(from, channels, wide))
 		}
 	}
 }
 
-// colourSingle is colour for pixels of one sample of 8 bits at most.
-func (p *PNG) colourSingle(row []uint8) {
-	each, mask := 8/p.depth, uint8(1<<p.depth-1)
-	for x := range p.size.X {
-		v := row[x/each] >> ((each - 1 - x%each) * p.depth) & mask
-		copy(p.out[x*4:x*4+4], p.single[v][:])
-	}
-}
-
-// colourOf is the colour of a pixel of several samples, or of one of 16 bits.
-func (p *PNG) colourOf(from []uint8, channels, wide int) []uint8 {
+// decodePixel is the colour of a pixel of several samples, or of one of 16 bits.
+func (p *PNG) decodePixel(from []uint8, channels, wide int) []uint8 {
 	var c [4]uint32 // of 16 bits
 	isClear := p.clear != nil
 	for i := range channels {
@@ -280,8 +238,7 @@ func (p *PNG) colourOf(from []uint8, channels, wide int) []uint8 {
 	return []uint8{uint8(c[0] >> 8), uint8(c[1] >> 8), uint8(c[2] >> 8), uint8(c[3] >> 8)}
 }
 
-// unfilter undoes the filter of a row, whose number is its first byte (section 9). each
-// is the bytes of a pixel.
+// unfilter undoes the filter of a row, whose number is its first byte (section 9). each is the bytes of a pixel.
 func unfilter(filtered, above []uint8, each int) error {
 	row := filtered[1:]
 	above = above[:len(row)]
@@ -317,7 +274,7 @@ func unfilter(filtered, above []uint8, each int) error {
 	return nil
 }
 
-// paeth is the neighbour that is nearest to what they foretell (section 9.4).
+// paeth is the neighbour nearest to left + above - corner (section 9.4).
 func paeth(left, above, corner int) uint8 {
 	a, b := above-corner, left-corner
 	c := max(a+b, -a-b)
@@ -331,7 +288,7 @@ func paeth(left, above, corner int) uint8 {
 	return uint8(corner) // it was one
 }
 
-// nextChunk is the first chunk of a file's rest, whose checksum is right (section 5.3).
+// nextChunk returns the first chunk of a file's rest, and checks its checksum (section 5.3).
 func nextChunk(data []byte) (kind string, content, rest []byte, err error) {
 	if len(data) < 12 {
 		return "", nil, nil, io.ErrUnexpectedEOF
@@ -346,13 +303,13 @@ func nextChunk(data []byte) (kind string, content, rest []byte, err error) {
 	return string(data[4:8]), data[8 : 8+n], data[12+n:], nil
 }
 
-// chunkReader is the contents of the IDAT chunks that a file's rest begins with.
+// chunkReader reads the contents of the IDAT chunks at the begin of a file's rest.
 type chunkReader struct {
 	rest, content []byte
 	check         func() error
 }
 
-// piece is the most bytes that are given before the next look at check.
+// piece is the most bytes that are read before the next call of check.
 const piece = 4 << 10
 
 func (r *chunkReader) Read(into []byte) (int, error) {

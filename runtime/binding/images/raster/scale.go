@@ -6,11 +6,9 @@ import (
 	"math"
 )
 
-// This file scales as x/image/draw's CatmullRom does, to the same bits, without its
-// copy of the image in floating point: 32 bytes for each pixel of the new width and the
-// old height. A conversion around a product has it rounded before it is added: without it
-// Go leaves that out on processors that can, such as arm64, and an image has other bytes
-// there.
+// This file scales as x/image/draw's CatmullRom does, to the same bits, without its copy of the image in floating point: 32
+// bytes for each pixel of the new width and the old height. A conversion around a product rounds it before it is added: without
+// it Go fuses both on processors that can, such as arm64, and the image has other bytes there.
 
 // support is how far the kernel reaches, in pixels of the coarser image.
 const support = 2
@@ -23,10 +21,10 @@ func catmullRom(t float64) float64 {
 	return float64((float64(float64(float64(-0.5*t)+2.5)*t)-4)*t) + 2
 }
 
-// axis tells which pixels of an old row or column a new pixel is made of.
+// axis is the old and the new length of a row or column.
 type axis struct{ from, to int }
 
-// share are the neighbouring pixels that a new one is made of, each with its weight.
+// share is the neighbouring old pixels that a new one is made of, each with its weight.
 type share struct {
 	first   int
 	weights []float64
@@ -76,48 +74,38 @@ func Scale(r Rows, size image.Point) Rows {
 	if from == size {
 		return r
 	}
-	return &scaled{from: r, size: size, across: axis{from.X, size.X}, down: axis{from.Y, size.Y}}
+	s := &scaled{from: r, across: axis{from.X, size.X}, down: axis{from.Y, size.Y}}
+	const shareBytes = 40 // of the struct itself
+	bytes := int64(size.X) * (shareBytes + 8*int64(s.across.most()))
+	bytes += realBytes * (int64(from.X) + int64(size.X)*int64(1+s.ringRows()))
+	bytes += int64(s.ringRows()) * (shareBytes + 8*int64(s.down.most()))
+	s.header = header{size, r.Opaque(), r.Bytes() + bytes + rowBytes(size)}
+	return s
 }
 
-// scaled scales each row as it comes. Of those it holds as many as a new row is made of
-// where the image grows; where it shrinks, the new rows that an old one is part of, which
-// are few, and not the old ones, which may be all.
+// scaled scales each row as it comes. If the image grows, it holds the old rows of one new row; if it shrinks, the new rows
+// that an old one is part of, which are few, and not the old ones, which may be all.
 type scaled struct {
+	header
 	from         Rows
-	size         image.Point
 	across, down axis
 
 	columns []share // by x
-	wide    []pixel // the row at hand, before
+	wide    []pixel // the current row, before
 	narrow  []pixel // and after
 	ring    [][]pixel
-	begun   []share // of the new rows in the ring, where the image shrinks
+	begun   []share // of the new rows in the ring, if the image shrinks
 	read    int     // old rows
-	opened  int     // new rows that have a place in the ring, where the image shrinks
+	opened  int     // new rows that have a place in the ring, if the image shrinks
 	y       int
 	out     []uint8
 	weights []float64
 }
 
-// Size implements Rows.
-func (s *scaled) Size() image.Point { return s.size }
-
-// Opaque implements Rows.
-func (s *scaled) Opaque() bool { return s.from.Opaque() }
-
-// Bytes implements Rows: it adds up what open makes.
-func (s *scaled) Bytes() int64 {
-	const shareBytes = 40 // of the struct itself
-	n := int64(s.size.X) * (shareBytes + 8*int64(s.across.most()))
-	n += realBytes * (int64(s.from.Size().X) + int64(s.size.X)*int64(1+s.ringed()))
-	n += int64(s.ringed()) * (shareBytes + 8*int64(s.down.most()))
-	return s.from.Bytes() + n + rowBytes(s.size)
-}
-
 func (s *scaled) shrinks() bool { return s.down.from >= s.down.to }
 
-// ringed is how many rows the ring holds.
-func (s *scaled) ringed() int {
+// ringRows is how many rows the ring holds.
+func (s *scaled) ringRows() int {
 	if s.shrinks() {
 		return 2*support + 3
 	}
@@ -132,7 +120,7 @@ func (s *scaled) open() {
 		weights = weights[:len(weights)+len(s.columns[x].weights)]
 	}
 	s.wide, s.narrow = make([]pixel, s.from.Size().X), make([]pixel, s.size.X)
-	s.ring, s.begun = make([][]pixel, s.ringed()), make([]share, s.ringed())
+	s.ring, s.begun = make([][]pixel, s.ringRows()), make([]share, s.ringRows())
 	for i := range s.ring {
 		s.ring[i], s.begun[i].weights = make([]pixel, s.size.X), make([]float64, 0, s.down.most())
 	}
@@ -174,7 +162,7 @@ func (s *scaled) gather(y int) error {
 	return nil
 }
 
-// scatter adds old rows to the new ones that they are part of, until row y is whole.
+// scatter adds old rows to the new ones that they are part of, until row y is complete.
 func (s *scaled) scatter(y int) error {
 	for {
 		for ; s.opened < s.size.Y; s.opened++ {
@@ -219,12 +207,11 @@ func (s *scaled) pull(into []pixel) error {
 			float64(uint32(p[3]) * 0x101),
 		}
 	}
-	opaque := s.from.Opaque()
 	for x := range s.columns {
 		of := &s.columns[x]
 		var r, g, b, a float64
 		old := s.wide[of.first : of.first+len(of.weights)]
-		if opaque {
+		if s.opaque {
 			for k, weight := range of.weights {
 				p := &old[k]
 				r += float64(p[0] * weight)

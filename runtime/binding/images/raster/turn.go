@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// Turn is one of the eight ways to turn and to mirror an image: rows and columns change
-// places first, the mirrors come after.
+// Turn is one of the eight ways to turn and to mirror an image: first rows and columns change places, then it is mirrored.
 type Turn struct {
 	Swap  bool
 	FlipX bool // left and right change places
@@ -23,7 +22,7 @@ func (t Turn) Then(next Turn) Turn {
 	return Turn{t.Swap != next.Swap, x != next.FlipX, y != next.FlipY}
 }
 
-// Size is that of an image of size after the turn, and the other way round.
+// Size is the size after the turn of an image of that size, and the size before it.
 func (t Turn) Size(size image.Point) image.Point {
 	if t.Swap {
 		return image.Pt(size.Y, size.X)
@@ -31,8 +30,7 @@ func (t Turn) Size(size image.Point) image.Point {
 	return size
 }
 
-// Before is where a part of an image was before the turn; size is that of the image after
-// it.
+// Before is where a part of an image was before the turn; size is that of the image after it.
 func (t Turn) Before(part image.Rectangle, size image.Point) image.Rectangle {
 	if t.FlipX {
 		part.Min.X, part.Max.X = size.X-part.Max.X, size.X-part.Min.X
@@ -46,8 +44,8 @@ func (t Turn) Before(part image.Rectangle, size image.Point) image.Rectangle {
 	return part
 }
 
-// Turned is r after the turn. It needs all pixels at once, but for a mirror from left to
-// right: it holds them, where r is no Decoded, which does so already.
+// Turned is r after the turn. It holds all pixels, except for a mirror from left to right, or if r is a Decoded, which holds
+// them already.
 func Turned(r Rows, t Turn) Rows {
 	switch t {
 	case Turn{}:
@@ -58,7 +56,7 @@ func Turned(r Rows, t Turn) Rows {
 			return nil
 		})
 	}
-	out := &turned{from: r, turn: t, size: t.Size(r.Size()), bytes: r.Bytes()}
+	out := &turned{header: header{t.Size(r.Size()), r.Opaque(), r.Bytes()}, from: r, turn: t}
 	if _, whole := r.(*Decoded); !whole {
 		out.bytes += CollectBytes(r.Size())
 	}
@@ -69,16 +67,14 @@ func Turned(r Rows, t Turn) Rows {
 	return out
 }
 
-// bandWidth is how many columns are taken from an image at a time: one would read a line
-// of the processor's cache for each pixel.
+// bandWidth is how many columns are taken from an image at a time: a single one would read a line of the processor's cache for
+// each pixel.
 const bandWidth = 64
 
 type turned struct {
-	from  Rows
-	turn  Turn
-	size  image.Point
-	bytes int64
-
+	header
+	from Rows
+	turn Turn
 	m    image.Image
 	y    int
 	row  *image.RGBA
@@ -86,19 +82,17 @@ type turned struct {
 	at   int         // the first of them
 }
 
-// Size implements Rows.
-func (t *turned) Size() image.Point { return t.size }
-
-// Opaque implements Rows.
-func (t *turned) Opaque() bool { return t.from.Opaque() }
-
-// Bytes implements Rows.
-func (t *turned) Bytes() int64 { return t.bytes }
-
 // Next implements Rows.
 func (t *turned) Next() ([]uint8, error) {
 	if t.m == nil {
-		if err := t.open(); err != nil {
+		var err error
+		if whole, ok := t.from.(*Decoded); ok {
+			t.m, err = whole.Image()
+		} else {
+			t.m, err = Collect(t.from)
+		}
+		t.row = image.NewRGBA(image.Rect(0, 0, t.size.X, 1))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -121,16 +115,6 @@ func (t *turned) Next() ([]uint8, error) {
 	return t.row.Pix, nil
 }
 
-func (t *turned) open() (err error) {
-	if whole, ok := t.from.(*Decoded); ok {
-		t.m, err = whole.Image()
-	} else {
-		t.m, err = Collect(t.from)
-	}
-	t.row = image.NewRGBA(image.Rect(0, 0, t.size.X, 1))
-	return err
-}
-
 // column makes a row of the image's column x.
 func (t *turned) column(x int) {
 	width := min(bandWidth, t.size.Y)
@@ -146,7 +130,7 @@ func (t *turned) column(x int) {
 	}
 }
 
-// mirror turns a row around.
+// mirror reverses the pixels of a row.
 func mirror(row []uint8) {
 	for i, j := 0, len(row)-pixelBytes; i < j; i, j = i+pixelBytes, j-pixelBytes {
 		for c := range pixelBytes {

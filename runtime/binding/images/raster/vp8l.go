@@ -5,9 +5,8 @@ import (
 	"image"
 )
 
-// This file reads of a lossless WebP what comes before its pixels (WebP lossless bitstream
-// specification, sections 4 to 6): how many groups of prefix codes it has. Package
-// golang.org/x/image/vp8l makes tables for each group, and no header tells of them.
+// This file reads a lossless WebP up to its pixels (WebP lossless bitstream specification, sections 4 to 6) for the number of
+// its groups of prefix codes, which no header has. Package golang.org/x/image/vp8l makes tables for each group.
 
 // Alphabets of the prefix codes of a group (section 6.2).
 const (
@@ -17,16 +16,14 @@ const (
 	vp8lCodes     = 5 // codes of a group
 )
 
-// vp8lGroups is the most groups that package vp8l reads, and about the most that any
-// encoder writes.
+// vp8lGroups is the most groups that package vp8l reads, and about the most that any encoder writes.
 const vp8lGroups = 2600
 
 var errVP8L = errors.New("webp: the lossless image is not valid")
 
-// VP8LBytes is the most that golang.org/x/image/vp8l holds of a lossless image beside its
-// pixels. stream is the image without its header of five bytes, as an ALPH chunk has it. It
-// fails where the image cannot be decoded either, and as check does, which it asks now
-// and then.
+// VP8LBytes is the most memory of golang.org/x/image/vp8l for a lossless image beside its pixels. stream is the image without its
+// header of five bytes, as an ALPH chunk has it. It fails if the image cannot be decoded either, and as check does, which it
+// calls now and then.
 func VP8LBytes(stream []byte, size image.Point, check func() error) (int64, error) {
 	r := vp8lReader{bits: bitReader{rest: stream}, check: check}
 	groups, cache := r.groups(size)
@@ -36,18 +33,10 @@ func VP8LBytes(stream []byte, size image.Point, check func() error) (int64, erro
 	case r.bits.short:
 		return 0, errVP8L
 	}
-	return int64(groups) * vp8lGroupBytes(cache), nil
-}
-
-// vp8lGroupBytes is what a group takes whose colour cache has so many entries: of each code
-// a table, and two nodes a symbol, in an allocation up to an eighth larger.
-func vp8lGroupBytes(cache int) int64 {
-	const (
-		table = 24 + 4<<7
-		node  = 8
-	)
+	// A group has a table for each code, and two nodes a symbol, in an allocation up to an eighth larger.
+	const table, node = 24 + 4<<7, 8
 	symbols := vp8lLiterals + vp8lLengths + cache + 3*vp8lLiterals + vp8lDistances
-	return vp8lCodes*table + int64(2*node*symbols)*9/8
+	return int64(groups) * (vp8lCodes*table + int64(2*node*symbols)*9/8), nil
 }
 
 // vp8lReader reads the bits of a lossless image. The first error stays.
@@ -74,8 +63,7 @@ const (
 	vp8lColorIndexing
 )
 
-// groups reads up to the prefix codes of the pixels. It returns how many groups of them
-// there are, and how many entries the colour cache has.
+// groups reads up to the prefix codes of the pixels. It returns the number of their groups and of the colour cache's entries.
 func (r *vp8lReader) groups(size image.Point) (groups, cache int) {
 	var seen [4]bool
 	for r.bits.read(1) == 1 && !r.stopped() {
@@ -119,8 +107,7 @@ func tiles(size image.Point, bits int) image.Point {
 	return image.Pt((size.X+all)>>bits, (size.Y+all)>>bits)
 }
 
-// packing is how many pixels share one, as a power of two, where there are so many colours
-// (section 4.4).
+// packing is how many pixels share one, as a power of two, for a number of colours (section 4.4).
 func packing(colors int) int {
 	switch {
 	case colors <= 2:
@@ -133,7 +120,7 @@ func packing(colors int) int {
 	return 0
 }
 
-// cache reads how many entries the colour cache has.
+// cache reads the number of the colour cache's entries.
 func (r *vp8lReader) cache() int {
 	if r.bits.read(1) == 0 {
 		return 0
@@ -145,9 +132,8 @@ func (r *vp8lReader) cache() int {
 	return 1 << bits
 }
 
-// image reads an image that the pixels are made with. With used, it marks the groups that
-// red and green name. Only a literal brings a new one: the rest repeats earlier pixels, or
-// the zero that the cache begins with.
+// image reads an image that the pixels are made with. With used, it marks the groups that red and green name. Only a literal
+// brings a new group: the rest repeats earlier pixels, or the zero that the cache begins with.
 func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
 	cache := r.cache()
 	var codes [vp8lCodes]prefixCode
@@ -156,10 +142,10 @@ func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
 			return
 		}
 	}
-	const asked = 1 << 14 // pixels between two questions
+	const checkEvery = 1 << 14 // pixels
 	for left, next := area(size), area(size); left > 0 && !r.stopped(); {
 		if left <= next {
-			next = left - asked
+			next = left - checkEvery
 			if r.err = r.check(); r.err != nil {
 				return
 			}
@@ -179,7 +165,7 @@ func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
 			count = r.param(green - vp8lLiterals)
 			r.param(codes[4].next(&r.bits))
 		case used != nil:
-			used[0] = true // where the entry is one that nothing was put into
+			used[0] = true // of an empty entry
 		}
 		if left -= count; left < 0 {
 			r.fail()
@@ -201,7 +187,7 @@ func (r *vp8lReader) code(symbols int) prefixCode {
 	lengths := make([]uint8, symbols)
 	if r.bits.read(1) == 0 {
 		r.lengths(lengths)
-		return r.made(lengths)
+		return r.newCode(lengths)
 	}
 	two, wide := r.bits.read(1) == 1, r.bits.read(1) == 1
 	first := r.bits.read(1)
@@ -221,8 +207,7 @@ func (r *vp8lReader) code(symbols int) prefixCode {
 	return code
 }
 
-// made is the code of such lengths.
-func (r *vp8lReader) made(lengths []uint8) prefixCode {
+func (r *vp8lReader) newCode(lengths []uint8) prefixCode {
 	code, ok := newPrefixCode(lengths)
 	if !ok {
 		r.fail()
@@ -233,14 +218,13 @@ func (r *vp8lReader) made(lengths []uint8) prefixCode {
 // vp8lOrder is the order in which the lengths of the code of lengths come.
 var vp8lOrder = [19]uint8{17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// lengths reads the lengths of a code's symbols, which are coded themselves. All of them
-// are zero at first.
+// lengths reads the lengths of a code's symbols, which are coded themselves, into zeros.
 func (r *vp8lReader) lengths(into []uint8) {
 	var own [19]uint8
 	for _, symbol := range vp8lOrder[:min(4+int(r.bits.read(4)), len(vp8lOrder))] {
 		own[symbol] = uint8(r.bits.read(3)) // of 3 bits
 	}
-	code, most := r.made(own[:]), len(into)
+	code, most := r.newCode(own[:]), len(into)
 	if r.bits.read(1) == 1 {
 		most = 2 + int(r.bits.read(2+2*int(r.bits.read(3))))
 		if most > len(into) {
@@ -271,4 +255,92 @@ func (r *vp8lReader) lengths(into []uint8) {
 		}
 		rest = rest[count:]
 	}
+}
+
+// bitReader reads bits, the lowest of each byte first.
+type bitReader struct {
+	rest  []byte
+	ahead uint64 // bits taken from rest
+	n     int    // how many
+	short bool   // there were fewer than were asked for
+}
+
+// read returns the next n bits, 32 at most; zero if there are fewer.
+func (b *bitReader) read(n int) uint32 {
+	for b.n < n {
+		if len(b.rest) == 0 {
+			b.short = true
+			return 0
+		}
+		b.ahead |= uint64(b.rest[0]) << b.n
+		b.rest = b.rest[1:]
+		b.n += 8
+	}
+	v := uint32(b.ahead & (1<<n - 1)) // of 32 bits at most
+	b.ahead >>= n
+	b.n -= n
+	return v
+}
+
+// longestCode is the most bits of a symbol in a prefixCode.
+const longestCode = 15
+
+// prefixCode is a canonical prefix code: shorter codes come first, and those of one length in the order of their symbols.
+type prefixCode struct {
+	counts  [longestCode + 1]uint16 // of symbols, by length; none where there is one symbol, which takes no bits
+	symbols []uint16                // by code
+}
+
+// newPrefixCode is the code of symbols with these lengths, zero for those that do not occur. It reports whether every code has
+// one symbol.
+func newPrefixCode(lengths []uint8) (prefixCode, bool) {
+	var c prefixCode
+	for _, length := range lengths {
+		if length > longestCode {
+			return c, false
+		}
+		if length > 0 {
+			c.counts[length]++
+		}
+	}
+	left := 1
+	var at [longestCode + 2]uint16
+	for length := 1; length <= longestCode; length++ {
+		left = 2*left - int(c.counts[length])
+		if left < 0 {
+			return c, false
+		}
+		at[length+1] = at[length] + c.counts[length]
+	}
+	c.symbols = make([]uint16, at[longestCode+1])
+	for symbol, length := range lengths {
+		if length > 0 {
+			c.symbols[at[length]] = uint16(symbol) // of an alphabet of a few thousand
+			at[length]++
+		}
+	}
+	if len(c.symbols) == 1 {
+		c.counts = [longestCode + 1]uint16{}
+		return c, true
+	}
+	return c, left == 0
+}
+
+// next reads a symbol.
+func (c *prefixCode) next(b *bitReader) int {
+	if len(c.symbols) == 1 {
+		return int(c.symbols[0])
+	}
+	code, first, at := 0, 0, 0
+	for length := 1; length <= longestCode && !b.short; length++ {
+		code |= int(b.read(1))
+		count := int(c.counts[length])
+		if code-first < count {
+			return int(c.symbols[at+code-first])
+		}
+		at += count
+		first = (first + count) << 1
+		code <<= 1
+	}
+	return 0
 }

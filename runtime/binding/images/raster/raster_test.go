@@ -154,7 +154,7 @@ func TestScanned(t *testing.T) {
 	failed := errors.New("no more rows")
 	for name, encode := range encoders {
 		var got, want bytes.Buffer
-		if err := raster.Scanned(rowsOf(m), func(m image.Image) error { return encode(&got, m) }); err != nil {
+		if err := raster.Encode(rowsOf(m), func(m image.Image) error { return encode(&got, m) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := encode(&want, m); err != nil {
@@ -163,7 +163,7 @@ func TestScanned(t *testing.T) {
 		if !bytes.Equal(got.Bytes(), want.Bytes()) {
 			t.Errorf("%s: other bytes than of the image", name)
 		}
-		err := raster.Scanned(raster.Check(rowsOf(m), func() error { return failed }), func(m image.Image) error { return encode(&got, m) })
+		err := raster.Encode(raster.Check(rowsOf(m), func() error { return failed }), func(m image.Image) error { return encode(&got, m) })
 		if !errors.Is(err, failed) {
 			t.Errorf("%s: error %v, want that of the rows", name, err)
 		}
