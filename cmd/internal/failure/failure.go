@@ -50,6 +50,11 @@ func Usage(format string, args ...any) *Error {
 	return &Error{Exit: ExitUsage, Code: "usage", Message: fmt.Sprintf(format, args...)}
 }
 
+// Refused returns an error about the input: a file, an argument or what they say.
+func Refused(code, message, fix string) *Error {
+	return &Error{Exit: ExitRefused, Code: code, Message: message, Fix: fix}
+}
+
 // Resource returns an error that says that this machine lacks what is needed.
 func Resource(code, message, fix string, err error) *Error {
 	if err != nil {
