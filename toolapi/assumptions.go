@@ -6,7 +6,7 @@ import "time"
 // choose. Each may change without a change of how the rest works.
 //
 // Codes. The document shows no code for 401 and 404, and one of the three for 403;
-// those are chosen here, as are a tool's own. See code.go.
+// those are chosen here, as are a tool's own. See errors.go.
 //
 // Statuses. Beside those of section 4.1 there are 405 for another method than POST,
 // 413 for a body over MaxBody and 500 when the service itself failed; all
@@ -25,23 +25,18 @@ import "time"
 //
 // already_tried. The bound of 51 counts items.
 //
-// Confirmed calls answer state "done" and the tool's own fields, without those of a
-// proposal.
+// Confirmed calls respond with state "done" and the tool's own fields, without those of
+// a proposal.
 //
 // Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
 // domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are in
 // the spirit of their neighbours. The result of schedule.read is too.
 const (
-	// MaxBody is how long a request body may be, in bytes.
-	MaxBody = 1 << 20
-	// MaxDepth is how many objects and arrays a body may have in each other.
-	MaxDepth = 64
-	// MaxTried is how many tiles already_tried may name.
-	MaxTried = 51
-	// maxSecret is how many characters a secret's value may have.
-	maxSecret = 8192
-	// maxInteger is the largest integer that every JSON reader keeps whole.
-	maxInteger = 1<<53 - 1
+	MaxBody    = 1 << 20   // bytes of a request body
+	MaxDepth   = 64        // nesting of objects and arrays in a body
+	MaxTried   = 51        // tiles in already_tried
+	maxSecret  = 8192      // characters of a secret's value
+	maxInteger = 1<<53 - 1 // the largest that every JSON reader keeps exact
 )
 
 // The deprecations of section 9.4. Nothing is removed sooner than 90 days after it

@@ -15,29 +15,40 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// This file checks a value against a schema and says everything that is wrong, which
-// a validator of the schema language at large does not: it stops at the first. It
-// knows the keywords that scalar.go and jsonschema.For use; a test holds its verdict
-// to that of jsonschema-go's own validator.
-
-func check(s *jsonschema.Schema, v any, path string) []Issue {
+// check checks a value against a schema and returns everything that is wrong; jsonschema-go's
+// own validator stops at the first. It knows the keywords that scalar.go and jsonschema.For use;
+// a test holds its verdict to that of the validator.
+func check(s *jsonschema.Schema, v any, path string) (issues []Issue) {
 	if problem := typeProblem(s, v); problem != "" {
 		return []Issue{{path, problem}}
 	}
-	if problem := enumProblem(s, v); problem != "" {
-		return []Issue{{path, problem}}
+	if s.Const != nil && v != *s.Const {
+		return []Issue{{path, fmt.Sprintf("must be %v", *s.Const)}}
+	}
+	if s.Enum != nil && !slices.Contains(s.Enum, v) {
+		return []Issue{{path, "must be one of " + strings.Join(texts(s.Enum), ", ")}}
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		return checkObject(s, v, path)
 	case []any:
-		return checkArray(s, v, path)
+		if s.MaxItems != nil && len(v) > *s.MaxItems {
+			return []Issue{{path, fmt.Sprintf("must have at most %d items", *s.MaxItems)}}
+		}
+		for i, item := range v {
+			issues = append(issues, check(s.Items, item, join(path, strconv.Itoa(i)))...)
+		}
 	case string:
 		return checkText(s, v, path)
 	case float64:
-		return checkNumber(s, v, path)
+		switch {
+		case s.Minimum != nil && v < *s.Minimum:
+			return []Issue{{path, fmt.Sprintf("must be at least %.0f", *s.Minimum)}}
+		case s.Maximum != nil && v > *s.Maximum:
+			return []Issue{{path, fmt.Sprintf("must be at most %.0f", *s.Maximum)}}
+		}
 	}
-	return nil
+	return issues
 }
 
 func typeProblem(s *jsonschema.Schema, v any) string {
@@ -70,20 +81,6 @@ func typeProblem(s *jsonschema.Schema, v any) string {
 	return fmt.Sprintf("must be %s %s", article, s.Type)
 }
 
-func enumProblem(s *jsonschema.Schema, v any) string {
-	if s.Const != nil && v != *s.Const {
-		return fmt.Sprintf("must be %v", *s.Const)
-	}
-	if s.Enum == nil || slices.Contains(s.Enum, v) {
-		return ""
-	}
-	names := make([]string, len(s.Enum))
-	for i, name := range s.Enum {
-		names[i] = fmt.Sprint(name)
-	}
-	return "must be one of " + strings.Join(names, ", ")
-}
-
 func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []Issue) {
 	names := slices.Collect(maps.Keys(v))
 	for _, name := range s.Required {
@@ -100,11 +97,14 @@ func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []
 			issues = append(issues, Issue{join(path, name), "is required"})
 		case known:
 			issues = append(issues, check(property, value, join(path, name))...)
-		case s.AdditionalProperties == nil: // any object will do
+		case s.AdditionalProperties == nil: // any object passes
 		default:
+			const longest = 64 // characters, so that a made-up name does not fill the response
+			if utf8.RuneCountInString(name) > longest {
+				name = string([]rune(name)[:longest]) + "…"
+			}
 			issues = append(issues, Issue{
-				join(path, shorten(name)),
-				"is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", "),
+				join(path, name), "is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", "),
 			})
 		}
 	}
@@ -118,29 +118,10 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// shorten keeps a name that someone made up from filling the answer.
-func shorten(name string) string {
-	const longest = 64
-	if utf8.RuneCountInString(name) <= longest {
-		return name
-	}
-	return string([]rune(name)[:longest]) + "…"
-}
-
-func checkArray(s *jsonschema.Schema, v []any, path string) (issues []Issue) {
-	if s.MaxItems != nil && len(v) > *s.MaxItems {
-		return []Issue{{path, fmt.Sprintf("must have at most %d items", *s.MaxItems)}}
-	}
-	for i, item := range v {
-		issues = append(issues, check(s.Items, item, join(path, strconv.Itoa(i)))...)
-	}
-	return issues
-}
-
-// patterns keeps compiled patterns: they are few and come from scalar.go alone.
+// patterns caches compiled patterns: there are few, all of scalar.go.
 var patterns sync.Map
 
-func checkText(s *jsonschema.Schema, v, path string) (issues []Issue) {
+func checkText(s *jsonschema.Schema, v, path string) []Issue {
 	n := utf8.RuneCountInString(v)
 	switch {
 	case s.MinLength != nil && n < *s.MinLength:
@@ -154,36 +135,22 @@ func checkText(s *jsonschema.Schema, v, path string) (issues []Issue) {
 	if !ok {
 		compiled, _ = patterns.LoadOrStore(s.Pattern, regexp.MustCompile(s.Pattern))
 	}
-	if re, ok := compiled.(*regexp.Regexp); ok && !re.MatchString(v) {
-		return []Issue{{path, "must look like " + patternInWords(s)}}
+	if re, ok := compiled.(*regexp.Regexp); !ok || re.MatchString(v) {
+		return nil
 	}
-	return nil
-}
-
-// CheckUUID finds what is wrong with a UUID that comes in no body, at a path.
-func CheckUUID(text, path string) []Issue {
-	return checkText(scalars()[reflect.TypeFor[UUID]()], text, path)
-}
-
-// patternInWords is a pattern in words.
-func patternInWords(s *jsonschema.Schema) string {
+	example := s.Pattern
 	switch {
 	case s.Format == "uuid":
-		return "a UUID, such as 123e4567-e89b-42d3-a456-426614174000"
+		example = "a UUID, such as 123e4567-e89b-42d3-a456-426614174000"
 	case s.Format == "hostname":
-		return "a host name in lower case, such as www.example.com"
+		example = "a host name in lower case, such as www.example.com"
 	case strings.HasPrefix(s.Pattern, "^[0-9]{4}-"):
-		return "a date, such as 2026-11-23"
+		example = "a date, such as 2026-11-23"
 	}
-	return s.Pattern
+	return []Issue{{path, "must look like " + example}}
 }
 
-func checkNumber(s *jsonschema.Schema, v float64, path string) []Issue {
-	switch {
-	case s.Minimum != nil && v < *s.Minimum:
-		return []Issue{{path, fmt.Sprintf("must be at least %.0f", *s.Minimum)}}
-	case s.Maximum != nil && v > *s.Maximum:
-		return []Issue{{path, fmt.Sprintf("must be at most %.0f", *s.Maximum)}}
-	}
-	return nil
+// CheckUUID returns what is wrong with a UUID outside a body, at a path.
+func CheckUUID(text, path string) []Issue {
+	return checkText(scalars()[reflect.TypeFor[UUID]()], text, path)
 }

@@ -38,15 +38,13 @@ func (c *Contract) Tools() []*Tool { return c.tools }
 // NewContract makes the definitions. It takes a few milliseconds: keep the result.
 func NewContract() *Contract {
 	c := &Contract{}
-	c.defineShown()
+	c.defineDocumented()
 	c.defineAssumed()
-	c.definePublishing()
-	c.defineLeads()
 	return c
 }
 
-// defineShown defines the tools whose contract the platform document shows.
-func (c *Contract) defineShown() {
+// defineDocumented defines the tools whose contract the platform document shows.
+func (c *Contract) defineDocumented() {
 	all := &c.tools
 	c.ContentStatus = define[ContentStatusArgs, ContentStatus](all, Tool{
 		Name: "content.status", Title: "Content status",
@@ -97,7 +95,7 @@ func (c *Contract) defineShown() {
 	})
 }
 
-// defineAssumed defines the neighbours whose contract is an assumption.
+// defineAssumed defines the tools whose contract is an assumption.
 func (c *Contract) defineAssumed() {
 	all := &c.tools
 	c.PageList = define[NoArgs, PageList](all, Tool{
@@ -147,5 +145,26 @@ func (c *Contract) defineAssumed() {
 	c.DiscardDraft = define[DiscardDraftArgs, Draft](all, Tool{
 		Name: "automations.discard_draft", Title: "Discard a draft", Effect: Writes, Replays: true,
 		Description: "Writes the state of the running version back as a new change. Needs an idempotency key.",
+	})
+	c.Revisions = define[SiteArgs, RevisionList](all, Tool{
+		Name: "page.revisions", Title: "List a page's revisions",
+		Description: "Lists the revisions of a page, newest first: what is live, scheduled or previewed, and when each was last published.",
+	})
+	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
+		Name: "page.list_secrets", Title: "List a page's secrets",
+		Description: "Lists the names of a page's secrets, those that the manifest names and have no value among " +
+			"them. Values are never answered.",
+	})
+	c.SetSecret = define[SetSecretArgs, SecretChange](all, Tool{
+		Name: "page.set_secret", Title: "Set a secret", Effect: Writes,
+		Description: "Sets a secret of a page. What is live reads the new value from the next request on.",
+	})
+	c.RemoveSecret = define[RemoveSecretArgs, SecretChange](all, Tool{
+		Name: "page.remove_secret", Title: "Remove a secret", Effect: Writes,
+		Description: "Removes a secret of a page. What is live no longer reads it.",
+	})
+	c.Leads = define[LeadListArgs, LeadList](all, Tool{
+		Name: "page.leads", Title: "List leads",
+		Description: "Lists what the forms of published pages captured, newest first, with the automation events that each lead raised.",
 	})
 }

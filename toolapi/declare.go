@@ -9,15 +9,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file reads the body of a declare, which may list twenty thousand files: they are
-// read in one pass where they are written as clients write them. Whatever is written
-// otherwise, and all that is wrong, is left to the reading that every body gets.
+// This file reads the body of a declare, which may list twenty thousand files, in one pass
+// when it is written as clients write it. Other bodies, and all faults, take the way that
+// every body takes.
 
-// ParseDeclare reads the body of a declare. Its error is that of ParseObject; of a body
-// that is an object issues are what is wrong with it, as CheckDeclare has it.
+// ParseDeclare reads the body of a declare. Its error is that of ParseObject; of a body that
+// is an object, issues are those of CheckDeclare.
 func ParseDeclare(body []byte) (args DeclareArgs, issues []Issue, err error) {
-	rest, files, plain := splitFiles(body)
-	if !plain {
+	rest, files, usual := splitFiles(body)
+	if !usual {
 		rest = body
 	}
 	o, err := ParseObject(rest)
@@ -30,15 +30,15 @@ func ParseDeclare(body []byte) (args DeclareArgs, issues []Issue, err error) {
 	if err := o.Decode(&args); err != nil {
 		return args, nil, err
 	}
-	if plain {
+	if usual {
 		args.Files = files
 	}
 	return args, nil, nil
 }
 
 // splitFiles reads the files of a declare, and returns the rest of it with an empty list
-// in their place. plain is false for a body that is to be read as others are.
-func splitFiles(body []byte) (rest []byte, files []UploadFile, plain bool) {
+// in their place; false for a body that is written in another way.
+func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, nil, false
@@ -60,7 +60,7 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, plain bool) {
 		}
 		if listed {
 			s := fileScanner{text: value}
-			if files, plain = s.files(); !plain {
+			if files, usual = s.files(); !usual {
 				return nil, nil, false
 			}
 			value = []byte("[]")
@@ -73,17 +73,17 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, plain bool) {
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, nil, false
 	}
-	return append(rest, '}'), files, plain
+	return append(rest, '}'), files, usual
 }
 
 // fileScanner reads a list of files out of a text that is valid JSON.
 type fileScanner struct {
 	text  []byte
 	at    int
-	types map[string]MediaType // those that passed
+	types map[string]MediaType // those that passed; there are few
 }
 
-// files reads the list. It gives up at the first thing that is not as usual.
+// files reads the list. It gives up at the first thing that is unusual.
 func (s *fileScanner) files() (list []UploadFile, ok bool) {
 	const usual = 140 // bytes for a file
 	list, s.types = make([]UploadFile, 0, len(s.text)/usual+1), map[string]MediaType{}
@@ -105,7 +105,6 @@ func (s *fileScanner) files() (list []UploadFile, ok bool) {
 	}
 }
 
-// file reads one file.
 func (s *fileScanner) file() (f UploadFile, ok bool) {
 	var path, hash, size bool
 	if !s.skip('{') {
@@ -126,8 +125,14 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 			text, hash = s.word()
 			f.SHA256, ok = Digest(text), hash && isDigest(text)
 		case "size":
-			f.Size, size = s.size()
-			ok = size
+			s.space()
+			from := s.at
+			for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+				s.at++
+			}
+			n, err := strconv.ParseInt(string(s.text[from:s.at]), 10, 64)
+			size = err == nil && n <= maxInteger
+			f.Size, ok = Counter(n), size
 		case "content_type":
 			f.ContentType, ok = s.mediaType()
 		default:
@@ -142,14 +147,14 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 	}
 }
 
-// space steps over white space.
+// space skips white space.
 func (s *fileScanner) space() {
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\r' || s.text[s.at] == '\t') {
 		s.at++
 	}
 }
 
-// skip steps over white space and then over one character, if it is there.
+// skip skips white space and then one character, if it is there.
 func (s *fileScanner) skip(c byte) bool {
 	s.space()
 	if s.at == len(s.text) || s.text[s.at] != c {
@@ -173,18 +178,6 @@ func (s *fileScanner) word() ([]byte, bool) {
 	return word, true
 }
 
-// size reads an integer that is written as one.
-func (s *fileScanner) size() (Counter, bool) {
-	s.space()
-	from := s.at
-	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-		s.at++
-	}
-	n, err := strconv.ParseInt(string(s.text[from:s.at]), 10, 64)
-	return Counter(n), err == nil && n <= maxInteger
-}
-
-// mediaType reads a content type; there are few different ones.
 func (s *fileScanner) mediaType() (MediaType, bool) {
 	word, ok := s.word()
 	if !ok {
@@ -205,11 +198,10 @@ func (s *fileScanner) mediaType() (MediaType, bool) {
 
 // isDigest reports whether a text is a SHA-256 in lower-case hexadecimal.
 func isDigest(text []byte) bool {
-	const digits = 64
 	for _, c := range text {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
 		}
 	}
-	return len(text) == digits
+	return len(text) == 64
 }

@@ -7,21 +7,16 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Endpoint is the definition of one endpoint that is no tool: a method at an address.
-// The interface description is made of it, and the service answers by it.
+// Endpoint is the definition of one endpoint that is no tool. The interface description
+// and the service follow it.
 type Endpoint struct {
-	// Name is what log and audit trail call it, such as "pages.declare".
-	Name string
-	// Method is one of HTTP.
-	Method string
-	// Path has the parts that vary in braces, such as "/api/v1/pages/uploads/{upload_id}".
-	Path        string
+	Name        string // in log and audit trail, such as "pages.declare"
+	Method      string // of HTTP
+	Path        string // variable parts stand in braces, such as "/api/v1/pages/uploads/{upload_id}"
 	Title       string
 	Description string
-	// Keyed says that it takes an Idempotency-Key.
-	Keyed bool
-	// Sends says that it counts against the window of uploads, and not of tools.
-	Sends bool
+	Keyed       bool // it takes an Idempotency-Key
+	Sends       bool // it counts against the rate limit of uploads, and not of tools
 
 	query    []parameter
 	headers  []parameter
@@ -45,15 +40,15 @@ type content struct {
 	schema *jsonschema.Schema
 }
 
-// outcome is one status that is no refusal, with what comes with it.
+// outcome is a response that is no refusal.
 type outcome struct {
 	status      int
 	description string
 	content     content
 }
 
-// Match reports whether a path, as it was sent, is the endpoint's, and what is in
-// place of its braces. Nothing is decoded.
+// Match reports whether a path, as it was sent, is the endpoint's, and returns its variable
+// parts, which are not decoded.
 func (e *Endpoint) Match(path string) (values []string, ok bool) {
 	parts, sent := strings.Split(e.Path, "/"), strings.Split(path, "/")
 	if len(parts) != len(sent) {
@@ -70,23 +65,22 @@ func (e *Endpoint) Match(path string) (values []string, ok bool) {
 	return values, true
 }
 
-// PagesEndpoints are those of uploads, imports, preview links and revisions, with the
+// PagesEndpoints returns those of uploads, imports, preview links and revisions, with the
 // refusals of section 7.3 of the platform document.
 func PagesEndpoints() []Endpoint {
-	return append(uploadEndpoints(), finishedEndpoints()...)
+	return append(uploadEndpoints(), revisionEndpoints()...)
 }
 
-// Statuses of refusals, in few letters.
+// Statuses of refusals, in short.
 const (
 	missing, conflict, expired, tooLarge = http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge
 	mediaType, unfit, slow               = http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusRequestTimeout
 	full, away                           = http.StatusInsufficientStorage, http.StatusServiceUnavailable
 )
 
-// inJSON is a body of JSON.
 func inJSON(s *jsonschema.Schema) content { return content{"application/json", s} }
 
-// siteQuery names a site where there is no body.
+// siteQuery names the site of a request without a body.
 func siteQuery() []parameter {
 	return []parameter{
 		{"site_id", "The site.", true, &jsonschema.Schema{Type: "string", Format: "uuid"}},
@@ -157,8 +151,8 @@ func uploadEndpoints() []Endpoint {
 	}
 }
 
-// finishedEndpoints are those of what needs no upload, or is one no more.
-func finishedEndpoints() []Endpoint {
+// revisionEndpoints are those that need no upload.
+func revisionEndpoints() []Endpoint {
 	site := siteQuery()
 	imported := inJSON(schemaOf[Imported]())
 	return []Endpoint{
@@ -198,7 +192,7 @@ func finishedEndpoints() []Endpoint {
 	}
 }
 
-// otherEndpoints are MCP's, and those that need no key.
+// otherEndpoints are that of MCP, and those that need no key.
 func otherEndpoints() []Endpoint {
 	text := func(kind string) content { return content{kind, &jsonschema.Schema{Type: "string"}} }
 	anything := &jsonschema.Schema{Type: "object"}
@@ -223,9 +217,9 @@ func otherEndpoints() []Endpoint {
 		{
 			Name: "health", Method: http.MethodGet, Path: HealthPath, Title: "Ask whether the service can answer",
 			Description: "Reads from the database.",
-			results: []outcome{{http.StatusOK, "It can.", content{"application/json", schemaOf[struct {
+			results: []outcome{{http.StatusOK, "It can.", inJSON(schemaOf[struct {
 				OK True `json:"ok"`
-			}]()}}}, refuses: []int{http.StatusServiceUnavailable}, of: openFamily,
+			}]())}}, refuses: []int{http.StatusServiceUnavailable}, of: openFamily,
 		},
 		{
 			Name: "metrics", Method: http.MethodGet, Path: MetricsPath, Title: "Read the counts",
@@ -235,7 +229,7 @@ func otherEndpoints() []Endpoint {
 		{
 			Name: "openapi", Method: http.MethodGet, Path: OpenAPIPath, Title: "Read this document",
 			Description: "The interface description.",
-			results:     []outcome{{http.StatusOK, "The document.", content{"application/json", anything}}}, of: openFamily,
+			results:     []outcome{{http.StatusOK, "The document.", inJSON(anything)}}, of: openFamily,
 		},
 		{
 			Name: "deprecations", Method: http.MethodGet, Path: DeprecationsPath, Title: "Read what is deprecated",
@@ -245,7 +239,7 @@ func otherEndpoints() []Endpoint {
 	}
 }
 
-// rpcAnswer is a JSON-RPC response, as far as it is always the same.
+// rpcAnswer is a JSON-RPC response. Its name is part of the interface description.
 type rpcAnswer struct {
 	Version string `json:"jsonrpc"`
 	ID      any    `json:"id"`
@@ -253,7 +247,7 @@ type rpcAnswer struct {
 	Error   any    `json:"error,omitempty"`
 }
 
-// Stored is the answer of a blob that was sent.
+// Stored is the response to a blob that was sent.
 type Stored struct {
 	OK     True   `json:"ok"`
 	SHA256 string `json:"sha256"`

@@ -29,8 +29,8 @@ var (
 	idempotencyKey = regexp.MustCompile(`^[!-~]{1,200}$`)
 )
 
-// RequestID returns the request id that a request carries; false when there is none,
-// more than one, or one that is not well formed, and the service makes its own.
+// RequestID returns the request id of a request's header; false when there is none, more than
+// one, or a malformed one: then the service makes its own.
 func RequestID(h http.Header) (string, bool) {
 	sent := h.Values(HeaderRequestID)
 	if len(sent) != 1 || !requestID.MatchString(sent[0]) {
@@ -39,9 +39,8 @@ func RequestID(h http.Header) (string, bool) {
 	return sent[0], true
 }
 
-// HeaderKey returns the idempotency key of a request's header, or "" when it
-// carries none. The key is raw bytes: quotes are part of it. A header that is
-// malformed is an Error.
+// HeaderKey returns the idempotency key of a request's header; "" when there is none. The key is
+// raw bytes: quotes are part of it. A malformed header is an *Error.
 func HeaderKey(h http.Header) (string, error) {
 	sent := h.Values(HeaderIdempotencyKey)
 	if len(sent) == 0 {
@@ -53,18 +52,18 @@ func HeaderKey(h http.Header) (string, error) {
 	return sent[0], nil
 }
 
-// Deprecate adds the headers of an answer to a call that used something deprecated:
+// Deprecate adds the headers of a response to a call that used something deprecated:
 // Deprecation (RFC 9745), Sunset (RFC 8594) and Link (RFC 8288). feature is the
-// fragment of DeprecationsPath that tells what to use instead.
+// fragment of DeprecationsPath that says what to use instead.
 func Deprecate(h http.Header, feature string) {
 	h.Set(HeaderDeprecation, "@"+strconv.FormatInt(deprecated.Unix(), 10))
 	h.Set(HeaderSunset, sunset.Format(http.TimeFormat))
 	h.Set(HeaderLink, "<"+DeprecationsPath+"#"+feature+`>; rel="deprecation"; type="text/html"`)
 }
 
-// Deprecated is what Deprecate added to an answer: what is deprecated, which is its page
-// at the service of address base, or "" when the answer names none, and a sentence about
-// it for a person; false when nothing is.
+// Deprecated reads the headers of Deprecate: what is the address of the deprecation's page at
+// the service base, or "" when the response names none; sentence is for a person. False when
+// nothing is deprecated.
 func Deprecated(h http.Header, base *url.URL) (what, sentence string, ok bool) {
 	since, until := h.Get(HeaderDeprecation), h.Get(HeaderSunset)
 	if since == "" && until == "" {
@@ -93,5 +92,5 @@ const (
 	BodyKey     = "body-idempotency-key"
 )
 
-// SunsetDate is when what is deprecated with a date may be removed, the earliest.
+// SunsetDate is the earliest date at which deprecated features may be removed.
 func SunsetDate() time.Time { return sunset }

@@ -12,16 +12,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MCPPath answers the tools over MCP (platform document, section 1.3).
-const MCPPath = "/mcp"
-
-// MaxBatch is how many messages a body may hold as an array.
-const MaxBatch = 50
+const (
+	MCPPath  = "/mcp" // serves the tools over MCP (platform document, section 1.3)
+	MaxBatch = 50     // messages in one body
+)
 
 // Messages reads the body of an MCP request: one message, or an array of them, as
-// batch says. The elements of an array may be anything. A body that is not I-JSON,
-// that nests deeper than MaxDepth or that is empty is an *Error with
-// CodeMalformedBody; an array of more than MaxBatch is one with CodeBatchTooLarge.
+// batch says. The elements of an array may be anything. A body that is empty, not
+// I-JSON, or nested deeper than MaxDepth is an *Error with CodeMalformedBody; an
+// array of more than MaxBatch is one with CodeBatchTooLarge.
 func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 	if err := checkDepth(body); err != nil {
 		return nil, false, malformedBody(err)
@@ -32,7 +31,7 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 		if err != nil {
 			return nil, false, malformedBody(err)
 		}
-		one = bytes.Clone(one) // the decoder takes it back with the next token
+		one = bytes.Clone(one) // the next token overwrites it
 		if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 			return nil, false, NewError(CodeMalformedBody, "The request body must be one JSON value.")
 		}
@@ -66,17 +65,17 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 type Message struct {
 	// Raw is the message as it was sent.
 	Raw json.RawMessage
-	// ID is the JSON of a request's id; nil of a notification, a response, and of what
-	// has none that an answer could repeat.
+	// ID is the JSON of a request's id; nil for a notification, a response, or an id that
+	// no response could repeat.
 	ID json.RawMessage
-	// Method is "" of a response.
+	// Method is "" for a response.
 	Method string
 	// Tool and Arguments are those of a tools/call.
 	Tool      string
 	Arguments json.RawMessage
-	// Protocol is the revision that the message itself names, as the stateless ones do.
+	// Protocol is the revision in the message itself, as stateless revisions have it.
 	Protocol string
-	// Valid is false of what is no message.
+	// Valid is false for JSON that is no message.
 	Valid bool
 }
 
@@ -94,7 +93,9 @@ func ParseMessage(raw json.RawMessage) Message {
 	if jsonv2.Unmarshal(raw, &wire) != nil || wire.Version != "2.0" {
 		return m
 	}
-	named := wire.ID != nil && (wire.ID.Kind() == '"' || isExactInteger(wire.ID))
+	// Readers of JSON do not keep larger integers exact: the response would have the id of another request.
+	n, notInteger := strconv.ParseInt(string(wire.ID), 10, 64)
+	named := wire.ID != nil && (wire.ID.Kind() == '"' || notInteger == nil && -maxInteger <= n && n <= maxInteger)
 	if wire.Method == nil {
 		m.Valid = named && (wire.Result == nil) != (wire.Error == nil)
 		return m
@@ -104,19 +105,6 @@ func ParseMessage(raw json.RawMessage) Message {
 		m.ID = json.RawMessage(wire.ID)
 	}
 	m.Valid = m.Method != "" && (named || wire.ID == nil)
-	m.readParams(wire.Params)
-	return m
-}
-
-// isExactInteger reports whether an id is an integer that every JSON reader keeps whole: the answer
-// to another one would have the id of another request.
-func isExactInteger(id jsontext.Value) bool {
-	n, err := strconv.ParseInt(string(id), 10, 64)
-	return err == nil && -maxInteger <= n && n <= maxInteger
-}
-
-// readParams reads what of the parameters concerns the way of a message.
-func (m *Message) readParams(text jsontext.Value) {
 	var params struct {
 		Name      string         `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
@@ -124,11 +112,12 @@ func (m *Message) readParams(text jsontext.Value) {
 			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	}
-	if text.Kind() != '{' || jsonv2.Unmarshal(text, &params) != nil {
-		return
+	if wire.Params.Kind() != '{' || jsonv2.Unmarshal(wire.Params, &params) != nil {
+		return m
 	}
 	m.Protocol = params.Meta.Protocol
 	if m.Method == "tools/call" {
 		m.Tool, m.Arguments = params.Name, json.RawMessage(params.Arguments)
 	}
+	return m
 }

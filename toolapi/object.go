@@ -83,18 +83,13 @@ func (o Object) Has(name string) bool {
 	return ok
 }
 
-// Check lists everything that is wrong with the arguments of a tool, in the order of their paths; nil
-// when nothing is.
-func (o Object) Check(t *Tool) []Issue {
-	return check(t.arguments, o.fields, "")
-}
+// Check lists everything that is wrong with the arguments of a tool, in the order of their paths.
+func (o Object) Check(t *Tool) []Issue { return check(t.arguments, o.fields, "") }
 
-// Decode stores the arguments in a pointer to the tool's Go type. They must have
-// passed Check.
+// Decode stores the arguments in a pointer to the tool's Go type. They must have passed Check.
 func (o Object) Decode(into any) error { return json.Unmarshal(o.canonical, into) }
 
-// Arguments is what the call asks for, in canonical form and without what is not part
-// of the Fingerprint.
+// Arguments returns the arguments of the Fingerprint, in canonical form.
 func (o Object) Arguments() (json.RawMessage, error) {
 	asked := maps.Clone(o.fields)
 	for _, name := range []string{"workspace", "idempotency_key", "confirmation_id"} {
@@ -103,7 +98,7 @@ func (o Object) Arguments() (json.RawMessage, error) {
 	return json.Marshal(asked) // sorts names, and all numbers are doubles
 }
 
-// With is the body with more arguments, which are strings.
+// With returns the body with more arguments, which are strings.
 func (o Object) With(more map[string]string) Object {
 	fields := maps.Clone(o.fields)
 	for name, value := range more {
@@ -116,9 +111,8 @@ func (o Object) With(more map[string]string) Object {
 	return Object{canonical: text, fields: fields}
 }
 
-// Fingerprint is a hash of what the call asks for: equal for calls that ask for the
-// same thing. Which workspace is meant, the idempotency key and the confirmation id
-// are not part of it.
+// Fingerprint is a hash of the arguments without workspace, idempotency key and confirmation
+// id: equal for calls that ask for the same thing.
 func (o Object) Fingerprint() ([]byte, error) {
 	text, err := o.Arguments()
 	sum := sha256.Sum256(text)

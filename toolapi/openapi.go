@@ -12,13 +12,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// OpenAPI is the interface description: an OpenAPI 3.1.0 document, indented, with a
+// OpenAPI returns the interface description: an OpenAPI 3.1.0 document, indented, with a
 // line feed at its end. Equal contracts give equal bytes.
 func (c *Contract) OpenAPI() ([]byte, error) {
 	d := description{schemas: object{"ToolRefusal": schemaOf[ToolRefusal]()}, responses: object{}, paths: object{}}
 	for _, t := range c.tools {
 		d.schemas[t.Name+".arguments"], d.schemas[t.Name+".result"] = t.arguments, t.result
-		d.paths[ToolsPath+t.Name] = object{"post": d.ofTool(t)}
+		d.paths[ToolsPath+t.Name] = object{"post": d.toolOperation(t)}
 	}
 	for _, e := range append(PagesEndpoints(), otherEndpoints()...) {
 		methods, ok := d.paths[e.Path].(object)
@@ -26,7 +26,7 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 			methods = object{}
 			d.paths[e.Path] = methods
 		}
-		methods[strings.ToLower(e.Method)] = d.ofEndpoint(e)
+		methods[strings.ToLower(e.Method)] = d.endpointOperation(e)
 	}
 	document := object{
 		"openapi": "3.1.0",
@@ -58,39 +58,35 @@ type object = map[string]any
 
 func reference(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
 
-// description is a document in the making: what its operations refer to is added as
-// they come.
+// description is a document under construction: an operation adds the components that it refers to.
 type description struct{ schemas, responses, paths object }
 
-// Headers of answers that carry them.
+// Headers of responses.
 var (
-	everyAnswer = []string{"x-service-api", "x-request-id"}
-	ratedAnswer = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
-	deprecation = []string{"Deprecation", "Sunset", "Link"}
+	everyResponse = []string{"x-service-api", "x-request-id"}
+	ratedResponse = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+	deprecation   = []string{"Deprecation", "Sunset", "Link"}
 )
 
-// ofTool is the operation of a tool.
-func (d description) ofTool(t *Tool) object {
+func (d description) toolOperation(t *Tool) object {
 	parameters := []any{requestIDParameter()}
 	if t.Replays {
-		parameters = append(
-			parameters,
-			keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."),
-		)
+		parameters = append(parameters,
+			keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."))
 	}
 	responses := object{"200": object{
 		"description": "The call was admitted: the tool's result, or its refusal.",
-		"headers":     headersOf(everyAnswer, ratedAnswer, deprecation, []string{"x-service-tool-error"}),
+		"headers":     headersOf(everyResponse, ratedResponse, deprecation, []string{"x-service-tool-error"}),
 		"content": object{"application/json": object{"schema": object{"oneOf": []any{
 			reference("schemas", t.Name+".result"), reference("schemas", "ToolRefusal"),
 		}}}},
 	}}
-	d.refusals(responses, toolFamily, nil)
+	d.addRefusals(responses, toolFamily, nil)
 	return object{
 		"operationId": t.Name, "summary": t.Title, "description": t.Description, "tags": []any{strings.SplitN(t.Name, ".", 2)[0]},
 		"parameters": parameters, "responses": responses,
 		"requestBody": object{
-			"required": !t.bodyOptional(),
+			"required": len(t.arguments.Required) > 0 || t.Replays,
 			"content":  object{"application/json": object{"schema": reference("schemas", t.Name+".arguments")}},
 		},
 	}
@@ -110,8 +106,7 @@ func keyParameter(description string) object {
 	}
 }
 
-// ofEndpoint is the operation of an endpoint that is no tool.
-func (d description) ofEndpoint(e Endpoint) object {
+func (d description) endpointOperation(e Endpoint) object {
 	parameters := []any{requestIDParameter()}
 	if e.Keyed {
 		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer."))
@@ -144,18 +139,18 @@ func (d description) ofEndpoint(e Endpoint) object {
 	}
 	responses := object{}
 	for _, r := range e.results {
-		answer := object{"description": r.description, "headers": headersOf(everyAnswer, e.of.rated)}
+		answer := object{"description": r.description, "headers": headersOf(everyResponse, e.of.rated)}
 		if r.content.kind != "" {
 			answer["content"] = d.contents(e.Name+".result", r.content)
 		}
 		responses[strconv.Itoa(r.status)] = answer
 	}
-	d.refusals(responses, e.of, e.refuses)
+	d.addRefusals(responses, e.of, e.refuses)
 	operation["responses"] = responses
 	return operation
 }
 
-// contents are bodies by their media type; the schema of JSON is a component.
+// contents returns bodies by their media type; the schema of JSON becomes a component.
 func (d description) contents(name string, all ...content) object {
 	kinds := object{}
 	for _, c := range all {
@@ -172,18 +167,17 @@ func (d description) contents(name string, all ...content) object {
 	return kinds
 }
 
-// family is endpoints that refuse in the same way.
+// family is a group of endpoints with the same form of refusals.
 type family struct {
 	tag     string
 	prefix  string // of the names of its refusals
 	schema  string // of their bodies; "" for none
 	keyed   bool   // needs a key
-	always  []int  // what each of them may refuse with
+	always  []int  // statuses of refusals of each
 	rated   []string
 	headers []string // of every refusal
 }
 
-// The families.
 var (
 	boundary = []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
@@ -192,20 +186,20 @@ var (
 	toolFamily = family{
 		"", "", "Error", true,
 		append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, boundary...),
-		ratedAnswer, deprecation,
+		ratedResponse, deprecation,
 	}
-	mcpFamily     = family{"mcp", "MCP", "MCPRefusal", true, toolFamily.always, ratedAnswer, nil}
-	pagesFamily   = family{"pages", "Pages", "PagesError", true, boundary, ratedAnswer, nil}
-	importsFamily = family{"pages", "Import", "ImportError", true, boundary, ratedAnswer, nil}
-	headFamily    = family{"pages", "Head", "", true, boundary, ratedAnswer, nil}
+	mcpFamily     = family{"mcp", "MCP", "MCPRefusal", true, toolFamily.always, ratedResponse, nil}
+	pagesFamily   = family{"pages", "Pages", "PagesError", true, boundary, ratedResponse, nil}
+	importsFamily = family{"pages", "Import", "ImportError", true, boundary, ratedResponse, nil}
+	headFamily    = family{"pages", "Head", "", true, boundary, ratedResponse, nil}
 	openFamily    = family{"service", "Open", "Error", false, []int{http.StatusForbidden, http.StatusInternalServerError}, nil, deprecation}
 )
 
-// envelopes are the schemas of refusals.
+// envelopes are the schemas of refusals, by name.
 var envelopes = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	imports := schemaOf[PagesError]()
 	inner := imports.Properties["error"].CloneSchemas()
-	delete(inner.Properties, "retry_after_seconds") // section 7.3: there the header alone carries the wait
+	delete(inner.Properties, "retry_after_seconds") // section 7.3: imports have the header alone
 	inner.PropertyOrder = nil
 	imports.Properties["error"] = inner
 	return map[string]*jsonschema.Schema{
@@ -214,7 +208,7 @@ var envelopes = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	}
 })
 
-// refusal is one status, and what it is called.
+// refusal is the component of one status.
 type refusal struct {
 	name, description string
 	rated             bool // carries the rate headers
@@ -241,12 +235,12 @@ var refusalTable = map[int]refusal{
 	http.StatusInsufficientStorage:   {"StorageFull", "The service's disk is full; nothing was stored.", true},
 }
 
-// refusals adds what a family refuses with to the responses of an operation.
-func (d description) refusals(responses object, of family, more []int) {
+// addRefusals adds the refusals of a family, and more statuses, to the responses of an operation.
+func (d description) addRefusals(responses object, of family, more []int) {
 	for _, status := range slices.Concat(of.always, more) {
 		r := refusalTable[status]
 		responses[strconv.Itoa(status)] = reference("responses", of.prefix+r.name)
-		names := slices.Concat(everyAnswer, of.headers)
+		names := slices.Concat(everyResponse, of.headers)
 		if r.rated {
 			names = append(names, of.rated...)
 		}

@@ -1,5 +1,9 @@
 package toolapi
 
+import (
+	"encoding/json"
+)
+
 // PointAtSiteArgs are the arguments of domain.point_at_site (platform document,
 // section 4.4).
 type PointAtSiteArgs struct {
@@ -129,8 +133,207 @@ type Domain struct {
 	Pending *PendingProof `json:"pending,omitempty" jsonschema:"there while the domain waits for the proof that it is the workspace's"`
 }
 
-// PendingProof is what a domain waits for.
+// PendingProof is the record for which a domain waits.
 type PendingProof struct {
 	Record    DNSRecord `json:"record" jsonschema:"what must be set in DNS before domain.verify"`
 	ExpiresAt string    `json:"expires_at" jsonschema:"when the domain is forgotten unless it is proven"`
 }
+
+// CreatePageArgs are the arguments of page.create.
+type CreatePageArgs struct {
+	Name PageName `json:"name" jsonschema:"what the page is called; its address is made from it"`
+	BodyIdempotencyKey
+	Scope
+}
+
+// CreatePage is a page that was made.
+type CreatePage struct {
+	Success
+	SiteID       string  `json:"site_id"`
+	Name         string  `json:"name"`
+	Hostname     string  `json:"hostname" jsonschema:"the address that the service gave to the page"`
+	LiveRevision *string `json:"live_revision" jsonschema:"null: nothing was published yet"`
+	ServingNow   bool    `json:"serving_now" jsonschema:"false: nothing was published yet"`
+	Replayed     bool    `json:"replayed" jsonschema:"the first answer to the same idempotency key, given again"`
+}
+
+// Replay marks the response as a repeated one.
+func (p *CreatePage) Replay() { p.Replayed = true }
+
+// ConnectArgs are the arguments of domain.connect.
+type ConnectArgs struct {
+	Hostname Hostname `json:"hostname" jsonschema:"the domain, in lower case and as DNS has it, such as www.example.com"`
+	SiteID   UUID     `json:"site_id" jsonschema:"the page it is to point at"`
+	Confirmation
+	Scope
+}
+
+// Connect is a domain that will be, or is, connected.
+type Connect struct {
+	Success
+	Proposal
+	DomainID *string `json:"domain_id" jsonschema:"null until the domain is connected"`
+	Hostname string  `json:"hostname"`
+	SiteID   string  `json:"site_id"`
+	SiteName string  `json:"site_name"`
+	// Revision is nil when the page has never been published.
+	Revision   *string     `json:"revision" jsonschema:"null when the page has never been published"`
+	ServingNow bool        `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
+	Records    []DNSRecord `json:"records" jsonschema:"what the domain's owner must set in DNS: the TXT record proves that the domain is the workspace's, and domain.verify looks for it; none when the address answers already"`
+}
+
+// VerifyArgs are the arguments of domain.verify.
+type VerifyArgs struct {
+	DomainID UUID `json:"domain_id" jsonschema:"the domain that waits for its proof"`
+	Scope
+}
+
+// Verify is a domain that is proven to be the workspace's.
+type Verify struct {
+	Success
+	DomainID   string `json:"domain_id"`
+	Hostname   string `json:"hostname"`
+	SiteID     string `json:"site_id"`
+	SiteName   string `json:"site_name"`
+	ServingNow bool   `json:"serving_now" jsonschema:"false: nothing is served at the address, since its page was never published"`
+}
+
+// DNSRecord is a record of a domain's zone.
+type DNSRecord struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SiteArgs name a site.
+type SiteArgs struct {
+	SiteID UUID `json:"site_id" jsonschema:"the site"`
+	Scope
+}
+
+// RevisionList are the revisions of a page.
+type RevisionList struct {
+	Success
+	SiteID    string            `json:"site_id"`
+	Revisions []RevisionSummary `json:"revisions" jsonschema:"newest first"`
+}
+
+// RevisionSummary is a revision as page.revisions shows it.
+type RevisionSummary struct {
+	Revision    string  `json:"revision"`
+	CreatedAt   string  `json:"created_at"`
+	Files       int     `json:"files"`
+	Bytes       int64   `json:"bytes"`
+	Live        bool    `json:"live" jsonschema:"what the page serves"`
+	Scheduled   bool    `json:"scheduled" jsonschema:"a scheduled publish will make it live"`
+	Previewed   bool    `json:"previewed" jsonschema:"a preview link shows it"`
+	PublishedAt *string `json:"published_at" jsonschema:"when it last went live; null when it never did"`
+}
+
+// SecretList are the names of a page's secrets. No response holds their values.
+type SecretList struct {
+	Success
+	SiteID  string   `json:"site_id"`
+	Secrets []Secret `json:"secrets" jsonschema:"sorted by name"`
+}
+
+// Secret is a secret as page.list_secrets shows it.
+type Secret struct {
+	Name     string  `json:"name"`
+	SetAt    *string `json:"set_at" jsonschema:"null when it has no value"`
+	Declared bool    `json:"declared" jsonschema:"the newest revision's manifest names it, so that the Worker reads it"`
+}
+
+// SetSecretArgs are the arguments of page.set_secret.
+type SetSecretArgs struct {
+	SiteID UUID        `json:"site_id" jsonschema:"the site"`
+	Name   SecretName  `json:"name" jsonschema:"as the manifest's bindings.secrets names it"`
+	Value  SecretValue `json:"value" jsonschema:"kept encrypted, and never answered"`
+	Scope
+}
+
+// RemoveSecretArgs are the arguments of page.remove_secret.
+type RemoveSecretArgs struct {
+	SiteID UUID       `json:"site_id" jsonschema:"the site"`
+	Name   SecretName `json:"name" jsonschema:"the secret"`
+	Scope
+}
+
+// SecretChange is a secret that was set or removed.
+type SecretChange struct {
+	Success
+	SiteID   string `json:"site_id"`
+	Name     string `json:"name"`
+	Replaced bool   `json:"replaced" jsonschema:"it had a value before"`
+}
+
+type (
+	// SecretName is the name of a secret.
+	SecretName string
+	// SecretValue is the value of a secret.
+	SecretValue string
+)
+
+// Confirmation is the argument of the second call of a two-call tool.
+type Confirmation struct {
+	ConfirmationID UUID `json:"confirmation_id,omitempty" jsonschema:"the id that the proposal answered, with the same arguments; omit to propose"`
+}
+
+// Proposal is the common part of the results of two-call tools (platform document, section 2.3).
+// After the confirming call only State is set.
+type Proposal struct {
+	State            ProposalState `json:"state" jsonschema:"confirmation_required: nothing has changed yet; done: it has"`
+	ConfirmationID   string        `json:"confirmation_id,omitempty" jsonschema:"pass it back with the same arguments to perform the action"`
+	ExpiresInSeconds Seconds       `json:"expires_in_seconds,omitempty" jsonschema:"how long the proposal can be confirmed"`
+	RequestSummary   string        `json:"request_summary,omitempty" jsonschema:"one sentence of what will happen, for a person to approve"`
+}
+
+// Propose sets the fields of the result of a first call.
+func (p *Proposal) Propose(id, summary string, expires Seconds) {
+	*p = Proposal{State: ConfirmationRequired, ConfirmationID: id, RequestSummary: summary, ExpiresInSeconds: expires}
+}
+
+// Perform sets the fields of the result of a second call.
+func (p *Proposal) Perform() { *p = Proposal{State: Done} }
+
+// Confirm returns the id that the call confirms; "" for a first call.
+func (c Confirmation) Confirm() string { return string(c.ConfirmationID) }
+
+// LeadListArgs are the arguments of page.leads. The platform document (section 6) shows how
+// forms capture leads, and not how they are read.
+type LeadListArgs struct {
+	SiteID UUID     `json:"site_id,omitempty" jsonschema:"only leads of this page; those of every page of the workspace when omitted"`
+	Form   FormName `json:"form,omitempty" jsonschema:"only leads of this form"`
+	Limit  PageSize `json:"limit,omitempty" jsonschema:"how many leads to return, newest first"`
+	Cursor Cursor   `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page, with the same filters"`
+	Scope
+}
+
+// LeadList is a page of leads.
+type LeadList struct {
+	Success
+	Total      int    `json:"total" jsonschema:"how many leads match, on all pages"`
+	NextCursor string `json:"next_cursor,omitempty" jsonschema:"present only when another page exists"`
+	Leads      []Lead `json:"leads" jsonschema:"newest first"`
+}
+
+// Lead is what a visitor sent by a form of a page.
+type Lead struct {
+	ID        string          `json:"id"`
+	SiteID    string          `json:"site_id"`
+	Form      string          `json:"form" jsonschema:"the form's name"`
+	Fields    json.RawMessage `json:"fields" jsonschema:"the visitor's answers, as they came"`
+	CreatedAt string          `json:"created_at"`
+	Preview   bool            `json:"preview" jsonschema:"it was sent by a preview link, and raised no events"`
+	Events    []LeadEvent     `json:"events" jsonschema:"the automation events that it raised, in order"`
+}
+
+// LeadEvent is an automation event: pages.lead.captured of every lead, and the one that
+// the manifest declares for the form.
+type LeadEvent struct {
+	ID   string `json:"id" jsonschema:"the same at every delivery"`
+	Name string `json:"name"`
+}
+
+// FormName is the name of a form in an argument.
+type FormName string

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -51,7 +53,7 @@ type (
 	ProposalState string
 )
 
-// States of the answer of a two-call tool.
+// States of the result of a two-call tool.
 const (
 	ConfirmationRequired ProposalState = "confirmation_required"
 	Done                 ProposalState = "done"
@@ -65,8 +67,8 @@ var formats = []any{"posts", "stories", "shorts_clips", "long_form", "articles",
 // uuidPattern takes the hexadecimal digits of both cases, as RFC 9562 does.
 const uuidPattern = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`
 
-// hostPattern takes names of at least two labels (RFC 1123), the last of which is no
-// number: an address is no name.
+// hostPattern takes names of at least two labels (RFC 1123), the last of which does not begin
+// with a digit: an IP address is no name.
 const hostPattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`
 
 func scalars() map[reflect.Type]*jsonschema.Schema {
@@ -139,4 +141,29 @@ func texts(values []any) []string {
 		all[i] = fmt.Sprint(v)
 	}
 	return all
+}
+
+// timestamp is ISO 8601 with an offset; seconds and their fraction may be left out.
+var timestamp = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`)
+
+// Moment parses a timestamp; false for other text.
+func (s Timestamp) Moment() (time.Time, bool) {
+	part := timestamp.FindStringSubmatch(string(s))
+	if part == nil {
+		return time.Time{}, false
+	}
+	if part[2] == "" {
+		part[2] = ":00"
+	}
+	if n := len(part[3]); n == len("+0100") {
+		part[3] = part[3][:3] + ":" + part[3][3:]
+	}
+	t, err := time.Parse(time.RFC3339Nano, part[1]+part[2]+part[3])
+	return t, err == nil
+}
+
+// ScheduleWindow returns the times between which a publish may be scheduled, both included: five minutes to one year ahead
+// (platform document, section 4.5).
+func ScheduleWindow(now time.Time) (soonest, latest time.Time) {
+	return now.Add(5 * time.Minute), now.AddDate(1, 0, 0)
 }

@@ -29,48 +29,42 @@ const (
 
 // Tool is the definition of one tool.
 type Tool struct {
-	// Name is what the tool is called by, such as "content.status".
-	Name string
-	// Title is a short name for people.
-	Title string
-	// Description says what the tool does and when not to use it.
-	Description string
+	Name        string // such as "content.status"
+	Title       string // a short name for people
+	Description string // what the tool does and when not to use it
 	Effect      Effect
-	// Replays says that the tool takes an idempotency key, and needs one.
-	Replays bool
+	Replays     bool // the tool takes an idempotency key, and needs one
 
 	arguments *jsonschema.Schema
 	result    *jsonschema.Schema
-	unread    func(answer []byte) string
+	mistyped  func(response []byte) string
 }
 
-// ArgumentsSchema is the JSON Schema (2020-12) of the request body.
+// ArgumentsSchema returns the JSON Schema (2020-12) of the request body.
 func (t *Tool) ArgumentsSchema() json.RawMessage { return encode(t.arguments) }
 
-// ResultSchema is the JSON Schema (2020-12) of the answer when ok is true.
+// ResultSchema returns the JSON Schema (2020-12) of the response when ok is true.
 func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result) }
 
-// AnswerSchema is the JSON Schema (2020-12) of every answer of the tool: its result
-// or a refusal.
+// AnswerSchema returns the JSON Schema (2020-12) of every response of the tool: its result or a refusal.
 func (t *Tool) AnswerSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
 }
 
-// Lacks is a property that every result of the tool has and this answer has not, or not of its type; ""
-// when there is none. What the contract does not name is no fault: a service may add to it.
-func (t *Tool) Lacks(answer []byte) string {
-	return cmp.Or(missingProperty(t.result, answer), t.unread(answer))
+// Lacks returns a property of every result of the tool that a response lacks, or has with another type; ""
+// when there is none. A service may add properties.
+func (t *Tool) Lacks(response []byte) string {
+	return cmp.Or(missingProperty(t.result, response), t.mistyped(response))
 }
 
 // Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
-func Lacks[R any](answer []byte) string {
-	return cmp.Or(missingProperty(schemaOf[R](), answer), unreadProperty[R](answer))
+func Lacks[R any](response []byte) string {
+	return cmp.Or(missingProperty(schemaOf[R](), response), mistypedProperty[R](response))
 }
 
-// unreadProperty is a property that a result cannot hold, or "".
-func unreadProperty[R any](answer []byte) string {
+func mistypedProperty[R any](response []byte) string {
 	var result R
-	err := json.Unmarshal(answer, &result)
+	err := json.Unmarshal(response, &result)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return wrong.Field
 	}
@@ -80,9 +74,9 @@ func unreadProperty[R any](answer []byte) string {
 	return ""
 }
 
-func missingProperty(s *jsonschema.Schema, answer []byte) string {
+func missingProperty(s *jsonschema.Schema, response []byte) string {
 	var has map[string]json.RawMessage
-	if json.Unmarshal(answer, &has) != nil {
+	if json.Unmarshal(response, &has) != nil {
 		return "ok"
 	}
 	for _, of := range s.OneOf { // of the two calls
@@ -101,13 +95,10 @@ func missingProperty(s *jsonschema.Schema, answer []byte) string {
 	return ""
 }
 
-// bodyOptional reports whether the tool can be called without a body.
-func (t *Tool) bodyOptional() bool { return len(t.arguments.Required) == 0 && !t.Replays }
-
 func encode(s *jsonschema.Schema) json.RawMessage {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a schema made of this package's own types; every test of the package runs this
+		panic(err) // of a schema of this package's own types, which every test makes
 	}
 	return text
 }
@@ -117,14 +108,14 @@ type Typed[Args, Result any] struct{ *Tool }
 
 // define adds a tool to the list, and gives it the schemas of its types.
 func define[Args, Result any](all *[]*Tool, t Tool) Typed[Args, Result] {
-	t.arguments, t.result, t.unread = schemaOf[Args](), schemaOf[Result](), unreadProperty[Result]
+	t.arguments, t.result, t.mistyped = schemaOf[Args](), schemaOf[Result](), mistypedProperty[Result]
 	for _, property := range t.arguments.Properties {
-		if len(property.Types) > 0 { // of a pointer, whose nil is an argument that is not there
+		if len(property.Types) > 0 { // of a pointer, whose nil is an absent argument
 			property.Type, property.Types = property.Types[len(property.Types)-1], nil
 		}
 	}
 	if t.Effect == Proposes {
-		t.result = eitherCall(t.result)
+		t.result = twoCallResult(t.result)
 	}
 	*all = append(*all, &t)
 	return Typed[Args, Result]{&t}
@@ -141,12 +132,11 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// proposal are the properties that only the first call of two answers.
+// proposal are the properties of the first call of two only.
 var proposal = []string{"confirmation_id", "expires_in_seconds", "request_summary"}
 
-// eitherCall is the result of a two-call tool, whose Go type has the fields of both
-// calls: a proposal, or what was done.
-func eitherCall(both *jsonschema.Schema) *jsonschema.Schema {
+// twoCallResult returns the schema of a proposal, or of what was done, for a Go type that has the fields of both.
+func twoCallResult(both *jsonschema.Schema) *jsonschema.Schema {
 	proposed, done := both.CloneSchemas(), both.CloneSchemas()
 	only := func(s *jsonschema.Schema, state ProposalState) {
 		value := any(string(state))

@@ -13,7 +13,7 @@
 // (I-JSON) has it, with no name twice and no text that is not Unicode.
 //
 // The package holds no server, no client, and no state: everything in it may be
-// used concurrently. What the document does not show is in assumptions.go.
+// used concurrently. assumptions.go lists what the document leaves open.
 //
 // A new tool is the types of its arguments and result and a define here, its code in
 // package service with a line in bind there, and go test ./toolapi -update. Its REST
@@ -28,25 +28,25 @@ const (
 
 	// ToolsPath is the path prefix of all tools: POST ToolsPath + name.
 	ToolsPath = "/api/v1/tools/"
-	// OpenAPIPath answers the interface description.
+	// OpenAPIPath serves the interface description.
 	OpenAPIPath = "/api/v1/openapi.json"
-	// DeprecationsPath is where deprecated answers say what to read instead.
+	// DeprecationsPath serves a page that says what replaces deprecated features.
 	DeprecationsPath = "/api/v1/deprecations"
-	// HealthPath answers whether the service can.
+	// HealthPath serves whether the service works.
 	HealthPath = "/healthz"
-	// MetricsPath answers counts, in the text format of Prometheus.
+	// MetricsPath serves counts, in the text format of Prometheus.
 	MetricsPath = "/metrics"
 )
 
-// Success is what every result of a tool starts with (platform document, sections
-// 1 and 2.2). The service fills it in.
+// Success is the start of every result of a tool (platform document, sections 1 and 2.2). The service
+// fills it in.
 type Success struct {
 	OK        True      `json:"ok"`
 	Workspace string    `json:"workspace" jsonschema:"slug of the workspace the tool ran in"`
 	WorkingIn WorkingIn `json:"working_in" jsonschema:"the workspace the tool ran in, and why that one"`
 }
 
-// Fill sets the part that all results share.
+// Fill sets the common part of all results.
 func (s *Success) Fill(w WorkingIn) { s.OK, s.Workspace, s.WorkingIn = true, w.Workspace, w }
 
 // WorkingIn names the workspace a tool ran in and the rule that resolved it

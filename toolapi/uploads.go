@@ -2,16 +2,16 @@ package toolapi
 
 import (
 	"encoding/json"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// This file is the wire of uploads, imports, preview links and what a revision holds:
-// plain HTTP beside the tools, with the refusals of section 7.3 (PagesError). How
-// they are used: declare a bundle, send the blobs that the workspace lacks, finalize;
-// what makes a revision visible is page.publish.
-
-// Paths of the endpoints.
+// Paths of the endpoints of uploads, imports, preview links and revisions: plain HTTP beside the
+// tools, with the refusals of section 7.3 (PagesError). A client declares a bundle, sends the blobs
+// that the workspace lacks, and finalizes; page.publish makes the revision visible.
 const (
 	// UploadsPath takes POST, and GET with site_id and workspace in the query; an upload is at UploadsPath + "/" + its id.
 	UploadsPath = "/api/v1/pages/uploads"
@@ -23,19 +23,19 @@ const (
 	RevisionsPath = "/api/v1/pages/revisions"
 )
 
-// UploadPath is where an upload is: GET for its status, DELETE to cancel it.
+// UploadPath takes GET for the status of an upload, and DELETE to cancel it.
 func UploadPath(id string) string { return UploadsPath + "/" + id }
 
-// BlobPath is where a blob of an upload is sent to, and asked for.
+// BlobPath takes PUT with a blob of an upload, and HEAD.
 func BlobPath(id, sha256 string) string { return UploadPath(id) + "/blobs/" + sha256 }
 
 // FinalizePath takes POST with the body {}.
 func FinalizePath(id string) string { return UploadPath(id) + "/finalize" }
 
-// PreviewLinkPath is where a preview link is revoked.
+// PreviewLinkPath takes DELETE to revoke a preview link.
 func PreviewLinkPath(id string) string { return PreviewLinksPath + "/" + id }
 
-// RevisionPath is where the contents of a revision are read.
+// RevisionPath takes GET for the contents of a revision.
 func RevisionPath(revision string) string { return RevisionsPath + "/" + revision }
 
 // Limits of bundles and uploads.
@@ -58,7 +58,7 @@ const (
 // DeclareArgs is the body of a declare.
 type DeclareArgs struct {
 	SiteID UUID `json:"site_id" jsonschema:"the site that the bundle is for"`
-	// BaseRevision is what the client believes is live. Left out, nothing is checked.
+	// BaseRevision is the revision that the client believes is live. Without it nothing is checked.
 	BaseRevision BaseRevision `json:"base_revision,omitzero" jsonschema:"what is believed to be live; null: the page was never published; omit: no check"`
 	// Manifest is the contents of pages.deploy.json.
 	Manifest json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not among the files"`
@@ -73,7 +73,7 @@ type UploadFile struct {
 	Path   string  `json:"path" jsonschema:"relative to the bundle root"`
 	SHA256 Digest  `json:"sha256" jsonschema:"of the bytes, in lower-case hexadecimal"`
 	Size   Counter `json:"size" jsonschema:"in bytes"`
-	// ContentType is sent with the file as it is. Left out, it follows from the name.
+	// ContentType is sent with the file. Default that of its name.
 	ContentType MediaType `json:"content_type,omitempty" jsonschema:"sent with the file; from its name when omitted"`
 }
 
@@ -89,7 +89,7 @@ type BaseRevision struct {
 	Revision string // "" for null
 }
 
-// Expect is the base revision of a client that knows what is live, "" for nothing.
+// Expect returns the base revision of a client that knows what is live, "" for nothing.
 func Expect(revision string) BaseRevision { return BaseRevision{true, revision} }
 
 // MarshalJSON implements json.Marshaler.
@@ -106,18 +106,17 @@ func (b *BaseRevision) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &b.Revision) // null leaves it empty
 }
 
-// UploadState is how far an upload is.
+// UploadState is the state of an upload. A cancelled or expired upload is a refusal.
 type UploadState string
 
-// The states. A cancelled upload is not found any more, and of an expired one only
-// that it has expired.
+// The states.
 const (
 	UploadOpen      UploadState = "open"
 	UploadComplete  UploadState = "complete" // every blob is there
 	UploadFinalized UploadState = "finalized"
 )
 
-// Upload is the answer of declare and of status.
+// Upload is the response to declare and to status.
 type Upload struct {
 	Success
 	UploadID     string      `json:"upload_id"`
@@ -130,11 +129,11 @@ type Upload struct {
 	MissingBytes int64        `json:"missing_bytes" jsonschema:"of the blobs to send"`
 	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used"`
 	Limits       UploadLimits `json:"limits"`
-	// Revision is what the upload was finalized as; empty before.
+	// Revision is that of a finalized upload.
 	Revision string `json:"revision,omitempty" jsonschema:"what it was finalized as"`
 }
 
-// UploadLimits are what a client must keep to.
+// UploadLimits bind a client.
 type UploadLimits struct {
 	MaxParallel  int   `json:"max_parallel"`
 	MaxFileBytes int64 `json:"max_file_bytes"`
@@ -160,7 +159,7 @@ type OpenUpload struct {
 	Sending   bool   `json:"sending" jsonschema:"whether a client sends to it at the moment"`
 }
 
-// Finalized is the answer of finalize: a revision that is ready, and on disk.
+// Finalized is the response to finalize: a revision that is ready, and on disk.
 type Finalized struct {
 	Success
 	Revision       string `json:"revision"`
@@ -171,13 +170,13 @@ type Finalized struct {
 	AlreadyExisted bool   `json:"already_existed" jsonschema:"the site had this bundle as a revision before"`
 }
 
-// Imported is the answer of an import.
+// Imported is the response to an import.
 type Imported struct {
 	Finalized
 	BundleDigest string `json:"bundle_digest"`
 }
 
-// Revision is what a revision holds.
+// Revision is the contents of a revision.
 type Revision struct {
 	Success
 	SiteID       string          `json:"site_id"`
@@ -198,8 +197,8 @@ type PreviewLinkArgs struct {
 	Scope
 }
 
-// PreviewLink is a link that shows a revision to whoever has it. URL holds the token
-// and cannot be had again.
+// PreviewLink is a link that shows a revision to everyone who has it. URL holds the token
+// and is shown this once.
 type PreviewLink struct {
 	Success
 	ID        string `json:"id"`
@@ -218,12 +217,24 @@ type (
 	PreviewSeconds int64
 )
 
-// CheckDeclare lists what is wrong with the body of a declare; of the manifest only
+// CheckDeclare lists what is wrong with the body of a declare. Of the manifest it checks only
 // that it is an object.
 func (o Object) CheckDeclare() []Issue { return check(bodies().declare, o.fields, "") }
 
 // CheckPreviewLink lists what is wrong with the body of a request for a preview link.
 func (o Object) CheckPreviewLink() []Issue { return check(bodies().preview, o.fields, "") }
 
-// CheckEmpty lists what is in a body that must be an empty object.
+// CheckEmpty lists the properties of a body that must be an empty object.
 func (o Object) CheckEmpty() []Issue { return check(bodies().empty, o.fields, "") }
+
+// bodySchemas are the schemas of request bodies of endpoints that are no tools.
+type bodySchemas struct{ declare, preview, empty *jsonschema.Schema }
+
+var bodies = sync.OnceValue(func() bodySchemas {
+	s := bodySchemas{schemaOf[DeclareArgs](), schemaOf[PreviewLinkArgs](), schemaOf[struct{}]()}
+	// Of a pointer and a slice, whose nil is an absent property.
+	client, files := s.declare.Properties["client"], s.declare.Properties["files"]
+	client.Type, client.Types = "object", nil
+	files.Type, files.Types = "array", nil
+	return s
+})
