@@ -1,9 +1,8 @@
-// Package bundle holds the rules of what a page may be uploaded as: which paths a
-// file may have, how large files and bundles may be, what a manifest needs beside
-// it, and the digest that tells bundles apart.
+// Package bundle holds the rules of uploads: which paths a file may have, how large files
+// and bundles may be, what a manifest needs beside it, and the digest that tells bundles apart.
 //
 // In go a manifest's text and a list of files (New); out comes a Bundle in its
-// canonical form, or a *FaultError with the code that the upload protocol has for it. The
+// canonical form, or a *FaultError with its code of the upload protocol. The
 // service checks by these rules; a client that does too can refuse before it sends.
 //
 // The package opens no file and no connection. Its values never change; everything in
@@ -14,7 +13,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"mime"
 	"path"
 	"slices"
@@ -27,18 +28,17 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/validate"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // ManifestFile is the name of the manifest in an archive; it is no file of a bundle.
 const ManifestFile = manifest.FileName
 
-// FaultError is why a bundle cannot be uploaded.
+// FaultError says why a bundle cannot be uploaded.
 type FaultError struct {
-	// Code is one of toolapi's: "path_traversal", "manifest_invalid", ….
-	Code string
-	// Path is the file to blame, "" for none.
-	Path    string
+	Code    string // one of toolapi's or of this package's, such as "path_traversal"
+	Path    string // the file to blame, "" for none
 	Message string
 }
 
@@ -59,10 +59,15 @@ type Bundle struct {
 // New checks a bundle. Files without a content type get the one of their name. The
 // slice becomes the bundle's. The error is a *FaultError.
 func New(text []byte, files []sitefile.File) (*Bundle, error) {
-	b := &Bundle{Files: files}
-	if err := b.readManifest(text); err != nil {
-		return nil, err
+	parsed, diagnostics := manifest.Parse(manifest.FileName, text)
+	if parsed == nil {
+		return nil, manifestFault(diagnostics)
 	}
+	canonical := jsontext.Value(slices.Clone(text))
+	if err := canonical.Canonicalize(); err != nil {
+		return nil, &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
+	}
+	b := &Bundle{Manifest: parsed, Text: canonical, Files: files}
 	if err := b.checkSizes(); err != nil {
 		return nil, err
 	}
@@ -94,21 +99,7 @@ func (b *Bundle) Bytes() (total int64) {
 	return total
 }
 
-func (b *Bundle) readManifest(text []byte) error {
-	parsed, diagnostics := manifest.Parse(manifest.FileName, text)
-	if parsed == nil {
-		return manifestFault(diagnostics)
-	}
-	canonical := jsontext.Value(slices.Clone(text))
-	if err := canonical.Canonicalize(); err != nil {
-		return &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
-	}
-	b.Manifest, b.Text = parsed, canonical
-	return nil
-}
-
-// manifestFault says the first thing that is wrong with a manifest, and how many
-// others are.
+// manifestFault returns the first fault of a manifest, and counts the others.
 func manifestFault(diagnostics diagnostic.List) error {
 	f := &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid."}
 	n := 0
@@ -143,23 +134,27 @@ func manifestFault(diagnostics diagnostic.List) error {
 
 func (b *Bundle) checkSizes() error {
 	if len(b.Files) > toolapi.MaxFiles {
-		return &FaultError{toolapi.CodeFileCount, "", fmt.Sprintf("The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)}
+		return fault(toolapi.CodeFileCount, "", "The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)
 	}
 	for _, f := range b.Files {
 		if f.Size > toolapi.MaxFileBytes {
-			return &FaultError{toolapi.CodeFileTooLarge, f.Path, fmt.Sprintf("%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)}
+			return fault(toolapi.CodeFileTooLarge, f.Path,
+				"%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)
 		}
 	}
 	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
-		return &FaultError{toolapi.CodeBundleTooLarge, "", fmt.Sprintf("The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)}
+		return fault(toolapi.CodeBundleTooLarge, "", "The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)
 	}
 	return nil
 }
 
-// checkTypes gives the files without a content type that of their name, and finds one
-// that is none. There are few different ones.
+func fault(code, path, format string, args ...any) error {
+	return &FaultError{code, path, fmt.Sprintf(format, args...)}
+}
+
+// checkTypes checks content types. Files without one get that of their name.
 func (b *Bundle) checkTypes() error {
-	passed := map[string]bool{}
+	passed := map[string]bool{} // there are few
 	for i := range b.Files {
 		f := &b.Files[i]
 		if f.ContentType == "" {
@@ -169,7 +164,7 @@ func (b *Bundle) checkTypes() error {
 			continue
 		}
 		if _, _, err := mime.ParseMediaType(f.ContentType); err != nil {
-			return &FaultError{toolapi.CodeInvalidArguments, f.Path, fmt.Sprintf("The content type of %s is none.", quoted(f.Path))}
+			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is none.", quoted(f.Path))
 		}
 		passed[f.ContentType] = true
 	}
@@ -181,17 +176,17 @@ func (b *Bundle) checkHashes() error {
 	sizes := make(map[string]int64, len(b.Files))
 	for _, f := range b.Files {
 		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
-			return &FaultError{toolapi.CodeSizeMismatch, f.Path, fmt.Sprintf("%s has the hash of a file of another size.", quoted(f.Path))}
+			return fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quoted(f.Path))
 		}
 		sizes[f.SHA256] = f.Size
 	}
 	return nil
 }
 
-// checkManifestFiles finds what the manifest names and the bundle lacks.
+// checkManifestFiles refuses a bundle without the files that the manifest names.
 func (b *Bundle) checkManifestFiles() error {
 	lacks := func(field, message string) error {
-		return &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid: " + message + ", at " + field + "."}
+		return fault(toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid: %s, at %s.", message, field)
 	}
 	m := b.Manifest
 	if m.Entry != "" {
@@ -200,10 +195,13 @@ func (b *Bundle) checkManifestFiles() error {
 		case !ok:
 			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quoted(m.Entry)))
 		case entry.Size > toolapi.MaxWorkerBytes:
-			return &FaultError{toolapi.CodeFileTooLarge, entry.Path, fmt.Sprintf("The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)}
+			return fault(toolapi.CodeFileTooLarge, entry.Path,
+				"The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)
 		}
 	}
-	if dir := path.Clean(m.Assets); m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, func(f sitefile.File) bool { return strings.HasPrefix(f.Path, dir+"/") }) {
+	dir := path.Clean(m.Assets)
+	inAssets := func(f sitefile.File) bool { return strings.HasPrefix(f.Path, dir+"/") }
+	if m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, inAssets) {
 		return lacks("/assets", fmt.Sprintf("no file of the bundle is under %s", quoted(m.Assets)))
 	}
 	if d := m.Bindings.Database; d != nil && d.Migrations != "" && len(b.Migrations()) == 0 {
@@ -221,7 +219,7 @@ func (b *Bundle) File(name string) (sitefile.File, bool) {
 	return b.Files[i], true
 }
 
-// Migrations are the scripts of the site's database, in the order they run.
+// Migrations returns the scripts of the site's database, in the order in which they run.
 func (b *Bundle) Migrations() (all []sitefile.File) {
 	for _, f := range b.Files {
 		if b.Manifest.IsMigration(f.Path) {
@@ -231,8 +229,8 @@ func (b *Bundle) Migrations() (all []sitefile.File) {
 	return all
 }
 
-// Assets are the files that are served. A site with neither entry nor assets is its
-// files: all are served. Dot files may be uploaded, and are served nowhere.
+// Assets returns the files that are served: all, for a site with neither entry nor assets.
+// Dot files may be uploaded, and are never served.
 func (b *Bundle) Assets() (all []sitefile.Asset) {
 	for _, f := range b.Files {
 		if url, ok := b.Manifest.ServedPath(f.Path); ok && !publicfiles.HiddenPath(url) {
@@ -271,11 +269,32 @@ func appendText(to []byte, s string) []byte {
 	return quoted
 }
 
-// quoted is a path as a message shows it.
+// quoted returns a path for messages.
 func quoted(s string) string {
 	const longest = 120
 	if len(s) > longest {
 		s = s[:longest] + "…"
 	}
 	return strconv.QuoteToGraphic(s)
+}
+
+// Flags returns the compatibility flags that a JSON runtime config among the files of an upload declares; none where those
+// of the manifest count. read returns the text of a file by its path, or fs.ErrNotExist. The error is a *FaultError, or
+// one of read's.
+func Flags(text []byte, read func(path string) ([]byte, error)) ([]string, error) {
+	for _, name := range manifest.RuntimeConfigs() {
+		config, err := read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		flags, diagnostics := validate.RuntimeFlags(text, name, config)
+		if diagnostics.HasErrors() {
+			return nil, manifestFault(diagnostics)
+		}
+		return flags, nil
+	}
+	return nil, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,12 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file carries the rules for paths in bundles: whatever some file system, URL or
-// archive would read differently is refused. Of a path that breaks several rules the
-// first counts, in the order of the constants: down the left column of the protocol's table, then down
-// the right one. A drive letter is in both; the tests P-032 and P-033 have it a character of Windows.
-
-// Codes of the path rules.
+// Codes of the path rules. A path is refused that some file system, URL or archive would
+// read differently. When it breaks several rules, the first code counts, in the order of the
+// constants: down the left column of the protocol's table, then down the right one. A drive
+// letter is in both; the tests P-032 and P-033 have it a character of Windows.
 const (
 	CodeNotUTF8     = "path_not_utf8"
 	CodeEmpty       = "path_empty"
@@ -43,37 +42,40 @@ const (
 	CodeConflict    = "path_conflict"
 )
 
-var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
-// rule is a rule that looks at one path alone.
-type rule struct {
+// rules are those for one path.
+var rules = []struct {
 	code   string
 	broken func(string) bool
 	reason string
-}
-
-var rules = []rule{
+}{
 	{CodeNotUTF8, func(p string) bool { return !utf8.ValidString(p) || strings.ContainsRune(p, utf8.RuneError) }, "is not valid UTF-8"},
 	{CodeEmpty, func(p string) bool {
 		return p == "" || strings.HasSuffix(p, "/") || strings.Contains(strings.TrimLeft(p, "/"), "//")
 	}, "is empty, or has an empty segment"},
 	{CodeNUL, func(p string) bool { return strings.ContainsRune(p, 0) }, "has a NUL in it"},
-	{CodeControl, func(p string) bool { return strings.ContainsFunc(p, unseen) }, "has an invisible or control character in it"},
+	{CodeControl, func(p string) bool { // also marks of direction, and characters without width
+		return strings.ContainsFunc(p, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) })
+	}, "has an invisible or control character in it"},
 	{CodeBackslash, func(p string) bool { return strings.Contains(p, `\`) }, "has a backslash in it"},
-	{CodeAbsolute, func(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") }, "is not relative to the bundle root"},
+	{CodeAbsolute, func(p string) bool {
+		return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/")
+	}, "is not relative to the bundle root"},
 	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
 	{CodeReserved, reserved, "is the platform's own"},
 	{CodeSecret, anySegment(publicfiles.SecretName), "is the name of a file that holds secrets"},
 	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows keeps for devices"},
-	{CodeWindowsChar, func(p string) bool { return strings.ContainsAny(p, `<>:"|?*`) }, "has a character in it that Windows refuses in names"},
+	{CodeWindowsChar, func(p string) bool {
+		return strings.ContainsAny(p, `<>:"|?*`)
+	}, "has a character in it that Windows refuses in names"},
 	{CodeTrailing, anySegment(func(s string) bool {
 		return strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.HasSuffix(s, ".")
 	}), "has a segment that starts or ends in a space, or ends in a dot"},
-	{CodeEncoded, encoded.MatchString, "looks percent-encoded"},
+	{CodeEncoded, regexp.MustCompile(`%[0-9A-Fa-f]{2}`).MatchString, "looks percent-encoded"},
 	{CodeURLChar, func(p string) bool { return strings.ContainsAny(p, "#?") }, `has "#" or "?" in it, which end a path in a URL`},
 	{CodeTooLong, func(p string) bool {
-		return len(p) > limits.MaxPathBytes || strings.Count(p, "/") >= limits.MaxPathSegments || anySegment(func(s string) bool { return len(s) > limits.MaxSegmentBytes })(p)
+		return len(p) > limits.MaxPathBytes || strings.Count(p, "/") >= limits.MaxPathSegments ||
+			anySegment(func(s string) bool { return len(s) > limits.MaxSegmentBytes })(p)
 	}, fmt.Sprintf("is longer than %d bytes, %d segments or %d bytes a segment",
 		limits.MaxPathBytes, limits.MaxPathSegments, limits.MaxSegmentBytes)},
 }
@@ -89,13 +91,7 @@ func anySegment(is func(string) bool) func(string) bool {
 	}
 }
 
-// unseen reports whether a character is a control, or formats text without being
-// seen: marks of direction, and what has no width.
-func unseen(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-}
-
-// reserved reports whether a path is one of the platform's, in any case.
+// reserved reports whether a path is one of the platform's, in upper or lower case.
 func reserved(p string) bool {
 	first, _, below := strings.Cut(strings.ToLower(p), "/")
 	return !below && first == manifest.FileName ||
@@ -104,21 +100,21 @@ func reserved(p string) bool {
 
 // CheckPath checks a path by itself. The error is a *FaultError.
 func CheckPath(p string) error {
-	if plain(p) {
+	if isPlain(p) {
 		return nil
 	}
 	for _, r := range rules {
 		if r.broken(p) {
-			return &FaultError{r.code, p, fmt.Sprintf("The path %s %s.", quoted(p), r.reason)}
+			return fault(r.code, p, "The path %s %s.", quoted(p), r.reason)
 		}
 	}
 	return nil
 }
 
-// plain reports whether a path is of the usual kind, which breaks no rule: segments
-// of letters, digits, "_" and "-" that start with one, with single dots between,
-// and none of the words that rules are about.
-func plain(p string) bool {
+// isPlain reports whether a path is of the usual form, which breaks no rule: segments of
+// letters, digits, "_" and "-" that start with one, with single dots between, and no name
+// that a rule forbids.
+func isPlain(p string) bool {
 	if p == "" || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
 		return false
 	}
@@ -136,26 +132,20 @@ func plain(p string) bool {
 		}
 		before = c
 	}
-	return before != '/' && before != '.' && !suspect(p)
-}
-
-// suspect reports whether the rules about names must look at a path.
-func suspect(p string) bool {
-	for s := range strings.SplitSeq(p, "/") {
-		if lower := strings.ToLower(s); publicfiles.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && publicfiles.SecretName(lower) {
-			return true
+	if before == '/' || before == '.' {
+		return false
+	}
+	for s := range strings.SplitSeq(strings.ToLower(p), "/") {
+		switch {
+		case publicfiles.WindowsDevice(s), s == manifest.FileName:
+			return false
+		case strings.HasPrefix(s, "id_"), slices.Contains([]string{".pem", ".key", ".p12", ".pfx"}, path.Ext(s)):
+			if publicfiles.SecretName(s) {
+				return false
+			}
 		}
 	}
-	return false
-}
-
-// noted reports whether a segment of ASCII in lower case starts or ends as a secret does.
-func noted(s string) bool {
-	switch path.Ext(s) {
-	case ".pem", ".key", ".p12", ".pfx":
-		return true
-	}
-	return strings.HasPrefix(s, "id_")
+	return true
 }
 
 // checkPaths checks the paths of the bundle by themselves and beside each other.
@@ -170,15 +160,15 @@ func (b *Bundle) checkPaths() error {
 		}
 		folded := publicfiles.FoldName(f.Path)
 		if other, ok := seen[folded]; ok {
-			return &FaultError{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
+			return fault(CodeCollision, f.Path, "The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))
 		}
 		seen[folded] = f.Path
 	}
-	folders := map[string]bool{} // those that were looked at, with all above them
+	folders := map[string]bool{} // checked, with all above them
 	for folded, name := range seen {
 		for dir := path.Dir(folded); dir != "." && !folders[dir]; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
-				return &FaultError{CodeConflict, name, fmt.Sprintf("%s cannot be a file and the folder of %s.", quoted(other), quoted(name))}
+				return fault(CodeConflict, name, "%s cannot be a file and the folder of %s.", quoted(other), quoted(name))
 			}
 			folders[dir] = true
 		}
@@ -186,23 +176,19 @@ func (b *Bundle) checkPaths() error {
 	return nil
 }
 
-// checkServed finds what must not be served.
+// checkServed refuses files that must not be served.
 func (b *Bundle) checkServed(name string) error {
 	url, ok := b.Manifest.ServedPath(name)
+	base := strings.ToLower(path.Base(name))
 	switch {
 	case !ok:
 		return nil
 	case b.Manifest.IsSource(name):
-		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
+		return fault(CodeReserved, name, "The path %s is served, and is the Worker's entry or a migration.", quoted(name))
 	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
-		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}
-	case isDatabase(strings.ToLower(path.Base(name))):
-		return &FaultError{CodeSecret, name, fmt.Sprintf("The path %s is the name of a database, and is served.", quoted(name))}
+		return fault(CodeReserved, name, "The path %s is the platform's own where it is served.", quoted(name))
+	case strings.Contains(base, ".sqlite") || strings.HasSuffix(base, ".db"):
+		return fault(CodeSecret, name, "The path %s is the name of a database, and is served.", quoted(name))
 	}
 	return nil
-}
-
-// isDatabase reports whether a name in lower case is one that databases have.
-func isDatabase(name string) bool {
-	return strings.Contains(name, ".sqlite") || strings.HasSuffix(name, ".db")
 }

@@ -23,7 +23,7 @@ func TestPlain(t *testing.T) {
 			name.WriteString(atoms[random.IntN(len(atoms))])
 		}
 		p := name.String()
-		if !plain(p) {
+		if !isPlain(p) {
 			continue
 		}
 		passed++
@@ -37,7 +37,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%d paths were plain", passed)
 	}
 	for _, p := range []string{"index.html", "assets/app-3f9a.js", "d001/f00001.txt", "content/monkeys.css"} {
-		if !plain(p) {
+		if !isPlain(p) {
 			t.Errorf("%q is not plain", p)
 		}
 	}
