@@ -1,13 +1,12 @@
-// Package bridge carries MCP between a desktop agent, which speaks it in lines over a
-// pipe, and a service, which answers it over HTTP.
+// Package bridge forwards MCP between a desktop agent, which speaks it in lines over a
+// pipe, and a service, which speaks it over HTTP.
 //
 // In go the lines of a reader, each a JSON-RPC message or an array of them; each is
-// posted to the endpoint, and what comes back is written as a line. What the service
-// refuses at its boundary, what never reaches it, and what it leaves unanswered, is
-// answered as a JSON-RPC error for each request, so that the agent always gets an
-// answer. Nothing of a message is changed, and nothing but the protocol's revision and
-// session, and what was warned of, is remembered. The key is sent to the endpoint and
-// nowhere else.
+// posted to the endpoint, and the response is written as a line. A request that the
+// service refuses at its boundary, that never reaches it, or that it leaves open gets
+// a JSON-RPC error, so that the agent always gets a response. Messages pass unchanged;
+// the bridge keeps only the protocol's revision, the session and the warnings that it
+// gave. The key is sent to the endpoint and nowhere else.
 //
 // Run returns ordinary errors, only of the reader and the writer.
 package bridge
@@ -15,6 +14,7 @@ package bridge
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,21 +39,16 @@ type Options struct {
 	UserAgent string
 	// Transport defaults to http.DefaultTransport.
 	Transport http.RoundTripper
-	// Idle is how long a service may go without a byte while it is waited for. Default 11 minutes:
-	// a confirmed call may apply migrations for ten.
+	// Idle is how long a response may go without a byte. Default 11 minutes: a confirmed
+	// call may apply migrations for ten.
 	Idle time.Duration
-	// Warn is told, in a sentence, of what the answers say is deprecated, once each.
-	// Default nobody.
+	// Warn gets a sentence about each deprecation in a response, once. Default none.
 	Warn func(sentence string)
 }
 
 const (
-	// longest is how long a line may be, and an answer, in bytes.
-	longest = 16 << 20
-	// atOnce is how many messages are under way at the same time.
-	atOnce = 8
-	// longestQuiet is the default of Idle.
-	longestQuiet = 11 * time.Minute
+	maxLine     = 16 << 20 // bytes of a line, and of a response
+	maxParallel = 8        // messages that are under way at the same time
 
 	headerProtocol = "Mcp-Protocol-Version"
 	headerSession  = "Mcp-Session-Id"
@@ -64,38 +59,32 @@ const (
 	rpcFailed = -32603
 )
 
-// bridge is one run.
 type bridge struct {
 	Options
 	http *http.Client
 
 	mu       sync.Mutex
-	protocol string // what initialize agreed on
+	protocol string // that initialize agreed on
 	session  string
-	warned   sync.Map // what of
+	warned   sync.Map // deprecations
 
 	writing sync.Mutex
 	out     io.Writer
 	failed  error // of out
 }
 
-// Run carries messages until in ends, and returns when what was under way is
-// answered. When ctx ends it gives up what is under way.
+// Run forwards messages until in ends, and returns when all responses are written. When ctx
+// ends it abandons the messages under way.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	if o.UserAgent == "" {
-		o.UserAgent = "pages"
-	}
-	if o.Idle == 0 {
-		o.Idle = longestQuiet
-	}
+	o.UserAgent, o.Idle = cmp.Or(o.UserAgent, "pages"), cmp.Or(o.Idle, 11*time.Minute)
 	b := &bridge{Options: o, out: out, http: &http.Client{
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key is for the endpoint alone
 	}}
 	lines, ended := make(chan []byte), make(chan error, 1)
-	go func() { ended <- read(ctx, in, lines) }()
+	go func() { ended <- readLines(ctx, in, lines) }()
 	var group sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxParallel)
 	for {
 		select {
 		case <-ctx.Done():
@@ -111,19 +100,19 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 				continue
 			}
 			if first := toolapi.ParseMessage(messages[0]); first.Method == "initialize" || first.ID == nil {
-				b.carry(ctx, line, messages) // what follows relies on it
+				b.forward(ctx, line, messages) // the following messages rely on it
 				continue
 			}
 			slots <- struct{}{}
-			group.Go(func() { defer func() { <-slots }(); b.carry(ctx, line, messages) })
+			group.Go(func() { defer func() { <-slots }(); b.forward(ctx, line, messages) })
 		}
 	}
 }
 
-// read sends the lines of in that are not empty.
-func read(ctx context.Context, in io.Reader, lines chan<- []byte) error {
+// readLines sends the lines of in that are not empty.
+func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
 	scan := bufio.NewScanner(in)
-	scan.Buffer(make([]byte, 64<<10), longest)
+	scan.Buffer(make([]byte, 64<<10), maxLine)
 	for scan.Scan() {
 		line := bytes.Clone(bytes.TrimSpace(scan.Bytes()))
 		if len(line) == 0 {
@@ -138,34 +127,34 @@ func read(ctx context.Context, in io.Reader, lines chan<- []byte) error {
 	return scan.Err()
 }
 
-// carry posts a line, writes what comes back, and answers the requests that nothing came back for.
-func (b *bridge) carry(ctx context.Context, line []byte, messages []json.RawMessage) {
+// forward posts a line and writes the response, and an error for each request without one.
+func (b *bridge) forward(ctx context.Context, line []byte, messages []json.RawMessage) {
 	parsed := make([]toolapi.Message, len(messages))
-	open := map[any]bool{} // ids of requests that are not answered
+	open := map[any]bool{} // ids of requests without a response
 	for i, raw := range messages {
 		parsed[i] = toolapi.ParseMessage(raw)
-		if id := value(parsed[i].ID); id != nil {
+		if id := comparableID(parsed[i].ID); id != nil {
 			open[id] = true
 		}
 	}
-	why, data := b.exchange(ctx, line, parsed, open)
+	reason, data := b.exchange(ctx, line, parsed, open)
 	for _, m := range parsed {
-		if id := value(m.ID); id != nil && open[id] {
-			b.write(failure(m.ID, rpcFailed, b.redact(why), json.RawMessage(b.redact(string(data)))))
+		if id := comparableID(m.ID); id != nil && open[id] {
+			b.write(failure(m.ID, rpcFailed, b.redact(reason), json.RawMessage(b.redact(string(data)))))
 		}
 	}
 }
 
-// exchange posts a line, and takes the requests that are answered out of open. It returns why the
-// others are not, and what the service said to that, if it was JSON.
-func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.Message, open map[any]bool) (why string, data []byte) {
+// exchange posts a line, writes the responses, and takes their requests out of open. For the others
+// it returns the reason, and the service's text if it is JSON.
+func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.Message, open map[any]bool) (reason string, data []byte) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	idle := time.AfterFunc(b.Idle, func() { cancel(errQuiet) })
+	idle := time.AfterFunc(b.Idle, func() { cancel(errIdle) })
 	defer idle.Stop()
 	broken := func(what string, err error) (string, []byte) {
-		if errors.Is(context.Cause(ctx), errQuiet) {
-			err = errQuiet
+		if errors.Is(context.Cause(ctx), errIdle) {
+			err = errIdle
 		}
 		return what + ": " + err.Error(), nil
 	}
@@ -174,7 +163,11 @@ func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.M
 		return broken("the service does not answer", err)
 	}
 	defer resp.Body.Close()
-	b.deprecated(resp)
+	if what, sentence, ok := toolapi.Deprecated(resp.Header, resp.Request.URL); ok && b.Warn != nil {
+		if _, warned := b.warned.LoadOrStore(what, true); !warned {
+			b.Warn(sentence)
+		}
+	}
 	if session := resp.Header.Get(headerSession); session != "" {
 		b.mu.Lock()
 		b.session = session
@@ -184,25 +177,33 @@ func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.M
 	body := &watched{resp.Body, func() { idle.Reset(b.Idle) }}
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if resp.StatusCode == http.StatusOK && strings.TrimSpace(kind) == "text/event-stream" {
-		if err := b.stream(body, open); err != nil {
+		if err := b.writeStream(body, open); err != nil {
 			return broken("the answer broke off", err)
 		}
 		return missing, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(body, longest))
+	text, err := io.ReadAll(io.LimitReader(body, maxLine))
 	switch {
 	case err != nil:
 		return broken("the answer broke off", err)
-	case b.pass(text, open), len(bytes.TrimSpace(text)) == 0 && resp.StatusCode < http.StatusMultipleChoices:
+	case b.writeResponse(text, open), len(bytes.TrimSpace(text)) == 0 && resp.StatusCode < http.StatusMultipleChoices:
 		return missing, nil
 	}
-	return boundary(resp.StatusCode, text), onlyJSON(text)
+	reason = fmt.Sprintf("the service answered with HTTP status %d", resp.StatusCode)
+	var refusal toolapi.Error
+	if json.Unmarshal(text, &refusal) == nil && refusal.Message != "" {
+		reason = refusal.Message
+	}
+	if !json.Valid(text) {
+		text = nil
+	}
+	return reason, text
 }
 
-// errQuiet ends an exchange in which nothing comes any more.
-var errQuiet = errors.New("nothing came for too long")
+// errIdle ends an exchange in which nothing comes any more.
+var errIdle = errors.New("nothing came for too long")
 
-// watched tells of every byte.
+// watched calls moved when bytes were read.
 type watched struct {
 	io.Reader
 	moved func()
@@ -217,18 +218,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deprecated warns once of each thing that an answer says is deprecated.
-func (b *bridge) deprecated(resp *http.Response) {
-	what, sentence, ok := toolapi.Deprecated(resp.Header, resp.Request.URL)
-	if !ok || b.Warn == nil {
-		return
-	}
-	if _, told := b.warned.LoadOrStore(what, true); !told {
-		b.Warn(sentence)
-	}
-}
-
-// post sends a line with the headers that its revision of MCP asks for.
+// post sends a line with the headers of its revision of MCP.
 func (b *bridge) post(ctx context.Context, line []byte, messages []toolapi.Message) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.Endpoint, bytes.NewReader(line))
 	if err != nil {
@@ -243,7 +233,7 @@ func (b *bridge) post(ctx context.Context, line []byte, messages []toolapi.Messa
 	b.mu.Lock()
 	protocol, session := b.protocol, b.session
 	b.mu.Unlock()
-	if len(messages) == 1 && messages[0].Protocol != "" { // the revisions that say it with each message
+	if len(messages) == 1 && messages[0].Protocol != "" { // stateless revisions name themselves in each message
 		protocol = messages[0].Protocol
 		r.Header.Set(headerMethod, messages[0].Method)
 		if messages[0].Tool != "" {
@@ -259,10 +249,10 @@ func (b *bridge) post(ctx context.Context, line []byte, messages []toolapi.Messa
 	return b.http.Do(r)
 }
 
-// stream writes the messages of an event stream as they come.
-func (b *bridge) stream(body io.Reader, open map[any]bool) error {
+// writeStream writes the messages of an event stream as they come.
+func (b *bridge) writeStream(body io.Reader, open map[any]bool) error {
 	scan := bufio.NewScanner(body)
-	scan.Buffer(make([]byte, 64<<10), longest)
+	scan.Buffer(make([]byte, 64<<10), maxLine)
 	var data []byte
 	for scan.Scan() {
 		line := scan.Bytes()
@@ -271,45 +261,54 @@ func (b *bridge) stream(body io.Reader, open map[any]bool) error {
 			data = append(data, '\n')
 		}
 		if len(line) == 0 && len(data) > 0 {
-			b.pass(data, open)
+			b.writeResponse(data, open)
 			data = nil
 		}
 	}
 	return scan.Err()
 }
 
-// reply is what is looked at of a message that comes back.
-type reply struct {
+// message is a JSON-RPC message of the service, as far as the bridge reads it.
+type message struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Method  *string         `json:"method"`
 }
 
-// pass writes an answer of the protocol, and takes the requests it answers out of open. It reports false of
-// what is none, as the boundary's are.
-func (b *bridge) pass(text []byte, open map[any]bool) bool {
-	var all []reply
+// writeResponse writes a message, or an array of them, and takes their requests out of open. It returns false for
+// other texts, such as a refusal of the boundary.
+func (b *bridge) writeResponse(text []byte, open map[any]bool) bool {
+	var all []message
 	if json.Unmarshal(text, &all) != nil {
-		all = make([]reply, 1)
+		all = make([]message, 1)
 		if json.Unmarshal(text, &all[0]) != nil {
 			return false
 		}
 	}
-	if len(all) == 0 || slices.ContainsFunc(all, func(r reply) bool { return r.Version != "2.0" }) {
+	if len(all) == 0 || slices.ContainsFunc(all, func(m message) bool { return m.Version != "2.0" }) {
 		return false
 	}
-	for _, r := range all {
-		if id := value(r.ID); r.Method == nil && id != nil {
+	for _, m := range all {
+		if id := comparableID(m.ID); m.Method == nil && id != nil {
 			delete(open, id)
 		}
 	}
-	b.learn(text)
+	var initialized struct {
+		Result struct {
+			Protocol string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(text, &initialized) == nil && initialized.Result.Protocol != "" {
+		b.mu.Lock()
+		b.protocol = initialized.Result.Protocol
+		b.mu.Unlock()
+	}
 	b.write(text)
 	return true
 }
 
-// value is an id to compare with others: a string or a number, nil for none.
-func value(id json.RawMessage) any {
+// comparableID returns an id as a string or a number; nil for none.
+func comparableID(id json.RawMessage) any {
 	var v any
 	if json.Unmarshal(id, &v) != nil {
 		return nil
@@ -321,37 +320,7 @@ func value(id json.RawMessage) any {
 	return nil
 }
 
-// learn remembers the revision that initialize agreed on.
-func (b *bridge) learn(text []byte) {
-	var m struct {
-		Result struct {
-			Protocol string `json:"protocolVersion"`
-		} `json:"result"`
-	}
-	if json.Unmarshal(text, &m) == nil && m.Result.Protocol != "" {
-		b.mu.Lock()
-		b.protocol = m.Result.Protocol
-		b.mu.Unlock()
-	}
-}
-
-// boundary is a refusal of the boundary in a sentence.
-func boundary(status int, text []byte) string {
-	var e toolapi.Error
-	if json.Unmarshal(text, &e) == nil && e.Message != "" {
-		return e.Message
-	}
-	return fmt.Sprintf("the service answered with HTTP status %d", status)
-}
-
-func onlyJSON(text []byte) []byte {
-	if !json.Valid(text) {
-		return nil
-	}
-	return text
-}
-
-// redact takes the key out of what is told: an error may hold what was sent.
+// redact removes the key from a text: an error may hold the request.
 func (b *bridge) redact(text string) string {
 	if b.Key == "" {
 		return text
@@ -359,7 +328,7 @@ func (b *bridge) redact(text string) string {
 	return strings.ReplaceAll(text, b.Key, "…")
 }
 
-// failure is a JSON-RPC error.
+// failure returns a JSON-RPC error.
 func failure(id json.RawMessage, code int, text string, data json.RawMessage) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -376,10 +345,10 @@ func failure(id json.RawMessage, code int, text string, data json.RawMessage) []
 }
 
 // write writes one line.
-func (b *bridge) write(message []byte) {
+func (b *bridge) write(text []byte) {
 	var line bytes.Buffer
-	if json.Compact(&line, message) != nil {
-		return // only what is JSON comes here
+	if json.Compact(&line, text) != nil {
+		return // every caller has JSON
 	}
 	line.WriteByte('\n')
 	b.writing.Lock()
