@@ -26,7 +26,9 @@ func Error(work userfile.WorkDir, dir string, err error) error {
 		return err
 	}
 	code := failure.ExitRefused
-	if isResource(list[0].Code) {
+	switch list[0].Code {
+	case migrate.CodeLocked, migrate.CodeDatabaseReadOnly, migrate.CodeDatabaseFull, migrate.CodeDatabaseUnavailable,
+		migrate.CodeDatabaseDamaged: // about this machine, not the site
 		code = failure.ExitResource
 	}
 	hasPlace := func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }
@@ -51,45 +53,30 @@ func errorList(err error) migrate.Errors {
 	return nil
 }
 
-// isResource reports whether a failure is this machine's and not the site's.
-func isResource(code string) bool {
-	return slices.Contains([]string{
-		migrate.CodeLocked, migrate.CodeDatabaseReadOnly, migrate.CodeDatabaseFull,
-		migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseDamaged,
-	}, code)
-}
-
 // Diagnostics returns the errors of package migrate in err as diagnostics of the site in dir; nil for none.
 func Diagnostics(dir string, err error) diagnostic.List {
 	var diags diagnostic.List
 	for _, e := range errorList(err) {
-		if e.Table != "" {
-			diags = append(diags, tableDiagnostic(dir, e))
-			continue
+		d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix}
+		if e.Table == "" {
+			d.File, d.Source = e.Pos.Filename, sourceLine(dir, e.Pos)
+			d.Line, d.Column = max(e.Pos.Line, 1), max(e.Pos.Column, 1)
+			d.EndLine, d.EndColumn = d.Line, d.Column+1
+		} else { // diagnostic.Locate finds the path of the table in the manifest
+			d.Path = "/bindings/submissions"
+			src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
+			if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
+				if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {
+					d.Path = fmt.Sprintf("/bindings/database/tables/%d", i)
+				}
+			}
 		}
-		diags = append(diags, diagnostic.Diagnostic{
-			Severity: diagnostic.Error, Code: e.Code, File: e.Pos.Filename,
-			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),
-			EndLine: max(e.Pos.Line, 1), EndColumn: max(e.Pos.Column, 1) + 1,
-			Message: e.Msg, Fix: e.Fix, Source: sourceLine(dir, e.Pos),
-		})
+		diags = append(diags, d)
 	}
 	return diags
 }
 
-// tableDiagnostic names the place of a missing table in the manifest, which diagnostic.Locate finds.
-func tableDiagnostic(dir string, e *migrate.Error) diagnostic.Diagnostic {
-	d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
-	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
-	if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
-		if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {
-			d.Path = fmt.Sprintf("/bindings/database/tables/%d", i)
-		}
-	}
-	return d
-}
-
-// sourceLine is the line of the site's file that pos is on; "" for none. A link that leads out of the site is not followed.
+// sourceLine returns the line of the site's file at pos; "" for none. A link that leads out of the site is not followed.
 func sourceLine(dir string, pos token.Position) string {
 	root, err := os.OpenRoot(dir)
 	if err != nil || pos.Line <= 0 {

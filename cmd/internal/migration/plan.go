@@ -88,11 +88,10 @@ func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
 	})
 }
 
-func (s *Site) planReport(plan migrate.Plan, withSQL bool, err error) PlanReport {
+func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	doc := PlanReport{
 		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes),
-		Rows:   []RowCount{},
-		Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
+		Rows: []RowCount{}, Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
 	}
 	for i, f := range plan.Files {
 		item := PlannedFile{f.Name, f.SHA256, f.DurationMS, f.Changed, ""}
@@ -107,11 +106,6 @@ func (s *Site) planReport(plan migrate.Plan, withSQL bool, err error) PlanReport
 	if err == nil {
 		doc.ForeignKeys = "ok"
 	}
-	return doc
-}
-
-func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
-	doc := s.planReport(plan, withSQL, err)
 	if s.term.JSON {
 		if err == nil {
 			s.term.PrintJSON(doc)
@@ -133,14 +127,14 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	case err != nil:
 		return err
 	case len(doc.Pending) == 0:
-		s.nothingToApply()
+		s.printNothingPending()
 	default:
 		fmt.Fprintln(s.term.Stdout, "foreign keys hold")
 	}
 	return nil
 }
 
-// printChanges prints a schema's differences as a diff is read.
+// printChanges prints a schema's differences as a diff.
 func printChanges(w io.Writer, changes []SchemaChange) {
 	for _, change := range changes {
 		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, change.Name)
@@ -155,4 +149,63 @@ func indented(text, before string) string {
 		out.WriteString(before + strings.TrimRight(line, "\r\n") + "\n")
 	}
 	return out.String()
+}
+
+// RehearsalReport is what `pages migrate rehearse --json` prints.
+type RehearsalReport struct {
+	OK       bool           `json:"ok"`
+	Applied  []Item         `json:"applied"`
+	Failed   string         `json:"failed,omitempty"`
+	Compared bool           `json:"compared"` // false when the site has no database yet
+	Schema   []SchemaChange `json:"schema"`   // from the site's database to the rehearsed one
+	Warnings []string       `json:"warnings"`
+}
+
+// Rehearse runs all migrations on an empty database, and compares its schema with the site's.
+func (s *Site) Rehearse(ctx context.Context) error {
+	progress, stop := watchProgress(s.term)
+	defer stop()
+	return s.Read(ctx, migrate.Options{Progress: progress}, func(m *migrate.Migrator) error {
+		h, err := m.Rehearse(ctx)
+		stop()
+		return s.printRehearsal(h, err)
+	})
+}
+
+func (s *Site) printRehearsal(h migrate.Rehearsal, err error) error {
+	doc := RehearsalReport{
+		OK: err == nil && len(h.Changes) == 0, Applied: items(h.Applied), Failed: h.Failed,
+		Compared: h.Compared, Schema: schemaChanges(h.Changes), Warnings: s.warnings(h.Warnings),
+	}
+	var differs error
+	if len(h.Changes) > 0 {
+		differs = failure.Refused("migration_schema_differs", "the schema of the site's database is not the one its migrations give",
+			"what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew")
+	}
+	if s.term.JSON {
+		if err == nil {
+			s.term.PrintJSON(doc)
+			if differs != nil {
+				differs = &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
+			}
+			return differs
+		}
+		return s.printFailed(err, doc)
+	}
+	s.term.ProgressWarnings(doc.Warnings)
+	if err != nil {
+		if n := len(h.Applied); n > 0 {
+			fmt.Fprintf(s.term.Stderr, "%s ran before it; nothing was written\n", wording.Count(n, "file"))
+		}
+		return err
+	}
+	printChanges(s.term.Stdout, doc.Schema)
+	if differs == nil {
+		same := "; its schema is that of the site's database"
+		if !h.Compared {
+			same = "; the site has no database to compare with"
+		}
+		s.term.Progress("%s ran on an empty database%s", wording.Count(len(h.Applied), "migration"), same)
+	}
+	return differs
 }

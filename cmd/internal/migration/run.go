@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
@@ -91,13 +94,13 @@ func (s *Site) printRun(result migrate.Result, err error) error {
 		return err
 	}
 	if len(result.Applied)+len(result.Squashed) == 0 {
-		s.nothingToApply()
+		s.printNothingPending()
 	}
 	return nil
 }
 
-// nothingToApply says that nothing was pending, and why where nothing ever can be.
-func (s *Site) nothingToApply() {
+// printNothingPending prints that nothing is pending, and that a site without a folder of migrations never has anything pending.
+func (s *Site) printNothingPending() {
 	if s.Manifest.Bindings.Database.Migrations == "" {
 		s.term.Progress("nothing to apply: the manifest names no folder of migrations")
 		return
@@ -120,4 +123,49 @@ func Warnings(work userfile.WorkDir, dir string, notices []migrate.Notice) []str
 
 func (s *Site) warnings(notices []migrate.Notice) []string {
 	return Warnings(userfile.WorkDir(s.term.Dir), s.Dir, notices)
+}
+
+const (
+	progressAfter = time.Second // nobody could read it of a shorter run
+	progressEvery = 100 * time.Millisecond
+)
+
+// watchProgress shows the progress of a longer run on a terminal. stop removes the line again; it may be called twice.
+func watchProgress(t *terminal.Terminal) (report func(migrate.Progress), stop func()) {
+	if t.JSON || t.Quiet || !terminal.IsTerminal(t.Stderr) {
+		return nil, func() {}
+	}
+	var mu sync.Mutex
+	var now migrate.Progress
+	begin := t.Now()
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		shown := false
+		for {
+			select {
+			case <-ended:
+				if shown {
+					fmt.Fprint(t.Stderr, "\r\x1b[K")
+				}
+				return
+			case <-ticker.C:
+			}
+			mu.Lock()
+			p := now
+			mu.Unlock()
+			if took := t.Now().Sub(begin); took >= progressAfter && p.Total > 0 {
+				shown = true
+				fmt.Fprintf(t.Stderr, "\r\x1b[K[%d/%d] %s  %.1f s", p.Done+1, p.Total, p.Name, took.Seconds())
+			}
+		}
+	}()
+	report = func(p migrate.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		now = p
+	}
+	return report, sync.OnceFunc(func() { close(ended); <-done })
 }

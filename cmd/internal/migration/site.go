@@ -1,11 +1,11 @@
-// Package migration runs the migrations of a site on its local database, and tells people and programs of it.
+// Package migration runs the migrations of a site on its local database, and prints reports for people and programs.
 //
 // In go the site's folder, the place of its state and a terminal; out come the documents that --json prints, and a
 // *failure.Error or *failure.RefusedError: a file that was refused is shown with its line, a database that cannot be used ends the
 // command with another code. Write holds the lock of migrations while it runs; Read writes nothing, not even a state folder. A Site
 // is for one goroutine.
 //
-// It never decides what a migration may do (package migrate does), and never asks anybody.
+// It never decides what a migration may do (package migrate does), and never asks a question.
 package migration
 
 import (
@@ -60,10 +60,8 @@ func Find(dir string, o Options) (*Site, error) {
 		return nil, &failure.RefusedError{Report: diagnostic.NewReport(o.Term.Shown(path), diags), Source: src}
 	}
 	if m.Bindings.Database == nil {
-		return nil, &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-database", Message: "the site declares no database",
-			Fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName,
-		}
+		return nil, failure.Refused("no-database", "the site declares no database",
+			`add "bindings": {"database": {"migrations": "migrations"}} to `+manifest.FileName)
 	}
 	s, err := o.States.State(dir)
 	if err != nil {
@@ -115,17 +113,17 @@ func (s *Site) fail(err error) error { return Error(userfile.WorkDir(s.term.Dir)
 // printFailed prints one JSON document that holds the fields of doc and those of an error.
 func (s *Site) printFailed(err error, doc any) error {
 	err = s.fail(err)
-	var said any
+	var report any
 	code := failure.ExitRefused
 	if file, ok := errors.AsType[*failure.RefusedError](err); ok {
-		said = file.Report
+		report = file.Report
 	} else if f, ok := errors.AsType[*failure.Error](err); ok && !errors.Is(err, context.Canceled) {
-		said, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
+		report, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
 	} else {
 		return err
 	}
 	fields := map[string]any{}
-	for _, part := range []any{doc, said} {
+	for _, part := range []any{doc, report} {
 		text, err := json.Marshal(part)
 		if err != nil {
 			return err

@@ -32,7 +32,7 @@ import (
 // FileName is the file that is looked for beside the manifest.
 const FileName = "seed.sql"
 
-// table remembers what was seeded.
+// table records what was seeded.
 const table = "_pages_seeds"
 
 // Report is what `pages state seed --json` prints.
@@ -54,10 +54,9 @@ type Options struct {
 	// Open opens the site's database, once the file is known to be readable.
 	Open     func(context.Context) (*sqlshell.Database, error)
 	Manifest *manifest.Manifest
-	Applied  func(name string) // is called for each migration that was applied
+	Applied  func(name string) // called for each migration that was applied
 }
 
-// run is one file and the database it is for.
 type run struct {
 	o         Options
 	db        *sqlshell.Database
@@ -84,7 +83,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if report.Seeded, err = r.isDue(ctx); err != nil || !report.Seeded {
 		return report, err
 	}
-	report.Ran, err = transfer.Script(ctx, db, o.WorkDir.Rel(o.File), in, transfer.ScriptOptions{Dump: true, Last: r.remember})
+	report.Ran, err = transfer.Script(ctx, db, o.WorkDir.Rel(o.File), in, transfer.ScriptOptions{Dump: true, Last: r.record})
 	return report, sqlshell.Failure(err, sqlshell.NothingChanged)
 }
 
@@ -93,15 +92,12 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	shown := o.WorkDir.Rel(o.File)
 	in, err = userfile.OpenRegular(o.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-seed", Message: "there is no " + shown,
-			Fix: "write INSERT statements there, or name another file with --file",
-		}
+		return nil, "", failure.Refused("no-seed", "there is no "+shown, "write INSERT statements there, or name another file with --file")
 	}
 	h := sha256.New()
 	if err == nil {
 		if _, err = io.Copy(h, in); err != nil {
-			_ = in.Close() // it was only read
+			_ = in.Close() // only read
 		}
 	}
 	if err != nil {
@@ -114,7 +110,7 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	return in, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// migrate makes the tables that a seed fills.
+// migrate applies pending migrations, which make the tables that a seed fills.
 func (r *run) migrate(ctx context.Context, report *Report) (err error) {
 	if r.o.Manifest == nil || r.o.Manifest.Bindings.Database == nil {
 		return nil // Open has refused it
@@ -161,28 +157,21 @@ func (r *run) isDue(ctx context.Context) (bool, error) {
 	case last == "" || r.o.Force:
 		return true, nil
 	case last != r.sum:
-		return false, &failure.Error{
-			Exit: failure.ExitRefused, Code: "seed-changed", Message: fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
-			Fix: "pages state reset begins anew; --force runs it on what is there",
-		}
+		return false, failure.Refused("seed-changed", fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
+			"pages state reset begins anew; --force runs it on what is there")
 	}
 	return false, nil
 }
 
-// remember writes down, in the transaction of the seed, that it was run.
-func (r *run) remember(ctx context.Context) error {
-	_, err := r.db.Run(
-		ctx,
-		"CREATE TABLE IF NOT EXISTS "+table+" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT",
-		nil,
-		nil,
-		nil,
-	)
-	if err != nil {
+// record writes, in the transaction of the seed, that it was run.
+func (r *run) record(ctx context.Context) error {
+	const create = "CREATE TABLE IF NOT EXISTS " + table +
+		" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"
+	if _, err := r.db.Run(ctx, create, nil, nil, nil); err != nil {
 		return err
 	}
-	const insert = " (name, sha256, applied_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = " +
-		"excluded.applied_at"
-	_, err = r.db.Run(ctx, "INSERT INTO "+table+insert, []any{r.name, r.sum, r.o.Now().UTC().Format(time.RFC3339)}, nil, nil)
+	const insert = "INSERT INTO " + table + " (name, sha256, applied_at) VALUES (?, ?, ?)" +
+		" ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = excluded.applied_at"
+	_, err := r.db.Run(ctx, insert, []any{r.name, r.sum, r.o.Now().UTC().Format(time.RFC3339)}, nil, nil)
 	return err
 }

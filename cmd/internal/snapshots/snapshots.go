@@ -3,7 +3,7 @@
 // In go the state folder and a function; With holds the lock of snapshots around it. Out come the documents that --json prints, and
 // refusals of package snapshot as *failure.Error. It is safe for concurrent use: one process after another.
 //
-// It never asks, and never touches the state itself: the function that it calls does.
+// It never asks, and never changes the state itself: the function that it calls does.
 package snapshots
 
 import (
@@ -52,12 +52,8 @@ func Error(err error) error {
 	if _, known := errors.AsType[*failure.Error](err); known || err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return failure.Resource(
-		"state-unusable",
-		"the state could not be read or written",
-		"free some disk, or make the state folder one that you may write to",
-		err,
-	)
+	return failure.Resource("state-unusable",
+		"the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
 }
 
 // Saved is what `pages state save --json` and `pages state load --json` print.
