@@ -2,9 +2,12 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,25 +25,25 @@ type Call struct {
 	IdempotencyKey string
 	// Replays says that a tool which this version does not know takes a key.
 	Replays bool
-	// Whole refuses a success that lacks what the tool's results have, if this version knows the
-	// tool: for who acts by the answer, and does not only pass it on.
-	Whole bool
+	// Complete refuses a success that lacks a property of the tool's results, if this version knows
+	// the tool: for callers that act on the response, and do not only pass it on.
+	Complete bool
 }
 
-// migrationTime is how long a confirmed call may apply migrations before it answers.
+// migrationTime is how long a confirmed call may apply migrations before it responds.
 const migrationTime = 10 * time.Minute
 
-// Answer is the result of a call.
-type Answer struct {
-	// Body is the answer as it came, without the key.
+// Response is the result of a call.
+type Response struct {
+	// Body is the response as it came, without the key.
 	Body      json.RawMessage
 	RequestID string
-	// At is the time by the service's clock; zero where an answer does not say it.
+	// At is the time by the service's clock; zero for a response without it.
 	At time.Time
 }
 
 // Do calls a tool. Its error is one of this package's four, or of ctx.
-func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
+func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	arguments := call.Arguments
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
@@ -62,58 +65,54 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	case replays && named.Key == nil:
 		r.header.Set(toolapi.HeaderIdempotencyKey, newID())
 	}
-	// Proposing changes nothing, and confirming twice gets the first answer.
+	// Proposing changes nothing, and confirming twice gets the first response.
 	r.safe = replays || known && t.Effect != toolapi.Writes || named.Confirmation != ""
 	if named.Confirmation != "" {
 		r.work = migrationTime
 	}
 	a, err := c.send(ctx, r)
 	if err != nil {
-		return Answer{RequestID: a.id}, err
+		return Response{RequestID: a.id}, err
 	}
 	result, err := c.result(call.Tool, a)
-	if err == nil && known && call.Whole {
+	if err == nil && known && call.Complete {
 		err = requireProperty(a, t.Lacks(result.Body))
 	}
 	return result, err
 }
 
-// requireProperty is the fault of a success that lacks a property.
-func requireProperty(a response, lacks string) error {
+// requireProperty returns the error of a success that lacks a property; nil for "".
+func requireProperty(a httpResponse, lacks string) error {
 	if lacks == "" {
 		return nil
 	}
 	return &ContractError{a.status, "has no " + strconv.Quote(lacks), a.id}
 }
 
-// result branches on ok.
-func (c *Client) result(tool string, a response) (Answer, error) {
-	body := c.redactBytes(a.body)
+// result reads a response with status 200: a success, or a *RefusalError.
+func (c *Client) result(tool string, a httpResponse) (Response, error) {
+	body := a.body
+	if c.key != "" {
+		body = bytes.ReplaceAll(body, []byte(c.key), []byte(Hint(c.key)))
+	}
 	var head struct {
 		OK *bool `json:"ok"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
-		return Answer{RequestID: a.id}, &ContractError{a.status, "is no JSON object", a.id}
+		return Response{RequestID: a.id}, &ContractError{a.status, "is no JSON object", a.id}
 	}
 	switch {
 	case head.OK == nil:
-		return Answer{RequestID: a.id}, &ContractError{a.status, `has no "ok"`, a.id}
+		return Response{RequestID: a.id}, &ContractError{a.status, `has no "ok"`, a.id}
 	case *head.OK:
 		at, _ := http.ParseTime(a.header.Get("Date")) // zero, if it is none
-		return Answer{Body: body, RequestID: a.id, At: at}, nil
+		return Response{Body: body, RequestID: a.id, At: at}, nil
 	}
 	refused := &RefusalError{Tool: tool, Boundary: a.header.Get(toolapi.HeaderToolError) == "true", RequestID: a.id}
 	if err := json.Unmarshal(body, &refused.Refusal); err != nil || refused.Refusal.Code == "" {
-		return Answer{RequestID: a.id}, &ContractError{a.status, "is a refusal without a code", a.id}
+		return Response{RequestID: a.id}, &ContractError{a.status, "is a refusal without a code", a.id}
 	}
-	return Answer{Body: body, RequestID: a.id}, refused
-}
-
-func (c *Client) redactBytes(body []byte) []byte {
-	if c.key == "" {
-		return body
-	}
-	return bytes.ReplaceAll(body, []byte(c.key), []byte(Hint(c.key)))
+	return Response{Body: body, RequestID: a.id}, refused
 }
 
 // Run calls a tool of the contract with typed arguments and result.
@@ -122,7 +121,7 @@ func Run[A, R any](ctx context.Context, c *Client, t toolapi.Typed[A, R], argume
 	if err != nil {
 		return result, err
 	}
-	a, err := c.Do(ctx, Call{Tool: t.Name, Arguments: text, Whole: true})
+	a, err := c.Do(ctx, Call{Tool: t.Name, Arguments: text, Complete: true})
 	if err != nil {
 		return result, err
 	}
@@ -143,8 +142,7 @@ type ToolInfo struct {
 	Result      json.RawMessage `json:"result"`
 }
 
-// Tools reads the service's interface description: every tool, in the order of their
-// names.
+// Tools reads the service's interface description: every tool, in the order of their names.
 func (c *Client) Tools(ctx context.Context) ([]ToolInfo, error) {
 	a, err := c.send(ctx, request{method: http.MethodGet, path: toolapi.OpenAPIPath, window: newWindow(c), safe: true})
 	if err != nil {
@@ -157,16 +155,88 @@ func (c *Client) Tools(ctx context.Context) ([]ToolInfo, error) {
 	return tools, nil
 }
 
-// takesConfirmation reports whether a schema of arguments takes a confirmation.
-func takesConfirmation(schema json.RawMessage) bool {
-	var s struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	return json.Unmarshal(schema, &s) == nil && s.Properties["confirmation_id"] != nil
+// document is an OpenAPI document, as far as it describes tools.
+type document struct {
+	OpenAPI string `json:"openapi"`
+	Paths   map[string]struct {
+		Post *operation `json:"post"`
+	} `json:"paths"`
+	Components struct {
+		Schemas map[string]json.RawMessage `json:"schemas"`
+	} `json:"components"`
 }
 
-// toolOf is the name of the tool of a path; false for another path.
-func toolOf(path string) (string, bool) {
-	name, ok := strings.CutPrefix(path, toolapi.ToolsPath)
-	return name, ok && name != "" && !strings.Contains(name, "/")
+type operation struct {
+	Summary     string `json:"summary"`
+	Description string `json:"description"`
+	Parameters  []struct {
+		Name string `json:"name"`
+		In   string `json:"in"`
+	} `json:"parameters"`
+	RequestBody struct {
+		Content map[string]media `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
+		Content map[string]media `json:"content"`
+	} `json:"responses"`
+}
+
+type media struct {
+	Schema json.RawMessage `json:"schema"`
+}
+
+var errNoTools, errNoJSON = errors.New("it lists no tools"), errors.New("it is no JSON")
+
+func parseTools(text []byte) ([]ToolInfo, error) {
+	var d document
+	if !json.Valid(text) {
+		return nil, errNoJSON
+	}
+	if json.Unmarshal(text, &d) != nil { // which would name types of ours
+		return nil, errNoTools
+	}
+	tools := []ToolInfo{}
+	for path, item := range d.Paths {
+		name, ok := strings.CutPrefix(path, toolapi.ToolsPath)
+		if !ok || name == "" || strings.Contains(name, "/") || item.Post == nil {
+			continue
+		}
+		t := ToolInfo{Name: name, Title: item.Post.Summary, Description: item.Post.Description}
+		for _, p := range item.Post.Parameters {
+			t.Replays = t.Replays || p.In == "header" && strings.EqualFold(p.Name, toolapi.HeaderIdempotencyKey)
+		}
+		t.Arguments = d.resolve(item.Post.RequestBody.Content["application/json"].Schema)
+		var arguments struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		t.TwoCalls = json.Unmarshal(t.Arguments, &arguments) == nil && arguments.Properties["confirmation_id"] != nil
+		t.Result = item.Post.Responses["200"].Content["application/json"].Schema
+		var response struct {
+			OneOf []json.RawMessage `json:"oneOf"` // the result first, then the refusal
+		}
+		if json.Unmarshal(t.Result, &response) == nil && len(response.OneOf) > 0 {
+			t.Result = response.OneOf[0]
+		}
+		t.Result = d.resolve(t.Result)
+		tools = append(tools, t)
+	}
+	if len(tools) == 0 {
+		return nil, errNoTools
+	}
+	slices.SortFunc(tools, func(a, b ToolInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return tools, nil
+}
+
+// resolve follows a reference to a schema of the document.
+func (d *document) resolve(schema json.RawMessage) json.RawMessage {
+	var s struct {
+		Ref string `json:"$ref"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return schema
+	}
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return d.Components.Schemas[name]
+	}
+	return schema
 }

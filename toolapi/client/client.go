@@ -1,10 +1,10 @@
 // Package client calls the Workspace tool API over HTTP and keeps to its whole
 // contract (platform document, sections 1 to 9).
 //
-// In go a base address, a key and calls; out come answers, or one of four errors:
+// In go a base address, a key and calls; out come responses, or one of four errors:
 // *RefusalError when a call was admitted and refused (HTTP 200, ok false), *StatusError
 // when the boundary or an upload was refused (HTTP 4xx and 5xx), *TransportError when
-// no answer came, and *ContractError when the answer is not what the contract says.
+// no response came, and *ContractError when the response breaks the contract.
 // None of them, and no warning, holds the key, even when the service echoes it.
 //
 // A call is repeated only where that is safe: what reads, what carries an
@@ -17,11 +17,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"net/url"
@@ -42,22 +42,22 @@ type Options struct {
 	Key string
 	// UserAgent defaults to "pages".
 	UserAgent string
-	// Transport defaults to a transport of the client's own, which goes through the
-	// proxies of the environment, but to this machine.
+	// Transport defaults to NewTransport.
 	Transport http.RoundTripper
-	// Patience is how long an upload is tried without any progress, and how long a rate
-	// limit is waited out. Default 2 minutes.
-	Patience time.Duration
-	// CallPatience is how long any other call is tried. Default 10 s, at most Patience.
-	CallPatience time.Duration
+	// UploadRetryTime is how long an upload is tried without any progress, and how long
+	// a rate limit is waited out. Default 2 minutes.
+	UploadRetryTime time.Duration
+	// CallRetryTime is how long any other call is tried. Default 10 s, at most
+	// UploadRetryTime.
+	CallRetryTime time.Duration
 	// Idle is how long one try may go without a byte. Default 30 s.
 	Idle time.Duration
 	// Now defaults to time.Now.
 	Now func() time.Time
 	// Sleep waits, or returns early with the error of ctx. Default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Warn is told, in a sentence, what a person should know: what is deprecated,
-	// once each, and for what the client waits. Default nobody.
+	// Warn gets sentences for a person: what is deprecated, once each, and for what
+	// the client waits. Default none.
 	Warn func(sentence string)
 }
 
@@ -65,12 +65,11 @@ type Options struct {
 type Client struct {
 	base   *url.URL
 	key    string
-	agent  string
 	http   *http.Client
 	o      Options
-	tools  *window // of the calls of tools
-	blobs  *window // of upload endpoints 2 to 4
-	warned sync.Map
+	tools  *window  // of the calls of tools
+	blobs  *window  // of upload endpoints 2 to 4
+	warned sync.Map // deprecations
 	known  func() map[string]*toolapi.Tool
 }
 
@@ -80,29 +79,20 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
-	}
-	if o.CallPatience == 0 {
-		o.CallPatience = 10 * time.Second
-	}
-	o.CallPatience = min(o.CallPatience, o.Patience)
-	if o.Idle == 0 {
-		o.Idle = 30 * time.Second
-	}
+	o.UploadRetryTime = cmp.Or(o.UploadRetryTime, 2*time.Minute)
+	o.CallRetryTime = min(cmp.Or(o.CallRetryTime, 10*time.Second), o.UploadRetryTime)
+	o.Idle = cmp.Or(o.Idle, 30*time.Second)
+	o.UserAgent = cmp.Or(o.UserAgent, "pages")
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = "pages"
-	}
 	if o.Transport == nil {
 		o.Transport = NewTransport()
 	}
-	c := &Client{base: base, key: o.Key, agent: o.UserAgent, o: o}
+	c := &Client{base: base, key: o.Key, o: o}
 	c.http = &http.Client{
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -121,8 +111,8 @@ func New(o Options) (*Client, error) {
 // BaseURL is the service's address as [Address] gives it.
 func (c *Client) BaseURL() string { return baseURL(c.base) }
 
-// Address is the one way to write the address of a service to which a key goes: without a
-// slash or /api/v1 at its end. What is none is an [*AddressError].
+// Address returns the canonical form of the address of a service to which a key goes: without a
+// slash or /api/v1 at its end. The error is an [*AddressError].
 func Address(text string) (string, error) {
 	base, err := parseBase(text, true)
 	if err != nil {
@@ -133,7 +123,7 @@ func Address(text string) (string, error) {
 
 func baseURL(base *url.URL) string { return strings.TrimSuffix(base.String(), "/") }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Tool returns the definition of a tool that this version of the contract knows.
@@ -142,23 +132,22 @@ func (c *Client) Tool(name string) (*toolapi.Tool, bool) {
 	return t, ok
 }
 
-// NewTransport is the default of Options.Transport: it keeps as many connections as an upload uses, and what is
-// for this machine stays on it.
+// NewTransport returns the default of Options.Transport. It keeps as many connections as an upload uses, and goes through
+// the proxies of the environment, except to this machine.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 proxy,
 		DialContext:           dial,
 		TLSHandshakeTimeout:   10 * time.Second,
-		MaxIdleConnsPerHost:   maxIdle,
-		WriteBufferSize:       writeBuffer,
+		MaxIdleConnsPerHost:   16,
+		WriteBufferSize:       64 << 10, // a request with most files is sent in one piece
 		IdleConnTimeout:       time.Minute,
 		ForceAttemptHTTP2:     true,
 		ExpectContinueTimeout: time.Second,
 	}
 }
 
-// proxy is that of the environment. What is for this machine goes through none: a key goes
-// there over plain http, and a proxy would read it.
+// proxy is that of the environment; none for this machine, to which a key goes over plain http: a proxy would read it.
 func proxy(r *http.Request) (*url.URL, error) {
 	if Local(r.URL.Hostname()) {
 		return nil, nil //nolint:nilnil // none is used, and nothing went wrong
@@ -166,8 +155,7 @@ func proxy(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// dial asks nobody where names of this machine are (RFC 6761, section 6.3): a resolver could answer with
-// another one.
+// dial resolves names of this machine by itself (RFC 6761, section 6.3): a resolver could name another one.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	host, port, err := net.SplitHostPort(address)
@@ -183,18 +171,12 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-const (
-	maxIdle = 16
-	// writeBuffer holds a request with most files: it is sent in one piece.
-	writeBuffer = 64 << 10
-)
-
 // AddressError says why a base address cannot be called.
 type AddressError struct{ Address, Reason, Fix string }
 
 func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", e.Address, e.Reason) }
 
-// schemeFix is for an address that lacks http:// or https://, if that is all.
+// schemeFix adds the scheme to an address that only lacks it.
 func schemeFix(address string) string {
 	if u, err := url.Parse("https://" + address); err == nil && u.User == nil && !strings.Contains(address, "://") &&
 		bareHost.MatchString(u.Host) {
@@ -238,7 +220,7 @@ func Local(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// SiteURL is where the site of a hostname is visited: a service on this machine serves
+// SiteURL returns the address of the site of a hostname. A service on this machine serves
 // its sites on its own port.
 func (c *Client) SiteURL(hostname string) string {
 	if hostname == "" {
@@ -265,20 +247,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newID is a request id of our own.
+// newID returns a request id, or an idempotency key.
 func newID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "pages-" + hex.EncodeToString(b[:])
-}
-
-// jitter is a random part of d.
-func jitter(d time.Duration) time.Duration {
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(d)+1))
-	if err != nil {
-		return d
-	}
-	return time.Duration(n.Int64())
 }
 
 func (c *Client) warn(format string, args ...any) {
@@ -287,18 +260,16 @@ func (c *Client) warn(format string, args ...any) {
 	}
 }
 
-// shownKey is how much of a key is shown to tell it by.
-const shownKey = 10
-
-// Hint is the start of a key, to tell it from others; never enough to use it.
+// Hint returns the start of a key, to tell it from others; never enough to use it.
 func Hint(key string) string {
-	if len(key) < 3*shownKey {
+	const shown = 10
+	if len(key) < 3*shown {
 		return "…"
 	}
-	return key[:shownKey] + "…"
+	return key[:shown] + "…"
 }
 
-// redact takes the key out of a text.
+// redact replaces the key in a text by its hint.
 func (c *Client) redact(s string) string {
 	if c.key == "" {
 		return s

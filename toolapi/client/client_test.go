@@ -393,7 +393,7 @@ func TestPartialAnswers(t *testing.T) {
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, said) })
 	c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
 	call := func(tool string) error {
-		_, err := c.Do(t.Context(), client.Call{Tool: tool, Whole: true})
+		_, err := c.Do(t.Context(), client.Call{Tool: tool, Complete: true})
 		return err
 	}
 	const in = `{"ok":true,"more":1,"workspace":"a","working_in":{}`
@@ -532,7 +532,7 @@ func TestOnePiece(t *testing.T) {
 	for _, size := range []int{0, 1, 20_000, 5 << 20} {
 		text := bytes.Repeat([]byte("x"), size)
 		for name, body := range map[string]func() io.ReadCloser{
-			"whole": func() io.ReadCloser { return client.Whole{Reader: bytes.NewReader(text)} }, "read": func() io.ReadCloser {
+			"whole": func() io.ReadCloser { return client.MemoryBody{Reader: bytes.NewReader(text)} }, "read": func() io.ReadCloser {
 				return io.NopCloser(iotest.OneByteReader(bytes.NewReader(text[:min(size, 1000)])))
 			},
 		} {

@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// RefusalError is a call that was admitted and refused (platform document, section
-// 7.2).
+// RefusalError is a call that was admitted and refused (platform document, section 7.2).
 type RefusalError struct {
 	Tool    string
 	Refusal toolapi.ToolRefusal
@@ -28,7 +27,7 @@ func (e *RefusalError) Error() string {
 type StatusError struct {
 	Status        int
 	Code, Message string
-	// RetryAfter is what the answer said, in seconds; 0 for nothing.
+	// RetryAfter is that of the response, in seconds; 0 for none.
 	RetryAfter int
 	RequestID  string
 }
@@ -46,9 +45,9 @@ func (e *StatusError) Error() string {
 // Temporary reports whether the same request may pass later.
 func (e *StatusError) Temporary() bool { return isTemporary(e.Status) }
 
-// TransportError is a request that got no answer.
+// TransportError is a request that got no response.
 type TransportError struct {
-	// Reached says that the service may have got the request.
+	// Reached says that the service may have received the request.
 	Reached   bool
 	RequestID string
 	Err       error
@@ -57,14 +56,14 @@ type TransportError struct {
 func (e *TransportError) Error() string { return "the service does not answer: " + e.Err.Error() }
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Untrusted reports whether who answered did not show that it is the service: by its
-// certificate, or because it speaks plain http. Nothing was sent to it.
+// Untrusted reports whether the server could not show that it is the service: it has a bad
+// certificate, or speaks plain http. Nothing was sent to it.
 func (e *TransportError) Untrusted() bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](e.Err)
 	return ok || errors.Is(e.Err, http.ErrSchemeMismatch)
 }
 
-// ContractError is an answer that is not what the contract says.
+// ContractError is a response that breaks the contract.
 type ContractError struct {
 	Status    int
 	Problem   string

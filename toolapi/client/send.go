@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -20,23 +21,18 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file sends one request, again where that is safe, and reads its answer. When
+// This file sends one request, again where that is safe, and reads its response. When
 // to repeat follows the upload protocol (section 2.6): connection errors, 408, 429,
-// 500, 502, 503 and 504, with full jitter from 250 ms to 8 s, until the client's
-// patience has passed without progress. No other status is ever repeated.
+// 500, 502, 503 and 504, with full jitter from 250 ms to 8 s, until the client's retry
+// time has passed without progress. No other status is ever repeated.
 
 const (
-	// maxAnswer is as much of an answer as is read.
-	maxAnswer = 16 << 20
-	// maxRefusal is as much of a refusal as is read.
-	maxRefusal = 1 << 20
+	maxResponse = 16 << 20 // bytes of a response that are read
+	maxRefusal  = 1 << 20  // and of a refusal
 
-	// longestWait is as much as a wait is taken for, in seconds: nobody waits so long, and a
-	// time.Duration holds it.
-	longestWait = 1 << 30
+	maxWait = 1 << 30 // seconds; a time.Duration holds it
 
-	// toldTries is after how many tries a person is told that there will be more.
-	toldTries = 3
+	warnTries = 3 // after so many tries a person hears of further ones
 
 	firstPause = 250 * time.Millisecond
 	longPause  = 8 * time.Second
@@ -50,42 +46,40 @@ type request struct {
 	// body opens the body anew for each try; nil for none.
 	body func() (io.ReadCloser, error)
 	size int64
-	// safe says that the request may be sent again when its answer was lost.
+	// safe says that the request may be sent again when its response was lost.
 	safe bool
 	// work is how long the service may work without a byte, beyond Options.Idle.
 	work   time.Duration
 	window *window
-	// patient gives the request the patience of an upload.
-	patient bool
-	// since is when there last was progress; nil for when the request began.
+	// upload gives the request the retry time of an upload.
+	upload bool
+	// since returns when there last was progress; nil for when the request began.
 	since func() time.Time
-	limit int64 // longest answer; 0 for maxAnswer
-	// busy is told of every try that is to be repeated.
-	busy func()
+	// retrying is called for every try that will be repeated.
+	retrying func()
 }
 
-// response is what a request was answered with.
-type response struct {
+// httpResponse is a response that was read to its end.
+type httpResponse struct {
 	status int
 	header http.Header
 	body   []byte
 	id     string // request id, as the service gave it
 }
 
-// jsonBody is a body that is held in memory.
 func jsonBody(text []byte) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) { return Whole{bytes.NewReader(text)}, nil }
+	return func() (io.ReadCloser, error) { return MemoryBody{bytes.NewReader(text)}, nil }
 }
 
-// Whole is a body that is in memory. A short one is sent in one piece with the head of
+// MemoryBody is a body that is in memory. A short one is sent in one piece with the head of
 // its request; net/http sends the head of any other by itself, and first.
-type Whole struct{ *bytes.Reader }
+type MemoryBody struct{ *bytes.Reader }
 
 // Close implements io.Closer.
-func (Whole) Close() error { return nil }
+func (MemoryBody) Close() error { return nil }
 
-// send sends r until it is answered or patience ends.
-func (c *Client) send(ctx context.Context, r request) (response, error) {
+// send sends r until it gets a response or the retry time ends.
+func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 	began, id, pause := c.o.Now(), newID(), firstPause
 	since := func() time.Time { return began }
 	if r.since != nil {
@@ -93,52 +87,43 @@ func (c *Client) send(ctx context.Context, r request) (response, error) {
 	}
 	for n := 1; ; n++ {
 		if err := r.window.acquire(ctx); err != nil {
-			return response{}, withID(err, id)
+			if status, ok := errors.AsType[*StatusError](err); ok && status.RequestID == "" {
+				status.RequestID = id
+			}
+			return httpResponse{}, err
 		}
 		a, err := c.sendOnce(ctx, r, id)
 		wait, again := c.retryDelay(r, err, &pause)
+		if err != nil && ctx.Err() != nil {
+			return a, context.Cause(ctx) // rather than how the request noticed it
+		}
 		if !again || ctx.Err() != nil {
-			return a, cmpErr(ctx, err)
-		}
-		patience := c.o.CallPatience
-		if r.patient || a.status == http.StatusTooManyRequests {
-			patience = c.o.Patience
-		}
-		if c.o.Now().Add(wait).Sub(since()) > patience {
 			return a, err
 		}
-		if n == toldTries && (a.status != http.StatusTooManyRequests || wait < shownWait) {
-			c.warn("%v; trying again for up to %d s", err, seconds(patience))
+		retryTime := c.o.CallRetryTime
+		if r.upload || a.status == http.StatusTooManyRequests {
+			retryTime = c.o.UploadRetryTime
 		}
-		if r.busy != nil {
-			r.busy()
+		if c.o.Now().Add(wait).Sub(since()) > retryTime {
+			return a, err
+		}
+		if n == warnTries && (a.status != http.StatusTooManyRequests || wait < shownWait) {
+			c.warn("%v; trying again for up to %d s", err, seconds(retryTime))
+		}
+		if r.retrying != nil {
+			r.retrying()
 		}
 		if err := c.o.Sleep(ctx, wait); err != nil {
-			return response{}, err
+			return httpResponse{}, err
 		}
 	}
-}
-
-// cmpErr is why ctx ended, if it did, rather than how a request noticed it.
-func cmpErr(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-func withID(err error, id string) error {
-	if status, ok := errors.AsType[*StatusError](err); ok && status.RequestID == "" {
-		status.RequestID = id
-	}
-	return err
 }
 
 // retryDelay says whether to send r again, and when.
 func (c *Client) retryDelay(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
 	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound || isLost && lost.Untrusted() {
-		return 0, false // it will not be another in a moment either
+		return 0, false // neither changes in a moment
 	}
 	refused, isRefused := errors.AsType[*StatusError](err)
 	switch {
@@ -156,12 +141,12 @@ func (c *Client) retryDelay(r request, err error, pause *time.Duration) (wait ti
 	default:
 		return 0, false
 	}
-	wait = jitter(*pause)
+	wait = rand.N(*pause + 1)
 	*pause = min(2**pause, longPause)
 	return wait, true
 }
 
-// codeUnavailable is how uploads are refused while the service shuts down: nothing ran.
+// codeUnavailable refuses uploads while the service shuts down: nothing ran.
 const codeUnavailable = "unavailable"
 
 func isTemporary(status int) bool {
@@ -177,52 +162,56 @@ func isTemporary(status int) bool {
 var errStalled = errors.New("nothing came or went for too long")
 
 // sendOnce sends r once. Its error is nil for 2xx only.
-func (c *Client) sendOnce(ctx context.Context, r request, id string) (a response, err error) {
+func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResponse, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	idle := c.idle(r)
-	watch := time.AfterFunc(idle, func() { cancel(errStalled) })
-	defer watch.Stop()
+	idle := c.o.Idle + r.work + time.Duration(min(r.size, buffered))*time.Second/slowest
+	stalled := time.AfterFunc(idle, func() { cancel(errStalled) })
+	defer stalled.Stop()
 	var reached atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { reached.Store(true) }})
-	fail := func(err error) (response, error) {
+	fail := func(err error) (httpResponse, error) {
 		r.window.readHeaders(nil)
 		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 			err = cause
 		}
-		return response{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: c.withoutAddress(err)}
+		// Without the address, which the message before it names.
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+			err = fmt.Errorf("%s: %w", c.base.Host, e.Err)
+		}
+		return httpResponse{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: err}
 	}
-	hr, err := c.build(ctx, r, id, func(int) { watch.Reset(idle) })
+	hr, err := c.build(ctx, r, id, func(int) { stalled.Reset(idle) })
 	if err != nil {
 		r.window.readHeaders(nil)
-		return response{}, err
+		return httpResponse{}, err
 	}
 	resp, err := c.http.Do(hr)
 	if err != nil {
 		if local, ok := errors.AsType[*BodyError](err); ok {
 			r.window.readHeaders(nil)
-			return response{}, local
+			return httpResponse{}, local
 		}
 		return fail(err)
 	}
 	defer resp.Body.Close()
-	a = response{status: resp.StatusCode, header: resp.Header, id: id}
+	a = httpResponse{status: resp.StatusCode, header: resp.Header, id: id}
 	if given, ok := toolapi.RequestID(resp.Header); ok {
 		a.id = given
 	}
-	limit := r.limit
-	if limit == 0 {
-		limit = maxAnswer
-	}
+	limit := int64(maxResponse)
 	if a.status >= http.StatusBadRequest {
-		limit = min(limit, maxRefusal)
+		limit = maxRefusal
 	}
-	watch.Reset(c.o.Idle)
-	part := 0 // of an answer, since the watch was set: one in drips would be waited for for ever
+	stalled.Reset(c.o.Idle)
+	part := 0 // bytes since stalled was set: a response in drips must not keep the client waiting for ever
 	a.body, err = io.ReadAll(io.LimitReader(&watched{resp.Body, func(n int) {
-		if part += n; part >= int(c.o.Idle.Seconds()*slowestAnswer) {
+		if part += n; part >= int(c.o.Idle.Seconds()*slowestResponse) {
 			part = 0
-			watch.Reset(c.o.Idle)
+			stalled.Reset(c.o.Idle)
 		}
 	}, nil}, limit+1))
 	if err != nil {
@@ -236,17 +225,11 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a response
 	return a, c.checkStatus(a)
 }
 
-// slowest is what a connection carries at least, in bytes a second, and slowestAnswer how fast an
-// answer comes at least; buffered is how much of a body may be on its way after its last byte was read.
 const (
-	slowest       = 32 << 10
-	slowestAnswer = 4 << 10
-	buffered      = 4 << 20
+	slowest         = 32 << 10 // bytes a second that a connection carries at least
+	slowestResponse = 4 << 10  // and those of a response
+	buffered        = 4 << 20  // bytes of a body that may be on their way after the last one was read
 )
-
-func (c *Client) idle(r request) time.Duration {
-	return c.o.Idle + r.work + time.Duration(min(r.size, buffered))*time.Second/slowest
-}
 
 // build makes the request of one try.
 func (c *Client) build(ctx context.Context, r request, id string, moved func(n int)) (*http.Request, error) {
@@ -259,10 +242,10 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func(n i
 		if err != nil {
 			return nil, &BodyError{err}
 		}
-		whole, inMemory := opened.(Whole)
+		whole, inMemory := opened.(MemoryBody)
 		switch {
 		case r.size == 0:
-			_ = opened.Close() // of a file that was only read
+			_ = opened.Close() // only read
 			body = http.NoBody
 		case inMemory && r.size <= buffered: // idle allows for as much
 			body = whole.Reader
@@ -280,7 +263,7 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func(n i
 	}
 	maps.Copy(hr.Header, r.header)
 	hr.Header.Set("Accept", "application/json")
-	hr.Header.Set("User-Agent", c.agent)
+	hr.Header.Set("User-Agent", c.o.UserAgent)
 	hr.Header.Set(toolapi.HeaderRequestID, id)
 	if c.key != "" {
 		hr.Header.Set("Authorization", "Bearer "+c.key)
@@ -288,13 +271,13 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func(n i
 	return hr, nil
 }
 
-// BodyError is a body that could not be read on this side.
+// BodyError is a body of a request that could not be read.
 type BodyError struct{ Err error }
 
 func (e *BodyError) Error() string { return e.Err.Error() }
 func (e *BodyError) Unwrap() error { return e.Err }
 
-// watched tells how many bytes came, and marks errors as its own.
+// watched reports how many bytes were read, and wraps errors with mark.
 type watched struct {
 	io.ReadCloser
 	moved func(n int)
@@ -312,28 +295,16 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// withoutAddress is an error of the transport without the address, which the message before it
-// names.
-func (c *Client) withoutAddress(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
-	}
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return fmt.Errorf("%s: %w", c.base.Host, e.Err)
-	}
-	return err
-}
-
-// refusalFields are the fields of every refusal by status: at the top, and nested, as
-// uploads have them alone.
+// refusalFields are the fields of every refusal by status: at the top level, and nested;
+// those of uploads are only nested.
 type refusalFields struct {
 	Code       string `json:"code"`
 	Message    string `json:"message"`
 	RetryAfter int    `json:"retry_after_seconds"`
 }
 
-// checkStatus makes an error of a status that is no success.
-func (c *Client) checkStatus(a response) error {
+// checkStatus returns the error of a status other than success.
+func (c *Client) checkStatus(a httpResponse) error {
 	if a.status >= http.StatusOK && a.status < http.StatusMultipleChoices {
 		return nil
 	}
@@ -359,11 +330,11 @@ func (c *Client) checkStatus(a response) error {
 	if n, err := strconv.Atoi(strings.TrimSpace(a.header.Get(toolapi.HeaderRetryAfter))); err == nil && n > 0 {
 		e.RetryAfter = n
 	}
-	e.RetryAfter = min(e.RetryAfter, longestWait)
+	e.RetryAfter = min(e.RetryAfter, maxWait)
 	return e
 }
 
-// warnDeprecated warns once of each thing that an answer says is deprecated.
+// warnDeprecated warns of what a response says is deprecated, once each.
 func (c *Client) warnDeprecated(r request, h http.Header) {
 	what, sentence, ok := toolapi.Deprecated(h, c.base)
 	if !ok {
@@ -372,8 +343,7 @@ func (c *Client) warnDeprecated(r request, h http.Header) {
 	if what == "" {
 		what = r.path
 	}
-	if _, told := c.warned.LoadOrStore(what, true); told {
-		return
+	if _, warned := c.warned.LoadOrStore(what, true); !warned {
+		c.warn("%s", sentence)
 	}
-	c.warn("%s", sentence)
 }

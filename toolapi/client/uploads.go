@@ -15,11 +15,11 @@ import (
 // This file calls the endpoints of uploads, preview links and revisions, which are
 // beside the tools and refuse by status alone (platform document, section 7.3).
 
-// storeTime is how long a finalize may make blobs durable before it answers.
+// storeTime is how long a finalize may make blobs durable before it responds.
 const storeTime = 2 * time.Minute
 
-// Declare says what a bundle holds, and is told what to send. Declaring the same bundle
-// again gives the same upload.
+// Declare says what a bundle holds, and returns what to send. Declaring the same bundle
+// again returns the same upload.
 func (c *Client) Declare(ctx context.Context, args toolapi.DeclareArgs) (toolapi.Upload, error) {
 	return post[toolapi.Upload](ctx, c, toolapi.UploadsPath, args, 0)
 }
@@ -35,24 +35,24 @@ type Blob struct {
 	Size           int64
 	// Open opens the bytes anew for each try.
 	Open func() (io.ReadCloser, error)
-	// Since is when a blob was last stored: patience counts from there.
+	// Since returns when a blob was last stored: the retry time counts from there.
 	Since func() time.Time
-	// Busy is told of every try that is to be repeated.
-	Busy func()
+	// Retrying is called for every try that will be repeated.
+	Retrying func()
 }
 
-// PutBlob sends a blob; one that is there already is no error. What Open or its
-// reader fails with is a *BodyError.
+// PutBlob sends a blob; one that is there already is no error. Errors of Open and its
+// reader become a *BodyError.
 func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{
 		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256),
 		header: http.Header{"Content-Type": {"application/octet-stream"}},
-		body:   b.Open, size: b.Size, safe: true, patient: true, window: c.blobs, since: b.Since, busy: b.Busy,
+		body:   b.Open, size: b.Size, safe: true, upload: true, window: c.blobs, since: b.Since, retrying: b.Retrying,
 	})
 	return err
 }
 
-// Finalize makes a revision of an upload that is complete; again, the same one.
+// Finalize makes a revision of an upload that is complete. Repeated, it returns the same one.
 func (c *Client) Finalize(ctx context.Context, id string) (toolapi.Finalized, error) {
 	return post[toolapi.Finalized](ctx, c, toolapi.FinalizePath(id), struct{}{}, storeTime)
 }
@@ -66,7 +66,7 @@ func (c *Client) CancelUpload(ctx context.Context, id string) error {
 	return err
 }
 
-// EndUpload is CancelUpload for who names an upload: one that there is not is a *StatusError.
+// EndUpload is CancelUpload, but an unknown upload is a *StatusError.
 func (c *Client) EndUpload(ctx context.Context, id string) error {
 	return c.remove(ctx, toolapi.UploadPath(id))
 }
@@ -76,7 +76,6 @@ func (c *Client) Uploads(ctx context.Context, workspace, site string) (toolapi.U
 	return get[toolapi.UploadList](ctx, c, toolapi.UploadsPath, siteQuery(workspace, site), c.tools)
 }
 
-// siteQuery names a site in an address.
 func siteQuery(workspace, site string) url.Values {
 	query := url.Values{"site_id": {site}}
 	if workspace != "" {
@@ -90,7 +89,7 @@ func (c *Client) CreatePreviewLink(ctx context.Context, args toolapi.PreviewLink
 	return post[toolapi.PreviewLink](ctx, c, toolapi.PreviewLinksPath, args, 0)
 }
 
-// RevokePreviewLink makes a link lead nowhere.
+// RevokePreviewLink ends a link.
 func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
 	return c.remove(ctx, toolapi.PreviewLinkPath(id))
 }
@@ -108,14 +107,14 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 		return result, err
 	}
 	return decode[R](c, path)(c.send(ctx, request{
-		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, patient: true,
+		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, upload: true,
 		window: c.tools, work: work,
 		header: http.Header{"Content-Type": {"application/json"}, toolapi.HeaderIdempotencyKey: {newID()}},
 	}))
 }
 
 func get[R any](ctx context.Context, c *Client, path string, query url.Values, w *window) (R, error) {
-	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, patient: true, window: w}))
+	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, upload: true, window: w}))
 }
 
 func (c *Client) remove(ctx context.Context, path string) error {
@@ -127,8 +126,8 @@ func (c *Client) remove(ctx context.Context, path string) error {
 }
 
 // decode reads the result of an endpoint.
-func decode[R any](c *Client, path string) func(response, error) (R, error) {
-	return func(a response, err error) (result R, _ error) {
+func decode[R any](c *Client, path string) func(httpResponse, error) (R, error) {
+	return func(a httpResponse, err error) (result R, _ error) {
 		if err != nil {
 			return result, err
 		}

@@ -4,13 +4,12 @@
 //
 // In go a Bundle and a client of the service; out come a Plan, a revision, and what is
 // served. Nothing that visitors see changes before a person's confirmation. Every step
-// may be repeated: a deploy that was cut off goes on where it stopped when it is
-// run again.
+// may be repeated: a deploy that was cut off resumes when it is run again.
 //
 // Errors are those of package client, and *ChangedError for a file that changed while
 // it was sent, *ConflictError for a page that someone else published meanwhile, and
 // *UnfinishedError for what may be resumed. A Deployer may be used by one goroutine at
-// a time. The package asks nobody and prints nothing.
+// a time. The package asks no questions and prints nothing.
 package deploy
 
 import (
@@ -24,20 +23,20 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Bundle is what is to be published.
+// Bundle is a site to publish.
 type Bundle struct {
 	// Manifest is pages.deploy.json with its defaults applied, as one JSON object.
 	Manifest json.RawMessage
 	// Files are all others, sorted by Path, each Path once.
 	Files []File
-	// LeftOut is what lies among the files and is not sent, sorted by Path.
+	// LeftOut are files among them that are not sent, sorted by Path.
 	LeftOut []sitefile.LeftOut
 }
 
 // File is one file of a Bundle.
 type File struct {
 	sitefile.File
-	// Open opens the bytes, as often as they are sent.
+	// Open opens the bytes anew for each try.
 	Open func() (io.ReadCloser, error)
 }
 
@@ -45,27 +44,25 @@ type File struct {
 type Deployer struct {
 	Client   *client.Client
 	Contract *toolapi.Contract
-	// Workspace and Site say where to; both are named in every call.
+	// Workspace and Site are named in every call.
 	Workspace, Site string
-	// Version is told to the service.
+	// Version is that of the uploading program.
 	Version string
-	// Now is the time.
-	Now func() time.Time
+	Now     func() time.Time
 }
 
 func (d *Deployer) scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(d.Workspace)} }
 
-// ChangedError is a file that is not any more what was declared.
+// ChangedError is a file that has changed since it was declared.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s changed while it was sent; nothing was published", e.Path)
 }
 
-// ConflictError is a page that shows another revision than the deploy began with.
+// ConflictError is a page that serves another revision than the deploy began with.
 type ConflictError struct {
-	// Live is what is live now, "" where the service did not say.
-	Live string
+	Live string // the revision that is live now; "" when the service did not name it
 }
 
 func (e *ConflictError) Error() string {
@@ -75,11 +72,10 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("someone else published this page meanwhile (%s is live now); nothing was published here", e.Live)
 }
 
-// UnfinishedError is an upload that stopped for want of an answer, and goes on when the
+// UnfinishedError is an upload that stopped without a response, and resumes when the
 // deploy is run again.
 type UnfinishedError struct {
-	// Stored and Missing count blobs.
-	Stored, Missing int64
+	Stored, Missing int64 // blobs
 	Err             error
 }
 

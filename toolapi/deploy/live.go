@@ -14,23 +14,22 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Live is what a page is before a deploy.
+// Live is what a page serves before a deploy.
 type Live struct {
 	Page toolapi.Page
 	// Revision is "" for a page that was never published.
 	Revision string
-	// Known says that Manifest and Files are what is live.
+	// Known says that the service holds the revision: Manifest and Files are its own.
 	Known    bool
 	Manifest manifest.Manifest
 	Files    map[string]toolapi.UploadFile // by path
-	// Secrets are the names of those that have a value.
-	Secrets map[string]bool
+	Secrets  map[string]bool               // by name: it has a value
 }
 
-// UnknownSiteError is a site that the workspace does not have, with those it has.
+// UnknownSiteError is a site that the workspace does not have.
 type UnknownSiteError struct {
 	Name, Workspace string
-	Pages           []toolapi.Page
+	Pages           []toolapi.Page // that it has
 }
 
 func (e *UnknownSiteError) Error() string {
@@ -40,8 +39,8 @@ func (e *UnknownSiteError) Error() string {
 	return fmt.Sprintf("there is no site %q in the workspace %q", e.Name, e.Workspace)
 }
 
-// FindPage finds a page of a list by its id, its hostname or its name. Two pages of one
-// name are none.
+// FindPage finds a page of a list by its id, its hostname or its name, if no other page has
+// that name. The error is an *UnknownSiteError.
 func FindPage(list toolapi.PageList, name string) (toolapi.Page, error) {
 	var found []toolapi.Page
 	for _, p := range list.Pages {
@@ -63,7 +62,7 @@ func Pages(ctx context.Context, c *client.Client, contract *toolapi.Contract, wo
 	return client.Run(ctx, c, contract.PageList, toolapi.NoArgs{Scope: toolapi.Scope{Workspace: toolapi.Slug(workspace)}})
 }
 
-// Look reads what the page shows now.
+// Look reads what the page serves now.
 func (d *Deployer) Look(ctx context.Context) (Live, error) {
 	list, err := Pages(ctx, d.Client, d.Contract, d.Workspace)
 	if err != nil {
@@ -76,27 +75,22 @@ func (d *Deployer) Look(ctx context.Context) (Live, error) {
 	l := Live{Page: page, Files: map[string]toolapi.UploadFile{}, Secrets: map[string]bool{}}
 	if page.LiveRevision != nil {
 		l.Revision = *page.LiveRevision
-		if err := d.read(ctx, &l); err != nil {
+		if err := d.readRevision(ctx, &l); err != nil {
 			return l, err
 		}
 	}
-	return l, d.secrets(ctx, &l)
-}
-
-// secrets reads which secrets the site has. A service that cannot say has none.
-func (d *Deployer) secrets(ctx context.Context, l *Live) error {
-	list, err := client.Run(ctx, d.Client, d.Contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(l.Page.SiteID), Scope: d.scope()})
+	secrets, err := client.Run(ctx, d.Client, d.Contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(page.SiteID), Scope: d.scope()})
 	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusNotFound {
-		return nil
+		return l, nil // a service without secrets
 	}
-	for _, s := range list.Secrets {
+	for _, s := range secrets.Secrets {
 		l.Secrets[s.Name] = s.SetAt != nil
 	}
-	return err
+	return l, err
 }
 
-// read reads the revision that is live. One that the service does not hold is not known.
-func (d *Deployer) read(ctx context.Context, l *Live) error {
+// readRevision reads the live revision, if the service holds it.
+func (d *Deployer) readRevision(ctx context.Context, l *Live) error {
 	r, err := d.Client.Revision(ctx, d.Workspace, l.Page.SiteID, l.Revision)
 	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusNotFound {
 		return nil
@@ -115,7 +109,7 @@ func (d *Deployer) read(ctx context.Context, l *Live) error {
 	return nil
 }
 
-// Uploaded reads what a revision of the page holds, to compare it. Its files cannot be opened.
+// Uploaded reads a revision of the page, to compare it. Its files cannot be opened.
 func (d *Deployer) Uploaded(ctx context.Context, revision string) (Bundle, error) {
 	r, err := d.Client.Revision(ctx, d.Workspace, d.Site, url.PathEscape(revision))
 	if err != nil {

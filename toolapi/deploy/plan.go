@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
-	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // Plan is what publishing a bundle would change for visitors. Lists are sorted, and
@@ -20,7 +18,7 @@ type Plan struct {
 	Live string `json:"live_revision"`
 	// Known is false when the service cannot say what is live.
 	Known bool `json:"live_known"`
-	// Changes says that the bundle is another one than what is live.
+	// Changes says that the bundle differs from what is live.
 	Changes   bool     `json:"changes"`
 	Added     []Change `json:"added"`
 	Changed   []Change `json:"changed"`
@@ -28,26 +26,25 @@ type Plan struct {
 	Unchanged int      `json:"unchanged"`
 	Files     int      `json:"files"`
 	Bytes     int64    `json:"bytes"`
-	// Access lists the paths that others may see than now.
+	// Access lists the paths whose visibility changes.
 	Access []manifest.AccessChange `json:"access"`
-	// SourceMaps are files that come anew, which anyone may have, and which tell what
-	// scripts and style sheets were made of.
+	// SourceMaps are new public files that show the sources of scripts and style sheets.
 	SourceMaps []string `json:"source_maps"`
-	// Routes that the Worker answers now, and would not any more.
+	// LostRoutes are those that the Worker serves now, and would not any more.
 	LostRoutes []string `json:"lost_routes"`
-	// Migrations are those that what is live does not have. The site's database may have
+	// Migrations are those that the live revision lacks. The site's database may have
 	// some all the same, from a revision that was live before.
 	Migrations []string `json:"migrations"`
-	// Provisions are what the first publish with it makes.
+	// Provisions are the bindings that the first publish makes.
 	Provisions []string `json:"provisions"`
-	// Dropped are bindings that the Worker loses; what they hold stays.
+	// Dropped are bindings that the Worker loses; their contents stay.
 	Dropped []string `json:"dropped"`
 	// MissingSecrets are declared and have no value on the site.
 	MissingSecrets []string      `json:"missing_secrets"`
 	Limits         []LimitChange `json:"limits"`
-	// Settings are the parts of the manifest that differ otherwise.
+	// Settings are other parts of the manifest that differ.
 	Settings []string `json:"settings"`
-	// LeftOut is what lies among the site's files and no visitor gets.
+	// LeftOut are files among those of the site that are not served.
 	LeftOut []sitefile.LeftOut `json:"left_out"`
 }
 
@@ -55,7 +52,7 @@ type Plan struct {
 type Change struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
-	// Was is how long a changed file was.
+	// Was is the former size of a changed file.
 	Was int64 `json:"was_bytes,omitempty"`
 }
 
@@ -66,7 +63,7 @@ type LimitChange struct {
 	Now  int    `json:"now"`
 }
 
-// Opens reports whether anyone may see what only members may see now.
+// Opens reports whether a path becomes public that only members may see now.
 func (p *Plan) Opens() bool {
 	return slices.ContainsFunc(p.Access, func(a manifest.AccessChange) bool { return a.Now == manifest.Public })
 }
@@ -81,14 +78,25 @@ func Compare(l Live, b Bundle) (Plan, error) {
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
 		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{},
 		LeftOut: append([]sitefile.LeftOut{}, b.LeftOut...),
-		Access:  []manifest.AccessChange{}, SourceMaps: []string{},
+		Access:  []manifest.AccessChange{}, SourceMaps: []string{}, MissingSecrets: []string{},
 	}
 	if l.Known {
-		p.Access = manifest.AccessChanges(&l.Manifest, now, paths(b.Files))
+		p.Access = manifest.AccessChanges(&l.Manifest, now, func(yield func(string) bool) {
+			for _, f := range b.Files {
+				if !yield(f.Path) {
+					return
+				}
+			}
+		})
 	}
 	p.compareFiles(l, b, now)
 	p.compareBindings(&l.Manifest, now, l.Known)
-	p.MissingSecrets = missingSecrets(now.Bindings.Secrets, l.Secrets)
+	for _, name := range now.Bindings.Secrets {
+		if !l.Secrets[name] {
+			p.MissingSecrets = append(p.MissingSecrets, name)
+		}
+	}
+	slices.Sort(p.MissingSecrets)
 	p.Changes = !p.Known || l.Revision == "" || len(p.Added)+len(p.Changed)+len(p.Removed)+len(p.Settings) > 0
 	return p, nil
 }
@@ -120,7 +128,7 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 	slices.SortFunc(p.Removed, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// compareBindings compares all of the manifest but its files and who may see them.
+// compareBindings compares the manifests, except for files and their visibility.
 func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 	p.Provisions, p.Dropped, p.Limits, p.Settings, p.LostRoutes = []string{}, []string{}, []LimitChange{}, []string{}, []string{}
 	if !known {
@@ -153,47 +161,4 @@ func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 		}
 	}
 	p.Settings = manifest.Differences(was, now)
-}
-
-func missingSecrets(declared []string, set map[string]bool) []string {
-	without := []string{}
-	for _, name := range declared {
-		if !set[name] {
-			without = append(without, name)
-		}
-	}
-	slices.Sort(without)
-	return without
-}
-
-// paths are those of files.
-func paths(files []File) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, f := range files {
-			if !yield(f.Path) {
-				return
-			}
-		}
-	}
-}
-
-// filesByHash are the blobs of a bundle by their hash, one file for each.
-func filesByHash(files []File) map[string]*File {
-	all := make(map[string]*File, len(files))
-	for i := range files {
-		all[files[i].SHA256] = &files[i]
-	}
-	return all
-}
-
-// uploadFiles is how the service is told of the files.
-func uploadFiles(files []File) []toolapi.UploadFile {
-	list := make([]toolapi.UploadFile, len(files))
-	for i, f := range files {
-		list[i] = toolapi.UploadFile{
-			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
-			ContentType: toolapi.MediaType(f.ContentType),
-		}
-	}
-	return list
 }

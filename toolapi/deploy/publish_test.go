@@ -29,11 +29,11 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 	service := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
 	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
 		here := service.Add(skew)
-		p, err := deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body, At: service}, here)
+		p, err := deploy.ProposalOf(c, "page.publish", nil, client.Response{Body: body, At: service}, here)
 		if err != nil || !p.Expires.Equal(service.Add(15*time.Minute)) || !p.Proposed.Equal(service) {
 			t.Errorf("%v off: %+v, %v", skew, p, err)
 		}
-		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body}, here); err != nil ||
+		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Response{Body: body}, here); err != nil ||
 			!p.Expires.Equal(here.Add(15*time.Minute)) {
 			t.Errorf("%v off, and the service says no time: %+v, %v", skew, p, err)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Progress is how far the sending is. It may be read while a Deployer sends.
+// Progress counts what a Deployer has sent. It may be read while the Deployer sends.
 type Progress struct {
 	Blobs, BlobsStored atomic.Int64
 	Bytes, BytesSent   atomic.Int64
@@ -32,28 +32,36 @@ type Progress struct {
 // visitors see changes.
 func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision, p *Progress) (toolapi.Finalized, error) {
 	args := toolapi.DeclareArgs{
-		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: uploadFiles(b.Files),
+		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: make([]toolapi.UploadFile, len(b.Files)),
 		Client: &toolapi.UploadClient{Name: "pages", Version: d.Version}, Scope: d.scope(),
+	}
+	s := &sender{d: d, files: make(map[string]*File, len(b.Files)), progress: p}
+	for i, f := range b.Files {
+		args.Files[i] = toolapi.UploadFile{
+			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
+			ContentType: toolapi.MediaType(f.ContentType),
+		}
+		s.files[f.SHA256] = &b.Files[i]
 	}
 	up, err := d.Client.Declare(ctx, args)
 	if err != nil {
 		return toolapi.Finalized{}, conflictError(err)
 	}
-	s := &sender{d: d, files: filesByHash(b.Files), progress: p}
 	for round := 0; ; round++ {
-		done, err := s.finish(ctx, up)
-		code := codeOf(err)
-		if err == nil || round == maxRounds ||
-			!slices.Contains(
-				[]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed},
-				code,
-			) {
-			return done, s.markResumable(conflictError(err))
+		var done toolapi.Finalized
+		err := s.sendBlobs(ctx, up)
+		if err == nil {
+			done, err = d.Client.Finalize(ctx, up.UploadID)
 		}
-		if code == toolapi.CodeBlobsMissing {
+		switch code := codeOf(err); {
+		case err == nil || round == maxRounds:
+			return done, s.markResumable(conflictError(err))
+		case code == toolapi.CodeBlobsMissing:
 			up, err = d.Client.Upload(ctx, up.UploadID)
-		} else {
+		case code == toolapi.CodeUploadExpired, code == toolapi.CodeUploadNotFound, code == toolapi.CodeUploadClosed:
 			up, err = d.Client.Declare(ctx, args)
+		default:
+			return done, s.markResumable(conflictError(err))
 		}
 		if err != nil {
 			return toolapi.Finalized{}, s.markResumable(conflictError(err))
@@ -61,7 +69,7 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 	}
 }
 
-// maxRounds is how often an upload that lost something is taken up again.
+// maxRounds is how often an upload is resumed that the service has lost, or blobs of it.
 const maxRounds = 3
 
 // codeOf is the code of a refusal by status, "" for any other error.
@@ -84,8 +92,8 @@ type sender struct {
 	d        *Deployer
 	files    map[string]*File // by hash
 	progress *Progress
-	// stored is when a blob was last stored. It keeps the reading of the monotonic clock: a wall
-	// clock that is set meanwhile says nothing of patience.
+	// stored is when a blob was last stored, with its monotonic clock: setting the wall clock
+	// must not change how long the sender tries.
 	stored atomic.Pointer[time.Time]
 }
 
@@ -96,15 +104,7 @@ func (s *sender) markStored() {
 
 func (s *sender) storedLast() time.Time { return *s.stored.Load() }
 
-// finish sends what an upload requires, and finalizes it.
-func (s *sender) finish(ctx context.Context, up toolapi.Upload) (toolapi.Finalized, error) {
-	if err := s.blobs(ctx, up); err != nil {
-		return toolapi.Finalized{}, err
-	}
-	return s.d.Client.Finalize(ctx, up.UploadID)
-}
-
-// markResumable marks what may be resumed.
+// markResumable wraps errors of uploads that may be resumed.
 func (s *sender) markResumable(err error) error {
 	lost := errors.As(err, new(*client.TransportError))
 	if refused, ok := errors.AsType[*client.StatusError](err); ok {
@@ -117,8 +117,8 @@ func (s *sender) markResumable(err error) error {
 	return &UnfinishedError{Stored: stored, Missing: s.progress.Blobs.Load() - stored, Err: err}
 }
 
-// blobs sends what an upload requires, the largest first.
-func (s *sender) blobs(ctx context.Context, up toolapi.Upload) error {
+// sendBlobs sends the blobs that an upload requires, the largest first.
+func (s *sender) sendBlobs(ctx context.Context, up toolapi.Upload) error {
 	queue := make([]*File, 0, len(s.files))
 	asked := make(map[string]bool, len(s.files))
 	var bytes int64
@@ -140,16 +140,16 @@ func (s *sender) blobs(ctx context.Context, up toolapi.Upload) error {
 	p.Bytes.Store(p.BytesSent.Load() + bytes)
 	p.Had.Store(int64(len(s.files) - int(p.Blobs.Load())))
 	s.markStored()
-	return s.parallel(ctx, queue, up)
+	return s.sendParallel(ctx, queue, up)
 }
 
-// parallel sends with as many at once as the service allows, and fewer when it has
-// trouble.
-func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload) error {
+// sendParallel sends as many files at once as the service allows, and fewer when it has trouble.
+func (s *sender) sendParallel(ctx context.Context, queue []*File, up toolapi.Upload) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	limit := min(max(up.Limits.MaxParallel, 1), toolapi.MaxParallel)
-	g := newGate(limit, s.d.Now)
+	g := &concurrencyLimit{limit: limit, now: s.d.Now}
+	g.room = sync.NewCond(&g.mu)
 	files := readAhead(ctx, queue, limit)
 	var wg sync.WaitGroup
 	for range min(limit, len(queue)) {
@@ -157,7 +157,7 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 			for f := range files {
 				g.acquire()
 				if ctx.Err() == nil {
-					if err := s.blob(ctx, up.UploadID, f, g); err != nil {
+					if err := s.sendBlob(ctx, up.UploadID, f, g); err != nil {
 						stop(err)
 					}
 				}
@@ -169,17 +169,16 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 	return context.Cause(ctx)
 }
 
-// nextFile is a file that is to be sent. One that fits into memory is read and checked while
+// nextFile is a file that will be sent. One that fits into memory is read and checked while
 // others are on their way: the service takes most of its time for writing to disk, when
 // this machine has nothing else to do.
 type nextFile struct {
 	*File
-	body io.ReadCloser // nil when it is to be opened
-	err  error         // why it could not be read
+	body io.ReadCloser // nil for a file that is opened later
+	err  error         // of reading it
 }
 
-// readAhead reads files in their order, at most so many before they are asked for, until
-// ctx ends.
+// readAhead reads files in their order until ctx ends, at most so many before they are taken.
 func readAhead(ctx context.Context, queue []*File, most int) <-chan *nextFile {
 	files := make(chan *nextFile, most)
 	go func() {
@@ -199,7 +198,7 @@ func readAhead(ctx context.Context, queue []*File, most int) <-chan *nextFile {
 	return files
 }
 
-// open opens the file to send it: what was read ahead is for the first try alone.
+// open opens the file to send it. The body that was read ahead is for the first try alone.
 func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 	body, err := n.body, n.err
 	n.body, n.err = nil, nil
@@ -212,9 +211,9 @@ func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 	return n.File.open(moved)
 }
 
-// blob sends one blob. When the service finds another hash, the file is read again: it
-// has changed, or the bytes did on their way, and are sent once more.
-func (s *sender) blob(ctx context.Context, upload string, f *nextFile, g *concurrencyLimit) error {
+// sendBlob sends one blob. When the service finds another hash, the file is read again:
+// either it has changed, or the bytes did on their way, and are sent once more.
+func (s *sender) sendBlob(ctx context.Context, upload string, f *nextFile, g *concurrencyLimit) error {
 	var counted int64
 	b := client.Blob{
 		Upload: upload, SHA256: f.SHA256, Size: f.Size,
@@ -223,13 +222,17 @@ func (s *sender) blob(ctx context.Context, upload string, f *nextFile, g *concur
 			counted = 0
 			return f.open(func(n int) { counted += int64(n); s.progress.BytesSent.Add(int64(n)) })
 		},
-		Since: s.storedLast,
-		Busy:  g.halve,
+		Since: s.storedLast, Retrying: g.halve,
 	}
 	err := s.d.Client.PutBlob(ctx, b)
 	if code := codeOf(err); code == toolapi.CodeDigestMismatch || code == toolapi.CodeSizeMismatch {
-		if err := f.verify(); err != nil {
-			return err
+		body, changed := f.File.open(func(int) {})
+		if changed != nil {
+			return changed
+		}
+		_, changed = io.Copy(io.Discard, body)
+		if changed = errors.Join(changed, body.Close()); changed != nil {
+			return changed
 		}
 		err = s.d.Client.PutBlob(ctx, b)
 	}
@@ -253,8 +256,8 @@ func (f *File) open(moved func(int)) (io.ReadCloser, error) {
 	return &checked{ReadCloser: r, file: f, hash: sha256.New(), moved: moved}, nil
 }
 
-// inMemory is how long a file may be to be checked whole before the first byte of it is
-// sent. A longer one is checked while it is sent.
+// inMemory is the size up to which a file is checked before its first byte is sent.
+// A larger one is checked while it is sent.
 const inMemory = 256 << 10
 
 // openChecked reads the file, and checks its bytes.
@@ -263,30 +266,20 @@ func (f *File) openChecked() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := make([]byte, f.Size+1) // one more is one too many
+	text := make([]byte, f.Size+1) // to notice one byte too many
 	n, err := io.ReadFull(r, text)
 	if err == nil {
 		err = &ChangedError{f.Path}
 	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil // as it must end
+		err = nil // it has the right size
 	}
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	return client.Whole{Reader: bytes.NewReader(text[:n])}, nil
+	return client.MemoryBody{Reader: bytes.NewReader(text[:n])}, nil
 }
 
-// verify reads the file to its end.
-func (f *File) verify() error {
-	r, err := f.open(func(int) {})
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, r)
-	return errors.Join(err, r.Close())
-}
-
-// checked is a file that is what was declared, or ends with a *ChangedError.
+// checked reads a file that is as it was declared, or ends with a *ChangedError.
 type checked struct {
 	io.ReadCloser
 	file  *File
@@ -317,15 +310,8 @@ type concurrencyLimit struct {
 	halved time.Time
 }
 
-// halveAgain is how long after a halving the next one counts: all that were under way
-// meet the same trouble.
+// halveAgain is the time between two halvings: all requests under way meet the same trouble.
 const halveAgain = time.Second
-
-func newGate(limit int, now func() time.Time) *concurrencyLimit {
-	g := &concurrencyLimit{limit: limit, now: now}
-	g.room = sync.NewCond(&g.mu)
-	return g
-}
 
 func (g *concurrencyLimit) acquire() {
 	g.mu.Lock()

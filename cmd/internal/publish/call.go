@@ -4,10 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -20,7 +25,7 @@ type CallOptions struct {
 	IdempotencyKey string
 }
 
-// Call calls a tool and prints its answer. What needs a person's go-ahead is taken to one.
+// Call calls a tool and prints its response. What needs a person's consent is taken to one.
 func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 	s, t := p.Session, p.Session.Term
 	info, err := toolcall.Find(ctx, s, o.Tool)
@@ -31,51 +36,119 @@ func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 	if err != nil {
 		return err
 	}
-	a, arguments, err := p.call(ctx, o, info, arguments)
+	var resp client.Response
+	err = s.InWorkspace(ctx, func() error {
+		if arguments, err = toolcall.WithWorkspace(arguments, s.Workspace); err != nil {
+			return err
+		}
+		resp, err = s.Client.Do(ctx, client.Call{
+			Tool: o.Tool, Arguments: arguments, IdempotencyKey: o.IdempotencyKey, Replays: info.Replays,
+		})
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if !info.TwoCalls || toolcall.HasField(arguments, "confirmation_id") {
-		toolcall.PrintAnswer(t, a.Body)
+		toolcall.PrintResponse(t, resp.Body)
 		return nil
 	}
-	proposal, err := deploy.ProposalOf(s.Client, o.Tool, arguments, a, t.Now())
+	proposal, err := deploy.ProposalOf(s.Client, o.Tool, arguments, resp, t.Now())
 	switch {
 	case err != nil:
 		return remote.Error(err)
 	case proposal == nil:
-		toolcall.PrintAnswer(t, a.Body)
+		toolcall.PrintResponse(t, resp.Body)
 		return nil
 	}
 	done, err := p.decide(ctx, proposal)
 	if err != nil {
 		if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == CodeOutstanding {
-			toolcall.PrintAnswer(t, a.Body)
+			toolcall.PrintResponse(t, resp.Body)
 			if t.JSON {
-				return failure.StatusError(f.Exit) // the answer is the document
+				return failure.StatusError(f.Exit) // the response is the document
 			}
 		}
 		return err
 	}
-	toolcall.PrintAnswer(t, done.Body)
+	toolcall.PrintResponse(t, done.Body)
 	return nil
 }
 
-// call makes the first call, in a workspace that a person may have to choose.
-func (p *Proposer) call(
-	ctx context.Context,
-	o CallOptions,
-	info client.ToolInfo,
-	arguments json.RawMessage,
-) (a client.Answer, sent json.RawMessage, err error) {
-	s := p.Session
-	err = s.InWorkspace(ctx, func() error {
-		arguments, err = toolcall.WithWorkspace(arguments, s.Workspace)
-		if err != nil {
+// reportCall prints what a confirmed call did. It calls live only what the service says is served now, and scheduled only what the
+// response says is.
+func (p *Proposer) reportCall(tool string, resp client.Response) error {
+	s, t := p.Session, p.Session.Term
+	if t.JSON {
+		toolcall.PrintResponse(t, resp.Body)
+		return nil
+	}
+	switch tool {
+	case s.Contract.Publish.Name, s.Contract.Rollback.Name:
+		var done toolapi.Publish
+		if err := json.Unmarshal(resp.Body, &done); err != nil {
 			return err
 		}
-		a, err = s.Client.Do(ctx, client.Call{Tool: o.Tool, Arguments: arguments, IdempotencyKey: o.IdempotencyKey, Replays: info.Replays})
+		url := s.Client.SiteURL(done.Hostname)
+		t.Progress("%s", wording.Printable(deploy.Serving(url+" with revision "+done.Revision, &done.Revision, done.ServingNow)))
+		fmt.Fprintln(t.Stdout, url)
+	case s.Contract.SchedulePublish.Name:
+		var done toolapi.SchedulePublish
+		if err := json.Unmarshal(resp.Body, &done); err != nil {
+			return err
+		}
+		t.Progress("%s", scheduleNote(done))
+		fmt.Fprintln(t.Stdout, wording.Printable(s.Client.SiteURL(done.Hostname)))
+	case s.Contract.PointAtSite.Name, s.Contract.Connect.Name:
+		var done toolapi.Connect // which has all that the other has
+		if err := json.Unmarshal(resp.Body, &done); err != nil {
+			return err
+		}
+		url := s.Client.SiteURL(done.Hostname)
+		t.Progress("%s points at %s", wording.Printable(done.Hostname), wording.Printable(done.SiteName))
+		for _, record := range done.Records {
+			t.Progress("set in DNS: %s", RecordText(record))
+		}
+		if slices.ContainsFunc(done.Records, func(d toolapi.DNSRecord) bool { return d.Type == "TXT" }) {
+			t.Progress("then prove that the domain is yours: pages domains verify %s", wording.Printable(done.Hostname))
+		}
+		t.Progress("%s", wording.Printable(deploy.Serving(url, done.Revision, done.ServingNow)))
+		fmt.Fprintln(t.Stdout, url)
+	default:
+		toolcall.PrintResponse(t, resp.Body)
+	}
+	return nil
+}
+
+// Domains lists the domains of the workspace.
+func Domains(ctx context.Context, s *remote.Session) (list toolapi.DomainList, err error) {
+	err = s.InWorkspace(ctx, func() error {
+		list, err = client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: s.Scope()})
 		return err
 	})
-	return a, arguments, err
+	return list, err
+}
+
+// FindDomain finds a domain of the workspace by its name or its id.
+func FindDomain(ctx context.Context, s *remote.Session, named string) (toolapi.Domain, error) {
+	list, err := Domains(ctx, s)
+	if err != nil {
+		return toolapi.Domain{}, err
+	}
+	i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool {
+		return strings.EqualFold(d.Hostname, named) || strings.EqualFold(d.DomainID, named)
+	})
+	if i < 0 {
+		return toolapi.Domain{}, &failure.Error{
+			Exit: failure.ExitRefused, Code: "domain-unknown",
+			Message: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace),
+			Fix:     "pages domains list shows them",
+		}
+	}
+	return list.Domains[i], nil
+}
+
+// RecordText returns a record of DNS as it is set.
+func RecordText(d toolapi.DNSRecord) string {
+	return fmt.Sprintf("%s %s %s", wording.Printable(d.Name), wording.Printable(d.Type), wording.Printable(d.Value))
 }

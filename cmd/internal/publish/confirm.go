@@ -2,12 +2,17 @@ package publish
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -16,8 +21,8 @@ type ConfirmOptions struct {
 	Remote     remote.Options
 	NearestDir string
 	ID         string
-	From       string   // the file of the proposal, "" for where proposals are kept
-	Words      []string // the tool and its arguments, for a proposal that is not kept here
+	From       string   // the file of the proposal, "" for where proposals are saved
+	Words      []string // the tool and its arguments, for a proposal that is not saved here
 }
 
 // Confirm confirms a proposal, and prints what it did.
@@ -27,7 +32,7 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 	}
 	t := o.Remote.Term
 	p := &Proposer{Session: &remote.Session{Term: t, Dir: o.Remote.Dir}, NearestDir: o.NearestDir}
-	proposal, err := p.read(o.ID, o.From)
+	proposal, err := p.load(o.ID, o.From)
 	if err != nil && (o.From != "" || len(o.Words) == 0) {
 		return err
 	}
@@ -39,37 +44,33 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 	}
 	switch {
 	case len(o.Words) > 0:
-		if proposal, err = p.spelledOut(ctx, o.ID, o.Words); err != nil {
+		if proposal, err = p.proposalOfWords(ctx, o.ID, o.Words); err != nil {
 			return err
 		}
 	case proposal == nil:
-		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "no-such-proposal", Message: fmt.Sprintf("the proposal %s is not kept here", o.ID),
-			Fix: "name its file with --from, or the tool and its arguments: pages confirm " + o.ID + " page.publish site_id=…",
-		}
+		return failure.Refused("no-such-proposal", fmt.Sprintf("the proposal %s is not kept here", o.ID),
+			"name its file with --from, or the tool and its arguments: pages confirm "+o.ID+" page.publish site_id=…")
 	case proposal.BaseURL != p.Session.Client.BaseURL():
-		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "other-service",
-			Message: fmt.Sprintf("this was proposed to %s, and the service here is %s", proposal.BaseURL, p.Session.Client.BaseURL()),
-			Fix:     "confirm it there: PAGES_BASE_URL=" + wording.ShellWord(proposal.BaseURL),
-		}
+		return failure.Refused("other-service",
+			fmt.Sprintf("this was proposed to %s, and the service here is %s", proposal.BaseURL, p.Session.Client.BaseURL()),
+			"confirm it there: PAGES_BASE_URL="+wording.ShellWord(proposal.BaseURL))
 	}
 	if proposal.Summary != "" {
 		t.Progress("%s", wording.Printable(proposal.Summary))
 	}
-	p.showChanges(ctx, proposal)
-	a, err := p.perform(ctx, proposal)
+	p.printChanges(ctx, proposal)
+	resp, err := p.confirm(ctx, proposal)
 	if err != nil {
 		return remote.CommandError(err)
 	}
-	if now := p.changedSince(ctx, proposal.Tool, a); now != "" {
-		return p.reportRepeated(a, now)
+	if now := p.changedSince(ctx, proposal.Tool, resp); now != "" {
+		return p.reportRepeated(resp, now)
 	}
-	return p.reportCall(proposal.Tool, a)
+	return p.reportCall(proposal.Tool, resp)
 }
 
-// spelledOut makes a proposal of a tool and its arguments.
-func (p *Proposer) spelledOut(ctx context.Context, id string, words []string) (*deploy.Proposal, error) {
+// proposalOfWords makes a proposal of a tool and its arguments.
+func (p *Proposer) proposalOfWords(ctx context.Context, id string, words []string) (*deploy.Proposal, error) {
 	s := p.Session
 	info, err := toolcall.Find(ctx, s, words[0])
 	if err != nil {
@@ -83,4 +84,89 @@ func (p *Proposer) spelledOut(ctx context.Context, id string, words []string) (*
 		arguments, err = toolcall.WithWorkspace(arguments, s.Workspace)
 	}
 	return &deploy.Proposal{ID: id, Tool: words[0], Arguments: arguments, BaseURL: s.Client.BaseURL()}, err
+}
+
+// changedSince says in a sentence what has changed since a call was confirmed: a repeated confirmation gets the response of the first
+// one. "" when all is as the response says, or the service could not be asked.
+func (p *Proposer) changedSince(ctx context.Context, tool string, resp client.Response) string {
+	s := p.Session
+	var done struct {
+		Workspace string `json:"workspace"`
+		SiteID    string `json:"site_id"`
+		Hostname  string `json:"hostname"`
+		Revision  string `json:"revision"`
+		At        string `json:"at"`
+	}
+	if json.Unmarshal(resp.Body, &done) != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	switch tool {
+	case s.Contract.Publish.Name, s.Contract.Rollback.Name, s.Contract.SchedulePublish.Name:
+		list, err := deploy.Pages(ctx, s.Client, s.Contract, done.Workspace)
+		if err != nil {
+			return ""
+		}
+		page, err := deploy.FindPage(list, done.SiteID)
+		switch {
+		case err != nil:
+			return "the page is not there any more"
+		case tool == s.Contract.SchedulePublish.Name:
+			return scheduleSince(page, done.Revision, done.At)
+		case page.LiveRevision == nil:
+			return "nothing is published there now"
+		case *page.LiveRevision != done.Revision:
+			return fmt.Sprintf("revision %s is published there now, and not %s", *page.LiveRevision, done.Revision)
+		}
+	case s.Contract.PointAtSite.Name, s.Contract.Connect.Name:
+		scope := toolapi.Scope{Workspace: toolapi.Slug(done.Workspace)}
+		list, err := client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: scope})
+		if err != nil {
+			return ""
+		}
+		i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool { return d.Hostname == done.Hostname })
+		switch {
+		case i < 0:
+			return done.Hostname + " is not a domain of the workspace any more"
+		case list.Domains[i].SiteID != done.SiteID:
+			return done.Hostname + " points at " + list.Domains[i].SiteName + " now"
+		}
+	}
+	return ""
+}
+
+func scheduleSince(page toolapi.Page, revision, at string) string {
+	sameMoment := func(a, b string) bool { // they may have different offsets
+		x, errX := time.Parse(time.RFC3339Nano, a)
+		y, errY := time.Parse(time.RFC3339Nano, b)
+		return errX == nil && errY == nil && x.Equal(y)
+	}
+	switch {
+	case page.Schedule != nil && page.Schedule.Revision == revision && sameMoment(page.Schedule.At, at):
+		return ""
+	case page.Schedule != nil:
+		return fmt.Sprintf("revision %s is scheduled for %s now", page.Schedule.Revision, page.Schedule.At)
+	case page.LiveRevision != nil && *page.LiveRevision == revision:
+		return fmt.Sprintf("nothing is scheduled any more: revision %s is published", revision)
+	}
+	return "nothing is scheduled any more"
+}
+
+// reportRepeated prints what a call did that was confirmed before, with what is so now.
+func (p *Proposer) reportRepeated(resp client.Response, now string) error {
+	t := p.Session.Term
+	t.Progress("%s this was confirmed before, and was done once: %s", t.Paint("33", "note:"), wording.Printable(now))
+	var done struct {
+		Hostname string `json:"hostname"`
+	}
+	if err := json.Unmarshal(resp.Body, &done); err != nil {
+		return err
+	}
+	if t.JSON {
+		toolcall.PrintResponse(t, resp.Body)
+	} else {
+		fmt.Fprintln(t.Stdout, wording.Printable(p.Session.Client.SiteURL(done.Hostname)))
+	}
+	return nil
 }

@@ -3,28 +3,83 @@ package publish
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
+// DeployOptions are those of `pages deploy`.
+type DeployOptions struct {
+	Remote     remote.Options // Dir is the site that is deployed
+	NearestDir string
+	Manifest   *manifest.Manifest
+	NewBuilder func(context.Context) (*bundler.Builder, error)
+
+	Create      string // make a site of this name, and deploy there
+	Plan        bool   // send nothing
+	PlanOut     string // a file for the plan
+	ExitCode    bool   // end with failure.ExitChanges when the plan has changes
+	Preview     bool   // publish nothing: give a link
+	Expires     time.Duration
+	At          string // publish at this time
+	ProposeOnly bool
+	ProposalOut string // a file for the proposal
+	AllowPublic bool   // let paths become public that were for members
+	Force       bool   // publish over what someone else published meanwhile
+	SourceMaps  bool
+}
+
+// deployment is one run of `pages deploy`.
+type deployment struct {
+	options  DeployOptions
+	session  *remote.Session
+	proposer *Proposer
+
+	to       *deploy.Deployer
+	page     toolapi.Page
+	planned  *deploy.Plan
+	revision string
+	outcome  string // one sentence
+	proposal *deploy.Proposal
+}
+
 // Deploy plans, sends, proposes and confirms, as far as the options say.
 func Deploy(ctx context.Context, o DeployOptions) error {
-	// The session is opened by run; until then its terminal is enough to say what stands.
+	// run opens the session; until then its terminal is enough to print what stands.
 	d := &deployment{options: o, session: &remote.Session{Term: o.Remote.Term}}
 	d.proposer = &Proposer{Session: d.session, NearestDir: o.NearestDir, ProposeOnly: o.ProposeOnly}
 	err := d.run(ctx)
 	if err != nil && ctx.Err() != nil {
-		d.proposer.stopped("%s", d.standing())
+		d.proposer.printStopped("%s", d.stoppedNote())
 	}
-	d.summarize(err)
+	d.writeStepSummary(err)
 	return err
+}
+
+// stoppedNote says what stands of a deploy that a signal ended before its confirmation.
+func (d *deployment) stoppedNote() string {
+	switch {
+	case d.options.Plan:
+		return "stopped; nothing was sent"
+	case d.revision == "":
+		return "stopped; nothing was published. Run it again: it goes on where it stopped"
+	case d.options.Preview:
+		return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to get a link"
+	}
+	return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again: it proposes that"
 }
 
 func (d *deployment) run(ctx context.Context) error {
@@ -64,10 +119,8 @@ func (d *deployment) run(ctx context.Context) error {
 	}
 	PrintPlan(t, t.Stderr, d.planned)
 	if plan.Opens() && !o.AllowPublic {
-		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "opens-members-paths", Message: "paths that only members may see now would become public",
-			Fix: "guard them in \"routes\", or deploy with --allow-public if that is meant",
-		}
+		return failure.Refused("opens-members-paths", "paths that only members may see now would become public",
+			"guard them in \"routes\", or deploy with --allow-public if that is meant")
 	}
 	if !plan.Changes && !o.Preview && o.At == "" {
 		return d.alreadyLive(ctx)
@@ -75,7 +128,7 @@ func (d *deployment) run(ctx context.Context) error {
 	return d.send(ctx, site, live)
 }
 
-// createPage makes the site of Create. The folder is linked to it at once, so that it is made once.
+// createPage makes the site of Create, and links the folder to it at once, so that it is made once.
 func (d *deployment) createPage(ctx context.Context) error {
 	s, name := d.session, d.options.Create
 	if name == "" {
@@ -89,12 +142,8 @@ func (d *deployment) createPage(ctx context.Context) error {
 		}
 	}
 	return s.InWorkspace(ctx, func() error {
-		made, err := client.Run(
-			ctx,
-			s.Client,
-			s.Contract.CreatePage,
-			toolapi.CreatePageArgs{Name: toolapi.PageName(name), Scope: s.Scope()},
-		)
+		made, err := client.Run(ctx,
+			s.Client, s.Contract.CreatePage, toolapi.CreatePageArgs{Name: toolapi.PageName(name), Scope: s.Scope()})
 		if err != nil {
 			return err
 		}
@@ -112,7 +161,7 @@ func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) e
 		base = toolapi.BaseRevision{}
 	}
 	p := &deploy.Progress{}
-	stop := watchSending(t, p)
+	stop := showSending(t, p)
 	done, err := d.to.Send(ctx, site.Bundle, base, p)
 	stop()
 	if err != nil {
@@ -128,7 +177,11 @@ func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) e
 	}
 	switch {
 	case d.options.Preview:
-		return d.preview(ctx)
+		outcome, result, err := makePreview(ctx, d.session, d.revision, d.options.Expires)
+		if err != nil {
+			return err
+		}
+		return d.finish(outcome, result)
 	case d.options.At != "":
 		return d.schedule(ctx)
 	}
@@ -144,24 +197,31 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 	if p == nil {
 		return d.alreadyLive(ctx)
 	}
-	a, err := d.settle(ctx, p)
-	if deploy.Stale(err) {
-		return d.stale(ctx)
+	resp, err := d.decide(ctx, p)
+	if deploy.Stale(err) { // another deploy was faster; one of the same bundle has done what was asked for
+		live, err := d.to.Look(ctx)
+		if err != nil {
+			return remote.Error(err)
+		}
+		if live.Revision == d.revision {
+			return d.alreadyLive(ctx)
+		}
+		return remote.Error(&deploy.ConflictError{Live: live.Revision})
 	}
 	if err != nil {
 		return err
 	}
-	var said toolapi.Publish
-	if err := json.Unmarshal(a.Body, &said); err != nil {
+	var done toolapi.Publish
+	if err := json.Unmarshal(resp.Body, &done); err != nil {
 		return err
 	}
-	url := d.session.Client.SiteURL(said.Hostname)
-	return d.finish(deploy.Serving(url+" with revision "+said.Revision, &said.Revision, said.ServingNow),
-		Result{State: string(said.State), URL: url, Revision: said.Revision, ServingNow: &said.ServingNow})
+	url := d.session.Client.SiteURL(done.Hostname)
+	return d.finish(deploy.Serving(url+" with revision "+done.Revision, &done.Revision, done.ServingNow),
+		Result{State: string(done.State), URL: url, Revision: done.Revision, ServingNow: &done.ServingNow})
 }
 
-// settle takes a proposal to a person.
-func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Answer, error) {
+// decide takes a proposal to a person.
+func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Response, error) {
 	d.proposal = p
 	if file := d.options.ProposalOut; file != "" {
 		text, err := json.MarshalIndent(p, "", "  ")
@@ -169,29 +229,13 @@ func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Ans
 			err = userfile.WritePrivate(d.session.Term.Path(file), append(text, '\n'))
 		}
 		if err != nil {
-			return client.Answer{}, failure.Resource(
-				"proposal-unwritable",
-				file+" cannot be written",
-				"give a file that you may write to",
-				err,
-			)
+			return client.Response{}, failure.Resource("proposal-unwritable",
+				file+" cannot be written", "give a file that you may write to", err)
 		}
 	}
-	a, err := d.proposer.decide(ctx, p)
+	resp, err := d.proposer.decide(ctx, p)
 	d.proposer.printConfirmLine(err)
-	return a, err
-}
-
-// stale is a confirmation that came too late: another deploy was faster. One of the same bundle has done what was asked for.
-func (d *deployment) stale(ctx context.Context) error {
-	live, err := d.to.Look(ctx)
-	if err != nil {
-		return remote.Error(err)
-	}
-	if live.Revision == d.revision {
-		return d.alreadyLive(ctx)
-	}
-	return remote.Error(&deploy.ConflictError{Live: live.Revision})
+	return resp, err
 }
 
 // schedule proposes the revision for later.
@@ -200,36 +244,35 @@ func (d *deployment) schedule(ctx context.Context) error {
 	if err != nil || p == nil {
 		return remote.CommandError(err)
 	}
-	a, err := d.settle(ctx, p)
+	resp, err := d.decide(ctx, p)
 	if err != nil {
 		return err
 	}
-	var said toolapi.SchedulePublish
-	if err := json.Unmarshal(a.Body, &said); err != nil {
+	var done toolapi.SchedulePublish
+	if err := json.Unmarshal(resp.Body, &done); err != nil {
 		return err
 	}
-	return d.finish(
-		scheduleNote(said),
-		Result{State: string(said.State), URL: d.session.Client.SiteURL(said.Hostname), Revision: said.Revision, At: said.At},
-	)
+	return d.finish(scheduleNote(done),
+		Result{State: string(done.State), URL: d.session.Client.SiteURL(done.Hostname), Revision: done.Revision, At: done.At})
 }
 
-// preview makes a link that shows the revision.
-func (d *deployment) preview(ctx context.Context) error {
-	outcome, result, err := makePreview(ctx, d.session, d.revision, d.options.Expires)
-	if err != nil {
-		return err
-	}
-	return d.finish(outcome, result)
-}
-
-// alreadyLive says what is served of a page that shows the bundle.
+// alreadyLive reports a page that shows the bundle already. It asks again what the page shows, and whether its address responds.
 func (d *deployment) alreadyLive(ctx context.Context) error {
-	page, now, err := serving(ctx, d.session, d.page)
+	s := d.session
+	list, err := deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
 	if err != nil {
-		return err
+		return remote.Error(err)
 	}
-	result := Result{State: "unchanged", URL: d.session.Client.SiteURL(page.Hostname), ServingNow: &now}
+	page, err := deploy.FindPage(list, d.page.SiteID)
+	if err != nil {
+		return remote.Error(err)
+	}
+	domains, err := client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: s.Scope()})
+	if err != nil {
+		return remote.Error(err)
+	}
+	now := slices.ContainsFunc(domains.Domains, func(d toolapi.Domain) bool { return d.Hostname == page.Hostname && d.ServingNow })
+	result := Result{State: "unchanged", URL: s.Client.SiteURL(page.Hostname), ServingNow: &now}
 	if page.LiveRevision != nil {
 		result.Revision = *page.LiveRevision
 	}
@@ -254,7 +297,7 @@ type PlanReport struct {
 	deploy.Plan
 }
 
-// finishPlan prints the plan alone.
+// finishPlan prints the plan, where nothing else is asked for.
 func (d *deployment) finishPlan() error {
 	s, t := d.session, d.session.Term
 	report := PlanReport{true, s.Client.BaseURL(), s.Workspace, s.Site, d.page.Name, d.page.Hostname, d.planned.Opens(), *d.planned}
@@ -277,4 +320,52 @@ func (d *deployment) finishPlan() error {
 		return failure.StatusError(failure.ExitChanges)
 	}
 	return nil
+}
+
+// maxSummary is a part of what GitHub takes of a step's summary, in bytes: other commands write to it too.
+const maxSummary = 256 << 10
+
+// writeStepSummary adds the plan and the result to the summary of a step of GitHub Actions.
+func (d *deployment) writeStepSummary(err error) {
+	file, _ := d.session.Term.Lookup("GITHUB_STEP_SUMMARY")
+	if file == "" || d.planned == nil {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### pages deploy: %s\n\n", markdown(d.page.Name))
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		d.outcome = f.Message
+		if f.Code == CodeOutstanding {
+			d.outcome = fmt.Sprintf("Proposed: %s A member confirms it with:\n\n```sh\n%s\n# or elsewhere\n%s\n```\n",
+				markdown(f.Detail.Summary), f.Detail.Confirm, f.Detail.Elsewhere)
+		}
+	}
+	if d.proposal == nil || err == nil {
+		d.outcome = markdown(d.outcome)
+	}
+	fmt.Fprintf(&b, "%s\n\n<details><summary>Plan</summary>\n\n````text\n", d.outcome)
+	for _, line := range planLines(d.planned, true) {
+		if b.Len() > maxSummary {
+			b.WriteString("…\n")
+			break
+		}
+		b.WriteString(strings.ReplaceAll(line.text, "````", "```'") + "\n")
+	}
+	b.WriteString("````\n\n</details>\n\n")
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = out.WriteString(b.String())
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
+		d.session.Term.Progress("%s the step's summary cannot be written: %s", d.session.Term.Paint("33", "note:"), failure.Reason(err))
+	}
+}
+
+// markdown escapes a text against Markdown and HTML.
+func markdown(text string) string {
+	return strings.NewReplacer(
+		"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
+		"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "#", "\\#",
+	).Replace(text)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
-	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -39,18 +38,18 @@ type planText struct {
 	all   bool // list every file
 }
 
-func (t *planText) say(style, format string, args ...any) {
+func (t *planText) add(style, format string, args ...any) {
 	t.lines = append(t.lines, planLine{style, wording.Printable(fmt.Sprintf(format, args...))})
 }
 
-// list says nothing of an empty list.
+// list adds a line, but none for an empty list.
 func (t *planText) list(style, what string, names []string) {
 	if len(names) > 0 {
-		t.say(style, "%s: %s", what, strings.Join(names, ", "))
+		t.add(style, "%s: %s", what, strings.Join(names, ", "))
 	}
 }
 
-// files lists the files of one kind.
+// files adds the files of one kind.
 func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	if len(changes) == 0 {
 		return
@@ -59,51 +58,28 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	for _, c := range changes {
 		bytes += c.Bytes
 	}
-	t.say("", "%s %s (%s)", wording.Count(len(changes), "file"), what, wording.Size(bytes))
+	t.add("", "%s %s (%s)", wording.Count(len(changes), "file"), what, wording.Size(bytes))
 	for i, c := range changes {
 		if i == shownFiles && !t.all {
-			t.say("", "  … and %d more (--verbose lists them)", len(changes)-i)
+			t.add("", "  "+moreFiles, len(changes)-i)
 			return
 		}
 		was := ""
 		if c.Was != 0 {
 			was = ", was " + wording.Size(c.Was)
 		}
-		t.say(style, "  %s %s (%s%s)", mark, c.Path, wording.Size(c.Bytes), was)
+		t.add(style, "  %s %s (%s%s)", mark, c.Path, wording.Size(c.Bytes), was)
 	}
 }
 
-// leftOut says what is not sent, and names the first few.
-func (t *planText) leftOut(left []sitefile.LeftOut) {
-	names := make([]string, 0, len(left))
-	for i, l := range left {
-		if i == shownFiles && !t.all {
-			names = append(names, fmt.Sprintf("… and %d more (--verbose lists them)", len(left)-i))
-			break
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", l.Path, l.Reason))
-	}
-	if len(left) > 0 {
-		t.say("33", "%d left out, which no visitor gets: %s", len(left), strings.Join(names, ", "))
-	}
-}
+const moreFiles = "… and %d more (--verbose lists them)"
 
-// sourceMaps says what anyone may have, and names the first few.
-func (t *planText) sourceMaps(files []string) {
+// first returns the first few of a list, and how many more there are.
+func (t *planText) first(files []string) []string {
 	if n := len(files); n > shownFiles && !t.all {
-		files = append(slices.Clone(files[:shownFiles]), fmt.Sprintf("… and %d more (--verbose lists them)", n-shownFiles))
+		return append(slices.Clone(files[:shownFiles]), fmt.Sprintf(moreFiles, n-shownFiles))
 	}
-	t.list("33", "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out)", files)
-}
-
-func (t *planText) access(changes []manifest.AccessChange) {
-	for _, a := range changes {
-		if a.Now == manifest.Public {
-			t.say("31;1", "! %s becomes PUBLIC: only members may see it now", a.Path)
-		} else {
-			t.say("33", "  %s becomes members only", a.Path)
-		}
-	}
+	return files
 }
 
 // planLines returns a plan in words. With all it lists every file.
@@ -111,20 +87,27 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	t := &planText{all: all}
 	switch {
 	case p.Live == "":
-		t.say("", "live now: nothing; this is the first revision")
+		t.add("", "live now: nothing; this is the first revision")
 	case !p.Known:
-		t.say("33", "live now: %s, whose files the service does not hold: all count as new", p.Live)
+		t.add("33", "live now: %s, whose files the service does not hold: all count as new", p.Live)
 	default:
-		t.say("", "live now: %s", p.Live)
+		t.add("", "live now: %s", p.Live)
 	}
 	if !p.Changes {
-		t.say("", "no changes: %s, %s", wording.Count(p.Files, "file"), wording.Size(p.Bytes))
+		t.add("", "no changes: %s, %s", wording.Count(p.Files, "file"), wording.Size(p.Bytes))
 	}
 	t.files("+", "32", "added", p.Added)
 	t.files("~", "33", "changed", p.Changed)
 	t.files("-", "31", "removed: lost to visitors", p.Removed)
-	t.access(p.Access)
-	t.sourceMaps(p.SourceMaps)
+	for _, a := range p.Access {
+		if a.Now == manifest.Public {
+			t.add("31;1", "! %s becomes PUBLIC: only members may see it now", a.Path)
+		} else {
+			t.add("33", "  %s becomes members only", a.Path)
+		}
+	}
+	t.list("33", "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out)",
+		t.first(p.SourceMaps))
 	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
 	migrations := "migrations that run before it goes live"
 	if p.Live != "" { // the database may have them of a revision that was live before
@@ -135,9 +118,13 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	t.list("33", "the Worker loses (what is in them stays)", p.Dropped)
 	t.list("33;1", "secrets without a value on the site (set them: pages secrets set NAME)", p.MissingSecrets)
 	for _, l := range p.Limits {
-		t.say("", "limit %s: %d, was %d", l.Name, l.Now, l.Was)
+		t.add("", "limit %s: %d, was %d", l.Name, l.Now, l.Was)
 	}
 	t.list("", "changed in pages.deploy.json", p.Settings)
-	t.leftOut(p.LeftOut)
+	left := make([]string, len(p.LeftOut))
+	for i, l := range p.LeftOut {
+		left[i] = fmt.Sprintf("%s (%s)", l.Path, l.Reason)
+	}
+	t.list("33", fmt.Sprintf("%d left out, which no visitor gets", len(left)), t.first(left))
 	return t.lines
 }

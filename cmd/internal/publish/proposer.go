@@ -1,33 +1,303 @@
 // Package publish changes what visitors of a site see: it plans, sends, proposes, and takes proposals to a person who confirms them.
 //
 // In go a session, a built site and options; out come reports, printed on the session's terminal, and a *failure.Error with the line
-// that confirms what is only proposed. A deploy that was cut off resumes when it is run again; a confirmation whose answer is lost
+// that confirms what is only proposed. A deploy that was cut off resumes when it is run again; a confirmation whose response is lost
 // can be repeated, and happens once. What stands after a signal is said before the error returns. A Proposer is for one goroutine.
 //
 // It never confirms anything that a person has not agreed to, and never says that something is live unless the service does.
 package publish
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
+
+// CodeOutstanding is the code of the failure of a proposal that waits for a person.
+const CodeOutstanding = "confirmation-outstanding"
 
 // Proposer takes proposals to a person.
 type Proposer struct {
 	Session *remote.Session
-	// NearestDir is the site's folder that a command finds without being told; "" for none. A line that confirms names any other.
+	// NearestDir is the site's folder that a command finds by itself; "" for none. A line that confirms names any other.
 	NearestDir  string
 	ProposeOnly bool // never ask
 
-	stopTold bool   // what stands after a signal was said
-	unkept   string // the id of a proposal that could not be kept
+	stopPrinted bool   // what stands after a signal
+	unsaved     string // the id of a proposal that could not be saved
 }
 
-// stopped says what stands after a signal, once.
-func (p *Proposer) stopped(format string, args ...any) {
-	if !p.stopTold {
+// Propose takes a call of a two-call tool to a person, and prints what was done.
+func (p *Proposer) Propose(ctx context.Context, tool string, arguments any) error {
+	s := p.Session
+	body, err := json.Marshal(arguments)
+	if err != nil {
+		return err
+	}
+	proposal, resp, err := deploy.Propose(ctx, s.Client, tool, body, s.Term.Now())
+	if err != nil {
+		return remote.CommandError(err)
+	}
+	if proposal != nil {
+		p.printChanges(ctx, proposal)
+		if resp, err = p.decide(ctx, proposal); err != nil {
+			p.printConfirmLine(err)
+			return err
+		}
+	}
+	return p.reportCall(tool, resp)
+}
+
+// decide takes a proposal to a person: it asks at a terminal, and elsewhere ends with failure.ExitPerson. The proposal is saved in
+// either case, so that a confirmation whose response is lost can be repeated, which performs it once.
+func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (client.Response, error) {
+	t := p.Session.Term
+	p.save(proposal)
+	if p.ProposeOnly || !t.Interactive() {
+		return client.Response{}, p.outstanding(proposal, "nothing has changed yet")
+	}
+	fmt.Fprintf(t.Stderr, "%s\n", wording.Printable(proposal.Summary))
+	yes, err := t.Agree(ctx, t.Paint("1", "Go ahead?"))
+	switch {
+	case ctx.Err() != nil:
+		p.printStopped("\nnothing has changed; until %s this confirms it: %s",
+			proposal.Expires.UTC().Format(time.RFC3339), p.confirmHere(proposal))
+		return client.Response{}, context.Cause(ctx)
+	case err != nil || !yes:
+		return client.Response{}, p.outstanding(proposal, "not confirmed, and nothing has changed")
+	}
+	resp, err := p.confirm(ctx, proposal)
+	if deploy.NeedsMember(err) {
+		return resp, p.outstanding(proposal, "nothing has changed yet: a service account can propose and never confirm")
+	}
+	return resp, remote.CommandError(err)
+}
+
+// confirm makes the second call. Without a response it is unknown whether the call took effect; repeating it tells.
+func (p *Proposer) confirm(ctx context.Context, proposal *deploy.Proposal) (client.Response, error) {
+	resp, err := proposal.Confirm(ctx, p.Session.Client)
+	what := wording.Printable(cmp.Or(proposal.Summary, proposal.Tool))
+	switch {
+	case err == nil || deploy.NeedsMember(err):
+		return resp, err
+	case ctx.Err() != nil:
+		p.printStopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed",
+			what, p.confirmHere(proposal))
+		return resp, context.Cause(ctx)
+	case isResponseLost(err):
+		return resp, &failure.Error{
+			Exit: failure.ExitResume, Code: "answer-lost",
+			Message: fmt.Sprintf("it is not known whether this happened: %s (%s)", what, wording.Printable(err.Error())),
+			Fix:     "run " + p.confirmHere(proposal) + ": it happens once, however often it is confirmed", Err: err,
+			Detail: &failure.Detail{ConfirmationID: proposal.ID, Confirm: p.confirmHere(proposal)},
+		}
+	}
+	return resp, err
+}
+
+// isResponseLost reports whether a call may have taken effect without saying so.
+func isResponseLost(err error) bool {
+	if lost, ok := errors.AsType[*client.TransportError](err); ok {
+		return lost.Reached
+	}
+	if unclear, ok := errors.AsType[*client.ContractError](err); ok {
+		return unclear.Status < http.StatusMultipleChoices
+	}
+	refused, ok := errors.AsType[*client.StatusError](err)
+	return ok && refused.Status >= http.StatusInternalServerError
+}
+
+// printStopped prints what stands after a signal, once.
+func (p *Proposer) printStopped(format string, args ...any) {
+	if !p.stopPrinted {
 		fmt.Fprintf(p.Session.Term.Stderr, format+"\n", args...)
 	}
-	p.stopTold = true
+	p.stopPrinted = true
+}
+
+// siteFolder returns the folder in which proposals of this site are saved.
+func (p *Proposer) siteFolder() (string, error) {
+	if p.Session.Dir != "" {
+		return localstate.InPagesFolder(p.Session.Dir, "proposals")
+	}
+	return p.settingsFolder(), nil
+}
+
+func (p *Proposer) settingsFolder() string {
+	return filepath.Join(p.Session.Term.ConfigDir, "pages", "proposals")
+}
+
+// save saves a proposal beside the site, or else in the user's settings. Where neither can be written, the line that confirms says
+// all that the proposal does.
+func (p *Proposer) save(proposal *deploy.Proposal) {
+	t := p.Session.Term
+	beside, err := p.siteFolder()
+	if err == nil {
+		err = proposal.Save(beside)
+	}
+	if err == nil {
+		return
+	}
+	other := err
+	if t.ConfigDir != "" {
+		other = proposal.Save(p.settingsFolder())
+	}
+	if other == nil {
+		t.Progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings",
+			t.Paint("33", "note:"), failure.Reason(err))
+		return
+	}
+	p.unsaved = proposal.ID
+	t.Progress("%s the proposal cannot be kept: %s", t.Paint("33", "note:"), failure.Reason(err))
+}
+
+// load finds a saved proposal, in the file from if one is named; nil when there is none.
+func (p *Proposer) load(id, from string) (*deploy.Proposal, error) {
+	if from != "" {
+		proposal, err := deploy.ReadProposal(p.Session.Term.Path(from))
+		if err == nil && !strings.EqualFold(proposal.ID, id) {
+			err = fmt.Errorf("%s holds the proposal %s", from, proposal.ID)
+		}
+		if err != nil {
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "bad-proposal", Message: err.Error(), Err: err}
+		}
+		return proposal, nil
+	}
+	beside, err := p.siteFolder()
+	if err != nil {
+		return nil, err
+	}
+	var unreadable error
+	for _, dir := range []string{beside, p.settingsFolder()} {
+		proposal, err := deploy.LoadProposal(dir, strings.ToLower(id))
+		if err == nil {
+			return proposal, nil
+		}
+		if unreadable == nil && !errors.Is(err, fs.ErrNotExist) {
+			unreadable = &failure.Error{
+				Exit: failure.ExitRefused, Code: "bad-proposal", Message: err.Error(), Fix: "propose again", Err: err,
+			}
+		}
+	}
+	return nil, unreadable // the call may be spelled out
+}
+
+// confirmHere is the command that confirms a proposal where this one was run. It names the site, which holds the proposal, unless
+// pages confirm finds that site anyway.
+func (p *Proposer) confirmHere(proposal *deploy.Proposal) string {
+	line := "pages confirm " + proposal.ID
+	if p.unsaved == proposal.ID {
+		line = confirmAnywhere(proposal)
+	}
+	if dir := p.Session.Dir; dir != "" && p.NearestDir != dir {
+		line += " -C " + wording.ShellWord(p.Session.Term.Shown(dir))
+	}
+	return line
+}
+
+// confirmAnywhere is the command that confirms a proposal also where it is not saved.
+func confirmAnywhere(proposal *deploy.Proposal) string {
+	return "pages confirm " + proposal.ID + " " + wording.ShellWord(proposal.Tool) + " " + wording.ShellArguments(proposal.Arguments)
+}
+
+// outstanding is the failure of a proposal that waits for its confirmation.
+func (p *Proposer) outstanding(proposal *deploy.Proposal, standing string) error {
+	here := p.confirmHere(proposal)
+	return &failure.Error{
+		Exit: failure.ExitPerson, Code: CodeOutstanding, Message: standing, Fix: here,
+		Detail: &failure.Detail{
+			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: proposal.ID,
+			Summary: wording.Printable(proposal.Summary), Expires: proposal.Expires.UTC().Format(time.RFC3339),
+			Elsewhere: confirmAnywhere(proposal),
+		},
+	}
+}
+
+// printConfirmLine prints the line that confirms on stdout, for scripts.
+func (p *Proposer) printConfirmLine(err error) {
+	if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == CodeOutstanding && !p.Session.Term.JSON {
+		fmt.Fprintln(p.Session.Term.Stdout, f.Detail.Confirm)
+	}
+}
+
+// PrintOutstanding prints for people how an outstanding proposal is confirmed.
+func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
+	fmt.Fprintf(t.Stderr, "%s %s\n", t.Paint("33;1", "proposed:"), f.Detail.Summary)
+	fmt.Fprintf(t.Stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n",
+		f.Message, f.Detail.Expires, t.Paint("1", f.Detail.Confirm))
+	fmt.Fprintf(t.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
+}
+
+// printChanges prints what a proposal changes for visitors: the plan of `pages deploy`, of a revision that is uploaded already. An
+// error is only printed: the proposal can be confirmed all the same.
+func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal) {
+	t := p.Session.Term
+	if t.JSON || t.Quiet {
+		return
+	}
+	plan, err := p.plan(ctx, proposal)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		t.Progress("%s what it changes cannot be shown: %s", t.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
+	case plan != nil:
+		PrintPlan(t, t.Stderr, plan)
+	}
+}
+
+// lookTimeout is how long a confirmation waits for a look at what is live.
+const lookTimeout = 5 * time.Second
+
+// plan compares the revision of a proposal with what is live; nil when the proposal is about none, has expired, or names what is
+// live already.
+func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal) (*deploy.Plan, error) {
+	s := p.Session
+	var args struct {
+		SiteID    string `json:"site_id"`
+		Revision  string `json:"revision"`
+		Workspace string `json:"workspace"`
+	}
+	if !slices.Contains([]string{s.Contract.Publish.Name, s.Contract.Rollback.Name, s.Contract.SchedulePublish.Name}, proposal.Tool) {
+		return nil, nil //nolint:nilnil // the comment above says when
+	}
+	if err := json.Unmarshal(proposal.Arguments, &args); err != nil {
+		return nil, err
+	}
+	revision := cmp.Or(proposal.Revision, args.Revision)
+	if revision == "" || !proposal.Expires.IsZero() && proposal.Expires.Before(s.Term.Now()) {
+		return nil, nil //nolint:nilnil // the comment above says when
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	d := &deploy.Deployer{
+		Client: s.Client, Contract: s.Contract, Workspace: cmp.Or(args.Workspace, proposal.Workspace), Site: args.SiteID,
+		Version: s.Version, Now: s.Term.Now,
+	}
+	live, err := d.Look(ctx)
+	if err != nil || live.Revision == revision {
+		return nil, err
+	}
+	b, err := d.Uploaded(ctx, revision)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := deploy.Compare(live, b)
+	return &plan, err
 }

@@ -3,13 +3,12 @@ package publish
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -28,7 +27,7 @@ type Result struct {
 	Plan       *deploy.Plan `json:"plan,omitempty"`
 }
 
-// printResult prints a result: stdout is the address.
+// printResult prints a result; on stdout its address, or JSON.
 func printResult(s *remote.Session, outcome string, r Result) {
 	s.Term.Progress("%s", wording.Printable(outcome))
 	if !s.Term.JSON {
@@ -50,9 +49,8 @@ func Preview(ctx context.Context, s *remote.Session, revision string, expires ti
 
 func makePreview(ctx context.Context, s *remote.Session, revision string, expires time.Duration) (outcome string, r Result, err error) {
 	made, err := s.Client.CreatePreviewLink(ctx, toolapi.PreviewLinkArgs{
-		SiteID: toolapi.UUID(
-			s.Site,
-		), Revision: toolapi.Name(revision), ExpiresInSeconds: toolapi.PreviewSeconds(expires / time.Second), Scope: s.Scope(),
+		SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), Scope: s.Scope(),
+		ExpiresInSeconds: toolapi.PreviewSeconds(expires / time.Second),
 	})
 	if err != nil {
 		return "", r, remote.CommandError(err)
@@ -62,16 +60,54 @@ func makePreview(ctx context.Context, s *remote.Session, revision string, expire
 	return outcome, Result{State: "preview", URL: made.URL, Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt}, nil
 }
 
-// serving asks again what a page shows, and whether its address answers.
-func serving(ctx context.Context, s *remote.Session, page toolapi.Page) (toolapi.Page, bool, error) {
-	list, err := deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
-	if err != nil {
-		return page, false, remote.Error(err)
+// CheckTime refuses a time that no publish can be scheduled for, before anything is built or sent. The service judges it once more, by
+// its own clock.
+func CheckTime(text string, now time.Time) error {
+	at, ok := toolapi.Timestamp(text).Moment()
+	if !ok {
+		f := failure.Usage("--at is %q; it is a time with its offset, such as %s",
+			text, now.AddDate(0, 0, 1).Truncate(time.Hour).Format(time.RFC3339))
+		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04"} {
+			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil { // it lacks the offset alone
+				f.Fix = "by this machine's time zone that is --at " + at.Format(time.RFC3339)
+			}
+		}
+		return f
 	}
-	if page, err = deploy.FindPage(list, page.SiteID); err != nil {
-		return page, false, remote.Error(err)
+	soonest, latest := toolapi.ScheduleWindow(now)
+	is := ""
+	switch {
+	case at.Before(now):
+		is = "in the past"
+	case at.Before(soonest):
+		is = "too soon"
+	case at.After(latest):
+		is = "too far ahead"
+	default:
+		return nil
 	}
-	domains, err := client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: s.Scope()})
-	now := slices.ContainsFunc(domains.Domains, func(d toolapi.Domain) bool { return d.Hostname == page.Hostname && d.ServingNow })
-	return page, now, remote.Error(err)
+	f := failure.Usage("--at is %q, which is %s: %s; a publish is scheduled from five minutes to one year ahead",
+		text, at.Format(longTime), is)
+	f.Fix = fmt.Sprintf(
+		"it is %s now by this machine's clock: give a time from %s to %s, or deploy without --at to publish at once",
+		now.Format(time.RFC3339),
+		soonest.Truncate(time.Minute).Add(time.Minute).Format(time.RFC3339),
+		latest.Truncate(time.Minute).Format(time.RFC3339),
+	)
+	return f
+}
+
+// longTime is the layout of a moment for people, with its offset.
+const longTime = "Monday 2 January 2006, 15:04 (UTC-07:00)"
+
+// scheduleNote says in a sentence what is scheduled, as the response has it.
+func scheduleNote(p toolapi.SchedulePublish) string {
+	at := p.At
+	if t, err := time.Parse(time.RFC3339Nano, p.At); err == nil {
+		at = t.Format(longTime)
+	}
+	if p.Replaced {
+		return fmt.Sprintf("revision %s is scheduled for %s, instead of what was scheduled before", p.Revision, at)
+	}
+	return fmt.Sprintf("revision %s is scheduled for %s", p.Revision, at)
 }

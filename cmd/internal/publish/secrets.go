@@ -32,15 +32,12 @@ func SetSecret(ctx context.Context, s *remote.Session, name, value string) (tool
 func ReadSecret(ctx context.Context, t *terminal.Terminal, name string) (string, error) {
 	var value string
 	if terminal.IsTerminalReader(t.Stdin) {
-		text, err := t.ReadSecret(
-			ctx,
-			"value of "+wording.Printable(name)+" (not shown): ",
-			"give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE",
-		)
+		var err error
+		value, err = t.ReadSecret(ctx, "value of "+wording.Printable(name)+" (not shown): ",
+			"give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE")
 		if err != nil {
 			return "", err
 		}
-		value = text
 	} else {
 		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, t.Stdin), maxSecret+1))
 		if err != nil {
@@ -50,18 +47,10 @@ func ReadSecret(ctx context.Context, t *terminal.Terminal, name string) (string,
 	}
 	switch {
 	case value == "":
-		return "", &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "empty-secret",
-			Message: "the value is empty, which is no value",
-			Fix:     "to take a secret away: pages secrets remove " + wording.ShellWord(name),
-		}
+		return "", failure.Refused("empty-secret", "the value is empty, which is no value",
+			"to take a secret away: pages secrets remove "+wording.ShellWord(name))
 	case len(value) > maxSecret:
-		return "", &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "long-secret",
-			Message: fmt.Sprintf("the value is longer than %d bytes", maxSecret),
-		}
+		return "", failure.Refused("long-secret", fmt.Sprintf("the value is longer than %d bytes", maxSecret), "")
 	}
 	return value, nil
 }
@@ -88,11 +77,8 @@ func ReadSecretsFile(ctx context.Context, t *terminal.Terminal, name string) (ma
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
 	if len(text) > localsecrets.MaxFile {
-		return nil, &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "secrets-file",
-			Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", t.Shown(name), localsecrets.MaxFile),
-		}
+		return nil, failure.Refused("secrets-file",
+			fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", t.Shown(name), localsecrets.MaxFile), "")
 	}
 	return localsecrets.Parse(t.Shown(name), text)
 }
@@ -109,27 +95,15 @@ func PickSecrets(values map[string]string, wanted []string) ([]string, error) {
 	for _, name := range names {
 		switch value := values[name]; {
 		case value == "":
-			return nil, &failure.Error{
-				Exit:    failure.ExitRefused,
-				Code:    "empty-secret",
-				Message: fmt.Sprintf("the file has no value for %s; nothing was set", wording.Printable(name)),
-				Fix:     "give it one, or leave its name out",
-			}
+			return nil, failure.Refused("empty-secret",
+				fmt.Sprintf("the file has no value for %s; nothing was set", wording.Printable(name)), "give it one, or leave its name out")
 		case len(value) > maxSecret:
-			return nil, &failure.Error{
-				Exit:    failure.ExitRefused,
-				Code:    "long-secret",
-				Message: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", wording.Printable(name), maxSecret),
-			}
+			return nil, failure.Refused("long-secret",
+				fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", wording.Printable(name), maxSecret), "")
 		}
 	}
 	if len(names) == 0 {
-		return nil, &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "no-secrets",
-			Message: "the file holds no secret with a value",
-			Fix:     "write a line NAME=value for each",
-		}
+		return nil, failure.Refused("no-secrets", "the file holds no secret with a value", "write a line NAME=value for each")
 	}
 	return names, nil
 }

@@ -7,12 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
@@ -25,17 +25,15 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// This file makes an upload of a built site: the static files and migrations where they are in the site's folder, the built Worker as
-// one module with its WebAssembly beside it, and a manifest that names that module, and no empty folder. That the service bundles
-// nothing is an assumption (toolapi/service/assumptions.go).
+// upload is a built site that is ready to be sent: the static files and migrations where they are in the site's folder, the built
+// Worker as one module with its WebAssembly beside it, and a manifest that names that module, and no empty folder. That the service
+// bundles nothing is an assumption (toolapi/service/assumptions.go).
 //
 // Each deploy hashes every file: times on a disk lie. Even so a deploy of one changed file among 10,000 takes a twelfth of the first.
-
-// upload is a site that is ready to be sent.
 type upload struct {
 	deploy.Bundle
 
-	root   *os.Root // that its files are read through, so that no link leads out
+	root   *os.Root // its files are read through it, so that no link leads out
 	opener *bundler.Opener
 }
 
@@ -43,7 +41,7 @@ func (s *upload) close() {
 	if s.opener != nil {
 		s.opener.Close()
 	}
-	_ = s.root.Close() // it was only read
+	_ = s.root.Close() // only read
 }
 
 // build builds the site, and closes the builder.
@@ -56,7 +54,7 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	t, dir, m := o.Remote.Term, o.Remote.Dir, o.Manifest
 	bundle, diags := b.Build(ctx, m)
 	if err := ctx.Err(); err != nil {
-		return nil, err // what it could not read any more is no fault of the files
+		return nil, err // files that it could not read any more have no fault
 	}
 	if bundle == nil || diags.HasErrors() {
 		return nil, failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
@@ -79,7 +77,7 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	return site, nil
 }
 
-// fill lists what is sent.
+// fill lists the files of a built site.
 func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
 	assets := path.Clean(m.Assets) // "." for the whole folder
 	s.opener = b.Opener(s.root, m.AssetsFolder())
@@ -94,7 +92,9 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 		})
 	}
 	for _, left := range b.LeftOut {
-		if !sentOtherwise(m, left.Path) {
+		folder := m.AssetsFolder() // the manifest, the Worker and migrations in it are sent all the same
+		if left.Path != manifest.FileName && left.Path != folder.Entry &&
+			(folder.Migrations == "" || left.Path != folder.Migrations+"/") {
 			s.LeftOut = append(s.LeftOut, left)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 		s.add(path.Join(m.Bindings.Database.Migrations, sql.Name), "application/sql", sql.SQL)
 	}
 	var err error
-	if s.Manifest, err = withoutEmpty(b.Manifest, m, b); err != nil {
+	if s.Manifest, err = withoutEmptyFolders(b.Manifest, m, b); err != nil {
 		return err
 	}
 	if w := b.Worker; w != nil {
@@ -122,16 +122,9 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 	return nil
 }
 
-// sentOtherwise reports whether a file of the assets folder that is no asset is part of
-// the site all the same: the manifest, the migrations and the Worker.
-func sentOtherwise(m *manifest.Manifest, file string) bool {
-	a := m.AssetsFolder()
-	return file == manifest.FileName || file == a.Entry || a.Migrations != "" && file == a.Migrations+"/"
-}
-
-// withoutEmpty is the manifest without the folders that nothing is in yet: to the
-// service a folder is what the files in it make of it, and it refuses others.
-func withoutEmpty(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle) (json.RawMessage, error) {
+// withoutEmptyFolders returns the manifest without the folders that hold nothing yet: the service refuses them, since it knows
+// folders only by their files.
+func withoutEmptyFolders(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle) (json.RawMessage, error) {
 	noAssets := m.Assets != "" && len(b.Assets) == 0
 	noMigrations := m.Bindings.Database != nil && m.Bindings.Database.Migrations != "" && len(b.Migrations) == 0
 	if !noAssets && !noMigrations {
@@ -152,13 +145,12 @@ func withoutEmpty(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle)
 	return json.Marshal(fields)
 }
 
-// workerFolder returns a folder for the built Worker that no other file is in.
+// workerFolder returns a folder for the built Worker that holds no other file.
 func (s *upload) workerFolder() string {
-	const first = "_worker"
 	for n := 1; ; n++ {
-		at := first
+		at := "_worker"
 		if n > 1 {
-			at = fmt.Sprintf("%s%d", first, n)
+			at += strconv.Itoa(n)
 		}
 		if !slices.ContainsFunc(s.Files, func(f deploy.File) bool {
 			folder, _, _ := strings.Cut(f.Path, "/")
@@ -169,7 +161,7 @@ func (s *upload) workerFolder() string {
 	}
 }
 
-// add lists a file that is held in memory.
+// add adds a file that is in memory.
 func (s *upload) add(name, contentType string, text []byte) {
 	sum := sha256.Sum256(text)
 	s.Files = append(s.Files, deploy.File{

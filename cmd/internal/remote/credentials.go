@@ -1,13 +1,17 @@
 package remote
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
+
+	"github.com/zalando/go-keyring"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
@@ -24,15 +28,13 @@ type credentials struct {
 	Logins  map[string]login `json:"logins,omitempty"` // by address
 }
 
-// login is how the key of an address is kept.
+// login is a saved key: in the file, or in the keyring.
 type login struct {
-	// Key is "" for one that is in the keyring.
 	Key     string `json:"key,omitempty"`
 	Keyring bool   `json:"keyring,omitempty"`
 }
 
-// loadCredentials reads the file. Only what it returns without an error may be saved: keys in a file that cannot be read are still
-// somebody's.
+// loadCredentials reads the file. Only what it returns without an error may be saved: a file that cannot be read may still hold keys.
 func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	store := &credentials{Logins: map[string]login{}}
 	if t.ConfigDir == "" {
@@ -57,7 +59,7 @@ func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	return store, nil
 }
 
-// readCredentials is loadCredentials for who does not save: a file that cannot be read counts as none.
+// readCredentials is loadCredentials for callers that do not save: a file that cannot be read counts as none.
 func readCredentials(t *terminal.Terminal) *credentials {
 	store, err := loadCredentials(t)
 	if failed, ok := errors.AsType[*failure.Error](err); ok {
@@ -67,7 +69,7 @@ func readCredentials(t *terminal.Terminal) *credentials {
 	return store
 }
 
-// HasLogin reports whether the user logged in to an address, however it is written.
+// HasLogin reports whether the user logged in to an address, in whichever form it is written.
 func HasLogin(t *terminal.Terminal, address string) bool { return readCredentials(t).has(address) }
 
 func (c *credentials) has(address string) bool {
@@ -79,11 +81,6 @@ func (c *credentials) has(address string) bool {
 	return ok
 }
 
-// inKeyring reports whether the keyring has the key of an address.
-func (c *credentials) inKeyring(base string) bool {
-	return c.Logins[strings.TrimSuffix(base, "/")].Keyring
-}
-
 func (c *credentials) save() error {
 	if c.path == "" {
 		return failure.Resource("no-settings", "there is no folder for settings", "set HOME, or use PAGES_API_KEY", nil)
@@ -93,20 +90,120 @@ func (c *credentials) save() error {
 		err = userfile.WritePrivate(c.path, append(text, '\n'))
 	}
 	if err != nil {
-		return failure.Resource(
-			"settings-unwritable",
-			c.path+" cannot be written",
-			"make its folder one that you may write to, or use PAGES_API_KEY",
-			err,
-		)
+		return failure.Resource("settings-unwritable",
+			c.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
 	}
 	return nil
 }
 
-// warnReadable warns of a file with a key that others may read.
+// warnReadable warns of a key file that other users may read.
 func warnReadable(t *terminal.Terminal, path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
 		t.Progress("%s others on this machine may read the key in %s: chmod 600 %s", t.Paint("33", "note:"), path, wording.ShellWord(path))
 	}
+}
+
+// LoginReport is what `pages login` and `pages logout` print with --json.
+type LoginReport struct {
+	OK      bool   `json:"ok"`
+	BaseURL string `json:"base_url"`
+	Kept    string `json:"kept,omitempty"` // keyring or file
+}
+
+// Login tries a key and keeps it. where is auto, keyring or file.
+func Login(ctx context.Context, o Options, where string) (r LoginReport, hint string, err error) {
+	store, err := loadCredentials(o.Term)
+	if err != nil {
+		return r, "", err
+	}
+	base := cmp.Or(o.BaseURL, store.Default)
+	if base == "" {
+		return r, "", failure.Usage("login needs the address of a service, such as pages login https://workspace.example")
+	}
+	base, err = client.Address(base)
+	if err != nil {
+		return r, "", Error(err)
+	}
+	var text string
+	if o.KeyFile != "" {
+		text, err = o.readKey(ctx)
+	} else {
+		text, err = o.Term.ReadSecret(ctx, "API key for "+base+" (not shown): ", "name a file that holds it with --api-key-file; - is stdin")
+		if err == nil {
+			text, err = checkKey(text, "stdin")
+		}
+	}
+	if err != nil {
+		return r, "", err
+	}
+	tried := &Session{Term: o.Term, Workspace: o.Workspace, Version: o.Version}
+	if err := tried.dial(base, text); err != nil {
+		return r, "", err
+	}
+	if _, err := tried.Who(ctx); err != nil {
+		return r, "", err
+	}
+	kept, err := o.saveKey(ctx, store, base, text, where)
+	return LoginReport{true, base, kept}, client.Hint(text), err
+}
+
+// saveKey saves the key, and returns where.
+func (o Options) saveKey(ctx context.Context, store *credentials, base, key, where string) (string, error) {
+	kept := login{Key: key}
+	if where != "file" {
+		_, err := askKeyring(ctx, func() (string, error) { return "", keyring.Set(keyringService, base, key) })
+		switch {
+		case err == nil:
+			kept = login{Keyring: true}
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case where == "keyring":
+			return "", failure.Resource("keyring",
+				"the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
+		case o.Term.Verbose:
+			o.Term.Progress("the system's keyring does not take the key: %v", err)
+		}
+	}
+	store.Default, store.Logins[base] = base, kept
+	if err := store.save(); err != nil {
+		return "", err
+	}
+	if kept.Keyring {
+		return "keyring", nil
+	}
+	return "file", nil
+}
+
+// Logout forgets the key of an address, or with "" of the one that was logged in to last.
+func Logout(ctx context.Context, t *terminal.Terminal, address string) (r LoginReport, err error) {
+	store, err := loadCredentials(t)
+	if err != nil {
+		return r, err
+	}
+	base := store.Default
+	if address != "" {
+		if base, err = client.Address(address); err != nil {
+			return r, Error(err)
+		}
+	}
+	kept, ok := store.Logins[base]
+	if !ok {
+		msg := "there is no login on this machine"
+		if base != "" {
+			msg = fmt.Sprintf("there is no login for %q", base)
+		}
+		return r, failure.Refused("not-logged-in", msg, "pages whoami says which key is used")
+	}
+	if kept.Keyring {
+		_, err := askKeyring(ctx, func() (string, error) { return "", keyring.Delete(keyringService, base) })
+		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
+			return r, failure.Resource("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
+		}
+	}
+	delete(store.Logins, base)
+	if store.Default == base {
+		store.Default = ""
+	}
+	return LoginReport{OK: true, BaseURL: base}, store.save()
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -18,8 +20,8 @@ func Error(err error) error {
 	if err == nil || errors.As(err, new(*failure.Error)) {
 		return err
 	}
-	for _, known := range []func(error) *failure.Error{unfinished, refusedCall, refusedStatus, noAnswer, refusedDeploy} {
-		if f := known(err); f != nil {
+	for _, convert := range []func(error) *failure.Error{unfinishedDeploy, refusedCall, refusedStatus, noResponse, refusedDeploy} {
+		if f := convert(err); f != nil {
 			return f
 		}
 	}
@@ -46,7 +48,7 @@ var commandFixes = map[string]string{
 
 const proposeAgain = "run the command that proposed it again, such as pages deploy"
 
-// CommandError is Error for commands that are not about a tool by its name.
+// CommandError is Error for commands whose user does not name a tool.
 func CommandError(err error) error {
 	err = Error(err)
 	if f, ok := errors.AsType[*failure.Error](err); ok {
@@ -63,11 +65,7 @@ func refusedCall(err error) *failure.Error {
 	}
 	r := e.Refusal
 	f := &failure.Error{
-		Exit:    failure.ExitTool,
-		Code:    r.Code,
-		Message: wording.Printable(r.Message),
-		Fix:     wording.Printable(r.Fix),
-		Err:     err,
+		Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err,
 		Detail: &failure.Detail{
 			Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID,
 			Status: http.StatusOK,
@@ -89,11 +87,9 @@ func refusedStatus(err error) *failure.Error {
 		return nil
 	}
 	f := &failure.Error{
-		Exit:    failure.ExitRefused,
-		Code:    e.Code,
-		Message: wording.Printable(cmp.Or(e.Message, e.Error())),
-		Err:     err,
-		Detail:  &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter},
+		Exit: failure.ExitRefused, Code: cmp.Or(e.Code, fmt.Sprintf("http-%d", e.Status)),
+		Message: wording.Printable(cmp.Or(e.Message, e.Error())), Err: err,
+		Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter},
 	}
 	switch {
 	case e.Status == http.StatusUnauthorized:
@@ -120,22 +116,16 @@ func refusedStatus(err error) *failure.Error {
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
 		f.Exit, f.Fix = failure.ExitNetwork, "try again"
 	}
-	if f.Code == "" {
-		f.Code = fmt.Sprintf("http-%d", e.Status)
-	}
 	return f
 }
 
-// noAnswer is the failure of a request without a response, or with one that is not the contract's.
-func noAnswer(err error) *failure.Error {
+// noResponse is the failure of a request without a response, or with one that is not the contract's.
+func noResponse(err error) *failure.Error {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
 		f := &failure.Error{
-			Exit:    failure.ExitNetwork,
-			Code:    "no-answer",
-			Message: wording.Printable(e.Error()),
-			Fix:     "check the address (PAGES_BASE_URL) and the network, and try again",
-			Err:     err,
-			Detail:  &failure.Detail{RequestID: e.RequestID},
+			Exit: failure.ExitNetwork, Code: "no-answer", Message: wording.Printable(e.Error()),
+			Fix: "check the address (PAGES_BASE_URL) and the network, and try again", Err: err,
+			Detail: &failure.Detail{RequestID: e.RequestID},
 		}
 		switch {
 		case errors.Is(err, http.ErrSchemeMismatch):
@@ -143,19 +133,14 @@ func noAnswer(err error) *failure.Error {
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
 			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name " +
-				"its " +
-				"certificate's file in SSL_CERT_FILE"
+				"its certificate's file in SSL_CERT_FILE"
 		}
 		return f
 	}
 	if e, ok := errors.AsType[*client.ContractError](err); ok {
 		return &failure.Error{
-			Exit:    failure.ExitNetwork,
-			Code:    "not-the-contract",
-			Message: wording.Printable(e.Error()),
-			Fix:     "check PAGES_BASE_URL",
-			Err:     err,
-			Detail:  &failure.Detail{RequestID: e.RequestID, Status: e.Status},
+			Exit: failure.ExitNetwork, Code: "not-the-contract", Message: wording.Printable(e.Error()), Fix: "check PAGES_BASE_URL",
+			Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status},
 		}
 	}
 	if e, ok := errors.AsType[*client.AddressError](err); ok {
@@ -164,22 +149,19 @@ func noAnswer(err error) *failure.Error {
 	return nil
 }
 
-// unfinished is the failure of a deploy that resumes when it is run again.
-func unfinished(err error) *failure.Error {
+// unfinishedDeploy is the failure of a deploy that resumes when it is run again.
+func unfinishedDeploy(err error) *failure.Error {
 	e, ok := errors.AsType[*deploy.UnfinishedError](err)
 	if !ok {
 		return nil
 	}
 	f := &failure.Error{
-		Exit:    failure.ExitResume,
-		Code:    "unfinished",
-		Message: wording.Printable(e.Error()),
-		Fix:     "run the same command again: it sends what is missing",
-		Err:     err,
+		Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()),
+		Fix: "run the same command again: it sends what is missing", Err: err,
 	}
 	if status := refusedStatus(err); status != nil {
 		f.Detail = status.Detail
-	} else if lost := noAnswer(err); lost != nil {
+	} else if lost := noResponse(err); lost != nil {
 		f.Detail = lost.Detail
 	}
 	return f
@@ -189,20 +171,14 @@ func unfinished(err error) *failure.Error {
 func refusedDeploy(err error) *failure.Error {
 	if e, ok := errors.AsType[*deploy.ChangedError](err); ok {
 		return &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    toolapi.CodeFileChanged,
-			Message: e.Error(),
-			Fix:     "let the build finish, and deploy again",
-			Err:     err,
+			Exit: failure.ExitRefused, Code: toolapi.CodeFileChanged, Message: e.Error(),
+			Fix: "let the build finish, and deploy again", Err: err,
 		}
 	}
 	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
 		return &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    toolapi.CodeRevisionConflict,
-			Message: wording.Printable(e.Error()),
-			Fix:     "look at it with pages deploy --plan, and deploy again; --force leaves the check out",
-			Err:     err,
+			Exit: failure.ExitRefused, Code: toolapi.CodeRevisionConflict, Message: wording.Printable(e.Error()),
+			Fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", Err: err,
 		}
 	}
 	e, ok := errors.AsType[*deploy.UnknownSiteError](err)
@@ -210,12 +186,9 @@ func refusedDeploy(err error) *failure.Error {
 		return nil
 	}
 	f := &failure.Error{
-		Exit:    failure.ExitRefused,
-		Code:    "site-unknown",
-		Message: e.Error(),
-		Fix:     "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME",
-		Err:     err,
-		Detail:  &failure.Detail{},
+		Exit: failure.ExitRefused, Code: "site-unknown", Message: e.Error(),
+		Fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", Err: err,
+		Detail: &failure.Detail{},
 	}
 	if e.Name == "" {
 		f.Exit, f.Code = failure.ExitPerson, "site-not-chosen"
@@ -227,4 +200,33 @@ func refusedDeploy(err error) *failure.Error {
 		f.Fix = "make one: pages deploy --create NAME"
 	}
 	return f
+}
+
+// PrintDetail prints for people what a service said beside a failure's message. Control characters in it are escaped.
+func PrintDetail(t *terminal.Terminal, f *failure.Error) {
+	if f.Detail == nil {
+		return
+	}
+	line := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(t.Stderr, "  %s %s\n", t.Paint("36", label), wording.Printable(text))
+		}
+	}
+	line("code:", f.Code)
+	line("tool:", f.Detail.Tool)
+	if f.Detail.Status >= http.StatusBadRequest {
+		line("status:", fmt.Sprintf("HTTP %d", f.Detail.Status))
+	}
+	line("at:", f.Detail.Path)
+	for _, issue := range f.Detail.Issues {
+		line("issue:", strings.TrimSpace(issue.Path+" "+issue.Message))
+	}
+	for _, slug := range f.Detail.Workspaces {
+		line("workspace:", slug)
+	}
+	for _, s := range f.Detail.Sites {
+		line("site:", fmt.Sprintf("%s  %s  %s", s.SiteID, s.Hostname, s.Name))
+	}
+	line("next:", f.Detail.Instruction)
+	line("request:", f.Detail.RequestID)
 }

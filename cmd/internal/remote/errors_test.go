@@ -116,19 +116,8 @@ func TestInterruptedDeploys(t *testing.T) {
 			request = f.Detail.RequestID
 		}
 		if f.Exit != c.code || f.Code != c.id || f.Fix != c.next || request != c.request || f.Message == "" {
-			t.Errorf(
-				"%s: %d %s %q %q %s, want %d %s %q %s",
-				name,
-				f.Exit,
-				f.Code,
-				f.Message,
-				f.Fix,
-				request,
-				c.code,
-				c.id,
-				c.next,
-				c.request,
-			)
+			t.Errorf("%s: %d %s %q %q %s, want %d %s %q %s",
+				name, f.Exit, f.Code, f.Message, f.Fix, request, c.code, c.id, c.next, c.request)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// whoTool answers to every key that is good: it reads, and takes no arguments of its own.
+// whoTool is a tool that every valid key may call: it reads, and takes no arguments of its own.
 const whoTool = "brand_profile.status"
 
 // Identity is what `pages whoami --json` prints.
@@ -25,41 +25,41 @@ type Identity struct {
 	KeyFrom   string             `json:"key_from"`
 	Workspace string             `json:"workspace"` // "" when none is chosen
 	WorkingIn *toolapi.WorkingIn `json:"working_in"`
-	// Workspaces are those that the key reaches, when it must choose.
+	// Workspaces are those of the key, when a call must choose one.
 	Workspaces []string `json:"workspaces,omitempty"`
 }
 
-// Who tries the key.
+// Who tries the key with a call.
 func (s *Session) Who(ctx context.Context) (Identity, error) {
 	who := Identity{OK: true, BaseURL: s.Client.BaseURL(), Key: client.Hint(s.key.text), KeyFrom: s.key.from}
 	arguments, err := json.Marshal(s.Scope())
 	if err != nil {
 		return who, err
 	}
-	a, err := s.Client.Do(ctx, client.Call{Tool: whoTool, Arguments: arguments})
+	resp, err := s.Client.Do(ctx, client.Call{Tool: whoTool, Arguments: arguments})
 	if refused, ok := errors.AsType[*client.RefusalError](err); ok {
 		switch refused.Refusal.Code {
 		case toolapi.CodeWorkspaceAmbiguous:
 			who.Workspaces = refused.Refusal.Workspaces
 			return who, nil
-		case toolapi.CodePermissionDenied: // the key is good
+		case toolapi.CodePermissionDenied: // the key is valid
 			return who, nil
 		}
 	}
 	if err != nil {
 		return who, Error(err)
 	}
-	var said toolapi.Success
-	if err := json.Unmarshal(a.Body, &said); err != nil || toolapi.Lacks[toolapi.Success](a.Body) != "" {
-		return who, Error(
-			&client.ContractError{Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: a.RequestID},
-		)
+	var success toolapi.Success
+	if err := json.Unmarshal(resp.Body, &success); err != nil || toolapi.Lacks[toolapi.Success](resp.Body) != "" {
+		return who, Error(&client.ContractError{
+			Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: resp.RequestID,
+		})
 	}
-	who.Workspace, who.WorkingIn = said.Workspace, &said.WorkingIn
+	who.Workspace, who.WorkingIn = success.Workspace, &success.WorkingIn
 	return who, nil
 }
 
-// Write writes an identity for people.
+// Write writes the identity for people.
 func (i Identity) Write(w io.Writer) {
 	fmt.Fprintf(w, "service    %s\n", i.BaseURL)
 	fmt.Fprintf(w, "key        %s (from %s)\n", i.Key, i.KeyFrom)

@@ -16,12 +16,10 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file finds the API key. A key is never an argument, which everyone on the machine could read, and never printed.
-
 const (
 	// keyringService names our entries in the system's keyring.
 	keyringService = "pages"
-	// keyringTimeout ends the wait for a keyring: one that waits for a person to unlock it on a machine without one never answers.
+	// keyringTimeout ends the wait for a keyring: one that a person must unlock waits for ever on a machine without one.
 	keyringTimeout = 15 * time.Second
 	// maxKey is how many bytes of a file are read for a key.
 	maxKey = 4 << 10
@@ -29,14 +27,14 @@ const (
 	envKey = "PAGES_API_KEY"
 )
 
-// key is an API key, and where it comes from.
+// key is an API key. It is never an argument, which everyone on the machine could read, and never printed.
 type key struct {
 	text    string
-	from    string // for people
+	from    string // where it comes from, for people
 	ofLogin bool   // the key of pages login for this address
 }
 
-// findKey finds the key for an address. A typed flag counts before the environment, and that before a login.
+// findKey finds the key for an address: of a typed flag, else of the environment, else of a login.
 func (o Options) findKey(ctx context.Context, store *credentials, base string) (k key, err error) {
 	fromEnv, _ := o.Term.Lookup(envKey)
 	switch {
@@ -55,8 +53,8 @@ func (o Options) findKey(ctx context.Context, store *credentials, base string) (
 	case !ok:
 		return k, &failure.Error{
 			Exit: failure.ExitAccess, Code: "no-key", Message: "there is no API key for " + base,
-			Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under " +
-				"API & MCP",
+			Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; " +
+				"a key is made in the product's Settings under API & MCP",
 		}
 	case !kept.Keyring:
 		k.from = store.path
@@ -74,22 +72,22 @@ func (o Options) findKey(ctx context.Context, store *credentials, base string) (
 
 // askKeyring asks the keyring, which may wait for a person.
 func askKeyring(ctx context.Context, ask func() (string, error)) (string, error) {
-	type answer struct {
+	type result struct {
 		key string
 		err error
 	}
-	done := make(chan answer, 1)
+	done := make(chan result, 1)
 	go func() {
 		key, err := ask()
-		done <- answer{key, err}
+		done <- result{key, err}
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, keyringTimeout, errors.New("it does not answer"))
 	defer cancel()
 	select {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
-	case a := <-done:
-		return a.key, a.err
+	case r := <-done:
+		return r.key, r.err
 	}
 }
 
@@ -120,26 +118,18 @@ func (o Options) readKey(ctx context.Context) (string, error) {
 	return checkKey(string(text), o.KeyFile)
 }
 
-// quotedValue matches a value of which a file or a setting kept the quotes.
+// quotedValue matches a value with the quotes of a file or a setting.
 var quotedValue = regexp.MustCompile("^(\".*\"|'.*')$")
 
 // checkKey refuses a text that can be no key, without showing it.
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
 	if quotedValue.MatchString(key) {
-		return "", &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "bad-key",
-			Message: "what " + from + " holds is in quotes",
-			Fix:     "leave the quotes out: they are no part of the key",
-		}
+		return "", failure.Refused("bad-key", "what "+from+" holds is in quotes", "leave the quotes out: they are no part of the key")
 	}
 	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", &failure.Error{
-			Exit: failure.ExitRefused, Code: "bad-key",
-			Message: "what " + from + " holds is no API key: it is empty, or has other characters than a key",
-			Fix:     "it holds the key and nothing else",
-		}
+		return "", failure.Refused("bad-key", "what "+from+" holds is no API key: it is empty, or has other characters than a key",
+			"it holds the key and nothing else")
 	}
 	return key, nil
 }

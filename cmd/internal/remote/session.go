@@ -3,15 +3,28 @@
 // In go the flags of a command, the site's folder and a terminal; out comes a Session with a client, and errors of calls as
 // *failure.Error with their exit code and remedy. The key comes from a file that the user names, from the environment or from a
 // login, which the system's keyring or a file of its owner's keeps. The link of a folder remembers the site. A person at a terminal
-// is asked where a choice is missing; nobody else is chosen for. A Session is for one goroutine.
+// is asked where a choice is missing; elsewhere that is an error. A Session is for one goroutine.
 //
 // It never sends a key to an address that only a file of the site names, never takes a key as an argument, and never prints one.
 package remote
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
 // Session is a service that a command calls.
@@ -29,7 +42,7 @@ type Session struct {
 	key     key
 }
 
-// Note tells a person what a client of the service warns of.
+// Note prints a warning of a client.
 func (s *Session) Note(sentence string) {
 	s.Term.Progress("%s %s", s.Term.Paint("33", "note:"), sentence)
 }
@@ -45,4 +58,245 @@ type Link struct {
 	BaseURL   string `json:"base_url"`
 	Workspace string `json:"workspace"`
 	SiteID    string `json:"site_id"`
+}
+
+// Options say what the user gave. The zero value means: what the link or the login says.
+type Options struct {
+	Term    *terminal.Terminal
+	Version string // of this program
+	Dir     string // the site's folder; "" when there is none
+
+	BaseURL      string
+	KeyFile      string // "-" is stdin
+	KeyFileTyped bool   // on the command line, where it counts before PAGES_API_KEY
+	Workspace    string // a slug
+	Site         string // an id, a hostname or a name
+}
+
+// New returns a session that has read the link of the folder, and calls nothing yet.
+func New(o Options) (*Session, error) {
+	s := &Session{
+		Term:      o.Term,
+		Dir:       o.Dir,
+		Workspace: o.Workspace,
+		Site:      o.Site,
+		Version:   o.Version,
+		Contract:  toolapi.NewContract(),
+		options:   o,
+	}
+	return s, s.readLink()
+}
+
+// Open returns a session that is ready for calls.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	s, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Workspace == "" {
+		s.Workspace = s.Link.Workspace
+	}
+	if s.Site == "" {
+		s.Site = s.Link.SiteID
+	}
+	store := readCredentials(o.Term)
+	given, trusted, err := s.address(store)
+	if err != nil {
+		return nil, err
+	}
+	base, err := client.Address(given)
+	if err != nil {
+		return nil, Error(err)
+	}
+	if s.key, err = o.findKey(ctx, store, base); err != nil {
+		return nil, err
+	}
+	if !s.key.ofLogin && !trusted {
+		reason := "PAGES_API_KEY is set"
+		if s.key.from != envKey {
+			reason = "--api-key-file names a key"
+		}
+		return nil, s.addressNotGiven(reason, base)
+	}
+	return s, s.dial(base, s.key.text)
+}
+
+// OpenSite returns a session for a site that it has found, and says which.
+func OpenSite(ctx context.Context, o Options) (*Session, error) {
+	s, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	page, in, err := s.ChooseSite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Term.Progress("%s %s (%s) in the workspace %s at %s", o.Term.Paint("1", "on"),
+		wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), s.Client.BaseURL())
+	return s, nil
+}
+
+// addressNotGiven refuses to call a service that only a file of the site's names.
+func (s *Session) addressNotGiven(reason, base string) error {
+	return &failure.Error{
+		Exit: failure.ExitUsage, Code: "address-not-given",
+		Message: fmt.Sprintf("%s, and only %s says that it goes to %s", reason, s.Term.Shown(s.linkPath()), base),
+		Fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: " +
+			"PAGES_BASE_URL or --base-url, or once for all pages login URL",
+	}
+}
+
+// dial makes the client, whose warnings go to the person.
+func (s *Session) dial(base, key string) (err error) {
+	s.Client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + s.Version, Warn: s.Note})
+	return Error(err)
+}
+
+// address returns the service's address. It is trusted if the user named it or logged in to it; one that only a file of the site names
+// is not, not even on this machine: another user's program may listen there, or a port may lead to another machine.
+func (s *Session) address(store *credentials) (base string, trusted bool, err error) {
+	switch {
+	case s.options.BaseURL != "":
+		return s.options.BaseURL, true, nil
+	case s.Link.BaseURL != "":
+		return s.Link.BaseURL, store.has(s.Link.BaseURL), nil
+	case store.Default != "":
+		return store.Default, true, nil
+	}
+	return "", false, &failure.Error{
+		Exit: failure.ExitUsage, Code: "no-address", Message: "no service is chosen",
+		Fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; " +
+			"pages platform runs one on this machine",
+	}
+}
+
+// IsTrusted reports whether there is a service that the user named, and not only a file of the site's.
+func (s *Session) IsTrusted() bool {
+	_, trusted, err := s.address(readCredentials(s.Term))
+	return err == nil && trusted
+}
+
+// AsksPerson reports whether Open would read the key from stdin, or from a keyring that a person may have to unlock.
+func (s *Session) AsksPerson() bool {
+	if s.options.KeyFile == "-" {
+		return true
+	}
+	if key, _ := s.Term.Lookup(envKey); key != "" || s.options.KeyFile != "" {
+		return false
+	}
+	store := readCredentials(s.Term)
+	base, _, err := s.address(store)
+	return err == nil && store.Logins[strings.TrimSuffix(base, "/")].Keyring
+}
+
+// Tools reads the tools of the service, for which no key is needed.
+func (s *Session) Tools(ctx context.Context) ([]client.ToolInfo, error) {
+	if s.Client == nil {
+		base, trusted, err := s.address(readCredentials(s.Term))
+		if err != nil {
+			return nil, err
+		}
+		if !trusted {
+			return nil, s.addressNotGiven("the tools are asked for", base)
+		}
+		if err := s.dial(base, ""); err != nil {
+			return nil, err
+		}
+	}
+	tools, err := s.Client.Tools(ctx)
+	return tools, Error(err)
+}
+
+// InWorkspace makes a call. When it needs a workspace, a person at a terminal is asked; elsewhere that is the call's error.
+func (s *Session) InWorkspace(ctx context.Context, call func() error) error {
+	err := call()
+	refused, ok := errors.AsType[*client.RefusalError](err)
+	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !s.Term.Interactive() {
+		return Error(err)
+	}
+	n, err := s.Term.Choose(ctx, "In which workspace?", refused.Refusal.Workspaces, terminal.NoDefault)
+	if err != nil {
+		return err
+	}
+	s.Workspace = refused.Refusal.Workspaces[n]
+	return Error(call())
+}
+
+// ChooseSite finds the site that is meant. When none is, a person at a terminal is asked.
+func (s *Session) ChooseSite(ctx context.Context) (page toolapi.Page, in toolapi.WorkingIn, err error) {
+	var list toolapi.PageList
+	err = s.InWorkspace(ctx, func() (err error) {
+		list, err = deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
+		return err
+	})
+	if err != nil {
+		return page, in, err
+	}
+	in, s.Workspace = list.WorkingIn, list.Workspace
+	page, err = deploy.FindPage(list, s.Site)
+	unknown, ok := errors.AsType[*deploy.UnknownSiteError](err)
+	if !ok || unknown.Name != "" || len(unknown.Pages) == 0 || !s.Term.Interactive() {
+		s.Site = page.SiteID
+		return page, in, Error(err)
+	}
+	names := make([]string, len(list.Pages))
+	for i, p := range list.Pages {
+		names[i] = fmt.Sprintf("%s  %s", p.Name, p.Hostname)
+	}
+	n, err := s.Term.Choose(ctx, "Which site?", names, terminal.NoDefault)
+	if err != nil {
+		return page, in, err
+	}
+	page = list.Pages[n]
+	s.Site = page.SiteID
+	return page, in, s.SaveLink()
+}
+
+const linkFile = "link.json"
+
+func (s *Session) linkPath() string { return filepath.Join(s.Dir, localstate.PagesFolder, linkFile) }
+
+// readLink reads the link of the site's folder, if it has one.
+func (s *Session) readLink() error {
+	if s.Dir == "" {
+		return nil
+	}
+	if _, err := localstate.InPagesFolder(s.Dir, linkFile); err != nil {
+		return err
+	}
+	text, err := userfile.ReadRegular(s.linkPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s.Link)
+	}
+	if err != nil {
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "bad-link", Message: s.Term.Shown(s.linkPath()) + " cannot be read: " + failure.Reason(err),
+			Fix: "remove it, and deploy again with --site", Err: err,
+		}
+	}
+	return nil
+}
+
+// SaveLink writes which site the folder is, so that the next command knows.
+func (s *Session) SaveLink() error {
+	link := Link{s.Client.BaseURL(), s.Workspace, s.Site}
+	if s.Dir == "" || link == s.Link {
+		return nil
+	}
+	text, err := json.MarshalIndent(link, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := localstate.InPagesFolder(s.Dir, linkFile); err != nil {
+		return err
+	}
+	if err := userfile.WritePrivate(s.linkPath(), append(text, '\n')); err != nil {
+		return failure.Resource("link-unwritable",
+			s.Term.Shown(s.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+	}
+	s.Link = link
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 // Arguments makes the body of a call: of body, of a file, or of words KEY=VALUE.
 func Arguments(ctx context.Context, t *terminal.Terminal, body string, words []string, info client.ToolInfo) (json.RawMessage, error) {
+	isBody := func(word string) bool { return word == "-" || word != "" && strings.ContainsRune("{[@", rune(word[0])) }
 	if i := slices.IndexFunc(words, isBody); body == "" && i >= 0 {
 		body, words = words[i], slices.Concat(words[:i], words[i+1:])
 	}
@@ -42,11 +43,6 @@ func Arguments(ctx context.Context, t *terminal.Terminal, body string, words []s
 	return keyValues(words, info)
 }
 
-// isBody reports whether a word is the whole body: JSON, or the place of it.
-func isBody(arg string) bool {
-	return arg == "-" || arg != "" && strings.ContainsRune("{[@", rune(arg[0]))
-}
-
 // givenTwice is the error of a body beside KEY=VALUE. It says how to give both in one, where they are about different keys.
 func givenTwice(body string, args []string, info client.ToolInfo) error {
 	f := failure.Usage("the arguments are given twice: as JSON, %s, and as KEY=VALUE, %s", body, strings.Join(args, " "))
@@ -68,8 +64,7 @@ func givenTwice(body string, args []string, info client.ToolInfo) error {
 	return f
 }
 
-// keyValues makes a body of KEY=VALUE and KEY:=JSON. What a value is follows the tool's
-// own schema; where that does not say, it is text.
+// keyValues makes a body of KEY=VALUE and KEY:=JSON. The tool's schema gives the type of a value; without one it is text.
 func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	var schema struct {
 		Properties map[string]struct {
@@ -112,7 +107,7 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// WithWorkspace names the workspace that is chosen, unless the arguments do.
+// WithWorkspace adds the chosen workspace, unless the arguments name one.
 func WithWorkspace(arguments json.RawMessage, workspace string) (json.RawMessage, error) {
 	if workspace == "" || HasField(arguments, "workspace") {
 		return arguments, nil
@@ -130,11 +125,11 @@ func HasField(object json.RawMessage, name string) bool {
 	return ok
 }
 
-// SetField sets a field of a JSON object; what is no object stays as it is.
+// SetField sets a field of a JSON object. Other JSON stays as it is.
 func SetField(object json.RawMessage, name string, value any) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(object, &fields); err != nil {
-		return object, nil //nolint:nilerr // what is no object is the service's to refuse
+		return object, nil //nolint:nilerr // the service refuses other JSON
 	}
 	text, err := json.Marshal(value)
 	if err != nil {

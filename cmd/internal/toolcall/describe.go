@@ -44,22 +44,33 @@ func Describe(w io.Writer, t client.ToolInfo) {
 		fmt.Fprintf(w, "\n%s\n", []string{"Arguments:", "Result:"}[i])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
-			fmt.Fprintf(
-				w,
-				"  %-22s %-10s %s\n",
-				wording.Printable(name),
-				wording.Printable(kind(p)),
-				wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)),
-			)
+			kind := ""
+			switch v := p.Type.(type) {
+			case string:
+				kind = v
+			case []any:
+				kind = strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", "|")
+			}
+			var notes []string
+			if slices.Contains(s.Required, name) && i == 0 {
+				notes = append(notes, "required")
+			}
+			if p.Description != "" {
+				notes = append(notes, p.Description)
+			}
+			if len(p.Enum) > 0 {
+				notes = append(notes, "one of "+strings.Trim(fmt.Sprint(p.Enum), "[]"))
+			}
+			fmt.Fprintf(w, "  %-22s %-10s %s\n",
+				wording.Printable(name), wording.Printable(kind), wording.Printable(strings.Join(notes, "; ")))
 		}
 	}
 }
 
-// property is what is shown of an argument or a field of a result.
+// property is the part of an argument's or result's schema that Describe shows.
 type property struct {
 	Type        any    `json:"type"`
 	Description string `json:"description"`
-	Deprecated  bool   `json:"deprecated"`
 	Enum        []any  `json:"enum"`
 }
 
@@ -69,32 +80,8 @@ type objectSchema struct {
 	OneOf      []objectSchema      `json:"oneOf"`
 }
 
-func kind(p property) string {
-	switch v := p.Type.(type) {
-	case string:
-		return v
-	case []any:
-		return strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", "|")
-	}
-	return ""
-}
-
-func (p property) note(required bool) string {
-	var words []string
-	if required {
-		words = append(words, "required")
-	}
-	if p.Description != "" {
-		words = append(words, p.Description)
-	}
-	if len(p.Enum) > 0 {
-		words = append(words, "one of "+strings.Trim(fmt.Sprint(p.Enum), "[]"))
-	}
-	return strings.Join(words, "; ")
-}
-
-// PrintAnswer prints a response as JSON, indented.
-func PrintAnswer(t *terminal.Terminal, body json.RawMessage) {
+// PrintResponse prints a response as JSON, indented.
+func PrintResponse(t *terminal.Terminal, body json.RawMessage) {
 	var out bytes.Buffer
 	if json.Indent(&out, bytes.TrimSpace(body), "", "  ") != nil {
 		out.Reset()

@@ -19,8 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Find returns what is known of a tool: from the contract, or from the service's own description when it has more tools than this
-// version knows.
+// Find describes a tool: from the contract, or from the service's own description when it has more tools than this version knows.
 func Find(ctx context.Context, s *remote.Session, name string) (client.ToolInfo, error) {
 	if t, ok := s.Client.Tool(name); ok {
 		return client.ToolInfo{
@@ -38,20 +37,11 @@ func Find(ctx context.Context, s *remote.Session, name string) (client.ToolInfo,
 // Pick returns the tool of a name.
 func Pick(tools []client.ToolInfo, name string) (client.ToolInfo, error) {
 	i := slices.IndexFunc(tools, func(t client.ToolInfo) bool { return t.Name == name })
-	if i < 0 {
-		return client.ToolInfo{}, unknownTool(name, tools)
+	if i >= 0 {
+		return tools[i], nil
 	}
-	return tools[i], nil
-}
-
-// unknownTool is the error of a name that no tool has: mistyped, or written as MCP clients do, or without the part before its dot.
-func unknownTool(name string, tools []client.ToolInfo) *failure.Error {
-	f := &failure.Error{
-		Exit:    failure.ExitRefused,
-		Code:    "no-such-tool",
-		Message: fmt.Sprintf("the service has no tool %q", name),
-		Fix:     "pages tools lists them",
-	}
+	f := failure.Refused("no-such-tool", fmt.Sprintf("the service has no tool %q", name), "pages tools lists them")
+	// The name may be mistyped, written as MCP clients do, or without the part before its dot.
 	var names, actions []string
 	for _, t := range tools {
 		names = append(names, t.Name)
@@ -65,7 +55,7 @@ func unknownTool(name string, tools []client.ToolInfo) *failure.Error {
 	if len(actions) > 0 {
 		f.Fix = fmt.Sprintf("did you mean %s? %s", strings.Join(actions, " or "), f.Fix)
 	}
-	return f
+	return client.ToolInfo{}, f
 }
 
 // Names lists the tools that this version knows.

@@ -15,13 +15,12 @@ const (
 	sendingLine = 10 * time.Second
 )
 
-// watchSending shows how far the sending is: on a terminal in one line that changes,
-// elsewhere in lines. stop ends it.
-func watchSending(t *terminal.Terminal, p *deploy.Progress) (stop func()) {
+// showSending shows the progress of an upload: on a terminal in one line that changes, elsewhere in lines. stop ends it.
+func showSending(t *terminal.Terminal, p *deploy.Progress) (stop func()) {
 	if t.Quiet || t.JSON {
 		return func() {}
 	}
-	w := &sendingWatch{term: t, p: p, began: t.Now(), line: t.Now(), tty: terminal.IsTerminal(t.Stderr)}
+	w := &sendingProgress{term: t, p: p, began: t.Now(), line: t.Now(), tty: terminal.IsTerminal(t.Stderr)}
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -30,7 +29,9 @@ func watchSending(t *terminal.Terminal, p *deploy.Progress) (stop func()) {
 		for {
 			select {
 			case <-ended:
-				w.clear()
+				if w.shown {
+					fmt.Fprint(t.Stderr, "\r\x1b[K")
+				}
 				return
 			case <-ticker.C:
 				w.show()
@@ -40,24 +41,17 @@ func watchSending(t *terminal.Terminal, p *deploy.Progress) (stop func()) {
 	return func() { close(ended); <-done }
 }
 
-// sendingWatch shows the state of one upload.
-type sendingWatch struct {
+type sendingProgress struct {
 	term  *terminal.Terminal
 	p     *deploy.Progress
 	began time.Time
 	line  time.Time // when the last line was printed
 	tenth int64
 	tty   bool
-	shown bool
+	shown bool // on a terminal
 }
 
-func (w *sendingWatch) clear() {
-	if w.shown && w.tty {
-		fmt.Fprint(w.term.Stderr, "\r\x1b[K")
-	}
-}
-
-func (w *sendingWatch) show() {
+func (w *sendingProgress) show() {
 	total, sent := w.p.Bytes.Load(), w.p.BytesSent.Load()
 	if w.p.Blobs.Load() == 0 || total == 0 {
 		return
@@ -74,14 +68,9 @@ func (w *sendingWatch) show() {
 	}
 }
 
-func (w *sendingWatch) text(now time.Time, sent, total int64) string {
-	text := fmt.Sprintf(
-		"sending: %d of %s, %s of %s",
-		w.p.BlobsStored.Load(),
-		wording.Count(int(w.p.Blobs.Load()), "file"),
-		wording.Size(sent),
-		wording.Size(total),
-	)
+func (w *sendingProgress) text(now time.Time, sent, total int64) string {
+	text := fmt.Sprintf("sending: %d of %s, %s of %s",
+		w.p.BlobsStored.Load(), wording.Count(int(w.p.Blobs.Load()), "file"), wording.Size(sent), wording.Size(total))
 	took := now.Sub(w.began).Seconds()
 	if took < 1 || sent == 0 {
 		return text

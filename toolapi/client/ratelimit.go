@@ -10,24 +10,27 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// window paces requests by what the service says of a rate window. The window rolls:
-// when it is full, RateLimit-Reset is when one request leaves it, so the first one
-// after a wait goes alone, and what it is answered lets the others go.
+// window paces requests by the service's rate window. The window rolls: when it is full,
+// RateLimit-Reset is when one request leaves it, so the first one after a wait is a probe
+// that goes alone, and its response lets the others go.
 type window struct {
 	c  *Client
 	mu sync.Mutex
 	// known says that left is.
-	known bool
-	left  int
-	until time.Time // when there may be room again
-	asked bool      // one goes alone
-	told  time.Time // the until that a person was told of
+	known   bool
+	left    int
+	until   time.Time // when the quota may have room again
+	probing bool
+	warned  time.Time // the until of the last warning
 }
 
 func newWindow(c *Client) *window { return &window{c: c} }
 
-// shownWait is the shortest wait a person is told of.
+// shownWait is the shortest wait of which the client warns.
 const shownWait = 2 * time.Second
+
+// probePoll is the pause between looks for the response of a probe.
+const probePoll = 50 * time.Millisecond
 
 // acquire waits until a request may be sent.
 func (w *window) acquire(ctx context.Context) error {
@@ -36,37 +39,29 @@ func (w *window) acquire(ctx context.Context) error {
 		if ok {
 			return nil
 		}
-		if wait > w.c.o.Patience {
+		if wait > w.c.o.UploadRetryTime {
 			return &StatusError{
 				Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited,
 				Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait),
 			}
 		}
-		w.announceWait(wait)
+		w.mu.Lock()
+		news := wait >= shownWait && !w.warned.Equal(w.until) // once for all that wait
+		w.warned = w.until
+		w.mu.Unlock()
+		if news {
+			w.c.warn("this key's calls of the last minute are used up: waiting %d s", seconds(wait))
+		}
 		if err := w.c.o.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// announceWait says once for what all are waiting.
-func (w *window) announceWait(wait time.Duration) {
-	w.mu.Lock()
-	news := wait >= shownWait && !w.told.Equal(w.until)
-	w.told = w.until
-	w.mu.Unlock()
-	if news {
-		w.c.warn("this key's calls of the last minute are used up: waiting %d s", seconds(wait))
-	}
-}
-
 // seconds rounds up.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// probePoll is how often it is looked whether the one that goes alone is back.
-const probePoll = 50 * time.Millisecond
-
-// reserve takes room for one request, or says how long to wait.
+// reserve reserves one request of the quota, or says how long to wait.
 func (w *window) reserve() (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,25 +75,25 @@ func (w *window) reserve() (wait time.Duration, ok bool) {
 	if wait := w.until.Sub(w.c.o.Now()); wait > 0 {
 		return wait, false
 	}
-	if w.asked {
+	if w.probing {
 		return probePoll, false
 	}
-	w.asked = true
+	w.probing = true
 	return 0, true
 }
 
-// readHeaders reads the headers of an answer; nil when there was none.
+// readHeaders reads the headers of a response; nil when there was none.
 func (w *window) readHeaders(h http.Header) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked = false
+	w.probing = false
 	left, err := strconv.Atoi(h.Get(toolapi.HeaderRateLimitRemaining))
 	reset, errReset := strconv.Atoi(h.Get(toolapi.HeaderRateLimitReset))
 	if err != nil || errReset != nil || left < 0 || reset < 0 {
 		return
 	}
-	until := w.c.o.Now().Add(time.Duration(min(reset, longestWait)) * time.Second)
-	// Answers come out of order: the lower figure of one moment is the later one.
+	until := w.c.o.Now().Add(time.Duration(min(reset, maxWait)) * time.Second)
+	// Responses come out of order: the lower figure of one moment is the later one.
 	if !w.known || left < w.left || w.left <= 0 || until.After(w.until) {
 		w.left = left
 	}
