@@ -124,7 +124,7 @@ func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 // isForeign reports whether another site's page makes the request. Clients that
 // are no browsers send none of these headers and are let through.
 func isForeign(r *http.Request) bool {
-	host := site.VisitedHost(r)
+	host := site.RequestedHost(r)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 	default:

@@ -10,11 +10,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// keepAlive is how often a silent stream says that it is still there.
+// keepAlive is how often a silent stream sends a comment.
 const keepAlive = 15 * time.Second
 
-// openAPI lets a request for a JSON document through, or answers it. On a site
-// that is not on its author's machine the documents are for members.
+// openAPI lets a request for a JSON document through, or refuses it. On a site that is not on its author's machine the
+// documents are for members.
 func (x *exchange) openAPI() bool {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 		x.refuseMethod("GET, HEAD")
@@ -37,8 +37,8 @@ func (x *exchange) openAPI() bool {
 	return false
 }
 
-// stillReads reports whether who was let through by openAPI would be again: a stream may
-// outlast the session, and the membership.
+// stillReads reports whether openAPI would let the client through again: a stream may outlast the session, and the
+// membership.
 func (x *exchange) stillReads() bool {
 	if x.site.options.DevHints {
 		return true
@@ -55,7 +55,8 @@ func (x *exchange) apiLeads() {
 		return
 	}
 	query := x.r.URL.Query()
-	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: parseLimit(query.Get("limit"))}))
+	filter := LeadFilter{Form: query.Get("form"), Limit: parseLimit(query.Get("limit"))}
+	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), filter))
 }
 
 func (x *exchange) apiEvents() {
@@ -67,7 +68,7 @@ func (x *exchange) apiEvents() {
 	writeList(x, "events", x.site.store.eachEvent(x.r.Context(), filter))
 }
 
-// writeList writes an object with one list while that is read: visitors decide how long it is.
+// writeList streams an object with one list: clients decide how long the list is, so it is never whole in memory.
 func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
 	x.out.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if x.r.Method == http.MethodHead {
@@ -87,7 +88,7 @@ func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
 		}
 		if err != nil {
 			x.failure = err.Error()
-			panic(http.ErrAbortHandler) // what is out is no whole list
+			panic(http.ErrAbortHandler) // a partial list must not look complete
 		}
 		x.out.write(append([]byte(before), text...))
 		before = ","
@@ -98,7 +99,7 @@ func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
 	x.out.write([]byte("]}\n"))
 }
 
-// parseLimit reads a limit; what is none means no limit.
+// parseLimit reads a limit; a malformed one means no limit.
 func parseLimit(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -107,13 +108,11 @@ func parseLimit(text string) int {
 	return n
 }
 
-type requestList struct {
-	Requests []RequestRecord `json:"requests"` // newest first
-}
-
 func (x *exchange) apiRequests() {
 	if x.openAPI() {
-		x.writeJSON(http.StatusOK, requestList{Requests: x.site.requests.newestFirst()})
+		x.writeJSON(http.StatusOK, struct {
+			Requests []RequestRecord `json:"requests"` // newest first
+		}{x.site.requests.newestFirst()})
 	}
 }
 
@@ -121,14 +120,14 @@ func (x *exchange) apiRequests() {
 type State struct {
 	Workspace   string           `json:"workspace"`
 	Revision    string           `json:"revision"`
-	Worker      bool             `json:"worker"` // is there code that answers
+	Worker      bool             `json:"worker"` // there is code
 	Assets      int              `json:"assets"` // number of static files
 	Routes      []manifest.Route `json:"routes"`
 	Forms       []manifest.Form  `json:"forms"`
 	Submissions string           `json:"submissions"` // table, "" for none
 	Limits      manifest.Limits  `json:"limits"`
 	Personas    []Persona        `json:"personas"`
-	Member      *Member          `json:"member"` // who asks, null for nobody
+	Member      *Member          `json:"member"` // of the session, null for signed out
 	IsMember    bool             `json:"is_member"`
 	Leads       int              `json:"leads"`
 	Events      int              `json:"events"`
@@ -205,9 +204,11 @@ func (x *exchange) apiStream() {
 	}
 }
 
-// missedEvents sends what a stream missed and returns the last sequence it sent.
+// missedEvents sends the events after the client's Last-Event-ID, and returns the last sequence that it sent.
 func (x *exchange) missedEvents() (last int64, err error) {
-	last = parseEventID(x.r.Header.Get("Last-Event-ID"))
+	if n, err := strconv.ParseInt(x.r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
+		last = max(n, 0)
+	}
 	hello := []byte(": hello\n\n")
 	if last > 0 {
 		for e, err := range x.site.store.eachEvent(x.r.Context(), EventFilter{After: last}) {
@@ -216,7 +217,7 @@ func (x *exchange) missedEvents() (last int64, err error) {
 				return 0, err
 			case err != nil:
 				x.failure = err.Error()
-				panic(http.ErrAbortHandler) // the browser asks again, for what comes after the last it has
+				panic(http.ErrAbortHandler) // the browser reconnects, for what comes after the last event it has
 			}
 			x.out.write(append(hello, eventMessage(e).text...))
 			hello, last = nil, e.Sequence
@@ -224,13 +225,4 @@ func (x *exchange) missedEvents() (last int64, err error) {
 	}
 	x.out.write(hello)
 	return last, nil
-}
-
-// parseEventID reads the id of an event of the stream; 0 is none.
-func parseEventID(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
 }

@@ -57,22 +57,22 @@ const (
 	defaultForm = "default"
 
 	// Limits of a form post.
-	maxFormBytes  = 1 << 20  // of all text together, and of a urlencoded or JSON body
-	maxFormFields = 100      // values, not counting "form", "_next" and "_token"
-	maxFieldBytes = 64 << 10 // of one value
-	maxFieldName  = 16 << 10 // bytes of one name
-	maxFormFiles  = 5        // non-empty ones
-	maxFormParts  = 1000     // of a multipart body, also those that are no answers
-	maxFileBytes  = 5 << 20  // each
-	maxJSONDepth  = 64       // objects and arrays in each other
-	maxFormName   = limits.MaxName
-	maxTokenBytes = 200     // of an idempotency key
-	maxPathBytes  = 8 << 10 // of the request target
-	maxHeaderRows = 100     // header lines, of a request and of a part of a form
-	maxFileName   = 255     // bytes kept of the name of an uploaded file
-	capturedBytes = 8 << 20 // of leads that are read at once, for a workspace
-	pieceBytes    = 1 << 20 // of leads or events that are read at once, for a list
-	rowBytes      = 500     // of a row in a list beside what was sent
+	maxFormBytes   = 1 << 20  // of all text together, and of a urlencoded or JSON body
+	maxFormFields  = 100      // values, not counting "form", "_next" and "_token"
+	maxFieldBytes  = 64 << 10 // of one value
+	maxFieldName   = 16 << 10 // bytes of one name
+	maxFormFiles   = 5        // non-empty ones
+	maxFormParts   = 1000     // of a multipart body, also those that are no answers
+	maxFileBytes   = 5 << 20  // each
+	maxJSONDepth   = 64       // objects and arrays in each other
+	maxFormName    = limits.MaxName
+	maxTokenBytes  = 200     // of an idempotency key
+	maxPathBytes   = 8 << 10 // of the request target
+	maxHeaderLines = 100     // header lines, of a request and of a part of a form
+	maxFileName    = 255     // bytes kept of the name of an uploaded file
+	capturedBytes  = 8 << 20 // of leads that are read at once, for a workspace
+	pieceBytes     = 1 << 20 // of leads or events that are read at once, for a list
+	rowBytes       = 500     // of a row in a list beside what was sent
 
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour

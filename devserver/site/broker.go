@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// broker hands events and request records to the open streams. A stream that
-// does not keep up is closed: its browser connects again and asks for what it missed.
+// broker sends events and request records to the open streams. It closes a stream that falls behind: its browser
+// connects again and asks for what it missed.
 type broker struct {
 	mu      sync.Mutex
 	streams map[chan message]struct{}
@@ -17,7 +17,7 @@ type broker struct {
 
 // message is one message of a stream, ready to be sent.
 type message struct {
-	sequence int64 // of an event, 0 for a request
+	sequence int64 // of an event, 0 for other messages
 	text     []byte
 }
 
@@ -70,24 +70,14 @@ func (b *broker) publish(e Event) {
 	}
 }
 
-// publishRequest sends a record to every stream.
-func (b *broker) publishRequest(record *RequestRecord) {
+// publishUpdate sends a document to every stream: a "request" record, or the outcome of a "delivery". It has no id:
+// it is no entry of the list of events, which a browser asks for again.
+func (b *broker) publishUpdate(name string, document any) {
 	if b.open.Load() == 0 {
 		return
 	}
-	if document, err := marshal(record); err == nil {
-		b.send(message{text: fmt.Appendf(nil, "event: request\ndata: %s\n\n", document)})
-	}
-}
-
-// publishDelivery sends what came of an attempt to deliver an event to every
-// stream. It has no id: it is no news of the list of events.
-func (b *broker) publishDelivery(e Event) {
-	if b.open.Load() == 0 {
-		return
-	}
-	if document, err := marshal(e); err == nil {
-		b.send(message{text: fmt.Appendf(nil, "event: delivery\ndata: %s\n\n", document)})
+	if text, err := marshal(document); err == nil {
+		b.send(message{text: fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text)})
 	}
 }
 
@@ -103,8 +93,7 @@ func (b *broker) send(m message) {
 	}
 }
 
-// eventMessage writes an event as the stream has it. Its sequence is the id
-// with which a browser asks for what came after.
+// eventMessage formats an event for a stream. The id is its sequence, with which a browser asks for later events.
 func eventMessage(e Event) message {
 	document, err := marshal(e)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Path is the one value that the gate, the route table, the static lookup and
-// the Worker's request use. Make it with [Canonical].
+// Path is the one path value of a request: the gate, the route table, the static lookup and the Worker's request
+// use it. Make it with [Canonical].
 type Path struct {
 	decoded   string // "/café.html": NFC, no dot segments, no empty ones except the last
 	escaped   string // "/caf%C3%A9.html"
@@ -28,16 +28,9 @@ func (p Path) Target() string {
 	return p.escaped + "?" + p.query
 }
 
-// sibling returns the canonical target of another decoded path, with the same query.
-func (p Path) sibling(decoded string) string {
-	return Path{escaped: edgerules.EscapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
-}
-
-// Canonical reads a request target in origin form ("/a?b") or absolute form
-// ("http://host/a?b"). Whatever two programs could read in two ways is an
-// error: dot segments, empty segments, encoded slashes, backslashes, "%" and
-// controls, and bytes that are no ASCII. The error is a [*RefusalError] with status
-// 400, or 414 for a target over 8 KiB.
+// Canonical reads a request target in origin form ("/a?b") or absolute form ("http://host/a?b"). A target that two
+// programs could read in two ways is an error: dot segments, empty segments, encoded slashes, backslashes, "%",
+// controls, and bytes outside ASCII. The error is a [*RefusalError] with status 400, or 414 for a target over 8 KiB.
 func Canonical(requestURI string) (Path, error) {
 	if len(requestURI) > maxPathBytes {
 		return Path{}, refuse(414, "path_too_long", "the request target is longer than 8 KiB")
@@ -50,20 +43,24 @@ func Canonical(requestURI string) (Path, error) {
 			return Path{}, refusePath("the request target is no path")
 		}
 	}
-	raw, query, hasQuery := strings.Cut(target, "?")
-	if !cleanQuery(query) {
+	var raw string
+	raw, p.query, p.hasQuery = strings.Cut(target, "?")
+	if strings.ContainsFunc(p.query, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }) {
 		return Path{}, refusePath("the query holds a control character, a space or a \"#\"")
 	}
-	p.query, p.hasQuery = query, hasQuery
 	if plainPath(raw) {
 		p.decoded, p.escaped = raw, raw
 		return p, nil
 	}
-	decoded, err := decodePath(raw)
+	decoded, err := unescape(raw)
 	if err != nil {
 		return Path{}, err
 	}
-	p.decoded, p.escaped = decoded, edgerules.EscapePath(decoded)
+	path, fault := sitepath.CanonicalPath(decoded)
+	if fault != "" {
+		return Path{}, refusePath(fault)
+	}
+	p.decoded, p.escaped = path, edgerules.EscapePath(path)
 	return p, nil
 }
 
@@ -84,8 +81,8 @@ func cutAbsolute(target string) (authority, rest string, ok bool) {
 	return authority, rest, authority != "" && strings.HasPrefix(rest, "/")
 }
 
-// plainPath reports whether a path is canonical as it stands: unreserved ASCII
-// characters, no dot segments, no empty segments. It is the common case, and costs no memory.
+// plainPath reports whether a path is canonical as it stands: unreserved ASCII characters, no dot segments, no
+// empty segments. It is the common case, and allocates nothing.
 func plainPath(raw string) bool {
 	previous := byte(0)
 	for i := range len(raw) {
@@ -98,21 +95,8 @@ func plainPath(raw string) bool {
 	return true
 }
 
-// decodePath decodes a path once and refuses what could mean two things.
-func decodePath(raw string) (string, error) {
-	decoded, err := unescape(raw)
-	if err != nil {
-		return "", err
-	}
-	path, fault := sitepath.CanonicalPath(decoded)
-	if fault != "" {
-		return "", refusePath(fault)
-	}
-	return path, nil
-}
-
-// unescape decodes percent escapes. An escaped slash is an error, since the
-// decoded path could not tell it from a real one.
+// unescape decodes percent escapes once. An escaped slash is an error: the decoded path could not tell it from a
+// real one.
 func unescape(raw string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -149,15 +133,6 @@ func hexValue(c byte) int {
 	return -1
 }
 
-func cleanQuery(query string) bool {
-	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c == 0x7f || c == '#' {
-			return false
-		}
-	}
-	return true
-}
-
 // The kinds of bytes in a raw path.
 const (
 	badByte    = iota // refused
@@ -165,10 +140,8 @@ const (
 	plainByte         // stands for itself
 )
 
-var pathBytes = makePathBytes()
-
-// makePathBytes builds the table: RFC 3986 "pchar" and the slash are plain.
-func makePathBytes() (table [256]byte) {
+// pathBytes holds the kind of each byte: "pchar" of RFC 3986 and the slash are plain.
+var pathBytes = func() (table [256]byte) {
 	for c := '!'; c < 0x7f; c++ {
 		table[c] = encodeByte
 	}
@@ -180,4 +153,4 @@ func makePathBytes() (table [256]byte) {
 		table[c] = plainByte
 	}
 	return table
-}
+}()

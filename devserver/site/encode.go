@@ -21,10 +21,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// This file compresses static files for who takes that (RFC 9110, section 12.5.3).
-// Each is compressed once, when it is first asked for, and the compressed form is
-// kept in memory, also of a file that is not. Larger files, parts of files and 404
-// pages are sent as they are, and so is what there is no room for.
+// This file compresses static files (RFC 9110, section 12.5.3). Each is compressed once, at the first request, and the
+// compressed form is cached, also of a file too large for the cache. Files over maxEncoded, parts of files and 404 pages
+// are sent as they are, and so is everything for which the cache has no room.
 
 // coding is a content coding.
 type coding struct {
@@ -33,7 +32,7 @@ type coding struct {
 	encode func(io.Writer) (encoder, error)
 }
 
-// codings are those we know, the best one first.
+// codings lists the codings we know, the best one first.
 var codings = [...]coding{
 	{"br", "-br", func(w io.Writer) (encoder, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
 	{"zstd", "-zstd", func(w io.Writer) (encoder, error) {
@@ -47,21 +46,21 @@ var codings = [...]coding{
 const (
 	// brotliLevel is the highest one that takes no longer than gzip does.
 	brotliLevel = 4
-	// minEncoded is the smallest file that is compressed: less fits into one packet as it is.
+	// minEncoded is the smallest file that is compressed: a smaller one fits into one packet as it is.
 	minEncoded = 1 << 10
-	// maxEncoded is the largest one: whoever asks first waits about as long as for a page.
+	// maxEncoded is the largest one: the first client waits about as long as for a page.
 	maxEncoded = 32 << 20
 )
 
 var varyEncoding = []string{"Accept-Encoding"}
 
-// encoded are the compressed forms of one file.
+// encoded holds the compressed forms of one file.
 type encoded struct {
-	making sync.Mutex // so that each is made once
+	making sync.Mutex // each form is made once
 	forms  [len(codings)]atomic.Pointer[cacheEntry[form]]
 }
 
-// form is one of them, ready to be sent. One without bytes is not worth it.
+// form is a compressed form, ready to send. One without bytes is not worth sending.
 type form struct {
 	bytes  []byte
 	name   []string // Content-Encoding
@@ -69,7 +68,7 @@ type form struct {
 	length []string
 }
 
-// isEncodable reports whether compressing a type of contents is worth it.
+// isEncodable reports whether compression pays for a media type.
 func isEncodable(kind string) bool {
 	media, _, err := mime.ParseMediaType(kind)
 	if err != nil {
@@ -86,20 +85,19 @@ func isEncodable(kind string) bool {
 
 type plainKey struct{}
 
-// WithoutEncoding marks a request whose answer somebody on the way changes:
-// static files are sent to it as they are.
+// WithoutEncoding marks a request whose response is changed on its way to the client: static files are sent to it
+// uncompressed.
 func WithoutEncoding(ctx context.Context) context.Context {
 	return context.WithValue(ctx, plainKey{}, true)
 }
 
-// forbidsEncoding reports whether a rule has an answer sent as it is (RFC 9111, section 5.2.2.6).
-func forbidsEncoding(c edgerules.HeaderChange) bool {
-	return c.Name == "Cache-Control" && strings.Contains(strings.ToLower(c.Value), "no-transform")
-}
-
-// encodedForm is the form of a file for this request, nil for the file as it is.
+// encodedForm returns the form of a file for this request, nil for the file as it is.
 func (x *exchange) encodedForm(f *file, contents []byte) *form {
-	if x.plain || x.r.Header["Range"] != nil || x.r.Context().Value(plainKey{}) != nil || slices.ContainsFunc(x.out.changes, forbidsEncoding) {
+	noTransform := func(c edgerules.HeaderChange) bool { // RFC 9111, section 5.2.2.6
+		return c.Name == "Cache-Control" && strings.Contains(strings.ToLower(c.Value), "no-transform")
+	}
+	if x.plain || x.r.Header["Range"] != nil || x.r.Context().Value(plainKey{}) != nil ||
+		slices.ContainsFunc(x.out.changes, noTransform) {
 		return nil
 	}
 	at := bestCoding(x.r.Header["Accept-Encoding"])
@@ -116,7 +114,7 @@ func (x *exchange) encodedForm(f *file, contents []byte) *form {
 	return made
 }
 
-// encode makes one form of a file; contents are nil for one that is not in memory.
+// encode makes one form of a file; contents are nil for one that is not cached.
 func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	f.encoded.making.Lock()
 	defer f.encoded.making.Unlock()
@@ -125,12 +123,12 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 		return made
 	}
 	made := &form{}
-	smaller, err := x.shrink(f, contents, at)
+	smaller, err := x.compressFile(f, contents, at)
 	if err != nil {
 		return made // sent as it is this time
 	}
 	if smaller == nil || !x.cache.fits(int64(len(smaller))) {
-		place.Store(newKept(made, 0)) // in no cache: it takes no room
+		place.Store(newCacheEntry(made, 0)) // outside the cache: it takes no room
 		return made
 	}
 	tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
@@ -139,18 +137,17 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	return made
 }
 
-// shrink compresses a file; nil when that makes it no smaller. It is an error when
-// the file is not what the index says.
-func (x *staticIndex) shrink(f *file, contents []byte, at int) ([]byte, error) {
+// compressFile compresses a file; nil when that makes it no smaller. A file that differs from the index is an error.
+func (x *staticIndex) compressFile(f *file, contents []byte, at int) ([]byte, error) {
 	if contents != nil {
-		return shrink(at, bytes.NewReader(contents), f.asset.Size)
+		return compress(at, bytes.NewReader(contents), f.asset.Size)
 	}
 	opened, _, err := x.open(f.asset)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
-	smaller, err := shrink(at, io.TeeReader(io.LimitReader(opened, maxEncoded+1), sum), f.asset.Size)
+	smaller, err := compress(at, io.TeeReader(io.LimitReader(opened, maxEncoded+1), sum), f.asset.Size)
 	if err := errors.Join(err, opened.Close()); err != nil {
 		return nil, err
 	}
@@ -160,9 +157,9 @@ func (x *staticIndex) shrink(f *file, contents []byte, at int) ([]byte, error) {
 	return smaller, nil
 }
 
-// shrink compresses so many bytes; nil when that makes them no fewer. The same bytes become
-// the same ones, whatever the encoder has done before.
-func shrink(at int, from io.Reader, size int64) ([]byte, error) {
+// compress compresses so many bytes; nil when that makes them no fewer. Its output does not depend on what the encoder
+// compressed before.
+func compress(at int, from io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := encoderFor(at, &b)
 	if err != nil {
@@ -178,8 +175,7 @@ func shrink(at int, from io.Reader, size int64) ([]byte, error) {
 	return bytes.Clone(b.Bytes()), nil
 }
 
-// bestCoding chooses among the codings that a client takes the one it prefers,
-// and of several the best; -1 for none.
+// bestCoding returns the coding that a client prefers, of several the best; -1 for none.
 func bestCoding(accept []string) int {
 	best, quality := -1, 0.0
 	for at := range codings {
@@ -190,8 +186,7 @@ func bestCoding(accept []string) int {
 	return best
 }
 
-// codingQuality is the quality that the lines of Accept-Encoding give a coding, 0 for
-// one that the client does not take.
+// codingQuality returns the quality that the lines of Accept-Encoding give a coding, 0 for one that is not accepted.
 func codingQuality(lines []string, name string) (quality float64) {
 	named := false
 	for _, line := range lines {

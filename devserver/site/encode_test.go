@@ -253,12 +253,12 @@ func TestEncodersRepeatThemselves(t *testing.T) {
 				t.Fatal(err)
 			}
 			for round := range 4 {
-				if _, err := shrink(
+				if _, err := compress(
 					at, io.MultiReader(bytes.NewReader(text(9, 70_000)), iotest.ErrReader(io.ErrUnexpectedEOF)), 70_000,
 				); !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("a broken read: %v", err)
 				}
-				got, err := shrink(at, bytes.NewReader(subject), int64(size))
+				got, err := compress(at, bytes.NewReader(subject), int64(size))
 				if err != nil || !bytes.Equal(got, fresh.Bytes()) {
 					t.Errorf("%s of %d bytes, round %d: %d bytes, %d the first time, %v", c.name, size, round, len(got), fresh.Len(), err)
 				}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
@@ -26,12 +27,12 @@ type exchange struct {
 	began   time.Time
 
 	path    Path
-	visit   *loopback.Visit // nil from this machine
+	visit   *loopback.Visit // nil for this machine
 	source  Source
-	route   string // pattern that lists the path, "" for none
+	route   string // the pattern that matched, "" for none
 	failure string // for the record
 	gated   bool   // a members page, and the member may see it
-	plain   bool   // static files are sent as they are
+	plain   bool   // static files are not compressed
 	member  Member
 	meter   atomic.Pointer[Meter]
 	ended   atomic.Pointer[Failure]
@@ -44,57 +45,31 @@ func exchangeFrom(ctx context.Context) *exchange {
 	return x
 }
 
-// ServeHTTP answers one request. It panics only with http.ErrAbortHandler, to
-// have the connection closed when a response broke off in the middle.
-func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := s.options.Now()
-	x := &exchange{site: s, id: newRequestID(began), serving: s.acquire(), held: true, r: r, began: began}
-	x.out.ResponseWriter = w
-	defer x.release()
-	defer x.finish()
-	defer x.recoverPanic()
-	x.respond()
-}
-
-// headerRequestID tells the author which request of the log a failed answer is.
+// headerRequestID names the request of a failed response, for its author to find in the log.
 const headerRequestID = "X-Pages-Request-Id"
 
-// clientGone is the Error of a record whose client did not wait for all of the answer.
+// clientGone is the Error of a record whose client did not wait for all of the response.
 const clientGone = "the client went away"
 
-// requests counts them, from anywhere on: ids are unique in the process.
-var requests = func() *atomic.Uint32 {
+// requestCount starts at a random number: ids are unique in the process.
+var requestCount = func() *atomic.Uint32 {
 	n := &atomic.Uint32{}
 	n.Store(rand.Uint32())
 	return n
 }()
 
-// newRequestID is "req_" and 60 bits in an alphabet in order: 35 of the time in
-// 32 ms, so that ids of one time stand together in the log's index, which then
-// is written in fewer pages, and 25 that count.
-func newRequestID(at time.Time) string {
-	const alphabet, length = "234567abcdefghijklmnopqrstuvwxyz", 12
-	n := uint64(at.UnixMilli()>>5)<<25 | uint64(requests.Add(1)&(1<<25-1))
-	var id [length]byte
-	for i := range id {
-		id[length-1-i] = alphabet[n&31]
-		n >>= 5
+// ServeHTTP answers one request, in the order that keeps members pages closed. It panics only with
+// http.ErrAbortHandler, to have the connection closed when a response broke off in the middle.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := s.options.Now()
+	x := &exchange{
+		site: s, id: newRequestID(began), serving: s.acquire(), held: true, r: r, began: began, source: FromRefusal,
 	}
-	return "req_" + string(id[:])
-}
-
-// release lets the revision go. Answers that may stay open for hours do so early.
-func (x *exchange) release() {
-	if x.held {
-		x.held = false
-		x.serving.release()
-	}
-}
-
-// respond is the way of a request, in the order that keeps members pages closed.
-func (x *exchange) respond() {
-	x.source = FromRefusal
-	if err := x.enter(); err != nil {
+	x.out.ResponseWriter = w
+	defer x.release()
+	defer x.record()
+	defer x.recoverPanic()
+	if err := x.checkHead(); err != nil {
 		x.refuseError(err)
 		return
 	}
@@ -122,8 +97,29 @@ func (x *exchange) respond() {
 	}
 }
 
-// enter checks the target, the host and the size of the head.
-func (x *exchange) enter() error {
+// newRequestID returns "req_" and 60 bits in an alphabet in order: 35 of the time in 32 ms, so that ids of one
+// time are neighbours in the log's index, which then is written in fewer pages, and 25 of the count.
+func newRequestID(at time.Time) string {
+	const alphabet, length = "234567abcdefghijklmnopqrstuvwxyz", 12
+	n := uint64(at.UnixMilli()>>5)<<25 | uint64(requestCount.Add(1)&(1<<25-1))
+	var id [length]byte
+	for i := range id {
+		id[length-1-i] = alphabet[n&31]
+		n >>= 5
+	}
+	return "req_" + string(id[:])
+}
+
+// release lets the revision go. Responses that may stay open for hours do so early.
+func (x *exchange) release() {
+	if x.held {
+		x.held = false
+		x.serving.release()
+	}
+}
+
+// checkHead checks the target, the host and the size of the head.
+func (x *exchange) checkHead() error {
 	target := x.r.RequestURI
 	if target == "" { // made by a program, not read from a socket
 		target = x.r.URL.RequestURI()
@@ -133,22 +129,9 @@ func (x *exchange) enter() error {
 		return err
 	}
 	x.path = path
-	if tooManyRows(x.r.Header) {
+	if tooManyLines(x.r.Header) {
 		return refuse(http.StatusRequestHeaderFieldsTooLarge, "too_many_headers", "the request has more than 100 header lines")
 	}
-	return x.checkHost()
-}
-
-// tooManyRows counts header lines.
-func tooManyRows(header map[string][]string) bool {
-	rows := 0
-	for _, values := range header {
-		rows += len(values)
-	}
-	return rows > maxHeaderRows
-}
-
-func (x *exchange) checkHost() error {
 	for _, name := range []string{x.r.Host, x.path.authority} {
 		if name == "" && x.path.authority == "" && x.r.Host != "" {
 			continue
@@ -165,12 +148,21 @@ func (x *exchange) checkHost() error {
 	return nil
 }
 
-// finish records the request. The writer has its bytes by now.
-func (x *exchange) finish() {
+func tooManyLines(header map[string][]string) bool {
+	lines := 0
+	for _, values := range header {
+		lines += len(values)
+	}
+	return lines > maxHeaderLines
+}
+
+// record records the request. The writer has its bytes by now.
+func (x *exchange) record() {
 	s := x.site
 	elapsed := s.options.Now().Sub(x.began)
 	record := RequestRecord{
-		ID: x.id, At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: sourcetext.MaskQuery(x.path.query), Status: x.out.status, Bytes: x.out.bytes,
+		ID: x.id, At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: sourcetext.MaskQuery(x.path.query),
+		Status: cmp.Or(x.out.status, http.StatusOK), Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
 	}
@@ -181,21 +173,17 @@ func (x *exchange) finish() {
 		sent, query, _ := strings.Cut(x.r.RequestURI, "?")
 		record.Path, record.Query = sent, sourcetext.MaskQuery(query)
 	}
-	if record.Status == 0 {
-		record.Status = http.StatusOK
-	}
-	// The dashboard asks often; it shall not fill the list that it shows.
+	// The dashboard polls: its requests would fill the list that it shows.
 	if x.source != FromControl {
 		s.requests.add(&record)
-		s.events.publishRequest(&record)
+		s.events.publishUpdate("request", &record)
 	}
 	if s.options.OnRequest != nil {
 		s.options.OnRequest(record)
 	}
 }
 
-// recoverPanic turns a panic below into an answer, or into a closed connection when
-// part of an answer is already out.
+// recoverPanic turns a panic below into a response, or closes the connection when part of a response is out.
 func (x *exchange) recoverPanic() {
 	cause := recover()
 	if cause == nil {
@@ -211,4 +199,75 @@ func (x *exchange) recoverPanic() {
 		panic(http.ErrAbortHandler)
 	}
 	x.refuse(refuse(http.StatusInternalServerError, "internal", "something went wrong on the server"))
+}
+
+// cutReserved splits a path of the platform's own part of the site: "sign-in" for "/__pages/sign-in". A path
+// that only looks like one is "?", which nothing answers. Any other path is not ok.
+func cutReserved(path string) (name string, ok bool) {
+	if rest, ok := strings.CutPrefix(path, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
+		return strings.TrimPrefix(rest, "/"), true
+	}
+	return "?", sitepath.ReservedPath(path) == sitepath.ReservedPages
+}
+
+// serveReserved answers under "/__pages/". Form posts may come from anywhere, as they do on the platform;
+// everything else only from the site's own pages or a top-level navigation, and most of it from this machine alone.
+func (x *exchange) serveReserved(name string) {
+	x.source = FromControl
+	ownHeaders(x.out.Header())
+	if form, ok := strings.CutPrefix(name, "forms"); ok && (form == "" || form[0] == '/') {
+		x.serveForms(strings.TrimPrefix(form, "/"))
+		return
+	}
+	x.release()
+	if x.visit != nil && !forEveryone[name] {
+		x.refuse(noSuchPage())
+		return
+	}
+	if foreignOrigin(x.r) && !isTopLevelVisit(x.r) {
+		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "only the site itself may ask for this"))
+		return
+	}
+	switch name {
+	case "sign-in":
+		x.signIn()
+	case "sign-out":
+		x.signOut()
+	case "api/leads":
+		x.apiLeads()
+	case "api/events":
+		x.apiEvents()
+	case "api/requests":
+		x.apiRequests()
+	case "api/state":
+		x.apiState()
+	case "api/events/stream":
+		x.apiStream()
+	default:
+		lead, isLead := strings.CutPrefix(name, "api/leads/")
+		switch {
+		case isLead:
+			x.apiLeadFile(lead)
+		case x.site.options.Control == nil || name == "?":
+			x.refuse(noSuchPage())
+		default:
+			x.site.options.Control.ServeHTTP(&x.out, x.workerRequest())
+		}
+	}
+}
+
+// isTopLevelVisit reports whether a browser opens a page in a tab of its own.
+func isTopLevelVisit(r *http.Request) bool {
+	return readOnly(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// ownHeaders marks a response of the platform: never cached, framed, sniffed or read by another site. Pages add
+// their content security policy.
+func ownHeaders(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
 }

@@ -1,54 +1,53 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Explanation is what one visitor's request meets, and why. What does not apply
-// is empty.
+// Explanation says how one request is answered, and why. Fields that do not apply are empty.
 //
-// It leaves out what only a running site can know: whether it answers to the host
-// name, whether a file can be read, what the Worker or the platform's own pages
-// say, and that a WebSocket is not opened from another site.
+// It leaves out what only a running site knows: whether it answers to the host name, whether a file can be read, the
+// response of the Worker or the platform's own pages, and that another site may not open a WebSocket.
 type Explanation struct {
 	Method string `json:"method"`
-	Target string `json:"target"` // as it was given
-	// Path is the one that pattern and files are compared with: decoded, "/café".
+	Target string `json:"target"` // as given
+	// Path is decoded, as patterns and files match it: "/café".
 	Path string `json:"path,omitempty"`
-	// Pattern is the most specific one that covers Path. Another one may have
-	// closed the gate, by another name of the file.
+	// Pattern is the most specific one that covers Path. Another one may guard it, by another name of the file.
 	Pattern string `json:"pattern,omitempty"`
 	// Access says whether the gate guards the path, whatever Pattern says.
 	Access manifest.Access `json:"access,omitempty"`
 	Gate   Gate            `json:"gate,omitempty"`
-	// Answer is who answers whom the gate lets in; Gate tells whether this visitor is.
+	// Answer says what answers behind the gate; Gate says whether this request gets there.
 	Answer Answer `json:"answer"`
-	// File is the [sitefile.Asset].File of what lies at the path, or of the 404 page.
+	// File is the [sitefile.Asset].File at the path, or of the 404 page.
 	File string `json:"file,omitempty"`
-	// Location is the target that the visitor is sent to: to sign in, or to the
-	// path under which a file is known.
+	// Location is the target of a redirect: to sign in, or to the preferred path of a file.
 	Location string `json:"location,omitempty"`
 	// Rule is the line of "_redirects" that decided: "_redirects:3".
 	Rule string `json:"rule,omitempty"`
-	// Headers are what the rules of "_headers" change of a static answer: "Name: value", and "! Name" for one that is left out.
+	// Headers are the changes of a static response by the rules of "_headers": "Name: value", and "! Name" for one that
+	// is left out.
 	Headers []string `json:"headers,omitempty"`
-	// Status is what this visitor sees; a browser that asks for a page to show,
-	// where that matters. 0 when the Worker or a page of the platform decides.
+	// Status is that of the response; to a browser that asks for a page to show, where that matters. 0 when the Worker
+	// or a page of the platform decides.
 	Status int `json:"status,omitempty"`
 	// Why has short sentences for people. Their wording may change.
 	Why []string `json:"why"`
 }
 
-// Explain says what a request meets: a method in upper case, a target in origin
-// form ("/a?b") or absolute form ("http://host/a?b"; the host is not looked at).
-// The answer is the one that the site gives over HTTP.
+// Explain says how a request is answered: a method in upper case, a target in origin form ("/a?b") or absolute form
+// ("http://host/a?b"; the host is ignored). A site answers the same over HTTP.
 func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	e := Explanation{Method: method, Target: target}
 	path, err := Canonical(target)
@@ -59,7 +58,13 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	e.Path = path.decoded
 	a := v.admit(path.decoded)
 	if a.reserved {
-		e.explainReserved(a.name)
+		e.Answer, e.Gate = AnswerPlatform, GateOpen
+		if a.name == "?" {
+			e.Status = http.StatusNotFound
+			e.say(`the path could be taken for one under "` + reservedPrefix + `", where nothing answers it`)
+		} else {
+			e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
+		}
 		return e
 	}
 	e.Pattern, _ = v.routes.Match(path.decoded)
@@ -69,16 +74,12 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	}
 	d := v.decide(path.decoded, method, a)
 	e.setDecision(d, path)
-	e.Headers = v.changes(d, path)
+	e.Headers = v.headerChanges(d, path)
 	e.say(v.whyPattern(path.decoded)...)
 	e.say(v.whyAccess(path.decoded, a)...)
 	e.say(whyRule(d)...)
-	switch {
-	case d.refusal != nil || d.rule.Line > 0 && d.rule.Path == "":
-	case d.rule.Path != "":
-		e.say(v.whyFile(d.rule.Path, a.hit)...)
-	default:
-		e.say(v.whyFile(path.decoded, a.hit)...)
+	if d.refusal == nil && (d.rule.Line == 0 || d.rule.Path != "") {
+		e.say(v.whyFile(cmp.Or(d.rule.Path, path.decoded), a.hit)...)
 	}
 	e.say(v.whyAnswer(path.decoded, method, d)...)
 	e.applyGate(a.gate(who), path)
@@ -87,47 +88,25 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 
 func (e *Explanation) say(sentences ...string) { e.Why = append(e.Why, sentences...) }
 
-// refuse is the end of a target that stands for no path.
+// refuse explains a malformed target.
 func (e *Explanation) refuse(err error) {
 	e.Answer, e.Status = AnswerRefused, http.StatusBadRequest
 	if refusal, ok := errors.AsType[*RefusalError](err); ok {
 		e.Status = refusal.Status
 	}
 	e.say(err.Error() + ": refused before anything is looked up")
-	if sent := asSent(e.Target); sent != e.Target {
+	// A browser sends a target without the fragment, and encoded.
+	sent, _, _ := strings.Cut(e.Target, "#")
+	sent = escapeBytes(sent, func(c byte) bool { return c <= ' ' || c >= 0x7f })
+	if sent != e.Target {
 		if _, err := Canonical(sent); err == nil {
 			e.say("a browser would ask for " + sent)
 		}
 	}
 }
 
-// asSent is a target as browsers send it: without the fragment, and encoded.
-func asSent(target string) string {
-	target, _, _ = strings.Cut(target, "#")
-	var b strings.Builder
-	for i := range len(target) {
-		if c := target[i]; c <= ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(target[i])
-	}
-	return b.String()
-}
-
-// explainReserved is for the platform's part of the site. "?" is what only looks like it.
-func (e *Explanation) explainReserved(name string) {
-	e.Answer, e.Gate = AnswerPlatform, GateOpen
-	if name == "?" {
-		e.Status = http.StatusNotFound
-		e.say(`the path could be taken for one under "` + reservedPrefix + `", where nothing answers it`)
-		return
-	}
-	e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
-}
-
-// changes lists what the rules of "_headers" do to an answer.
-func (v *Routing) changes(d decision, path Path) []string {
+// headerChanges lists how the rules of "_headers" change a response.
+func (v *Routing) headerChanges(d decision, path Path) []string {
 	if !d.takesHeaderRules() {
 		return nil
 	}
@@ -146,7 +125,6 @@ func (v *Routing) changes(d decision, path Path) []string {
 	return list
 }
 
-// setDecision copies what was decided.
 func (e *Explanation) setDecision(d decision, path Path) {
 	e.Answer = d.answer
 	if d.rule.Line > 0 {
@@ -171,7 +149,6 @@ func (e *Explanation) setDecision(d decision, path Path) {
 	}
 }
 
-// applyGate puts the visitor before the gate.
 func (e *Explanation) applyGate(gate Gate, path Path) {
 	e.Gate = gate
 	if gate == GateSignIn || gate == GateForbidden {
@@ -195,4 +172,139 @@ func (e *Explanation) applyGate(gate Gate, path Path) {
 		}
 		e.say(stranger)
 	}
+}
+
+// whyPattern names the pattern that counts, and the less specific ones.
+func (v *Routing) whyPattern(path string) []string {
+	all := v.routes.Covering(path)
+	switch {
+	case len(all) == 0 && v.worker:
+		return []string{"no route covers the path, so the Worker is not asked"}
+	case len(all) == 0:
+		return []string{"no route covers the path"}
+	case len(all) == 1:
+		return []string{fmt.Sprintf("the route %q covers the path", all[0])}
+	}
+	others := make([]string, len(all)-1)
+	for i, name := range all[1:] {
+		others[i] = strconv.Quote(name)
+	}
+	verb := "cover"
+	if len(others) == 1 {
+		verb = "covers"
+	}
+	return []string{fmt.Sprintf(
+		"the route %q is the most specific one that covers the path; %s %s less so", all[0], joinList(others, "and"), verb,
+	)}
+}
+
+// joinList returns "a", or "a, b and c".
+func joinList(items []string, conjunction string) string {
+	last := len(items) - 1
+	if last == 0 {
+		return items[0]
+	}
+	return strings.Join(items[:last], ", ") + " " + conjunction + " " + items[last]
+}
+
+// whyAccess says why the gate guards the path, or does not although a members route covers it.
+func (v *Routing) whyAccess(path string, a admission) []string {
+	all := []string{path}
+	if a.rule.Path != "" {
+		all = append(all, a.rule.Path)
+	}
+	if a.hit.file != nil {
+		all = append(all, manifest.FileNames(a.hit.file.asset.Path)...)
+	}
+	members, public := v.routes.Claims(all)
+	exactly, _ := v.routes.Match(path)
+	switch {
+	case members.Rank == 0:
+		return nil
+	case !a.gated:
+		return []string{fmt.Sprintf(
+			"the members route %q covers it as well, but the public route %q is more specific", members.Pattern, public.Pattern,
+		)}
+	case members.Name != path:
+		return []string{fmt.Sprintf("the members route %q guards %q, another name of the same file", members.Pattern, members.Name)}
+	case members.Pattern != exactly:
+		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and "+
+			"other spellings of the same path", members.Pattern)}
+	}
+	return []string{fmt.Sprintf("%q is for members", members.Pattern)}
+}
+
+func whyRule(d decision) []string {
+	line := fmt.Sprintf("line %d of %s ", d.rule.Line, sitepath.RedirectsFile)
+	switch {
+	case d.refusal != nil || d.rule.Line == 0:
+		return nil
+	case d.rule.Refused():
+		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
+	case d.rule.Path != "":
+		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) + ", before files and Worker"}
+	}
+	return []string{line + "leads elsewhere, before files and Worker"}
+}
+
+// whyFile says which files were looked for, and which one was found first.
+func (v *Routing) whyFile(path string, hit found) []string {
+	if len(v.static.files) == 0 {
+		return []string{"the site has no static files"}
+	}
+	candidates := v.static.candidates(path)
+	for i := range candidates {
+		candidates[i] = candidates[i][1:] // without its slash
+	}
+	looked := "looked among the assets for " + joinList(candidates, "or")
+	if hit.file == nil {
+		return []string{looked + ": not there"}
+	}
+	return []string{looked + ": found " + hit.file.asset.Path[1:]}
+}
+
+func (v *Routing) whyAnswer(path, method string, d decision) []string {
+	switch d.answer {
+	case AnswerWorker:
+		if d.file == nil {
+			return []string{"the path is listed and no file lies there, so the Worker answers"}
+		}
+		return []string{"files answer GET and HEAD only; of a listed path, the Worker answers the rest"}
+	case AnswerAsset, AnswerRedirect:
+		var why []string
+		if d.route != "" && v.worker && d.rule.Line == 0 {
+			why = append(why, "a file answers GET and HEAD before the Worker is asked")
+		}
+		if d.redirect != "" && d.rule.Line == 0 {
+			why = append(why, "the page is known as "+edgerules.EscapePath(d.redirect)+": 307 leads there")
+		}
+		return why
+	case AnswerNotFound, AnswerNotFoundPage:
+		return v.whyNotFound(cmp.Or(d.rule.Path, path), method, d.file)
+	}
+	switch {
+	case d.refusal != nil:
+		return []string{d.refusal.Message}
+	case v.worker:
+		return []string{`files answer GET and HEAD only; a path in "routes" of the manifest is the Worker's to answer`}
+	}
+	return []string{"files answer GET and HEAD only, and the site has no Worker"}
+}
+
+// whyNotFound names the 404 page, or says why there is none.
+func (v *Routing) whyNotFound(path, method string, page *file) []string {
+	nearest := v.static.notFoundPage(path, true)
+	switch {
+	case nearest == nil:
+		return []string{"no 404.html lies beside the path or above it"}
+	case !readOnly(method):
+		return []string{"a 404 page answers GET and HEAD only"}
+	case page == nearest:
+		return []string{"the nearest 404 page upwards is " + page.asset.Path[1:]}
+	}
+	why := []string{nearest.asset.Path[1:] + " is for members, and not shown on a public path"}
+	if page == nil {
+		return append(why, "there is no other 404 page upwards")
+	}
+	return append(why, "the next 404 page upwards is "+page.asset.Path[1:])
 }

@@ -6,79 +6,74 @@ import (
 	"sync/atomic"
 )
 
-// FileCache bounds what sites hold in memory of their files: contents, and compressed
-// forms. Where there is no room for more, what was not asked for since it was last looked
-// at goes, the oldest first, so that somebody who visits every page once does not drive
-// out what all others ask for. Sites may share one; it is safe for concurrent use.
+// FileCache bounds how many bytes of their files sites hold in memory: contents, and compressed forms. When it is full,
+// it evicts entries that were not requested since it last looked at them, the oldest first, so that a client who visits
+// every page once does not evict what all others request. Sites may share one; it is safe for concurrent use.
 type FileCache struct {
 	limit int64
 
 	mu    sync.Mutex
 	used  int64
-	queue []cached // the one that is looked at next comes first
+	queue []cached // the next candidate for eviction comes first
 }
 
 // NewFileCache makes a cache of so many bytes.
 func NewFileCache(limit int64) *FileCache { return &FileCache{limit: limit} }
 
-// slot is what the cache knows of a thing in it.
+// slot is the cache's record of an entry.
 type slot struct {
 	size  int64
 	owner *staticIndex // the index in service that has it; guarded by FileCache.mu
-	asked atomic.Bool  // since it was last looked at
+	asked atomic.Bool  // since the cache last looked at it
 }
 
-// cached is a kept of any type.
+// cached is a cacheEntry of any type.
 type cached interface {
 	slotOf() *slot
 	drop()
 }
 
-// cacheEntry is a thing that may be in the cache. Who holds one finds it empty when the thing
-// has gone.
+// cacheEntry holds a value that may be in the cache. Eviction empties it.
 type cacheEntry[T any] struct {
 	slot
 
 	thing atomic.Pointer[T]
 }
 
-func newKept[T any](thing *T, size int64) *cacheEntry[T] {
+func newCacheEntry[T any](thing *T, size int64) *cacheEntry[T] {
 	k := &cacheEntry[T]{slot: slot{size: size}}
 	k.thing.Store(thing)
 	return k
 }
 
-// get returns the thing for somebody who asks for it, nil when it has gone. A nil *kept
-// has none.
+// get returns the value and notes the request, nil after eviction. A nil entry has none.
 func (k *cacheEntry[T]) get() *T {
 	if k == nil {
 		return nil
 	}
 	thing := k.thing.Load()
-	if thing != nil && !k.asked.Load() { // a write that is spared leaves the line with all processors
+	if thing != nil && !k.asked.Load() { // without a write the cache line stays shared between processors
 		k.asked.Store(true)
 	}
 	return thing
 }
 
-// has reports whether the thing is there, without asking for it.
+// has reports whether the value is there, without noting a request.
 func (k *cacheEntry[T]) has() bool { return k != nil && k.thing.Load() != nil }
 
 func (k *cacheEntry[T]) slotOf() *slot { return &k.slot }
 func (k *cacheEntry[T]) drop()         { k.thing.Store(nil) }
 
-// fits reports whether a thing may be in the cache at all: not one that drives out most
-// of the others.
+// fits reports whether a value may be in the cache at all: not one that would evict most of the others.
 func (c *FileCache) fits(size int64) bool { return size <= c.limit/2 }
 
-// storeEntry puts a thing that fits into the place where an index looks for it, unless one is
-// there.
+// storeEntry caches a value that fits at the place where an index looks for it, unless one is there.
 func storeEntry[T any](x *staticIndex, place *atomic.Pointer[cacheEntry[T]], thing *T, size int64) {
 	if !x.cache.fits(size) {
 		return
 	}
 	before := place.Load()
-	if k := newKept(thing, size); !before.has() && place.CompareAndSwap(before, k) {
+	if k := newCacheEntry(thing, size); !before.has() && place.CompareAndSwap(before, k) {
 		x.cache.add(k, x)
 	}
 }
@@ -102,7 +97,7 @@ func (c *FileCache) add(k cached, owner *staticIndex) {
 	}
 }
 
-// transfer says that things are an index's now.
+// transfer makes entries those of another index.
 func (c *FileCache) transfer(things []cached, to *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +106,7 @@ func (c *FileCache) transfer(things []cached, to *staticIndex) {
 	}
 }
 
-// dropIndex drops what an index has that is not in service any more.
+// dropIndex drops the entries of an index that is no longer in service.
 func (c *FileCache) dropIndex(x *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,19 +13,18 @@ import (
 	"strings"
 )
 
-// Files keeps the files that visitors send with forms, each as an object under a key of
-// this package's making. It is used concurrently.
+// Files stores the files that clients send with forms, each as an object under a key that this package makes. It is
+// used concurrently.
 //
-// Objects and the leads that name them are not written together: the keys of objects are
-// noted first, and the note is crossed out with the lead. What is noted when the site
-// is made anew has no lead, and is deleted.
+// Objects and the leads that name them are not written together: the site records the keys of objects first, and
+// deletes the records with the lead. Keys that are still recorded when the site is made anew have no lead, and their
+// objects are deleted.
 type Files interface {
 	// Begin starts an object. There is none before Commit.
 	Begin(ctx context.Context, key string) (FileWriter, error)
-	// Open reads an object, which the caller closes. An object that is not there is
-	// fs.ErrNotExist.
+	// Open reads an object, which the caller closes. A missing object is fs.ErrNotExist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Delete deletes objects; those that are not there are no error.
+	// Delete deletes objects; missing ones are no error.
 	Delete(ctx context.Context, keys []string) error
 }
 
@@ -34,7 +33,7 @@ type FileWriter interface {
 	io.Writer
 	// Commit returns when the object is durable.
 	Commit(ctx context.Context) error
-	// Abort gives the object up. After Commit it does nothing.
+	// Abort discards the object. After Commit it does nothing.
 	Abort()
 }
 
@@ -54,22 +53,22 @@ type upload struct {
 	failed error // of to
 }
 
-// Write implements io.Writer, and tells the failures of the store from those of the visitor.
+// Write implements io.Writer, and tells failures of the store from those of the client.
 func (u *upload) Write(p []byte) (n int, err error) {
 	n, err = u.to.Write(p)
 	u.failed = err
 	return n, err
 }
 
-// errNotKept says that the store of files did not do its part.
-var errNotKept = errors.New("file not kept")
+// errFileNotStored says that the store of files failed.
+var errFileNotStored = errors.New("file not kept")
 
 // commitFiles makes the files of a post durable.
 func (s *Site) commitFiles(ctx context.Context, uploads []*upload) error {
 	if len(uploads) == 0 {
 		return nil
 	}
-	err := s.store.noteFileKeys(ctx, uploads)
+	err := s.store.recordFileKeys(ctx, uploads)
 	for _, u := range uploads {
 		if err == nil {
 			err = u.to.Commit(ctx)
@@ -78,46 +77,56 @@ func (s *Site) commitFiles(ctx context.Context, uploads []*upload) error {
 	return err
 }
 
-// deleteFiles deletes the files of a post that made no lead.
+// deleteFiles deletes the files of a post that became no lead.
 func (s *Site) deleteFiles(ctx context.Context, uploads []*upload) {
 	var keys []string
 	for _, u := range uploads {
 		keys = append(keys, u.key)
 	}
-	if err := s.dropKeys(ctx, keys); err != nil {
+	if err := s.dropFiles(ctx, keys); err != nil {
 		s.options.Logger.Error("files of no lead not deleted", "error", err) // they are when the site is made anew
 	}
 }
 
-func (s *Site) dropKeys(ctx context.Context, keys []string) error {
+// dropFiles deletes objects, and then the records of their keys.
+func (s *Site) dropFiles(ctx context.Context, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
 	if err := s.options.Files.Delete(ctx, keys); err != nil {
 		return err
 	}
-	return s.store.crossOut(ctx, keys)
+	s.store.writing.Lock()
+	defer s.store.writing.Unlock()
+	return transact(ctx, s.store.db, func(ctx context.Context, tx *sql.Tx) error { return deleteFileKeys(ctx, tx, keys) })
 }
 
-// dropUnfinished deletes what posts left that were cut short. No post may be under way.
+// dropUnfinished deletes the files of posts that were cut short. No post may be under way.
 func (s *Site) dropUnfinished(ctx context.Context) error {
-	if s.options.Files == nil || s.options.Preview { // the database is that of the live site, which does it
+	if s.options.Files == nil || s.options.Preview { // a preview shares the database of the live site, which does it
 		return nil
 	}
-	keys, err := s.store.notedFileKeys(ctx)
+	rows, err := s.store.db.QueryContext(ctx, `SELECT key FROM unfinished_files`)
 	if err != nil {
 		return err
 	}
-	const some = 500 // no store takes any number of keys at once
-	for keys := range slices.Chunk(keys, some) {
-		if err := s.dropKeys(ctx, keys); err != nil {
+	keys, err := collect(rows, func(row scanner) (key string, err error) {
+		err = row.Scan(&key)
+		return key, err
+	})
+	if err != nil {
+		return err
+	}
+	const atOnce = 500 // stores bound the keys of one call
+	for keys := range slices.Chunk(keys, atOnce) {
+		if err := s.dropFiles(ctx, keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) noteFileKeys(ctx context.Context, uploads []*upload) error {
+func (s *Store) recordFileKeys(ctx context.Context, uploads []*upload) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
@@ -130,24 +139,7 @@ func (s *Store) noteFileKeys(ctx context.Context, uploads []*upload) error {
 	})
 }
 
-func (s *Store) notedFileKeys(ctx context.Context) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT key FROM unfinished_files`)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(row scanner) (key string, err error) {
-		err = row.Scan(&key)
-		return key, err
-	})
-}
-
-func (s *Store) crossOut(ctx context.Context, keys []string) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error { return crossOut(ctx, tx, keys) })
-}
-
-func crossOut(ctx context.Context, tx *sql.Tx, keys []string) error {
+func deleteFileKeys(ctx context.Context, tx *sql.Tx, keys []string) error {
 	for _, key := range keys {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM unfinished_files WHERE key = ?`, key); err != nil {
 			return err
@@ -156,22 +148,21 @@ func crossOut(ctx context.Context, tx *sql.Tx, keys []string) error {
 	return nil
 }
 
-// insertFiles makes files those of a lead.
+// insertFiles stores which files a lead has.
 func insertFiles(ctx context.Context, tx *sql.Tx, lead string, uploads []*upload) error {
 	for n, u := range uploads {
 		const put = `INSERT INTO lead_files (lead_id, n, field, filename, size, content_type, sha256, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 		if _, err := tx.ExecContext(ctx, put, lead, n, u.Field, u.Filename, u.Size, u.ContentType, u.SHA256, u.key); err != nil {
 			return err
 		}
-		if err := crossOut(ctx, tx, []string{u.key}); err != nil {
+		if err := deleteFileKeys(ctx, tx, []string{u.key}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// LeadFiles returns the files that are kept of a lead, in the order they came. They
-// are in its Fields too.
+// LeadFiles returns the stored files of a lead, in the order they came. They are in its Fields too.
 func (s *Store) LeadFiles(ctx context.Context, lead string) ([]LeadFile, error) {
 	rows, err := s.db.QueryContext(
 		ctx, `SELECT field, filename, size, content_type, sha256, key FROM lead_files WHERE lead_id = ? ORDER BY n`,
@@ -186,13 +177,13 @@ func (s *Store) LeadFiles(ctx context.Context, lead string) ([]LeadFile, error) 
 	})
 }
 
-// Open opens the file in the store that it was kept in.
+// Open opens the file in the store that holds it.
 func (f LeadFile) Open(ctx context.Context, in Files) (io.ReadCloser, error) {
 	return in.Open(ctx, f.key)
 }
 
-// apiLeadDetail answers "ID/files/SHA256", the bytes of a file of a lead.
-func (x *exchange) apiLeadDetail(name string) {
+// apiLeadFile answers "ID/files/SHA256", the bytes of a file of a lead.
+func (x *exchange) apiLeadFile(name string) {
 	if !x.openAPI() {
 		return
 	}
@@ -212,12 +203,12 @@ func (x *exchange) apiLeadDetail(name string) {
 	x.refuseJSON(refuse(http.StatusNotFound, "not_found", "there is no such file of a lead"))
 }
 
-// sendLeadFile sends what a stranger has sent: to be saved, and to be shown by nothing.
+// sendLeadFile sends a stranger's file: to be saved, and never to be shown.
 func (x *exchange) sendLeadFile(f LeadFile) {
 	body, err := f.Open(x.r.Context(), x.site.options.Files)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = errors.Join(errNotKept, err)
+			err = errors.Join(errFileNotStored, err)
 		}
 		x.databaseFailed("file of a lead not read", err)
 		return

@@ -17,21 +17,22 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// File is what a lead says of an uploaded file. It is the value of its field; the bytes
-// are an object of [Files].
+// File describes an uploaded file in a lead, as the value of its field; the bytes are an object of [Files].
 type File struct {
 	Filename    string `json:"filename"` // without folders, at most 255 bytes
 	Size        int64  `json:"size"`
-	ContentType string `json:"content_type"` // as the visitor's browser says
+	ContentType string `json:"content_type"` // as the client says
 	SHA256      string `json:"sha256"`
 }
 
-// formReader collects the answers of one post and keeps to the limits.
+// formReader collects the answers of one post and enforces the limits.
 type formReader struct {
 	answers []answer
-	control map[string]string // what is for the platform, see reserved
+	control map[string]string // values of the platform's own fields
 	text    int               // bytes of names and values so far
 	files   int
 	keep    Files // nil for none
@@ -39,14 +40,14 @@ type formReader struct {
 	uploads []*upload
 }
 
-// abort gives up the files that were not committed.
+// abort discards the files that were not committed.
 func (f *formReader) abort() {
 	for _, u := range f.uploads {
 		u.to.Abort()
 	}
 }
 
-// answer is one name and value, before equal names are put together.
+// answer is one name and value; fields groups those of one name.
 type answer struct {
 	name  string
 	value json.RawMessage
@@ -67,10 +68,12 @@ var (
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
 	errFormEncoded = refuse(http.StatusUnsupportedMediaType, "form_encoded", "a form is sent as it is, without a Content-Encoding")
 	errFieldTwice  = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
+	errJSONObject  = refuse(http.StatusBadRequest, "form_malformed", "the body is no JSON object")
+	errJSONDeep    = refuse(http.StatusBadRequest, "form_malformed", "the JSON is nested more than 64 deep")
 )
 
-// readForm reads the body of a post; its files become objects when they are committed.
-// Errors are refusals, except when reading the body itself failed, or keeping a file.
+// readForm reads the body of a post; its files become objects when they are committed. Errors are refusals, except
+// when reading the body or storing a file failed.
 func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, error) {
 	f := &formReader{control: map[string]string{}, keep: keep, ctx: r.Context()}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -103,19 +106,19 @@ func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, 
 	return f, err
 }
 
-// The fields of a post that are for the platform.
+// The platform's own fields of a post.
 const (
 	fieldForm  = "form"
 	fieldNext  = "_next"
 	fieldToken = "_token"
 )
 
-// isReservedField reports whether a field is for the platform. Every other one is the author's.
+// isReservedField reports whether a field belongs to the platform; every other one belongs to the author.
 func isReservedField(name string) bool {
 	return name == fieldForm || name == fieldNext || name == fieldToken
 }
 
-// add notes one answer that is text.
+// add appends one answer that is text.
 func (f *formReader) add(name, value string) error {
 	name, value = strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(value, "\uFFFD")
 	if f.text += len(name) + len(value); f.text > maxFormBytes {
@@ -125,7 +128,11 @@ func (f *formReader) add(name, value string) error {
 		return err
 	}
 	if isReservedField(name) {
-		return f.addControl(name, value)
+		if before, ok := f.control[name]; ok && before != value && name == fieldForm {
+			return errFormAmbiguous
+		}
+		f.control[name] = value
+		return nil
 	}
 	raw, err := marshal(value)
 	if err != nil {
@@ -134,7 +141,7 @@ func (f *formReader) add(name, value string) error {
 	return f.addRaw(name, raw)
 }
 
-// checkField keeps to the limits of one answer.
+// checkField enforces the limits of one answer.
 func checkField(name string, size int) error {
 	switch {
 	case len(name) > maxFieldName:
@@ -142,16 +149,6 @@ func checkField(name string, size int) error {
 	case size > maxFieldBytes:
 		return errFieldTooLarge
 	}
-	return nil
-}
-
-// addControl notes what is for the platform. A name that comes twice with two
-// values could mean either.
-func (f *formReader) addControl(name, value string) error {
-	if before, ok := f.control[name]; ok && before != value && name == fieldForm {
-		return errFormAmbiguous
-	}
-	f.control[name] = value
 	return nil
 }
 
@@ -163,12 +160,11 @@ func (f *formReader) addRaw(name string, value json.RawMessage) error {
 	return nil
 }
 
-// fields puts the answers of one name together: a name that came once keeps its
-// value, one that came more often gets an array.
+// fields groups the answers by name: a name that came once keeps its value, one that came more often gets an array.
 func (f *formReader) fields() Fields {
 	fields := Fields{}
 	at := map[string]int{}
-	several := map[string][]json.RawMessage{}
+	several := map[string][][]byte{}
 	for _, a := range f.answers {
 		i, seen := at[a.name]
 		several[a.name] = append(several[a.name], a.value)
@@ -177,20 +173,12 @@ func (f *formReader) fields() Fields {
 			fields = append(fields, Field{Name: a.name, Value: a.value})
 			continue
 		}
-		fields[i].Value = append(append(json.RawMessage{'['}, bytes.Join(rawBytes(several[a.name]), []byte{','})...), ']')
+		fields[i].Value = append(append(json.RawMessage{'['}, bytes.Join(several[a.name], []byte{','})...), ']')
 	}
 	return fields
 }
 
-func rawBytes(values []json.RawMessage) [][]byte {
-	all := make([][]byte, len(values))
-	for i, v := range values {
-		all[i] = v
-	}
-	return all
-}
-
-// urlencoded reads as browsers write: "&" separates, ";" is an ordinary character.
+// urlencoded reads the encoding of browsers: "&" separates, ";" is an ordinary character.
 func (f *formReader) urlencoded(body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -224,7 +212,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 	reader := multipart.NewReader(body, boundary)
 	for parts := 0; ; parts++ {
 		part, err := reader.NextPart()
-		if err == io.EOF { // as it is, and not within what tells of an end that came too early
+		if err == io.EOF { // not wrapped: that would be a premature end
 			return nil
 		}
 		if err != nil {
@@ -239,7 +227,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 	}
 }
 
-// partError keeps what the limit on the body says, and calls the rest malformed.
+// partError returns the error of the limit on the body as it is, and calls any other malformed.
 func partError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
@@ -248,7 +236,7 @@ func partError(err error) error {
 }
 
 func (f *formReader) part(part *multipart.Part) error {
-	if tooManyRows(part.Header) {
+	if tooManyLines(part.Header) {
 		return errFormMalformed
 	}
 	kind := part.Header.Get("Content-Type")
@@ -268,8 +256,8 @@ func (f *formReader) part(part *multipart.Part) error {
 	return f.add(part.FormName(), string(value))
 }
 
-// file reads a file. An input in which nothing was chosen is sent as a file without name
-// and bytes: it is no answer.
+// file reads a file. Browsers send an input in which nothing was chosen as a file without name and bytes: that is no
+// answer.
 func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 	body := bufio.NewReader(io.LimitReader(part, maxFileBytes+1))
 	if _, err := body.Peek(1); errors.Is(err, io.EOF) && filename == "" {
@@ -299,7 +287,7 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 	return f.addRaw(name, raw)
 }
 
-// receive reads the bytes of a file of a field.
+// receive streams the bytes of a file into its object.
 func (f *formReader) receive(field string, file *File, body io.Reader) error {
 	hash := sha256.New()
 	var to io.Writer = hash
@@ -308,7 +296,7 @@ func (f *formReader) receive(field string, file *File, body io.Reader) error {
 		u.key = newID("file_")
 		var err error
 		if u.to, err = f.keep.Begin(f.ctx, u.key); err != nil {
-			return errors.Join(errNotKept, err)
+			return errors.Join(errFileNotStored, err)
 		}
 		f.uploads = append(f.uploads, u)
 		to = io.MultiWriter(hash, u)
@@ -316,7 +304,7 @@ func (f *formReader) receive(field string, file *File, body io.Reader) error {
 	size, err := io.Copy(to, body)
 	switch {
 	case u.failed != nil:
-		return errors.Join(errNotKept, u.failed)
+		return errors.Join(errFileNotStored, u.failed)
 	case err != nil:
 		return partError(err)
 	case size > maxFileBytes:
@@ -327,8 +315,7 @@ func (f *formReader) receive(field string, file *File, body io.Reader) error {
 	return nil
 }
 
-// cleanFilename keeps the last part of a name, of Unix and of Windows, without
-// what could hide or control anything.
+// cleanFilename keeps the last part of a Unix or Windows path, without control and format characters.
 func cleanFilename(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -346,4 +333,64 @@ func cleanFilename(name string) string {
 		return ""
 	}
 	return name
+}
+
+// json reads one object whose keys are the fields. It keeps every value as it is, but bytes that are not UTF-8 and
+// escapes of half a character become U+FFFD.
+func (f *formReader) json(body io.Reader) error {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	if err := checkJSON(text); err != nil {
+		return err
+	}
+	var fields Fields
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return errJSONObject
+	}
+	for _, each := range fields {
+		if isReservedField(each.Name) {
+			var value string
+			if err := json.Unmarshal(each.Value, &value); err != nil {
+				return refuse(http.StatusBadRequest, "form_malformed", "\""+each.Name+"\" is no text")
+			}
+			if err := f.add(each.Name, value); err != nil {
+				return err
+			}
+			continue
+		}
+		value := jsontext.Value(each.Value)
+		if err := value.Format(jsontext.AllowInvalidUTF8(true)); err != nil {
+			return errJSONObject
+		}
+		each.Value = json.RawMessage(value)
+		if err := checkField(each.Name, len(each.text())); err != nil {
+			return err
+		}
+		if err := f.addRaw(each.Name, each.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJSON checks a document: one value and nothing after it, no key twice, not too deep.
+func checkJSON(text []byte) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
+	for values := 0; ; {
+		_, err := d.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF) && values == 1:
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return errFieldTwice
+		case err != nil:
+			return errJSONObject
+		case d.StackDepth() > maxJSONDepth:
+			return errJSONDeep
+		case d.StackDepth() == 0:
+			values++
+		}
+	}
 }

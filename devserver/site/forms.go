@@ -11,7 +11,9 @@ import (
 func (x *exchange) serveForms(name string) {
 	switch {
 	case name == "thanks" && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
-		x.showThanks()
+		x.writePage(http.StatusOK, "notice", notice{
+			Title: "Thank you", Text: "Your message has arrived.", Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
+		})
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
 	case x.serving.revision.StandIn:
@@ -22,12 +24,11 @@ func (x *exchange) serveForms(name string) {
 	}
 }
 
-// takePost stores a post, copies it into the site's own table, and only then
-// tells the visitor so.
+// takePost stores a post and copies it into the site's own table before it responds.
 func (x *exchange) takePost(name string) {
 	form, err := readForm(x.out.ResponseWriter, x.r, x.site.options.Files)
 	defer form.abort()
-	if errors.Is(err, errNotKept) {
+	if errors.Is(err, errFileNotStored) {
 		x.databaseFailed("file not stored", err)
 		return
 	}
@@ -40,7 +41,7 @@ func (x *exchange) takePost(name string) {
 		x.refuseError(err)
 		return
 	}
-	// The visitor may close the page now: what was sent is kept all the same.
+	// The client may disconnect now: the post is stored all the same.
 	lead, err := x.site.storePost(context.WithoutCancel(x.r.Context()), p)
 	switch {
 	case errors.Is(err, errTokenReused):
@@ -49,13 +50,19 @@ func (x *exchange) takePost(name string) {
 	case errors.Is(err, errLeadsFull):
 		x.failure = err.Error()
 		x.site.options.Logger.Error("lead not stored", "error", err)
-		x.refuse(refuse(http.StatusInsufficientStorage, "leads_full", "this site has no room for more forms: what you sent was not stored"))
+		x.refuse(refuse(
+			http.StatusInsufficientStorage, "leads_full", "this site has no room for more forms: what you sent was not stored",
+		))
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
 	case wantsJSON(x.r):
 		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: lead})
 	default:
-		x.seeOther(thanksTarget(form.control[fieldNext], lead.Form))
+		target, ok := parseLocalTarget(form.control[fieldNext])
+		if !ok {
+			target = reservedPrefix + "/forms/thanks?form=" + url.QueryEscape(lead.Form)
+		}
+		x.seeOther(target)
 	}
 }
 
@@ -64,16 +71,7 @@ type leadDocument struct {
 	Lead Lead `json:"lead"`
 }
 
-// thanksTarget is where a browser goes after a post: the page the form asks for,
-// when it is one of this site.
-func thanksTarget(next, form string) string {
-	if local, ok := parseLocalTarget(next); ok {
-		return local
-	}
-	return reservedPrefix + "/forms/thanks?form=" + url.QueryEscape(form)
-}
-
-// post makes a lead of what was read: which form it is, what it raises, where it goes.
+// post makes a lead of a form that was read: which form it is, the events it raises, the table it goes to.
 func (x *exchange) post(f *formReader, name string) (post, error) {
 	given, named := f.control[fieldForm]
 	switch {
@@ -84,7 +82,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 	case named && given != name:
 		return post{}, errFormAmbiguous
 	}
-	if !formName(name) {
+	if !validFormName(name) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_name_invalid",
 			"a form's name is 1 to 64 lower-case letters, digits, \"-\" and \"_\"")
 	}
@@ -96,7 +94,10 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_token_invalid", "the idempotency key is longer than 200 bytes")
 	}
 	m := x.serving.manifest
-	p := post{form: name, fields: f.fields(), uploads: f.uploads, token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.dispatcher != nil}
+	p := post{
+		form: name, fields: f.fields(), uploads: f.uploads, token: token, preview: x.site.options.Preview,
+		events: []string{}, deliver: x.site.dispatcher != nil,
+	}
 	if x.site.options.SubmissionsDB != nil && !p.preview {
 		p.table = m.Bindings.Submissions
 	}
@@ -109,8 +110,8 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 	return p, nil
 }
 
-// formName checks the rule for names (platform document, section 2.9).
-func formName(name string) bool {
+// validFormName checks the rule for names (platform document, section 2.9).
+func validFormName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
@@ -123,7 +124,7 @@ func formName(name string) bool {
 // storePost stores a post and everything that follows from it.
 func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	if err := s.commitFiles(ctx, p.uploads); err != nil {
-		return Lead{}, errors.Join(errNotKept, err)
+		return Lead{}, errors.Join(errFileNotStored, err)
 	}
 	lead, events, again, err := s.store.capture(ctx, p)
 	if again || errors.Is(err, errTokenReused) {
@@ -143,7 +144,10 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 			s.retrier.noteOutcome(SubmissionPending)
 		}
 		if lead.Submission.Error != "" {
-			s.options.Logger.Warn("submission row not written", "lead", lead.ID, "table", lead.Submission.Table, "error", lead.Submission.Error)
+			s.options.Logger.Warn(
+				"submission row not written",
+				"lead", lead.ID, "table", lead.Submission.Table, "error", lead.Submission.Error,
+			)
 		}
 		s.retrier.noteOutcome(lead.Submission.Status)
 	}
@@ -157,7 +161,7 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 		}
 	}
 	if s.dispatcher != nil {
-		s.dispatcher.lookNow()
+		s.dispatcher.notify()
 	}
 	return lead, nil
 }

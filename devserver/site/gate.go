@@ -8,9 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// passGate lets a request through, or answers it: with the way to sign in, or
-// with a no. It comes before method, cache, range and Worker, and looks the same
-// whether or not there is anything at the path.
+// passGate lets a request through, or answers it: with the way to sign in, or a refusal. It comes before method,
+// cache, range and Worker, and answers alike whether or not the path exists.
 func (x *exchange) passGate(a admission) bool {
 	if !a.gated {
 		return true
@@ -21,13 +20,25 @@ func (x *exchange) passGate(a admission) bool {
 		x.databaseFailed("session not read", err)
 		return false
 	}
-	switch gate := a.gate(x.visitorOf(who)); {
+	visitor := VisitorSignedOut
+	switch {
+	case who == nil:
+	case x.site.isMember(x.r.Context(), *who):
+		visitor = VisitorMember
+	default:
+		visitor = VisitorOutsider
+	}
+	switch gate := a.gate(visitor); {
 	case gate == GateForbidden:
 		x.refuse(refuse(http.StatusForbidden, "not_a_member",
 			"you are signed in as "+who.Email+", who is not a member of the workspace "+x.site.options.Workspace).
 			fix("sign in as somebody else"))
+	case gate != GatePassed && isNavigation(x.r):
+		x.out.Header().Set("Cache-Control", "no-store")
+		x.seeOther(signInTarget(x.path))
 	case gate != GatePassed:
-		x.askToSignIn()
+		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
+		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
 	case x.r.Header.Get("Upgrade") != "" && foreignOrigin(x.r):
 		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "another site may not open a connection to a members page"))
 	default:
@@ -37,34 +48,13 @@ func (x *exchange) passGate(a admission) bool {
 	return false
 }
 
-// visitorOf says what the gate makes of who is signed in, nil for nobody.
-func (x *exchange) visitorOf(who *Member) Visitor {
-	switch {
-	case who == nil:
-		return VisitorSignedOut
-	case x.site.isMember(x.r.Context(), *who):
-		return VisitorMember
-	}
-	return VisitorOutsider
-}
-
-func (x *exchange) askToSignIn() {
-	if !isNavigation(x.r) {
-		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
-		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
-		return
-	}
-	x.out.Header().Set("Cache-Control", "no-store")
-	x.seeOther(signInTarget(x.path))
-}
-
-// signInTarget is where to sign in, and come back from.
+// signInTarget returns the sign-in page, which leads back to a path.
 func signInTarget(path Path) string {
 	return reservedPrefix + "/sign-in?next=" + url.QueryEscape(path.Target())
 }
 
-// isNavigation reports whether a browser asks for a page to show. Browsers say so
-// themselves; older ones ask for HTML.
+// isNavigation reports whether a browser asks for a page to show. Older browsers do not send Sec-Fetch-Mode; they ask
+// for HTML.
 func isNavigation(r *http.Request) bool {
 	if !readOnly(r.Method) || r.Header.Get("Upgrade") != "" {
 		return false
@@ -75,17 +65,17 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// VisitedHost is the host that the visitor of a request asked for, with its port. A tunnel may
-// ask for another one.
-func VisitedHost(r *http.Request) string {
+// RequestedHost returns the host, with its port, that the client of a request asked for. A tunnel may forward the
+// request to another host name.
+func RequestedHost(r *http.Request) string {
 	if visit := loopback.VisitOf(r.Context()); visit != nil {
 		return visit.Host
 	}
 	return r.Host
 }
 
-// foreignOrigin reports whether a page of another origin made the request. A
-// program that is no browser sends neither header.
+// foreignOrigin reports whether a page of another origin made the request. Programs that are no browsers send neither
+// header.
 func foreignOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -97,5 +87,5 @@ func foreignOrigin(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, VisitedHost(r))
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, RequestedHost(r))
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Listing is all the routes of a revision, the most specific first, and what
-// answers the paths that none of them covers.
+// Listing lists the routes of a revision, the most specific first, and what answers all other paths.
 type Listing struct {
 	Routes  []ListedRoute `json:"routes"` // never null
 	Default DefaultRoute  `json:"default"`
@@ -23,7 +22,7 @@ type ListedRoute struct {
 	Access  manifest.Access `json:"access"`  // as declared
 	Answers string          `json:"answers"` // "worker" or "static"
 	Entry   string          `json:"entry,omitempty"`
-	// Notes say what the manifest does not show, for people.
+	// Notes are sentences for people about what the manifest does not show.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -56,7 +55,7 @@ func (v *Routing) Routes() Listing {
 	return l
 }
 
-// notes are what is exactly true of every request that the pattern is meant for.
+// notes returns what is true of every request that the pattern is meant for.
 func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
 	reach := v.routes.Reach(r.Pattern)
 	switch {
@@ -107,7 +106,7 @@ func (v *Routing) filesFirst() map[string][]string {
 	return first
 }
 
-// addressesOf are the paths that may lead to a file.
+// addressesOf returns the paths that may resolve to a file.
 func addressesOf(path string) []string {
 	all := manifest.FileNames(path)
 	for _, name := range all {

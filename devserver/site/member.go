@@ -1,8 +1,13 @@
 package site
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
+	"net/mail"
 	"slices"
+	"strings"
 )
 
 // Member is a signed-in person. The Worker sees it on members routes.
@@ -12,18 +17,17 @@ type Member struct {
 	Name  string `json:"name"`
 }
 
-// Persona is a person one can sign in as while developing.
+// Persona is a person to sign in as while developing.
 type Persona struct {
-	// Key is what the field "persona" of the sign-in form says: "member".
+	// Key is the value of the field "persona" of the sign-in form: "member".
 	Key string `json:"key"`
 	Member
-	// Outsider is true for somebody who is signed in and no member of the workspace.
+	// Outsider is true for a person who is not a member of the workspace.
 	Outsider bool `json:"outsider"`
 }
 
-// DefaultPersonas returns the three people every dev site knows: "member",
-// "owner" and "outsider". Their ids never change, so that rows which name them
-// stay valid from one run to the next.
+// DefaultPersonas returns the three people of every dev site: "member", "owner" and "outsider". Their ids never
+// change, so that rows which name them stay valid from one run to the next.
 func DefaultPersonas() []Persona {
 	return []Persona{
 		{Key: "member", Member: Member{ID: "usr_dev_member", Email: "member@example.test", Name: "Robin Member"}},
@@ -35,29 +39,30 @@ func DefaultPersonas() []Persona {
 	}
 }
 
-// SetPersonas says who can be signed in as from now on. Somebody who is no longer
-// in the list is no member either, at the next request.
+// SetPersonas replaces the people to sign in as. A person who is no longer in the list is no member either, from the
+// next request on.
 func (s *Site) SetPersonas(list []Persona) { s.people.Store(&list) }
 
-// Personas are those who can be signed in as.
+// Personas returns the people to sign in as.
 func (s *Site) Personas() []Persona { return slices.Clone(s.personas()) }
 
 func (s *Site) personas() []Persona { return *s.people.Load() }
 
-// SetSignedInAs says who visitors are from now on that have signed neither in nor
-// out: the key or the email of a persona, or "" for nobody.
+// SetSignedInAs says who clients are that have signed neither in nor out: the key or the email of a persona, or ""
+// for signed out.
 func (s *Site) SetSignedInAs(name string) { s.standing.Store(&name) }
 
 func (s *Site) signedInAs() string { return *s.standing.Load() }
 
-// signedInMember returns who sent a request, nil for nobody.
+// signedInMember returns the member who sent a request, nil if signed out.
 func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 	m, err := s.sessions.find(r)
-	if m != nil || err != nil || s.signedInAs() == "" || s.sessions.hasCookie(r) {
+	hasCookie := len(r.CookiesNamed(prefixedCookie(r, s.sessions.cookie))) > 0
+	if m != nil || err != nil || s.signedInAs() == "" || hasCookie {
 		return m, err
 	}
 	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !isTopLevelVisit(r) {
-		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
+		return nil, nil //nolint:nilnil // signed out is no error
 	}
 	name := s.signedInAs()
 	standing, err := s.identify("", name)
@@ -71,3 +76,48 @@ func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 	}
 	return &standing, nil
 }
+
+// identify finds the person that a sign-in names.
+func (s *Site) identify(persona, email string) (Member, error) {
+	email = strings.TrimSpace(email)
+	if len(s.personas()) == 0 {
+		return Member{}, refuse(http.StatusForbidden, "sign_in_closed", "nobody can sign in here")
+	}
+	for _, p := range s.personas() {
+		if persona != "" && p.Key == persona || persona == "" && strings.EqualFold(p.Email, email) {
+			return p.Member, nil
+		}
+	}
+	if persona != "" {
+		keys := make([]string, len(s.personas()))
+		for i, p := range s.personas() {
+			keys[i] = `"` + p.Key + `"`
+		}
+		return Member{}, refuse(http.StatusUnprocessableEntity, "persona_unknown",
+			"there is no such persona, use one of "+strings.Join(keys, ", "))
+	}
+	address, err := mail.ParseAddress(email)
+	if err != nil || address.Address != email || len(email) > 254 {
+		return Member{}, refuse(
+			http.StatusUnprocessableEntity, "email_malformed",
+			"that is no email address, write one like robin@example.test",
+		)
+	}
+	sum := sha256.Sum256([]byte(strings.ToLower(email)))
+	name, _, _ := strings.Cut(email, "@")
+	return Member{ID: emailIDPrefix + hex.EncodeToString(sum[:8]), Email: email, Name: name}, nil
+}
+
+// isMember is asked at every request, since a membership may end any time.
+func (s *Site) isMember(ctx context.Context, m Member) bool {
+	if s.options.IsMember != nil {
+		return s.options.IsMember(ctx, m)
+	}
+	if strings.HasPrefix(m.ID, emailIDPrefix) {
+		return len(s.personas()) > 0
+	}
+	return slices.ContainsFunc(s.personas(), func(p Persona) bool { return p.ID == m.ID && !p.Outsider })
+}
+
+// emailIDPrefix begins the id of a member who signed in with an email alone.
+const emailIDPrefix = "usr_mail_"

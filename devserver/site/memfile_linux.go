@@ -8,13 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryFile is a file that is in memory alone and that nobody can change any more:
-// the kernel sends from it without a copy. A file on disk would not do: it may be
-// written to between the look at its hash and the last byte. It is closed with the last
-// reference to it, as the bytes it was made of are.
+// memoryFile is a sealed file in memory, from which the kernel sends without a copy. A file on disk would not do: it may
+// change between the check of its hash and the last byte sent. It is closed with the last reference to it.
 type memoryFile struct {
 	file *os.File
-	path string // to open it by, for a reader with a place of its own
+	path string // opens it for a reader with an offset of its own
 }
 
 // newMemoryFile returns nil where the system has none.
@@ -30,12 +28,12 @@ func newMemoryFile(contents []byte) *memoryFile {
 			return m
 		}
 	}
-	_ = m.file.Close() // nothing in it is needed
+	_ = m.file.Close()
 	return nil
 }
 
-// open is an error where there is no /proc.
+// open returns an error where there is no /proc.
 func (m *memoryFile) open() (*os.File, error) {
-	defer runtime.KeepAlive(m.file) // the number must stay this file's
+	defer runtime.KeepAlive(m.file) // the path names its descriptor
 	return os.Open(m.path)
 }

@@ -2,11 +2,9 @@ package site
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -18,9 +16,8 @@ import (
 //go:embed html
 var htmlFiles embed.FS
 
-// pages writes the platform's own pages. They hold no script and load nothing but the
-// site's icon, which browsers look for by themselves; on its author's machine a script of
-// the dev server may be added to them.
+// pages writes the platform's own pages. They hold no script and load only the site's icon, which browsers look for
+// by themselves; on its author's machine the dev server may add a script to them.
 type pages struct {
 	templates *template.Template
 	style     template.CSS
@@ -45,14 +42,14 @@ func newPages(o Options) (*pages, error) {
 	return &pages{templates: templates, style: template.CSS(style), policy: policy}, nil //nolint:gosec // the style is our own file
 }
 
-// notice is a page that says one thing.
+// notice is a page with one message.
 type notice struct {
 	Title, Status, Text, Fix string
 	Link, LinkText           string
 	Style                    template.CSS
 }
 
-// signInPage is the page with a button for each persona.
+// signInPage has a button for each persona.
 type signInPage struct {
 	Title, Workspace, Next, Problem string
 	Personas                        []Persona
@@ -74,115 +71,12 @@ func (x *exchange) showSignIn(status int, next, problem string) {
 	})
 }
 
-func (x *exchange) showThanks() {
-	x.writePage(http.StatusOK, "notice", notice{
-		Title: "Thank you", Text: "Your message has arrived.", Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
-	})
-}
-
-// Refuse answers as the site itself refuses: with a page for who looks at one,
-// and with JSON for others. It is for the handlers around a site, such as
-// [Options.Control]; before the site has seen a request, the answer is JSON.
-func Refuse(w http.ResponseWriter, r *http.Request, e *RefusalError) {
-	if x := exchangeFrom(r.Context()); x != nil {
-		x.refuse(e)
-		return
-	}
-	x := &exchange{site: &Site{}, r: r}
-	x.out.ResponseWriter = w
-	x.refuseJSON(e)
-}
-
-// refuse answers with a page for browsers and with JSON for others.
-func (x *exchange) refuse(e *RefusalError) {
-	if !wantsPage(x.r) {
-		x.refuseJSON(e)
-		return
-	}
-	x.failure = cmp.Or(x.failure, e.Code)
-	page := notice{
-		Title: http.StatusText(e.Status), Status: strconv.Itoa(e.Status), Text: sentence(e.Message), Style: x.site.pages.style,
-		Link: "/", LinkText: "Go to the start page",
-	}
-	if x.showsHints() {
-		page.Fix = sentence(e.Fix)
-	}
-	if e.Code == "not_a_member" {
-		page.Link, page.LinkText = signInTarget(x.path), "Sign in as somebody else"
-	}
-	ownHeaders(x.out.Header())
-	x.mayRetry(e)
-	x.writePage(e.Status, "notice", page)
-}
-
-// mayRetry tells programs when the same request may well be answered.
-func (x *exchange) mayRetry(e *RefusalError) {
-	if e.RetryAfter > 0 {
-		x.out.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
-	}
-}
-
-// sentence makes a sentence of a message.
-func sentence(message string) string {
-	if message == "" {
-		return ""
-	}
-	return strings.ToUpper(message[:1]) + message[1:] + "."
-}
-
-type refusalDocument struct {
-	OK    bool          `json:"ok"`
-	Error *RefusalError `json:"error"`
-}
-
-func (x *exchange) refuseJSON(e *RefusalError) {
-	x.failure = cmp.Or(x.failure, e.Code)
-	ownHeaders(x.out.Header())
-	x.mayRetry(e)
-	shown := *e
-	if e.Fix != "" && x.showsHints() {
-		shown.Message += ": " + e.Fix
-	}
-	x.writeJSON(e.Status, refusalDocument{Error: &shown})
-}
-
-// refuseError answers for an error of a function that returns refusals. Any
-// other error comes from reading the request: the visitor broke off.
-func (x *exchange) refuseError(err error) {
-	var refusal *RefusalError
-	if !errors.As(err, &refusal) {
-		refusal = refuse(http.StatusBadRequest, "request_incomplete", "the request broke off")
-	}
-	x.refuse(refusal)
-}
-
-func (x *exchange) refuseMethod(allow string) {
-	x.out.Header().Set("Allow", allow)
-	x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this address does not take "+x.r.Method+" requests"))
-}
-
-// databaseFailed answers when the platform's database did not do its part.
-func (x *exchange) databaseFailed(what string, err error) {
-	x.failure = err.Error()
-	x.site.options.Logger.Error(what, "error", err)
-	if x.site.options.DatabaseFailed != nil {
-		x.site.options.DatabaseFailed(err)
-	}
-	status := http.StatusServiceUnavailable
-	if sqliteKind(err) == sqliteFull {
-		status = http.StatusInsufficientStorage
-	} else {
-		x.out.Header().Set("Retry-After", "5")
-	}
-	x.refuse(refuse(status, "storage_failed", "the site could not store or read its data, try again later"))
-}
-
-// wantsPage reports whether somebody looks at the answer.
+// wantsPage reports whether a browser shows the response.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") || isNavigation(r) && !wantsJSON(r)
 }
 
-// wantsJSON reports whether a program asks, not a browser for a page.
+// wantsJSON reports whether a program makes the request, not a browser for a page.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if strings.Contains(accept, "text/html") {
@@ -221,29 +115,26 @@ func (x *exchange) writeBytes(status int, kind string, body []byte) {
 	x.writeBody(body)
 }
 
-// seeOther sends a browser on with a GET.
 func (x *exchange) seeOther(target string) { x.goTo(http.StatusSeeOther, target) }
 
-// asciiTarget percent-encodes what no URL holds: a query may have come with bytes that are no ASCII.
-func asciiTarget(target string) string {
-	if strings.IndexFunc(target, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
-		return target
-	}
-	var b strings.Builder
-	for i := range len(target) {
-		if target[i] < utf8.RuneSelf {
-			b.WriteByte(target[i])
-			continue
-		}
-		fmt.Fprintf(&b, "%%%02X", target[i])
-	}
-	return b.String()
-}
-
-// goTo writes a redirect. It has no body, and says so to a HEAD as well.
+// goTo writes a redirect without a body; a HEAD gets the same length. A query may have come with bytes outside ASCII,
+// which no URL holds.
 func (x *exchange) goTo(status int, target string) {
 	h := x.out.Header()
-	h["Location"] = []string{asciiTarget(target)}
+	h["Location"] = []string{escapeBytes(target, func(c byte) bool { return c >= utf8.RuneSelf })}
 	h["Content-Length"] = []string{"0"}
 	x.out.WriteHeader(status)
+}
+
+// escapeBytes percent-encodes some bytes of a text.
+func escapeBytes(text string, escaped func(c byte) bool) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if escaped(text[i]) {
+			fmt.Fprintf(&b, "%%%02X", text[i])
+		} else {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
 }

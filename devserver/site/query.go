@@ -21,10 +21,9 @@ func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
 	return collectAll(s.eachLead(ctx, f))
 }
 
-// eachLead goes through leads, newest first, and holds few of them at a time. An error is
-// the last it gives.
+// eachLead iterates over leads, newest first, with few in memory at a time. An error ends the iteration.
 func (s *Store) eachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, error] {
-	return inPieces(f.Limit, math.MaxInt64, func(before int64, most int) ([]placed[Lead], error) {
+	return inChunks(f.Limit, math.MaxInt64, func(before int64, most int) ([]storedRow[Lead], error) {
 		var where conditions
 		where.equal("l.id", f.ID)
 		where.equal("l.form", f.Form)
@@ -37,7 +36,6 @@ func (s *Store) eachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, erro
 	})
 }
 
-// lead returns one lead.
 func (s *Store) lead(ctx context.Context, id string) (Lead, error) {
 	l, err := scanLead(s.db.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
 	return l.row, err
@@ -52,13 +50,13 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	return collectAll(s.eachEvent(ctx, f))
 }
 
-// eachEvent goes through events as eachLead does through leads.
+// eachEvent iterates over events as eachLead does over leads.
 func (s *Store) eachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, error] {
 	first, beyond, order := int64(math.MaxInt64), "e.seq < ?", " ORDER BY e.seq DESC LIMIT ?"
 	if f.After > 0 || f.Oldest {
 		first, beyond, order = f.After, "e.seq > ?", " ORDER BY e.seq LIMIT ?"
 	}
-	return inPieces(f.Limit, first, func(last int64, most int) ([]placed[Event], error) {
+	return inChunks(f.Limit, first, func(last int64, most int) ([]storedRow[Event], error) {
 		var where conditions
 		where.equal("e.id", f.ID)
 		where.equal("e.lead_id", f.Lead)
@@ -74,19 +72,22 @@ func (s *Store) eachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, e
 	})
 }
 
-// placed is a row with its number, and with how many bytes a visitor sent for it.
-type placed[T any] struct {
+// storedRow is a row with its number, and how many bytes its client sent.
+type storedRow[T any] struct {
 	row  T
 	seq  int64
 	size int
 }
 
-// inPieces goes through rows, at most so many, and all for 0 or less. read gives the first of
-// those behind a number, at most so many, and none at the end. What was sent may be long, and
-// who takes it may be slow: no transaction waits for that.
-func inPieces[T any](most int, behind int64, read func(behind int64, most int) ([]placed[T], error)) iter.Seq2[T, error] {
+// inChunks iterates over rows, at most so many, and all for 0 or less. read returns the first rows behind a number, at
+// most so many, and none at the end. Rows may be long and their reader slow: no transaction stays open meanwhile.
+func inChunks[T any](most int, behind int64, read func(behind int64, most int) ([]storedRow[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for left := sqlLimit(most); left != 0; {
+		left := most
+		if left <= 0 {
+			left = -1 // SQLite's word for no limit
+		}
+		for left != 0 {
 			rows, err := read(behind, left)
 			if err != nil {
 				yield(*new(T), err)
@@ -109,7 +110,7 @@ func inPieces[T any](most int, behind int64, read func(behind int64, most int) (
 }
 
 // readChunk reads rows until they hold pieceBytes.
-func readChunk[T any](rows *sql.Rows, scan func(scanner) (placed[T], error)) (all []placed[T], err error) {
+func readChunk[T any](rows *sql.Rows, scan func(scanner) (storedRow[T], error)) (all []storedRow[T], err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for held := 0; held < pieceBytes && rows.Next(); {
 		r, err := scan(rows)
@@ -129,9 +130,8 @@ type Captured struct {
 	Raised []Event
 }
 
-// CapturedAfter returns the leads of a platform database behind the one with a number,
-// the oldest first, at most so many, and no more once they hold capturedBytes. The database
-// is only read; one that no site has opened yet has none.
+// CapturedAfter returns the leads of a platform database after the one with a number, oldest first, at most so many, and
+// no more once they hold capturedBytes. It only reads the database; one that no site has opened yet has none.
 func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) (all []Captured, err error) {
 	var prepared bool
 	err = db.QueryRowContext(
@@ -148,27 +148,22 @@ FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for held := 0; held < capturedBytes && rows.Next(); {
-		c, size, err := scanCaptured(rows)
+		var c Captured
+		var fields, raised string
+		var created int64
+		if err := rows.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
+			return nil, err
+		}
+		c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
+		err := errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
 		if err != nil {
 			return nil, err
 		}
-		all, held = append(all, c), held+size
+		all, held = append(all, c), held+len(fields)
 	}
 	return all, rows.Err()
 }
 
-// scanCaptured also returns how many bytes the fields are.
-func scanCaptured(row scanner) (c Captured, size int, err error) {
-	var fields, raised string
-	var created int64
-	if err := row.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
-		return c, 0, err
-	}
-	c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
-	return c, len(fields), errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
-}
-
-// counts returns how many leads and events there are.
 func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
 	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM events)`
 	err = s.db.QueryRowContext(ctx, query).Scan(&leads, &events)
@@ -177,7 +172,7 @@ func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
 
 type scanner interface{ Scan(into ...any) error }
 
-func scanLead(row scanner) (placed[Lead], error) {
+func scanLead(row scanner) (storedRow[Lead], error) {
 	var l Lead
 	var seq, created int64
 	var fields, events string
@@ -186,21 +181,21 @@ func scanLead(row scanner) (placed[Lead], error) {
 		&l.Submission.Error, &events,
 	)
 	if err != nil {
-		return placed[Lead]{}, err
+		return storedRow[Lead]{}, err
 	}
 	l.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
 	err = errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
-	return placed[Lead]{l, seq, len(fields)}, err
+	return storedRow[Lead]{l, seq, len(fields)}, err
 }
 
-func scanEvent(row scanner) (placed[Event], error) {
+func scanEvent(row scanner) (storedRow[Event], error) {
 	var e Event
 	var d Delivery
 	var fields string
 	var created, at, next int64
 	err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields, &d.Status, &d.Attempts, &at, &next, &d.Error)
 	if err != nil {
-		return placed[Event]{}, err
+		return storedRow[Event]{}, err
 	}
 	e.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
 	if d.Status != "" {
@@ -210,10 +205,10 @@ func scanEvent(row scanner) (placed[Event], error) {
 		}
 		e.Delivery = &d
 	}
-	return placed[Event]{e, e.Sequence, len(fields)}, json.Unmarshal([]byte(fields), &e.Fields)
+	return storedRow[Event]{e, e.Sequence, len(fields)}, json.Unmarshal([]byte(fields), &e.Fields)
 }
 
-// momentOf is a time of the database, nil for 0.
+// momentOf converts a time of the database, nil for 0.
 func momentOf(millis int64) *Stamp {
 	if millis == 0 {
 		return nil
@@ -235,7 +230,7 @@ func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err
 	return all, rows.Err()
 }
 
-// collectAll takes all; the result is never nil either.
+// collectAll reads all of an iterator; the result is never nil either.
 func collectAll[T any](each iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
 	for row, err := range each {
@@ -273,11 +268,3 @@ func (c *conditions) sql() string {
 }
 
 func (c *conditions) with(last any) []any { return append(c.args, last) }
-
-// sqlLimit turns 0 into SQLite's word for no limit.
-func sqlLimit(n int) int {
-	if n <= 0 {
-		return -1
-	}
-	return n
-}

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// This file reads the Range header (RFC 9110, section 14.2) for http.ServeContent, which takes other units for
-// malformed, an empty suffix for a part, and large numbers for none.
+// This file reads the Range header (RFC 9110, section 14.2) for http.ServeContent, which refuses other units, answers an
+// empty suffix with a part, and refuses large numbers.
 
-// serveContent sends what is in the contents, or what the conditions of the request make of it.
+// serveContent sends contents, or what the request's conditions select of them.
 func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size int64) {
 	if sent := x.r.Header["Range"]; sent != nil {
 		r := *x.r // the header of the request is also the log's and the Worker's
@@ -26,7 +26,7 @@ func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size
 	http.ServeContent(&x.out, x.r, "", modified, contents)
 }
 
-// rangesOf is a Range header in the form that http.ServeContent reads right; "" for one that is to be ignored.
+// rangesOf returns a Range header in a form that http.ServeContent reads right; "" for one to ignore.
 func rangesOf(sent []string, size int64) string {
 	unit, list, _ := strings.Cut(sent[0], "=")
 	if len(sent) > 1 || !strings.EqualFold(unit, "bytes") || strings.Trim(list, ", \t") == "" {
@@ -52,10 +52,11 @@ func rangesOf(sent []string, size int64) string {
 	return "bytes=" + strings.Join(kept, ",")
 }
 
-// unsatisfiableRange is the Range header of which no file of this size has a part: it is answered 416.
+// unsatisfiableRange returns a Range header that a file of this size answers with 416.
 func unsatisfiableRange(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
 
-// clipRange is one range with numbers up to the size; "" is the last none of the bytes, and not ok what is malformed.
+// clipRange returns one range with its numbers clipped to the size; "" for the last 0 bytes. It is not ok for a
+// malformed range.
 func clipRange(spec string, size int64) (kept string, ok bool) {
 	from, to, dashed := strings.Cut(spec, "-")
 	first, firstOK := parsePosition(from, size)
@@ -73,7 +74,7 @@ func clipRange(spec string, size int64) (kept string, ok bool) {
 	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(last, 10), true
 }
 
-// parsePosition is a number of a range, at most limit.
+// parsePosition reads a number of a range, at most limit.
 func parsePosition(digits string, limit int64) (int64, bool) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, false

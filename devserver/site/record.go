@@ -3,9 +3,11 @@ package site
 import (
 	"context"
 	"encoding/json"
+	"sync"
+	"time"
 )
 
-// Source says which part of the front door answered a request.
+// Source says which part of the site answered a request.
 type Source string
 
 // The parts that answer.
@@ -28,14 +30,13 @@ type Meter struct {
 	Isolate int `json:"isolate,omitempty"`
 }
 
-// Failure is why a [Worker] ended a request, or broke off its answer.
+// Failure says why a [Worker] ended a request, or broke off its response.
 type Failure struct {
 	Kind    string `json:"kind"`           // exception, cpu, memory, response, …
 	Name    string `json:"name,omitempty"` // class of the exception
 	Message string `json:"message"`
 	Limit   string `json:"limit,omitempty"` // the limit that was met, as the manifest names it
-	// File, Line and Column are where, in the author's own file; 1-based. Empty
-	// and 0 when that is unknown.
+	// File, Line and Column are a position in the author's own file; 1-based. Empty and 0 when unknown.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
@@ -46,21 +47,20 @@ type LogLine struct {
 	Time  Stamp  `json:"time"`
 	Level string `json:"level"` // debug, trace, log, info, warn, error
 	Text  string `json:"text"`  // may have several lines
-	// At is where, in the author's own file: "src/worker.ts:12:3".
+	// At is a position in the author's own file: "src/worker.ts:12:3".
 	At string `json:"at,omitempty"`
 	// Stack is the trace of an exception, innermost first, each as "at f (file:line:column)".
 	Stack []string `json:"stack,omitempty"`
-	// Args is a JSON array of what console was called with, as far as JSON has it.
+	// Args is a JSON array of the arguments of console, as far as JSON can hold them.
 	Args json.RawMessage `json:"args,omitempty"`
-	// Request is RequestRecord.ID; empty for what was logged while the module was evaluated.
+	// Request is RequestRecord.ID; empty for lines logged while the module was evaluated.
 	Request string `json:"request,omitempty"`
 	Route   string `json:"route,omitempty"` // the pattern that the request matched
 }
 
-// RequestRecord tells how one request was answered. The site keeps the last 500
-// in memory.
+// RequestRecord describes a request and its response. The site keeps the last 500 in memory.
 type RequestRecord struct {
-	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not kept.
+	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not in that list.
 	Number uint64 `json:"number"`
 	// ID names the request in logs, and in the header X-Pages-Request-Id where the Worker failed.
 	ID     string `json:"id"`
@@ -68,32 +68,30 @@ type RequestRecord struct {
 	Method string `json:"method"`
 	// Path is the canonical path, percent-encoded, or what the client sent when that is malformed.
 	Path string `json:"path"`
-	// Query is what followed "?", with stars for values that look like secrets.
+	// Query comes without "?", with stars for values that look like secrets.
 	Query    string  `json:"query,omitempty"`
 	Status   int     `json:"status"`
 	Bytes    int64   `json:"bytes"` // of the body
-	Millis   float64 `json:"ms"`    // from the first look at the request to the last byte handed over
+	Millis   float64 `json:"ms"`    // from the head of the request to the last byte written
 	Source   Source  `json:"source"`
 	Route    string  `json:"route,omitempty"`    // the pattern that matched
 	Member   string  `json:"member,omitempty"`   // email of the signed-in member on a members route
 	Revision string  `json:"revision,omitempty"` // Revision.ID
-	Meter    *Meter  `json:"meter,omitempty"`    // of requests the Worker answered, when it told
+	Meter    *Meter  `json:"meter,omitempty"`    // of requests the Worker answered, when known
 	Error    string  `json:"error,omitempty"`    // why it failed, or the code of the refusal
-	// Failure tells more of that, when it was the Worker.
+	// Failure describes the error of a Worker.
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// SetFailure hands in why the request whose context a [Worker] got was ended, or its
-// answer broken off.
-// What [SetMeter] says of its calls applies.
+// SetFailure sets why the request with a [Worker]'s context was ended, or its response broken off. Like [SetMeter], it
+// counts until Serve returns.
 func SetFailure(ctx context.Context, f Failure) {
 	if x := exchangeFrom(ctx); x != nil {
 		x.ended.Store(&f)
 	}
 }
 
-// RequestOf returns the ID and the route of the request whose context a [Worker]
-// got; both are empty for another context.
+// RequestOf returns the ID and the route of the request with a [Worker]'s context; both are empty for another context.
 func RequestOf(ctx context.Context) (id, route string) {
 	if x := exchangeFrom(ctx); x != nil {
 		return x.id, x.route
@@ -101,10 +99,52 @@ func RequestOf(ctx context.Context) (id, route string) {
 	return "", ""
 }
 
-// SetMeter hands in the cost of the request whose context a [Worker] got. The
-// last call before Serve returns counts; for another context it does nothing.
+// SetMeter sets the cost of the request with a [Worker]'s context. The last call before Serve returns counts; for
+// another context it does nothing.
 func SetMeter(ctx context.Context, m Meter) {
 	if x := exchangeFrom(ctx); x != nil {
 		x.meter.Store(&m)
 	}
+}
+
+// ring holds the last requests, and numbers them.
+type ring struct {
+	mu      sync.Mutex
+	records []RequestRecord
+	count   uint64 // of all there ever were
+}
+
+func newRing(size int) *ring { return &ring{records: make([]RequestRecord, size)} }
+
+// add numbers the record and stores a copy.
+func (r *ring) add(record *RequestRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.count % uint64(len(r.records))
+	r.count++
+	record.Number = r.count
+	r.records[at] = *record
+}
+
+func (r *ring) newestFirst() []RequestRecord {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size := uint64(len(r.records))
+	all := make([]RequestRecord, min(r.count, size))
+	for i := range all {
+		all[i] = r.records[(r.count-1-uint64(i))%size]
+	}
+	return all
+}
+
+// timeLayout is the format of times in documents and in the site's own table: RFC 3339 in UTC with three decimals,
+// always of one length, so that they sort as text.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Stamp is a time in a document: "2026-05-06T07:08:09.120Z".
+type Stamp struct{ time.Time }
+
+// MarshalJSON writes it as a string of one length.
+func (s Stamp) MarshalJSON() ([]byte, error) {
+	return s.UTC().AppendFormat(nil, `"`+timeLayout+`"`), nil
 }

@@ -11,28 +11,43 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// recorder passes a response on and remembers its status and length.
+// recorder passes a response on and records its status and length.
 type recorder struct {
 	http.ResponseWriter
 
 	status  int
 	bytes   int64
-	members bool                     // the address is for members, whoever asks
-	changes []edgerules.HeaderChange // that the site's own rules ask for
+	members bool                     // the path is for members, whoever asks
+	changes []edgerules.HeaderChange // by the site's own rules
 }
 
-// WriteHeader notes the final status.
+// WriteHeader records the final status.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
-		w.status = status
-		w.applyHeaderRules()
-		w.keepApart()
+		w.setStatus(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// applyHeaderRules does to the headers what the rules ask for. None may open an answer that
-// is for members: to caches, or to other sites that ask with their cookies.
+// setStatus completes the headers of the final response.
+func (w *recorder) setStatus(status int) {
+	w.status = status
+	w.applyHeaderRules()
+	if !w.members {
+		return
+	}
+	h := w.Header()
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = cacheNever
+	}
+	varies := func(line string) bool { return line == "*" || strings.Contains(strings.ToLower(line), "cookie") }
+	if !slices.ContainsFunc(h["Vary"], varies) {
+		h["Vary"] = append(slices.Clip(h["Vary"]), "Cookie")
+	}
+}
+
+// applyHeaderRules applies the site's rules. None may open a response for members to shared caches, or to other sites
+// that make requests with their user's cookies.
 func (w *recorder) applyHeaderRules() {
 	h := w.Header()
 	for _, c := range w.changes {
@@ -40,7 +55,7 @@ func (w *recorder) applyHeaderRules() {
 		case c.Name == "Content-Type" && w.status/100 == 3,
 			c.Name == "Access-Control-Allow-Credentials" && w.members,
 			c.Name == "Cache-Control" && w.members && !keptPrivate(c.Value),
-			c.Name == "Cache-Control" && w.status >= http.StatusBadRequest: // what is missing now may be there after the next release
+			c.Name == "Cache-Control" && w.status >= http.StatusBadRequest: // a page missing now may exist after the next release
 		case c.Unset:
 			h[c.Name] = nil // present, so that the server adds none of its own
 		case c.Name == "Set-Cookie":
@@ -53,7 +68,7 @@ func (w *recorder) applyHeaderRules() {
 	}
 }
 
-// keptPrivate reports whether a Cache-Control keeps an answer out of shared caches.
+// keptPrivate reports whether a Cache-Control keeps a response out of shared caches.
 func keptPrivate(value string) bool {
 	for directive := range strings.SplitSeq(strings.ToLower(value), ",") {
 		if directive = strings.TrimSpace(directive); directive == "private" || directive == "no-store" {
@@ -61,20 +76,6 @@ func keptPrivate(value string) bool {
 		}
 	}
 	return false
-}
-
-// keepApart tells caches that an answer of a members address is for one visitor.
-func (w *recorder) keepApart() {
-	if !w.members {
-		return
-	}
-	h := w.Header()
-	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = cacheNever
-	}
-	if !slices.ContainsFunc(h["Vary"], func(line string) bool { return line == "*" || strings.Contains(strings.ToLower(line), "cookie") }) {
-		h["Vary"] = append(slices.Clip(h["Vary"]), "Cookie")
-	}
 }
 
 // Write notes the length.
@@ -85,7 +86,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// write is Write for a body whose reader may be gone by now: there is nobody to tell.
+// write is Write without the error, for a body whose client may be gone by now.
 func (w *recorder) write(p []byte) { _, _ = w.Write(p) }
 
 // ReadFrom lets the server send files without copying them through here.
@@ -103,7 +104,7 @@ func (w *recorder) Flush() {
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack hands over the connection.
+// Hijack takes over the connection.
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil && w.status == 0 {
@@ -115,10 +116,9 @@ func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap serves http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// begin starts a response without WriteHeader.
 func (w *recorder) begin() {
 	if w.status == 0 {
-		w.status = http.StatusOK
-		w.applyHeaderRules()
-		w.keepApart()
+		w.setStatus(http.StatusOK)
 	}
 }

@@ -2,6 +2,8 @@ package site
 
 import (
 	"net/http"
+	"sync"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
@@ -10,13 +12,11 @@ import (
 
 // Worker answers the requests that the route table gives to code.
 //
-// Serve gets a request whose URL and RequestURI are canonical, without the
-// internal headers a client may have forged and without the session cookie.
-// On members routes x-pages-member-id, -email and -name tell who is signed in.
-// [SetMeter] says what the request cost.
-// An error means that nothing was written yet: the site answers with
-// [Options.ErrorPage]. No error after [SetFailure] means that the answer broke off:
-// the site has it look like a part. Serve is called concurrently.
+// Serve gets a request whose URL and RequestURI are canonical, without internal headers that a client may have forged
+// and without the session cookie. On members routes x-pages-member-id, -email and -name name the signed-in member.
+// [SetMeter] sets the cost of the request. An error means that nothing was written yet: the site answers with
+// [Options.ErrorPage]. No error after [SetFailure] means that the response broke off: the site marks it as incomplete.
+// Serve is called concurrently.
 type Worker interface {
 	Serve(w http.ResponseWriter, r *http.Request) error
 }
@@ -28,20 +28,60 @@ type Revision struct {
 	// Manifest holds routes, forms and limits; nil means an empty one.
 	Manifest *manifest.Manifest
 	Assets   []sitefile.Asset
-	// AssetsDir is the absolute folder that holds every Asset.File. No file
-	// outside it is ever opened, whatever links it contains. When empty, each
-	// file may only be in its own folder.
+	// AssetsDir is the absolute folder that holds every Asset.File. No file outside it is ever opened, whatever links
+	// it contains. When empty, each file may only be in its own folder.
 	AssetsDir string
-	// Rules are what the files "_headers" and "_redirects" say; nil for nothing.
-	// The files themselves are never served, whether or not they are among the Assets.
+	// Rules are those of the files "_headers" and "_redirects"; nil for none. The files themselves are never served,
+	// whether or not they are among the Assets.
 	Rules *edgerules.Rules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
-	// StandIn says that the Worker answers form posts too: it stands in for a site of
-	// which it is not known what its forms raise.
+	// StandIn says that the Worker answers form posts too: it stands in for a site whose forms are not known.
 	StandIn bool
-	// Drained, when set, is called once, on its own goroutine, after the
-	// revision was swapped out and its last request has finished: the moment
-	// to close the Worker. [Site.Close] waits for it.
+	// Drained, when set, is called once, on its own goroutine, after the revision was swapped out and its last request
+	// has finished: then the Worker can be closed. [Site.Close] waits for it.
 	Drained func()
+}
+
+// serving is a revision in service: its lookup tables, and the count of the requests that use it.
+type serving struct {
+	*Routing
+
+	revision Revision
+
+	uses atomic.Int64 // requests in flight, plus one while it is the current revision
+	end  func()       // once, when uses is back at zero
+}
+
+func (s *Site) newServing(r Revision) *serving {
+	v := &serving{revision: r, Routing: newRouting(r, s.options.Cache)}
+	v.uses.Store(1)
+	v.end = sync.OnceFunc(func() {
+		s.drains.Go(func() {
+			v.static.close()
+			if r.Drained != nil {
+				r.Drained()
+			}
+		})
+	})
+	return v
+}
+
+// acquire returns the current revision, which stays open until release.
+func (s *Site) acquire() *serving {
+	for {
+		v := s.current.Load()
+		v.uses.Add(1)
+		// Swapped out between the two lines above, it may be closed already.
+		if s.current.Load() == v {
+			return v
+		}
+		v.release()
+	}
+}
+
+func (v *serving) release() {
+	if v.uses.Add(-1) == 0 {
+		v.end()
+	}
 }

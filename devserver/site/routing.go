@@ -8,20 +8,19 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Routing decides how a revision answers: what a path leads to, whether the
-// members gate guards it, and who answers. It is what a [Site] serves by and what
-// [Routing.Explain] reports, so that the two cannot differ. It knows no requests,
-// opens no file and runs no code. Make it with [NewRouting]; it never changes.
+// Routing decides how a revision answers: what a path resolves to, whether the members gate guards it, and who
+// answers. A [Site] serves by it and [Routing.Explain] reports it, so that the two cannot differ. It knows no
+// requests, opens no file and runs no code. Make it with [NewRouting]; it never changes.
 type Routing struct {
 	manifest *manifest.Manifest // never nil
 	routes   *manifest.RouteTable
 	static   *staticIndex
 	rules    *edgerules.Rules
-	worker   bool // code answers what is listed
+	worker   bool // code answers the listed routes
 }
 
-// NewRouting makes the routing of a revision. Of its files only the index is
-// used: they need not exist, and their hashes and types may be empty.
+// NewRouting makes the routing of a revision. It uses only the index of the files: they need not exist, and their
+// hashes and types may be empty.
 func NewRouting(r Revision) *Routing {
 	r.AssetsDir = "" // nothing is opened
 	return newRouting(r, nil)
@@ -42,7 +41,7 @@ type Answer string
 const (
 	AnswerWorker           Answer = "worker"
 	AnswerAsset            Answer = "asset"              // a file (200)
-	AnswerRedirect         Answer = "redirect"           // to the path under which a file is known (307), or where a rule of "_redirects" leads
+	AnswerRedirect         Answer = "redirect"           // to the preferred path of a file (307), or by a rule of "_redirects"
 	AnswerNotFoundPage     Answer = "not-found-page"     // a 404.html (404)
 	AnswerNotFound         Answer = "not-found"          // nothing, not even such a page (404)
 	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site takes the method (405)
@@ -50,10 +49,10 @@ const (
 	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method unknown (501)
 )
 
-// Gate says what the members gate does with a visitor.
+// Gate says what the members gate does with a request.
 type Gate string
 
-// What the gate does.
+// The decisions of the gate.
 const (
 	GateOpen      Gate = "open"      // there is none on this path
 	GateSignIn    Gate = "sign-in"   // 303 to the sign-in page for a navigation, else 401
@@ -61,7 +60,7 @@ const (
 	GatePassed    Gate = "passed"
 )
 
-// Visitor is who asks, as far as the gate cares.
+// Visitor says how the gate sees who makes a request.
 type Visitor string
 
 // The visitors.
@@ -71,8 +70,8 @@ const (
 	VisitorMember    Visitor = "member"
 )
 
-// admission is the first half of the decision about a request: what its path
-// is, before the method counts and whoever asks.
+// admission is the first half of the decision about a request: what its path is, whatever the method and whoever
+// asks.
 type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
 	name     string // what follows "/__pages/"
@@ -81,9 +80,9 @@ type admission struct {
 	gated    bool
 }
 
-// admit looks a decoded path up. The gate guards the path itself and every name
-// of the file that it leads to. Where a rule answers with the file of another
-// path, it guards that one as well, however public the path of the rule is.
+// admit looks a decoded path up. The gate guards the path itself and every name of the file that it resolves to.
+// Where a rule answers with the file of another path, the gate guards that one as well, however public the path of
+// the rule is.
 func (v *Routing) admit(path string) (a admission) {
 	if a.name, a.reserved = cutReserved(path); a.reserved {
 		return a
@@ -92,7 +91,7 @@ func (v *Routing) admit(path string) (a admission) {
 	return a
 }
 
-// resolveTarget finds what a path leads to, by a rule or by itself, and whether the gate guards it.
+// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it.
 func (v *Routing) resolveTarget(path string) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, gated = v.lookUp(path)
 	rule = v.rules.Redirect(edgerules.EscapePath(path))
@@ -100,7 +99,7 @@ func (v *Routing) resolveTarget(path string) (hit found, rule edgerules.Redirect
 		return hit, rule, gated
 	}
 	target, guarded := v.lookUp(rule.Path)
-	target.redirect = "" // the visitor stays at the path of the rule
+	target.redirect = "" // the client stays at the path of the rule
 	return target, rule, gated || guarded
 }
 
@@ -114,7 +113,6 @@ func (v *Routing) lookUp(path string) (hit found, gated bool) {
 	return hit, verdict.Gated()
 }
 
-// gate lets members in. Whoever is not known for one has to sign in.
 func (a admission) gate(who Visitor) Gate {
 	switch {
 	case !a.gated:
@@ -127,29 +125,31 @@ func (a admission) gate(who Visitor) Gate {
 	return GateSignIn
 }
 
-// decision is the second half, for a visitor whom the gate lets in.
+// decision is the second half, for a request that the gate lets in.
 type decision struct {
 	answer   Answer
 	route    string // the pattern that lists the path, "" for none
-	file     *file  // that lies at the path, or the 404 page; nil for none
+	file     *file  // at the path, or the 404 page; nil for none
 	redirect string // decoded path, for AnswerRedirect without a rule
 	rule     edgerules.Redirect
 	refusal  *RefusalError // of the method, before anything was looked at
 }
 
-// takesHeaderRules reports whether the rules of "_headers" count: for what the site's own files answer.
+// takesHeaderRules reports whether the rules of "_headers" apply: to responses from the site's own files.
 func (d *decision) takesHeaderRules() bool {
 	return d.answer == AnswerAsset || d.answer == AnswerRedirect || d.answer == AnswerNotFoundPage
 }
 
-// decide says what answers (see the file of assumptions).
+// decide says what answers (see assumptions.go).
 func (v *Routing) decide(path, method string, a admission) decision {
-	if err := checkMethod(method); err != nil {
-		answer := AnswerRefused
-		if err.Status == http.StatusMethodNotAllowed {
-			answer = AnswerMethodNotAllowed
-		}
-		return decision{answer: answer, refusal: err}
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodTrace, http.MethodConnect:
+		err := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
+		return decision{answer: AnswerMethodNotAllowed, refusal: err}
+	default:
+		err := refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
+		return decision{answer: AnswerRefused, refusal: err}
 	}
 	route, _ := v.routes.Match(path)
 	if a.rule.Line == 0 && route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
@@ -160,8 +160,8 @@ func (v *Routing) decide(path, method string, a admission) decision {
 	return d
 }
 
-// follow is the decision where no Worker answers. A rule of "_redirects" that covers
-// the path counts before files and Worker, as it does at Cloudflare.
+// follow decides where no Worker answers. A rule of "_redirects" that covers the path comes before files and Worker,
+// as at Cloudflare.
 func (x *staticIndex) follow(rule edgerules.Redirect, path, method string, hit found, member bool) (d decision) {
 	switch {
 	case rule.Line == 0:
@@ -177,8 +177,7 @@ func (x *staticIndex) follow(rule edgerules.Redirect, path, method string, hit f
 	return d
 }
 
-// decide is the part of the decision that is about files alone. The 404 page of
-// members is for who may see members pages.
+// decide decides between files alone. The 404 page of members is for those who may see members pages.
 func (x *staticIndex) decide(path, method string, hit found, member bool) decision {
 	switch {
 	case hit.file == nil && readOnly(method):
@@ -198,16 +197,5 @@ func (x *staticIndex) decide(path, method string, hit found, member bool) decisi
 
 func readOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// allMethods are those that checkMethod lets pass.
+// allMethods lists the methods that decide lets pass.
 const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-
-// checkMethod refuses what is no method, or none of a site; nil lets it pass.
-func checkMethod(method string) *RefusalError {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-		return nil
-	case http.MethodTrace, http.MethodConnect:
-		return refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
-	}
-	return refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
-}

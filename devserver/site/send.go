@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Header values shared by all responses. Nobody writes to them.
+// Header values shared by all responses, and never written to.
 var (
 	cachePublic  = []string{"public, max-age=0, must-revalidate"}
 	cachePrivate = []string{"private, no-cache"}
@@ -25,65 +26,51 @@ var (
 	acceptBytes  = []string{"bytes"}
 )
 
-// conditional are the headers that make a response something else than the whole file.
+// conditional lists the request headers with which a response may be something else than the whole file.
 var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range", "If-Modified-Since", "If-Unmodified-Since"}
 
-// serveStatic answers from the files, as it was decided.
+// serveStatic answers from the files.
 func (x *exchange) serveStatic(d decision) {
 	x.source = FromStatic
 	if d.takesHeaderRules() {
-		x.out.changes = x.serving.rules.Headers(x.hostName(), x.path.escaped)
+		host, _ := loopback.BareHost(cmp.Or(x.path.authority, x.r.Host))
+		x.out.changes = x.serving.rules.Headers(host, x.path.escaped)
 	}
 	switch d.answer {
 	case AnswerAsset:
 		x.sendFile(d.file)
 	case AnswerRedirect:
-		x.redirect(d)
+		x.out.Header()["Cache-Control"] = x.cacheControl()
+		x.goTo(d.redirectTarget(x.path))
 	case AnswerNotFoundPage:
-		x.sendNotFound(d.file)
+		contents, _, err := x.serving.static.load(d.file)
+		if err != nil {
+			x.fileFailed(d.file, err)
+			return
+		}
+		x.fileHeaders(d.file)
+		x.out.Header()["Content-Length"] = []string{strconv.Itoa(len(contents))}
+		x.out.WriteHeader(http.StatusNotFound)
+		x.writeBody(contents)
 	case AnswerMethodNotAllowed:
 		x.out.Header().Set("Allow", "GET, HEAD")
 		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page can only be read").
 			fix("list the path in \"routes\" of the manifest to let the Worker answer it"))
 	default:
-		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
+		x.refuse(noSuchPage())
 	}
 }
 
-// sendNotFound sends a 404 page, whole.
-func (x *exchange) sendNotFound(page *file) {
-	contents, _, err := x.serving.static.load(page)
-	if err != nil {
-		x.fileFailed(page, err)
-		return
-	}
-	x.fileHeaders(page)
-	x.out.Header()["Content-Length"] = []string{strconv.Itoa(len(contents))}
-	x.out.WriteHeader(http.StatusNotFound)
-	x.writeBody(contents)
-}
-
-// redirect leads to another path of the site, or where a rule does, and keeps the query.
-func (x *exchange) redirect(d decision) {
-	x.out.Header()["Cache-Control"] = x.cacheControl()
-	x.goTo(d.redirectTarget(x.path))
-}
-
-// redirectTarget says how and where a redirect leads from a path.
+// redirectTarget returns status and target of a redirect, which keeps the query.
 func (d *decision) redirectTarget(from Path) (status int, target string) {
 	if d.rule.Line > 0 {
 		return d.rule.Status, d.rule.Location(from.query)
 	}
-	return http.StatusTemporaryRedirect, from.sibling(d.redirect)
+	from.escaped = edgerules.EscapePath(d.redirect)
+	return http.StatusTemporaryRedirect, from.Target()
 }
 
-// hostName is the host that was asked for, as the rules of "_headers" name hosts.
-func (x *exchange) hostName() string {
-	name, _ := loopback.BareHost(cmp.Or(x.path.authority, x.r.Host))
-	return name
-}
-
-// sendFile answers with a file, or with the part of it that was asked for.
+// sendFile sends a file, or the requested part of it.
 func (x *exchange) sendFile(f *file) {
 	if f.asset.Size > cachedFileBytes {
 		x.sendLarge(f)
@@ -95,7 +82,7 @@ func (x *exchange) sendFile(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	if &tag[0] != &f.etag[0] { // edited a moment ago: what is known is of another version
+	if &tag[0] != &f.etag[0] { // edited a moment ago: f describes another version
 		x.out.Header()["Etag"] = tag
 		x.sendContents(contents, []string{strconv.Itoa(len(contents))}, time.Time{})
 		return
@@ -109,8 +96,8 @@ func (x *exchange) sendFile(f *file) {
 	x.sendContents(contents, f.length, x.lastModified(f))
 }
 
-// sendMemory sends a whole file from the kernel's memory, and is false where that is not
-// what was asked for, or cannot be.
+// sendMemory sends a whole file from the kernel's memory; it returns false where the request asks for something else,
+// or the system cannot.
 func (x *exchange) sendMemory(f *file, memory *memoryFile) bool {
 	if _, ok := x.out.ResponseWriter.(io.ReaderFrom); !ok || x.r.Method != http.MethodGet || x.hasConditions() {
 		return false
@@ -123,17 +110,16 @@ func (x *exchange) sendMemory(f *file, memory *memoryFile) bool {
 	x.lastModified(f)
 	h := x.out.Header()
 	h["Accept-Ranges"], h["Content-Length"] = acceptBytes, f.length
-	_, _ = x.out.ReadFrom(&io.LimitedReader{R: opened, N: f.asset.Size}) // the reader may be gone by now
+	_, _ = x.out.ReadFrom(&io.LimitedReader{R: opened, N: f.asset.Size}) // the client may be gone by now
 	return true
 }
 
-// hasConditions reports whether a request asks for a part, or for what it does not have yet.
 func (x *exchange) hasConditions() bool {
 	return slices.ContainsFunc(conditional, func(name string) bool { return x.r.Header[name] != nil })
 }
 
-// sendEncoded says which version is sent, and sends it compressed if the client
-// likes that. contents are nil for a file that is not kept in memory.
+// sendEncoded sets the headers of the version sent, and sends it compressed if the client prefers that. contents are
+// nil for a file that is not cached.
 func (x *exchange) sendEncoded(f *file, contents []byte) bool {
 	h := x.out.Header()
 	h["Etag"] = f.etag
@@ -150,7 +136,7 @@ func (x *exchange) sendEncoded(f *file, contents []byte) bool {
 	return true
 }
 
-// lastModified is the Last-Modified of a file; a time that is yet to come is none (RFC 9110, section 8.8.2.1).
+// lastModified sets Last-Modified and returns it; a time in the future is none (RFC 9110, section 8.8.2.1).
 func (x *exchange) lastModified(f *file) time.Time {
 	if f.changed == nil || f.modified.After(x.began) {
 		return time.Time{}
@@ -159,7 +145,7 @@ func (x *exchange) lastModified(f *file) time.Time {
 	return f.modified
 }
 
-// sendContents sends bytes, or what the conditions of the request make of them.
+// sendContents sends bytes, or what the request's conditions select.
 func (x *exchange) sendContents(contents []byte, length []string, modified time.Time) {
 	if x.hasConditions() {
 		x.serveContent(modified, bytes.NewReader(contents), int64(len(contents)))
@@ -171,7 +157,7 @@ func (x *exchange) sendContents(contents []byte, length []string, modified time.
 	x.writeBody(contents)
 }
 
-// sendLarge answers with a file that is not kept in memory; its compressed form may be.
+// sendLarge sends a file that is not cached; its compressed form may be.
 func (x *exchange) sendLarge(f *file) {
 	opened, info, err := x.serving.static.open(f.asset)
 	if err != nil {
@@ -184,14 +170,13 @@ func (x *exchange) sendLarge(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	steady := &unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}
+	contents := &unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}
 	if !f.asset.Modified.IsZero() && !f.asset.Modified.Equal(info.ModTime()) {
-		// Written to since the index was made: nobody knows the tag of what is in it.
-		x.serveContent(time.Time{}, steady, info.Size())
+		x.serveContent(time.Time{}, contents, info.Size()) // written to since the index was made: its tag is unknown
 		return
 	}
 	if !x.sendEncoded(f, nil) {
-		x.serveContent(x.lastModified(f), steady, info.Size())
+		x.serveContent(x.lastModified(f), contents, info.Size())
 	}
 }
 
@@ -201,8 +186,8 @@ func (x *exchange) fileHeaders(f *file) {
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = x.cacheControl()
 	if x.gated && strings.HasPrefix(f.kind[0], "text/html") {
-		// A page that is left is kept by browsers, to go back to, and shown without being asked for:
-		// also that from which its visitor signed out, unless nothing may keep it.
+		// For the back button browsers keep pages and show them without a request, also the one that signed out,
+		// unless it says no-store.
 		h["Cache-Control"] = cacheNever
 	}
 }
@@ -215,11 +200,11 @@ func (x *exchange) cacheControl() []string {
 	return cachePublic
 }
 
-// fileFailed answers for a file that is in the index and cannot be sent.
+// fileFailed responds for a file of the index that cannot be sent.
 func (x *exchange) fileFailed(f *file, err error) {
 	x.out.changes = nil
 	if errors.Is(err, fs.ErrNotExist) {
-		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
+		x.refuse(noSuchPage())
 		return
 	}
 	x.failure = err.Error()
@@ -240,32 +225,25 @@ func (x *exchange) writeBody(body []byte) {
 	x.out.write(body)
 }
 
-// AssetsHandler serves the static files without the gate, the route table and
-// the host check: it is what a Worker's ASSETS binding fetches from. It takes
-// GET and HEAD. Called with the context of a Worker's request it reads the same
-// revision.
-func (s *Site) AssetsHandler() http.Handler { return http.HandlerFunc(s.serveAsset) }
-
-func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
-	v := s.acquire()
-	defer v.release()
-	x := &exchange{site: s, serving: v, r: r, plain: true, began: s.options.Now()}
-	if outer := exchangeFrom(r.Context()); outer != nil {
-		x.serving, x.gated, x.member, x.out.members = outer.serving, outer.gated, outer.member, outer.gated
-	}
-	x.out.ResponseWriter = w
-	path, err := Canonical(assetTarget(r.URL))
-	if err != nil {
-		x.refuseError(err)
-		return
-	}
-	x.path = path
-	hit, rule, _ := x.serving.resolveTarget(path.decoded)
-	x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
-}
-
-// assetTarget returns the path and query of a URL as the Worker wrote them.
-func assetTarget(u *url.URL) string {
-	bare := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
-	return bare.RequestURI()
+// AssetsHandler serves the static files without the gate, the route table and the host check, for a Worker's ASSETS
+// binding. It takes GET and HEAD. Called with the context of a Worker's request it reads the same revision.
+func (s *Site) AssetsHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := s.acquire()
+		defer v.release()
+		x := &exchange{site: s, serving: v, r: r, plain: true, began: s.options.Now()}
+		if outer := exchangeFrom(r.Context()); outer != nil {
+			x.serving, x.gated, x.member, x.out.members = outer.serving, outer.gated, outer.member, outer.gated
+		}
+		x.out.ResponseWriter = w
+		asWritten := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
+		path, err := Canonical(asWritten.RequestURI())
+		if err != nil {
+			x.refuseError(err)
+			return
+		}
+		x.path = path
+		hit, rule, _ := x.serving.resolveTarget(path.decoded)
+		x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
+	})
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// sessions keeps who is signed in. The browser holds a random token of 256
-// bits, the database only its hash.
+// sessions stores the sessions of signed-in members. The browser holds a random token of 256 bits, the database only
+// its hash.
 type sessions struct {
 	db        *sql.DB
 	workspace string
 	now       func() time.Time
-	cookie    string // cookies ignore ports, so every site's has a name of its own
-	pairing   string // the cookie of a paired browser
+	cookie    string // its name: cookies ignore ports, so every site has its own
+	pairing   string // name of the cookie of a paired browser
 }
 
 const (
 	securePrefix = "__Host-"
-	// sessionPrefix begins the name of every site's cookie, and pairingPrefix that of a paired
-	// browser's; eight digits are its own.
+	// sessionPrefix begins the name of every site's cookie, and pairingPrefix that of a paired browser; eight digits
+	// of the site's own follow.
 	sessionPrefix = "pages_session_"
 	pairingPrefix = "pages_pairing_"
-	// seenStep is how stale the time of last use may be; it saves a write per request.
+	// The time of last use may be seenStep old; that saves a write per request.
 	seenStep = 5 * time.Minute
 )
 
@@ -57,12 +57,12 @@ func newSessions(ctx context.Context, o Options) (*sessions, error) {
 	return s, err
 }
 
-// find returns who sent a request, nil for nobody. Two cookies of our name, or
-// one that is not ours, count as none.
+// find returns the member who sent a request, nil if signed out. Two cookies of our name, or one that is not ours,
+// count as none.
 func (s *sessions) find(r *http.Request) (*Member, error) {
 	hash, ok := s.hash(r)
 	if !ok {
-		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
+		return nil, nil //nolint:nilnil // signed out is no error
 	}
 	var m Member
 	var created, seen int64
@@ -87,7 +87,7 @@ func (s *sessions) find(r *http.Request) (*Member, error) {
 	return &m, nil
 }
 
-// begin signs somebody in with a new token, and out of the session the request came with.
+// begin signs a member in with a new token, and out of the session that the request came with.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, m Member) error {
 	token := make([]byte, 32)
 	if _, err := rand.Read(token); err != nil {
@@ -102,11 +102,11 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, m Member) error
 	if _, err := s.db.ExecContext(r.Context(), put, sum[:], s.workspace, m.ID, m.Email, m.Name, now, now); err != nil {
 		return err
 	}
-	s.setCookie(w, r, s.cookieName(r), base64.RawURLEncoding.EncodeToString(token), int(sessionLife/time.Second))
+	s.setCookie(w, r, prefixedCookie(r, s.cookie), base64.RawURLEncoding.EncodeToString(token), int(sessionLife/time.Second))
 	return nil
 }
 
-// end signs out: the session is gone from the database, and the cookie from the browser.
+// end signs out: it deletes the session from the database, and the cookie from the browser.
 func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 	hash, ok := s.hash(r)
 	if !ok {
@@ -115,64 +115,52 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.db.ExecContext(r.Context(), `DELETE FROM sessions WHERE hash = ?`, hash); err != nil {
 		return err
 	}
-	s.setCookie(w, r, s.cookieName(r), "", -1)
+	s.setCookie(w, r, prefixedCookie(r, s.cookie), "", -1)
 	return nil
 }
-
-// rememberSignOut has the browser remember that its visitor signed out, where somebody is
-// signed in from the start.
-func (s *sessions) rememberSignOut(w http.ResponseWriter, r *http.Request) {
-	s.setCookie(w, r, s.cookieName(r), "signed-out", int(sessionLife/time.Second))
-}
-
-// hasCookie reports whether a request carries a cookie of ours, of whatever value.
-func (s *sessions) hasCookie(r *http.Request) bool { return len(r.CookiesNamed(s.cookieName(r))) > 0 }
 
 func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
 	cookie := http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: isSecure(r),
 	}
-	// The last word counts: signing in again replaces signing out.
-	w.Header().Set("Set-Cookie", cookie.String())
+	w.Header().Set("Set-Cookie", cookie.String()) // not Add: signing in again replaces signing out
 }
 
-func (s *sessions) cookieName(r *http.Request) string { return nameOf(r, s.cookie) }
-
-func nameOf(r *http.Request, cookie string) string {
+// prefixedCookie returns the name of a cookie as a request has it: with "__Host-" over https.
+func prefixedCookie(r *http.Request, name string) string {
 	if isSecure(r) {
-		return securePrefix + cookie
+		return securePrefix + name
 	}
-	return cookie
+	return name
 }
 
-// isSecure reports whether cookies are for https alone.
+// isSecure reports whether cookies are to be sent over https alone.
 func isSecure(r *http.Request) bool {
 	visit := loopback.VisitOf(r.Context())
 	return r.TLS != nil || visit != nil && visit.Secure
 }
 
-// setPairing gives a browser the token by which it is known to be paired, or to wait for a code.
+// setPairing gives a browser the token that says that it is paired, or waits for a code.
 func (s *sessions) setPairing(w http.ResponseWriter, r *http.Request, token string) {
-	s.setCookie(w, r, nameOf(r, s.pairing), token, int(sessionLife/time.Second))
+	s.setCookie(w, r, prefixedCookie(r, s.pairing), token, int(sessionLife/time.Second))
 }
 
-// pairingToken returns the token that setPairing gave; "" for none. Two cookies of the name
-// count as none.
+// pairingToken returns the token that setPairing gave; "" for none. Two cookies of the name count as none.
 func (s *sessions) pairingToken(r *http.Request) string {
-	cookies := r.CookiesNamed(nameOf(r, s.pairing))
+	cookies := r.CookiesNamed(prefixedCookie(r, s.pairing))
 	if len(cookies) != 1 {
 		return ""
 	}
 	return cookies[0].Value
 }
 
-// hash returns the hash of the token a request carries.
+// hash returns the hash of the token that a request carries.
 func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 	if r.Header["Cookie"] == nil {
 		return nil, false
 	}
-	cookies := r.CookiesNamed(s.cookieName(r))
+	cookies := r.CookiesNamed(prefixedCookie(r, s.cookie))
 	if len(cookies) != 1 {
 		return nil, false
 	}
@@ -184,21 +172,22 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 	return sum[:], true
 }
 
-// signsIn matches the cookies by which people are signed in: to a site, and to the console of
-// `pages platform` on a port.
-var signsIn = regexp.MustCompile("^(" + securePrefix + ")?((" + sessionPrefix + "|" + pairingPrefix + ")[0-9a-f]{8}|pages_console_[0-9]+)$")
+// sessionCookies matches the names of cookies that sign people in: to a site, and to the console of `pages platform`
+// on a port.
+var sessionCookies = regexp.MustCompile(
+	"^(" + securePrefix + ")?((" + sessionPrefix + "|" + pairingPrefix + ")[0-9a-f]{8}|pages_console_[0-9]+)$",
+)
 
-// withoutSessions drops the cookies by which people are signed in from Cookie lines, so
-// that a Worker cannot use them as credentials. Cookies ignore ports, and stay with a
-// hostname that was moved to another site: a browser sends those of other sites too, and
-// on localhost that of the service's console.
+// withoutSessions drops the cookies that sign people in from Cookie lines, so that a Worker cannot use them as
+// credentials. Cookies ignore ports, and stay with a hostname that was moved to another site: a browser sends those of
+// other sites too, and on localhost that of the service's console.
 func withoutSessions(lines []string) []string {
 	var kept []string
 	for _, line := range lines {
 		var pairs []string
 		for pair := range strings.SplitSeq(line, ";") {
 			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if name = strings.TrimSpace(name); name != "" && !signsIn.MatchString(name) {
+			if name = strings.TrimSpace(name); name != "" && !sessionCookies.MatchString(name) {
 				pairs = append(pairs, strings.TrimSpace(pair))
 			}
 		}

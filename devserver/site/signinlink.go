@@ -12,69 +12,53 @@ import (
 
 // Links signs people in by a link that is sent to them.
 type Links interface {
-	// Send sends a link to whom an email belongs, if that is somebody who may sign in.
-	// Whether it is, is not told. address makes the address of a token, for visitors of
-	// the same host.
+	// Send sends a link to the person with an email, if that person may sign in; it does not say whether that is so.
+	// address makes the address of a token, for clients of the same host.
 	Send(ctx context.Context, email string, address func(token string) string) error
-	// Redeem gives the person whose link a token is from, once; false for any other token.
+	// Redeem returns the person whose link a token is from, once; false for any other token.
 	Redeem(ctx context.Context, token string) (Member, bool, error)
 }
 
-// linkPage is the page that asks for an email, or to follow a link through.
+// linkPage asks for an email, or to confirm a link that was followed.
 type linkPage struct {
 	signInPage
 	Token, Email string
 }
 
-// signInByLink shows the sign-in page, sends a link, or signs in who follows one. The
-// link itself signs nobody in: programs that look at mail follow links too.
+// signInByLink shows the sign-in page, sends a link, or signs in the person who confirms one. A GET of the link
+// signs nobody in: programs that scan mail follow links too.
 func (x *exchange) signInByLink() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
-		query, err := url.ParseQuery(x.path.query)
-		if err != nil {
-			x.refuse(refuse(http.StatusBadRequest, "query_malformed", "the query of this address is malformed"))
-			return
+		if query, ok := x.readQuery(); ok {
+			x.showLinkPage(http.StatusOK, linkPage{
+				signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token"),
+			})
 		}
-		x.showLinkPage(http.StatusOK, linkPage{
-			signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token"),
-		})
 	case http.MethodPost:
-		x.r.Body = http.MaxBytesReader(x.out.ResponseWriter, x.r.Body, maxFieldBytes)
-		if err := x.r.ParseForm(); err != nil {
-			x.refuse(refuse(http.StatusBadRequest, "form_malformed", "the sign-in form is malformed"))
-			return
+		switch {
+		case !x.readSignInForm("the sign-in form is malformed"):
+		case x.r.PostForm.Has("token"):
+			x.redeemLink(x.r.PostForm)
+		default:
+			x.sendLink(x.r.PostForm)
 		}
-		if x.r.PostForm.Has("token") {
-			x.followLink(x.r.PostForm)
-			return
-		}
-		x.sendLink(x.r.PostForm)
 	default:
 		x.refuseMethod("GET, HEAD, POST")
 	}
 }
 
-// sendLink answers the same for every email, and as soon.
+// sendLink gives every email the same response after the same time.
 func (x *exchange) sendLink(form url.Values) {
 	email, next := form.Get("email"), localTarget(form.Get("next"))
 	address, err := mail.ParseAddress(email)
 	if err != nil || address.Address != email || len(email) > 254 {
-		if wantsJSON(x.r) {
-			x.refuse(refuse(
-				http.StatusUnprocessableEntity, "email_malformed",
-				"that is no email address, write one like robin@example.test",
-			))
-			return
-		}
-		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
-			signInPage: signInPage{Title: "Sign in", Next: next, Problem: "that is no email address, write one like robin@example.test"},
-		})
+		x.showLinkProblem("email_malformed", "that is no email address, write one like robin@example.test", next)
 		return
 	}
-	answered := time.NewTimer(linkTime)
-	defer answered.Stop()
-	// The visitor may close the page now: the link is sent all the same.
+	due := time.NewTimer(linkTime)
+	defer due.Stop()
+	// The client may disconnect now: the link is sent all the same.
 	err = x.site.options.Links.Send(context.WithoutCancel(x.r.Context()), email, func(token string) string {
 		scheme := "http://"
 		if x.r.TLS != nil {
@@ -87,7 +71,7 @@ func (x *exchange) sendLink(form url.Values) {
 		return
 	}
 	select {
-	case <-answered.C:
+	case <-due.C:
 	case <-x.r.Context().Done():
 	}
 	if wantsJSON(x.r) {
@@ -100,8 +84,8 @@ func (x *exchange) sendLink(form url.Values) {
 	})
 }
 
-// linkHost is the host of a request, on the port that it came to. Whoever asks may have
-// named another one, where somebody else would be handed the token.
+// linkHost returns the host of a request, with the port that the request came to. A client may name another port, on
+// which another program would receive the token.
 func linkHost(r *http.Request) string {
 	name, port, err := net.SplitHostPort(r.Host)
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -111,25 +95,28 @@ func linkHost(r *http.Request) string {
 	return net.JoinHostPort(name, strconv.Itoa(local.Port))
 }
 
-// followLink signs in whose link it is.
-func (x *exchange) followLink(form url.Values) {
+func (x *exchange) redeemLink(form url.Values) {
 	who, ok, err := x.site.options.Links.Redeem(context.WithoutCancel(x.r.Context()), form.Get("token"))
-	if err != nil {
+	next := localTarget(form.Get("next"))
+	switch {
+	case err != nil:
 		x.databaseFailed("sign-in link not read", err)
+	case !ok:
+		x.showLinkProblem("link_unknown", "this link was used before, or is too old: ask for another one", next)
+	default:
+		x.beginSession(who, next)
+	}
+}
+
+// showLinkProblem refuses a form: as JSON for programs, and on the sign-in page for browsers.
+func (x *exchange) showLinkProblem(code, problem, next string) {
+	if wantsJSON(x.r) {
+		x.refuse(refuse(http.StatusUnprocessableEntity, code, problem))
 		return
 	}
-	if !ok {
-		const problem = "this link was used before, or is too old: ask for another one"
-		if wantsJSON(x.r) {
-			x.refuse(refuse(http.StatusUnprocessableEntity, "link_unknown", problem))
-			return
-		}
-		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
-			signInPage: signInPage{Title: "Sign in", Next: localTarget(form.Get("next")), Problem: problem},
-		})
-		return
-	}
-	x.beginSession(who, localTarget(form.Get("next")))
+	x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
+		signInPage: signInPage{Title: "Sign in", Next: next, Problem: problem},
+	})
 }
 
 func (x *exchange) showLinkPage(status int, page linkPage) {

@@ -1,26 +1,19 @@
-// Package site is the front door of one site: it takes every request, decides
-// who may see what, and answers from the static files, from the Worker or from
-// the platform's own pages under "/__pages/".
+// Package site is the front door of one site: it takes every request, decides who may see what, and answers from the
+// static files, from the Worker or from the platform's own pages under "/__pages/".
 //
-// In goes a [Revision], which [Site.Swap] replaces atomically, and HTTP
-// requests; out come responses, a [RequestRecord] for each, and, for form
-// posts, a [Lead] with its [Event] list, stored durably before the visitor
-// hears of it. A request goes: [Canonical] (one path value or a 400), host
-// check, reserved paths, members gate, route table, Worker or static index. All
-// of them look at that one path value. A [Routing] decides, and says why without
-// a request: [Routing.Explain]. Where there is an [Options.Pairing], visitors from
-// beyond this machine find less under "/__pages/", and sign in once they are paired.
+// In go a [Revision], which [Site.Swap] replaces atomically, and HTTP requests; out come responses, a [RequestRecord] for
+// each, and, for form posts, a [Lead] with its [Event] list, stored durably before the response. A request passes:
+// [Canonical] (one path value or a 400), host check, reserved paths, members gate, route table, Worker or static index.
+// All of them use that one path value. A [Routing] decides, and explains without a request: [Routing.Explain]. With
+// [Options.Pairing], clients beyond this machine find less under "/__pages/", and sign in once they are paired.
 //
-// [New] and [OpenStore] return errors of their database. What a client does
-// wrong is answered, never returned: a page for browsers, and
-// {"ok":false,"error":{"code","message"}} for others.
+// [New] and [OpenStore] return errors of their database. Mistakes of clients become responses, never errors: a page for
+// browsers, and {"ok":false,"error":{"code","message"}} for others.
 //
-// A Site and a Store are safe for concurrent use. Requests in flight during a
-// Swap finish on the revision they began on.
+// A Site and a Store are safe for concurrent use. Requests in flight during a Swap finish on the revision they began on.
 //
-// The package does not listen, compile or run code, watch files or read
-// configuration, and it opens no database: it is handed them. It connects to
-// nothing but the [Webhook] that it is given.
+// The package does not listen, compile or run code, watch files, read configuration or open databases. It connects to
+// nothing but its [Webhook].
 package site
 
 import (
@@ -37,48 +30,44 @@ import (
 	"github.com/pages-toolchain/pages/devserver/pairing"
 )
 
-// Options are what a site needs around it. Only DB must be set.
+// Options configure a site. Only DB must be set.
 type Options struct {
-	// DB is the platform's database of this site, with synchronous=FULL. The
-	// site creates and owns its tables.
+	// DB is the platform's database of this site, with synchronous=FULL. The site creates and owns its tables.
 	DB *sql.DB
-	// SubmissionsDB is the site's own database, or nil. Form posts are copied
-	// into the table that the manifest's "submissions" names.
+	// SubmissionsDB is the site's own database, or nil. Form posts are copied into the table that the manifest's
+	// "submissions" names.
 	SubmissionsDB *sql.DB
-	// Files keeps the files that visitors send with forms. Nil keeps none: of a file
-	// the lead has what [File] says.
+	// Files stores the files that come with forms. Nil stores none: the lead has only the [File].
 	Files Files
-	// StillThere is asked once a lead is stored, before its visitor is told so: an error says
-	// that nobody finds it again, since the file of DB was removed. Nil means that it was not.
+	// StillThere is called once a lead is stored, before the response: an error says that the lead is lost, since the
+	// file of DB was removed. Nil skips the check.
 	StillThere func() error
-	// Cache is for the files that are served. Nil is one of the site's own, of 64 MiB.
+	// Cache holds the files that are served. Nil means one of the site's own, of 64 MiB.
 	Cache *FileCache
-	// AllowHost decides which names the site answers to. It gets the host in
-	// lower case without port, brackets and trailing dot. Nil means [loopback.Name].
+	// AllowHost decides which names the site answers to. It gets the host in lower case without port, brackets and
+	// trailing dot. Nil means [loopback.Name].
 	AllowHost func(host string) bool
-	// Personas can be signed in as, until [Site.SetPersonas] says otherwise. Nil
-	// means [DefaultPersonas], an empty slice nobody.
+	// Personas can be signed in as, until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice nobody.
 	Personas []Persona
-	// SignedInAs is the key or the email of who a visitor is before signing in or
-	// out. Default nobody. A page of another site is not that visitor, nor is the
-	// site's own Worker. [Site.SetSignedInAs] says otherwise later.
+	// SignedInAs is the key or the email of the persona that clients are before signing in or out, until
+	// [Site.SetSignedInAs]. Default nobody. It does not hold for requests of another site's pages and of the site's own
+	// Worker.
 	SignedInAs string
-	// Links has people sign in by a link that is sent to them, and no other way. Nil
-	// means as a persona, or by an email alone.
+	// Links signs people in by a link that is sent to them, and no other way. Nil means as a persona, or by an email
+	// alone.
 	Links Links
-	// IsMember is asked on every members request whether the signed-in person
-	// is a member now. Nil means: everybody except the outsider personas.
+	// IsMember reports on every members request whether the signed-in person is a member now. Nil means: everybody
+	// except the outsider personas.
 	IsMember func(ctx context.Context, m Member) bool
 	// Workspace is the slug that sign-in pages and the state document show. Default "dev".
 	Workspace string
-	// Pairing says which browsers beyond this machine may sign in. With it, visitors from there
-	// get the site, its forms, the reload script and its stream, and nothing else under
-	// "/__pages/". Nil makes no difference between visitors.
+	// Pairing says which browsers beyond this machine may sign in. With it, clients from there get the site, its forms,
+	// the reload script and its stream, and nothing else under "/__pages/". Nil treats all clients alike.
 	Pairing *pairing.Codes
 	// Control answers the paths under "/__pages/" that the site does not answer itself. Nil means 404.
 	Control http.Handler
-	// ErrorPage answers for a Worker that returned an error, before anything
-	// was written. Nil means a plain page with status 500.
+	// ErrorPage answers for a Worker that returned an error, before anything was written. Nil means a plain page with
+	// status 500.
 	ErrorPage func(w http.ResponseWriter, r *http.Request, err error)
 	// OnRequest is called after each request, on the request's goroutine.
 	OnRequest func(RequestRecord)
@@ -86,23 +75,21 @@ type Options struct {
 	OnLead func(Lead)
 	// OnEvent is called after an event was stored, on the request's goroutine.
 	OnEvent func(Event)
-	// Webhook is told every event. Nil means that nobody is.
+	// Webhook gets every event. Nil means none.
 	Webhook *Webhook
-	// OnDelivery is called after each attempt to deliver an event to the webhook,
-	// with its outcome, on goroutines of the site's: of several forms at a time.
+	// OnDelivery is called after each attempt to deliver an event to the webhook, with its outcome, on goroutines of the
+	// site: for several forms at a time.
 	OnDelivery func(Event)
 	// Preview marks leads as such; they raise no events.
 	Preview bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// DatabaseFailed is told what the platform's database failed with, each time a visitor
-	// is told that it did. Nil is nobody.
+	// DatabaseFailed gets each error of the platform's database that a client gets a refusal for. Nil ignores them.
 	DatabaseFailed func(error)
-	// Logger gets what nobody is answered. Nil means silence.
+	// Logger gets errors that no response tells of. Nil discards them.
 	Logger *slog.Logger
-	// DevHints is for a site on its author's machine: pages say what to do, and
-	// the JSON documents under "/__pages/api/" are open to everybody whom Pairing
-	// does not keep from them. Without it they need a signed-in member.
+	// DevHints is for a site on its author's machine: pages say what to do, and the JSON documents under "/__pages/api/"
+	// are open to everybody whom Pairing does not exclude. Without it they need a signed-in member.
 	DevHints bool
 }
 
@@ -114,13 +101,13 @@ type Site struct {
 	pages    *pages
 	events   *broker
 	requests *ring
-	reserved map[string]func(*exchange)
+
 	people   atomic.Pointer[[]Persona]
-	standing atomic.Pointer[string] // Options.SignedInAs, as it is now
+	standing atomic.Pointer[string] // Options.SignedInAs, as set now
 
 	retrier    *retrier
 	dispatcher *dispatcher     // nil without a webhook
-	work       context.Context // of what goes on beside the requests, until Close
+	work       context.Context // of background work, until Close
 	stop       context.CancelFunc
 
 	current atomic.Pointer[serving]
@@ -130,9 +117,8 @@ type Site struct {
 
 var errNoDatabase = errors.New("site: Options.DB is nil")
 
-// New makes a site without a revision: every page is a 404 until [Site.Swap].
-// It creates the tables in the platform database and retries the submissions
-// that were cut short. The error is the database's.
+// New makes a site without a revision: every page is a 404 until [Site.Swap]. It creates the tables in the platform
+// database and retries the submissions that were cut short. The error is the database's.
 func New(ctx context.Context, options Options) (*Site, error) {
 	if options.DB == nil {
 		return nil, errNoDatabase
@@ -149,7 +135,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	if s.sessions, err = newSessions(ctx, options); err != nil {
 		return nil, err
 	}
-	s.reserved = reservedHandlers()
+
 	s.SetPersonas(options.Personas)
 	s.SetSignedInAs(options.SignedInAs)
 	s.current.Store(s.newServing(Revision{}))
@@ -164,7 +150,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	}
 	s.work, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if options.Webhook != nil {
-		s.dispatcher = newCourier(s, *options.Webhook)
+		s.dispatcher = newDispatcher(s, *options.Webhook)
 		s.drains.Go(func() { s.dispatcher.run(s.work) })
 	}
 	return s, nil
@@ -195,12 +181,12 @@ func (o Options) withDefaults() Options {
 // Store returns the leads and events of the site.
 func (s *Site) Store() *Store { return s.store }
 
-// Revision returns what is served now.
+// Revision returns the revision that is served now.
 func (s *Site) Revision() Revision { return s.current.Load().revision }
 
-// Swap puts the next revision in place of the present one, which it returns.
-// Requests that began earlier finish on the old one; [Revision.Drained] tells when.
-// Submissions that were not written are tried again: the table may be another now.
+// Swap serves the next revision and returns the previous one. Requests that began earlier finish on the old one;
+// [Revision.Drained] is called after the last. Pending and refused submissions are retried: the table may be another
+// now.
 func (s *Site) Swap(next Revision) (previous Revision) {
 	previous = s.replace(next)
 	s.retrier.retryAll()
@@ -218,8 +204,8 @@ func (s *Site) replace(next Revision) (previous Revision) {
 	return old.revision
 }
 
-// Close ends the event streams, the retries, the deliveries and the revision that is served, and
-// waits until every Drained has returned. It must come after the server has stopped.
+// Close ends the event streams, the retries, the deliveries and the revision that is served, and waits until every
+// Drained has returned. It must come after the server has stopped.
 func (s *Site) Close() error {
 	s.events.close()
 	s.stop()

@@ -1,8 +1,14 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,29 +21,29 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// staticIndex finds the asset for a path. Only what is in the index can be
-// served: no name a client sends ever reaches the file system.
+// staticIndex finds the asset for a path. Only what is in the index can be served: no name from a client ever reaches
+// the file system.
 type staticIndex struct {
 	files map[string]*file // by decoded path
-	dir   string           // that holds every file; "" when the revision names none
+	dir   string           // holds every file; "" when the revision names none
 	root  *os.Root         // of dir
 	err   error            // why root could not be opened
 	cache *FileCache       // of contents
 }
 
-// file is one asset, with what its responses need worked out beforehand.
+// file is one asset, with the headers of its responses.
 type file struct {
 	asset    sitefile.Asset
 	verdict  manifest.Verdict // of all its names
 	etag     []string
 	kind     []string
 	length   []string
-	modified time.Time                              // to the second; zero when it is not known
+	modified time.Time                              // to the second; zero when unknown
 	changed  []string                               // the same, as Last-Modified
 	shrinks  bool                                   // it may be sent compressed
-	contents atomic.Pointer[cacheEntry[[]byte]]     // small files, once they were asked for
-	memory   atomic.Pointer[cacheEntry[memoryFile]] // the same, of those that are worth it
-	encoded  encoded                                // of these
+	contents atomic.Pointer[cacheEntry[[]byte]]     // of a small file, after the first request
+	memory   atomic.Pointer[cacheEntry[memoryFile]] // the same, from memoryFileBytes on
+	encoded  encoded
 }
 
 func newStaticIndex(assets []sitefile.Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
@@ -64,16 +70,15 @@ func newStaticIndex(assets []sitefile.Asset, dir string, routes *manifest.RouteT
 	return x
 }
 
-// etag makes a strong entity tag of a hash: half of it, which is more than enough.
+// etag makes a strong entity tag of half a hash.
 func etag(sha256 string) string {
 	return `"` + sha256[:min(len(sha256), 32)] + `"`
 }
 
-// earliest is before all web pages: archives and build tools that know no time, or
-// shall not tell it, write an earlier one into files.
+// earliest is before all web pages: archives and reproducible builds give files an earlier time.
 var earliest = time.Date(1990, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// date sets the file's Last-Modified; a time that tells nothing is none.
+// date sets the file's Last-Modified; none for a time before earliest.
 func (f *file) date(t time.Time) {
 	f.modified, f.changed = time.Time{}, nil
 	if t.After(earliest) {
@@ -82,9 +87,8 @@ func (f *file) date(t time.Time) {
 	}
 }
 
-// inherit takes over the cached contents of files that did not change. One that did
-// is newer than it was, whatever the file system says: a copied file keeps its time,
-// and two edits may share a second.
+// inherit takes over the cached contents of files that did not change. A file that did is newer than before, whatever
+// the file system says: a copied file keeps its time, and two edits may share a second.
 func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 	var taken []cached
 	for path, f := range x.files {
@@ -100,26 +104,21 @@ func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 		case f.modified.Before(before.modified):
 			f.date(before.modified)
 		}
-		taken = append(taken, f.inheritContents(before)...)
+		taken = inheritEntry(taken, &before.contents, &f.contents)
+		taken = inheritEntry(taken, &before.memory, &f.memory)
+		for at := range codings {
+			if f.shrinks {
+				taken = inheritEntry(taken, &before.encoded.forms[at], &f.encoded.forms[at])
+			}
+		}
 	}
 	x.cache.transfer(taken, x)
 }
 
-// inheritContents takes over what is in the cache of a file with the same contents.
-func (f *file) inheritContents(before *file) (taken []cached) {
-	if k := before.contents.Load(); k.has() {
-		f.contents.Store(k)
+func inheritEntry[T any](taken []cached, from, to *atomic.Pointer[cacheEntry[T]]) []cached {
+	if k := from.Load(); k.has() {
+		to.Store(k)
 		taken = append(taken, k)
-	}
-	if k := before.memory.Load(); k.has() {
-		f.memory.Store(k)
-		taken = append(taken, k)
-	}
-	for at := range codings {
-		if k := before.encoded.forms[at].Load(); k.has() && f.shrinks {
-			f.encoded.forms[at].Store(k)
-			taken = append(taken, k)
-		}
 	}
 	return taken
 }
@@ -127,20 +126,18 @@ func (f *file) inheritContents(before *file) (taken []cached) {
 func (x *staticIndex) close() {
 	x.cache.dropIndex(x)
 	if x.root != nil {
-		// The root was only read from; there is nothing to lose by closing it.
-		_ = x.root.Close()
+		_ = x.root.Close() // it was only read from
 	}
 }
 
-// found is what a path leads to: a file to send, or another path to go to.
+// found is the result of a path: a file to send, or another path to redirect to.
 type found struct {
 	file     *file
 	redirect string // decoded path; "" sends the file
 }
 
-// resolve finds the asset that a canonical path stands for (see the file of
-// assumptions); without one, found.file is nil. A redirect goes only where the
-// same file is then sent.
+// resolve finds the asset of a canonical path (see assumptions.go); without one, found.file is nil. A redirect leads
+// only to a path that then sends the same file.
 func (x *staticIndex) resolve(path string) found {
 	if dir, ok := strings.CutSuffix(path, "/"); ok {
 		if f := x.files[path+"index.html"]; f != nil {
@@ -155,7 +152,11 @@ func (x *staticIndex) resolve(path string) found {
 		return found{file: f, redirect: x.preferredPath(path)}
 	}
 	if f := x.files[path+".html"]; f != nil {
-		return found{file: f, redirect: x.preferredPath(path + ".html")}.unlessSelf(path)
+		redirect := x.preferredPath(path + ".html")
+		if redirect == path {
+			redirect = ""
+		}
+		return found{file: f, redirect: redirect}
 	}
 	if f := x.files[path+"/index.html"]; f != nil {
 		return found{file: f, redirect: path + "/"}
@@ -163,7 +164,7 @@ func (x *staticIndex) resolve(path string) found {
 	return found{}
 }
 
-// candidates lists the files that resolve looks for, in its order; it takes the first.
+// candidates lists the files that resolve looks for, in its order.
 func (x *staticIndex) candidates(path string) []string {
 	dir, ok := strings.CutSuffix(path, "/")
 	switch {
@@ -175,16 +176,8 @@ func (x *staticIndex) candidates(path string) []string {
 	return []string{path, path + ".html", path + "/index.html"}
 }
 
-// unlessSelf drops a redirect to the path that was asked for.
-func (f found) unlessSelf(path string) found {
-	if f.redirect == path {
-		f.redirect = ""
-	}
-	return f
-}
-
-// preferredPath returns the path under which a page is to be known: "/dir/" for
-// "/dir/index.html", "/about" for "/about.html", "" for a file that keeps its name.
+// preferredPath returns the path to redirect to for a page: "/dir/" for "/dir/index.html", "/about" for "/about.html",
+// "" for a file that keeps its name.
 func (x *staticIndex) preferredPath(path string) string {
 	short, ok := strings.CutSuffix(path, ".html")
 	if !ok || strings.HasSuffix(short, "/") {
@@ -199,8 +192,7 @@ func (x *staticIndex) preferredPath(path string) string {
 	return short
 }
 
-// notFoundPage returns the nearest 404.html upwards from a path. One that only
-// members may see is left out unless a member asks.
+// notFoundPage returns the nearest 404.html upwards from a path; only a member gets one that is for members.
 func (x *staticIndex) notFoundPage(path string, member bool) *file {
 	for {
 		i := strings.LastIndexByte(path, '/')
@@ -212,4 +204,127 @@ func (x *staticIndex) notFoundPage(path string, member bool) *file {
 			return f
 		}
 	}
+}
+
+var (
+	errNoFile  = errors.New("not a regular file")
+	errChanged = errors.New("the file changed while it was read")
+)
+
+// open opens the file of an asset, below its folder and nowhere else. It looks at the kind of file before opening it,
+// since opening a pipe would block.
+func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
+	if x.err != nil {
+		return nil, nil, x.err
+	}
+	if x.root != nil {
+		name, err := filepath.Rel(x.dir, a.File)
+		if err != nil {
+			return nil, nil, err
+		}
+		return openRegular(x.root, name)
+	}
+	own, err := os.OpenRoot(filepath.Dir(a.File))
+	if err != nil {
+		return nil, nil, err
+	}
+	f, info, err := openRegular(own, filepath.Base(a.File))
+	return f, info, errors.Join(err, own.Close())
+}
+
+func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
+	if info, err := root.Stat(name); err != nil {
+		return nil, nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("open %q: %w", name, errNoFile)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %q: %w", name, errNoFile)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// load reads a small file whole, so that a response is one version of it, and returns the contents with their entity
+// tag. Contents with the revision's hash are cached; others, of a file edited a moment ago, are served with a tag of
+// their own.
+func (x *staticIndex) load(f *file) (contents []byte, tag []string, err error) {
+	if contents := f.contents.Load().get(); contents != nil {
+		return *contents, f.etag, nil
+	}
+	opened, info, err := x.open(f.asset)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	contents = make([]byte, 0, min(info.Size(), cachedFileBytes)+1)
+	contents, err = readUpTo(opened, contents, cachedFileBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum := sha256.Sum256(contents)
+	hash := hex.EncodeToString(sum[:])
+	if hash != f.asset.SHA256 {
+		return contents, []string{etag(hash)}, nil
+	}
+	storeEntry(x, &f.contents, &contents, int64(cap(contents)))
+	if len(contents) >= memoryFileBytes && !f.memory.Load().has() && x.cache.fits(int64(len(contents))) {
+		if memory := newMemoryFile(contents); memory != nil {
+			storeEntry(x, &f.memory, memory, int64(len(contents)))
+		}
+	}
+	return contents, f.etag, nil
+}
+
+// readUpTo appends everything a reader has to b; more than limit bytes are an error.
+func readUpTo(r io.Reader, b []byte, limit int64) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > limit:
+			return nil, errChanged
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// unchangedFile reads a large file and fails as soon as the file is another than the one opened: shorter, longer or
+// written to. The response then ends before its length is reached, which every client notices, instead of mixing two
+// versions. It does not embed the file: the kernel would send from that without Read.
+type unchangedFile struct {
+	file    *os.File
+	size    int64
+	changed time.Time
+}
+
+// Read reads from the file while it stays the same.
+func (s *unchangedFile) Read(p []byte) (int, error) {
+	n, err := s.file.Read(p)
+	info, statErr := s.file.Stat()
+	if statErr != nil {
+		return 0, statErr
+	}
+	if info.Size() != s.size || !info.ModTime().Equal(s.changed) {
+		return 0, errChanged
+	}
+	return n, err
+}
+
+// Seek moves in the file.
+func (s *unchangedFile) Seek(offset int64, whence int) (int64, error) {
+	return s.file.Seek(offset, whence)
 }

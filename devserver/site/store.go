@@ -1,11 +1,15 @@
 package site
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,30 +20,27 @@ type StoreOptions struct {
 	Now func() time.Time
 }
 
-// Store keeps the leads and events of one site. It works without a [Site], also
-// beside one in another process.
+// Store holds the leads and events of one site. It works without a [Site], also beside one in another process.
 type Store struct {
 	db   *sql.DB
 	now  func() time.Time
 	most int64 // bytes of the database, from which on no lead is stored
 
-	// writing puts the writers of this process in a queue: SQLite takes one at
-	// a time, and lets the others ask again and again until some give up.
+	// writing queues the writers of this process: SQLite takes one at a time, and has the others poll until some time
+	// out.
 	writing sync.Mutex
 }
 
-// schemaVersion counts the changes of schema. A database of a later version is refused, and with it the state folder
-// that it lies in: a change of what bindings keep beside it (runtime/binding) that an older program could not bear
-// counts here too.
+// schemaVersion counts the changes of schema. A database of a later version is refused, and with it its state folder: a
+// change of the bindings' files there (runtime/binding) that an older program cannot read counts too.
 const schemaVersion = 1
 
 // ErrNewer says that a newer program has written the database.
 var ErrNewer = errors.New("a newer version of pages has written it")
 
-// schema makes what is missing. A lead and its events are written in one
-// transaction, so an event is there if and only if its lead is. Deliveries are the
-// outbox of the webhook: an event that was raised while there was one is in it
-// from that transaction on.
+// schema creates missing tables. A lead and its events are written in one transaction, so an event exists if and only
+// if its lead does. Deliveries are the outbox of the webhook: an event of a site with a webhook is in it from that
+// transaction on.
 const schema = `
 CREATE TABLE IF NOT EXISTS site_meta (
   key   TEXT PRIMARY KEY,
@@ -104,8 +105,8 @@ CREATE TABLE IF NOT EXISTS sessions (
 ) STRICT, WITHOUT ROWID;
 `
 
-// OpenStore prepares the platform database and returns the store on it. The
-// caller keeps the database and closes it. The error is the database's, or ErrNewer.
+// OpenStore prepares the platform database and returns the store on it. The caller keeps the database and closes it.
+// The error is the database's, or ErrNewer.
 func OpenStore(ctx context.Context, db *sql.DB, options StoreOptions) (*Store, error) {
 	if db == nil {
 		return nil, errNoDatabase
@@ -114,25 +115,24 @@ func OpenStore(ctx context.Context, db *sql.DB, options StoreOptions) (*Store, e
 		options.Now = time.Now
 	}
 	s := &Store{db: db, now: options.Now, most: maxStoredBytes}
-	if err := transact(ctx, db, prepare); err != nil {
+	err := transact(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, schema); err != nil {
+			return err
+		}
+		const put = `INSERT INTO site_meta (key, value) VALUES ('schema', ?) ON CONFLICT DO NOTHING`
+		if _, err := tx.ExecContext(ctx, put, strconv.Itoa(schemaVersion)); err != nil {
+			return err
+		}
+		return checkVersion(ctx, tx.QueryRowContext)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("open the store of leads: %w", err)
 	}
 	return s, nil
 }
 
-func prepare(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
-		return err
-	}
-	const put = `INSERT INTO site_meta (key, value) VALUES ('schema', ?) ON CONFLICT DO NOTHING`
-	if _, err := tx.ExecContext(ctx, put, strconv.Itoa(schemaVersion)); err != nil {
-		return err
-	}
-	return checkVersion(ctx, tx.QueryRowContext)
-}
-
 // CheckVersion returns ErrNewer for a platform database that a newer program has written. It only reads; a database
-// that nobody has prepared yet is in order.
+// without tables is in order.
 func CheckVersion(ctx context.Context, db *sql.DB) error {
 	var prepared bool
 	const find = `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'site_meta')`
@@ -154,7 +154,7 @@ func checkVersion(ctx context.Context, queryRow func(context.Context, string, ..
 	return nil
 }
 
-// transact runs work in one transaction: all of it happens, or nothing.
+// transact runs work in one transaction.
 func transact(ctx context.Context, db *sql.DB, work func(context.Context, *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -176,8 +176,8 @@ const (
 	sqliteFull   = 13
 )
 
-// sqliteKind returns the kind of a SQLite error, 0 for any other. The driver's
-// error type is known by its method alone, so that no driver is imported.
+// sqliteKind returns the kind of a SQLite error, 0 for any other. It knows the driver's error type by its method, so
+// that this package imports no driver.
 func sqliteKind(err error) int {
 	var coded interface {
 		error
@@ -188,3 +188,121 @@ func sqliteKind(err error) int {
 	}
 	return coded.Code() & 0xff
 }
+
+// post is a form post that passed all checks.
+type post struct {
+	form    string
+	fields  Fields
+	token   string // the client's idempotency key, "" for none
+	preview bool
+	events  []string // to raise, in order
+	deliver bool     // to the webhook
+	table   string   // of the submissions, "" for none
+	uploads []*upload
+}
+
+// errTokenReused says that an idempotency key came back with another post.
+var errTokenReused = errors.New("idempotency key reused")
+
+// errLeadsFull says that the database of leads is as large as it may be.
+var errLeadsFull = errors.New("the database of leads is as large as it may be: no form is taken any more")
+
+// capture stores a lead, its files and its events in one transaction. When it returns, all are durable. A post with the
+// key of an earlier one returns the earlier lead and no events: nothing happens twice.
+func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event, again bool, err error) {
+	fields, err := marshal(p.fields)
+	if err != nil {
+		return lead, nil, false, err
+	}
+	lead = Lead{
+		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: Stamp{s.now().UTC().Truncate(time.Millisecond)},
+		Preview: p.preview, Submission: Submission{Table: p.table, Status: SubmissionPending}, Events: p.events,
+	}
+	if p.table == "" {
+		lead.Submission.Status = SubmissionNone
+	}
+	digest := sha256.Sum256(fields)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	err = transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
+		earlier, err := earlierLead(ctx, tx, p, digest[:])
+		if err != nil {
+			return err
+		}
+		if again = earlier != ""; again {
+			lead.ID = earlier
+			return nil
+		}
+		const used = `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+		var usedBytes int64
+		if err := tx.QueryRowContext(ctx, used).Scan(&usedBytes); err != nil {
+			return err
+		}
+		if usedBytes >= s.most {
+			return errLeadsFull
+		}
+		const put = `INSERT INTO leads (id, form, fields, created_at, preview, token, digest, submission_table, submission_status)
+VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
+		_, err = tx.ExecContext(ctx, put, lead.ID, lead.Form, string(fields), lead.CreatedAt.UnixMilli(), lead.Preview, p.token,
+			digest[:], lead.Submission.Table, string(lead.Submission.Status))
+		if err != nil {
+			return err
+		}
+		if err := insertFiles(ctx, tx, lead.ID, p.uploads); err != nil {
+			return err
+		}
+		events, err = insertEvents(ctx, tx, lead, p.deliver)
+		return err
+	})
+	if err == nil && again {
+		lead, err = s.lead(ctx, lead.ID)
+	}
+	return lead, events, again, err
+}
+
+// earlierLead returns the id of the lead of an earlier post with the same key, "" for none.
+func earlierLead(ctx context.Context, tx *sql.Tx, p post, digest []byte) (string, error) {
+	if p.token == "" {
+		return "", nil
+	}
+	var id string
+	var before []byte
+	err := tx.QueryRowContext(ctx, `SELECT id, digest FROM leads WHERE form = ? AND token = ?`, p.form, p.token).Scan(&id, &before)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !bytes.Equal(before, digest):
+		return "", errTokenReused
+	}
+	return id, nil
+}
+
+func insertEvents(ctx context.Context, tx *sql.Tx, l Lead, deliver bool) ([]Event, error) {
+	var events []Event
+	for _, name := range l.Events {
+		e := Event{ID: newID("evt_"), Name: name, LeadID: l.ID, Form: l.Form, Fields: l.Fields, CreatedAt: l.CreatedAt}
+		const put = `INSERT INTO events (id, name, lead_id, created_at) VALUES (?, ?, ?, ?)`
+		result, err := tx.ExecContext(ctx, put, e.ID, e.Name, e.LeadID, e.CreatedAt.UnixMilli())
+		if err != nil {
+			return nil, err
+		}
+		if e.Sequence, err = result.LastInsertId(); err != nil {
+			return nil, err
+		}
+		if deliver {
+			const queue = `INSERT INTO deliveries (seq, form, status, next_at) VALUES (?, ?, ?, ?)`
+			if _, err := tx.ExecContext(ctx, queue, e.Sequence, e.Form, string(DeliveryPending), e.CreatedAt.UnixMilli()); err != nil {
+				return nil, err
+			}
+			due := e.CreatedAt
+			e.Delivery = &Delivery{Status: DeliveryPending, Next: &due}
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// newID returns an id of 130 random bits.
+func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()) }

@@ -7,26 +7,26 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 )
 
-// submissionsLedger remembers, in the site's own database, which leads have
-// their row. Entry and row are one transaction, so a lead has exactly one row
-// however often the copying is tried.
+// submissionsLedger lists, in the site's own database, the leads that have their row. Entry and row are one
+// transaction, so a lead has exactly one row however often it is retried.
 const submissionsLedger = `CREATE TABLE IF NOT EXISTS _pages_submissions (
   lead_id    TEXT PRIMARY KEY,
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID`
 
-// submit copies a lead into the site's own table and notes on the lead how that
-// went. The lead is safe whatever happens here.
+// submit copies a lead into the site's own table and stores the outcome with the lead, which is durable already.
 func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	result := Submission{Table: l.Submission.Table, Status: SubmissionWritten}
 	if err := writeSubmission(ctx, db, l); err != nil {
 		result.Status, result.Error = SubmissionFailed, err.Error()
-		if isTransient(ctx, err) {
+		// A retry may succeed without a change of the table.
+		transient := []int{sqliteBusy, sqliteLocked, sqliteIO, sqliteFull}
+		if slices.Contains(transient, sqliteKind(err)) || ctx.Err() != nil {
 			result.Status = SubmissionPending
 		}
 	}
@@ -38,24 +38,12 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 	return result, err
 }
 
-// isTransient reports whether trying again later may help without anybody
-// changing the table.
-func isTransient(ctx context.Context, err error) bool {
-	switch sqliteKind(err) {
-	case sqliteBusy, sqliteLocked, sqliteIO, sqliteFull:
-		return true
-	}
-	return ctx.Err() != nil
-}
-
-// retrySubmissions finishes what a crash or a busy database left undone, and
-// with failed also tries the rows that the table refused, which changes nothing
-// as long as it refuses them. It gives up, with some left, when the database is
-// still busy.
+// retrySubmissions writes the rows that a crash or a busy database left out, and with failed also retries the rows that
+// the table refused. It stops, with some left, when the database is still busy.
 func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (left bool, err error) {
 	const query = selectLeads +
 		` WHERE (l.submission_status = 'pending' OR ? AND l.submission_status = 'failed') AND l.seq > ? ORDER BY l.seq`
-	each := inPieces(0, 0, func(after int64, _ int) ([]placed[Lead], error) {
+	each := inChunks(0, 0, func(after int64, _ int) ([]storedRow[Lead], error) {
 		rows, err := s.db.QueryContext(ctx, query, failed, after)
 		if err != nil {
 			return nil, err
@@ -74,8 +62,8 @@ func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (
 	return false, nil
 }
 
-// platformPrefixes begin the names of tables that are not the author's to write, as they are not a Worker's: among
-// them the ledgers of leads and of migrations.
+// platformPrefixes begin the names of tables that neither forms nor Workers may write, such as the ledgers of leads and
+// of migrations.
 var platformPrefixes = [...]string{"_pages_", "_cf_"}
 
 func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
@@ -104,21 +92,20 @@ func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
 		if _, err := tx.ExecContext(ctx, insertRow(l.Submission.Table, names), values...); err != nil {
 			return err
 		}
-		// A trigger of the site may have rolled everything back and gone on.
+		// A trigger of the site may have rolled back and gone on.
 		var kept int
 		return tx.QueryRowContext(ctx, `SELECT 1 FROM _pages_submissions WHERE lead_id = ?`, l.ID).Scan(&kept)
 	})
 }
 
-// column is a column that a visitor's answer may fill.
+// column is a column that an answer may fill.
 type column struct {
 	name string
 	kind string // declared type, in upper case
 }
 
-// tableColumns lists the columns of a table that may be written, by lower-case
-// name. Generated columns and the rowid are left out: a visitor does not choose
-// the key of a row.
+// tableColumns returns the writable columns of a table, by lower-case name: without generated columns and the rowid,
+// since no client chooses the key of a row.
 func tableColumns(ctx context.Context, tx *sql.Tx, table string) (columns map[string]column, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT name, upper(type), pk, hidden FROM pragma_table_xinfo(?)`, table)
 	if err != nil {
@@ -147,8 +134,7 @@ func tableColumns(ctx context.Context, tx *sql.Tx, table string) (columns map[st
 	return columns, nil
 }
 
-// submissionRow matches answers with columns. What the platform knows goes
-// into its columns last, so that no answer can pretend to be it.
+// submissionRow matches answers with columns. The platform's own values come last, so that no answer replaces them.
 func submissionRow(columns map[string]column, l Lead) (names []string, values []any) {
 	row := map[string]any{}
 	for _, f := range l.Fields {
@@ -156,8 +142,10 @@ func submissionRow(columns map[string]column, l Lead) (names []string, values []
 			row[strings.ToLower(f.Name)] = c.value(f)
 		}
 	}
-	row["form"], row["lead_id"] = l.Form, l.ID
-	row["created_at"] = columns["created_at"].time(l.CreatedAt.Time)
+	row["form"], row["lead_id"], row["created_at"] = l.Form, l.ID, l.CreatedAt.Format(timeLayout)
+	if strings.Contains(columns["created_at"].kind, "INT") {
+		row["created_at"] = l.CreatedAt.UnixMilli()
+	}
 	if all, err := marshal(l.Fields); err == nil {
 		row["fields"] = string(all)
 		if _, answered := row["data"]; !answered { // a form may well ask for "data"
@@ -173,16 +161,8 @@ func submissionRow(columns map[string]column, l Lead) (names []string, values []
 	return names, values
 }
 
-// time writes a time as text, and as milliseconds where the column holds integers.
-func (c column) time(t time.Time) any {
-	if strings.Contains(c.kind, "INT") {
-		return t.UnixMilli()
-	}
-	return t.Format(timeLayout)
-}
-
-// value turns an answer into a value for the column. SQLite itself turns text
-// into a number where the column asks for one; true and false it does not know.
+// value turns an answer into a value for the column. SQLite itself turns text into a number where the column asks for
+// one, but does not know true and false.
 func (c column) value(f Field) any {
 	word := string(f.Value)
 	switch {
@@ -194,7 +174,7 @@ func (c column) value(f Field) any {
 	return f.text()
 }
 
-// insertRow makes the statement. A table without a matching column still gets its row.
+// insertRow returns the statement. A table without a matching column still gets its row.
 func insertRow(table string, names []string) string {
 	if len(names) == 0 {
 		return "INSERT INTO " + quoteName(table) + " DEFAULT VALUES"
@@ -208,8 +188,7 @@ func insertRow(table string, names []string) string {
 
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Resubmit tries to write the row of one lead again, unless it is written, and
-// returns how that went. db is the site's own database.
+// Resubmit retries the row of one lead, unless it is written, and returns the outcome. db is the site's own database.
 func (s *Store) Resubmit(ctx context.Context, db *sql.DB, id string) (Submission, error) {
 	l, err := s.lead(ctx, id)
 	if err != nil {
@@ -219,4 +198,67 @@ func (s *Store) Resubmit(ctx context.Context, db *sql.DB, id string) (Submission
 		return l.Submission, nil
 	}
 	return s.submit(ctx, db, l)
+}
+
+// retrier writes the rows of leads that could not be written when the lead came, on one goroutine at a time.
+type retrier struct {
+	store *Store
+	site  *Site
+
+	mu         sync.Mutex
+	running    bool
+	wanted     bool // another round
+	failed     bool // that round includes rows that the table refused
+	unfinished bool // a row is pending
+}
+
+// noteOutcome takes the outcome of a new lead's row. Once one is written, the pending ones may be too.
+func (t *retrier) noteOutcome(status SubmissionStatus) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch status {
+	case SubmissionPending:
+		t.unfinished = true
+	case SubmissionWritten:
+		if t.unfinished {
+			t.begin(false)
+		}
+	case SubmissionNone, SubmissionFailed:
+	}
+}
+
+// retryAll also retries the refused rows: the table may have been mended.
+func (t *retrier) retryAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begin(true)
+}
+
+// begin has the goroutine run once more. The caller holds the lock.
+func (t *retrier) begin(failed bool) {
+	t.wanted, t.failed = true, t.failed || failed
+	if t.running || t.site.options.SubmissionsDB == nil {
+		return
+	}
+	t.running = true
+	t.site.drains.Go(func() {
+		ctx := t.site.work
+		for failed, more := t.next(); more; failed, more = t.next() {
+			left, err := t.store.retrySubmissions(ctx, t.site.options.SubmissionsDB, failed)
+			if err != nil && ctx.Err() == nil {
+				t.site.options.Logger.Error("submissions not retried", "error", err)
+			}
+			t.mu.Lock()
+			t.unfinished = left || err != nil
+			t.mu.Unlock()
+		}
+	})
+}
+
+func (t *retrier) next() (failed, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	failed, more = t.failed, t.wanted && t.site.work.Err() == nil
+	t.running, t.wanted, t.failed = more, false, false
+	return failed, more
 }

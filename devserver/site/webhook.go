@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// This file delivers events to a webhook, as standardwebhooks.com specifies:
-// signed, at least once, with the same id each time.
+// This file delivers events to a webhook by standardwebhooks.com: signed, at least once, with the same id each time.
 
 // secretPrefix begins a webhook's secret in text: "whsec_" and base64.
 const secretPrefix = "whsec_"
@@ -30,7 +29,7 @@ const (
 	newSecret            = 32
 )
 
-// Webhook is where events are delivered.
+// Webhook says where events are delivered.
 type Webhook struct {
 	URL string // http or https
 	// Secret is the HMAC key, see [ParseSecret].
@@ -66,8 +65,7 @@ func ParseSecret(text string) ([]byte, error) {
 // FormatSecret writes a secret as ParseSecret reads it.
 func FormatSecret(key []byte) string { return secretPrefix + base64.StdEncoding.EncodeToString(key) }
 
-// WebhookSecret returns the secret that the store made for its site, which stays
-// the same from one run to the next.
+// WebhookSecret returns the secret that the store made for its site. It stays the same from one run to the next.
 func (s *Store) WebhookSecret(ctx context.Context) ([]byte, error) {
 	fresh := make([]byte, newSecret)
 	if _, err := rand.Read(fresh); err != nil {
@@ -84,9 +82,8 @@ func (s *Store) WebhookSecret(ctx context.Context) ([]byte, error) {
 	return ParseSecret(text)
 }
 
-// ReplayEvents puts the events that a filter chooses in the webhook's queue again,
-// and returns them. They keep their ids. A site with a webhook, in this process
-// or another, delivers them; where there is none they wait for one.
+// ReplayEvents queues the events of a filter for the webhook again, and returns them. They keep their ids. A site with a
+// webhook, in this process or another, delivers them; without one they wait.
 func (s *Store) ReplayEvents(ctx context.Context, f EventFilter) ([]Event, error) {
 	events, err := s.Events(ctx, f)
 	if err != nil {
@@ -121,16 +118,16 @@ type dispatcher struct {
 	wake   chan struct{}
 }
 
-func newCourier(s *Site, hook Webhook) *dispatcher {
+func newDispatcher(s *Site, hook Webhook) *dispatcher {
 	return &dispatcher{store: s.store, site: s, hook: hook, wake: make(chan struct{}, 1), client: &http.Client{
 		Transport: hook.Transport, Timeout: webhookTime,
-		// What a redirect leads to has not been agreed with anybody.
+		// Nobody has agreed to deliver to the target of a redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// lookNow has the queue looked at now.
-func (c *dispatcher) lookNow() {
+// notify has the queue read now.
+func (c *dispatcher) notify() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -142,7 +139,7 @@ func (c *dispatcher) run(ctx context.Context) {
 	tick := time.NewTicker(webhookPoll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if err := c.round(ctx, tick.C); err != nil && ctx.Err() == nil {
+		if err := c.deliverDue(ctx, tick.C); err != nil && ctx.Err() == nil {
 			c.site.options.Logger.Error("events not delivered", "error", err)
 		}
 		select {
@@ -153,25 +150,25 @@ func (c *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// due chooses, of each form, the oldest event in the queue, if it is its time.
-const due = selectEvents + ` WHERE d.status = 'pending' AND d.next_at <= ?
+// selectDue selects, of each form, the oldest event in the queue, if it is due.
+const selectDue = selectEvents + ` WHERE d.status = 'pending' AND d.next_at <= ?
   AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.status = 'pending' AND o.form = d.form AND o.seq < d.seq)
 ORDER BY d.next_at, e.seq LIMIT 20`
 
-// outcome is the end of an attempt; err is the database's.
+// outcome is that of an attempt; err is the database's.
 type outcome struct {
 	form string
 	err  error
 }
 
-// round delivers what is due until nothing is. Forms do not wait for each other:
-// of each, one event at a time is on its way. After an error it waits for those only.
-func (c *dispatcher) round(ctx context.Context, tick <-chan time.Time) (failed error) {
+// deliverDue delivers due events until there are none. Forms do not wait for each other: of each, one event at a time is
+// under way. After an error it starts no more, and waits for those.
+func (c *dispatcher) deliverDue(ctx context.Context, tick <-chan time.Time) (failed error) {
 	busy := map[string]bool{}
 	done := make(chan outcome)
 	for {
 		if failed == nil {
-			failed = c.start(ctx, busy, done)
+			failed = c.startDue(ctx, busy, done)
 		}
 		if len(busy) == 0 {
 			return failed
@@ -186,9 +183,9 @@ func (c *dispatcher) round(ctx context.Context, tick <-chan time.Time) (failed e
 	}
 }
 
-// start sends what is due on its way, as far as its forms are not busy.
-func (c *dispatcher) start(ctx context.Context, busy map[string]bool, done chan<- outcome) error {
-	rows, err := c.store.db.QueryContext(ctx, due, c.store.now().UnixMilli())
+// startDue starts the delivery of due events whose forms are not busy.
+func (c *dispatcher) startDue(ctx context.Context, busy map[string]bool, done chan<- outcome) error {
+	rows, err := c.store.db.QueryContext(ctx, selectDue, c.store.now().UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -203,8 +200,8 @@ func (c *dispatcher) start(ctx context.Context, busy map[string]bool, done chan<
 	return err
 }
 
-// deliver tries once to deliver an event, and notes what came of it. A try that
-// the end of the site cut short is none.
+// deliver tries once to deliver an event, and stores the outcome. An attempt that the end of the site cut short does not
+// count.
 func (c *dispatcher) deliver(ctx context.Context, e Event) error {
 	before := e.Delivery.Attempts
 	wait, failed := c.send(ctx, e)
@@ -222,7 +219,7 @@ func (c *dispatcher) deliver(ctx context.Context, e Event) error {
 		next = now.Add(max(wait, retryDelay(d.Attempts)))
 		d.Status, d.Error, d.Next = DeliveryPending, failed.Error(), &Stamp{next}
 	}
-	// A replay in the meantime counts from its own beginning.
+	// A replay in the meantime has reset the attempts.
 	const note = `UPDATE deliveries SET status = ?, attempts = ?, at = ?, next_at = ?, error = ?
 WHERE seq = ? AND attempts = ? AND status = 'pending'`
 	c.store.writing.Lock()
@@ -234,14 +231,14 @@ WHERE seq = ? AND attempts = ? AND status = 'pending'`
 		return err
 	}
 	e.Delivery = d
-	c.site.events.publishDelivery(e)
+	c.site.events.publishUpdate("delivery", e)
 	if c.site.options.OnDelivery != nil {
 		c.site.options.OnDelivery(e)
 	}
 	return nil
 }
 
-// retryDelay is how long to wait after so many failures.
+// retryDelay returns the pause after so many failures.
 func retryDelay(failures int) time.Duration {
 	wait := webhookPause
 	for range failures - 1 {
@@ -250,7 +247,7 @@ func retryDelay(failures int) time.Duration {
 	return wait
 }
 
-// errGone is the answer 410: the receiver wants no more.
+// errGone is the response 410: the receiver wants no more events.
 var errGone = errors.New("the webhook answered 410 Gone")
 
 // delivered is the body of a delivery.
@@ -267,7 +264,7 @@ type eventData struct {
 	Fields Fields `json:"fields"`
 }
 
-// send posts an event. wait is how long the receiver asks not to be asked again.
+// send posts an event. wait is the Retry-After of the receiver.
 func (c *dispatcher) send(ctx context.Context, e Event) (wait time.Duration, err error) {
 	body, err := marshal(delivered{e.Name, e.CreatedAt, eventData{e.ID, e.LeadID, e.Form, e.Fields}})
 	if err != nil {
@@ -303,15 +300,15 @@ func (c *dispatcher) send(ctx context.Context, e Event) (wait time.Duration, err
 	return wait, fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 }
 
-// sign is the signature v1 of a delivery: base64 of the HMAC-SHA256 of id, time and body.
+// sign returns the signature v1 of a delivery: base64 of the HMAC-SHA256 of id, time and body.
 func sign(secret []byte, id, at string, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// retryAfter reads a Retry-After, which is a number of seconds or a date (RFC 9110,
-// 10.2.3); 0 for anything else. More than the longest pause is not waited.
+// retryAfter reads a Retry-After, a number of seconds or a date (RFC 9110, 10.2.3), at most webhookMost; 0 for anything
+// else.
 func retryAfter(text string, now time.Time) time.Duration {
 	if at, err := http.ParseTime(text); err == nil {
 		return min(max(at.Sub(now), 0), webhookMost)

@@ -148,7 +148,7 @@ func newPosts(t *testing.T, hook *receiver) *posts {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p.dispatcher = newCourier(s, Webhook{URL: hook.URL, Secret: testSecret})
+	p.dispatcher = newDispatcher(s, Webhook{URL: hook.URL, Secret: testSecret})
 	return p
 }
 
@@ -166,7 +166,7 @@ func (p *posts) lead(t *testing.T, form, name string, events ...string) []Event 
 
 func (p *posts) deliverNow(t *testing.T) {
 	t.Helper()
-	if err := p.round(t.Context(), nil); err != nil {
+	if err := p.deliverDue(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -314,12 +314,12 @@ func TestWebhookFormsDoNotWait(t *testing.T) {
 	first, second := p.lead(t, "slow", "one", EventLeadCaptured)[0], p.lead(t, "slow", "two", EventLeadCaptured)[0]
 	quick := p.lead(t, "quick", "one", EventLeadCaptured)[0]
 	done := make(chan error)
-	go func() { done <- p.round(t.Context(), nil) }()
+	go func() { done <- p.deliverDue(t.Context(), nil) }()
 	if id := <-arrived; id != quick.ID {
 		t.Errorf("%s came first", id)
 	}
 	later := p.lead(t, "later", "one", EventLeadCaptured)[0]
-	p.lookNow()
+	p.notify()
 	if id := <-arrived; id != later.ID {
 		t.Errorf("%s came second", id)
 	}
@@ -356,7 +356,7 @@ func TestWebhookSurvivesTheEnd(t *testing.T) {
 		cancel()
 		return nil, ctx.Err()
 	})
-	if err := p.round(ctx, nil); !errors.Is(err, context.Canceled) {
+	if err := p.deliverDue(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	left, err := p.store.Events(t.Context(), EventFilter{ID: event.ID})

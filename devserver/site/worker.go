@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// errNoWorker is what [Options.ErrorPage] gets when the manifest names an entry
-// and the revision has no Worker.
+// errNoWorker goes to [Options.ErrorPage] when the manifest names an entry and the revision has no Worker.
 var errNoWorker = errors.New("the site has no running Worker")
 
 // Headers that tell a Worker who is signed in.
@@ -30,7 +29,7 @@ func (x *exchange) callWorker() {
 		err = worker.Serve(w, r)
 		if broke := x.ended.Load(); broke != nil && err == nil {
 			x.failure = "the answer broke off: " + broke.Message
-			panic(http.ErrAbortHandler) // a part must not look like the whole
+			panic(http.ErrAbortHandler) // a partial response must not look complete
 		}
 		if err == nil {
 			done()
@@ -42,14 +41,14 @@ func (x *exchange) callWorker() {
 	}
 	x.failure = err.Error()
 	if x.out.status != 0 {
-		panic(http.ErrAbortHandler) // the promise not to write before an error was broken
+		panic(http.ErrAbortHandler) // the Worker broke its promise not to write before an error
 	}
 	h := x.out.Header()
 	meter := h["Server-Timing"]
 	clear(h)
 	if x.showsHints() {
 		h[headerRequestID] = []string{x.id}
-		if n := len(meter); n > 0 { // what is before the meter is the Worker's own
+		if n := len(meter); n > 0 { // the values before the meter are the Worker's own
 			h["Server-Timing"] = meter[n-1:]
 		}
 	}
@@ -60,8 +59,8 @@ func (x *exchange) callWorker() {
 	x.refuse(refuse(http.StatusInternalServerError, "worker_failed", "the site's code failed to answer"))
 }
 
-// workerRequest is the request as the Worker may see it: canonical, and with no
-// header that speaks in the platform's name except our own.
+// workerRequest returns the request as the Worker sees it: canonical, and without headers that speak in the platform's
+// name except our own.
 func (x *exchange) workerRequest() *http.Request {
 	r := x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, x))
 	u := &url.URL{Path: x.path.decoded, RawQuery: x.path.query, ForceQuery: x.path.hasQuery && x.path.query == ""}
@@ -69,7 +68,7 @@ func (x *exchange) workerRequest() *http.Request {
 		u.RawPath = x.path.escaped
 	}
 	r.URL, r.RequestURI = u, x.path.Target()
-	r.Header = x.site.cleanHeader(x.r.Header, x.gated)
+	r.Header = cleanHeader(x.r.Header, x.gated)
 	if x.gated {
 		r.Header[headerMemberID] = []string{headerText(x.member.ID)}
 		r.Header[headerMemberEmail] = []string{headerText(x.member.Email)}
@@ -78,9 +77,9 @@ func (x *exchange) workerRequest() *http.Request {
 	return r
 }
 
-// cleanHeader drops the headers that are ours to set and the session cookie. It
-// copies only when there is something to change.
-func (s *Site) cleanHeader(h http.Header, always bool) http.Header {
+// cleanHeader drops the headers that only the platform may set, and the session cookie. It copies only when there is
+// something to change.
+func cleanHeader(h http.Header, always bool) http.Header {
 	dirty := always || h["Cookie"] != nil
 	for name := range h {
 		dirty = dirty || internalHeader(name)
@@ -100,8 +99,8 @@ func (s *Site) cleanHeader(h http.Header, always bool) http.Header {
 	return clean
 }
 
-// internalHeader reports whether only the platform, or a proxy of its, may set a
-// header. An underscore counts as a hyphen, as it does for many programs.
+// internalHeader reports whether only the platform, or a proxy of its own, may set a header. An underscore counts as a
+// hyphen, as it does for many programs.
 func internalHeader(name string) bool {
 	if len(name) < 3 || name[0]|0x20 != 'x' && name[0]|0x20 != 'c' {
 		return false
@@ -119,7 +118,7 @@ func internalHeader(name string) bool {
 	return false
 }
 
-// headerText keeps a value inside its header line. Header values carry UTF-8 as it is.
+// headerText removes control characters from a header value, which carries UTF-8 as it is.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

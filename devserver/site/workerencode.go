@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// This file compresses what Workers answer, as Cloudflare's edge does: text, for
-// who takes that, unless the Worker has encoded it, forbids it, or sends events.
+// This file compresses the text responses of Workers, as Cloudflare's edge does, unless the Worker has encoded the
+// response, forbids it, or sends events.
 
 // encoder compresses a stream.
 type encoder interface {
@@ -21,7 +21,7 @@ type encoder interface {
 	Reset(w io.Writer)
 }
 
-// encoders keeps those that are done for others to use: a new one costs more than a short answer.
+// encoders pools encoders: a new one costs more than a short response.
 var encoders [len(codings)]sync.Pool
 
 func encoderFor(at int, w io.Writer) (encoder, error) {
@@ -32,19 +32,19 @@ func encoderFor(at int, w io.Writer) (encoder, error) {
 	return codings[at].encode(w)
 }
 
-// workerResponse is where a Worker writes. The head waits until it is known whether
-// the body is long enough to be compressed.
+// workerResponse is the ResponseWriter of a Worker. It holds the head back until the body is known to be long enough to
+// be compressed.
 type workerResponse struct {
 	out    *recorder
-	at     int // the coding that the client likes best
+	at     int // the coding that the client prefers
 	head   bool
-	status int // of the head that waits, 0 for none
+	status int // of the head that is held back, 0 for none
 	held   []byte
-	e      encoder // nil for as it is
-	dirty  bool    // something was written to e
+	e      encoder // nil without compression
+	dirty  bool    // e has unflushed input
 }
 
-// workerWriter is what the Worker writes to. done ends an answer that did not break off.
+// workerWriter returns the ResponseWriter for the Worker. done ends a response that did not break off.
 func (x *exchange) workerWriter() (w http.ResponseWriter, done func()) {
 	at := bestCoding(x.r.Header["Accept-Encoding"])
 	if at < 0 || x.r.Context().Value(plainKey{}) != nil {
@@ -60,7 +60,7 @@ func (a *workerResponse) Header() http.Header { return a.out.Header() }
 // Unwrap serves http.ResponseController.
 func (a *workerResponse) Unwrap() http.ResponseWriter { return a.out }
 
-// WriteHeader keeps the head of an answer that may be compressed.
+// WriteHeader holds the head back if the response may be compressed.
 func (a *workerResponse) WriteHeader(status int) {
 	if a.status != 0 || a.out.status != 0 {
 		return
@@ -75,7 +75,7 @@ func (a *workerResponse) WriteHeader(status int) {
 	}
 }
 
-// isCompressible reports whether an answer may be compressed, whatever its length.
+// isCompressible reports whether a response may be compressed, whatever its length.
 func isCompressible(status int, h http.Header) bool {
 	switch status {
 	case http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent, http.StatusNotModified:
@@ -91,7 +91,7 @@ func isCompressible(status int, h http.Header) bool {
 		!strings.Contains(strings.ToLower(strings.Join(h["Cache-Control"], ",")), "no-transform")
 }
 
-// begin writes the head that waits.
+// begin writes the head that was held back.
 func (a *workerResponse) begin(compress bool) {
 	status := a.status
 	a.status = 0
@@ -104,8 +104,8 @@ func (a *workerResponse) begin(compress bool) {
 	a.out.WriteHeader(status)
 }
 
-// encode says in the headers that the body is compressed. The same contents may be
-// other bytes next time, so that the tag is a weak one (RFC 9110, section 8.8.1).
+// encode sets the headers of a compressed body. The same contents may compress to other bytes next time, so the entity
+// tag becomes weak (RFC 9110, section 8.8.1).
 func (a *workerResponse) encode(e encoder) {
 	h := a.Header()
 	if !a.head {
@@ -145,7 +145,7 @@ func (a *workerResponse) Write(p []byte) (int, error) {
 	return a.e.Write(p)
 }
 
-// release lets the head and the beginning of the body go.
+// release writes the head and the beginning of the body.
 func (a *workerResponse) release(compress bool) error {
 	held := a.held
 	a.held = nil
@@ -157,7 +157,7 @@ func (a *workerResponse) release(compress bool) error {
 	return err
 }
 
-// FlushError sends what there is: whoever flushes streams.
+// FlushError sends what was written so far: a Worker that flushes streams.
 func (a *workerResponse) FlushError() error {
 	if a.status == 0 && a.out.status == 0 {
 		a.WriteHeader(http.StatusOK)
@@ -175,19 +175,19 @@ func (a *workerResponse) FlushError() error {
 	return http.NewResponseController(a.out.ResponseWriter).Flush()
 }
 
-// Flush is FlushError for those who ask the old way.
+// Flush implements http.Flusher.
 func (a *workerResponse) Flush() { _ = a.FlushError() }
 
-// Hijack hands over the connection, after what was written.
+// Hijack takes over the connection, after what was written.
 func (a *workerResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if a.status != 0 {
-		_ = a.release(false) // the connection tells what becomes of it
+		_ = a.release(false) // the connection reports its own errors
 	}
-	a.e = nil // whatever it would end with is not for the connection
+	a.e = nil // the end of its stream is not for the connection
 	return a.out.Hijack()
 }
 
-// finish ends the body. Nobody is left to be told of an error.
+// finish ends the body. Errors have no reader any more.
 func (a *workerResponse) finish() {
 	if a.status != 0 {
 		_ = a.release(a.head && a.Header().Get("Content-Length") == "")

@@ -12,15 +12,14 @@ import (
 	"github.com/pages-toolchain/pages/devserver/pairing"
 )
 
-// This file keeps visitors from beyond this machine to the site: where [Options.Pairing] is
-// set, they find nothing of what is the author's, and sign in once the author lets their
-// browser.
+// This file restricts clients beyond this machine where [Options.Pairing] is set: they reach the site, but no tool of
+// its author's, and sign in once the author has paired their browser.
 
-// forEveryone lists what is under "/__pages/" for visitors from beyond this machine too, beside the forms.
+// forEveryone lists the paths under "/__pages/" that clients beyond this machine reach too, beside the forms.
 var forEveryone = map[string]bool{"sign-in": true, "sign-out": true, "reload": true, "reload.js": true}
 
-// findOrigin finds out whether a request comes from beyond this machine. What a Worker asks of its
-// own site comes from where its visitor does.
+// findOrigin finds out whether a request comes from beyond this machine. A Worker's request to its own site comes from
+// where the Worker's client is.
 func (x *exchange) findOrigin() {
 	if x.site.options.Pairing == nil {
 		return
@@ -35,38 +34,35 @@ func (x *exchange) findOrigin() {
 	}
 }
 
-// showsHints reports whether the author is the one who reads what is answered.
+// showsHints reports whether the author of the site reads the response.
 func (x *exchange) showsHints() bool { return x.site.options.DevHints && x.visit == nil }
 
-// signedInMember returns who sent the request, nil for nobody. From beyond this machine only a paired
-// browser is somebody.
+// signedInMember returns the member who sent the request, nil if signed out. Beyond this machine only a paired browser
+// may be signed in.
 func (x *exchange) signedInMember() (*Member, error) {
-	if !x.mayBeSomebody() {
-		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
+	if !x.maySignIn() {
+		return nil, nil //nolint:nilnil // signed out is no error
 	}
 	return x.site.signedInMember(x.r)
 }
 
-func (x *exchange) mayBeSomebody() bool {
+func (x *exchange) maySignIn() bool {
 	return x.visit == nil || x.site.options.Pairing.Paired(x.site.sessions.pairingToken(x.r))
 }
 
-// pairPage is the page that asks for a code.
+// pairPage asks for a pairing code.
 type pairPage struct {
 	signInPage
-	Browser int // as the author is told
+	Browser int // its number, which the author's terminal shows too
 }
 
-// pair shows the page that asks for a pairing code, or takes one.
+// pair shows the page that asks for a pairing code, or takes a code.
 func (x *exchange) pair() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
-		query, err := url.ParseQuery(x.path.query)
-		if err != nil {
-			x.refuse(refuse(http.StatusBadRequest, "query_malformed", "the query of this address is malformed"))
-			return
-		}
+		query, ok := x.readQuery()
 		switch {
+		case !ok:
 		case isPrefetch(x.r):
 			x.refuse(refuse(http.StatusServiceUnavailable, "prefetched", "this page is for who goes to it"))
 		case x.r.Method == http.MethodHead:
@@ -75,27 +71,27 @@ func (x *exchange) pair() {
 			x.askForCode(http.StatusOK, query.Get("next"), "")
 		}
 	case http.MethodPost:
-		x.r.Body = http.MaxBytesReader(x.out.ResponseWriter, x.r.Body, maxFieldBytes)
-		if err := x.r.ParseForm(); err != nil {
-			x.refuse(refuse(http.StatusBadRequest, "form_malformed", "the sign-in form is malformed"))
-			return
+		if x.readSignInForm("the sign-in form is malformed") {
+			x.enterCode(x.r.PostForm)
 		}
-		x.enterCode(x.r.PostForm)
 	default:
 		x.refuseMethod("GET, HEAD, POST")
 	}
 }
 
-// askForCode has the author be shown a code for this browser, and asks its visitor for that.
+// askForCode has the author's terminal show a code for this browser, and shows the page that asks for it.
 func (x *exchange) askForCode(status int, next, problem string) {
 	sessions, codes := x.site.sessions, x.site.options.Pairing
 	fresh, browser, err := codes.Ask(sessions.pairingToken(x.r), x.visit.Host, x.visit.Client)
 	if busy, ok := errors.AsType[*pairing.BusyError](err); ok {
-		after := int(math.Ceil(busy.After.Seconds()))
-		x.out.Header().Set("Retry-After", strconv.Itoa(after))
+		minutes := "a minute"
+		if busy.After > time.Minute {
+			minutes = strconv.Itoa(int(math.Ceil(busy.After.Minutes()))) + " minutes"
+		}
+		x.out.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.After.Seconds()))))
 		x.refuse(refuse(
 			http.StatusTooManyRequests, "too_many_codes",
-			"too many browsers asked for a code here, try again in "+inMinutes(busy.After),
+			"too many browsers asked for a code here, try again in "+minutes,
 		))
 		return
 	}
@@ -114,14 +110,7 @@ func (x *exchange) writePairPage(status, browser int, next, problem string) {
 	x.writePage(status, "pair", pairPage{page, browser})
 }
 
-func inMinutes(d time.Duration) string {
-	if d <= time.Minute {
-		return "a minute"
-	}
-	return strconv.Itoa(int(math.Ceil(d.Minutes()))) + " minutes"
-}
-
-// enterCode pairs the browser that was told its code, and leads to where one signs in.
+// enterCode pairs a browser that sends its code, and redirects to the sign-in page.
 func (x *exchange) enterCode(form url.Values) {
 	next := localTarget(form.Get("next"))
 	if !form.Has("code") {
@@ -130,7 +119,11 @@ func (x *exchange) enterCode(form url.Values) {
 	}
 	fresh, err := x.site.options.Pairing.Enter(x.site.sessions.pairingToken(x.r), form.Get("code"))
 	if wrong, ok := errors.AsType[*pairing.WrongError](err); ok && wrong.Left > 0 {
-		x.askForCode(http.StatusUnprocessableEntity, next, "that is not the code, "+count(wrong.Left, "try", "tries")+" left")
+		tries := "1 try is"
+		if wrong.Left > 1 {
+			tries = strconv.Itoa(wrong.Left) + " tries are"
+		}
+		x.askForCode(http.StatusUnprocessableEntity, next, "that is not the code, "+tries+" left")
 		return
 	}
 	if err != nil {
@@ -143,11 +136,4 @@ func (x *exchange) enterCode(form url.Values) {
 		return
 	}
 	x.seeOther(reservedPrefix + "/sign-in?next=" + url.QueryEscape(next))
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one + " is"
-	}
-	return strconv.Itoa(n) + " " + many + " are"
 }
