@@ -14,40 +14,37 @@ import (
 	"time"
 )
 
-// This file bounds what strangers can hold open: how many connections there
-// are, and how long one may refuse to read what it asked for. What a connection
-// brings is read under the rules of the file of framing.
+// This file bounds how many connections clients hold open, and how long one may refuse to read its response. framing.go
+// has the rules for their requests.
 
 const (
 	maxConns = 256 // of all listeners together
-	// A client may keep the writer waiting for stalledWrite. What it reads earns
-	// it time again, a second for every writeRate bytes, up to that much.
+	// A client may keep the writer waiting for stalledWrite. Reading earns it time again, a second for every writeRate
+	// bytes, up to that much.
 	stalledWrite = 30 * time.Second
 	writeRate    = 1 << 10
-	// halfClosed is how long a request may go on for a client that has said it
-	// sends no more. From afar nobody can tell one that waits for its answer from one
-	// that went away, until something is written.
+	// halfClosed is how long a request may go on for a client that has closed its sending side. A remote client that
+	// waits for its response looks like one that went away, until something is written.
 	halfClosed = 2 * time.Second
-	// How much is written, or sent of a file, under one deadline. Who reads more
-	// slowly than leastRead in stalledWrite is ended.
+	// writeChunk is how much is written, or sent of a file, under one deadline. A client that reads less than leastRead
+	// in stalledWrite is disconnected.
 	writeChunk = 256 << 10
 	leastRead  = 64 << 10
-	// A refused client gets lingerTime to read why; what it still sends, up to
-	// lingerBytes, is thrown away. Closing at once would take the answer back.
+	// A refused client gets lingerTime to read why; what it still sends, up to lingerBytes, is discarded. Closing at
+	// once would take the response back.
 	lingerTime  = 250 * time.Millisecond
 	lingerBytes = 256 << 10
-	// spoil spoils whatever is unfinished: it ends no request line, header, chunk
-	// or trailer well, and what is left of it then is too short for a request.
+	// spoil breaks any unfinished request: it is no valid end of a request line, header, chunk or trailer, and its rest
+	// is too short for another request.
 	spoil = "\x00\r\n\r\n"
 
 	busyReply = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n" +
 		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
 )
 
-// connPool counts the connections of all listeners. When it is full, a new
-// connection takes the place of the longest-standing one that no request runs
-// on, so idle or half-open sockets never keep the author out. After those it takes the
-// place of one whose request waits for the rest of its body: see slowest.
+// connPool counts the connections of all listeners. When it is full, a new connection evicts the oldest one without a
+// running request, so that idle or half-open sockets never keep the author out; then one whose request waits for the
+// rest of its body: see slowest.
 type connPool struct {
 	max   int
 	now   func() time.Time
@@ -66,12 +63,20 @@ func (p *connPool) admit(c net.Conn) *conn {
 	p.mu.Lock()
 	var evicted *conn
 	if p.open.Len() >= p.max {
-		if evicted = p.oldestFree(); evicted == nil {
+		for e := p.open.Front(); e != nil && evicted == nil; e = e.Next() {
+			if idle, ok := e.Value.(*conn); ok && !idle.busy.Load() {
+				evicted = idle
+			}
+		}
+		if evicted == nil {
 			evicted = p.slowest()
 		}
 		if evicted == nil {
 			p.mu.Unlock()
-			p.refuse(c)
+			if c.SetWriteDeadline(p.now().Add(time.Second)) == nil {
+				_, _ = io.WriteString(c, busyReply) // a courtesy: the connection ends either way
+			}
+			_ = c.Close()
 			return nil
 		}
 		p.forget(evicted)
@@ -80,23 +85,14 @@ func (p *connPool) admit(c net.Conn) *conn {
 	member.place = p.open.PushBack(member)
 	p.mu.Unlock()
 	if evicted != nil {
-		_ = evicted.Conn.Close() // it is being thrown out: nobody is left to hear of an error
+		_ = evicted.Conn.Close() // its user has gone
 	}
 	return member
 }
 
-func (p *connPool) oldestFree() *conn {
-	for e := p.open.Front(); e != nil; e = e.Next() {
-		if c, ok := e.Value.(*conn); ok && !c.busy.Load() {
-			return c
-		}
-	}
-	return nil
-}
-
-// slowest is, of the connections whose requests wait for the rest of their bodies, the one
-// that has brought nothing for longest, of the address that has the most of them. Who sends
-// steadily waits for moments only. The caller holds the lock.
+// slowest returns, of the connections whose requests wait for the rest of their bodies, the one that has sent nothing
+// for longest, of the address that has the most of them. A client that sends steadily waits for moments only. The caller
+// holds the lock.
 func (p *connPool) slowest() (slowest *conn) {
 	of, most := map[netip.Addr]int{}, 0
 	for e := p.open.Front(); e != nil; e = e.Next() {
@@ -118,19 +114,12 @@ func (p *connPool) slowest() (slowest *conn) {
 	return slowest
 }
 
-// forget forgets c. The caller holds the lock.
+// forget removes c from the pool. The caller holds the lock.
 func (p *connPool) forget(c *conn) {
 	if c.place != nil {
 		p.open.Remove(c.place)
 		c.place = nil
 	}
-}
-
-func (p *connPool) refuse(c net.Conn) {
-	if c.SetWriteDeadline(p.now().Add(time.Second)) == nil {
-		_, _ = io.WriteString(c, busyReply) // a courtesy: the connection ends either way
-	}
-	_ = c.Close()
 }
 
 type pooledListener struct {
@@ -151,28 +140,27 @@ func (l *pooledListener) Accept() (net.Conn, error) {
 	}
 }
 
-// conn is one connection of the pool. Only the time that a client keeps a writer
-// waiting counts against it, so that long streams do not end.
+// conn is one connection of the pool. Only the time that a client keeps a writer waiting counts against it, so that long
+// streams do not end.
 type conn struct {
 	net.Conn
 	pool    *connPool
 	place   *list.Element // under pool.mu; nil once dropped
 	busy    atomic.Bool   // a request is under way
 	framing framing       // of the one goroutine that reads
-	taken   atomic.Bool   // a handler has it, for another protocol
+	taken   atomic.Bool   // a handler has hijacked it
 	came    atomic.Int64  // how many bytes were read
 	silent  atomic.Int64  // since when a reader waits for more of a body, in Unix nanoseconds; 0 while none does
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
-	waited  atomic.Int64  // how much of stalledWrite the client has used up
+	waited  atomic.Int64  // how much of stalledWrite the client has used
 	woken   chan struct{} // the read deadline changed, or the connection was closed
 	closed  atomic.Bool
 	overdue atomic.Bool // the read deadline has passed
 }
 
-// Read reads for net/http. Where one request could be taken for two it goes on
-// with spoil, and ends. An error instead would also reach the handler of an
-// earlier request that is still running, as if its client had gone away.
+// Read reads for net/http. Where one request could be taken for two it goes on with spoil, and ends. An error instead
+// would also reach the handler of an earlier request that is still running, as if its client had gone away.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.refused.Load() {
 		if c.spoil == "" {
@@ -184,7 +172,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	n, err := c.read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
-		return 0, c.afterEnd()
+		return 0, c.awaitResponse()
 	}
 	n, broken := c.framing.advance(p[:n])
 	if broken == nil {
@@ -198,7 +186,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// read reads what the client sends, and notes while it waits for more of a body.
+// read reads from the client, and notes while it waits for more of a body.
 func (c *conn) read(p []byte) (int, error) {
 	if c.framing.inBody() {
 		c.silent.Store(c.pool.now().UnixNano())
@@ -209,7 +197,7 @@ func (c *conn) read(p []byte) (int, error) {
 	return n, err
 }
 
-// peer is the address of the other end, without its port; the zero Addr when it has none.
+// peer returns the address of the client without its port; the zero Addr when it has none.
 func (c *conn) peer() netip.Addr {
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil {
@@ -218,35 +206,34 @@ func (c *conn) peer() netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// afterEnd is what a reader is told once the client sends no more. A client whose
-// request is still running may wait for the answer, and gets some time for that:
-// net/http would end the request at once.
-func (c *conn) afterEnd() error {
+// awaitResponse delays the error of a reader once the client has closed its sending side: a client whose request is
+// still running may wait for the response, and net/http would end the request at once.
+func (c *conn) awaitResponse() error {
 	if c.framing.part != startLine || len(c.framing.line) > 0 {
 		return io.EOF // in the middle of a request
 	}
-	patience := time.NewTimer(halfClosed)
-	defer patience.Stop()
-	look := time.NewTicker(peerPoll)
-	defer look.Stop()
+	deadline := time.NewTimer(halfClosed)
+	defer deadline.Stop()
+	poll := time.NewTicker(peerPoll)
+	defer poll.Stop()
 	for c.busy.Load() && !c.closed.Load() {
 		if c.overdue.Load() {
-			return os.ErrDeadlineExceeded // net/http needs the reader for something else
+			return os.ErrDeadlineExceeded // net/http wants the reader back
 		}
 		select {
 		case <-c.woken:
-		case <-look.C:
+		case <-poll.C:
 			if isOrphaned(c.Conn) {
 				return io.EOF
 			}
-		case <-patience.C:
+		case <-deadline.C:
 			return io.EOF
 		}
 	}
 	return io.EOF
 }
 
-// wake has afterEnd look again.
+// wake has awaitResponse look again.
 func (c *conn) wake() {
 	select {
 	case c.woken <- struct{}{}:
@@ -279,8 +266,7 @@ func (c *conn) Write(b []byte) (written int, err error) {
 	return written, err
 }
 
-// writePaced runs a write under the deadline that the client has left, and settles
-// what it used up and what it earned.
+// writePaced runs a write under the deadline that the client has left, and updates what it has used.
 func (c *conn) writePaced(write func() (int64, error)) error {
 	start := c.pool.now()
 	if err := c.SetWriteDeadline(start.Add(stalledWrite - time.Duration(c.waited.Load()))); err != nil {
@@ -295,8 +281,7 @@ func (c *conn) writePaced(write func() (int64, error)) error {
 	return err
 }
 
-// ReadFrom keeps the kernel's way of sending a file open, in pieces that each
-// have a deadline of their own.
+// ReadFrom lets the kernel send a file, in pieces that each have a deadline of their own.
 func (c *conn) ReadFrom(src io.Reader) (sent int64, err error) {
 	part, bounded := src.(*io.LimitedReader)
 	to, canSend := c.Conn.(io.ReaderFrom)
@@ -322,8 +307,7 @@ func (c *conn) ReadFrom(src io.Reader) (sent int64, err error) {
 	return sent, nil
 }
 
-// CloseWrite lets net/http end a refused request so that the client still
-// reads the answer.
+// CloseWrite lets net/http end a refused request so that the client still reads the response.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -331,29 +315,21 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// Close closes the connection and makes room in the pool.
+// Close closes the connection and leaves the pool. A refused client still reads the response.
 func (c *conn) Close() error {
 	c.pool.mu.Lock()
 	c.pool.forget(c)
 	c.pool.mu.Unlock()
 	c.closed.Store(true)
 	c.wake()
-	if c.refused.Load() {
-		c.closeGently()
+	if c.refused.Load() && c.CloseWrite() == nil && c.SetReadDeadline(c.pool.now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // its errors have no reader
 	}
 	return c.Conn.Close()
 }
 
-// closeGently ends a refused connection so that the client still reads the answer.
-func (c *conn) closeGently() {
-	if c.CloseWrite() == nil && c.SetReadDeadline(c.pool.now().Add(lingerTime)) == nil {
-		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // nobody is left to hear of an error
-	}
-}
-
-// trackState is the server's ConnState. A request is under way from before net/http listens for
-// what its client does meanwhile: a handler that said so would say it too late. A connection
-// that a handler has taken over goes through as it is; net/http reads no more by then.
+// trackState is the server's ConnState. It marks a request as running before net/http watches its client: a handler
+// would do so too late. A hijacked connection is no longer framed; net/http reads no more by then.
 func trackState(c net.Conn, state http.ConnState) {
 	member, ok := c.(*conn)
 	if !ok {
@@ -376,8 +352,8 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// withConn is the server's ConnContext: it lets [attend] find the connection, and
-// next the one that it was made of.
+// withConn returns the server's ConnContext: it lets endWithHandler find the connection, and gives next the one that was
+// accepted.
 func withConn(next func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, c net.Conn) context.Context {
 		if member, ok := c.(*conn); ok && next != nil {
@@ -387,18 +363,45 @@ func withConn(next func(context.Context, net.Conn) context.Context) func(context
 	}
 }
 
-// endWithHandler ends the request of a connection with its handler: one whose client does not take
-// the rest of the answer may be evicted. Until then it ends the context of a request whose
-// client has left.
+// endWithHandler ends the request of a connection with its handler: a connection whose client does not take the rest of
+// the response may be evicted. Until then it ends the context of a request whose client has left.
 func endWithHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 			defer c.busy.Store(false)
 			ctx, gone := context.WithCancel(r.Context())
 			defer gone()
-			defer c.missClient(ctx, gone)()
+			defer c.watchClient(ctx, gone)()
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// watchClient calls gone once the client of a request has left, until stop is called. net/http watches only after the
+// end of a body, and until the client sends its next request: a Worker that never reads its body, or a pipelined one,
+// would go on for a client that has left. A client that sends no more may still wait for its response: it gets
+// halfClosed for that, from when its last byte was read.
+func (c *conn) watchClient(ctx context.Context, gone func()) (stop func()) {
+	since, came := time.Duration(0), c.came.Load()
+	var timer *time.Timer
+	timer = time.AfterFunc(time.Hour, func() {
+		if ctx.Err() != nil || c.taken.Load() {
+			return
+		}
+		half, whole := hungUp(c.Conn)
+		switch now := c.came.Load(); {
+		case now != came:
+			since, came = 0, now
+		case half:
+			since += peerPoll
+		}
+		if whole || half && (since >= halfClosed || isOrphaned(c.Conn)) {
+			gone()
+			return
+		}
+		timer.Reset(peerPoll)
+	})
+	timer.Reset(peerPoll)
+	return func() { timer.Stop() }
 }

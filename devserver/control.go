@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// The paths a Hub answers. None of them is ever the site's own.
+// The paths of a Hub. None of them is ever the site's own.
 const (
 	controlRoot = "/__pages/"
 	uiPath      = "/__pages/ui/"
@@ -29,8 +29,8 @@ const (
 const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// ServeHTTP answers the dashboard, its files, the reload script and stream, and
-// GET /__pages/api/dev, and hands other paths under /__pages/api/ to the tools.
+// ServeHTTP answers the dashboard, its files, the reload script and stream, and GET /__pages/api/dev, and passes other
+// paths under /__pages/api/ to the tools.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -39,7 +39,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Security-Policy", dashboardPolicy)
 	head.Set("Referrer-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
-	if h.isTool(r.URL.Path) {
+	p := r.URL.Path
+	if h.tools != nil && strings.HasPrefix(p, toolsPath) && p != devPath && p != feedPath {
 		h.serveTool(w, r)
 		return
 	}
@@ -51,7 +52,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	switch p := r.URL.Path; {
+	switch {
 	case p == "/__pages":
 		http.Redirect(w, r, controlRoot, http.StatusTemporaryRedirect)
 	case p == controlRoot:
@@ -59,7 +60,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isForeign(r):
 		refuseForeign(w, r, "only the site's own pages may ask for this")
 	case p == scriptPath:
-		h.serveScript(w, r)
+		// Only pages of this site may read it: see isForeign, and Cross-Origin-Resource-Policy above.
+		h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.opener, "%STREAM%", streamPath))
 	case p == streamPath:
 		h.serveStream(w, r)
 	case p == feedPath:
@@ -77,22 +79,18 @@ func readOnly(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-func (h *Hub) isTool(p string) bool {
-	return h.tools != nil && strings.HasPrefix(p, toolsPath) && p != devPath && p != feedPath
-}
-
-// serveTool lets through who may use the tools. A page of another site can
-// neither read an answer nor learn the token, nor send the header that carries
-// it; and a form can neither send the header nor JSON. What sends nothing
-// need not say of which type it is.
+// serveTool checks who may use the tools. A page of another site can neither read a response nor learn the token, nor
+// send the header that carries it; and a form can send neither the header nor JSON. An empty body needs no content type.
 func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
-	said := r.Header.Get("Content-Type")
-	kind, _, _ := mime.ParseMediaType(said)
-	empty := said == "" && r.ContentLength == 0
+	contentType := r.Header.Get("Content-Type")
+	kind, _, _ := mime.ParseMediaType(contentType)
+	empty := contentType == "" && r.ContentLength == 0
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	authorized := bearer && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
 	switch {
 	case isForeign(r):
 		refuseForeign(w, r, "only the site's own pages may ask for this")
-	case !readOnly(r) && !h.hasToken(r.Header.Get("Authorization")):
+	case !readOnly(r) && !authorized:
 		site.Refuse(w, r, &site.RefusalError{
 			Status: http.StatusForbidden, Code: "token_needed", Message: "this changes something, and needs the token of this run",
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
@@ -107,12 +105,6 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasToken reports whether an Authorization header carries the token.
-func (h *Hub) hasToken(authorization string) bool {
-	token, ok := strings.CutPrefix(authorization, "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
-}
-
 func notFound(w http.ResponseWriter, r *http.Request) {
 	site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "not_found", Message: "there is no page at this address"})
 }
@@ -121,18 +113,20 @@ func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 	site.Refuse(w, r, &site.RefusalError{Status: http.StatusForbidden, Code: "foreign_origin", Message: why})
 }
 
-// isForeign reports whether another site's page makes the request. Clients that
-// are no browsers send none of these headers and are let through.
+// isForeign reports whether another site's page makes the request. Clients that are no browsers send none of these
+// headers and are let through.
 func isForeign(r *http.Request) bool {
-	host := site.RequestedHost(r)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 	default:
 		return true
 	}
 	for _, name := range []string{"Origin", "Referer"} {
-		if from := r.Header.Get(name); from != "" && !sameHost(from, host) {
-			return true
+		if from := r.Header.Get(name); from != "" {
+			u, err := url.Parse(from)
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, site.RequestedHost(r)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -147,15 +141,10 @@ func ownPage(r *http.Request) bool {
 		r.Header.Get("Origin") != "" || r.Header.Get("Referer") != ""
 }
 
-func sameHost(address, host string) bool {
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
-}
-
 // serveUI sends one embedded file.
 func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 	if name == "problem.html" || name == "problem.css" || name == "reload.js" {
-		notFound(w, r) // parts of other answers
+		notFound(w, r) // parts of other responses
 		return
 	}
 	var fill *strings.Replacer
@@ -163,13 +152,6 @@ func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 		fill = strings.NewReplacer("%TOKEN%", h.token) // the page may not be framed, nor read by another site
 	}
 	h.serveEmbedded(w, r, name, fill)
-}
-
-// serveScript sends the reload script with what opens the stream. The
-// response is readable by this site's pages only: see foreign and the
-// Cross-Origin-Resource-Policy above.
-func (h *Hub) serveScript(w http.ResponseWriter, r *http.Request) {
-	h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.opener, "%STREAM%", streamPath))
 }
 
 func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string, fill *strings.Replacer) {
@@ -186,7 +168,7 @@ func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string,
 
 // stateDocument is GET /__pages/api/dev.
 type stateDocument struct {
-	OK         bool       `json:"ok"`      // the last build is the one being served
+	OK         bool       `json:"ok"`      // the last build is being served
 	Version    int64      `json:"version"` // of the revision being served; 0 before the first
 	Build      int64      `json:"build"`   // number of the last build
 	TookMs     float64    `json:"took_ms"`
@@ -197,7 +179,7 @@ type stateDocument struct {
 	Info       Info       `json:"info"`
 }
 
-// state is the document as of now. The caller holds the lock.
+// state returns the document. The caller holds the lock.
 func (h *Hub) state() stateDocument {
 	return stateDocument{
 		OK: !h.failed, Version: h.version, Build: h.build,
@@ -220,6 +202,6 @@ func (h *Hub) serveState(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(data) // the client is gone, and nothing is left to tell it
+		_, _ = w.Write(data) // the client may be gone
 	}
 }

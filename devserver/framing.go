@@ -6,18 +6,15 @@ import (
 	"strconv"
 )
 
-// This file reads along on every connection, before net/http does: where two
-// programs could disagree on where a request ends, one of them takes part of
-// its body for another request. net/http forgives some of that, such as a
-// length beside chunks or a line that goes on in the next one; here it ends
-// the connection (RFC 9112, sections 2.2, 5.2, 6.3 and 11.2).
+// This file parses every connection before net/http does: where two programs could disagree on where a request ends, one
+// of them takes part of its body for another request. net/http accepts some of that, such as a length beside chunks or a
+// folded header line; here it ends the connection (RFC 9112, sections 2.2, 5.2, 6.3 and 11.2).
 
-// maxFramingLine bounds the beginning of a line that is kept until its end
-// comes. net/http gives up on a head far earlier.
+// maxFramingLine bounds the beginning of a line that is stored until its end comes. net/http gives up on a head far
+// earlier.
 const maxFramingLine = 64 << 10
 
-// The ways in which a request can mean two things. Each is answered with 400,
-// and the connection is closed.
+// The ways in which a request can mean two things. Each gets a 400, and the connection is closed.
 var (
 	errBareLF      = errors.New("a line ends without a carriage return")
 	errControl     = errors.New("a line holds a carriage return or a zero byte")
@@ -30,8 +27,8 @@ var (
 	errEndlessLine = errors.New("a line has no end")
 )
 
-// framing follows the requests of one connection from head to body to head.
-// The zero value is at the beginning of a request.
+// framing follows the requests of one connection from head to body to head. The zero value is at the beginning of a
+// request.
 type framing struct {
 	part    part
 	left    int64  // bytes to come of a body or a chunk
@@ -39,11 +36,11 @@ type framing struct {
 	sized   bool   // the head gave a length
 	chunked bool   // the head announced chunks
 	modern  bool   // the head is one of HTTP/1.1
-	unknown bool   // the head announced a coding that is refused by whoever reads it
+	unknown bool   // the head announced a coding that net/http refuses
 	broken  error  // what ended it
 
-	// named lets a head of HTTP/1.1 with another coding than chunked through, and
-	// nothing after it: net/http has a status of its own for that.
+	// named lets a head of HTTP/1.1 with another coding than chunked through, and nothing after it: net/http has a
+	// status of its own for that.
 	named bool
 }
 
@@ -58,13 +55,12 @@ const (
 	chunkData
 	chunkEnd
 	trailerLine
-	unreadable // nothing may come: nobody knows where the body ends
-	unframed   // somebody took the connection over for another protocol
+	unreadable // nothing may come: the end of the body is unknown
+	unframed   // a handler has hijacked the connection
 )
 
-// advance reads p and returns how much of it may be read by others. An error
-// stays: what comes after it belongs to no request. The bytes before the error
-// never complete the request it is about.
+// advance parses p and returns how much of it net/http may read. An error is final: the bytes after it belong to no
+// request. The bytes before it never complete the request it is about.
 func (f *framing) advance(p []byte) (int, error) {
 	at := 0
 	for f.broken == nil && at < len(p) {
@@ -76,25 +72,39 @@ func (f *framing) advance(p []byte) (int, error) {
 		case sizedBody, chunkData:
 			n := min(f.left, int64(len(p)-at))
 			at += int(n)
-			if f.left -= n; f.left == 0 {
-				f.endData()
+			if f.left -= n; f.left > 0 {
+				continue
+			}
+			if f.part == chunkData {
+				f.part = chunkEnd
+			} else {
+				f.reset()
 			}
 		default:
 			end := bytes.IndexByte(p[at:], '\n')
-			if end < 0 {
-				f.keepStart(p[at:])
+			if end < 0 { // the beginning of a line
+				if len(f.line)+len(p)-at > maxFramingLine {
+					f.broken = errEndlessLine
+				} else {
+					f.line = append(f.line, p[at:]...)
+				}
 				return len(p), f.broken
 			}
-			f.broken = f.read(f.completeLine(p[at : at+end+1]))
+			line := p[at : at+end+1]
+			if len(f.line) > 0 {
+				line = append(f.line, line...) //nolint:gocritic // the room is used again
+				f.line = line[:0]
+			}
+			f.broken = f.read(line)
 			if at += end + 1; f.broken != nil {
-				at-- // without its end, nobody reads the line
+				at-- // without its end, net/http does not see the line
 			}
 		}
 	}
 	return at, f.broken
 }
 
-// inBody reports whether the next byte belongs to a body, or to what frames it.
+// inBody reports whether the next byte belongs to a body, or to its framing.
 func (f *framing) inBody() bool {
 	switch f.part {
 	case sizedBody, chunkSize, chunkData, chunkEnd, trailerLine:
@@ -104,37 +114,10 @@ func (f *framing) inBody() bool {
 	return false
 }
 
-// keepStart remembers the beginning of a line.
-func (f *framing) keepStart(start []byte) {
-	if len(f.line)+len(start) > maxFramingLine {
-		f.broken = errEndlessLine
-		return
-	}
-	f.line = append(f.line, start...)
-}
-
-// completeLine puts the end of a line to its beginning.
-func (f *framing) completeLine(end []byte) []byte {
-	if len(f.line) == 0 {
-		return end
-	}
-	line := append(f.line, end...) //nolint:gocritic // the room is used again
-	f.line = line[:0]
-	return line
-}
-
-func (f *framing) endData() {
-	if f.part == chunkData {
-		f.part = chunkEnd
-		return
-	}
-	f.reset()
-}
-
 // reset goes to the next request.
 func (f *framing) reset() { *f = framing{line: f.line, named: f.named} }
 
-// read takes in one line with its end.
+// read parses one line with its end.
 func (f *framing) read(line []byte) error {
 	line, ok := bytes.CutSuffix(line, []byte("\r\n"))
 	switch {
@@ -150,11 +133,18 @@ func (f *framing) read(line []byte) error {
 			f.part, f.modern = headerLine, bytes.HasSuffix(line, []byte(" HTTP/1.1"))
 		}
 	case headerLine:
-		if len(line) == 0 {
-			f.endHead()
-			return nil
+		switch {
+		case len(line) > 0:
+			return f.header(line)
+		case f.unknown:
+			f.part = unreadable
+		case f.chunked:
+			f.part = chunkSize
+		case f.left > 0:
+			f.part = sizedBody
+		default:
+			f.reset()
 		}
-		return f.header(line)
 	case trailerLine:
 		if len(line) == 0 {
 			f.reset()
@@ -173,21 +163,7 @@ func (f *framing) read(line []byte) error {
 	return nil
 }
 
-// endHead goes on to the body that the head announced.
-func (f *framing) endHead() {
-	switch {
-	case f.unknown:
-		f.part = unreadable
-	case f.chunked:
-		f.part = chunkSize
-	case f.left > 0:
-		f.part = sizedBody
-	default:
-		f.reset()
-	}
-}
-
-// cutHeader splits a header line, which may not be the continuation of another.
+// cutHeader splits a header line, which may not be folded.
 func cutHeader(line []byte) (name, value []byte, err error) {
 	if line[0] == ' ' || line[0] == '\t' {
 		return nil, nil, errFolded
@@ -199,17 +175,18 @@ func cutHeader(line []byte) (name, value []byte, err error) {
 	return name, value, nil
 }
 
-// header notes what a header line says of the body.
+// header reads what a header line says of the body.
 func (f *framing) header(line []byte) error {
 	name, value, err := cutHeader(line)
 	switch {
 	case err != nil:
 		return err
 	case bytes.EqualFold(name, []byte("Content-Length")):
-		if f.left, err = parseLength(value); err != nil || f.sized {
+		length, err := strconv.ParseUint(string(bytes.Trim(value, " \t")), 10, 63)
+		if err != nil || f.sized {
 			return errLength
 		}
-		f.sized = true
+		f.left, f.sized = int64(length), true //nolint:gosec // 63 bits
 	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		if f.chunked || !f.modern || !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
 			if f.named && f.modern {
@@ -226,13 +203,7 @@ func (f *framing) header(line []byte) error {
 	return nil
 }
 
-// parseLength reads digits and nothing else.
-func parseLength(value []byte) (int64, error) {
-	n, err := strconv.ParseUint(string(bytes.Trim(value, " \t")), 10, 63)
-	return int64(n), err
-}
-
-// chunk reads the line that begins a chunk; its extensions mean nothing to us.
+// chunk parses the line that begins a chunk; its extensions mean nothing to us.
 func (f *framing) chunk(line []byte) error {
 	digits, _, _ := bytes.Cut(line, []byte{';'})
 	size, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 63)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// LiveReload says what open pages do after a build.
+// LiveReload says how open pages react to a build.
 type LiveReload string
 
 // The modes of live reload. The zero value is Hot.
@@ -24,22 +24,20 @@ type HubOptions struct {
 	LiveReload LiveReload       // default Hot
 	Now        func() time.Time // default time.Now
 	Logger     *slog.Logger     // default none
-	// Tools answers the paths under "/__pages/api/" that the hub does not. Only
-	// requests of the site's own pages and of programs get there, and only with
-	// the token of this run when they may change something. Default 404.
+	// Tools answers the other paths under "/__pages/api/". It gets requests of the site's own pages and of programs
+	// only, and those that may change something only with the token of this run. Default 404.
 	Tools http.Handler
 }
 
-// Hub knows which version of the site is being served and what is wrong with
-// the newest one, and tells the open pages. As an http.Handler it answers the
-// dev server's own paths under /__pages/, and so is made before the site.
+// Hub holds the version of the site that is being served and the problems of the newest one, and updates the open pages.
+// As an http.Handler it answers the dev server's own paths under /__pages/, and so is made before the site.
 type Hub struct {
 	mode   LiveReload
 	now    func() time.Time
 	logger *slog.Logger
 	tools  http.Handler
-	token  string // opens the tools that change something
-	opener string // opens the reload stream; every page of the site has it
+	token  string // for the tools that change something
+	opener string // token of the reload stream; every page of the site has it
 	boot   string // names this run in entity tags
 
 	mu       sync.Mutex
@@ -51,20 +49,20 @@ type Hub struct {
 	info     Info
 	watching int
 	pages    audience // of the reload stream
-	guests   audience // the same, beyond this machine: they never take the author's places
+	guests   audience // the same, beyond this machine, with places of their own
 	viewers  audience // of the dashboard's stream
 	closed   bool
-	told     map[string]bool // directives that forbid the reload script
+	logged   map[string]bool // directives that forbid the reload script
 }
 
-// updateMessage tells pages that the site has a new version.
+// updateMessage announces a new version of the site.
 type updateMessage struct {
 	Type    Reload   `json:"type"`
 	Version int64    `json:"version"`
 	Paths   []string `json:"paths,omitempty"` // style sheets, when Type is "css"
 }
 
-// problemsMessage tells pages why the newest build is not served. An empty list takes that back.
+// problemsMessage says why the newest build is not served. An empty list withdraws that.
 type problemsMessage struct {
 	Build    int64     `json:"build"`
 	Problems []Problem `json:"problems"`
@@ -75,7 +73,7 @@ func NewHub(o HubOptions) *Hub {
 	h := &Hub{
 		mode: o.LiveReload, now: o.Now, logger: o.Logger, tools: o.Tools,
 		token: rand.Text(), opener: rand.Text(), boot: rand.Text()[:6],
-		pages: audience{}, guests: audience{}, viewers: audience{}, info: Describe(nil), told: map[string]bool{},
+		pages: audience{}, guests: audience{}, viewers: audience{}, info: Describe(nil), logged: map[string]bool{},
 	}
 	if h.mode == "" {
 		h.mode = Hot
@@ -89,11 +87,11 @@ func NewHub(o HubOptions) *Hub {
 	return h
 }
 
-// tellObstacle says in the log why a page will not reload, once for each directive that forbids it.
-func (h *Hub) tellObstacle(r *http.Request, o policyObstacle) {
+// logObstacle logs why a page will not reload, once for each directive that forbids it.
+func (h *Hub) logObstacle(r *http.Request, o policyObstacle) {
 	h.mu.Lock()
-	known := h.told[o.directive]
-	h.told[o.directive] = true
+	known := h.logged[o.directive]
+	h.logged[o.directive] = true
 	h.mu.Unlock()
 	if o.directive != "" && !known {
 		h.logger.Warn(
@@ -103,11 +101,10 @@ func (h *Hub) tellObstacle(r *http.Request, o policyObstacle) {
 	}
 }
 
-// Token is the secret of this run: "Authorization: Bearer TOKEN" opens the tools
-// that change something.
+// Token returns the secret of this run: tools that change something take "Authorization: Bearer TOKEN".
 func (h *Hub) Token() string { return h.token }
 
-// succeed records a build whose revision is being served, and tells the pages.
+// succeed records a build whose revision is being served, and updates the pages.
 func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Duration) Reload {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +125,7 @@ func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Dura
 	return update.Type
 }
 
-// fail records a build that came to nothing, and shows its problems to pages of the author's.
+// fail records a failed build, and shows its problems on pages of the author's.
 func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,8 +134,8 @@ func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.pages.broadcast(message{event: "problems", data: problemsMessage{build, problems}})
 }
 
-// join opens the reload stream of a page that holds the given version, which guests may look
-// at. It is nil when there are too many, or the server is closing.
+// join opens the reload stream of a page that holds the given version; a guest is beyond this machine. It is nil when
+// there are too many, or the server is closing.
 func (h *Hub) join(version int64, guest bool) *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,19 +192,21 @@ func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	h.pages.cutAll()
-	h.guests.cutAll()
-	h.viewers.cutAll()
+	for _, each := range []audience{h.pages, h.guests, h.viewers} {
+		for page := range each {
+			each.end(page)
+		}
+	}
 }
 
-// current is the version being served; 0 before the first.
+// current returns the version being served; 0 before the first.
 func (h *Hub) current() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.version
 }
 
-// failure returns the problems of the last build when it failed.
+// failure returns the problems of the last build, and whether it failed.
 func (h *Hub) failure() (build int64, problems []Problem, failed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

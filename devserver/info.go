@@ -1,15 +1,16 @@
 package devserver
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// Info is what the dashboard shows of a site beside its traffic.
+// Info describes a site on the dashboard, beside its traffic.
 type Info struct {
-	// Name is how the author calls the site, usually the folder's name.
+	// Name is usually the name of the folder.
 	Name string `json:"name"`
 	// Dir is the site's folder.
 	Dir      string    `json:"dir,omitempty"`
@@ -24,15 +25,15 @@ type Info struct {
 type Route struct {
 	Pattern string `json:"pattern"`
 	Access  string `json:"access"`
-	// Target is who answers: "worker" or "static".
+	// Target is "worker" or "static".
 	Target string `json:"target"`
 }
 
-// Binding is one thing the Worker finds in its environment.
+// Binding is one binding in the Worker's env.
 type Binding struct {
 	Name string `json:"name"` // "DB"
 	Kind string `json:"kind"` // "database"
-	// Detail says where it is or what is wrong with it: ".pages/state/site.db". Never a secret's value.
+	// Detail is a location or a problem: ".pages/state/site.db". Never a secret's value.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -55,9 +56,8 @@ func orEmpty[T any](some []T) []T {
 	return some
 }
 
-// Describe tells what a manifest says of itself. It names bindings as the
-// platform does by default (DB, PROJECT_DB, IMAGES, ASSETS), since a manifest
-// names only the bucket and the key-value namespace.
+// Describe returns the Info of a manifest. It names bindings as the platform does by default (DB, PROJECT_DB, IMAGES,
+// ASSETS), since a manifest names only the bucket and the key-value namespace.
 func Describe(m *manifest.Manifest) Info {
 	var info Info
 	if m == nil {
@@ -66,13 +66,14 @@ func Describe(m *manifest.Manifest) Info {
 	target := "static"
 	if m.Entry != "" {
 		target = "worker"
-		info.Limits = limitsOf(m.Limits)
+		for _, l := range limits.All() {
+			if n := l.Of(m.Limits); n > 0 {
+				info.Limits = append(info.Limits, Limit{Name: l.Title, Value: l.Amount(n)})
+			}
+		}
 	}
 	for _, r := range m.Routes {
-		access := r.Access
-		if access == "" {
-			access = manifest.Public
-		}
+		access := cmp.Or(r.Access, manifest.Public)
 		info.Routes = append(info.Routes, Route{Pattern: r.Pattern, Access: string(access), Target: target})
 	}
 	info.Bindings = bindings(m)
@@ -83,7 +84,7 @@ func Describe(m *manifest.Manifest) Info {
 	return info.withLists()
 }
 
-// withLists makes empty lists of missing ones: JSON has [] for them, never null.
+// withLists makes missing lists empty: JSON has [] for them, never null.
 func (i Info) withLists() Info {
 	i.Routes = orEmpty(i.Routes)
 	i.Bindings = orEmpty(i.Bindings)
@@ -91,16 +92,6 @@ func (i Info) withLists() Info {
 	i.Forms = orEmpty(i.Forms)
 	i.Flags = orEmpty(i.Flags)
 	return i
-}
-
-func limitsOf(declared manifest.Limits) []Limit {
-	var out []Limit
-	for _, l := range limits.All() {
-		if n := l.Of(declared); n > 0 {
-			out = append(out, Limit{Name: l.Title, Value: l.Amount(n)})
-		}
-	}
-	return out
 }
 
 func bindings(m *manifest.Manifest) []Binding {

@@ -13,18 +13,14 @@ import (
 
 // This file adds the reload script to the site's pages. The rules:
 //
-//   - only to what a browser shows as a document: a GET or HEAD that says so
-//     (Sec-Fetch-Dest, else Accept), outside /__pages/. A fetch from a script, curl
-//     and tests get the site's own bytes;
+//   - only to documents in a browser: a GET or HEAD that says so (Sec-Fetch-Dest, else Accept), outside /__pages/. A
+//     fetch from a script, curl and tests get the site's own bytes;
 //   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206;
-//   - at the end of the document, so that nothing is buffered or parsed, and a
-//     document is changed by nothing but one element after it;
-//   - HEAD says what GET would. Content-Length grows by the element; the entity tag
-//     gets a suffix of this run and version, since the bytes are others; a
-//     navigation's If-None-Match is translated back, so 304 still works;
-//   - a script nonce in the page's Content-Security-Policy is used. The policy itself
-//     stays as it is, even if it forbids the script: then the log says so, once for
-//     each directive (policy.go).
+//   - at the end of the document, so that nothing is buffered or parsed, and the only change is one element after it;
+//   - HEAD says what GET would. Content-Length grows by the element; the entity tag gets a suffix of this run and
+//     version, since the bytes are others; a navigation's If-None-Match is translated back, so 304 still works;
+//   - with the script nonce of the page's Content-Security-Policy. The policy itself stays as it is, even if it forbids
+//     the script: then the log says so, once for each directive (policy.go).
 
 // inject wraps the site for live reload.
 func (h *Hub) inject(next http.Handler) http.Handler {
@@ -74,13 +70,13 @@ type injector struct {
 	head    bool
 	ours    bool   // the client asked with an entity tag of this version
 	wrote   bool   // the header is out
-	element string // what to add; empty for nothing
+	element string // to add; empty for none
 	length  int64  // the site's Content-Length, -1 when it gave none
 	sent    int64
 }
 
-// translate gives the site the entity tags as it knows them. Tags of other
-// versions are left out, and so are dates, which cannot tell versions apart.
+// translate gives the site the entity tags as it knows them, without those of other versions and without dates, which
+// cannot tell versions apart.
 func (w *injector) translate(r *http.Request) {
 	known := r.Header.Values("If-None-Match")
 	r.Header.Del("If-Modified-Since")
@@ -115,15 +111,18 @@ func (w *injector) WriteHeader(status int) {
 	}
 	w.wrote = true
 	h := w.Header()
-	keepNoFailure(status, h)
+	withoutFailureCache(status, h)
 	inject := isInjectable(status, h)
-	if inject || (w.ours && status == http.StatusNotModified) {
-		w.retag(h)
+	if inject || (w.ours && status == http.StatusNotModified) { // the entity tag becomes one of this version
+		tag := h.Get("ETag")
+		if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 {
+			h.Set("ETag", bare+w.suffix+`"`)
+		}
 	}
 	if inject {
 		policies := h.Values("Content-Security-Policy")
 		nonce := scriptNonce(policies)
-		w.hub.tellObstacle(w.r, obstacleOf(policies, w.r, nonce))
+		w.hub.logObstacle(w.r, obstacleOf(policies, w.r, nonce))
 		w.element = reloadElement(w.version, nonce)
 		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
 			w.length = n
@@ -136,25 +135,24 @@ func (w *injector) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// keepNoFailure lets no browser keep a failure for a time that the site gives to all
-// it answers: while a build writes its files anew, what is not there is there in a
-// moment, and would be missing for a year.
-func keepNoFailure(status int, h http.Header) {
+// withoutFailureCache has no browser cache a failure under a Cache-Control that the site gives all its responses: while
+// a build writes its files anew, a missing one is there in a moment, and would stay missing for a year.
+func withoutFailureCache(status int, h http.Header) {
 	if status >= 400 && h.Get("Cache-Control") != "" {
 		h.Set("Cache-Control", "no-store")
 	}
 }
 
-// uncachedWriter is a response that is no page to show.
+// uncachedWriter writes a response that is no document.
 type uncachedWriter struct{ http.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (w uncachedWriter) WriteHeader(status int) {
-	keepNoFailure(status, w.Header())
+	withoutFailureCache(status, w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// ReadFrom lets a file go out the fast way.
+// ReadFrom lets the server send files without a copy.
 func (w uncachedWriter) ReadFrom(src io.Reader) (int64, error) { return io.Copy(w.ResponseWriter, src) }
 
 // Flush implements http.Flusher.
@@ -176,15 +174,7 @@ func isInjectable(status int, h http.Header) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/html")
 }
 
-// retag marks the entity tag as one of this version.
-func (w *injector) retag(h http.Header) {
-	tag := h.Get("ETag")
-	if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 {
-		h.Set("ETag", bare+w.suffix+`"`)
-	}
-}
-
-// reloadElement is what is added to a page that shows the given version.
+// reloadElement returns the element for a page that shows the given version.
 func reloadElement(version int64, nonce string) string {
 	if nonce != "" {
 		nonce = ` nonce="` + nonce + `"`
@@ -192,8 +182,11 @@ func reloadElement(version int64, nonce string) string {
 	return fmt.Sprintf("\n<script src=\"%s?v=%d\"%s></script>\n", scriptPath, version, nonce)
 }
 
-// scriptNonce finds the nonce that a page's policies let scripts have.
+// scriptNonce returns the nonce of a page's policies for scripts.
 func scriptNonce(policies []string) string {
+	notBase64 := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)
+	}
 	for directive := range strings.SplitSeq(strings.Join(policies, ";"), ";") {
 		name, sources, _ := strings.Cut(strings.TrimSpace(directive), " ")
 		switch strings.ToLower(name) {
@@ -210,10 +203,6 @@ func scriptNonce(policies []string) string {
 	return ""
 }
 
-func notBase64(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)
-}
-
 func (w *injector) Write(b []byte) (int, error) {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
@@ -223,7 +212,7 @@ func (w *injector) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom lets a file go out the fast way.
+// ReadFrom lets the server send files without a copy.
 func (w *injector) ReadFrom(src io.Reader) (int64, error) {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
@@ -233,8 +222,7 @@ func (w *injector) ReadFrom(src io.Reader) (int64, error) {
 	return n, err
 }
 
-// FlushError sends what there is. It is ours because flushing the wrapped
-// writer first would send a header nobody decided on.
+// FlushError decides about the header before it flushes: flushing the wrapped writer would send it undecided.
 func (w *injector) FlushError() error {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
@@ -242,14 +230,14 @@ func (w *injector) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Flush is FlushError for those who ask the old way.
+// Flush implements http.Flusher.
 func (w *injector) Flush() { _ = w.FlushError() }
 
 // Unwrap lets deadlines reach the connection.
 func (w *injector) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// finish adds the element to a body that is complete. A HEAD response without
-// a body gets none: its length, if known, is in the header already.
+// finish adds the element to a complete body. A HEAD response without a body gets none: its length, if known, is in the
+// header already.
 func (w *injector) finish() {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
@@ -257,5 +245,5 @@ func (w *injector) finish() {
 	if w.element == "" || (w.length >= 0 && w.sent != w.length) || (w.head && w.sent == 0) {
 		return
 	}
-	_, _ = io.WriteString(w.ResponseWriter, w.element) // the client is gone, and nothing is left to tell it
+	_, _ = io.WriteString(w.ResponseWriter, w.element) // the client may be gone
 }

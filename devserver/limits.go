@@ -3,6 +3,7 @@ package devserver
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,8 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file holds the bounds of one request, beside those that net/http
-// enforces itself.
+// This file bounds one request, beside the bounds of net/http itself.
 
 const (
 	readHeaderTimeout = 10 * time.Second
@@ -30,21 +30,29 @@ const (
 // withinLimits refuses what is too long and bounds how slowly a body may come.
 func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse := func(status int, code, why string) {
+			w.Header().Set("Connection", "close")
+			site.Refuse(w, r, &site.RefusalError{Status: status, Code: code, Message: why})
+		}
+		lines := 1 // Host, which net/http keeps elsewhere
+		for _, values := range r.Header {
+			lines += len(values)
+		}
 		switch {
-		case requestLine(r) > maxRequestLine:
-			refuse(w, r, http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
+		case len(r.Method)+len(r.RequestURI)+len(r.Proto)+len("  \r\n") > maxRequestLine:
+			refuse(http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
 			return
-		case headerLines(r.Header) > maxHeaderLines:
+		case lines > maxHeaderLines:
 			refuse(
-				w, r, http.StatusRequestHeaderFieldsTooLarge, "too_many_headers",
+				http.StatusRequestHeaderFieldsTooLarge, "too_many_headers",
 				"the request has more than "+strconv.Itoa(maxHeaderLines)+" header lines",
 			)
 			return
 		}
 		if r.Body != nil && r.Body != http.NoBody {
 			body := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), now: now}
-			// In a copy: net/http looks at its own body to know that a client still
-			// waits to be told to send it, and then does not wait for it.
+			// In a copy: net/http looks at its own body for a client that waits for "100 Continue" before it sends it,
+			// and then does not wait for the body.
 			r = r.WithContext(r.Context())
 			r.Body = body
 			defer body.boundUnread()
@@ -53,27 +61,8 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	})
 }
 
-func requestLine(r *http.Request) int {
-	return len(r.Method) + len(r.RequestURI) + len(r.Proto) + len("  \r\n")
-}
-
-// headerLines counts the lines, Host included, which net/http keeps elsewhere.
-func headerLines(h http.Header) int {
-	lines := 1
-	for _, values := range h {
-		lines += len(values)
-	}
-	return lines
-}
-
-// refuse answers and ends the connection.
-func refuse(w http.ResponseWriter, r *http.Request, status int, code, why string) {
-	w.Header().Set("Connection", "close")
-	site.Refuse(w, r, &site.RefusalError{Status: status, Code: code, Message: why})
-}
-
-// pacedBody ends a body that comes too slowly. Only time spent waiting for the
-// client counts, so a Worker may take as long as it likes between two reads.
+// pacedBody ends a body that comes too slowly. Only time spent waiting for the client counts, so a Worker may take as
+// long as it likes between two reads.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -97,7 +86,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close throws away what is left of the body, within the time it has left.
+// Close discards the rest of the body, within the time it has left.
 func (b *pacedBody) Close() error {
 	b.boundUnread()
 	err := b.ReadCloser.Close()
@@ -107,15 +96,14 @@ func (b *pacedBody) Close() error {
 	return err
 }
 
-// boundUnread bounds the time that net/http gives a body nobody read to its end.
+// boundUnread bounds how long net/http waits for the rest of an unread body.
 func (b *pacedBody) boundUnread() {
 	if !b.ended {
 		_ = b.control.SetReadDeadline(b.deadline(b.now())) // fails only on a closed connection
 	}
 }
 
-// release takes the deadline off: with it, net/http would take the wait for the
-// next request for a client that went away.
+// release removes the deadline: with it, net/http would take the wait for the next request for a client that went away.
 func (b *pacedBody) release() {
 	b.ended = true
 	_ = b.control.SetReadDeadline(time.Time{}) // fails only on a closed connection
@@ -124,4 +112,33 @@ func (b *pacedBody) release() {
 func (b *pacedBody) deadline(now time.Time) time.Time {
 	allowed := bodyGrace + time.Duration(b.got)*(time.Second/bodyRate)
 	return now.Add(allowed - b.waited)
+}
+
+// harden sets the bounds of this package on a server that is not serving yet: how long heads, bodies and idle
+// connections may take, how long they may be, and which requests could be taken for two. It wraps the Handler, and takes
+// ConnContext and ConnState. Each listener of the server must go through bounded, which counts their connections
+// together.
+func harden(server *http.Server, now func() time.Time) (bounded func(net.Listener) net.Listener) {
+	server.Handler = withinLimits(now, server.Handler)
+	server.ReadHeaderTimeout = readHeaderTimeout
+	server.IdleTimeout = idleTimeout
+	server.MaxHeaderBytes = maxHeaderBytes - maxHeaderSlop
+	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is the site's to refuse
+	server.ConnContext = nil
+	return guard(server, &connPool{max: maxConns, now: now})
+}
+
+// Guard sets on a server those bounds that are about connections, and leaves it its timeouts and the size of its
+// requests: at most so many connections, how long a client may refuse to read, and which requests could be taken for
+// two. The refusal of a transfer coding stays net/http's. Guard wraps the Handler and takes ConnState; ConnContext gets
+// the connections of the listener that is bounded.
+func Guard(server *http.Server, conns int, now func() time.Time) (bounded func(net.Listener) net.Listener) {
+	return guard(server, &connPool{max: conns, now: now, named: true})
+}
+
+func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.Listener) {
+	server.Handler = endWithHandler(server.Handler)
+	server.ConnContext = withConn(server.ConnContext)
+	server.ConnState = trackState
+	return pool.listener
 }

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// portTries is how many ports in a row are tried when the wished one is taken.
-	portTries = 100
-	// probeTime bounds the question whether somebody already answers on a port. Loopback answers at once.
+	portTries = 100 // ports in a row, when the wanted one is taken
+	// probeTime bounds the check whether a program listens on a port. Loopback connects at once.
 	probeTime = 200 * time.Millisecond
 )
 
-// PortError says that no listening socket could be had.
+// PortError says that no listening socket could be opened.
 type PortError struct {
-	Port int    // the port asked for
-	Fix  string // what to do about it
+	Port int    // the wanted port
+	Fix  string // the remedy
 	Err  error  // the reason, of the first port tried
 }
 
@@ -27,8 +26,6 @@ func (e *PortError) Error() string { return fmt.Sprintf("port %d: %v", e.Port, e
 
 // Unwrap returns the reason.
 func (e *PortError) Unwrap() error { return e.Err }
-
-var errPortTaken = errors.New("another program listens there")
 
 // Listeners are the sockets of one dev server: the same port on both loopback addresses.
 type Listeners struct {
@@ -55,9 +52,8 @@ func (l *Listeners) Close() error {
 	return errors.Join(errs...)
 }
 
-// Listen opens 127.0.0.1 and ::1, and nothing else, on one port. A taken port
-// gives the next free one, or an error when strict; port 0 gives any free one.
-// The error is a *[PortError].
+// Listen opens 127.0.0.1 and ::1, and nothing else, on one port. A taken port gives the next free one, or an error when
+// strict; port 0 gives any free one. The error is a *[PortError].
 func Listen(ctx context.Context, port int, strict bool) (*Listeners, error) {
 	if port < 0 || port > 65535 {
 		return nil, &PortError{Port: port, Err: errors.New("no such port"), Fix: "choose a port from 0 to 65535"}
@@ -89,13 +85,17 @@ func Listen(ctx context.Context, port int, strict bool) (*Listeners, error) {
 	return nil, &PortError{Port: port, Err: first, Fix: fix}
 }
 
-// listenPair opens one port on both addresses. A port that only one of them
-// has free counts as taken: "localhost" may mean either.
+// listenPair opens one port on both addresses. A port that is free on one of them only counts as taken: "localhost" may
+// mean either.
 func listenPair(ctx context.Context, port int) (*Listeners, error) {
-	// Some systems let a socket on one address shadow another program's
-	// wildcard socket, so binding alone does not prove that the port is free.
-	if port != 0 && isPortTaken(ctx, port) {
-		return nil, errPortTaken
+	// Some systems let a socket on one address shadow another program's wildcard socket, so binding alone does not prove
+	// that the port is free.
+	dialer := net.Dialer{Timeout: probeTime}
+	if port != 0 {
+		c, err := dialer.DialContext(ctx, "tcp4", hostPort("127.0.0.1", port))
+		if err == nil && c.Close() == nil {
+			return nil, errors.New("another program listens there")
+		}
 	}
 	var config net.ListenConfig
 	v4, err := config.Listen(ctx, "tcp4", hostPort("127.0.0.1", port))
@@ -117,18 +117,8 @@ func listenPair(ctx context.Context, port int) (*Listeners, error) {
 	return l, nil
 }
 
-// isPortTaken reports whether a program accepts connections on the port.
-func isPortTaken(ctx context.Context, port int) bool {
-	dialer := net.Dialer{Timeout: probeTime}
-	c, err := dialer.DialContext(ctx, "tcp4", hostPort("127.0.0.1", port))
-	if err != nil {
-		return false
-	}
-	return c.Close() == nil
-}
-
-// hasIPv6 reports whether ::1 exists, which tells "port taken" from "no such
-// address" without asking each system for its own error number.
+// hasIPv6 reports whether ::1 exists, which tells "port taken" from "no such address" without the error numbers of each
+// system.
 func hasIPv6(ctx context.Context) bool {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp6", "[::1]:0")

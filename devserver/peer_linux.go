@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerPoll is how often the other end of a connection is looked at.
+// peerPoll is how often the other end of a connection is checked.
 const peerPoll = 50 * time.Millisecond
 
-// isOrphaned reports whether the other end of a connection on this machine has been
-// closed altogether, where a FIN alone may also mean that it sends no more. The
-// kernel knows: no file belongs to such a socket. It is false for what cannot be told.
+// isOrphaned reports whether the other end of a connection on this machine was closed altogether, where a FIN alone may
+// also mean that it sends no more. The kernel knows: no file belongs to such a socket. It is false when unknown.
 func isOrphaned(c net.Conn) bool {
 	local, err := netip.ParseAddrPort(c.LocalAddr().String())
 	if err != nil {
@@ -30,17 +29,20 @@ func isOrphaned(c net.Conn) bool {
 		return false
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	answer := make([]byte, 512)
+	response := make([]byte, 512)
 	if syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Usec: 10_000}) != nil ||
 		syscall.Sendto(fd, socketQuery(peer, local), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}) != nil {
 		return false
 	}
-	n, _, err := syscall.Recvfrom(fd, answer, 0)
-	return err == nil && withoutFile(answer[:n])
+	n, _, err := syscall.Recvfrom(fd, response, 0)
+	if err != nil || n < netlinkHeader+diagMessage || binary.NativeEndian.Uint16(response[4:]) != diagByFamily {
+		return false
+	}
+	return binary.NativeEndian.Uint32(response[netlinkHeader+68:]) == 0 // the inode of its file
 }
 
-// hungUp reports whether the other end of a connection sends no more (half), or whether there is none any more (whole),
-// however much of what it sent is still unread.
+// hungUp reports whether the other end of a connection sends no more (half), or is closed (whole), however much of what
+// it sent is still unread.
 func hungUp(c net.Conn) (half, whole bool) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {
@@ -89,13 +91,4 @@ func socketQuery(own, other netip.AddrPort) []byte {
 	host.PutUint32(r[48:], ^uint32(0)) // no cookie
 	host.PutUint32(r[52:], ^uint32(0))
 	return b
-}
-
-// withoutFile reports whether an answer tells of a socket that no file belongs to.
-func withoutFile(answer []byte) bool {
-	if len(answer) < netlinkHeader+diagMessage || binary.NativeEndian.Uint16(answer[4:]) != diagByFamily {
-		return false
-	}
-	inode := binary.NativeEndian.Uint32(answer[netlinkHeader+68:])
-	return inode == 0
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// peerPoll is how often the other end of a connection is looked at: never, here.
+// peerPoll is how often the other end of a connection is checked: never, here.
 const peerPoll = time.Hour
 
-// isOrphaned cannot be told here.
+// isOrphaned is unknown here.
 func isOrphaned(net.Conn) bool { return false }
 
-// hungUp cannot be told here without reading.
+// hungUp is unknown here without reading.
 func hungUp(net.Conn) (half, whole bool) { return false, false }

@@ -3,23 +3,24 @@ package devserver
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// This file reads a page's Content-Security-Policy for whether the reload script works under it. A browser
-// tells nobody but its own console what it forbade, and a page that is not reloaded looks like a save that
-// had no effect. https://www.w3.org/TR/CSP3/
+// This file checks whether the reload script works under a page's Content-Security-Policy. A browser reports a forbidden
+// script only on its own console, and a page that is not reloaded looks like a save that had no effect.
+// https://www.w3.org/TR/CSP3/
 
-// policyObstacle is what of a page's policies keeps the script from its work.
+// policyObstacle is the directive of a page's policies that forbids the script.
 type policyObstacle struct {
-	directive string // "" for nothing
-	text      string // as the policy has it
+	directive string // "" for none
+	text      string // as in the policy
 	fix       string
 }
 
 const byHand = ", or reload its pages by hand"
 
-// obstacleOf reads the policies of a page that r asked for, whose script has a nonce or "" for none.
+// obstacleOf reads the policies of the response to r, whose script has a nonce or "" for none.
 func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle {
 	for policy := range strings.SplitSeq(strings.Join(policies, ","), ",") {
 		p := directivesOf(policy)
@@ -40,7 +41,7 @@ func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle
 	return policyObstacle{}
 }
 
-// directives are those of one policy, by name.
+// directives holds those of one policy, by name.
 type directives map[string][]string
 
 func directivesOf(policy string) directives {
@@ -57,7 +58,7 @@ func directivesOf(policy string) directives {
 	return all
 }
 
-// first is the first of some directives that the policy has: the later ones stand in for it.
+// first returns the first of some directives that the policy has: the later ones are its fallbacks.
 func (d directives) first(names ...string) (name string, sources []string, ok bool) {
 	for _, name := range names {
 		if sources, ok := d[name]; ok {
@@ -68,15 +69,10 @@ func (d directives) first(names ...string) (name string, sources []string, ok bo
 }
 
 func hasToken(list []string, token string) bool {
-	for _, each := range list {
-		if strings.EqualFold(each, token) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(each string) bool { return strings.EqualFold(each, token) })
 }
 
-// allowsSource reports whether sources let a page load path from where it came from itself.
+// allowsSource reports whether sources let a page load path from its own origin.
 func allowsSource(sources []string, r *http.Request, path, nonce string) bool {
 	if nonce != "" && hasToken(sources, "'nonce-"+nonce+"'") {
 		return true
@@ -84,15 +80,10 @@ func allowsSource(sources []string, r *http.Request, path, nonce string) bool {
 	if hasToken(sources, "'strict-dynamic'") && path == scriptPath {
 		return false
 	}
-	for _, source := range sources {
-		if isOwn(strings.ToLower(source), r, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sources, func(source string) bool { return isOwn(strings.ToLower(source), r, path) })
 }
 
-// isOwn reports whether a source is where r went, and holds path.
+// isOwn reports whether a source covers path at the origin of r.
 func isOwn(source string, r *http.Request, path string) bool {
 	scheme := "http"
 	if r.Header.Get("X-Forwarded-Proto") == "https" { // a tunnel
@@ -115,24 +106,23 @@ func isOwn(source string, r *http.Request, path string) bool {
 	return isHost(at, strings.ToLower(r.Host), scheme)
 }
 
-// isHost compares the host of a source with that of a request. A source without a port has the scheme's.
+// isHost compares the host of a source with that of a request. A host without a port has the scheme's.
 func isHost(source, host, scheme string) bool {
 	standard := map[string]string{"http": "80", "https": "443"}[scheme]
-	name, port := hostAndPort(host, standard)
-	wanted, wantedPort := hostAndPort(source, standard)
+	split := func(host string) (name, port string) {
+		if name, port, err := net.SplitHostPort(host); err == nil {
+			return name, port
+		}
+		return host, standard
+	}
+	name, port := split(host)
+	wanted, wantedPort := split(source)
 	suffix, wild := strings.CutPrefix(wanted, "*")
 	return (wantedPort == "*" || wantedPort == port) && (wanted == name ||
 		wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(name, suffix))
 }
 
-func hostAndPort(host, standard string) (name, port string) {
-	if name, port, err := net.SplitHostPort(host); err == nil {
-		return name, port
-	}
-	return host, standard
-}
-
-// shownDirective is a directive as the log shows it.
+// shownDirective formats a directive for the log.
 func shownDirective(name string, values []string) string {
 	const most = 80
 	text := strings.TrimSpace(name + " " + strings.Join(values, " "))

@@ -1,24 +1,33 @@
 package devserver
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"embed"
+	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// Problem is one thing that is wrong, in the author's own files: why a build
-// failed, or what a Worker threw. Every text in it is plain and untrusted.
+// Problem is one error or warning in the author's own files: why a build failed, or the exception of a Worker. Every
+// text in it is plain and untrusted.
 type Problem struct {
 	// Kind is a short word for programs: "syntax", "manifest", "exception", "cpu-limit" …
 	Kind string `json:"kind,omitempty"`
-	// Title says in a few words what happened: "Worker threw an error".
+	// Title says what happened in a few words: "Worker threw an error".
 	Title string `json:"title,omitempty"`
 	// Message is the error's own text.
 	Message string `json:"message"`
-	// Fix is what would help, when that is known.
+	// Fix is the remedy, when known.
 	Fix string `json:"fix,omitempty"`
 	// File is the author's file, relative to the site's folder, with slashes; empty when there is none.
 	File string `json:"file,omitempty"`
@@ -26,7 +35,7 @@ type Problem struct {
 	Line      int `json:"line,omitempty"`
 	Column    int `json:"column,omitempty"`
 	EndColumn int `json:"end_column,omitempty"`
-	// Snippet is the lines around Line, one of them with Hit.
+	// Snippet holds the lines around Line, one of them with Hit.
 	Snippet []SnippetLine `json:"snippet,omitempty"`
 	// Frames is the call stack in the author's files, innermost first.
 	Frames []Frame `json:"frames,omitempty"`
@@ -34,7 +43,7 @@ type Problem struct {
 	Notes []string `json:"notes,omitempty"`
 	// Status is the HTTP status of the page about it: 500 when 0.
 	Status int `json:"status,omitempty"`
-	// Retriable says that the same request may well be answered in a second.
+	// Retriable says that the same request may succeed in a second.
 	Retriable bool `json:"retriable,omitempty"`
 }
 
@@ -43,21 +52,20 @@ type SnippetLine struct {
 	Number int    `json:"number"`
 	Text   string `json:"text"`
 	Hit    bool   `json:"hit,omitempty"`
-	// Cut is how many characters of the line are not shown before Text. There is an
-	// ellipsis in their place, and one for what is not shown after it.
+	// Cut is how many characters before Text are left out. An ellipsis stands for them, and one for those after it.
 	Cut int `json:"cut,omitempty"`
 }
 
-// What is shown of a long line: so many characters, and a quarter of them before the
-// column when that would otherwise come after three quarters.
+// A long line is cut to snippetWidth characters, a quarter of them before the column when that would otherwise come
+// after three quarters.
 const (
 	snippetWidth    = 160
 	minSnippetWidth = 20
-	snippetEdge     = len(">    1 | ") + 2 // and what marks that a line is cut
+	snippetEdge     = len(">    1 | ") + 2 // and the ellipses
 )
 
-// FitSnippet cuts lines down to what is around a column (1-based; 0 for unknown): a
-// minified file may be one line of a megabyte.
+// FitSnippet cuts lines to the characters around a column (1-based; 0 for unknown): a minified file may be one line of a
+// megabyte.
 func FitSnippet(lines []SnippetLine, column int) []SnippetLine {
 	return fitSnippet(lines, column, snippetWidth)
 }
@@ -89,8 +97,8 @@ func fitSnippet(lines []SnippetLine, column, width int) []SnippetLine {
 	return lines
 }
 
-// Within returns problems whose lines of source are no wider than a terminal, as far as
-// that is wide enough to show some; 0 columns are a terminal of which that is not known.
+// Within returns problems whose lines of source fit a terminal, if that is wide enough to show some; 0 columns are a
+// terminal of unknown width.
 func Within(columns int, problems []Problem) []Problem {
 	width := max(columns-snippetEdge, minSnippetWidth)
 	if columns <= 0 || width >= snippetWidth {
@@ -111,10 +119,10 @@ type Frame struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// Place is "file:line:column" with what is known of it.
+// Place returns "file:line:column", as far as known.
 func (p Problem) Place() string { return formatPlace(p.File, p.Line, p.Column) }
 
-// Place is "file:line:column" with what is known of it.
+// Place returns "file:line:column", as far as known.
 func (f Frame) Place() string { return formatPlace(f.File, f.Line, f.Column) }
 
 func formatPlace(file string, line, column int) string {
@@ -127,7 +135,6 @@ func formatPlace(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
-// status is the HTTP status to answer with.
 func (p Problem) status() int {
 	if p.Status < 400 || p.Status > 599 {
 		return http.StatusInternalServerError
@@ -135,17 +142,11 @@ func (p Problem) status() int {
 	return p.Status
 }
 
-// heading is the title, or a stand-in.
-func (p Problem) heading() string {
-	if p.Title != "" {
-		return p.Title
-	}
-	return "Something went wrong"
-}
+// heading returns the title, or a stand-in.
+func (p Problem) heading() string { return cmp.Or(p.Title, "Something went wrong") }
 
-// Marks returns the spaces and carets that point at the columns under the hit
-// line. Tabs of the line stay tabs, and what is two cells wide has two spaces, so that the
-// carets line up.
+// Marks returns the spaces and carets that point at the columns under the hit line. Tabs of the line stay tabs, and wide
+// characters have two spaces, so that the carets line up.
 func (p Problem) Marks(line SnippetLine) string {
 	if p.Column <= 0 {
 		return ""
@@ -169,9 +170,8 @@ func (p Problem) Marks(line SnippetLine) string {
 	return b.String()
 }
 
-// ProblemsText is problems for a terminal or a plain-text client, one below the other,
-// without colour. A title that goes for those that follow is said once. Control
-// characters are left out, so that no file name can move the cursor.
+// ProblemsText formats problems for a terminal or a plain-text client, one below the other, without colour. Problems
+// with the same title share one. Control characters are left out, so that no file name can move the cursor.
 func ProblemsText(problems []Problem) string {
 	var b strings.Builder
 	for i, p := range problems {
@@ -186,7 +186,7 @@ func ProblemsText(problems []Problem) string {
 	return strings.Map(printableRune, b.String())
 }
 
-// write writes what is below the title.
+// write writes the text below the title.
 func (p Problem) write(b *strings.Builder) {
 	if at := p.Place(); at != "" {
 		fmt.Fprintf(b, "%s: ", at)
@@ -212,11 +212,7 @@ func (p Problem) write(b *strings.Builder) {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		name := f.Func
-		if name == "" {
-			name = "(anonymous)"
-		}
-		fmt.Fprintf(b, "    at %s (%s)\n", name, f.Place())
+		fmt.Fprintf(b, "    at %s (%s)\n", cmp.Or(f.Func, "(anonymous)"), f.Place())
 	}
 	for _, note := range p.Notes {
 		fmt.Fprintf(b, "\nnote: %s\n", note)
@@ -228,4 +224,94 @@ func printableRune(r rune) rune {
 		return -1
 	}
 	return r
+}
+
+// ui holds the pages, scripts and styles of the dev server itself.
+//
+//go:embed ui
+var ui embed.FS
+
+// WriteProblemPage answers r with p, in the form the client accepts: a page, a JSON object {"ok":false,"problem":{…}},
+// or plain text. The status is p.Status, or 500. Clients beyond this machine learn nothing of the author's files. Nothing
+// may have been written to w before.
+func WriteProblemPage(w http.ResponseWriter, r *http.Request, p Problem) {
+	writeProblems(w, r, []Problem{p}, 0)
+}
+
+// writeProblems answers with the first problem and, on the page, with the others below it. build is the number of the
+// failed build they come from, by which the reload script recognizes the page; 0 is for none. Clients beyond this machine
+// learn that the site does not answer, and not why.
+func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, build int64) {
+	if len(problems) == 0 {
+		problems = []Problem{{Message: "the build failed without saying why"}}
+	}
+	h := w.Header()
+	if loopback.VisitOf(r.Context()) != nil {
+		refusal := &site.RefusalError{
+			Status: problems[0].status(), Code: "worker_failed", Message: "the site's code failed to answer",
+		}
+		if build != 0 {
+			h.Set("Retry-After", "5")
+			refusal = &site.RefusalError{
+				Status: http.StatusServiceUnavailable, Code: "site_rebuilding",
+				Message: "the site is being rebuilt, try again in a moment",
+			}
+		}
+		site.Refuse(w, r, refusal)
+		return
+	}
+	nonce := rand.Text()
+	contentType, body := problemBody(r, problems, build, nonce)
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'self'; connect-src 'self'; img-src 'self'; "+
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if problems[0].Retriable {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(problems[0].status())
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client may be gone
+	}
+}
+
+func problemBody(r *http.Request, problems []Problem, build int64, nonce string) (contentType string, body []byte) {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.Contains(accept, "text/html") {
+		if page, err := problemHTML(problems, build, nonce); err == nil {
+			return "text/html; charset=utf-8", page
+		}
+	}
+	if strings.Contains(accept, "json") {
+		doc := map[string]any{"ok": false, "problem": problems[0]}
+		if data, err := json.Marshal(doc); err == nil {
+			return "application/json", append(data, '\n')
+		}
+	}
+	return "text/plain; charset=utf-8", []byte(ProblemsText(problems))
+}
+
+// problemHTML renders the page. It parses the template each time: one person sees it, rarely, and the package needs no
+// state for it.
+func problemHTML(problems []Problem, build int64, nonce string) ([]byte, error) {
+	t, err := template.ParseFS(ui, "ui/problem.html")
+	if err != nil {
+		return nil, err
+	}
+	style, err := ui.ReadFile("ui/problem.css")
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	err = t.Execute(&page, map[string]any{
+		"Problems": problems, "Heading": problems[0].heading(), "Status": problems[0].status(),
+		"Build": build, "Nonce": nonce,
+		"Style": template.CSS(style), // our own embedded file
+	})
+	return page.Bytes(), err
 }

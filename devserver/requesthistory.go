@@ -20,14 +20,13 @@ type LogFilter struct {
 	Status []StatusRange // one of these
 	// Route is a pattern as the manifest lists it.
 	Route string
-	// Path is a glob on the path: "*" stands for anything, "/" included, "?" for
-	// one character, "[a-z]" for one of several.
+	// Path is a glob on the path: "*" stands for anything, "/" included, "?" for one character, "[a-z]" for one of
+	// several.
 	Path   string
 	Method string
-	// Level chooses requests with a line of that level or a more severe one; one
-	// that failed counts as "error".
+	// Level chooses requests with a line of that level or a more severe one; one that failed counts as "error".
 	Level string
-	// Text is looked for in paths, errors and lines; case does not count.
+	// Text occurs in paths, errors or lines; case does not count.
 	Text    string
 	Request string // the beginning of the id
 	Member  string // email
@@ -37,16 +36,16 @@ type LogFilter struct {
 // StatusRange is a range of HTTP status codes, both ends included.
 type StatusRange struct{ From, To int }
 
-// LoggedRequest is a request and what was logged for it, the oldest line first.
+// LoggedRequest is a request and its lines, the oldest first.
 type LoggedRequest struct {
 	site.RequestRecord
 	Logs []site.LogLine `json:"logs"`
 }
 
-// LogHistory is what the log holds, newest first.
+// LogHistory is a part of the log, newest first.
 type LogHistory struct {
 	Requests []LoggedRequest `json:"requests"`
-	// Logs are lines of no request, or of one that is not in the log (yet).
+	// Logs are lines without a request, or of one that is not in the log (yet).
 	Logs []site.LogLine `json:"logs"`
 }
 
@@ -56,21 +55,15 @@ type LogEntry struct {
 	Line    *site.LogLine
 }
 
-// LogLevels are the levels that LogFilter.Level takes.
+// LogLevels returns the levels for LogFilter.Level.
 func LogLevels() []string { return slices.Clone(severities) }
 
-// requestsOnly reports whether the filter asks for what only requests have.
-func (f LogFilter) requestsOnly() bool {
-	return len(f.Status) > 0 || f.Route != "" || f.Path != "" || f.Method != "" || f.Member != ""
-}
-
-// conditions are SQL for the requests and for the lines that are chosen, with
-// the arguments of both in turn. The table is r.
+// conditions returns SQL that chooses requests, and lines, with the arguments of both in turn. The table is r.
 func (f LogFilter) conditions() (requests, lines string, args []any) {
 	var forBoth, forRequests terms
 	forBoth.add(!f.Since.IsZero(), "r.at >= ?", f.Since.UnixMilli())
 	forBoth.add(f.Request != "", "substr(r.request, 1, length(?)) = ?", f.Request, f.Request)
-	forRequests = forBoth.clone()
+	forRequests = terms{slices.Clone(forBoth.sql), slices.Clone(forBoth.args)}
 	var ranges terms
 	for _, s := range f.Status {
 		ranges.add(true, "r.status BETWEEN ? AND ?", s.From, s.To)
@@ -87,11 +80,12 @@ func (f LogFilter) conditions() (requests, lines string, args []any) {
 	forRequests.add(f.Text != "", "("+fmt.Sprintf(holds, "r")+ofLine+fmt.Sprintf(holds, "l")+"))", f.Text, f.Text)
 	forBoth.add(f.Level != "", "r"+severe, rank)
 	forBoth.add(f.Text != "", fmt.Sprintf(holds, "r"), f.Text)
-	forBoth.add(f.requestsOnly(), "false")
+	requestsOnly := len(f.Status) > 0 || f.Route != "" || f.Path != "" || f.Method != "" || f.Member != ""
+	forBoth.add(requestsOnly, "false")
 	return forRequests.and(), forBoth.and(), slices.Concat(forRequests.args, forBoth.args)
 }
 
-// terms are parts of a condition and their arguments.
+// terms are the parts of a condition and their arguments.
 type terms struct {
 	sql  []string
 	args []any
@@ -103,12 +97,10 @@ func (t *terms) add(wanted bool, sql string, args ...any) {
 	}
 }
 
-func (t *terms) clone() terms { return terms{slices.Clone(t.sql), slices.Clone(t.args)} }
-
 func (t *terms) and() string { return strings.Join(append([]string{"true"}, t.sql...), " AND ") }
 
-// ReadLog returns what the filter chooses of the log in a database, oldest first.
-// A database without a log is empty. It only reads, also beside a server that writes.
+// ReadLog returns the entries of the log that the filter chooses, oldest first. A database without a log is empty. It
+// only reads, also beside a server that writes.
 func ReadLog(ctx context.Context, db *sql.DB, f LogFilter) ([]LogEntry, error) {
 	if there, err := hasLog(ctx, db); err != nil || !there {
 		return nil, err
@@ -139,8 +131,7 @@ func hasLog(ctx context.Context, db *sql.DB) (there bool, err error) {
 	return there, nil
 }
 
-// storedRow is a row as it was read. The arguments of a query may add a column
-// that says whether the filter chooses it.
+// storedRow is a row as it was read.
 type storedRow struct {
 	seq     int64
 	request string
@@ -176,7 +167,7 @@ func readRows(ctx context.Context, db *sql.DB, query string, args ...any) (list 
 	return list, nil
 }
 
-// withLines adds to requests what was logged for them.
+// withLines adds their lines to requests.
 func withLines(ctx context.Context, db *sql.DB, rows []storedRow) ([]LogEntry, error) {
 	entries := make([]LogEntry, 0, len(rows))
 	byID := map[string]*LoggedRequest{}
@@ -208,7 +199,7 @@ func withLines(ctx context.Context, db *sql.DB, rows []storedRow) ([]LogEntry, e
 	return entries, nil
 }
 
-// History puts entries into the form of the document: newest first.
+// History converts entries to the document: newest first.
 func History(entries []LogEntry) LogHistory {
 	h := LogHistory{Requests: []LoggedRequest{}, Logs: []site.LogLine{}}
 	for _, e := range slices.Backward(entries) {
@@ -219,4 +210,139 @@ func History(entries []LogEntry) LogHistory {
 		}
 	}
 	return h
+}
+
+const (
+	// followEvery is how often a follower polls.
+	followEvery = 200 * time.Millisecond
+	// lineWait is how long a line waits for its request to end, to come with it.
+	lineWait = time.Second
+	// followedIDs is how many requests a follower remembers, for lines after their response.
+	followedIDs = 1000
+)
+
+// LogFollower follows a log. A line comes with its request, unless that takes longer than a second or came before.
+type LogFollower struct {
+	db     *sql.DB
+	filter LogFilter
+	now    func() time.Time
+
+	last    int64           // the newest row that was read
+	chosen  map[string]bool // whether the filter chose a request that was seen
+	recent  []string        // the keys of chosen, the oldest first
+	waiting []waitingLine   // whose requests have not been seen
+}
+
+type waitingLine struct {
+	line   site.LogLine
+	chosen bool // by the filter for lines
+	since  time.Time
+}
+
+// FollowLog follows a log from its present end. now is nil for time.Now. The filter's Since and Limit do not count.
+func FollowLog(ctx context.Context, db *sql.DB, f LogFilter, now func() time.Time) (*LogFollower, error) {
+	if now == nil {
+		now = time.Now
+	}
+	f.Since, f.Limit = time.Time{}, 0
+	w := &LogFollower{db: db, filter: f, now: now, chosen: map[string]bool{}}
+	there, err := hasLog(ctx, db)
+	if err != nil || !there {
+		return w, err
+	}
+	return w, db.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM request_log`).Scan(&w.last)
+}
+
+// Run calls tell for each entry until ctx ends, and returns the database's error, if any.
+func (w *LogFollower) Run(ctx context.Context, tell func(LogEntry)) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := w.poll(ctx, tell)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// poll tells of the rows since the last poll.
+func (w *LogFollower) poll(ctx context.Context, tell func(LogEntry)) error {
+	there, err := hasLog(ctx, w.db)
+	if err != nil || !there {
+		return err
+	}
+	rows, err := readRows(ctx, w.db, `SELECT seq, request, line, document FROM request_log WHERE seq > ? ORDER BY seq`, w.last)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		requests, lines, args := w.filter.conditions()
+		list, err := readRows(ctx, w.db, `SELECT r.seq, r.request, r.line, r.document FROM request_log AS r
+WHERE (r.line = 0 AND (`+requests+`) OR r.line = 1 AND (`+lines+`)) AND r.seq > ?`, append(args, w.last)...)
+		if err != nil {
+			return err
+		}
+		chosen := map[int64]bool{}
+		for _, r := range list {
+			chosen[r.seq] = true
+		}
+		for _, r := range rows {
+			w.take(r, chosen[r.seq], tell)
+		}
+		w.last = rows[len(rows)-1].seq
+	}
+	for len(w.waiting) > 0 && w.now().Sub(w.waiting[0].since) >= lineWait {
+		if l := w.waiting[0]; l.chosen {
+			tell(LogEntry{Line: &l.line})
+		}
+		w.waiting = w.waiting[1:]
+	}
+	return nil
+}
+
+func (w *LogFollower) take(r storedRow, chosen bool, tell func(LogEntry)) {
+	switch {
+	case !r.isLine:
+		w.chosen[r.request] = chosen
+		if w.recent = append(w.recent, r.request); len(w.recent) > followedIDs {
+			delete(w.chosen, w.recent[0])
+			w.recent = w.recent[1:]
+		}
+		request := &LoggedRequest{RequestRecord: r.record, Logs: w.linesOf(r.request)}
+		if chosen {
+			tell(LogEntry{Request: request})
+		}
+	case r.request == "":
+		if chosen {
+			tell(LogEntry{Line: &r.line})
+		}
+	default:
+		if of, seen := w.chosen[r.request]; !seen {
+			w.waiting = append(w.waiting, waitingLine{r.line, chosen, w.now()})
+		} else if of || chosen {
+			tell(LogEntry{Line: &r.line})
+		}
+	}
+}
+
+// linesOf removes the lines of a request from the waiting ones.
+func (w *LogFollower) linesOf(id string) []site.LogLine {
+	lines, others := []site.LogLine{}, w.waiting[:0]
+	for _, l := range w.waiting {
+		if l.line.Request == id {
+			lines = append(lines, l.line)
+		} else {
+			others = append(others, l)
+		}
+	}
+	w.waiting = others
+	return lines
 }

@@ -13,28 +13,25 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file keeps what requests leave behind, so that it can be searched after
-// the fact and while no server runs. It is a convenience, not a promise: rows
-// are written a moment later and in batches, off the way of the requests; they
-// are dropped rather than waited for, and power that fails may take the last of
-// them. Bodies and headers are never kept.
+// This file writes the history of requests, which can be searched later and while no server runs. It is a convenience,
+// not a promise: rows are written a moment later and in batches, beside the requests; they are dropped rather than waited
+// for, and a power failure may take the last of them. Bodies and headers are never stored.
 
 const (
-	// The log keeps so many rows, requests and lines alike, and so many bytes of
-	// them; when either is passed, the oldest go, a tenth of all at a time.
+	// The log holds so many rows, requests and lines alike, and so many bytes of them; beyond that, it drops the oldest,
+	// a tenth of all at a time.
 	keptRows  = 50_000
 	keptBytes = 64 << 20
 
-	logRoom  = 4096 // rows that may wait to be written; the second half is for what went wrong
+	logRoom  = 4096 // rows that may wait to be written; the second half is for failures
 	logBatch = 256  // rows of one transaction
-	// Between two batches the log rests, so that it never takes more than a small
-	// part of a core, whatever the site's traffic.
+	// Between two batches the log pauses, so that it never takes more than a small part of a core, whatever the site's
+	// traffic.
 	logEvery   = 200 * time.Millisecond
-	logGoodbye = 2 * time.Second // for what waits when the log is closed
+	logGoodbye = 2 * time.Second // for the rows that wait when the log is closed
 )
 
-// logSchema holds requests and their lines in one table: one order, one cursor
-// for who follows, one sweep.
+// logSchema holds requests and their lines in one table: one order, one cursor for followers, one sweep.
 const logSchema = `
 CREATE TABLE IF NOT EXISTS request_log (
   seq      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,40 +53,39 @@ CREATE INDEX IF NOT EXISTS request_log_request ON request_log (request, line);
 // RequestLogOptions are what a log needs besides its database. The zero value works.
 type RequestLogOptions struct {
 	MaxRows  int              // default 50,000
-	MaxBytes int64            // default 64 MiB, of documents and what a search looks at
+	MaxBytes int64            // default 64 MiB, of documents and searched texts
 	Now      func() time.Time // default time.Now
 	Logger   *slog.Logger     // default none
 }
 
-// RequestLog writes the history of a site's requests into a database. Make it
-// with OpenRequestLog, end it with Close. It is safe for concurrent use.
+// RequestLog writes the history of a site's requests into a database. Make it with OpenRequestLog, end it with Close. It
+// is safe for concurrent use.
 type RequestLog struct {
 	db    *sql.DB
 	o     RequestLogOptions
 	queue chan logRow
 	lost  atomic.Int64 // rows that never came into the queue or the database
-	told  int64        // of those, how many the log itself has told of
+	told  int64        // of those, how many the log itself mentions
 
-	// What the database holds, counted before the first batch: of a full log that
-	// takes a moment, which a start does not have.
+	// The size of the table, counted before the first batch and not at the start: that takes a moment for a full log.
 	measured    bool
 	rows, bytes int64
 
-	flushes chan chan struct{} // each is closed when all that waited is written
+	flushes chan chan struct{} // each is closed when all waiting rows are written
 	ended   chan struct{}
 
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-// logRow is what waits to be written: one of the two.
+// logRow waits to be written: one of the two.
 type logRow struct {
 	record *site.RequestRecord
 	line   *site.LogLine
 }
 
-// OpenRequestLog makes the log's table in db unless it is there, and begins to
-// write. The caller keeps the database, and closes it after the log.
+// OpenRequestLog makes the log's table in db unless it exists, and begins to write. The caller keeps the database, and
+// closes it after the log.
 func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*RequestLog, error) {
 	if o.MaxRows <= 0 {
 		o.MaxRows = keptRows
@@ -112,19 +108,18 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 	return l, nil
 }
 
-// Add hands over the record of a request. It never waits: when too many rows are
-// waiting already, the record is lost.
+// Add queues the record of a request. It never waits: when too many rows are waiting already, the record is lost.
 func (l *RequestLog) Add(rec site.RequestRecord) {
 	l.put(logRow{record: &rec}, recordSeverity(rec) > 0)
 }
 
-// AddLine hands over a line, as Add does a record.
+// AddLine queues a line, as Add does a record.
 func (l *RequestLog) AddLine(line site.LogLine) {
 	l.put(logRow{line: &line}, severity(line.Level) >= severity("warn"))
 }
 
-func (l *RequestLog) put(row logRow, wrong bool) {
-	if !wrong && len(l.queue) >= logRoom/2 {
+func (l *RequestLog) put(row logRow, failed bool) {
+	if !failed && len(l.queue) >= logRoom/2 {
 		l.lost.Add(1)
 		return
 	}
@@ -135,8 +130,8 @@ func (l *RequestLog) put(row logRow, wrong bool) {
 	}
 }
 
-// Flush returns once all that was handed over before it is written or lost, or ctx ends. It is for people who ask: the
-// log does not rest before it.
+// Flush returns once all rows queued before it are written or lost, or ctx ends. The log does not pause before it: a
+// person waits.
 func (l *RequestLog) Flush(ctx context.Context) error {
 	written := make(chan struct{})
 	select {
@@ -154,7 +149,7 @@ func (l *RequestLog) Flush(ctx context.Context) error {
 	}
 }
 
-// Close writes what waits, for a bounded time, and ends the log.
+// Close writes the waiting rows, for a bounded time, and ends the log.
 func (l *RequestLog) Close() {
 	l.stop()
 	l.done.Wait()
@@ -186,10 +181,17 @@ func (l *RequestLog) run(ctx context.Context) {
 	}
 }
 
-// write writes one batch and reports whether there may be more. A batch that
-// cannot be written is lost: the site goes on.
+// write writes one batch and reports whether there may be more. A batch that cannot be written is lost: the site goes on.
 func (l *RequestLog) write(ctx context.Context) (more bool) {
-	batch := l.take()
+	var batch []logRow
+	for queued := true; queued && len(batch) < logBatch; {
+		select {
+		case row := <-l.queue:
+			batch = append(batch, row)
+		default:
+			queued = false
+		}
+	}
 	if len(batch) == 0 {
 		return false
 	}
@@ -199,18 +201,6 @@ func (l *RequestLog) write(ctx context.Context) (more bool) {
 		return false
 	}
 	return true
-}
-
-func (l *RequestLog) take() (batch []logRow) {
-	for len(batch) < logBatch {
-		select {
-		case row := <-l.queue:
-			batch = append(batch, row)
-		default:
-			return batch
-		}
-	}
-	return batch
 }
 
 // commit stores a batch, and drops the oldest rows, in one transaction.
@@ -267,7 +257,7 @@ func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (size int64, er
 	return size, nil
 }
 
-// values are the columns of a row, and how many bytes it counts for.
+// values returns the columns of a row, and how many bytes it counts for.
 func (r logRow) values() (columns []any, size int64, err error) {
 	if r.line != nil {
 		document, err := marshalRow(r.line)
@@ -285,7 +275,7 @@ func (r logRow) values() (columns []any, size int64, err error) {
 	}, int64(len(document) + len(text)), err
 }
 
-// recordSeverity is that of an error for a request that failed, else 0.
+// recordSeverity returns that of an error for a request that failed, else 0.
 func recordSeverity(rec site.RequestRecord) int {
 	const failed = 500
 	if rec.Failure != nil || rec.Status >= failed {
@@ -299,10 +289,10 @@ func marshalRow(row any) (string, error) {
 	return string(document), err
 }
 
-// severities are the levels of lines from the least to the most severe.
+// severities lists the levels of lines from the least to the most severe.
 var severities = []string{"debug", "trace", "log", "info", "warn", "error"} //nolint:gochecknoglobals // a constant
 
-// severity orders levels; one that is unknown counts as "log".
+// severity orders levels; an unknown one counts as "log".
 func severity(level string) int {
 	switch level {
 	case "debug":
@@ -318,7 +308,7 @@ func severity(level string) int {
 	}
 }
 
-// measure counts what the table holds, once.
+// measure counts the table, once.
 func (l *RequestLog) measure(ctx context.Context, tx *sql.Tx) error {
 	if l.measured {
 		return nil
@@ -329,8 +319,7 @@ func (l *RequestLog) measure(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// sweep drops the oldest rows until a tenth of the room is free, and returns
-// what is left.
+// sweep drops the oldest rows until a tenth of the log is free, and returns the new size.
 func (l *RequestLog) sweep(ctx context.Context, tx *sql.Tx, rows, bytes int64) (leftRows, leftBytes int64, err error) {
 	const share = 10
 	dropRows := max(rows-int64(l.o.MaxRows)*(share-1)/share, 0)

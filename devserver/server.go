@@ -1,33 +1,30 @@
-// Package devserver is the author's day: it serves one site on this machine,
-// rebuilds it after every save, and keeps the open pages up to date.
+// Package devserver serves one site on its author's machine, rebuilds it after every save, and keeps the open pages up
+// to date.
 //
-// In goes a site (the front door that answers every request, package
-// devserver/site), a [Builder] that turns the folder into a revision of it, and
-// listening sockets. Out come pages that reload by themselves, an overlay with
-// the author's own file, line and column when a build fails, problem pages, and
-// a dashboard under /__pages/. Visitors from beyond this machine (package
-// devserver/loopback) get pages that reload, and nothing else of all that.
+// In go a site (the front door that answers every request, package devserver/site), a [Builder] that turns the folder
+// into a revision of it, and listening sockets. Out come pages that reload by themselves, an overlay with the author's
+// own file, line and column when a build fails, problem pages, and a dashboard under /__pages/. Clients beyond this
+// machine (package devserver/loopback) get pages that reload, and none of the rest.
 //
-// The site wants the handler of the dashboard's paths when it is made, and the
-// server wants the site. So there are two values, made in this order:
+// The site needs the handler of the dashboard's paths, and the server needs the site. So there are two values, made in
+// this order:
 //
 //	hub := devserver.NewHub(devserver.HubOptions{})
 //	front, err := site.New(ctx, site.Options{Control: hub, …})
 //	server, err := devserver.New(devserver.Options{Hub: hub, Site: front, Builder: b, Listeners: l.All()})
 //	err = server.Serve(ctx)
 //
-// The [Hub] holds what is known of the build and the open pages; the [Server]
-// holds the sockets, the watcher and the loop that builds.
+// The [Hub] holds the state of the build and the open pages; the [Server] holds the sockets, the watcher and the loop
+// that builds.
 //
-// A failed build is not an error of this package: the last good revision stays,
-// and its [Problem] values are shown. Errors are about sockets ([*PortError])
-// and about options. All exported functions and methods are safe for concurrent
+// A failed build is not an error of this package: the last good revision stays, and its [Problem] values are shown.
+// Errors are about sockets ([*PortError]) and about options. All exported functions and methods are safe for concurrent
 // use, except that Serve runs once.
 //
-// The package compiles and runs no code of the site, opens no database and no
-// socket other than on the loopback addresses, and sends nothing anywhere.
+// The package compiles and runs no code of the site, opens no database and no socket other than on the loopback
+// addresses, and sends nothing anywhere.
 //
-// A view of the dashboard is in ui; its data comes from cmd/pages/devtools_*.go.
+// The views of the dashboard are in ui; their data comes from cmd/internal/devsession/tool*.go.
 package devserver
 
 import (
@@ -36,12 +33,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // defaultGrace is how long requests may take to end after the context did.
@@ -50,8 +49,7 @@ const defaultGrace = 3 * time.Second
 // Site is the front door, a *site.Site.
 type Site interface {
 	http.Handler
-	// Swap serves next from now on and returns what was served before. Running
-	// requests finish on that.
+	// Swap serves next from now on and returns the previous revision, on which running requests finish.
 	Swap(next site.Revision) (previous site.Revision)
 }
 
@@ -59,7 +57,7 @@ type Site interface {
 type Options struct {
 	Site      Site
 	Builder   Builder
-	Hub       *Hub // the one that was given to the site as its Control
+	Hub       *Hub // the Control of the site
 	Listeners []net.Listener
 	// OnBuild is called after each build, on the goroutine that builds.
 	OnBuild func(Build)
@@ -74,9 +72,9 @@ type Server struct {
 	Options
 	watcher *watcher      // while serving
 	first   chan struct{} // closed once the first build is done
-	again   chan struct{} // somebody asks for a build
+	again   chan struct{} // asks for a build
 	builds  int64         // of the building goroutine
-	good    bool          // of the building goroutine: some build succeeded
+	good    bool          // of the building goroutine: a build has succeeded
 }
 
 // New makes a Server that owns the listeners: Serve closes them.
@@ -96,9 +94,8 @@ func New(o Options) (*Server, error) {
 	return &Server{Options: o, first: make(chan struct{}), again: make(chan struct{}, 1)}, nil
 }
 
-// Serve builds, serves and watches until the context ends, and then returns nil
-// once running requests have finished or had their time. Requests that come
-// before the first build is done wait for it.
+// Serve builds, serves and watches until the context ends, and then returns nil once running requests have finished or
+// had their time. Requests wait for the first build.
 func (s *Server) Serve(ctx context.Context) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
@@ -120,25 +117,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	stop()
 	s.Hub.close()
-	s.shutDown(requests, server, endRequests)
+	grace, cancel := context.WithTimeout(requests, s.Grace)
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		s.Logger.Warn("requests were still running and have been ended", "after", s.Grace.String())
+		endRequests()
+		_ = server.Close() // it could not close the rest
+	}
 	running.Wait()
 	return err
 }
 
-// shutDown lets running requests finish, for a bounded time.
-func (s *Server) shutDown(requests context.Context, server *http.Server, endRequests func()) {
-	bounded, cancel := context.WithTimeout(requests, s.Grace)
-	defer cancel()
-	if server.Shutdown(bounded) == nil {
-		return
-	}
-	s.Logger.Warn("requests were still running and have been ended", "after", s.Grace.String())
-	endRequests()
-	_ = server.Close() // what it could not close is being given up
-}
-
-// server makes the http.Server and what its listeners go through. work ends when
-// the server should stop, requests when running requests must.
+// server makes the http.Server and the wrapper of its listeners. work ends when the server should stop, requests when
+// running requests must.
 func (s *Server) server(work, requests context.Context) (*http.Server, func(net.Listener) net.Listener) {
 	server := &http.Server{
 		Handler:     endStreams(work, s.afterFirstBuild(s.Hub.inject(s.Site))),
@@ -148,7 +139,7 @@ func (s *Server) server(work, requests context.Context) (*http.Server, func(net.
 	return server, harden(server, s.Now)
 }
 
-// afterFirstBuild holds requests back until there is something to serve.
+// afterFirstBuild holds requests back until the first build is done.
 func (s *Server) afterFirstBuild(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -159,8 +150,8 @@ func (s *Server) afterFirstBuild(next http.Handler) http.Handler {
 	})
 }
 
-// endStreams ends the endless answers under /__pages/ as soon as work does, so
-// that an open dashboard does not hold up the exit.
+// endStreams ends the endless responses under /__pages/ as soon as work ends, so that an open dashboard does not delay
+// the exit.
 func endStreams(work context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, controlRoot) && strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
@@ -173,12 +164,11 @@ func endStreams(work context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// Rebuild has the site built again, as if anything might have changed. It does not
-// wait for that.
+// Rebuild has the site built again, as if any file might have changed. It does not wait for the build.
 func (s *Server) Rebuild() {
 	select {
 	case s.again <- struct{}{}:
-	default: // it is about to be
+	default: // one is queued
 	}
 }
 
@@ -192,7 +182,7 @@ func (s *Server) buildLoop(ctx context.Context) {
 			return
 		case <-s.again:
 			changed = nil
-		case c := <-s.watcher.changes():
+		case c := <-s.watcher.out:
 			changed = c.paths
 			if c.all {
 				changed = nil
@@ -216,12 +206,11 @@ func (s *Server) build(ctx context.Context, changed []string) {
 		Number: s.builds, OK: out.OK, Reload: ReloadNone, Changed: changed, Problems: out.Problems,
 		Took: s.Now().Sub(start), Stale: !out.OK && s.good,
 	}
-	switch {
-	case out.OK:
+	if out.OK {
 		s.Site.Swap(out.Revision)
 		s.good = true
 		result.Reload = s.Hub.succeed(s.builds, out, changed, result.Took)
-	default:
+	} else {
 		s.Hub.fail(s.builds, out.Problems, result.Took)
 		if !s.good {
 			s.Site.Swap(brokenRevision(s.Hub))
@@ -239,8 +228,8 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	}
 }
 
-// brokenRevision stands in until a build succeeds for the first time. It goes
-// through the front door like any other, so that strangers learn nothing.
+// brokenRevision stands in until a build succeeds for the first time. It goes through the front door like any other, so
+// that clients beyond this machine learn nothing.
 func brokenRevision(h *Hub) site.Revision {
 	everything := manifest.Route{Pattern: "/*", Access: manifest.Public}
 	return site.Revision{
@@ -253,9 +242,78 @@ func brokenRevision(h *Hub) site.Revision {
 
 type brokenWorker struct{ hub *Hub }
 
-// Serve answers with the reason why there is no site.
+// Serve answers with the problems of the failed build.
 func (b brokenWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	build, problems, _ := b.hub.failure()
 	writeProblems(w, r, problems, build)
 	return nil
+}
+
+// Builder turns the site's folder into a revision. Build is called once at the start and then after each settled batch
+// of changes, never concurrently.
+type Builder interface {
+	// Build reads the folder. changed holds the absolute paths that came, went or changed since the last call, sorted;
+	// nil means that anything may have. When ctx ends, the outcome is discarded.
+	Build(ctx context.Context, changed []string) Outcome
+}
+
+// Outcome is the result of a build.
+type Outcome struct {
+	// Revision is to be served from now on; it counts only when OK.
+	Revision site.Revision
+	OK       bool
+	// Problems are the errors when not OK, and warnings otherwise.
+	Problems []Problem
+	// Watch lists the absolute paths of the files and folders the build depends on, missing ones included. Folders count
+	// with all their content. Nil keeps the list of the previous build.
+	Watch []string
+	// Info is shown on the dashboard. [Describe] fills a zero value from the revision's manifest.
+	Info Info
+}
+
+// Build describes one build; see [Options.OnBuild]. By then the outcome is being served and the files are being watched.
+type Build struct {
+	Number   int64 // from 1
+	OK       bool
+	Reload   Reload // of the open pages
+	Changed  []string
+	Problems []Problem
+	Took     time.Duration
+	Stale    bool // it failed, and an earlier one that was good is still served
+}
+
+// Reload says how the open pages react to a build.
+type Reload string
+
+// The ways to reload.
+const (
+	ReloadNone Reload = "none" // nothing: the build failed, or live reload is off
+	ReloadCSS  Reload = "css"  // swap style sheets in place
+	ReloadFull Reload = "full"
+)
+
+// changedStyles returns the site paths of the style sheets that changed, if nothing else did.
+func changedStyles(changed []string, assets []sitefile.Asset) (paths []string, only bool) {
+	if len(changed) == 0 {
+		return nil, false
+	}
+	served := map[string]string{}
+	for _, file := range changed {
+		if !strings.EqualFold(filepath.Ext(file), ".css") {
+			return nil, false
+		}
+		served[file] = ""
+	}
+	for _, asset := range assets {
+		if _, ok := served[asset.File]; ok {
+			served[asset.File] = asset.Path
+		}
+	}
+	for _, file := range changed {
+		if served[file] == "" {
+			return nil, false // gone, or a part of something else
+		}
+		paths = append(paths, served[file])
+	}
+	return paths, true
 }

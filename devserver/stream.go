@@ -14,14 +14,12 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// keepAlive is how often a quiet stream shows that it is alive, which is also
-// how a page that went away without a word is found out.
+// keepAlive is how often a quiet stream sends a comment, by which the server notices a page that has gone.
 const keepAlive = 15 * time.Second
 
-// serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one
-// open page that holds version N. It takes the token of the reload script and proof
-// that a page of this site asks. Beyond this machine it says that there is a new
-// version, and never what is wrong with one.
+// serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one open page that holds version N. It takes
+// the token of the reload script and proof that a page of this site makes the request. Beyond this machine it announces
+// new versions, and never problems.
 func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.opener)) != 1 {
@@ -43,8 +41,8 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	serveEvents(w, r, func() *subscriber { return h.join(version, guest) }, h.leave)
 }
 
-// serveFeed is GET /__pages/api/dev/stream: server-sent events for a dashboard,
-// each a "state" with the document of /__pages/api/dev, now and after each build.
+// serveFeed is GET /__pages/api/dev/stream: server-sent events for a dashboard, each a "state" with the document of
+// /__pages/api/dev, now and after each build.
 func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
 	if !ownPage(r) {
 		refuseForeign(w, r, "the stream is for the dashboard")
@@ -53,7 +51,7 @@ func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
 	serveEvents(w, r, h.view, h.endView)
 }
 
-// serveEvents streams to a subscriber that join makes and leave unmakes.
+// serveEvents streams to a subscriber between join and leave.
 func serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber, leave func(*subscriber)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if r.Method == http.MethodHead {
@@ -68,8 +66,7 @@ func serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber
 		return
 	}
 	defer leave(page)
-	// A stream that ends, ends because the page or the server goes away.
-	_ = stream(w, r, page.messages)
+	_ = stream(w, r, page.messages) // it ends with the page or the server
 }
 
 // stream writes messages until they end or the client is gone.
@@ -114,4 +111,54 @@ func (m message) write(w io.Writer) error {
 	}
 	_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", m.event, data)
 	return err
+}
+
+const (
+	// maxSubscribers bounds the streams of each kind; each is an open page.
+	maxSubscribers = 64
+	// subscriberRoom is how many messages may wait for one page. A page that falls further behind is cut off; it
+	// reconnects and starts afresh.
+	subscriberRoom = 16
+)
+
+// subscriber is one open page. Its channel is closed when it is cut off.
+type subscriber struct{ messages chan message }
+
+// message is one server-sent event. With an id above 0, the page sends it back when it reconnects.
+type message struct {
+	event string
+	id    int64
+	data  any
+}
+
+// audience is a set of open pages. Its owner guards it.
+type audience map[*subscriber]struct{}
+
+// join adds a page, or returns nil when there are too many.
+func (a audience) join() *subscriber {
+	if len(a) >= maxSubscribers {
+		return nil
+	}
+	page := &subscriber{make(chan message, subscriberRoom)}
+	a[page] = struct{}{}
+	return page
+}
+
+// broadcast sends m to every page without waiting.
+func (a audience) broadcast(m message) {
+	for page := range a {
+		select {
+		case page.messages <- m:
+		default:
+			a.end(page)
+		}
+	}
+}
+
+// end ends one stream, once.
+func (a audience) end(page *subscriber) {
+	if _, open := a[page]; open {
+		delete(a, page)
+		close(page.messages)
+	}
 }

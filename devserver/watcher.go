@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
 const (
-	// pollEvery is the pace of the fallback for systems that refuse to watch.
+	// pollEvery is the interval of the fallback for systems that refuse to watch.
 	pollEvery = 700 * time.Millisecond
 	// clockSlack covers file systems that stamp files with a clock a tick behind.
 	clockSlack = 10 * time.Millisecond
-	// syncTries bounds how often a tree that keeps changing is looked at again.
+	// syncTries bounds how often a tree that keeps changing is read again.
 	syncTries = 10
 )
 
@@ -31,7 +32,7 @@ type change struct {
 
 func (c change) empty() bool { return !c.all && len(c.paths) == 0 }
 
-// merge adds what settled later.
+// merge adds a later batch.
 func (c change) merge(paths []string, all bool) change {
 	c.paths = append(c.paths, paths...)
 	slices.Sort(c.paths)
@@ -40,8 +41,8 @@ func (c change) merge(paths []string, all bool) change {
 	return c
 }
 
-// watcher turns what the system says about folders into settled batches of the
-// files that matter. All its fields belong to the goroutine in run.
+// watcher turns the system's events about folders into settled batches of the files that matter. All its fields belong
+// to the goroutine in run.
 type watcher struct {
 	now    func() time.Time
 	logger *slog.Logger
@@ -56,7 +57,7 @@ type watcher struct {
 	held   change // settled, not yet delivered
 
 	lists chan watchRequest
-	out   chan change
+	out   chan change // settled batches; while nothing receives them, they are merged
 }
 
 type watchRequest struct {
@@ -65,8 +66,7 @@ type watchRequest struct {
 	done  chan struct{} // closed once the list is being watched
 }
 
-// newWatcher makes a watcher that watches nothing yet. When the system has no
-// watches to give, it polls.
+// newWatcher makes a watcher that watches nothing yet. When the system has no watches left, it polls.
 func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
 	w := &watcher{
 		now: now, logger: logger, poll: pollEvery,
@@ -83,9 +83,8 @@ func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
 	return w
 }
 
-// watch replaces the list, and returns when the new one is being watched. What the newly watched folders hold that is younger
-// than since counts as changed: it was written while the build that reported
-// the list was running.
+// watch replaces the list, and returns when the new one is being watched. Files in newly watched folders that are younger
+// than since count as changed: they were written during the build that reported the list.
 func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
 	req := watchRequest{paths, since, make(chan struct{})}
 	select {
@@ -95,9 +94,6 @@ func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
 	}
 	<-req.done
 }
-
-// changes delivers settled batches. While nobody receives, they grow together.
-func (w *watcher) changes() <-chan change { return w.out }
 
 // run serves until the context ends.
 func (w *watcher) run(ctx context.Context) {
@@ -114,10 +110,11 @@ func (w *watcher) run(ctx context.Context) {
 		if w.batch.empty() && !w.held.empty() {
 			out = w.out
 		}
-		events, failures := w.system()
+		var events <-chan fsnotify.Event
+		var failures <-chan error
 		tick := poll.C
 		if w.fs != nil {
-			tick = nil
+			events, failures, tick = w.fs.Events, w.fs.Errors, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -130,20 +127,13 @@ func (w *watcher) run(ctx context.Context) {
 		case err := <-failures:
 			w.onError(err)
 		case <-tick:
-			w.onTick()
+			w.pollFiles()
 		case <-settled.C:
 			w.held = w.held.merge(w.batch.take(isFile))
 		case out <- w.held:
 			w.held = change{}
 		}
 	}
-}
-
-func (w *watcher) system() (<-chan fsnotify.Event, <-chan error) {
-	if w.fs == nil {
-		return nil, nil
-	}
-	return w.fs.Events, w.fs.Errors
 }
 
 func (w *watcher) replace(req watchRequest) {
@@ -164,8 +154,8 @@ func (w *watcher) replace(req watchRequest) {
 	}
 }
 
-// sync registers every folder the list asks for and lets go of the others.
-// onNew is called for each file in folders that were not registered before.
+// sync registers every folder of the list and unregisters the others. It calls onNew for each file in folders that were
+// not registered before.
 func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 	if w.fs == nil {
 		return
@@ -192,8 +182,8 @@ func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 	}
 }
 
-// registerParents watches above each path of the list. What appeared before a
-// folder was registered is not reported, so it looks again until nothing did.
+// registerParents watches above each path of the list. The system does not report what appeared before a folder was
+// registered, so it reads the list again until nothing did.
 func (w *watcher) registerParents(before map[string]bool) {
 	for range syncTries {
 		parents := w.list.parents()
@@ -249,16 +239,18 @@ func (w *watcher) onEvent(ev fsnotify.Event, ok bool) {
 	switch {
 	case (created || gone) && w.list.shapedBy(path):
 		w.resync()
-	case created && covered && isDir(path):
-		w.adopt(path)
+	case created && covered && isDir(path): // a new folder with all its content
+		walk(path, func(dir string) { w.register(dir, nil) }, func(file string, _ fs.DirEntry) {
+			w.batch.add(file, true, w.now())
+		})
 	}
 	if covered && !isDir(path) {
 		w.batch.add(path, created, w.now())
 	}
 }
 
-// forget drops a folder that went away, and those below it: a renamed folder
-// keeps its watch in the system, under a name that is no longer true.
+// forget drops a folder that went away, and those below it: a renamed folder keeps its watch in the system, under its
+// old name.
 func (w *watcher) forget(path string) {
 	if !w.dirs[path] {
 		return
@@ -271,17 +263,10 @@ func (w *watcher) forget(path string) {
 	}
 }
 
-// resync looks at the list afresh after something on it, or above it, came or went.
+// resync reads the list again after a path on it, or above it, came or went.
 func (w *watcher) resync() {
 	w.list = newWatchList(w.named)
 	w.sync(func(path string, _ fs.DirEntry) { w.batch.add(path, true, w.now()) })
-}
-
-// adopt registers a new folder with all that is in it, and counts its files as created.
-func (w *watcher) adopt(dir string) {
-	walk(dir, func(sub string) { w.register(sub, nil) }, func(path string, _ fs.DirEntry) {
-		w.batch.add(path, true, w.now())
-	})
 }
 
 func (w *watcher) onError(err error) {
@@ -294,7 +279,7 @@ func (w *watcher) onError(err error) {
 	w.batch.addAll(w.now())
 }
 
-// moreWatches is what has a system watch more: each counts something else.
+// moreWatches says how to have a system watch more: each counts something else.
 func moreWatches(system string) string {
 	switch system {
 	case "linux":
@@ -320,22 +305,21 @@ func (w *watcher) fallBack(err error) {
 
 func (w *watcher) stopSystem() {
 	if w.fs != nil {
-		_ = w.fs.Close() // nothing is left to be lost
+		_ = w.fs.Close() // it only reads
 	}
 }
 
-// onTick looks for changes, while polling.
-func (w *watcher) onTick() {
-	if w.named == nil {
-		return
+// pollFiles looks for changes, while polling.
+func (w *watcher) pollFiles() {
+	if w.named != nil {
+		before := w.list
+		w.list = newWatchList(w.named)
+		w.compare(before, time.Time{})
 	}
-	before := w.list
-	w.list = newWatchList(w.named)
-	w.compare(before, time.Time{})
 }
 
-// compare stamps all files and notes those that differ from the last time. Of
-// those that the list did not cover then, only what is younger than since counts.
+// compare stamps all files and adds those that differ from the last time. Of files that the list did not cover then,
+// only those younger than since count.
 func (w *watcher) compare(before watchList, since time.Time) {
 	old := w.stamps
 	w.stamps = w.list.scan()
@@ -350,4 +334,108 @@ func (w *watcher) compare(before watchList, since time.Time) {
 			w.batch.add(path, false, w.now())
 		}
 	}
+}
+
+// Follow calls read, and calls it again after every settled batch of changes to the paths that the last call returned:
+// files and folders, absolute, missing ones included. Folders count with all their content. It is the watcher of the dev
+// server for a command without a server.
+//
+// Follow ends with the context, whose cause it returns, or with read's error. Calls to read never overlap.
+func Follow(
+	ctx context.Context, now func() time.Time, logger *slog.Logger,
+	read func(ctx context.Context) (watch []string, err error),
+) error {
+	ctx, stop := context.WithCancel(ctx)
+	w := newWatcher(now, logger)
+	var running sync.WaitGroup
+	running.Go(func() { w.run(ctx) })
+	defer running.Wait()
+	defer stop()
+	for {
+		start := now()
+		watch, err := read(ctx)
+		if err != nil {
+			return err
+		}
+		w.watch(ctx, watch, start)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.out:
+		}
+	}
+}
+
+const (
+	// settleQuiet is how long the disk must be quiet after a save, and settleStorm after a burst of more than stormSize
+	// events: a checkout or a generator pauses longer between two files than an editor does.
+	settleQuiet = 15 * time.Millisecond
+	settleStorm = 120 * time.Millisecond
+	stormSize   = 16
+	// settleMost is how long a disk that never gets quiet can delay a build.
+	settleMost = 3 * time.Second
+)
+
+// batch collects changes until they have settled. It has no clock: the caller passes the time of each change.
+type batch struct {
+	quiet, storm, most time.Duration
+
+	paths       map[string]bool // the value: the path first appeared within this batch
+	events      int
+	all         bool
+	first, last time.Time
+}
+
+// add adds a change of one path.
+func (b *batch) add(path string, created bool, now time.Time) {
+	if b.paths == nil {
+		b.paths = map[string]bool{}
+	}
+	if _, known := b.paths[path]; !known {
+		b.paths[path] = created
+	}
+	b.touch(now)
+}
+
+// addAll notes that any file may have changed.
+func (b *batch) addAll(now time.Time) {
+	b.all = true
+	b.touch(now)
+}
+
+func (b *batch) touch(now time.Time) {
+	if b.events == 0 {
+		b.first = now
+	}
+	b.events++
+	b.last = now
+}
+
+func (b *batch) empty() bool { return b.events == 0 }
+
+// due returns when the batch has settled, if nothing more comes.
+func (b *batch) due() time.Time {
+	wait := b.quiet
+	if b.events > stormSize {
+		wait = b.storm
+	}
+	settled, latest := b.last.Add(wait), b.first.Add(b.most)
+	if latest.Before(settled) {
+		return latest
+	}
+	return settled
+}
+
+// take empties the batch and returns its paths, sorted, without files that came and went within it, such as editors'
+// temporary files. all means that any file may have changed.
+func (b *batch) take(exists func(path string) bool) (changed []string, all bool) {
+	for path, created := range b.paths {
+		if !created || exists(path) {
+			changed = append(changed, path)
+		}
+	}
+	all = b.all
+	b.paths, b.events, b.all = nil, 0, false
+	slices.Sort(changed)
+	return changed, all
 }

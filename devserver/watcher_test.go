@@ -100,7 +100,7 @@ func startWatcher(t *testing.T, w *watcher, list ...string) {
 func settled(t *testing.T, w *watcher) change {
 	t.Helper()
 	select {
-	case c := <-w.changes():
+	case c := <-w.out:
 		return c
 	case <-time.After(patience):
 		t.Fatal("no change arrived")
@@ -268,7 +268,7 @@ func TestWatcherStormIsOneBatch(t *testing.T) {
 	}
 	w.watch(t.Context(), []string{public}, time.Now())
 	select {
-	case c := <-w.changes():
+	case c := <-w.out:
 		t.Errorf("a second batch: %v", c.paths)
 	default:
 	}
@@ -306,7 +306,7 @@ func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 	if w.fs != nil || w.stamps == nil {
 		t.Error("an unknown failure did not fall back to polling")
 	}
-	w.onTick()
+	w.pollFiles()
 }
 
 // TestMoreWatches: nobody is sent to a setting that their system does not have.

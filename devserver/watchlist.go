@@ -5,11 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
-// watchList is what a build read: single files, and folders with all that is
-// in them. A path that does not exist yet counts as a file until it does.
+// watchList holds the inputs of a build: single files, and folders with all their content. A path that does not exist
+// yet counts as a file until it does.
 type watchList struct {
 	files []string
 	roots []string
@@ -40,9 +41,8 @@ func (l watchList) covers(path string) bool {
 	})
 }
 
-// shapedBy reports whether the list means other folders once path came or
-// went: path is one of its folders, lies above one of its paths, or is a folder
-// where the list expected a file.
+// shapedBy reports whether the list means other folders once path came or went: path is one of its folders, lies above
+// one of its paths, or is a folder where the list expected a file.
 func (l watchList) shapedBy(path string) bool {
 	if slices.Contains(l.roots, path) || (slices.Contains(l.files, path) && isDir(path)) {
 		return true
@@ -54,8 +54,8 @@ func (l watchList) shapedBy(path string) bool {
 	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below)
 }
 
-// parents are the nearest folders that exist above each path of the list: where
-// the system reports that a file is replaced, or a folder removed and made anew.
+// parents returns the nearest existing folders above each path of the list: where the system reports that a file is
+// replaced, or a folder removed and made anew.
 func (l watchList) parents() []string {
 	var dirs []string
 	for _, path := range slices.Concat(l.files, l.roots) {
@@ -70,13 +70,13 @@ func (l watchList) parents() []string {
 	return dirs
 }
 
-// walk calls onDir and onFile for what lies in root, in this order: a folder
-// before its content is read. Entries that vanish meanwhile are passed over.
+// walk calls onDir and onFile for the content of root, in this order: a folder before its content is read. Entries that
+// vanish meanwhile are skipped.
 func walk(root string, onDir func(dir string), onFile func(path string, d fs.DirEntry)) {
 	// The callback returns nothing but SkipDir, which WalkDir keeps to itself.
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // it vanished or may not be read: whoever reads it next says so
+			return nil //nolint:nilerr // it vanished or may not be read: the build says so
 		}
 		rel, _ := relativeTo(root, path)
 		switch {
@@ -92,7 +92,7 @@ func walk(root string, onDir func(dir string), onFile func(path string, d fs.Dir
 	})
 }
 
-// stamp is what tells one state of a file from the next without reading it.
+// stamp tells one state of a file from the next without reading it.
 type stamp struct {
 	size     int64
 	modified time.Time
@@ -125,8 +125,51 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isFile reports whether something other than a folder is at path.
+// isFile reports whether path is something other than a folder.
 func isFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.IsDir()
+}
+
+// isIgnored reports whether a path, relative to a watched folder, is in a folder of a tool, or a file of an editor.
+// Builds read neither, unless the Builder's Watch list names them or something inside them.
+func isIgnored(rel string) bool {
+	if rel == "." {
+		return false
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		switch part {
+		case ".git", ".hg", ".svn", ".jj", "node_modules", ".pages", ".idea", ".vscode":
+			return true
+		}
+	}
+	return editorFile(filepath.Base(rel))
+}
+
+// editorFile knows the swap, lock and backup names of Vim, Emacs, JetBrains, GNOME and macOS.
+func editorFile(name string) bool {
+	switch {
+	case name == "4913", name == ".DS_Store", name == "Thumbs.db":
+		return true
+	case strings.HasSuffix(name, "~"), strings.HasPrefix(name, ".#"), strings.HasPrefix(name, ".goutputstream-"):
+		return true
+	case strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"):
+		return true
+	case strings.HasSuffix(name, "___jb_tmp___"), strings.HasSuffix(name, "___jb_old___"):
+		return true
+	}
+	ext := filepath.Ext(name)
+	return strings.HasPrefix(name, ".") && len(ext) == 4 && strings.HasPrefix(ext, ".sw")
+}
+
+// relativeTo reports whether path is root or lies below it, and returns its path from there.
+func relativeTo(root, path string) (rel string, ok bool) {
+	if path == root {
+		return ".", true
+	}
+	prefix := root
+	if !strings.HasSuffix(prefix, string(filepath.Separator)) {
+		prefix += string(filepath.Separator)
+	}
+	return strings.CutPrefix(path, prefix)
 }

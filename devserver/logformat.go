@@ -2,24 +2,24 @@ package devserver
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// limitWarning is the share of a limit from which the meter stands out.
+// limitWarning is the share of a limit from which the meter is coloured.
 const limitWarning = 0.8
 
-// FormatRequest writes one request as a line for the terminal, without an end
-// of line:
+// FormatRequest formats one request as a line for the terminal, without an end of line:
 //
 //	GET /api/x 200 3 ms · cpu 2/10000 ms · sub 0/20 · worker
 //
-// The meter is there when a Worker told what the request cost, and at the end what is
-// near a limit. Colour is for terminals. Control characters in what the client sent are left out.
+// The meter is there when the cost of the request is known; limits that are nearly used up come at the end. Colour is
+// for terminals. Control characters of the client are left out.
 func FormatRequest(rec site.RequestRecord, colour bool) string {
-	paint := painter(colour)
+	paint := func(code, text string) string { return styled(code, stripControls(text), colour) }
 	var b strings.Builder
 	fmt.Fprintf(
 		&b, "%s %s %s %s ms", stripControls(rec.Method), requestTarget(rec),
@@ -48,7 +48,7 @@ func FormatRequest(rec site.RequestRecord, colour bool) string {
 	return b.String()
 }
 
-// nearLimit warns, also without colours, of a request that a little more would have failed.
+// nearLimit warns, also without colours, of a request that used nearly all of a limit.
 func nearLimit(paint func(code, text string) string, name string, used float64, limit int) string {
 	colour := meterColour(used, limit)
 	if colour == plain {
@@ -64,7 +64,7 @@ func requestTarget(rec site.RequestRecord) string {
 	return stripControls(rec.Path + "?" + rec.Query)
 }
 
-// formatMillis writes a duration with as many digits as tell something.
+// formatMillis formats a duration with the digits that matter.
 func formatMillis(ms float64) string {
 	switch {
 	case ms >= 10 || ms == 0:
@@ -114,18 +114,7 @@ func meterColour(used float64, limit int) string {
 	return red
 }
 
-// painter returns a func that colours text, or leaves it as it is.
-func painter(colour bool) func(code, text string) string {
-	return func(code, text string) string {
-		text = stripControls(text)
-		if !colour || code == plain {
-			return text
-		}
-		return "\x1b[" + code + "m" + text + "\x1b[0m"
-	}
-}
-
-// stripControls leaves control characters and line ends out.
+// stripControls leaves out control characters, and replaces ends of lines and tabs by spaces.
 func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -133,4 +122,58 @@ func stripControls(text string) string {
 		}
 		return printableRune(r)
 	}, text)
+}
+
+// shownFrames is how many lines of a trace are printed below an exception.
+const shownFrames = 8
+
+// FormatLine formats a line of a Worker's log for the terminal, without an end of line. Its position stands behind the
+// first of its lines:
+//
+//	warn: no such boat (src/boats.ts:12:5)
+//
+// Below an exception stand the frames of its trace. Colour is for terminals; without it the Worker's own colours are left
+// out, and all other control characters in any case.
+func FormatLine(l site.LogLine, colour bool) string {
+	first, rest, several := strings.Cut(shownText(l.Text, colour), "\n")
+	code := map[string]string{"error": red, "warn": yellow, "debug": dim}[l.Level]
+	var b strings.Builder
+	b.WriteString(styled(code, l.Level+": "+first, colour))
+	if l.At != "" {
+		b.WriteString(" " + styled(dim, "("+stripControls(l.At)+")", colour))
+	}
+	if several {
+		for line := range strings.SplitSeq(rest, "\n") {
+			b.WriteString("\n" + styled(code, line, colour))
+		}
+	}
+	for _, frame := range l.Stack[:min(len(l.Stack), shownFrames)] {
+		b.WriteString("\n" + styled(dim, "    "+stripControls(frame), colour))
+	}
+	return b.String()
+}
+
+func styled(code, text string, colour bool) string {
+	if !colour || code == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// style is an ANSI sequence that changes colours and nothing else.
+var style = regexp.MustCompile("\x1b\\[[0-9;]*m") //nolint:gochecknoglobals // a constant
+
+// shownText leaves out control characters, except ends of lines, tabs and, with colour, the text's own colours.
+func shownText(text string, colour bool) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range style.FindAllStringIndex(text, -1) {
+		b.WriteString(strings.Map(printableRune, text[last:at[0]]))
+		if colour {
+			b.WriteString(text[at[0]:at[1]])
+		}
+		last = at[1]
+	}
+	b.WriteString(strings.Map(printableRune, text[last:]))
+	return b.String()
 }
