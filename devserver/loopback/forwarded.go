@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// This file reads what tunnels and proxies add to a request: RFC 7239, and what is usual.
+// This file reads the headers that tunnels and proxies add to a request: RFC 7239, and usual ones.
 
-// traces are headers that proxies add, and by which values they say that all the same nobody
-// from beyond this machine asks.
-var traces = map[string]trace{
+// proxyHeaders are the headers that proxies add.
+var proxyHeaders = map[string]proxyHeader{
 	"Forwarded": {here: elementsHere, address: true},
 
 	"X-Forwarded-For":          {here: addressesHere, address: true},
@@ -34,29 +33,32 @@ var traces = map[string]trace{
 	"X-Original-Host":  {here: hostsHere},
 
 	"Via":      {},
-	"Cdn-Loop": {here: nowhere},
+	"Cdn-Loop": {here: never},
 }
 
-// prefixes are the beginnings of further ones. Services beyond this machine add the latter.
-var prefixes = []struct {
+// proxyPrefixes begin further ones. Services beyond this machine add those that are never from here.
+var proxyPrefixes = []struct {
 	prefix string
-	trace  trace
+	header proxyHeader
 }{
-	{"X-Forwarded-", trace{}}, {"Cf-", trace{here: nowhere}}, {"Tailscale-", trace{here: nowhere}}, {"Ngrok-", trace{here: nowhere}},
+	{"X-Forwarded-", proxyHeader{}},
+	{"Cf-", proxyHeader{here: never}},
+	{"Tailscale-", proxyHeader{here: never}},
+	{"Ngrok-", proxyHeader{here: never}},
 }
 
-// trace is what one header says.
-type trace struct {
-	here    func(value string) bool // nil where no value says anything of who asks
-	address bool                    // it says by itself who asks
+// proxyHeader describes one header.
+type proxyHeader struct {
+	here    func(value string) bool // whether a value means a client on this machine; nil where values say nothing of that
+	address bool                    // its values name the client
 }
 
-// forwardedHere reports whether a request that came through proxies, if it did, came from
-// this machine. Proxies must have said so: that of a tunnel may say no more than the scheme.
+// forwardedHere reports whether a request, if it came through proxies, came from this machine. A proxy must have named
+// the client: that of a tunnel may add no more than the scheme.
 func forwardedHere(h http.Header) bool {
 	proxied, known := false, false
 	for name, values := range h {
-		t, ok := traceOf(name)
+		t, ok := findProxyHeader(name)
 		if !ok {
 			continue
 		}
@@ -73,27 +75,26 @@ func forwardedHere(h http.Header) bool {
 	return !proxied || known
 }
 
-// traceOf finds what a header says. An underscore counts as a hyphen, as it does for many
-// programs.
-func traceOf(name string) (trace, bool) {
+// findProxyHeader finds a header by name. An underscore counts as a hyphen, as it does for many programs.
+func findProxyHeader(name string) (proxyHeader, bool) {
 	if name == "" || !strings.ContainsRune("cfntvx", rune(name[0]|0x20)) { // most headers of a browser
-		return trace{}, false
+		return proxyHeader{}, false
 	}
 	if strings.Contains(name, "_") {
 		name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	}
-	if t, ok := traces[name]; ok {
+	if t, ok := proxyHeaders[name]; ok {
 		return t, true
 	}
-	for _, p := range prefixes {
+	for _, p := range proxyPrefixes {
 		if strings.HasPrefix(name, p.prefix) {
-			return p.trace, true
+			return p.header, true
 		}
 	}
-	return trace{}, false
+	return proxyHeader{}, false
 }
 
-func nowhere(string) bool { return false }
+func never(string) bool { return false }
 
 func addressesHere(value string) bool { return each(value, ",", addressHere) }
 
@@ -101,7 +102,7 @@ func hostsHere(value string) bool {
 	return each(value, ",", func(host string) bool { return hostHere(strings.TrimSpace(host)) })
 }
 
-// elementsHere reads a Forwarded header: elements of pairs, of which each names who asked.
+// elementsHere reads a Forwarded header: elements of pairs, each of which must name the client.
 func elementsHere(value string) bool {
 	return each(value, ",", func(element string) bool {
 		named := false
@@ -120,10 +121,10 @@ func elementsHere(value string) bool {
 	})
 }
 
-// each reports whether all parts of a list are as they should be.
-func each(list, separator string, right func(part string) bool) bool {
+// each reports whether a condition holds for all parts of a list.
+func each(list, separator string, holds func(part string) bool) bool {
 	for part := range strings.SplitSeq(list, separator) {
-		if !right(part) {
+		if !holds(part) {
 			return false
 		}
 	}

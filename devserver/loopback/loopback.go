@@ -1,16 +1,14 @@
-// Package loopback tells requests that somebody makes on this machine from those that come
-// from beyond it: under another name, over a network, or through a tunnel or a proxy.
+// Package loopback tells requests of this machine from those that come from beyond it: under another name, over a
+// network, or through a tunnel or a proxy.
 //
-// In goes a request as the server read it; out comes a [Visit] for one from beyond, and nil
-// for one of this machine. Three things must say "this machine", and one that says otherwise
-// is enough: the host that was asked for, both addresses of the connection, and what tunnels
-// and proxies add to a request. A proxy on this machine, such as that of a framework's dev
-// server, adds the address of who asked it: where each of these is a loopback address, the
-// request is of this machine.
+// In goes a request as the server read it; out comes a [Visit] for one from beyond, and nil for one of this machine. A
+// request is of this machine if the requested host, both addresses of the connection, and the headers of tunnels and
+// proxies all say so. A proxy on this machine, such as that of a framework's dev server, adds the address of its client:
+// where each of these is a loopback address, the request is of this machine.
 //
-// A tunnel that asks for "localhost" and adds nothing cannot be told from a local browser.
+// A tunnel that requests "localhost" and adds no headers looks like a local browser.
 //
-// The package keeps no state, refuses nothing and is safe for concurrent use.
+// The package holds no state, refuses nothing and is safe for concurrent use.
 package loopback
 
 import (
@@ -22,21 +20,21 @@ import (
 	"strings"
 )
 
-// Visit is what is known of a request from beyond this machine.
+// Visit describes a request from beyond this machine.
 type Visit struct {
-	// Host is the host that the visitor asked for, with its port: what a tunnel that asks for
-	// another one says of it, else the Host of the request.
+	// Host is the host that the client requested, with its port: from a header of the tunnel that forwards to another
+	// host, else the Host of the request.
 	Host string
-	// Secure is true where cookies are for https alone: the visitor came so, as a tunnel says,
-	// and to a host that is not this machine.
+	// Secure is true where cookies are for https alone: the client came by https, as a tunnel says, and to a host that is
+	// not this machine.
 	Secure bool
-	// Client is the address of the visitor, as the nearest proxy says; not valid when unknown.
+	// Client is the address of the client, as the nearest proxy says; not valid when unknown.
 	Client netip.Addr
 }
 
 type visitKey struct{}
 
-// With returns a context that carries the visit that a request belongs to.
+// With returns a context that carries the visit of a request.
 func With(ctx context.Context, v *Visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
@@ -47,19 +45,20 @@ func VisitOf(ctx context.Context) *Visit {
 	return v
 }
 
-// Judge returns the visit that a request makes from beyond this machine, and nil for a
-// request of this machine. A request whose addresses are not known is from beyond.
+// Judge returns the visit of a request from beyond this machine, and nil for a request of this machine. A request whose
+// addresses are unknown is from beyond.
 func Judge(r *http.Request) *Visit {
-	if asksHere(r) && connectedHere(r) && forwardedHere(r.Header) {
+	// A client on this machine may connect over the address of a network: both ends count.
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if hostHere(r.Host) && (r.URL.Host == "" || hostHere(r.URL.Host)) &&
+		ok && local.IP.IsLoopback() && addressHere(r.RemoteAddr) && forwardedHere(r.Header) {
 		return nil
 	}
-	host := visitedHost(r)
-	return &Visit{Host: host, Secure: !hostHere(host) && (r.TLS != nil || saysHTTPS(r.Header)), Client: clientOf(r)}
-}
-
-// asksHere reports whether each host that a request names is this machine.
-func asksHere(r *http.Request) bool {
-	return hostHere(r.Host) && (r.URL.Host == "" || hostHere(r.URL.Host))
+	host := requestedHost(r)
+	scheme, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	secure := r.TLS != nil || strings.EqualFold(strings.TrimSpace(scheme), "https") ||
+		strings.Contains(strings.ToLower(r.Header.Get("Forwarded")), "proto=https")
+	return &Visit{Host: host, Secure: secure && !hostHere(host), Client: clientOf(r)}
 }
 
 func hostHere(hostport string) bool {
@@ -69,13 +68,6 @@ func hostHere(hostport string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return Name(host) || err == nil && address.Unmap().IsLoopback()
-}
-
-// connectedHere reports whether both ends of the connection are on this machine: who asks
-// from here may do so over the address of a network.
-func connectedHere(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ok && local.IP.IsLoopback() && addressHere(r.RemoteAddr)
 }
 
 func addressHere(text string) bool {
@@ -93,9 +85,8 @@ func parseAddress(text string) (netip.Addr, bool) {
 	return address.Unmap(), err == nil
 }
 
-// visitedHost is the host that a visitor typed. Who asks for another one in their place says
-// which one that was.
-func visitedHost(r *http.Request) string {
+// requestedHost returns the host that the client requested. A proxy that requests another one adds it in a header.
+func requestedHost(r *http.Request) string {
 	const most = 253 + len(":65535") // bytes of a name in DNS, and a port
 	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Host"), ",")
 	first = strings.TrimSpace(first)
@@ -105,13 +96,8 @@ func visitedHost(r *http.Request) string {
 	return first
 }
 
-func saysHTTPS(h http.Header) bool {
-	first, _, _ := strings.Cut(h.Get("X-Forwarded-Proto"), ",")
-	return strings.EqualFold(strings.TrimSpace(first), "https") || strings.Contains(strings.ToLower(h.Get("Forwarded")), "proto=https")
-}
-
-// clientOf is the last address on the way here that is not on this machine. What comes
-// before it in the list, the visitor may have written.
+// clientOf returns the last address on the way here that is not on this machine. The client may have written the
+// addresses before it in the list.
 func clientOf(r *http.Request) netip.Addr {
 	for _, name := range []string{"X-Forwarded-For", "Cf-Connecting-Ip", "X-Real-Ip"} {
 		list := strings.Split(strings.Join(r.Header.Values(name), ","), ",")
@@ -129,4 +115,57 @@ func clientOf(r *http.Request) netip.Addr {
 		return address.WithZone("")
 	}
 	return netip.Addr{}
+}
+
+// Name reports whether a host, in lower case without port, brackets and trailing dot, always means this machine:
+// "localhost" and the names below it, "127.0.0.1" and "::1".
+func Name(host string) bool {
+	switch host {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	return strings.HasSuffix(host, ".localhost")
+}
+
+// BareHost removes port, brackets and trailing dot from a Host header, and lowers its case. It is false for no valid
+// host: empty, with user information, with a bad port.
+func BareHost(hostport string) (string, bool) {
+	host := hostport
+	if strings.HasPrefix(host, "[") {
+		end := strings.IndexByte(host, ']')
+		if end < 0 || !validPort(host[end+1:]) || net.ParseIP(host[1:end]) == nil {
+			return "", false
+		}
+		return strings.ToLower(host[1:end]), true
+	}
+	if i := strings.IndexByte(host, ':'); i >= 0 {
+		if !validPort(host[i:]) {
+			return "", false
+		}
+		host = host[:i]
+	}
+	host = strings.TrimSuffix(host, ".")
+	for i := range len(host) {
+		c := host[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_') {
+			return "", false
+		}
+	}
+	return strings.ToLower(host), host != ""
+}
+
+// validPort accepts "", or ":" and digits.
+func validPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	if port[0] != ':' || len(port) < 2 || len(port) > 6 {
+		return false
+	}
+	for _, c := range port[1:] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,19 +1,16 @@
-// Package pairing lets the author of a site say which browsers beyond this machine may sign
-// in to it: by a code that the author's terminal shows and the browser is told.
+// Package pairing lets the author of a site choose the browsers beyond this machine that may sign in to it: by a code
+// that the author's terminal shows and that is typed in the browser.
 //
-// In goes what a browser asks and enters, each with the token of its cookie; out come tokens
-// for cookies, and an [Event] for each thing that the author is told. A code is for the
-// browser that asked for it, works once, is valid for ten minutes and takes five tries. A
-// browser stays paired until [Codes.Forget], or for as long as the Codes exist: nothing of it
-// is stored.
+// In go the requests and codes of browsers, each with the token of its cookie; out come tokens for cookies, and an [Event]
+// for each message to the author. A code is for the browser that asked for it, works once, is valid for ten minutes and
+// takes five tries. A browser stays paired until [Codes.Forget], or for as long as the Codes exist: nothing is stored.
 //
-// A stranger who throws the cookie away begins anew, so codes are bounded together: at most
-// so many in ten minutes, and fewer for one address, whatever becomes of each. That bounds
-// the guesses, one in two million for each ten minutes of a stranger's time, and the lines
-// of the terminal. Forget makes room at once, so nobody locks the author out for good.
+// A stranger who deletes the cookie begins anew, so codes are bounded together: at most so many in ten minutes, and fewer
+// for one address, whatever becomes of each. That bounds the guesses, one in two million for each ten minutes of a
+// stranger's time, and the lines of the terminal. Forget makes room at once, so no stranger locks the author out for good.
 //
-// Errors are a [*WrongError], a [*BusyError], and [ErrNoCode]. Codes are safe for concurrent
-// use. The package knows of no HTTP and prints nothing.
+// Errors are a [*WrongError], a [*BusyError], and [ErrNoCode]. Codes are safe for concurrent use. The package knows no
+// HTTP and prints nothing.
 package pairing
 
 import (
@@ -40,43 +37,43 @@ const (
 	maxCodesOf = 3
 )
 
-// ErrNoCode says that no code waits for a browser: it asked for none, or that one is no longer valid.
+// ErrNoCode says that no code waits for a browser: it asked for none, or its code is no longer valid.
 var ErrNoCode = errors.New("no code waits for this browser")
 
-// WrongError says that a code is another one.
+// WrongError says that a code was wrong.
 type WrongError struct {
-	Left int // how often the browser may still try
+	Left int // tries that the browser has left
 }
 
 func (e *WrongError) Error() string {
 	return fmt.Sprintf("that is not the code, %d tries are left", e.Left)
 }
 
-// BusyError says that there is no code for a further browser.
+// BusyError says that there is no code for another browser.
 type BusyError struct {
 	After time.Duration // until there is one again
 }
 
 func (e *BusyError) Error() string { return "too many browsers asked for a code" }
 
-// State is what happened to a browser.
+// State says what happened to a browser.
 type State string
 
 // The states of a browser.
 const (
-	Asked  State = "asked"  // it asked, and Code is what to type there
-	Paired State = "paired" // it was told its code
-	Failed State = "failed" // it was told other codes, as often as it may
-	Busy   State = "busy"   // it asked, and there is no code for it; said once until there is one again
+	Asked  State = "asked"  // it asked, and Code is to be typed there
+	Paired State = "paired" // it sent its code
+	Failed State = "failed" // it used all its tries
+	Busy   State = "busy"   // it asked, and there is no code for it; sent once until there is one again
 )
 
-// Event is what the author is told.
+// Event is a message to the author.
 type Event struct {
 	State   State
 	Browser int        // counts those that got a code, from 1; 0 when it got none
 	Code    string     // eight digits; "" unless asked
 	Expires time.Time  // of the code
-	Host    string     // that the browser asked for, as it says
+	Host    string     // that the browser requested, as it says
 	Client  netip.Addr // of the browser, as a proxy says; not valid when unknown
 }
 
@@ -87,7 +84,7 @@ type Options struct {
 	Now     func() time.Time // default time.Now
 }
 
-// Codes are the pending codes and the paired browsers of one run.
+// Codes holds the pending codes and the paired browsers of one run.
 type Codes struct {
 	options Options
 
@@ -95,19 +92,19 @@ type Codes struct {
 	pending map[key]*pending // those of the last ten minutes that paired no browser
 	paired  map[key]int      // the number of each browser
 	count   int              // of browsers that got a code
-	busy    bool             // the author knows
+	busy    bool             // the Busy event was sent
 }
 
-// key stands for the token of a browser, which is kept nowhere.
+// key is the hash of a browser's token, which is not stored.
 type key [sha256.Size]byte
 
-// pending is a code that was given.
+// pending is a code that waits for its browser.
 type pending struct {
 	Event
 	tries int
 }
 
-// New makes Codes without any.
+// New makes Codes.
 func New(o Options) *Codes {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -125,9 +122,8 @@ func (c *Codes) Paired(token string) bool {
 	return c.paired[keyOf(token)] != 0
 }
 
-// Ask has the author be shown a code for a browser, unless one waits for it. token is that of
-// its cookie, "" for none; fresh is the token that it gets, "" to keep the one it has. The
-// error is a [*BusyError].
+// Ask has the author's terminal show a code for a browser, unless one is pending. token is that of its cookie, "" for
+// none; fresh is its new token, "" to keep the old one. The error is a [*BusyError].
 func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browser int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +149,8 @@ func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browse
 	return fresh, p.Browser, nil
 }
 
-// Enter pairs a browser that is told its code. It gets a fresh token: one that somebody else
-// has put there is of no use to them. The error is a [*WrongError], or [ErrNoCode].
+// Enter pairs a browser that sends its code. It gets a fresh token: one that another person has planted there is of no
+// use to them. The error is a [*WrongError], or [ErrNoCode].
 func (c *Codes) Enter(token, code string) (fresh string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +160,13 @@ func (c *Codes) Enter(token, code string) (fresh string, err error) {
 		return "", ErrNoCode
 	}
 	p.tries++
-	if subtle.ConstantTimeCompare([]byte(plain(code)), []byte(p.Code)) != 1 {
+	digits := strings.Map(func(r rune) rune { // people write codes in groups
+		if strings.ContainsRune(" -.\u00a0", r) {
+			return -1
+		}
+		return r
+	}, code)
+	if subtle.ConstantTimeCompare([]byte(digits), []byte(p.Code)) != 1 {
 		if p.tries == maxTries {
 			c.tell(p, Failed)
 		}
@@ -177,7 +179,7 @@ func (c *Codes) Enter(token, code string) (fresh string, err error) {
 	return fresh, nil
 }
 
-// Forget makes all codes invalid, and has no browser be paired any more.
+// Forget invalidates all codes, and unpairs all browsers.
 func (c *Codes) Forget() (browsers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,12 +190,12 @@ func (c *Codes) Forget() (browsers int) {
 	return browsers
 }
 
-// tell tells what became of a code. The caller holds the lock.
+// tell sends the outcome of a code. The caller holds the lock.
 func (c *Codes) tell(p *pending, state State) {
 	c.options.OnEvent(Event{State: state, Browser: p.Browser, Host: p.Host, Client: p.Client})
 }
 
-// expire forgets codes that are over. The caller holds the lock.
+// expire deletes expired codes. The caller holds the lock.
 func (c *Codes) expire() {
 	now := c.options.Now()
 	for k, p := range c.pending {
@@ -203,8 +205,7 @@ func (c *Codes) expire() {
 	}
 }
 
-// full returns how long there is no code for an address; 0 when there is one now. The caller
-// holds the lock.
+// full returns how long there is no code for an address; 0 when there is one now. The caller holds the lock.
 func (c *Codes) full(client netip.Addr) time.Duration {
 	var all, own time.Time // when the next one makes room
 	codes, codesOf := 0, 0
@@ -230,7 +231,7 @@ func (c *Codes) full(client netip.Addr) time.Duration {
 	return 0
 }
 
-// network is what one visitor has: an address, and in IPv6 a network of them.
+// network returns the addresses of one client: an address, and in IPv6 a network of them.
 func network(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
@@ -255,14 +256,4 @@ func newCode() string {
 			return fmt.Sprintf("%08d", n%codes)
 		}
 	}
-}
-
-// plain is a code as people write it, in groups say, without what is between the digits.
-func plain(code string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" -.\u00a0", r) {
-			return -1
-		}
-		return r
-	}, code)
 }

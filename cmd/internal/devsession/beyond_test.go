@@ -466,8 +466,8 @@ func TestEndpointsAreInTable(t *testing.T) {
 		known[u.Path] = true
 	}
 	rooms := filepath.Join("..", "..", "..", "devserver")
-	found := namesOf(t, filepath.Join(rooms, "site", "reserved.go"), "reservedHandlers")
-	found = append(found, namesOf(t, filepath.Join(rooms, "site", "beyond.go"), "forEveryone")...)
+	found := namesOf(t, filepath.Join(rooms, "site", "exchange.go"), "serveReserved")
+	found = append(found, namesOf(t, filepath.Join(rooms, "site", "pairing.go"), "forEveryone")...)
 	for _, folder := range []string{".", rooms, filepath.Join(rooms, "site")} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
@@ -515,7 +515,7 @@ func pathsOf(t *testing.T, file string) (paths []string) {
 	return paths
 }
 
-// namesOf are the keys of the map that a function or a variable of a file has.
+// namesOf returns the keys of the map, or the cases of the switch, in a function or a variable of a file.
 func namesOf(t *testing.T, file, owner string) (paths []string) {
 	t.Helper()
 	inspect(t, file, func(n ast.Node) {
@@ -532,8 +532,15 @@ func namesOf(t *testing.T, file, owner string) (paths []string) {
 			return
 		}
 		ast.Inspect(n, func(n ast.Node) bool {
-			if pair, ok := n.(*ast.KeyValueExpr); ok {
-				if name, ok := literal(pair.Key); ok {
+			var names []ast.Expr
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				names = []ast.Expr{n.Key}
+			case *ast.CaseClause:
+				names = n.List
+			}
+			for _, each := range names {
+				if name, ok := literal(each); ok {
 					paths = append(paths, "/__pages/"+name)
 				}
 			}

@@ -11,19 +11,21 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
-// builder makes what is served of the site's folder: it implements
-// devserver.Builder.
+// builder makes revisions of the site's folder. It implements devserver.Builder.
 type builder struct {
 	run     *session
 	console *console
@@ -35,9 +37,9 @@ type builder struct {
 	until   context.Context    // ends with the dev server
 	running *siteworker.Shared // what the newest revision runs; nil for none
 	live    siteworker.Set
-	private privateSet // what no build may hold, and nothing may show
+	private privateSet // secrets that no build may contain, and nothing may show
 
-	warned struct{ secrets, migrations string } // what was last told of them
+	warned struct{ secrets, migrations string } // the last warnings about them
 }
 
 func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) {
@@ -51,8 +53,12 @@ func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) 
 	if err != nil {
 		return nil, err
 	}
+	stores := localstate.StoresOptions{State: r.state, Images: r.process.Images, Now: r.process.Terminal.Now}
+	if r.options.ProjectState != "" {
+		stores.ProjectFolder = r.process.Terminal.Path(r.options.ProjectState)
+	}
 	b := &builder{
-		run: r, console: k, until: ctx, site: db, stores: localstate.NewStores(r.storesOptions()),
+		run: r, console: k, until: ctx, site: db, stores: localstate.NewStores(stores),
 		caches: localstate.NewCaches(r.state.Dir, k.logger()),
 	}
 	options := r.process.Sites.BundlerOptions(r.options.AllowImport)
@@ -63,8 +69,7 @@ func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) 
 
 func (b *builder) close() {
 	b.bundler.Close()
-	// A request that would not end may still hold its revision: its Worker ends
-	// all the same, since what it runs on is about to go.
+	// A request that did not end may still hold its revision: its Worker ends all the same, before its stores do.
 	for _, w := range b.live.All() {
 		w.Close(siteworker.DrainTime)
 	}
@@ -77,8 +82,7 @@ func (b *builder) close() {
 func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	defer b.console.forget()
 	m, checked := b.run.process.Sites.LoadUnread(b.run.dir)
-	// Never the site's folder as such: what a site does not consist of (a log,
-	// an editor's files) must not rebuild it.
+	// Never the site's folder as such: files that are no part of a site (a log, an editor's files) must not rebuild it.
 	watch := append(localsecrets.Paths(b.run.dir), filepath.Join(b.run.dir, manifest.FileName), project.PersonasPath(b.run.dir))
 	for _, name := range manifest.RuntimeConfigs() {
 		watch = append(watch, filepath.Join(b.run.dir, name))
@@ -111,11 +115,11 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.run.dir), b.run.dir
 	b.describeSecrets(ctx, m, info.Bindings)
-	warnings := slices.Concat(checked.Diagnostics, diags, unasked(m, checked.Source))
+	warnings := slices.Concat(checked.Diagnostics, diags, unroutedWorker(m, checked.Source))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
-// privateSet is a set of secrets, and what it was made of: most builds need no new one.
+// privateSet is a set of secrets with its sources: most builds need no new set.
 type privateSet struct {
 	set      *secretscan.Set
 	list     []secretscan.Secret
@@ -140,9 +144,9 @@ func (b *builder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
 	return nil
 }
 
-// unasked warns of a Worker that no route leads to: whoever writes the first one looks for
-// the fault in it. The manifest is none the worse for it, and pages validate says nothing.
-func unasked(m *manifest.Manifest, src []byte) diagnostic.List {
+// unroutedWorker warns of a Worker without routes: authors of their first one look for the mistake in its code. The
+// manifest is valid all the same, and pages validate says nothing.
+func unroutedWorker(m *manifest.Manifest, src []byte) diagnostic.List {
 	if m.Entry == "" || len(m.Routes) > 0 {
 		return nil
 	}
@@ -154,8 +158,7 @@ func unasked(m *manifest.Manifest, src []byte) diagnostic.List {
 	return warning
 }
 
-// revision starts the Worker, or keeps the one that runs when nothing of it has
-// changed, and puts it beside the assets.
+// revision starts the Worker, or reuses the running one when nothing of it has changed, and combines it with the assets.
 func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
 		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.run.dir, filepath.FromSlash(m.Assets)),
@@ -184,7 +187,7 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 	return r, nil
 }
 
-// describeSecrets says which secrets have a value, and never which.
+// describeSecrets says which secrets have a value, and never the value.
 func (b *builder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
 	values, _, err := b.run.process.Sites.LocalSecrets(b.run.dir).Values(ctx, m.Bindings.Secrets)
 	for i := range bindings {
@@ -198,10 +201,46 @@ func (b *builder) describeSecrets(ctx context.Context, m *manifest.Manifest, bin
 	}
 }
 
-// warnOnce tells of warnings unless they are what was told last: not at every save.
-func (b *builder) warnOnce(told *string, warnings []string) {
-	if text := fmt.Sprint(warnings); text != *told {
-		*told = text
+// warnOnce prints warnings unless they are the last ones: not at every save.
+func (b *builder) warnOnce(last *string, warnings []string) {
+	if text := fmt.Sprint(warnings); text != *last {
+		*last = text
 		b.run.process.Terminal.ProgressWarnings(warnings)
 	}
+}
+
+// migrate brings the site's database up to date. src is the text of the manifest.
+func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte) []devserver.Problem {
+	if m.Bindings.Database == nil {
+		return nil
+	}
+	unlock, err := b.run.state.LockMigrations(ctx)
+	if err != nil {
+		return []devserver.Problem{problemOf(err)}
+	}
+	defer unlock()
+	result, err := b.run.state.Migrator(b.site, b.run.dir, m, migrate.Options{
+		HoldEmpty: true, Now: b.run.process.Terminal.Now, Tool: b.run.process.Tool,
+	}).Apply(ctx)
+	for _, a := range result.Applied {
+		b.console.line("applied migration %s", a.Name)
+	}
+	for _, name := range result.Squashed {
+		b.console.line("recorded %s in the place of the migrations it stands for", name)
+	}
+	// `pages migrate` prints the notices that are left out here.
+	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored })
+	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))
+	if err == nil {
+		return nil
+	}
+	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
+	if diags := migration.Diagnostics(b.run.dir, err); diags != nil {
+		diagnostic.Locate(src, diags)
+		problems = b.problems(diags, "A migration failed")
+	}
+	if stands := result.Stands(); stands != "" {
+		problems[0].Notes = append(problems[0].Notes, stands)
+	}
+	return problems
 }

@@ -1,9 +1,11 @@
 package devsession
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,26 +13,27 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// console is what `pages dev` says: the ready line and, with --json, every
-// event on stdout, one JSON document a line; prose for people on stderr.
+// console is the output of `pages dev`: the ready line and, with --json, every event on stdout, one JSON document a line;
+// prose for people on stderr.
 type console struct {
 	term    *terminal.Terminal
 	history *devserver.RequestLog // nil until the state is open
-	warned  string                // the warnings told last; of the goroutine that builds
+	warned  string                // the last warnings; of the goroutine that builds
 	mu      sync.Mutex            // lines come from many goroutines
-	failed  map[string]bool       // failures of requests told since the last build, by their text; of mu
+	failed  map[string]bool       // failures of requests that were printed since the last build, by their text; of mu
 	aside   func(format string, args ...any)
-	after   time.Duration // how long a person waits without a word
+	after   time.Duration // how long a person waits without a message
 }
 
-// mostFailed bounds how many failures are kept in mind, and how much is told twice.
+// mostFailed bounds console.failed.
 const mostFailed = 100
 
-// silence is how long nothing may be said of what is being done.
+// silence is how long an operation may take without a message.
 const silence = 2 * time.Second
 
 func newConsole(t *terminal.Terminal) *console {
@@ -39,13 +42,13 @@ func newConsole(t *terminal.Terminal) *console {
 	return k
 }
 
-// wait says what is being done once it has taken a while.
+// wait prints what is being done once it has taken a while.
 func (k *console) wait(what string) (done func()) {
 	timer := time.AfterFunc(k.after, func() { k.aside("%s", what) })
 	return func() { timer.Stop() }
 }
 
-// NewLogger returns a logger that tells a person on stderr what packages report, as a session does.
+// NewLogger returns a logger that prints what packages report for a person on stderr, as a session does.
 func NewLogger(t *terminal.Terminal) *slog.Logger { return newConsole(t).logger() }
 
 func (k *console) logger() *slog.Logger {
@@ -73,7 +76,7 @@ func (k *console) line(format string, args ...any) {
 	fmt.Fprintf(k.term.Stderr, format+"\n", args...)
 }
 
-// ready is the first line on stdout: the contract with scripts.
+// ready prints the first line on stdout: the contract with scripts.
 func (k *console) ready(r *session) {
 	if k.term.JSON {
 		k.event(ReadyEvent{"ready", r.sockets.URL})
@@ -90,10 +93,15 @@ func (k *console) ready(r *session) {
 		taken = fmt.Sprintf("  (port %d was taken)", r.options.Port)
 	}
 	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
-	k.beyond(r.options.AllowHosts)
+	if hosts := r.options.AllowHosts; len(hosts) > 0 {
+		k.line(
+			"  beyond       %s: the site alone; who signs in there types a code that is shown here",
+			wording.Printable(strings.Join(hosts, ", ")),
+		)
+	}
 }
 
-// build tells of one build.
+// build prints one build.
 func (k *console) build(b devserver.Build) {
 	if k.term.JSON {
 		k.event(BuildEvent{
@@ -113,32 +121,28 @@ func (k *console) build(b devserver.Build) {
 	}
 }
 
-// problems prints what is wrong, warnings only when they are not those of the
-// build before.
+// problems prints what is wrong; warnings only when they changed since the last build.
 func (k *console) problems(b devserver.Build) {
-	said := fmt.Sprint(b.Problems)
-	if b.OK && said == k.warned {
-		return
-	}
-	if b.OK {
-		k.warned = said
-	}
 	if !b.OK {
 		k.line("%s %s", k.term.Paint("31;1", "error:"), k.text(b.Problems...))
 		return
 	}
+	text := fmt.Sprint(b.Problems)
+	if text == k.warned {
+		return
+	}
+	k.warned = text
 	for _, p := range b.Problems {
 		k.line("%s %s: %s", k.term.Paint("33", "warning:"), p.Place(), p.Message)
 	}
 }
 
-// text is problems as the terminal has room for them.
+// text formats problems for the width of the terminal.
 func (k *console) text(problems ...devserver.Problem) string {
 	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(terminal.Columns(k.term.Stderr), problems)))
 }
 
-// request tells of one request, and keeps it. The dashboard asks often: what it
-// asks for is not worth keeping.
+// request prints and logs one request. The dashboard polls: its requests are not worth logging.
 func (k *console) request(rec site.RequestRecord) {
 	if k.history != nil && rec.Source != site.FromControl {
 		k.history.Add(rec)
@@ -153,7 +157,7 @@ func (k *console) request(rec site.RequestRecord) {
 	k.line("%s", devserver.FormatRequest(rec, k.term.Colored(k.term.Stderr)))
 }
 
-// delivery tells of one attempt to deliver an event to the webhook.
+// delivery prints one attempt to deliver an event to the webhook.
 func (k *console) delivery(e site.Event) {
 	d := e.Delivery
 	if k.term.JSON {
@@ -170,7 +174,7 @@ func (k *console) delivery(e site.Event) {
 	}
 }
 
-// log prints what the Worker logged, and keeps it.
+// log prints and logs a line of the Worker.
 func (k *console) log(l pagesruntime.Line) {
 	line := logLine(l)
 	if k.history != nil {
@@ -183,7 +187,7 @@ func (k *console) log(l pagesruntime.Line) {
 	k.line("%s", devserver.FormatLine(line, k.term.Colored(k.term.Stderr)))
 }
 
-// errorPage answers for a Worker that did not, and tells why in the log.
+// errorPage answers for a Worker that failed, and prints why.
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if k.term.JSON {
@@ -194,16 +198,15 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	devserver.WriteProblemPage(w, r, p)
 }
 
-// forget has failures told anew. It is called when a build has ended and is not served yet: the
-// first requests may fail before the build is told of.
+// forget has failures printed again. It is called when a build has ended and is not served yet: the first requests may
+// fail before the build is printed.
 func (k *console) forget() {
 	k.mu.Lock()
 	k.failed = nil
 	k.mu.Unlock()
 }
 
-// isNew reports whether a failure was not told since the last build: the line of each request
-// says in short what it failed of.
+// isNew reports whether a failure was not printed since the last build: the line of each request names it in short.
 func (k *console) isNew(text string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -215,4 +218,171 @@ func (k *console) isNew(text string) bool {
 	}
 	k.failed[text] = true
 	return true
+}
+
+// ReadyEvent is the first line of --json.
+type ReadyEvent struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+// BuildEvent is a build among the lines of --json.
+type BuildEvent struct {
+	Type     string              `json:"type"`
+	Number   int64               `json:"number"`
+	OK       bool                `json:"ok"`
+	MS       float64             `json:"ms"`
+	Problems []devserver.Problem `json:"problems"`
+}
+
+// ErrorEvent is a request that failed.
+type ErrorEvent struct {
+	Type    string            `json:"type"`
+	Problem devserver.Problem `json:"problem"`
+}
+
+// LogEvent is a line of a Worker's console.
+type LogEvent struct {
+	Type string `json:"type"`
+	site.LogLine
+}
+
+// RequestEvent is a request with its response.
+type RequestEvent struct {
+	Type string `json:"type"`
+	site.RequestRecord
+}
+
+// SiteEvent is an event of a form, or its delivery.
+type SiteEvent struct {
+	Type string `json:"type"`
+	site.Event
+}
+
+// logLine converts a line of a Worker for the log.
+func logLine(l pagesruntime.Line) site.LogLine {
+	line := site.LogLine{Time: site.Stamp{Time: l.Time}, Level: l.Level, Text: l.Text, Args: l.Args}
+	if l.Request != nil {
+		line.Request, line.Route = site.RequestOf(l.Request.Context())
+	}
+	if len(l.Frames) > 0 {
+		at := l.Frames[0]
+		line.At = fmt.Sprintf("%s:%d:%d", at.File, at.Line, at.Column)
+	}
+	if !l.Called {
+		for _, f := range l.Frames {
+			line.Stack = append(line.Stack, f.String())
+		}
+	}
+	return line
+}
+
+// notices is a slog.Handler that prints the messages of packages for a person, also when quiet is wanted: "warning: text
+// (other attributes)" and, for an attribute "fix", a line with that. The attribute "error" is the reason.
+type notices struct {
+	console *console
+	level   slog.Level
+	with    []slog.Attr
+}
+
+// Enabled implements slog.Handler.
+func (n notices) Enabled(_ context.Context, level slog.Level) bool { return level >= n.level }
+
+// WithAttrs implements slog.Handler.
+func (n notices) WithAttrs(attrs []slog.Attr) slog.Handler {
+	n.with = append(slices.Clip(n.with), attrs...)
+	return n
+}
+
+// WithGroup implements slog.Handler. No package names a group.
+func (n notices) WithGroup(string) slog.Handler { return n }
+
+// Handle implements slog.Handler.
+func (n notices) Handle(_ context.Context, r slog.Record) error {
+	text, fix, about := r.Message, "", []string(nil)
+	take := func(a slog.Attr) bool {
+		switch value := a.Value.Resolve().String(); a.Key {
+		case "fix":
+			fix = value
+		case "error":
+			text += ": " + value
+		default:
+			about = append(about, a.Key+" "+value)
+		}
+		return true
+	}
+	for _, a := range n.with {
+		take(a)
+	}
+	r.Attrs(take)
+	if about != nil {
+		text += " (" + strings.Join(about, ", ") + ")"
+	}
+	style, label := "33", "warning:"
+	switch {
+	case r.Level >= slog.LevelError:
+		style, label = "31;1", "error:"
+	case r.Level < slog.LevelWarn:
+		style, label = "2", "note:"
+	}
+	k := n.console
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = wording.Printable(line)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fmt.Fprintln(k.term.Stderr, k.term.Paint(style, label), strings.Join(lines, "\n  "))
+	if fix != "" {
+		fmt.Fprintln(k.term.Stderr, k.term.Paint("36", "fix:"), wording.Printable(fix))
+	}
+	return nil
+}
+
+// PairingEvent is a line of --json: the state of a browser beyond this machine.
+type PairingEvent struct {
+	Type    string        `json:"type"`
+	State   pairing.State `json:"state"`
+	Browser int           `json:"browser,omitempty"`
+	Code    string        `json:"code,omitempty"`
+	Expires *site.Stamp   `json:"expires,omitempty"`
+	Host    string        `json:"host"`
+	Client  string        `json:"client,omitempty"`
+}
+
+// pairing prints the request of a browser beyond this machine to sign in, also when quiet is wanted: the code is shown
+// nowhere else.
+func (k *console) pairing(e pairing.Event) {
+	client := ""
+	if e.Client.IsValid() {
+		client = e.Client.String()
+	}
+	if k.term.JSON {
+		line := PairingEvent{Type: "pairing", State: e.State, Browser: e.Browser, Code: e.Code, Host: e.Host, Client: client}
+		if e.State == pairing.Asked {
+			line.Expires = &site.Stamp{Time: e.Expires}
+		}
+		k.event(line)
+		return
+	}
+	who := fmt.Sprintf("browser %d at %s", e.Browser, wording.Printable(e.Host))
+	if client != "" {
+		who += " (" + client + ")"
+	}
+	text := ""
+	switch e.State {
+	case pairing.Asked:
+		half := len(e.Code) / 2
+		code := e.Code[:half] + " " + e.Code[half:]
+		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.term.Paint("1", code))
+	case pairing.Paired:
+		text = who + " is paired, and signs in as anybody until pages dev ends"
+	case pairing.Failed:
+		text = who + " tried five wrong codes"
+	case pairing.Busy:
+		text = "too many browsers asked for a code; there are further ones in ten minutes, or once b was pressed"
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fmt.Fprintln(k.term.Stderr, k.term.Paint("36", "pairing:"), text)
 }

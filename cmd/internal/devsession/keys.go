@@ -23,16 +23,16 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file has the keys that `pages dev` listens to on a terminal.
+// This file has the keys of `pages dev` on a terminal.
 
-// keyboard does what keys ask for.
+// keyboard runs the actions of keys.
 type keyboard struct {
 	console *console
 	url     string
 	front   *site.Site
 	server  *devserver.Server
 	pairing *pairing.Codes
-	as      string // the persona of the moment, "" for nobody
+	as      string // the current persona, "" for signed out
 	quit    func()
 	open    func(url string) error
 }
@@ -40,7 +40,7 @@ type keyboard struct {
 // shownLeads is how many leads the key for them shows.
 const shownLeads = 5
 
-// key is a key that does something; its capital does the same.
+// key is a key with its action; its capital does the same.
 type key struct {
 	name byte
 	help string
@@ -61,8 +61,8 @@ func keys() []key {
 	}
 }
 
-// listen does what the keys of a terminal say, until ctx ends. Where there is no
-// terminal to read from, or somebody else reads it, there are no keys.
+// listen handles the keys of a terminal, until ctx ends. Without a terminal, or when another program reads it, there are
+// no keys.
 func (k *keyboard) listen(ctx context.Context) (stop func()) {
 	t := k.console.term
 	in, ok := t.Stdin.(*os.File)
@@ -74,38 +74,34 @@ func (k *keyboard) listen(ctx context.Context) (stop func()) {
 		return func() {} // keys are a courtesy
 	}
 	k.console.line("  keys         ? lists them")
-	go k.read(ctx, held)
+	go k.handleKeys(ctx, held)
 	return held.Release
 }
 
-// read ends with the terminal. A read that nobody answers ends with the process.
-func (k *keyboard) read(ctx context.Context, in io.Reader) {
+// handleKeys runs the action of each key, and ignores unknown keys; h is ? without Shift. A blocked read is abandoned at
+// exit.
+func (k *keyboard) handleKeys(ctx context.Context, in io.Reader) {
 	var b [1]byte
 	for {
 		n, err := in.Read(b[:])
 		if err != nil || ctx.Err() != nil {
 			return
 		}
-		if n == 1 {
-			k.press(ctx, b[0])
+		if n == 0 {
+			continue
+		}
+		pressed := bytes.ToLower(b[:])[0]
+		if pressed == 'h' {
+			pressed = '?'
+		}
+		for _, known := range keys() {
+			if known.name == pressed {
+				known.do(k, ctx)
+			}
 		}
 	}
 }
 
-// press does what one key says; keys that are not listed do nothing. h is ? without Shift.
-func (k *keyboard) press(ctx context.Context, pressed byte) {
-	pressed = bytes.ToLower([]byte{pressed})[0]
-	if pressed == 'h' {
-		pressed = '?'
-	}
-	for _, known := range keys() {
-		if known.name == pressed {
-			known.do(k, ctx)
-		}
-	}
-}
-
-// list shows the keys.
 func (k *keyboard) list(context.Context) {
 	lines := make([]string, 0, len(keys()))
 	for _, known := range keys() {
@@ -116,7 +112,7 @@ func (k *keyboard) list(context.Context) {
 
 func (k *keyboard) openSite(context.Context) {
 	k.console.line("opening %s", k.url)
-	go func() { // what opens a browser may go on as long as that
+	go func() { // the command may run as long as the browser
 		if err := k.open(k.url); err != nil {
 			k.console.line("no browser could be opened (%s); the site is at %s", failure.Reason(err), k.url)
 		}
@@ -136,7 +132,7 @@ func (k *keyboard) clear(context.Context) {
 	fmt.Fprint(k.console.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
 }
 
-// nextPersona goes round: nobody, and each persona of the site.
+// nextPersona goes round: signed out, and each persona of the site.
 func (k *keyboard) nextPersona(context.Context) {
 	all := []string{""}
 	for _, p := range k.front.Personas() {
@@ -149,10 +145,9 @@ func (k *keyboard) nextPersona(context.Context) {
 	} else {
 		k.console.line("visitors who have not signed in or out themselves are %q", k.as)
 	}
-	k.server.Rebuild() // open pages show what that persona sees
+	k.server.Rebuild() // open pages reload as that persona
 }
 
-// leads shows the newest ones.
 func (k *keyboard) leads(ctx context.Context) {
 	list, err := k.front.Store().Leads(ctx, site.LeadFilter{Limit: shownLeads})
 	if err != nil {
@@ -163,12 +158,12 @@ func (k *keyboard) leads(ctx context.Context) {
 		k.console.line("no leads yet")
 	}
 	for _, l := range list {
-		k.console.line("%s  %s  %s  %s", l.CreatedAt.Local().Format("15:04:05"), l.ID, l.Form, wording.Printable(summary(l)))
+		k.console.line("%s  %s  %s  %s", l.CreatedAt.Local().Format("15:04:05"), l.ID, l.Form, wording.Printable(leadSummary(l)))
 	}
 }
 
-// summary is the beginning of what a lead says.
-func summary(l site.Lead) string {
+// leadSummary returns the beginning of a lead's fields.
+func leadSummary(l site.Lead) string {
 	const most = 60
 	var parts []string
 	for _, f := range l.Fields {
@@ -181,7 +176,8 @@ func summary(l site.Lead) string {
 	return string(text)
 }
 
-// openBrowser shows an address in the user's browser. It ends with what opens that, which fails where there is none.
+// openBrowser shows a URL in the user's browser. It returns when the command that opens it does, with an error where
+// there is none.
 func openBrowser(url string) error {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {

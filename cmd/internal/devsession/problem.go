@@ -3,15 +3,21 @@ package devsession
 import (
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// titles are the headings of the pages for each kind of failure.
+// titles holds the headings of problem pages.
 var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindLoad:        "The Worker could not be loaded",
 	pagesruntime.KindException:   "The Worker threw an error",
@@ -25,10 +31,10 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindInternal:    "Something went wrong in pages itself",
 }
 
-// problemOf is an error of a Worker in the terms of the dev server's pages.
+// problemOf converts an error of a Worker for the dev server's pages.
 func problemOf(err error) devserver.Problem {
-	var f *pagesruntime.Error
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*pagesruntime.Error](err)
+	if !ok {
 		return devserver.Problem{
 			Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(),
 			Status: http.StatusInternalServerError,
@@ -54,7 +60,7 @@ func problemOf(err error) devserver.Problem {
 	return p
 }
 
-// secretsProblem is a file of secrets that cannot be read.
+// secretsProblem describes a file of secrets that cannot be read.
 func secretsProblem(err error) devserver.Problem {
 	p := devserver.Problem{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}
 	if f, ok := errors.AsType[*failure.Error](err); ok {
@@ -63,8 +69,8 @@ func secretsProblem(err error) devserver.Problem {
 	return p
 }
 
-// problems are diagnostics in the terms of the dev server's pages. Those of a build
-// that failed are what stops it: the warnings are told when it builds.
+// problems converts diagnostics for the dev server's pages. Those of a failed build are its errors: its warnings come
+// when it succeeds.
 func (b *builder) problems(diags diagnostic.List, title string) []devserver.Problem {
 	var list []devserver.Problem
 	failed := diags.HasErrors()
@@ -94,4 +100,39 @@ func (b *builder) problems(diags diagnostic.List, title string) []devserver.Prob
 		list = append(list, p)
 	}
 	return list
+}
+
+// snippetReach is how many lines are shown around a problem.
+const snippetReach = 3
+
+// snippet returns the lines around one of a file of the site, without secrets.
+func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.SnippetLine {
+	root, err := os.OpenRoot(dir)
+	if err != nil || line <= 0 {
+		return nil
+	}
+	defer root.Close()
+	file = filepath.FromSlash(file)
+	if info, err := root.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := root.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	shown := secrets.Star(string(text))
+	if filepath.Base(file) == sitepath.HeadersFile {
+		shown = edgerules.StarHeaders(shown)
+	}
+	var out []devserver.SnippetLine
+	number := 0
+	for l := range strings.Lines(shown) {
+		if number++; number > line+snippetReach {
+			break
+		}
+		if number >= line-snippetReach {
+			out = append(out, devserver.SnippetLine{Number: number, Text: strings.TrimRight(l, "\r\n"), Hit: number == line})
+		}
+	}
+	return out
 }

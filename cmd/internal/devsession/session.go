@@ -1,16 +1,19 @@
-// Package devsession runs a site on this machine: for pages dev, which serves it while its author edits, and for pages test,
-// which runs a command against it on a state of its own.
+// Package devsession runs a site on this machine: for pages dev, which serves it while its author edits, and for pages
+// test, which runs a command against it on a state of its own.
 //
-// Serve and Test take the process they run in (a terminal, the locations of sites and states) and Options. A build reads the
-// manifest, bundles, migrates, starts the Worker and swaps it in; a failed build leaves the last good one in service. It prints
-// for people on stderr and lines of JSON for programs; the dashboard runs commands of this program. Errors are *failure.Error, or a
-// failure.StatusError of the command that was tested. Both block until ctx ends or the command has, and may run side by side on
-// different states. The package knows no flags and no rules of the platform.
+// Serve and Test take the process they run in (a terminal, the locations of sites and states) and Options. A build reads
+// the manifest, bundles, migrates, starts the Worker and swaps it in; a failed build leaves the last good one in service.
+// It prints for people on stderr and lines of JSON for programs; the dashboard runs commands of this program. Errors are
+// *failure.Error, or a failure.StatusError of the command that was tested. Both block until ctx ends or the command has,
+// and may run side by side on different states. The package knows no flags and no rules of the platform.
 package devsession
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -30,7 +33,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images"
 )
 
-// Process is what a session takes from the process that it runs in.
+// Process is the process around a session.
 type Process struct {
 	Terminal *terminal.Terminal
 	Sites    *project.Sites
@@ -38,12 +41,12 @@ type Process struct {
 	Memory   *pagesruntime.HostMemory // of the Workers of all sites; nil for one of its own
 	Images   *images.Queue            // of all sites; nil for one of each site
 	CacheDir string                   // of machine code; "" to keep none
-	Tool     string                   // what the ledger of migrations calls this program
-	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard is made of commands.
+	Tool     string                   // name of this program in the ledger of migrations
+	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard consists of commands.
 	Run func(ctx context.Context, args []string, t terminal.Terminal) int
 }
 
-// Options say how a session serves its site.
+// Options configure how a session serves its site.
 type Options struct {
 	Port         int  // 0 for any
 	StrictPort   bool // fail when the port is taken, instead of taking the next free one
@@ -56,7 +59,7 @@ type Options struct {
 	AllowHosts   []string // names
 	ProjectState string   // folder of the project database; "" for the state folder
 	Webhook      string   // URL
-	As           string   // the persona that visitors are from the start, or an email
+	As           string   // the persona that clients are from the start, or an email
 	EdgeRules    string
 }
 
@@ -69,15 +72,14 @@ type session struct {
 	state    *localstate.State
 	sockets  *devserver.Listeners
 	runtimes *runtimeStart
-	usualGC  int            // percent, for when the start is over
-	pairing  *pairing.Codes // nil where visitors are all alike
+	usualGC  int            // percent, after the start
+	pairing  *pairing.Codes // nil where all clients are alike
 }
 
 // Serve serves the site in dir until ctx ends. m is its manifest.
 func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o Options) (err error) {
-	// Compiling the engine, which happens once on a machine, makes a hundred
-	// megabytes of garbage in a tenth of a second: collecting it would cost a
-	// fifth of that time.
+	// Compiling the engine, once on a machine, makes a hundred megabytes of garbage in a tenth of a second: collecting it
+	// would cost a fifth of that time.
 	usual := debug.SetGCPercent(startGCPercent)
 	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
@@ -116,7 +118,7 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	return err
 }
 
-// PortError returns the *failure.Error of a port that cannot be had, and any other error as it is.
+// PortError returns the *failure.Error of a port that cannot be opened, and any other error as it is.
 func PortError(err error) error {
 	if port, ok := errors.AsType[*devserver.PortError](err); ok {
 		return &failure.Error{Exit: failure.ExitResource, Code: "port-taken", Message: port.Error(), Fix: port.Fix, Err: err}
@@ -124,7 +126,7 @@ func PortError(err error) error {
 	return err
 }
 
-// serve puts the rooms together and serves until ctx ends.
+// serve connects the packages and serves until ctx ends.
 func (r *session) serve(ctx context.Context) (err error) {
 	t := r.process.Terminal
 	console := newConsole(t)
@@ -137,24 +139,27 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
-	l, err := r.newLife(ctx, hub, console)
+	in, err := r.newInstance(ctx, hub, console)
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	tools.life, tools.log = l, console.history
+	defer func() { // the state's databases stay open
+		err = errors.Join(err, in.front.Close())
+		in.builder.close()
+	}()
+	tools.instance, tools.log = in, console.history
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	keys := &keyboard{console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing}
 	restore := func() {} // the terminal
 	defer func() { restore() }()
 	server, err := devserver.New(devserver.Options{
-		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: t.Now, Logger: console.logger(),
+		Site: in.front, Builder: in.builder, Hub: hub, Listeners: r.sockets.All(), Now: t.Now, Logger: console.logger(),
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
-				if err := r.runtimes.unkept(); err != nil {
+				if err := r.runtimes.cacheError(); err != nil {
 					console.line(
 						"%s each start compiles the engine, which cannot be kept: %s; see pages doctor",
 						t.Paint("33", "note:"), err,
@@ -171,18 +176,18 @@ func (r *session) serve(ctx context.Context) (err error) {
 	if err := r.state.Announce(r.sockets.URL, hub.Token()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	keys.server, keys.front = server, l.front
+	keys.server, keys.front = server, in.front
 	return server.Serve(ctx)
 }
 
-// life is a site with its state: what answers, and what builds what is answered.
-type life struct {
+// instance is a site on a state, with its builder.
+type instance struct {
 	front   *site.Site
 	builder *builder
 }
 
-// newLife makes the site of a run on the run's state.
-func (r *session) newLife(ctx context.Context, control http.Handler, console *console) (*life, error) {
+// newInstance makes the site of a session on the session's state.
+func (r *session) newInstance(ctx context.Context, control http.Handler, console *console) (*instance, error) {
 	b, err := r.newBuilder(ctx, console)
 	if err != nil {
 		return nil, err
@@ -209,15 +214,7 @@ func (r *session) newLife(ctx context.Context, control http.Handler, console *co
 	if err != nil {
 		return nil, r.state.OpenError(statefolder.PlatformFile, err)
 	}
-	return &life{front: b.front, builder: b}, nil
-}
-
-func (r *session) storesOptions() localstate.StoresOptions {
-	o := localstate.StoresOptions{State: r.state, Images: r.process.Images, Now: r.process.Terminal.Now}
-	if r.options.ProjectState != "" {
-		o.ProjectFolder = r.process.Terminal.Path(r.options.ProjectState)
-	}
-	return o
+	return &instance{front: b.front, builder: b}, nil
 }
 
 // answersTo reports whether the site is served under a name.
@@ -225,15 +222,8 @@ func (r *session) answersTo(host string) bool {
 	return loopback.Name(host) || slices.Contains(r.options.AllowHosts, host)
 }
 
-// close ends the site; the state's databases stay open.
-func (l *life) close() error {
-	err := l.front.Close()
-	l.builder.close()
-	return err
-}
-
-// startingPersonas are the people at the start: a file that is wrong is told by
-// the first build, but --as must name somebody.
+// startingPersonas returns the personas at the start. The first build reports a malformed file, but --as must name a
+// persona.
 func (r *session) startingPersonas() ([]site.Persona, error) {
 	list, refusal := project.ReadPersonas(r.dir)
 	if refusal != nil {
@@ -245,4 +235,93 @@ func (r *session) startingPersonas() ([]site.Persona, error) {
 		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, project.PersonaKeys(r.dir))
 	}
 	return list, nil
+}
+
+// openLog opens the log of requests, on a connection of its own: it delays no transaction that is synced.
+func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.RequestLog, error) {
+	db, err := r.state.OpenUnsynced(ctx, statefolder.PlatformFile)
+	if err != nil {
+		return nil, err
+	}
+	log, err := devserver.OpenRequestLog(ctx, db, devserver.RequestLogOptions{Now: r.process.Terminal.Now, Logger: logger})
+	if err != nil {
+		return nil, errors.Join(r.state.OpenError(statefolder.PlatformFile, err), db.Close())
+	}
+	return log, nil
+}
+
+// startGCPercent lets the heap grow during the start.
+const startGCPercent = 400
+
+// runtimeStart opens the engine while the site is being read.
+type runtimeStart struct {
+	done    chan struct{}
+	runtime *pagesruntime.Runtime
+	err     error
+}
+
+func startRuntime(ctx context.Context, o pagesruntime.Options) *runtimeStart {
+	s := &runtimeStart{done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.runtime, s.err = pagesruntime.Open(ctx, o)
+	}()
+	return s
+}
+
+// wait returns the runtime once it is open.
+func (s *runtimeStart) wait() (*pagesruntime.Runtime, error) {
+	<-s.done
+	return s.runtime, s.err
+}
+
+// cacheError returns why the compiled engine is not kept for the next start; nil when it is, or not known yet.
+func (s *runtimeStart) cacheError() error {
+	select {
+	case <-s.done:
+		if s.runtime != nil {
+			return s.runtime.CacheError()
+		}
+	default:
+	}
+	return nil
+}
+
+func (s *runtimeStart) close(ctx context.Context) error {
+	<-s.done
+	if s.runtime == nil {
+		return nil
+	}
+	if err := s.runtime.Close(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("close the engine: %w", err)
+	}
+	return nil
+}
+
+// secretVariable holds the webhook's secret. It is no flag: flags show in the list of processes.
+const secretVariable = "PAGES_EVENT_WEBHOOK_SECRET"
+
+// webhook returns the webhook of --event-webhook, nil for none.
+func (r *session) webhook(ctx context.Context, platform *sql.DB, console *console) (*site.Webhook, error) {
+	if r.options.Webhook == "" {
+		return nil, nil //nolint:nilnil // no webhook is asked for, and nothing went wrong
+	}
+	hook := &site.Webhook{URL: r.options.Webhook}
+	if text, ok := r.process.Terminal.Lookup(secretVariable); ok && text != "" {
+		secret, err := site.ParseSecret(text)
+		if err != nil {
+			return nil, failure.Usage("%s: %s", secretVariable, err)
+		}
+		hook.Secret = secret
+		return hook, nil
+	}
+	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.process.Terminal.Now})
+	if err == nil {
+		hook.Secret, err = store.WebhookSecret(ctx)
+	}
+	if err != nil {
+		return nil, r.state.OpenError(statefolder.PlatformFile, err)
+	}
+	console.line("  webhook      %s (%s)", site.FormatSecret(hook.Secret), secretVariable+" sets another")
+	return hook, nil
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// killGrace is how long a command that was asked to end may take.
+// killGrace is how long a command may take to end after an interrupt.
 const killGrace = 5 * time.Second
 
-// TestOptions say what a command is run against.
+// TestOptions say what a command runs against.
 type TestOptions struct {
 	Options
 	Empty    bool   // begin with an empty state
@@ -101,7 +101,7 @@ func (t *testSite) runCommand(ctx context.Context, term *terminal.Terminal, path
 		return cmd.Process.Signal(os.Interrupt)
 	}
 	cmd.WaitDelay = killGrace
-	// A terminal's Ctrl-C reaches the command by itself. It may take its time.
+	// A terminal's Ctrl-C reaches the command by itself, which may take its time.
 	err := cmd.Run()
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {

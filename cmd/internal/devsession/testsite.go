@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// testSite is the site of `pages test`: one life after another, each on a state
-// of its own that was copied from the first. It is the devserver's Site and
-// Builder. Nothing is watched: what is tested does not change under the tests.
+// testSite is the site of `pages test`: one instance after another, each on a state of its own that is a copy of the
+// first. It is the devserver's Site and Builder. It watches nothing: the site does not change during the tests.
 type testSite struct {
 	run      *session
 	options  TestOptions
@@ -28,12 +30,12 @@ type testSite struct {
 	built    chan devserver.Build // the first build
 	requests atomic.Int64
 	held     *testFolder
-	folder   string // holds everything, and goes in the end
+	folder   string // holds everything, and is removed in the end
 
-	resetting sync.Mutex // held while one life takes over from another
-	current   atomic.Pointer[testLife]
-	lives     int
-	ending    sync.WaitGroup // lives that are over
+	resetting sync.Mutex // held while one instance replaces another
+	current   atomic.Pointer[testInstance]
+	instances int
+	ending    sync.WaitGroup // of replaced instances
 }
 
 func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifest, o TestOptions) (_ *testSite, err error) {
@@ -64,7 +66,7 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 	tools := http.NewServeMux()
 	tools.HandleFunc("POST /__pages/api/test/reset", t.serveReset)
 	t.hub = devserver.NewHub(devserver.HubOptions{LiveReload: devserver.Off, Now: p.Terminal.Now, Logger: t.console.logger(), Tools: tools})
-	first, err := t.begin(ctx)
+	first, err := t.startInstance(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +114,10 @@ func (t *testSite) serveReset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte("{\"ok\":true}\n")) // whoever asked may be gone
+	_, _ = w.Write([]byte("{\"ok\":true}\n")) // the client may be gone
 }
 
-// close ends everything and removes what there was.
+// close ends everything and removes the folder.
 func (t *testSite) close(ctx context.Context) error {
 	t.ending.Wait()
 	var err error
@@ -123,4 +125,75 @@ func (t *testSite) close(ctx context.Context) error {
 		err = l.end()
 	}
 	return errors.Join(err, t.run.runtimes.close(ctx), t.held.remove())
+}
+
+// testInstance is an instance of a test's site.
+type testInstance struct {
+	*instance
+
+	state *localstate.State
+	uses  sync.RWMutex // held by each request
+}
+
+// startInstance makes an instance on a fresh copy of the state.
+func (t *testSite) startInstance(ctx context.Context) (*testInstance, error) {
+	t.instances++
+	folder := filepath.Join(t.folder, strconv.Itoa(t.instances))
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(t.folder, pristine))); err != nil {
+		return nil, failure.Resource("state-unusable", "the state cannot be copied", "free some disk, or set TMPDIR", err)
+	}
+	s, err := localstate.OpenFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	run := *t.run
+	run.state = s
+	in, err := run.newInstance(ctx, t.hub, t.console)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &testInstance{instance: in, state: s}, nil
+}
+
+// acquire returns the current instance, which stays open until its uses are unlocked.
+func (t *testSite) acquire() *testInstance {
+	for {
+		l := t.current.Load()
+		l.uses.RLock()
+		if l == t.current.Load() {
+			return l
+		}
+		l.uses.RUnlock()
+	}
+}
+
+// end closes an instance once no request uses it, and removes its state.
+func (l *testInstance) end() error {
+	err := l.front.Close()
+	l.uses.Lock()
+	defer l.uses.Unlock()
+	l.builder.close()
+	return errors.Join(err, l.state.Close(), os.RemoveAll(l.state.Dir))
+}
+
+// reset starts a new instance. The old one ends when its requests have.
+func (t *testSite) reset(ctx context.Context) error {
+	t.resetting.Lock()
+	defer t.resetting.Unlock()
+	next, err := t.startInstance(ctx)
+	if err != nil {
+		return err
+	}
+	out := next.builder.Build(ctx, nil)
+	if !out.OK {
+		return errors.Join(errors.New("the site does not build any more"), next.end())
+	}
+	next.front.Swap(out.Revision)
+	old := t.current.Swap(next)
+	t.ending.Go(func() {
+		if err := old.end(); err != nil {
+			t.console.logger().Warn("end the site before the reset", "error", err)
+		}
+	})
+	return nil
 }

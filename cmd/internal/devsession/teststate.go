@@ -4,19 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/snapshots"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// pristine is the name of the state that every life begins with.
+// pristine is the name of the state that every instance begins with.
 const pristine = "pristine"
 
-// prepare makes the state that every life begins with.
+// prepare makes the state that every instance begins with.
 func (t *testSite) prepare(ctx context.Context) error {
 	to := filepath.Join(t.folder, pristine)
 	if err := os.Mkdir(to, 0o700); err != nil {
@@ -33,8 +39,7 @@ func (t *testSite) prepare(ctx context.Context) error {
 	return t.options.Seed(ctx, *t.run.process.Terminal, to)
 }
 
-// copyState copies the snapshot that is asked for, or the local state as it is
-// now, also beside a dev server that writes to it.
+// copyState copies the requested snapshot, or the current local state, also beside a dev server that writes to it.
 func (t *testSite) copyState(ctx context.Context, to string) error {
 	p := t.run.process
 	if _, err := os.Stat(p.States.Path(t.run.dir)); err != nil && t.options.Snapshot == "" {
@@ -47,11 +52,6 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 	return snapshots.With(ctx, local, snapshot.Options{Now: p.Terminal.Now, Tool: p.Tool},
 		func(s *localstate.State, store *snapshot.Store) error {
 			name := t.options.Snapshot
-			if name != "" {
-				if err := snapshot.CheckName(name); err != nil {
-					return err
-				}
-			}
 			if name == "" {
 				name = filepath.Base(t.folder)
 				sweepTestSnapshots(store)
@@ -61,13 +61,15 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 				if _, err := store.Save(ctx, name, false); err != nil {
 					return err
 				}
-				defer func() { _ = store.Remove(name) }() // it is a copy of what is there
+				defer func() { _ = store.Remove(name) }() // a copy
+			} else if err := snapshot.CheckName(name); err != nil {
+				return err
 			}
 			return loadCopy(ctx, filepath.Join(s.Dir, snapshot.Folder, name), to)
 		})
 }
 
-// loadCopy makes a state of a copy of a snapshot.
+// loadCopy makes a state from a copy of a snapshot.
 func loadCopy(ctx context.Context, from, to string) (err error) {
 	name := filepath.Base(from)
 	if _, err := os.Stat(from); err != nil {
@@ -86,4 +88,109 @@ func loadCopy(ctx context.Context, from, to string) (err error) {
 	defer func() { err = errors.Join(err, store.Close(), os.RemoveAll(filepath.Join(to, snapshot.Folder))) }()
 	_, err = store.Load(ctx, name, nil)
 	return err
+}
+
+// Each run of `pages test` has a temporary folder and holds the lock in it. It sweeps the folders of runs that were
+// killed.
+const (
+	testFolderPrefix = "pages-state-"
+	testFolderLock   = "lock"
+	// A folder younger than testFolderAge may be in the making, its lock not held yet.
+	testFolderAge = time.Minute
+)
+
+// testFolder is a temporary folder with its lock held.
+type testFolder struct {
+	path string
+	lock *flock.Flock
+}
+
+// newTestFolder makes a folder, and removes those without a run.
+func newTestFolder(now time.Time) (*testFolder, error) {
+	sweepTestFolders(os.TempDir(), now)
+	path, err := os.MkdirTemp("", testFolderPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	f := &testFolder{path: path, lock: flock.New(filepath.Join(path, testFolderLock))}
+	if held, err := f.lock.TryLock(); err != nil || !held {
+		return nil, errors.Join(fmt.Errorf("hold the temporary folder %s", path), err, f.remove())
+	}
+	return f, nil
+}
+
+func (f *testFolder) remove() error { return errors.Join(f.lock.Close(), os.RemoveAll(f.path)) }
+
+// sweepTestFolders removes the folders of killed runs from a folder of temporary files. Those that cannot be removed, as
+// another user's, stay.
+func sweepTestFolders(temp string, now time.Time) {
+	entries, err := os.ReadDir(temp)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(temp, e.Name())
+		if testFolderName.MatchString(e.Name()) && e.IsDir() && !testFolderHeld(path, now) && isTestFolder(path) {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+var (
+	// testFolderName matches names that os.MkdirTemp makes: a user's pages-state-backup is not ours.
+	testFolderName   = regexp.MustCompile("^" + testFolderPrefix + "[0-9]+$")
+	testInstanceName = regexp.MustCompile("^[0-9]+$")
+)
+
+// isTestFolder reports whether a folder holds only what a run makes in it: the lock, and states.
+func isTestFolder(path string) bool {
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if e.Name() == testFolderLock {
+			continue
+		}
+		if !e.IsDir() || e.Name() != pristine && !testInstanceName.MatchString(e.Name()) {
+			return false
+		}
+		found, err := statefolder.Look(filepath.Join(path, e.Name()))
+		if err != nil || len(found.Foreign)+len(found.Links) > 0 {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// testFolderHeld reports whether a run uses a folder, also when that is unknown.
+func testFolderHeld(path string, now time.Time) bool {
+	folder, err := os.Lstat(path)
+	if err != nil || now.Sub(folder.ModTime()) < testFolderAge {
+		return true
+	}
+	name := filepath.Join(path, testFolderLock)
+	info, err := os.Lstat(name) // it may be another user's link
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return true
+	}
+	lock := flock.New(name)
+	free, err := lock.TryLock()
+	return errors.Join(err, lock.Close()) != nil || !free
+}
+
+// sweepTestSnapshots removes the snapshots that killed runs left in a state: each has the name of its run's folder.
+func sweepTestSnapshots(store *snapshot.Store) {
+	list, err := store.List()
+	if err != nil {
+		return // the next use of the store reports it
+	}
+	for _, info := range list {
+		if !testFolderName.MatchString(info.Name) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(os.TempDir(), info.Name)); errors.Is(err, fs.ErrNotExist) {
+			_ = store.Remove(info.Name)
+		}
+	}
 }

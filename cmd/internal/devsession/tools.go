@@ -1,8 +1,19 @@
 package devsession
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"path"
+	"slices"
+	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -11,12 +22,14 @@ import (
 // toolPage is how many keys a page of a list has.
 const toolPage = 100
 
-// tools answers the paths under /__pages/api/ that need more than the front door.
+// tools answers the paths under /__pages/api/ that the front door does not. Most are commands too: they run the command
+// inside this process, and respond with the document that it prints with --json, so that they show no more than the
+// command line.
 type tools struct {
-	mux  *http.ServeMux
-	run  *session
-	life *life                 // set before the first request
-	log  *devserver.RequestLog // the same
+	mux      *http.ServeMux
+	run      *session
+	instance *instance             // set before the first request
+	log      *devserver.RequestLog // the same
 }
 
 func newTools(r *session) *tools {
@@ -34,19 +47,19 @@ func newTools(r *session) *tools {
 		t.command(w, r, "", "logs", "--limit=20", "--request="+r.URL.Query().Get("request"))
 	})
 	t.mux.HandleFunc("POST "+localstate.FlushPath, func(w http.ResponseWriter, r *http.Request) {
-		if t.log.Flush(r.Context()) == nil { // or whoever asked is gone
+		if t.log.Flush(r.Context()) == nil { // or the client is gone
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
 	t.mux.HandleFunc("POST /__pages/api/replay", t.serveReplay)
-	t.mux.HandleFunc("GET /__pages/api/kv", t.listKeys)
-	t.mux.HandleFunc("GET /__pages/api/kv/value", t.serveValue)
-	t.mux.HandleFunc("PUT /__pages/api/kv/value", t.putValue)
-	t.mux.HandleFunc("DELETE /__pages/api/kv/value", t.deleteValue)
-	t.mux.HandleFunc("GET /__pages/api/storage", t.listObjects)
-	t.mux.HandleFunc("GET /__pages/api/storage/object", t.serveObject)
-	t.mux.HandleFunc("PUT /__pages/api/storage/object", t.putObject)
-	t.mux.HandleFunc("DELETE /__pages/api/storage/object", t.deleteObject)
+	t.mux.HandleFunc("GET /__pages/api/kv", withStore(t.openKV, listKeys))
+	t.mux.HandleFunc("GET /__pages/api/kv/value", withStore(t.openKV, serveValue))
+	t.mux.HandleFunc("PUT /__pages/api/kv/value", withStore(t.openKV, putValue))
+	t.mux.HandleFunc("DELETE /__pages/api/kv/value", withStore(t.openKV, deleteValue))
+	t.mux.HandleFunc("GET /__pages/api/storage", withStore(t.openBucket, listObjects))
+	t.mux.HandleFunc("GET /__pages/api/storage/object", withStore(t.openBucket, serveObject))
+	t.mux.HandleFunc("PUT /__pages/api/storage/object", withStore(t.openBucket, putObject))
+	t.mux.HandleFunc("DELETE /__pages/api/storage/object", withStore(t.openBucket, deleteObject))
 	return t
 }
 
@@ -67,4 +80,166 @@ func (t *tools) otherMethod(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// maxToolResponse bounds the JSON of a tool.
+const maxToolResponse = 4 << 20
+
+// command responds with the document of a command.
+func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, args ...string) {
+	out := &boundedBuffer{limit: maxToolResponse}
+	e := *t.run.process.Terminal
+	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(stdin), out, io.Discard
+	e.Environ = slices.DeleteFunc(slices.Clone(e.Environ), func(variable string) bool {
+		return strings.HasPrefix(variable, "PAGES_") // it stands for a flag: a tool has the flags it is given
+	})
+	e.Lines = false // as the command itself prints JSON
+	code := t.run.process.Run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
+	if out.full {
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB",
+			Fix: "ask for less, as with LIMIT",
+		})
+		return
+	}
+	status, known := map[int]int{
+		0: http.StatusOK, failure.ExitUsage: http.StatusBadRequest, failure.ExitResource: http.StatusServiceUnavailable,
+	}[code]
+	if !known {
+		status = http.StatusUnprocessableEntity
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the client may be gone
+}
+
+// boundedBuffer stores at most limit bytes.
+type boundedBuffer struct {
+	bytes.Buffer
+
+	limit int
+	full  bool
+}
+
+var errFull = errors.New("the answer is too long")
+
+// Write implements io.Writer.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.full = b.full || b.Len()+len(p) > b.limit; b.full {
+		return 0, errFull
+	}
+	return b.Buffer.Write(p)
+}
+
+// serveSQL answers POST /__pages/api/db/query and /db/exec, as pages db does.
+func (t *tools) serveSQL(verb string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			SQL     string `json:"sql"`
+			Project bool   `json:"project"` // the project database
+		}
+		if !readArguments(w, r, &asked) {
+			return
+		}
+		args := []string{"db", verb, "-"}
+		if asked.Project {
+			args = append(args, "--project")
+		}
+		if t.run.options.ProjectState != "" {
+			args = append(args, "--project-state", t.run.options.ProjectState)
+		}
+		t.command(w, r, asked.SQL, args...)
+	}
+}
+
+// serveExplain answers GET /__pages/api/explain?method=…&path=…&as=…, as pages routes explain does.
+func (t *tools) serveExplain(w http.ResponseWriter, r *http.Request) {
+	asked := r.URL.Query()
+	args := []string{"routes", "explain", "--edge-rules=" + t.run.options.EdgeRules}
+	if as := asked.Get("as"); as != "" {
+		args = append(args, "--as="+as)
+	}
+	method := cmp.Or(asked.Get("method"), http.MethodGet)
+	t.command(w, r, "", append(args, "--", method, asked.Get("path"))...)
+}
+
+// serveReplay answers POST /__pages/api/replay, as pages leads replay and pages events replay do.
+func (t *tools) serveReplay(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Lead   string `json:"lead"`   // its id
+		Event  string `json:"event"`  // its id
+		Status string `json:"status"` // all events whose delivery has this state
+	}
+	switch {
+	case !readArguments(w, r, &asked):
+	case asked.Lead != "":
+		t.command(w, r, "", "leads", "replay", "--", asked.Lead)
+	case asked.Event != "":
+		t.command(w, r, "", "events", "replay", "--", asked.Event)
+	default:
+		t.command(w, r, "", "events", "replay", "--status="+asked.Status)
+	}
+}
+
+// maxToolBody bounds the JSON that a tool reads.
+const maxToolBody = 1 << 20
+
+// readArguments reads the JSON body of a tool.
+func readArguments(w http.ResponseWriter, r *http.Request, into any) bool {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxToolBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusBadRequest, Code: "body_malformed", Message: strings.TrimPrefix(err.Error(), "json: "),
+		})
+		return false
+	}
+	return true
+}
+
+func sendDocument(w http.ResponseWriter, r *http.Request, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		refuseTool(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // the client may be gone
+}
+
+// sendDone responds to a request without a result.
+func sendDone(w http.ResponseWriter, r *http.Request, err error) {
+	if err != nil {
+		refuseTool(w, r, err)
+		return
+	}
+	sendDocument(w, r, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+// refuseTool responds with the error of a binding.
+func refuseTool(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // the client is gone
+	}
+	site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnprocessableEntity, Code: "refused", Message: err.Error()})
+}
+
+func noSuchKey(w http.ResponseWriter, r *http.Request, key string) {
+	site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "no_such_key", Message: fmt.Sprintf("there is no key %q", key)})
+}
+
+// asDownload marks bytes that a client of the site may have sent: no browser shows or runs them.
+func asDownload(w http.ResponseWriter, key string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\/`, r) {
+			return '_'
+		}
+		return r
+	}, path.Base(key))
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }

@@ -34,7 +34,10 @@ func (b *builder) startWorker(
 	}
 	mask := siteworker.MaskOf(secrets)
 	o := siteworker.Options(m)
-	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
+	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, map[string][]byte{}, set
+	for _, module := range w.Modules {
+		o.Wasm[module.Specifier] = module.Bytes
+	}
 	o.Compiling = func() func() { return b.console.wait(compiling(w.Modules)) }
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.run.options.Limits), b.run.options.CPUScale
 	o.Pristine = b.run.options.Isolation == "request"
@@ -62,14 +65,6 @@ func (b *builder) replace(w *siteworker.Shared) {
 	}
 }
 
-func wasmModules(w *bundler.Worker) map[string][]byte {
-	modules := map[string][]byte{}
-	for _, m := range w.Modules {
-		modules[m.Specifier] = m.Bytes
-	}
-	return modules
-}
-
 // compiling says what is done before a Worker with WebAssembly modules starts.
 func compiling(modules []bundler.Module) string {
 	bytes := int64(0)
@@ -83,7 +78,7 @@ func compiling(modules []bundler.Module) string {
 	return fmt.Sprintf("compiling %s (%s), which takes long the first time", wording.Printable(what), wording.Size(bytes))
 }
 
-// workerKey tells Workers apart: of two with the same key, the older can go on.
+// workerKey identifies Workers: of two with the same key, the running one can stay.
 func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -94,8 +89,8 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// isSelf reports whether the host of a URL, with its port if it has one, is this dev server: what it answers to, on its
-// own port, or without one what a tunnel to it is called.
+// isSelf reports whether the host of a URL, with its port if it has one, is this dev server: one of its names on its own
+// port, or without a port the name of a tunnel to it.
 func (b *builder) isSelf(host string) bool {
 	u := url.URL{Host: host}
 	if u.Port() == "" {

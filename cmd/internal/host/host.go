@@ -1,13 +1,14 @@
 // Package host runs the sites that a service publishes: each with its own front door, databases and Workers.
 //
 // A Host implements toolapi/service.Host. In go releases, as the service has stored them; it migrates the database of a
-// site, starts its Worker, shows the release to visitors and closes what nobody visits. The state of each site is a
-// folder of the data folder. Refusals that a release is to blame for are *service.ReleaseError. A Host is safe for
-// concurrent use. It never listens, and never writes outside of its folder.
+// site, starts its Worker, serves the release and closes idle sites. The state of each site is a folder of the data
+// folder. The faults of a release are *service.ReleaseError. A Host is safe for concurrent use. It never listens, and
+// never writes outside of its folder.
 package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -16,69 +17,71 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// Host runs what `pages platform` publishes: each site with its own front door,
-// databases and Workers. It implements service.Host.
+// Host runs what `pages platform` publishes: each site with its own front door, databases and Workers. It implements
+// service.Host.
 type Host struct {
-	o        Options
-	dir      string          // of the sites' state
-	until    context.Context // ends with the service
-	notice   func(error)     // of what databases failed with
-	arrived  func(string)    // of a site that has a new lead
-	runtime  func() (*pagesruntime.Runtime, error)
-	outside  *site.Outside     // for visitors of no site
-	files    *site.FileCache   // of all sites
-	most     int               // sites that are open at a time
-	visitors int               // of a site at a time
-	turns    int               // of a site's Worker that run at a time; 0 for as many as there are processors
-	patient  time.Duration     // with the migrations of a release
-	bounds   localstate.Bounds // of a site's database
+	o           Options
+	dir         string          // of the sites' state
+	until       context.Context // ends with the service
+	notice      func(error)     // takes errors of databases
+	arrived     func(string)    // takes the site of a new lead
+	runtime     func() (*pagesruntime.Runtime, error)
+	outside     *site.Outside   // answers where there is no site
+	files       *site.FileCache // of all sites
+	maxOpen     int             // open sites
+	maxRequests int             // of a site at a time
+	turns       int             // of a site's Worker that run at a time; 0 for as many as there are processors
+	maxMigrate  time.Duration   // for the migrations of a release
+	bounds      localstate.Bounds
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
 	previews map[string]*hostedSite
 }
 
-// fileBytes is how much of their files all sites hold in memory together. The collector
-// lets the process grow to about twice that; what is not in memory is read and checked
-// anew, which takes some 20 µs for a page.
+// fileBytes bounds the files of all sites in memory. The collector lets the process grow to about twice that; other files
+// are read and checked anew, which takes some 20 µs for a page.
 const fileBytes = 12 << 20
 
-// Options say where a host keeps things, and what it shares with the process around it.
+// Options configure a Host.
 type Options struct {
 	Dir          string // the data folder of the service
-	CompileCache string // where machine code is kept between starts; "" for nowhere
-	Tool         string // how the program names itself in what it writes
+	CompileCache string // folder of machine code between starts; "" for none
+	Tool         string // name of this program in the ledger of migrations
 	Memory       *pagesruntime.HostMemory
 	Images       *images.Queue
 	Now          func() time.Time
 	Logger       *slog.Logger
 }
 
-// New makes the host of a data folder. Engine and sites are started when they are
-// first needed.
+// New makes the host of a data folder. It starts engine and sites when they are first needed.
 func New(ctx context.Context, o Options) (*Host, error) {
 	if err := boundTemporary(); err != nil {
 		return nil, err
 	}
 	h := &Host{
 		o: o, dir: filepath.Join(o.Dir, "sites"), until: context.WithoutCancel(ctx), files: site.NewFileCache(fileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), visitors: visitorsOf(MaxConns()),
-		patient: migrationTime, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
+		maxOpen: openSites(mostFiles()), maxRequests: requestsPerSite(MaxConns()),
+		maxMigrate: migrationTime, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
 		notice: func(error) {}, arrived: func(string) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
 		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: o.CompileCache, Now: o.Now, Memory: o.Memory})
 	})
-	outside, err := site.NewOutside()
-	if err != nil {
+	var err error
+	if h.outside, err = site.NewOutside(); err != nil {
 		return nil, err
 	}
-	h.outside = outside
 	// Previews begin anew with the service.
 	old, err := filepath.Glob(filepath.Join(h.dir, "*", "previews"))
 	for _, dir := range old {
@@ -90,14 +93,10 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// Observe has what databases failed with, and sites that have a new lead, told to the service.
+// Observe sets the functions that take errors of databases, and the site of each new lead.
 func (h *Host) Observe(failed func(error), arrived func(site string)) {
 	h.notice, h.arrived = failed, arrived
 }
-
-// ShareProcessors bounds the turns of each site's Worker that run at a time, and makes room for those of others: see
-// share.go. It changes the whole process.
-func (h *Host) ShareProcessors() { h.turns = shareProcessors() }
 
 // Close ends all sites. No request may be under way.
 func (h *Host) Close() error {
@@ -119,7 +118,7 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// place returns the place of a site, or of a preview, which may not be open yet.
+// place returns a site, or a preview, which may not be open yet.
 func (h *Host) place(all map[string]*hostedSite, id, dir string) *hostedSite {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,4 +132,30 @@ func (h *Host) place(all map[string]*hostedSite, id, dir string) *hostedSite {
 
 func (h *Host) site(id string) *hostedSite {
 	return h.place(h.sites, id, filepath.Join(h.dir, id))
+}
+
+// Leads implements service.Host.
+func (h *Host) Leads(ctx context.Context, id string, after int64, most int) (all []service.Captured, err error) {
+	name := filepath.Join(h.dir, id, statefolder.PlatformFile)
+	if !userfile.IsFile(name) {
+		return nil, nil
+	}
+	db, err := localstate.OpenDatabase(ctx, name, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	leads, err := site.CapturedAfter(ctx, db, after, most)
+	for _, l := range leads {
+		fields, err := json.Marshal(l.Fields)
+		if err != nil {
+			return nil, err
+		}
+		one := service.Captured{Number: l.Number, ID: l.ID, Form: l.Form, Fields: fields, CreatedAt: l.CreatedAt.Time, Preview: l.Preview}
+		for _, e := range l.Raised {
+			one.Events = append(one.Events, toolapi.LeadEvent{ID: e.ID, Name: e.Name})
+		}
+		all = append(all, one)
+	}
+	return all, err
 }

@@ -7,40 +7,38 @@ import (
 	"time"
 )
 
-// This file closes published sites that nobody visits, so that a service holds the
-// databases and Workers of those that are visited, and not of all it ever showed. The
-// next visitor has the site loaded again, which takes some milliseconds.
+// This file closes idle sites, so that a service holds the databases and Workers of those in use, and not of all it ever
+// served. The next request loads the site again, which takes some milliseconds.
 
 const (
-	// restAfter is how long nobody visits a site before it is closed.
-	restAfter = 10 * time.Minute
-	// restStep is how often it is looked for such sites.
-	restStep = time.Minute
+	// idleAfter is how long a site has no requests before it is closed.
+	idleAfter = 10 * time.Minute
+	// idleStep is how often idle sites are closed.
+	idleStep = time.Minute
 )
 
-// rest closes the site if nobody needs it, and reports whether it did. Who comes meanwhile
-// waits until it is closed, and opens it again.
-func (s *hostedSite) rest() bool {
+// closeIdle closes the site if it is idle, and reports whether it did. A request in the meantime waits until the site is
+// closed, and opens it again.
+func (s *hostedSite) closeIdle() bool {
 	select {
 	case s.busy <- struct{}{}:
 	default:
-		return false // it is being opened, or a release made ready
+		return false // it is being opened, or a release prepared
 	}
 	defer s.unlock()
-	if s.ended || !s.usage.rest() { // what has ended is closed
+	if s.ended || !s.usage.close() { // an ended preview is closed
 		return false
 	}
 	if err := s.close(); err != nil {
 		s.host.o.Logger.Warn("a site was not closed", "site", s.id, "error", err.Error())
 		s.host.notice(err)
 	}
-	s.forget()
+	s.reset()
 	return true
 }
 
-// resting are the sites that nobody needs, those first that nobody has needed for
-// longest, and how many sites are open.
-func (h *Host) resting() (all []*hostedSite, open int) {
+// idle returns the idle sites, the longest idle first, and how many sites are open.
+func (h *Host) idle() (all []*hostedSite, open int) {
 	since := map[*hostedSite]time.Time{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +47,7 @@ func (h *Host) resting() (all []*hostedSite, open int) {
 			if s.usage.isOpen() {
 				open++
 			}
-			if at, ok := s.usage.resting(); ok {
+			if at, ok := s.usage.idle(); ok {
 				since[s] = at
 				all = append(all, s)
 			}
@@ -59,44 +57,44 @@ func (h *Host) resting() (all []*hostedSite, open int) {
 	return all, open
 }
 
-// makeRoom closes sites that nobody needs until one more may be open.
+// makeRoom closes idle sites until one more may be open.
 func (h *Host) makeRoom() {
-	resting, open := h.resting()
-	for _, s := range resting {
-		if open < h.most {
+	idle, open := h.idle()
+	for _, s := range idle {
+		if open < h.maxOpen {
 			return
 		}
-		if s.rest() {
+		if s.closeIdle() {
 			open--
 		}
 	}
 }
 
-// closeResting closes the sites that nobody has needed for restAfter.
-func (h *Host) closeResting() {
+// closeIdle closes the sites that have been idle for idleAfter.
+func (h *Host) closeIdle() {
 	now := h.o.Now()
-	resting, _ := h.resting()
-	for _, s := range resting {
-		if since, ok := s.usage.resting(); ok && now.Sub(since) >= restAfter {
-			s.rest()
+	idle, _ := h.idle()
+	for _, s := range idle {
+		if since, ok := s.usage.idle(); ok && now.Sub(since) >= idleAfter {
+			s.closeIdle()
 		}
 	}
 }
 
-// WatchResting does that from time to time, until the returned function is called.
-func (h *Host) WatchResting() (stop func()) {
+// CloseIdle closes idle sites from time to time, until the returned function is called.
+func (h *Host) CloseIdle() (stop func()) {
 	ctx, cancel := context.WithCancel(h.until)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		step := time.NewTicker(restStep)
+		step := time.NewTicker(idleStep)
 		defer step.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-step.C:
-				h.closeResting()
+				h.closeIdle()
 			}
 		}
 	}()

@@ -19,7 +19,7 @@ import (
 
 func TestOpenSites(t *testing.T) {
 	for files, want := range map[uint64]int{
-		0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: mostOpenSites, 1<<64 - 1: mostOpenSites,
+		0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: maxOpenSites, 1<<64 - 1: maxOpenSites,
 	} {
 		if got := openSites(files); got != want {
 			t.Errorf("%d files: %d sites, want %d", files, got, want)
@@ -48,7 +48,7 @@ func TestRest(t *testing.T) {
 			t.Errorf("%s shows %q", site, got)
 		}
 	}
-	opened := func() (open int) { _, open = h.resting(); return open }
+	opened := func() (open int) { _, open = h.idle(); return open }
 	for _, site := range []string{"a", "b", "c"} {
 		visit(site)
 		clock.Add(60)
@@ -57,9 +57,9 @@ func TestRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock.Add(int64(restAfter/time.Second) - 60)
+	clock.Add(int64(idleAfter/time.Second) - 60)
 	visit("c")
-	if h.closeResting(); opened() != 2 || loads != 3 {
+	if h.closeIdle(); opened() != 2 || loads != 3 {
 		t.Errorf(
 			"%d sites are open after %d loads; the one that was visited now, and the one that is published, are to be",
 			opened(), loads,
@@ -77,18 +77,18 @@ func TestRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	discarded.Discard()
-	clock.Add(int64(restAfter / time.Second))
-	if h.closeResting(); opened() != 0 {
+	clock.Add(int64(idleAfter / time.Second))
+	if h.closeIdle(); opened() != 0 {
 		t.Errorf("%d sites are open that nobody visits", opened())
 	}
 
 	// The longest unvisited one makes room.
-	h.most = 2
+	h.maxOpen = 2
 	for _, site := range []string{"a", "b", "a", "c"} {
 		clock.Add(1)
 		visit(site)
 	}
-	if resting, open := h.resting(); open != 2 || resting[0].id != "a" || resting[1].id != "c" {
+	if resting, open := h.idle(); open != 2 || resting[0].id != "a" || resting[1].id != "c" {
 		t.Errorf("%d sites are open", open)
 	}
 }
@@ -117,8 +117,8 @@ func TestRestAfterFailure(t *testing.T) {
 	}
 	clock.Add(int64(loadPause / time.Second))
 	ask(h, "s", func(context.Context) (service.Release, error) { return release("s", "text"), nil })
-	clock.Add(int64(restAfter / time.Second))
-	if h.closeResting(); !h.Serving("s") {
+	clock.Add(int64(idleAfter / time.Second))
+	if h.closeIdle(); !h.Serving("s") {
 		t.Error("a site that rests counts as one that cannot be served")
 	}
 }
@@ -142,15 +142,15 @@ func TestRestOfPreview(t *testing.T) {
 	}
 	visit()
 	live, preview := h.site("s"), h.previews["p"]
-	if live.rest() || !preview.rest() || !live.rest() {
+	if live.closeIdle() || !preview.closeIdle() || !live.closeIdle() {
 		t.Error("the site was closed before its preview, or one of them was not")
 	}
 	visit()
 	h.EndPreview("p")
-	if preview.rest() {
+	if preview.closeIdle() {
 		t.Error("a preview that has ended was closed again")
 	}
-	if !live.rest() {
+	if !live.closeIdle() {
 		t.Error("a preview that has ended keeps its site open")
 	}
 }
@@ -176,7 +176,7 @@ func TestRestOfBrokenPreview(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || failed != 1 {
 		t.Errorf("the preview answers %d, %d failures", w.Code, failed)
 	}
-	if !h.site("s").rest() {
+	if !h.site("s").closeIdle() {
 		t.Error("the site was not closed")
 	}
 }
@@ -184,7 +184,7 @@ func TestRestOfBrokenPreview(t *testing.T) {
 // TestRestUnderLoad closes sites again and again while they are visited and published.
 func TestRestUnderLoad(t *testing.T) {
 	h, release := hosting(t)
-	h.most = 2
+	h.maxOpen = 2
 	const sites, rounds = 4, 40
 	var live [sites]atomic.Int64
 	of := func(n int, revision int64) service.Release {
@@ -216,12 +216,12 @@ func TestRestUnderLoad(t *testing.T) {
 		})
 		all.Go(func() {
 			for range rounds {
-				h.site(name).rest()
+				h.site(name).closeIdle()
 			}
 		})
 	}
 	all.Wait()
-	if resting, open := h.resting(); len(resting) != open {
+	if resting, open := h.idle(); len(resting) != open {
 		t.Errorf("%d of %d open sites are needed by nobody", len(resting), open)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// migrate brings the site's database to where the release needs it.
+// migrate brings the site's database to the state that the release needs.
 func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
 	m := r.Bundle.Manifest
 	if m.Bindings.Database == nil {
@@ -37,12 +37,12 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			return err
 		}
 	}
-	// Its author is not who runs the service.
+	// Its author is not the operator of the service.
 	migrator := s.state.Migrator(s.database, dir, m, migrate.Options{Limited: true, Now: s.host.o.Now, Tool: s.host.o.Tool})
 	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
-		return s.migrationRefused(ctx, err, "")
+		return s.migrationError(ctx, err, "")
 	}
 	switch {
 	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
@@ -59,18 +59,18 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know.",
 		}
 	}
-	bounded, stop := context.WithTimeout(ctx, s.host.patient)
+	bounded, stop := context.WithTimeout(ctx, s.host.maxMigrate)
 	defer stop()
 	result, err := migrator.Apply(bounded)
 	if err != nil {
 		s.host.notice(err)
-		hindered := s.hindered(err) // before room is made
-		s.reclaim(ctx)
-		if hindered {
+		blameless := s.serviceFault(err) // before the log is shortened
+		s.shortenLog(ctx)
+		if blameless {
 			return err
 		}
 		if bounded.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
+			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.maxMigrate)
 		}
 		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
 			err = fmt.Errorf(
@@ -78,26 +78,25 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 				wording.Size(temporaryBytes),
 			)
 		}
-		return s.migrationRefused(ctx, err, result.Stands())
+		return s.migrationError(ctx, err, result.Stands())
 	}
 	return nil
 }
 
-// reclaim gives back the disk that migrations took which were rolled back. SQLite itself
-// does so some commits later.
-func (s *hostedSite) reclaim(ctx context.Context) {
+// shortenLog frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
+func (s *hostedSite) shortenLog(ctx context.Context) {
 	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		s.host.notice(err)
 		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
 	}
 }
 
-// leastDisk is how much room a disk has that is not full.
+// leastDisk is the free space below which a disk is full.
 const leastDisk = 1 << 20
 
-// hindered reports whether migrations failed for want of what the service has to give
-// them, such as room on its disk: they may pass later, and their release is not to blame.
-func (s *hostedSite) hindered(err error) bool {
+// serviceFault reports whether migrations failed for a reason of the service, such as a full disk: they may pass later,
+// and their release is not at fault.
+func (s *hostedSite) serviceFault(err error) bool {
 	failed, ok := errors.AsType[*migrate.Error](err)
 	if !ok {
 		return false
@@ -112,10 +111,10 @@ func (s *hostedSite) hindered(err error) bool {
 	return false
 }
 
-// migrationRefused is the failure of a migration, unless the call was given up or the
-// service is to blame.
-func (s *hostedSite) migrationRefused(ctx context.Context, err error, stands string) error {
-	if ctx.Err() != nil || s.hindered(err) {
+// migrationError returns the release's error for a failed migration, unless the call was cancelled or the service is at
+// fault.
+func (s *hostedSite) migrationError(ctx context.Context, err error, stands string) error {
+	if ctx.Err() != nil || s.serviceFault(err) {
 		return err
 	}
 	message := "A migration failed: " + err.Error() + "."

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// migrationsCopy are folders in which the migrations of a release lie while they run.
+// migrationsCopy begins the names of folders for the migrations of a release while they run.
 const migrationsCopy = "migrations-"
 
 // open opens the site's state and its front door.
@@ -30,7 +30,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 			err = errors.Join(err, s.state.Close())
 		}
 		if err != nil {
-			s.forget()
+			s.reset()
 		}
 	}()
 	if r.Preview {
@@ -43,7 +43,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 		return err
 	}
 	s.state = opened
-	if err := clearAway(s.dir); err != nil {
+	if err := removeLeftovers(s.dir); err != nil {
 		return err
 	}
 	opened.Bounds = s.host.bounds
@@ -68,17 +68,17 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 		AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice,
-		ErrorPage: s.failed, Preview: r.Preview, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
+		ErrorPage: s.errorPage, Preview: r.Preview, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
 	})
 	if err == nil {
 		s.front = front
-		s.usage.opened(s.host.o.Now())
+		s.usage.setOpen(s.host.o.Now())
 	}
 	return err
 }
 
-// clearAway removes what a service that was killed left in a site's state.
-func clearAway(dir string) error {
+// removeLeftovers removes the temporary files of a killed service from a site's state.
+func removeLeftovers(dir string) error {
 	var errs []error
 	for _, pattern := range []string{migrationsCopy + "[0-9]*", ".probe-[0-9]*"} {
 		left, err := fs.Glob(os.DirFS(dir), pattern)
@@ -89,8 +89,7 @@ func clearAway(dir string) error {
 	return errors.Join(errs...)
 }
 
-// openPreview gives a preview a state of its own: what the live site's databases hold
-// now. Its leads are among the site's.
+// openPreview gives a preview a state of its own: a copy of the live site's databases. Its leads are among the site's.
 func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	s.dir = filepath.Join(s.host.dir, r.Site, "previews", s.id)
 	live := s.host.site(r.Site)
@@ -104,7 +103,7 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 		return err
 	}
 	live.usage.hold()
-	s.of, s.platform, s.uploads = live, live.platform, live.stores // open lets them go when it fails
+	s.of, s.platform, s.uploads = live, live.platform, live.stores // open releases them when it fails
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -116,8 +115,7 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	return nil
 }
 
-// copyDatabase copies a database as it is now; one that is not there is not copied. The
-// copy has its name once it is whole, and on disk.
+// copyDatabase copies a database, if it exists. The copy gets its name once it is complete and on disk.
 func copyDatabase(ctx context.Context, from, to string) (err error) {
 	if !userfile.IsFile(from) || userfile.IsFile(to) {
 		return nil
@@ -147,4 +145,18 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	return os.Rename(half, to)
+}
+
+// links are the members of a site's workspace, for the front door.
+type links struct{ people service.People }
+
+// Send implements site.Links.
+func (l links) Send(ctx context.Context, email string, address func(string) string) error {
+	return l.people.SendLink(ctx, email, address)
+}
+
+// Redeem implements site.Links.
+func (l links) Redeem(ctx context.Context, token string) (site.Member, bool, error) {
+	who, ok, err := l.people.Redeem(ctx, token)
+	return site.Member(who), ok, err
 }

@@ -2,6 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
@@ -9,11 +12,12 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// preparedRelease is a release of a site that waits to be shown. It implements
-// service.Prepared.
+// preparedRelease is a release that waits to be shown. It implements service.Prepared.
 type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
@@ -29,7 +33,7 @@ func (p *preparedRelease) Show() {
 	p.leave()
 }
 
-// leave lets the site be closed when nobody needs it.
+// leave lets the site be closed when it is idle.
 func (p *preparedRelease) leave() {
 	if p.held {
 		p.held = false
@@ -37,8 +41,8 @@ func (p *preparedRelease) leave() {
 	}
 }
 
-// showFirst shows what a visitor had loaded, unless a publish has shown something
-// meanwhile: what was live when the visitor came may not be any more.
+// showFirst shows a release that a request loaded, unless a publish has shown another meanwhile: the one loaded may not
+// be live any more.
 func (p *preparedRelease) showFirst() {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
@@ -63,7 +67,7 @@ func (p *preparedRelease) show() {
 		old.Retire()
 	}
 	s.failedAt.Store(0)
-	s.usage.shows()
+	s.usage.setShown()
 }
 
 // Discard implements service.Prepared.
@@ -74,12 +78,12 @@ func (p *preparedRelease) Discard() {
 	p.leave()
 }
 
-// prepare makes a release ready, and opens the site for it.
+// prepare opens the site, migrates and starts the Worker of a release.
 func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedRelease, error) {
 	if err := s.open(ctx, r); err != nil {
 		return nil, err
 	}
-	r, err := configured(r)
+	r, err := withRuntimeFlags(r)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +106,17 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	}
 	p.revision.Assets = assets
 	if len(rules) > 0 {
-		p.revision.Rules, _ = edgerules.Parse(rules["/_headers"], rules["/_redirects"]) // broken lines were told of when it was built
+		p.revision.Rules, _ = edgerules.Parse(rules["/_headers"], rules["/_redirects"]) // the build reported broken lines
 	}
 	if r.Bundle.Manifest.Entry == "" {
 		return p, nil
 	}
-	worker, err := s.start(ctx, r)
+	worker, err := s.startWorker(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	p.worker, p.revision.Worker = worker, worker
-	worker.Uses.Store(2) // the revision's, and that of what is shown
+	worker.Uses.Store(2) // of the revision, and of hostedSite.running
 	return p, nil
 }
 
@@ -131,4 +135,34 @@ func (h *Host) Prepare(ctx context.Context, r service.Release) (service.Prepared
 	next.held = true
 	s.usage.hold()
 	return next, nil
+}
+
+// contents returns the bytes of a file of a release.
+func contents(r service.Release, f sitefile.File) (text []byte, err error) {
+	opened, err := r.Files.Open(f.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	return io.ReadAll(io.LimitReader(opened, f.Size))
+}
+
+// withRuntimeFlags returns a release whose manifest has the compatibility flags of a JSON runtime config among its files,
+// as where the site was built.
+func withRuntimeFlags(r service.Release) (service.Release, error) {
+	flags, err := bundle.Flags(r.Bundle.Text, func(name string) ([]byte, error) {
+		file, ok := r.Bundle.File(name)
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		return contents(r, file)
+	})
+	if refused, ok := errors.AsType[*bundle.FaultError](err); ok { // finalized before the service checked this
+		return r, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started. " + refused.Message}
+	}
+	if err == nil && len(flags) > 0 {
+		b, m := *r.Bundle, *r.Bundle.Manifest
+		m.Runtime.CompatibilityFlags, b.Manifest, r.Bundle = flags, &m, &b
+	}
+	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
@@ -13,8 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
-// hostedSite is a published site, or a preview of one: its state, its front door, and
-// what it serves.
+// hostedSite is a published site, or a preview of one: its state, its front door, and the release in service.
 type hostedSite struct {
 	host  *Host
 	id    string
@@ -22,7 +22,7 @@ type hostedSite struct {
 	busy  chan struct{}
 	usage usage
 
-	// What is below is set by open, and unset by rest, while busy is held.
+	// open sets these fields, and closeIdle clears them, while busy is held.
 	state    *localstate.State
 	platform *sql.DB // the live site's, for a preview
 	stores   *localstate.Stores
@@ -31,16 +31,16 @@ type hostedSite struct {
 	database *sql.DB
 	front    *site.Site
 	caches   *cache.Store
-	running  *siteworker.Shared // of what is shown; nil for a static site
+	running  *siteworker.Shared // of the release in service; nil for a static site
 
 	ran      bool // code ran
 	ended    bool
 	live     siteworker.Set
-	showing  sync.Mutex   // held while something is put in the place of what was shown
-	failedAt atomic.Int64 // when loading failed last, before anything was shown, in nanoseconds; 0 when it did not
+	showing  sync.Mutex   // held while one release replaces another
+	failedAt atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
 }
 
-// lock waits until nobody else opens the site or makes a release ready.
+// lock waits for whoever opens the site or prepares a release.
 func (s *hostedSite) lock(ctx context.Context) error {
 	select {
 	case s.busy <- struct{}{}:
@@ -52,7 +52,6 @@ func (s *hostedSite) lock(ctx context.Context) error {
 
 func (s *hostedSite) unlock() { <-s.busy }
 
-// Close ends the site.
 func (s *hostedSite) close() error {
 	if s.front == nil {
 		return nil
@@ -60,20 +59,113 @@ func (s *hostedSite) close() error {
 	for _, w := range s.live.All() {
 		w.Close(siteworker.DrainTime)
 	}
-	s.letGo()
+	s.releaseLive()
 	return errors.Join(s.front.Close(), s.stores.Close(), s.caches.Close(), s.state.Close())
 }
 
-// letGo lets the live site be closed that a preview needs.
-func (s *hostedSite) letGo() {
+// releaseLive releases a preview's reference to its live site.
+func (s *hostedSite) releaseLive() {
 	if s.of != nil {
 		s.of.usage.leave(s.host.o.Now())
 		s.of = nil
 	}
 }
 
-// forget forgets what was open.
-func (s *hostedSite) forget() {
-	s.letGo()
+// reset clears the fields that open sets.
+func (s *hostedSite) reset() {
+	s.releaseLive()
 	s.state, s.platform, s.stores, s.uploads, s.database, s.front, s.caches, s.running = nil, nil, nil, nil, nil, nil, nil, nil
+}
+
+// usage counts the users of an open site: requests, releases that wait to be shown, and previews. The zero value is that
+// of a closed site.
+type usage struct {
+	mu    sync.Mutex
+	open  bool // its state and its front door are
+	shown bool // a release is in service
+	users int
+	last  time.Time // when one left
+
+	requests int // under way, or waiting for the site
+}
+
+// enter reports whether a release is in service. If so the site stays open until leave.
+func (u *usage) enter() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.shown {
+		u.users++
+	}
+	return u.shown
+}
+
+// admit counts a request until the returned function is called; it is nil where there are so many already.
+func (u *usage) admit(most int) (leave func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.requests >= most {
+		return nil
+	}
+	u.requests++
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.requests--
+	}
+}
+
+// hold keeps the site open until leave. The caller holds the site's lock.
+func (u *usage) hold() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users++
+}
+
+func (u *usage) leave(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users--
+	u.last = now
+}
+
+func (u *usage) setOpen(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open, u.last = true, now
+}
+
+func (u *usage) setShown() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.shown = true
+}
+
+func (u *usage) isShown() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.shown
+}
+
+func (u *usage) isOpen() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.open
+}
+
+// idle reports whether the site is open without users, and since when.
+func (u *usage) idle() (since time.Time, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.last, u.open && u.users == 0
+}
+
+// close closes the site to new users, unless it has some.
+func (u *usage) close() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.open || u.users > 0 {
+		return false
+	}
+	u.open, u.shown = false, false
+	return true
 }

@@ -77,7 +77,7 @@ func ask(h *Host, site string, load func(context.Context) (service.Release, erro
 // site are let in.
 func TestVisitorsOfASite(t *testing.T) {
 	h, of := hosting(t)
-	h.visitors = 2
+	h.maxRequests = 2
 	wait, waiting := make(chan struct{}), make(chan struct{}, 2)
 	slow := func(context.Context) (service.Release, error) {
 		waiting <- struct{}{}
@@ -97,7 +97,7 @@ func TestVisitorsOfASite(t *testing.T) {
 	for {
 		s := h.site("s")
 		s.usage.mu.Lock()
-		in := s.usage.visitors
+		in := s.usage.requests
 		s.usage.mu.Unlock()
 		if in == 2 {
 			break
@@ -161,7 +161,7 @@ func TestMigrationRefused(t *testing.T) {
 		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false, migrate.CodeDatabaseReadOnly: false,
 		migrate.CodeUnreadable: false,
 	} {
-		err := site.migrationRefused(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
+		err := site.migrationError(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
 		if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
 			t.Errorf("%s: %T %v", code, err, err)
 		}
@@ -172,7 +172,7 @@ func TestMigrationRefused(t *testing.T) {
 // than the platform's databases give it.
 func TestHostileMigrations(t *testing.T) {
 	h, of := hosting(t)
-	h.notice, h.patient = func(error) {}, time.Second
+	h.notice, h.maxMigrate = func(error) {}, time.Second
 	for i, c := range []struct{ sql, says string }{
 		{
 			"CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",

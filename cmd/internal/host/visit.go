@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// loadPause is how long a site that could not be loaded is left alone.
+// loadPause is how long a site is not loaded again after loading failed.
 const loadPause = 5 * time.Second
 
 // Serve implements service.Host.
@@ -27,8 +28,9 @@ func (h *Host) Serving(id string) bool {
 	return !ok || s.usage.isShown() || s.failedAt.Load() == 0
 }
 
+// visit serves a request, and loads the site first where no release is in service.
 func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
-	leave := s.usage.admit(h.visitors)
+	leave := s.usage.admit(h.maxRequests)
 	if leave == nil {
 		w.Header().Set("Retry-After", "1")
 		h.Refuse(w, r, service.TooManyVisitors())
@@ -36,8 +38,16 @@ func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load
 	}
 	defer leave()
 	if !s.usage.enter() {
-		if err := s.load(r.Context(), load); err != nil {
-			h.cannotShow(w, r, s, err)
+		err := s.load(r.Context(), load)
+		switch {
+		case errors.Is(err, service.ErrPreviewEnded):
+			h.Refuse(w, r, service.NoPreview())
+			return
+		case err != nil:
+			h.o.Logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
+			h.notice(err)
+			w.Header().Set("Retry-After", strconv.Itoa(int(loadPause/time.Second)))
+			h.Refuse(w, r, service.NotShown())
 			return
 		}
 	}
@@ -45,40 +55,29 @@ func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load
 	s.front.ServeHTTP(w, r)
 }
 
-// cannotShow answers a visitor of a site that could not be loaded.
-func (h *Host) cannotShow(w http.ResponseWriter, r *http.Request, s *hostedSite, err error) {
-	if errors.Is(err, service.ErrPreviewEnded) {
-		h.Refuse(w, r, service.NoPreview())
-		return
-	}
-	h.o.Logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
-	h.notice(err)
-	w.Header().Set("Retry-After", strconv.Itoa(int(loadPause/time.Second)))
-	h.Refuse(w, r, service.NotShown())
-}
-
 // Refuse implements service.Host.
 func (h *Host) Refuse(w http.ResponseWriter, r *http.Request, e service.VisitError) {
 	h.outside.Refuse(w, r, e.Title, &site.RefusalError{Status: e.Status, Code: e.Code, Message: e.Text})
 }
 
-// load shows what is live, unless it was shown meanwhile, and holds the site open.
+// load puts the live release in service, unless one is by now, and holds the site open.
 func (s *hostedSite) load(ctx context.Context, load func(context.Context) (service.Release, error)) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.unlock()
-	now := s.host.o.Now()
-	switch failed := s.failedAt.Load(); {
+	now, failed := s.host.o.Now(), s.failedAt.Load()
+	paused := now.Sub(time.Unix(0, failed)) // negative when the clock was set back: the pause is over then
+	switch {
 	case s.ended:
 		return service.ErrPreviewEnded
 	case s.usage.isShown():
 		s.usage.hold()
 		return nil
-	case failed != 0 && within(loadPause, now.Sub(time.Unix(0, failed))):
+	case failed != 0 && paused >= 0 && paused < loadPause:
 		return errors.New("it could not be loaded a moment ago")
 	}
-	// The visitor may go; others wait for the same.
+	// The client may disconnect; others wait for the same.
 	ctx = context.WithoutCancel(ctx)
 	r, err := load(ctx)
 	var next *preparedRelease
@@ -98,6 +97,37 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	return nil
 }
 
-// within reports whether less than a pause has passed. A clock that was set back says that
-// less than nothing has: then the pause is over, since nobody knows when it began.
-func within(pause, passed time.Duration) bool { return passed >= 0 && passed < pause }
+// Preview implements service.Host.
+func (h *Host) Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (service.Release, error)) {
+	ended := false
+	h.visit(w, r, h.place(h.previews, id, ""), func(ctx context.Context) (service.Release, error) { // openPreview sets its folder
+		release, err := load(ctx)
+		ended = errors.Is(err, service.ErrPreviewEnded)
+		return release, err
+	})
+	if ended {
+		h.EndPreview(id)
+	}
+}
+
+// EndPreview implements service.Host.
+func (h *Host) EndPreview(id string) {
+	h.mu.Lock()
+	s, ok := h.previews[id]
+	delete(h.previews, id)
+	h.mu.Unlock()
+	if !ok {
+		return
+	}
+	if err := s.lock(h.until); err != nil {
+		return
+	}
+	defer s.unlock()
+	s.ended = true
+	if err := s.close(); err != nil {
+		h.o.Logger.Warn("a preview was not closed", "preview", id, "error", err.Error())
+	}
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir) // the next start tries again
+	}
+}

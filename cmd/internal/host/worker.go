@@ -3,7 +3,11 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"path"
+	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -12,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// start starts the Worker of a release.
-func (s *hostedSite) start(ctx context.Context, r service.Release) (*siteworker.Shared, error) {
+// startWorker starts the Worker of a release.
+func (s *hostedSite) startWorker(ctx context.Context, r service.Release) (*siteworker.Shared, error) {
 	m := r.Bundle.Manifest
 	o := siteworker.Options(m)
 	o.HideMeter, o.Isolates = func(*http.Request) bool { return true }, s.host.turns
@@ -31,7 +35,7 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*siteworker.
 	}
 	mask := siteworker.MaskOf(r.Secrets)
 	o.Bindings, o.Logger = set, s.host.o.Logger.With("site", r.Site)
-	o.Console = consoleOf(s.host.until, o.Logger, r, mask)
+	o.Console = consoleLogger(s.host.until, o.Logger, r, mask)
 	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, r.Answers, s.caches
 	o.Web.Now, o.Web.Logger = s.host.o.Now, o.Logger
 	worker, err := rt.NewWorker(s.host.until, o)
@@ -48,8 +52,8 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*siteworker.
 	return s.live.Add(s.host.until, worker, set, m.Limits, mask), nil
 }
 
-// failed answers for a Worker that did not.
-func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
+// errorPage answers for a Worker that failed.
+func (s *hostedSite) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	refusal := &site.RefusalError{
 		Status: http.StatusInternalServerError, Code: "worker_failed", Message: "the site's code failed to answer",
 	}
@@ -68,4 +72,59 @@ func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.host.o.Logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", err)
 	site.Refuse(w, r, refusal)
+}
+
+// readWorker reads the code of a release: its entry as one module, with the WebAssembly modules of its folder by the name
+// under which the entry imports them.
+func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
+	entry, _ := r.Bundle.File(path.Clean(r.Bundle.Manifest.Entry)) // every bundle has its entry
+	o.Name = path.Base(entry.Path)
+	if o.Code, err = contents(r, entry); err != nil {
+		return err
+	}
+	if f, ok := r.Bundle.File(entry.Path + ".map"); ok {
+		if o.Map, err = contents(r, f); err != nil {
+			return err
+		}
+	}
+	o.Wasm = map[string][]byte{}
+	for _, f := range r.Bundle.Files {
+		if path.Dir(f.Path) == path.Dir(entry.Path) && path.Ext(f.Path) == ".wasm" {
+			if o.Wasm["./"+path.Base(f.Path)], err = contents(r, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// consoleLogger puts the lines of a release's Worker into the log of the service. ctx is for lines without a request.
+func consoleLogger(ctx context.Context, logger *slog.Logger, r service.Release, mask *strings.Replacer) func(pagesruntime.Line) {
+	logger = logger.With("page", r.Name, "revision", r.Revision)
+	if r.Preview {
+		logger = logger.With("preview", true)
+	}
+	return func(l pagesruntime.Line) {
+		l = siteworker.MaskLine(mask, l)
+		level, ok := map[string]slog.Level{
+			"debug": slog.LevelDebug, "trace": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError,
+		}[l.Level]
+		if !ok {
+			level = slog.LevelInfo
+		}
+		attributes := []slog.Attr{slog.String("text", l.Text)}
+		if len(l.Frames) > 0 {
+			f := l.Frames[0]
+			attributes = append(attributes, slog.String("at", fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)))
+		}
+		ctx := ctx
+		if l.Request != nil {
+			ctx = l.Request.Context()
+			attributes = append(
+				attributes, slog.String("method", l.Request.Method),
+				slog.String("path", mask.Replace(l.Request.URL.EscapedPath())),
+			)
+		}
+		logger.LogAttrs(ctx, level, "console", attributes...)
+	}
 }

@@ -28,7 +28,7 @@ func TestFlagsOfAnEarlierRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = configured(service.Release{Bundle: b, Files: files})
+	_, err = withRuntimeFlags(service.Release{Bundle: b, Files: files})
 	refused, ok := errors.AsType[*service.ReleaseError](err)
 	if !ok || refused.Code != toolapi.CodeWorkerFailed ||
 		!strings.HasPrefix(

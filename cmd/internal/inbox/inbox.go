@@ -1,11 +1,11 @@
-// Package inbox reads what a site received on this machine: the leads of its forms with their files, the events that they raised,
-// and the log of requests.
+// Package inbox reads what a site received on this machine: the leads of its forms with their files, their events, and
+// the log of requests.
 //
-// In go a state folder and filters; out come leads, events and log entries, and lines of text for people, in which a terminal obeys
-// nothing that a visitor sent. What has no such id is a *failure.Error, and so is a state folder that cannot be used. It reads while
-// a dev server runs or not, and waits for one where it follows. An Inbox holds nothing open; it is safe for concurrent use.
+// In go a state folder and filters; out come leads, events and log entries, and lines of text for people, without control
+// characters of a client. An unknown id is a *failure.Error, and so is an unusable state folder. It reads while a dev
+// server runs or not, and waits for one to follow. An Inbox holds nothing open; it is safe for concurrent use.
 //
-// It never delivers an event, and never changes a lead but for the row and the events that a replay repeats.
+// It never delivers an event, and changes only the row and the events that a replay repeats.
 package inbox
 
 import (
@@ -15,23 +15,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Inbox is what one site received.
+// Inbox reads the state of one site.
 type Inbox struct {
 	State *localstate.State
 	Now   func() time.Time
-	// Waiting is called when there is no database yet, and Tail or FollowLog waits for pages dev to make one.
+	// Waiting is called when there is no database yet, and TailEvents or FollowLog waits for pages dev to make one.
 	Waiting func()
 }
 
-// withStore opens the site's platform database for fn. A site without one has received nothing, and fn is not called.
+// withStore opens the site's platform database for fn, or does nothing for a site without one, which has received nothing.
 func (b Inbox) withStore(ctx context.Context, fn func(*site.Store) error) error {
 	s := b.State
 	if err := s.Check(); err != nil {
@@ -54,10 +56,148 @@ func (b Inbox) withStore(ctx context.Context, fn func(*site.Store) error) error 
 	return errors.Join(fn(store), s.Close())
 }
 
-// notFound returns the error of an id that nothing has.
+// notFound returns the error of an unknown id.
 func notFound(what, id string) error {
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: "no-such-" + what, Message: fmt.Sprintf("there is no %s %q", what, id),
 		Fix: "list them: pages " + what + "s list",
 	}
+}
+
+// Lead is one lead with its events, as `pages leads show --json` prints it.
+type Lead struct {
+	OK     bool         `json:"ok"`
+	Lead   site.Lead    `json:"lead"`
+	Events []site.Event `json:"events"` // oldest first
+}
+
+// Leads returns the leads that a filter chooses, newest first; never nil.
+func (b Inbox) Leads(ctx context.Context, f site.LeadFilter) ([]site.Lead, error) {
+	leads := []site.Lead{}
+	err := b.withStore(ctx, func(s *site.Store) (err error) {
+		leads, err = s.Leads(ctx, f)
+		return err
+	})
+	return leads, err
+}
+
+// Lead returns the lead of an id.
+func (b Inbox) Lead(ctx context.Context, id string) (lead Lead, err error) {
+	err = b.withLead(ctx, id, func(s *site.Store) (err error) {
+		lead, err = findLead(ctx, s, id)
+		return err
+	})
+	return lead, err
+}
+
+// withLead is withStore for one lead, which a site without a database does not have.
+func (b Inbox) withLead(ctx context.Context, id string, fn func(*site.Store) error) error {
+	opened := false
+	err := b.withStore(ctx, func(s *site.Store) error {
+		opened = true
+		return fn(s)
+	})
+	if err == nil && !opened {
+		return notFound("lead", id)
+	}
+	return err
+}
+
+func findLead(ctx context.Context, s *site.Store, id string) (Lead, error) {
+	leads, err := s.Leads(ctx, site.LeadFilter{ID: id})
+	if err != nil {
+		return Lead{}, err
+	}
+	if id == "" || len(leads) == 0 {
+		return Lead{}, notFound("lead", id)
+	}
+	events, err := s.Events(ctx, site.EventFilter{Lead: id, Oldest: true})
+	return Lead{OK: true, Lead: leads[0], Events: events}, err
+}
+
+// Replay writes the row of a lead again, unless it exists, and queues its events again. The lead is not OK when its table
+// refused the row once more.
+func (b Inbox) Replay(ctx context.Context, id string) (lead Lead, err error) {
+	err = b.withLead(ctx, id, func(s *site.Store) error {
+		found, err := findLead(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if userfile.IsFile(filepath.Join(b.State.Dir, statefolder.SiteFile)) {
+			db, err := b.State.Open(ctx, statefolder.SiteFile)
+			if err != nil {
+				return err
+			}
+			if found.Lead.Submission, err = s.Resubmit(ctx, db, id); err != nil {
+				return err
+			}
+		}
+		if _, err = s.ReplayEvents(ctx, site.EventFilter{Lead: id}); err != nil {
+			return err
+		}
+		if found, err = findLead(ctx, s, id); err != nil {
+			return err
+		}
+		lead = found
+		lead.OK = lead.Lead.Submission.Status != site.SubmissionFailed
+		return nil
+	})
+	return lead, err
+}
+
+// tailPoll is how often the store is polled for new events.
+const tailPoll = 200 * time.Millisecond
+
+// Events returns the events that a filter chooses; never nil.
+func (b Inbox) Events(ctx context.Context, f site.EventFilter) ([]site.Event, error) {
+	events := []site.Event{}
+	err := b.withStore(ctx, func(s *site.Store) (err error) {
+		events, err = s.Events(ctx, f)
+		return err
+	})
+	return events, err
+}
+
+// ReplayEvents queues events for the webhook again, and returns them.
+func (b Inbox) ReplayEvents(ctx context.Context, f site.EventFilter) ([]site.Event, error) {
+	events := []site.Event{}
+	err := b.withStore(ctx, func(s *site.Store) (err error) {
+		events, err = s.ReplayEvents(ctx, f)
+		return err
+	})
+	if err == nil && f.ID != "" && len(events) == 0 {
+		return nil, notFound("event", f.ID)
+	}
+	return events, err
+}
+
+// TailEvents calls show with the last events of a filter, oldest first, and then with each new one, until ctx ends.
+func (b Inbox) TailEvents(ctx context.Context, f site.EventFilter, show func(site.Event)) error {
+	db, err := b.awaitDatabase(ctx)
+	if db == nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	return b.withStore(ctx, func(s *site.Store) error {
+		last, err := s.Events(ctx, f)
+		slices.Reverse(last)
+		tick := time.NewTicker(tailPoll)
+		defer tick.Stop()
+		f.Limit, f.Oldest = 0, true
+		for err == nil {
+			for _, e := range last {
+				show(e)
+				f.After = e.Sequence
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				last, err = s.Events(ctx, f)
+			}
+		}
+		return err
+	})
 }

@@ -23,7 +23,7 @@ type LeadFiles struct {
 	Files []LeadFile `json:"files"` // in the order they came
 }
 
-// LeadFile is a file that a visitor sent with a form.
+// LeadFile is a file of a form.
 type LeadFile struct {
 	site.LeadFile
 
@@ -68,8 +68,14 @@ func (b Inbox) files(ctx context.Context, s *site.Store, lead, out string) (all 
 	}
 	defer func() { err = errors.Join(err, closeUploads()) }()
 	for i := range all {
-		name := fmt.Sprintf("%d-%s", i+1, plainName(all[i].Filename))
-		if err := save(ctx, all[i].LeadFile, uploads, to, name); err != nil {
+		plain := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`<>:"|?*$`+"`", r) { // a file system or a shell may interpret it
+				return '_'
+			}
+			return r
+		}, all[i].Filename)
+		name := fmt.Sprintf("%d-%s", i+1, plain)
+		if err := saveFile(ctx, all[i].LeadFile, uploads, to, name); err != nil {
 			return nil, notSaved(err)
 		}
 		all[i].Saved = filepath.Join(out, name)
@@ -84,18 +90,8 @@ func notSaved(err error) error {
 	}
 }
 
-// plainName replaces the characters that a file system or a shell reads as something else.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`<>:"|?*$`+"`", r) {
-			return '_'
-		}
-		return r
-	}, name)
-}
-
-// save writes a file that does not exist yet.
-func save(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root, name string) error {
+// saveFile writes a file that does not exist yet.
+func saveFile(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root, name string) error {
 	body, err := f.Open(ctx, from)
 	if err != nil {
 		return err
@@ -109,7 +105,7 @@ func save(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root, na
 	return errors.Join(err, file.Close())
 }
 
-// openUploads opens what visitors sent with forms, beside a dev server that may run.
+// openUploads opens the files of forms, also beside a dev server.
 func openUploads(ctx context.Context, s *localstate.State) (files site.Files, closeAll func() error, err error) {
 	dir := filepath.Join(s.Dir, statefolder.UploadsFolder)
 	root, err := os.OpenRoot(dir)

@@ -26,7 +26,8 @@ func (b Inbox) Log(ctx context.Context, f devserver.LogFilter) ([]devserver.LogE
 	return entries, b.logError(ctx, errors.Join(err, db.Close()))
 }
 
-// FollowLog calls show with the entries that are there, and then with those that come, until ctx ends. The log need not be there yet.
+// FollowLog calls show with the entries of the log, and then with each new one, until ctx ends. The log need not exist
+// yet.
 func (b Inbox) FollowLog(ctx context.Context, f devserver.LogFilter, show func(devserver.LogEntry)) error {
 	db, err := b.awaitDatabase(ctx)
 	if db == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file writes leads, events and log entries for people. A terminal obeys nothing of what visitors sent.
+// This file formats leads, events and log entries for people, without control characters of clients.
 
-// LeadLine is a lead in one line.
+// LeadLine formats a lead as one line.
 func LeadLine(l site.Lead) string {
 	var fields []string
 	for _, f := range l.Fields {
@@ -41,7 +41,7 @@ func WriteLead(w io.Writer, lead Lead) {
 	}
 }
 
-// valueText is an answer as text, several with "; " between them; a file is its name, its type and its size.
+// valueText formats an answer, several with "; " between them; a file as its name, its type and its size.
 func valueText(f site.Field) string {
 	var several []json.RawMessage
 	if json.Unmarshal(f.Value, &several) != nil {
@@ -60,7 +60,7 @@ func valueText(f site.Field) string {
 	return strings.Join(texts, "; ")
 }
 
-// FileLine is a file of a lead in one line.
+// FileLine formats a file of a lead as one line.
 func FileLine(f LeadFile) string {
 	saved := ""
 	if f.Saved != "" {
@@ -72,12 +72,12 @@ func FileLine(f LeadFile) string {
 	)
 }
 
-// EventLine is an event in one line.
+// EventLine formats an event as one line.
 func EventLine(e site.Event) string {
 	return fmt.Sprintf("%s  %s  %-28s %s  %s%s", wording.Clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
 }
 
-// deliveryNote says how far the delivery of an event got, "" for one that is not delivered.
+// deliveryNote describes the delivery of an event, "" for one that is not delivered.
 func deliveryNote(d *site.Delivery) string {
 	if d == nil {
 		return ""

@@ -27,14 +27,14 @@ const DatabaseFile = "service.db"
 // Other files of the data folder.
 const (
 	serverFile  = "server.lock" // held while the service runs
-	pidFile     = "server.pid"  // the process that holds it: nobody else can read what Windows locks
+	pidFile     = "server.pid"  // the process that holds it: on Windows no other process can read a locked file
 	openingFile = "open.lock"   // held while the database is opened and brought up to date
 )
 
 // Folder is the data folder of a service.
 type Folder struct{ Dir string }
 
-// Location says where a data folder is: at the path that the user gave, or in .pages of the working directory for "".
+// Location is the path of a data folder: as the user gave it, or in .pages of the working directory for "".
 type Location struct {
 	WorkDir userfile.WorkDir
 	Given   string
@@ -72,8 +72,8 @@ func (l Location) make() (Folder, error) {
 	return f, nil
 }
 
-// check refuses a folder that holds somebody's own files: a service would keep its data among them, and a .gitignore
-// would take them out of version control.
+// check refuses a folder with a user's own files: a service would mix its data with them, and a .gitignore would take them
+// out of version control.
 func (f Folder) check() error {
 	if userfile.IsFile(filepath.Join(f.Dir, DatabaseFile)) {
 		return nil
@@ -116,29 +116,25 @@ func (f Folder) lockServer() (unlock func(), err error) {
 	}
 	holder := filepath.Join(f.Dir, pidFile)
 	if !ok {
+		process := ""
+		text, err := os.ReadFile(holder)
+		if pid, bad := strconv.Atoi(string(text)); err == nil && bad == nil {
+			process = fmt.Sprintf(" (process %d)", pid)
+		}
 		return nil, failure.Resource("already-running",
-			fmt.Sprintf("another pages platform%s uses the data folder %s", processNote(holder), wording.QuotePath(f.Dir)),
+			fmt.Sprintf("another pages platform%s uses the data folder %s", process, wording.QuotePath(f.Dir)),
 			"use that one, stop it, or give this one its own --data", nil)
 	}
 	// For the message above; a full disk is no reason not to start.
 	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600)
-	// The lock ends with the process in any case, and the file says nothing without it.
+	// The lock ends with the process in any case, and the file means nothing without it.
 	return func() {
 		_ = os.Remove(holder)
 		_ = lock.Unlock()
 	}, nil
 }
 
-// processNote says which process a file names, in brackets; "" when it names none.
-func processNote(file string) string {
-	text, err := os.ReadFile(file)
-	if pid, bad := strconv.Atoi(string(text)); err == nil && bad == nil {
-		return fmt.Sprintf(" (process %d)", pid)
-	}
-	return ""
-}
-
-// Open opens the service, one process after another: two that make one database at once would be in each other's way.
+// Open opens the service, one process after another: two must not create one database at once.
 func (f Folder) Open(ctx context.Context, o service.Options) (s *service.Service, err error) {
 	lock := flock.New(filepath.Join(f.Dir, openingFile))
 	if _, err := lock.TryLockContext(ctx, localstate.LockPoll); err != nil {

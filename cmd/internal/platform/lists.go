@@ -7,9 +7,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file holds what an operator lists, in the form that --json prints.
+// This file has the lists of an operator, in the form that --json prints.
 
-// KeyList is what `pages platform keys list --json` prints.
+// KeyList is the document of `pages platform keys list --json`.
 type KeyList struct {
 	Keys []Key `json:"keys"`
 }
@@ -50,7 +50,7 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// Status says whether a key is good.
+// Status returns "good", "expired" or "revoked".
 func (k Key) Status(now time.Time) string {
 	switch {
 	case k.Revoked != nil:
@@ -61,7 +61,7 @@ func (k Key) Status(now time.Time) string {
 	return "good"
 }
 
-// MemberList is what `pages platform members list --json` prints.
+// MemberList is the document of `pages platform members list --json`.
 type MemberList struct {
 	Members []Member `json:"members"`
 }
@@ -85,7 +85,7 @@ func Members(ctx context.Context, s *service.Service) (MemberList, error) {
 	return list, err
 }
 
-// WorkspaceList is what `pages platform workspaces list --json` prints.
+// WorkspaceList is the document of `pages platform workspaces list --json`.
 type WorkspaceList struct {
 	Workspaces []Workspace `json:"workspaces"`
 }

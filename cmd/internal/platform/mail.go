@@ -14,10 +14,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/outbox"
 )
 
-// outboxDir is where a service's mails lie.
 func outboxDir(data string) string { return filepath.Join(data, "outbox") }
 
-// MailList is what `pages platform mail --json` prints.
+// MailList is the document of `pages platform mail --json`.
 type MailList struct {
 	Mails []Mail `json:"mails"` // the newest first
 }
@@ -46,8 +45,8 @@ func Mails(dir, to string) (MailList, error) {
 	return list, nil
 }
 
-// sendMail returns the function that puts a service's messages into its outbox. The log says that one is there: its text, which
-// may hold a link that signs someone in, is for who may read the file.
+// sendMail returns the function that puts a service's messages into its outbox. The log mentions the message without its
+// text, which may hold a link that signs someone in.
 func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 	return func(_ context.Context, m service.Mail) error {
 		failed, err := outbox.Put(outboxDir(f.Dir), outbox.Message{At: o.Now(), To: m.To, Subject: m.Subject, Text: m.Text})
@@ -62,7 +61,7 @@ func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 	}
 }
 
-// maskedEmail names somebody to those who know them.
+// maskedEmail shortens an email to what those who know it recognize.
 func maskedEmail(email string) string {
 	at := strings.LastIndexByte(email, '@')
 	_, first := utf8.DecodeRuneInString(email)

@@ -1,30 +1,35 @@
-// Package platform runs the Workspace tool API on this machine, and does what its operator does beside it: keys, members,
-// workspaces, backups and mails.
+// Package platform runs the Workspace tool API on this machine, and the tasks of its operator: keys, members, workspaces,
+// backups and mails.
 //
-// In go the path of a data folder and options; out come values with the JSON that commands print, and *failure.Error for a folder
-// that cannot be used, a name that is unknown or taken, and a disk that failed. Serve blocks until its context ends. Locks in the
-// data folder keep a second service away; an operator's command may run beside the service. All of it is safe for concurrent use.
+// In go the path of a data folder and options; out come values with the JSON that commands print, and *failure.Error for
+// an unusable folder, a name that is unknown or taken, and a disk that failed. Serve blocks until its context ends. Locks
+// in the data folder prevent a second service; an operator's command may run beside the service. All of it is safe for
+// concurrent use.
 //
-// It never reads flags or prints: what a person may want to know goes to the functions of Options.
+// It never reads flags or prints: messages for people go to the functions of Options.
 package platform
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/service"
+	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
-// MaxRate is the highest limit of calls a minute; it keeps the memory of a rate window small.
+// MaxRate is the highest limit of calls a minute; it bounds the memory of a rate window.
 const MaxRate = 1_000_000
 
-// Operate runs do on the data that is there, whether the service runs or not.
+// Operate runs do on an existing data folder, whether the service runs or not.
 func Operate(ctx context.Context, at Location, now func() time.Time, do func(*service.Service) error) error {
 	dir := at.Dir()
 	if _, err := os.Stat(filepath.Join(dir, DatabaseFile)); errors.Is(err, fs.ErrNotExist) {
@@ -66,4 +71,49 @@ func operatorError(err error) error {
 		return failure.Usage("%s", bad.Error())
 	}
 	return err
+}
+
+// Backup writes the data folder into a file that does not exist yet.
+func Backup(ctx context.Context, dir, file string, now time.Time) (backup.Summary, error) {
+	sum, err := backup.Write(ctx, dir, file, now)
+	return sum, backupError(err, "give another name, or remove that file")
+}
+
+// Restore makes a data folder of a backup.
+func Restore(ctx context.Context, file, dir string) (backup.Summary, error) {
+	sum, err := backup.Restore(ctx, file, dir)
+	return sum, backupError(err, "give another folder with --data, or move that one away")
+}
+
+// backupError gives the errors of a backup their code and remedy. existsFix is the remedy when the target exists.
+func backupError(err error, existsFix string) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if exists, ok := errors.AsType[*backup.ExistsError](err); ok {
+		return &failure.Error{Exit: failure.ExitRefused, Code: "exists", Message: exists.Error(), Fix: existsFix, Err: err}
+	}
+	if damaged, ok := errors.AsType[*backup.DamagedError](err); ok {
+		return &failure.Error{Exit: failure.ExitRefused, Code: "damaged", Message: damaged.Error(), Fix: "use another backup", Err: err}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(),
+			Fix: "name the service's data folder with --data, and a backup that there is", Err: err,
+		}
+	}
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
+		return failure.Resource("backup-failed", err.Error(), "make room, and see that you may write there", err)
+	}
+	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14 // of SQLite, which could not write beside a database
+	failed, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err)
+	if ok && slices.Contains([]int{readOnly, ioerr, full, cantOpen}, failed.Code()&0xff) {
+		return failure.Resource("backup-failed", "a database could not be read or written",
+			"make room on the disk of the data folder, and see that you may write there: what reads a database keeps "+
+				"an index beside it", err)
+	}
+	return fmt.Errorf("backup: %w", err)
 }

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -16,10 +17,8 @@ import (
 )
 
 const (
-	// drainTime is how long calls in flight may take to end.
-	drainTime = 10 * time.Second
-	// failedDrainTime is the same when the disk has failed.
-	failedDrainTime = time.Second
+	drainTime       = 10 * time.Second // for calls in flight to end
+	failedDrainTime = time.Second      // the same when the disk has failed
 
 	readTime  = time.Minute
 	idleTime  = 2 * time.Minute
@@ -54,8 +53,8 @@ func Serve(ctx context.Context, o Options) (err error) {
 	}()
 	sites.ShareProcessors()
 	sites.Observe(s.Notice, s.Arrived)
-	defer sites.WatchResting()()
-	ready, err := plant(ctx, s, o.Seed)
+	defer sites.CloseIdle()()
+	ready, err := seed(ctx, s, o.Seed)
 	if dbfile.FullDisk(folder.Dir, err) {
 		return folder.unusable(err)
 	}
@@ -70,10 +69,10 @@ func Serve(ctx context.Context, o Options) (err error) {
 	return o.serve(ctx, s, sockets, func() { o.Ready(ready) })
 }
 
-// plant plants the seed that was asked for, and lists what the service has.
-func plant(ctx context.Context, s *service.Service, seed string) (Ready, error) {
+// seed seeds the service, unless name is "", and describes it.
+func seed(ctx context.Context, s *service.Service, name string) (Ready, error) {
 	ready := Ready{Keys: map[string]string{}, Workspaces: []string{}, Demo: map[string]string{}}
-	if seed != "" {
+	if name != "" {
 		demo, err := s.Seed(ctx)
 		if _, other := errors.AsType[service.NotEmptyError](err); other {
 			return ready, &failure.Error{
@@ -93,7 +92,7 @@ func plant(ctx context.Context, s *service.Service, seed string) (Ready, error) 
 	return ready, err
 }
 
-// serve serves on the sockets. When ctx ends, calls in flight get drainTime to end, and no new one is taken.
+// serve serves on the sockets. When ctx ends, calls in flight get drainTime to end, and no new one is accepted.
 func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserver.Listeners, ready func()) error {
 	server := &http.Server{
 		Handler: s, DisableGeneralOptionsHandler: true,
@@ -137,4 +136,28 @@ func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserv
 	stop()
 	<-ran
 	return err
+}
+
+// Options configure a service.
+type Options struct {
+	At        Location
+	Host      host.Options
+	PerMinute int    // calls of a key that has no limit of its own
+	Seed      string // "demo" for an empty service; "" for none
+	// Listen opens the sockets, once everything else is ready.
+	Listen func(context.Context) (*devserver.Listeners, error)
+	// Ready gets the address of the service, once it answers.
+	Ready          func(Ready)
+	Progress, Warn func(format string, args ...any)
+	Logger         *slog.Logger
+	Now            func() time.Time
+}
+
+// Ready is the first line of `pages platform --json`.
+type Ready struct {
+	URL        string            `json:"url"`
+	MCPPath    string            `json:"mcp_path"`
+	Keys       map[string]string `json:"keys"`
+	Workspaces []string          `json:"workspaces"`
+	Demo       map[string]string `json:"demo"`
 }
