@@ -32,23 +32,21 @@ func (c *cli) newBuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Bundle the Worker, index the assets and write all that a deploy would send",
-		Long: "Bundle the Worker, index the assets and write all that a deploy would send.\n\n" +
-			"With --target cloudflare, what is written is a whole project for wrangler: the\nWorker behind a small one that keeps the members gate and takes forms, the static\nfiles, the migrations, and a configuration with every binding. Its README says how\nto run and deploy it. Writing it again keeps the ids in the configuration.\n\n" +
-			"Exit codes: 0 built, 1 refused, 2 wrong usage, 9 the folder cannot be written.",
-		Example: "  pages build\n  pages build --minify --outdir /tmp/site\n  pages build --json | jq .digest\n  pages build --target cloudflare --outdir ../club-on-cloudflare",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.build(cmd.Context(), args, f) },
+		Args:  cobra.MaximumNArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return c.build(cmd.Context(), args, f) },
 	}
-	cmd.Flags().StringVarP(&f.out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
-	cmd.Flags().StringVar(&f.target, "target", "pages", "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler")
+	const outUsage = "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)"
+	cmd.Flags().StringVarP(&f.out, "outdir", "o", "", outUsage)
+	const targetUsage = "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler"
+	cmd.Flags().StringVar(&f.target, "target", "pages", targetUsage)
 	cmd.Flags().BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
 	allowImportFlag(cmd.Flags(), &f.allowImport)
 	return cmd
 }
 
+// build bundles the site and writes the bundle for the target.
 func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
-	write, ok := buildTargets()[f.target]
-	if !ok {
+	if f.target != "pages" && f.target != "cloudflare" {
 		return failure.Usage("--target is %q; it is one of pages, cloudflare", f.target)
 	}
 	if err := terminal.NotStdout("a bundle", f.out); err != nil {
@@ -58,7 +56,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err != nil {
 		return err
 	}
-	folder, err := localstate.InPagesFolder(dir, write.folder)
+	folder, err := localstate.InPagesFolder(dir, map[string]string{"pages": "build", "cloudflare": "cloudflare"}[f.target])
 	if f.out != "" {
 		folder, err = c.term.Path(f.out), nil
 	}
@@ -82,27 +80,18 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if len(diags) > 0 {
 		c.term.PrintDiagnostics(c.sites().ReportOf(dir, diags), nil)
 	}
-	if err := write.to(c, dir, m, bundle, folder); err != nil {
-		return failure.Resource("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.term.Shown(folder))),
+	if f.target == "cloudflare" {
+		err = c.writeCloudflare(dir, m, bundle, folder)
+	} else {
+		err = bundler.WriteDir(bundle, folder)
+	}
+	if err != nil {
+		message := fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.term.Shown(folder)))
+		return failure.Resource("output-unusable", message,
 			"give an empty folder, or a new one, that you may write to, with --outdir", err)
 	}
 	c.printBundle(bundle, folder)
 	return nil
-}
-
-// buildTarget is what a build can be written as.
-type buildTarget struct {
-	folder string // in .pages
-	to     func(c *cli, dir string, m *manifest.Manifest, b *bundler.Bundle, folder string) error
-}
-
-func buildTargets() map[string]buildTarget {
-	return map[string]buildTarget{
-		"pages": {"build", func(_ *cli, _ string, _ *manifest.Manifest, b *bundler.Bundle, folder string) error {
-			return bundler.WriteDir(b, folder)
-		}},
-		"cloudflare": {"cloudflare", (*cli).writeCloudflare},
-	}
 }
 
 // writeCloudflare writes a project for wrangler, in which one can sign in as under pages dev.
@@ -115,9 +104,9 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 	for _, p := range personas {
 		o.People = append(o.People, cloudflare.Person{Key: p.Key, ID: p.ID, Email: p.Email, Name: p.Name, Outsider: p.Outsider})
 	}
-	left, err := cloudflare.Write(b, m, folder, o)
-	for _, what := range left {
-		c.term.Progress("%s %s", c.term.Paint("33", "note:"), what)
+	notes, err := cloudflare.Write(b, m, folder, o)
+	for _, note := range notes {
+		c.term.Progress("%s %s", c.term.Paint("33", "note:"), note)
 	}
 	return err
 }

@@ -11,29 +11,20 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
-	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
-// This file says what a shell completes: what a flag or an argument can be, also
-// where only the site at hand, its databases or the service know. It changes nothing,
-// waits for nobody for long, and offers less rather than fail.
-
-// complete gives the commands below root their completions.
+// complete gives the commands below root their completions: the values of flags and arguments, from the site at hand, its
+// databases or the service. A completion changes nothing, gives up soon, and offers less rather than fail.
 func (c *cli) complete(root *cobra.Command) {
-	for path, known := range map[string]func() []string{
-		"routes explain":   c.routePaths,
-		"state load":       c.snapshotNames,
-		"state remove":     c.snapshotNames,
-		"leads show":       none,
-		"version":          none,
-		"whoami":           none,
-		"login":            none,
-		"logout":           none,
-		"platform":         none,
-		"platform openapi": none,
-	} {
+	arguments := map[string]func() []string{
+		"routes explain": c.routePaths, "state load": c.snapshotNames, "state remove": c.snapshotNames,
+	}
+	for _, path := range []string{"leads show", "version", "whoami", "login", "logout", "platform", "platform openapi"} {
+		arguments[path] = values()
+	}
+	for path, known := range arguments {
 		if cmd := manual.FindCommand(root, strings.Fields(path)); cmd != nil && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = oneOf(known)
 		}
@@ -43,10 +34,19 @@ func (c *cli) complete(root *cobra.Command) {
 	}
 	flags := map[string]completer{"workspace": c.asked(c.liveWorkspaces), "table": c.asked(c.liveTables)}
 	for name, known := range map[string]func() []string{
-		"color": values("auto", "always", "never"), "limits": values("enforce", "warn", "off"), "isolation": values("shared", "request"),
-		"live-reload": values("hot", "full", "off"), "template": scaffold.TemplateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
-		"as": c.personaKeys, "editor": func() []string { return append(scaffold.EditorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
-		"fail-on": values("error", "warning"), "role": values("owner", "editor", "viewer"),
+		"as":          c.personaKeys,
+		"color":       values("auto", "always", "never"),
+		"editor":      values(append(scaffold.EditorNames(), "none")...),
+		"fail-on":     values("error", "warning"),
+		"form":        c.formNames,
+		"isolation":   values("shared", "request"),
+		"limits":      values("enforce", "warn", "off"),
+		"live-reload": values("hot", "full", "off"),
+		"role":        values("owner", "editor", "viewer"),
+		"seed":        values("demo"),
+		"snapshot":    c.snapshotNames,
+		"target":      values("pages", "cloudflare"),
+		"template":    scaffold.TemplateNames,
 	} {
 		flags[name] = oneOf(known)
 	}
@@ -67,10 +67,10 @@ func (c *cli) complete(root *cobra.Command) {
 	walk(root)
 }
 
-// completer is how cobra asks.
+// completer is cobra's type of a completion.
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-// oneOf completes one of the values.
+// oneOf completes to one of the values.
 func oneOf(values func() []string) completer {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return manual.StartingWith(begun, values()), cobra.ShellCompDirectiveNoFileComp
@@ -90,10 +90,8 @@ func folders(cmd *cobra.Command, args []string, begun string) ([]string, cobra.S
 
 func values(list ...string) func() []string { return func() []string { return list } }
 
-func none() []string { return nil }
-
-// here is the site at hand and its manifest; ok is false without one.
-func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {
+// currentSite is the site at hand and its manifest; ok is false without one.
+func (c *cli) currentSite() (dir string, m *manifest.Manifest, ok bool) {
 	dir, err := c.sites().Find(nil)
 	if err != nil {
 		return "", nil, false
@@ -108,41 +106,30 @@ func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {
 
 // routePaths are the patterns of the site, each as a path that it covers.
 func (c *cli) routePaths() (paths []string) {
-	_, m, ok := c.here()
-	if !ok {
-		return nil
-	}
-	for _, r := range m.Routes {
-		paths = append(paths, strings.TrimSuffix(r.Pattern, "*"))
+	if _, m, ok := c.currentSite(); ok {
+		for _, r := range m.Routes {
+			paths = append(paths, strings.TrimSuffix(r.Pattern, "*"))
+		}
 	}
 	return paths
 }
 
 func (c *cli) formNames() (names []string) {
-	_, m, ok := c.here()
-	if !ok {
-		return nil
-	}
-	for _, f := range m.Forms {
-		names = append(names, f.Name)
+	if _, m, ok := c.currentSite(); ok {
+		for _, f := range m.Forms {
+			names = append(names, f.Name)
+		}
 	}
 	return names
 }
 
-func (c *cli) personaKeys() (keys []string) {
-	dir, _, _ := c.here()
-	list, fault := project.ReadPersonas(dir)
-	if fault != nil {
-		list = site.DefaultPersonas()
-	}
-	for _, p := range list {
-		keys = append(keys, p.Key)
-	}
-	return keys
+func (c *cli) personaKeys() []string {
+	dir, _, _ := c.currentSite()
+	return project.PersonaKeys(dir)
 }
 
 func (c *cli) snapshotNames() (names []string) {
-	dir, _, ok := c.here()
+	dir, _, ok := c.currentSite()
 	if !ok {
 		return nil
 	}
@@ -150,10 +137,7 @@ func (c *cli) snapshotNames() (names []string) {
 	if err != nil {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Join(s.Dir, snapshot.Folder))
-	if err != nil {
-		return nil
-	}
+	entries, _ := os.ReadDir(filepath.Join(s.Dir, snapshot.Folder)) // none without the folder
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
 			names = append(names, e.Name())

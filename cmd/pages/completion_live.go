@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
@@ -15,21 +14,16 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// This file completes what databases and the service know.
-
-// completionTime is how long somebody who pressed Tab waits for a service.
+// completionTime is how long a completion waits for a service.
 const completionTime = 500 * time.Millisecond
 
-// asked completes one of the values that the command at hand gives, with its flags and
-// the environment.
+// asked completes to one of the values that the command at hand gives, with its flags and the environment.
 func (c *cli) asked(values func(*cobra.Command) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		wasQuiet := c.term.Quiet
 		c.term.Quiet = true
 		defer func() { c.term.Quiet = wasQuiet }()
-		c.typed = map[string]bool{}
-		cmd.Flags().Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
-		if c.fromEnvironment(cmd.Flags()) != nil {
+		if c.readFlags(cmd.Flags()) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return manual.StartingWith(begun, values(cmd)), cobra.ShellCompDirectiveNoFileComp
@@ -75,19 +69,17 @@ func (c *cli) liveTools(cmd *cobra.Command) []string {
 		names[i] = t.Name
 	}
 	slices.Sort(names)
-	return words(names)
+	return plainWords(names)
 }
 
-// words are the values that a shell takes for one word each: what a service or a file of the site says becomes
-// part of the line that is typed.
-func words(values []string) []string {
+// plainWords returns the values that a shell takes for one word each: what a service or a file of the site says becomes
+// part of the command line.
+func plainWords(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !wording.IsPlain(v) })
 }
 
 // liveWorkspaces are those that the key reaches, or else that of the link.
-func (c *cli) liveWorkspaces(cmd *cobra.Command) []string { return words(c.reachable(cmd)) }
-
-func (c *cli) reachable(cmd *cobra.Command) []string {
+func (c *cli) liveWorkspaces(cmd *cobra.Command) []string {
 	o := c.remoteOf(cmd).options("")
 	s, err := remote.New(o)
 	if err != nil {
@@ -95,7 +87,7 @@ func (c *cli) reachable(cmd *cobra.Command) []string {
 	}
 	var known []string
 	if s.Link.Workspace != "" {
-		known = []string{s.Link.Workspace}
+		known = plainWords([]string{s.Link.Workspace})
 	}
 	if !s.IsTrusted() || s.AsksPerson() {
 		return known
@@ -111,9 +103,9 @@ func (c *cli) reachable(cmd *cobra.Command) []string {
 	case err != nil:
 		return known
 	case len(who.Workspaces) > 0:
-		return who.Workspaces
+		return plainWords(who.Workspaces)
 	case who.Workspace != "":
-		return []string{who.Workspace}
+		return plainWords([]string{who.Workspace})
 	}
 	return known
 }
@@ -126,7 +118,7 @@ func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
 		f.project = p.Value.String() == "true"
 		f.projectState = cmd.Flags().Lookup("project-state").Value.String()
 	}
-	if _, m, ok := c.here(); ok && m.Bindings.Database != nil && !f.project {
+	if _, m, ok := c.currentSite(); ok && m.Bindings.Database != nil && !f.project {
 		names = append(names, m.Bindings.Database.Tables...)
 	}
 	db, err := c.openDatabase(cmd.Context(), f, d1.ConsoleOptions{ReadOnly: true, Unbounded: true})
@@ -134,7 +126,8 @@ func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
 		return names
 	}
 	defer db.Close()
-	rows, err := db.Pool.QueryContext(cmd.Context(), "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'")
+	const query = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'"
+	rows, err := db.Pool.QueryContext(cmd.Context(), query)
 	if err != nil {
 		return names
 	}

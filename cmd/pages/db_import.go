@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -24,13 +23,7 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE | - [DIR]",
 		Short: "Read a .sql, .csv or .db file into the database, all or nothing",
-		Long: "Read a .sql, .csv or .db file into the database, all or nothing.\n\n" +
-			"  .sql  runs it, a dump for example, as one transaction; its own BEGIN, COMMIT\n        and PRAGMA foreign_keys are passed over\n" +
-			"  .csv  adds its records to a table (--table, default: the file's name); the\n        first line names the columns, an empty field is NULL, \"\" an empty text\n" +
-			"  .db   becomes the database: whatever that held is gone, so that it is asked for\n        where it held something\n\n" +
-			"Exit codes: 0 read, 1 the file was refused, or not confirmed, 2 wrong usage, 4\nthere is no terminal to ask on and no --yes, 9 the database is locked or the disk\nfull.",
-		Example: "  pages db import site.sql\n  pages db import people.csv --table crews\n  pages db import backup.db --yes\n  pages db dump --project | pages db import --format sql -",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args[1:]); err != nil {
 				return err
@@ -77,7 +70,7 @@ func importKind(file, format string) (string, error) {
 }
 
 // importText reads SQL or CSV.
-func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table string) (err error) {
+func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table string) error {
 	name := "stdin"
 	var in io.Reader
 	if file == "-" {
@@ -89,52 +82,43 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		}
 		defer opened.Close()
 		if sqlshell.IsDatabase(opened) {
-			return &failure.Error{Exit: failure.ExitRefused, Code: "not-text", Message: fmt.Sprintf("%s is a database", wording.QuotePath(file)), Fix: "read it with --format db"}
+			return &failure.Error{
+				Exit: failure.ExitRefused, Code: "not-text", Message: fmt.Sprintf("%s is a database", wording.QuotePath(file)),
+				Fix: "read it with --format db",
+			}
 		}
 		in, name = opened, file
 	}
-	db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{Unbounded: true, KeysLater: kind == "sql"})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var ran transfer.Ran
-	if kind == "csv" {
-		ran.Changes, err = transfer.CSV(ctx, db, name, table, in)
-	} else {
-		ran, err = transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Dump: true, CheckKeys: true})
-	}
-	if err != nil {
-		return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
-	}
-	c.printRan(db, ran)
-	return nil
+	return c.withDatabase(ctx, f, d1.ConsoleOptions{Unbounded: true, KeysLater: kind == "sql"}, func(db *sqlshell.Database) (err error) {
+		var ran transfer.Ran
+		if kind == "csv" {
+			ran.Changes, err = transfer.CSV(ctx, db, name, table, in)
+		} else {
+			ran, err = transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Dump: true, CheckKeys: true})
+		}
+		if err != nil {
+			return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
+		}
+		return c.printRan(db, ran)
+	})
 }
 
-// importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
-// content or the new.
-func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes bool) (err error) {
+// importDatabase makes a file the database.
+func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes bool) error {
 	work := userfile.WorkDir(c.term.Dir)
 	if err := sqlshell.CheckFile(ctx, work, file); err != nil {
 		return err
 	}
-	db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if !yes && len(db.Tables(ctx).Names) > 0 {
-		if err := c.term.Confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))); err != nil {
+	return c.withDatabase(ctx, f, d1.ConsoleOptions{}, func(db *sqlshell.Database) error {
+		if !yes && len(db.Tables(ctx).Names) > 0 {
+			question := fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))
+			if err := c.term.Confirm(ctx, question); err != nil {
+				return err
+			}
+		}
+		if err := db.Replace(ctx, work, file); err != nil {
 			return err
 		}
-	}
-	if err := db.Replace(ctx, work, file); err != nil {
-		return err
-	}
-	if c.term.JSON {
-		c.term.PrintJSON(ranDoc{OK: true, Database: db.Path})
-		return nil
-	}
-	c.term.Progress("%s is now what %s was", c.term.Shown(db.Path), file)
-	return nil
+		return c.report(ranDoc{OK: true, Database: db.Path}, "%s is now what %s was", c.term.Shown(db.Path), file)
+	})
 }

@@ -1,31 +1,88 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
+// sqlFlags are the flags of the commands that run SQL of the user's.
+type sqlFlags struct {
+	file   string
+	params []string
+}
+
+func (f *sqlFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "file", "", "`file` with the SQL; - for stdin")
+	cmd.Flags().StringArrayVar(&f.params, "param", nil, "`value` of the next parameter, or :name=value; repeatable")
+}
+
+func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
+	var given sqlFlags
+	cmd := &cobra.Command{
+		Use:   "exec [SQL | - [DIR]]",
+		Short: "Run SQL statements in one transaction",
+		Args:  cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			ctx := cmd.Context()
+			values, err := sqlshell.Parameters(given.params)
+			if err != nil {
+				return err
+			}
+			name, in, err := c.sqlInput(ctx, args, given.file)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, in.Close()) }()
+			return c.withDatabase(ctx, f, d1.ConsoleOptions{}, func(db *sqlshell.Database) error {
+				ran, err := transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Args: values})
+				if err != nil {
+					return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
+				}
+				return c.printRan(db, ran)
+			})
+		},
+	}
+	given.add(cmd)
+	return cmd
+}
+
+// ranDoc is what `pages db exec --json` and `import --json` print.
+type ranDoc struct {
+	OK       bool   `json:"ok"`
+	Database string `json:"database"`
+	transfer.Ran
+}
+
+// printRan prints what was run on a database, and notifies pages dev.
+func (c *cli) printRan(db *sqlshell.Database, ran transfer.Ran) error {
+	db.Wrote()
+	statements, rows := wording.Count(ran.Statements, "statement"), wording.Count(int(ran.Changes), "row")
+	return c.report(ranDoc{true, db.Path, ran}, "ran %s, wrote %s in %s", statements, rows, c.term.Shown(filepath.Clean(db.Path)))
+}
+
 func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
-	var file, format string
-	var params []string
+	var given sqlFlags
+	var format string
 	cmd := &cobra.Command{
 		Use:   "query [SQL | - [DIR]]",
 		Short: "Show what one SQL statement gives; it cannot write",
-		Long: "Show what one SQL statement gives; it cannot write.\n\n" +
-			"Formats: table, for people; tsv, which escapes tabs, line ends and backslashes\nand writes NULL as \\N; csv, where NULL is an empty field and an empty text \"\";\n" +
-			"json, one document with columns and rows; jsonl, an object a row. A blob is\nX'00ff' in text, and {\"blob\": \"AP8=\"} in JSON.\n\n" +
-			"Exit codes: 0 done, 1 the statement was refused or failed, 2 wrong usage, 9 the\ndatabase cannot be used.",
-		Example: "  pages db query 'SELECT * FROM crews'\n  pages db query --param heron 'SELECT id FROM crews WHERE name LIKE ?'\n  pages db query --format csv 'SELECT * FROM enquiries' > enquiries.csv\n  pages db query --json \"SELECT count(*) AS n FROM seats\"",
-		Args:    cobra.MaximumNArgs(2),
+		Args:  cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
-			values, err := sqlshell.Parameters(params)
+			values, err := sqlshell.Parameters(given.params)
 			if err != nil {
 				return err
 			}
@@ -33,7 +90,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, in, err := c.sqlInput(ctx, args, file)
+			name, in, err := c.sqlInput(ctx, args, given.file)
 			if err != nil {
 				return err
 			}
@@ -42,18 +99,35 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{ReadOnly: true})
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, db.Close()) }()
-			return db.Query(ctx, statement, values, out)
+			return c.withDatabase(ctx, f, d1.ConsoleOptions{ReadOnly: true}, func(db *sqlshell.Database) error {
+				return db.Query(ctx, statement, values, out)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "`file` with the SQL; - for stdin")
-	cmd.Flags().StringVar(&format, "format", "", "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)")
-	cmd.Flags().StringArrayVar(&params, "param", nil, "`value` of the next parameter, or :name=value; repeatable")
+	given.add(cmd)
+	const formatUsage = "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)"
+	cmd.Flags().StringVar(&format, "format", "", formatUsage)
 	return cmd
+}
+
+// sqlInput returns the text a command runs: its first argument, a file or stdin. The second argument is the site's folder.
+func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name string, r io.ReadCloser, err error) {
+	_, dir := first(args)
+	if err := c.siteArgument(dir); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case len(args) > 0 && file != "":
+		return "", nil, failure.Usage("an argument and --file both give SQL; give one of them")
+	case len(args) > 0 && args[0] != "-":
+		return "SQL", io.NopCloser(strings.NewReader(args[0])), nil
+	case file != "" && file != "-":
+		f, err := sqlshell.OpenInput(ctx, userfile.WorkDir(c.term.Dir), file)
+		return file, f, err
+	case len(args) == 0 && file == "" && terminal.IsTerminalReader(c.term.Stdin):
+		return "", nil, failure.Usage("there is no SQL: give it as an argument, with --file or on stdin")
+	}
+	return "stdin", io.NopCloser(userfile.Interruptible(ctx, c.term.Stdin)), nil
 }
 
 // rowsDoc is what `pages db query --json` prints, row by row.

@@ -32,13 +32,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deploy [DIR]",
 		Short: "Publish the site: plan, send what changed, propose, confirm",
-		Long: "Publish the site: validate and build it, plan against what is live, send the files\nthat the service lacks, propose to publish, and confirm. Visitors see nothing of it\nuntil the confirmation.\n\n" +
-			"At a terminal you are shown the plan and asked. Elsewhere, and with a service\naccount's key, the proposal is kept and the line that confirms it is printed: exit\ncode 4. A deploy that was cut off goes on where it stopped when it is run again.\n\n" +
-			"Paths that become public and were for members need --allow-public. A page that\nsomeone else published meanwhile is left alone, unless --force.\n\n" +
-			"stdout is the site's address, or with --propose-only the line that confirms. In GitHub\nActions the plan and the result are added to the step's summary.\n\n" +
-			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit + "\n9 a file or folder cannot be used, 10 the plan has changes (--exit-code), 75 gave up:\nrun it again.",
-		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := &f.options
 			if err := f.check(r.c, c.term.Now()); err != nil {
@@ -59,21 +53,21 @@ func (c *cli) newDeploy() *cobra.Command {
 		},
 	}
 	r.addSite(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&f.options.Create, "create", "", "make a new site with this `name`, and deploy there")
-	flags.BoolVar(&f.options.Plan, "plan", false, "say what would change, and send nothing")
-	flags.StringVar(&f.options.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
-	flags.BoolVar(&f.options.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
-	flags.BoolVar(&f.options.Preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
-	flags.DurationVar(&f.options.Expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
-	flags.StringVar(&f.options.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
-	addProposeOnly(cmd, &f.options.ProposeOnly)
-	flags.StringVar(&f.options.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
-	flags.BoolVar(&f.options.AllowPublic, "allow-public", false, "let paths become public that were for members")
-	flags.BoolVar(&f.options.Force, "force", false, "publish over what someone else published meanwhile")
+	flags, o := cmd.Flags(), &f.options
+	flags.StringVar(&o.Create, "create", "", "make a new site with this `name`, and deploy there")
+	flags.BoolVar(&o.Plan, "plan", false, "say what would change, and send nothing")
+	flags.StringVar(&o.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
+	flags.BoolVar(&o.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
+	flags.BoolVar(&o.Preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
+	flags.DurationVar(&o.Expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
+	flags.StringVar(&o.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
+	addProposeOnly(cmd, &o.ProposeOnly)
+	flags.StringVar(&o.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
+	flags.BoolVar(&o.AllowPublic, "allow-public", false, "let paths become public that were for members")
+	flags.BoolVar(&o.Force, "force", false, "publish over what someone else published meanwhile")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
 	allowImportFlag(flags, &f.allowImport)
-	flags.BoolVar(&f.options.SourceMaps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
+	flags.BoolVar(&o.SourceMaps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
 	return cmd
 }
 
@@ -114,4 +108,22 @@ func checkExpires(d time.Duration) error {
 		return failure.Usage("--expires is %v; it must be from 1m to 168h", d)
 	}
 	return nil
+}
+
+func (c *cli) newConfirm() *cobra.Command {
+	r := c.newRemote()
+	var from string
+	cmd := &cobra.Command{
+		Use:   "confirm ID [TOOL KEY=VALUE…]",
+		Short: "Confirm what was proposed: it then happens",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return publish.Confirm(cmd.Context(), publish.ConfirmOptions{
+				Remote: r.options(""), NearestDir: c.nearestDir(), ID: args[0], From: from, Words: args[1:],
+			})
+		},
+	}
+	r.add(cmd)
+	cmd.Flags().StringVar(&from, "from", "", "`file` of the proposal, as --confirmation-out wrote it")
+	return cmd
 }

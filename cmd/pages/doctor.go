@@ -12,12 +12,7 @@ func (c *cli) newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [DIR]",
 		Short: "Look for what keeps a site from running on this machine",
-		Long: "Look for what keeps a site from running on this machine: the engine and its cache,\nthe manifest, packages, the port, the state folder with its databases, migrations\nand objects, watching, secrets, and the service. Outside of a site the machine\nalone is looked at. Each finding says what to do about it.\n\n" +
-			"Nothing is changed without --fix, which does what cannot lose anything: it removes\nwhat killed processes left behind and a damaged cache, completes .gitignore, and\nwrites the types anew.\n\n" +
-			"With --verify every file that was uploaded to the service whose data is in the folder\n--data is read and compared with its SHA-256, also while the service runs; --fix sets\naside those that are not what was uploaded.\n\n" +
-			"Exit codes: 0 nothing is broken (warnings may be told), 1 something is, 2 wrong\nusage.",
-		Example: "  pages doctor\n  pages doctor --fix\n  pages doctor sites/club --json\n  pages doctor --verify --data /srv/pages",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Data != "" && !o.Verify {
 				return failure.Usage("--data belongs to --verify")

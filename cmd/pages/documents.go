@@ -21,8 +21,6 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
-// This file lists what commands print with --json, and makes a schema of each.
-
 // document is what commands print with --json.
 type document struct {
 	name     string
@@ -55,9 +53,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 		{"domain-verified", by("domains verify"), "the domain that is the workspace's", jsonshape.ToolResult(tools.Verify.Tool)},
 		{"events", by("events list", "events replay"), "events of leads, the newest first", jsonshape.Of[site.EventList]},
 		{
-			"events-tail",
-			by("events tail"),
-			"one line for each event",
+			"events-tail", by("events tail"), "one line for each event",
 			jsonshape.Lines(map[string]jsonshape.Shape{"event": jsonshape.Of[devsession.SiteEvent]}),
 		},
 		{"init", by("init --template"), "what was written, and what is next", jsonshape.Of[scaffold.Document]},
@@ -70,10 +66,10 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 		{"login", by("login", "logout"), "where a key was kept", jsonshape.Of[remote.LoginReport]},
 		{"logs", by("logs"), "requests and lines of the log, the newest first", jsonshape.Of[devserver.LogHistory]},
 		{
-			"logs-follow",
-			by("logs --follow"),
-			"one line for each entry of the log",
-			jsonshape.Lines(map[string]jsonshape.Shape{"request": jsonshape.Of[typedLoggedRequest], "log": jsonshape.Of[devsession.LogEvent]}),
+			"logs-follow", by("logs --follow"), "one line for each entry of the log",
+			jsonshape.Lines(map[string]jsonshape.Shape{
+				"request": jsonshape.Of[typedLoggedRequest], "log": jsonshape.Of[devsession.LogEvent],
+			}),
 		},
 		{"mails", by("platform mail"), "what is in the outbox, the newest first", jsonshape.Of[platform.MailList]},
 		{"members", by("platform members list"), "who belongs to which workspace", jsonshape.Of[platform.MemberList]},
@@ -89,9 +85,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 			jsonshape.MayFail(jsonshape.Of[migration.RehearsalReport]),
 		},
 		{
-			"migrate-status",
-			by("migrate status", "migrate repair", "migrate undo"),
-			"the ledger beside the folder",
+			"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder",
 			jsonshape.Of[migration.StatusReport],
 		},
 		{"platform", by("platform"), "the first line on stdout", jsonshape.Of[platform.Ready]},
@@ -107,9 +101,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 		{"routes-explain", by("routes explain"), "what a request meets", jsonshape.Of[explanationDoc]},
 		{"schema-list", by("schema --list"), "the documents that have a schema", jsonshape.Of[documentsDoc]},
 		{
-			"secret",
-			by("secrets set", "secrets remove"),
-			"the secret that was changed, without its value",
+			"secret", by("secrets set", "secrets remove"), "the secret that was changed, without its value",
 			jsonshape.ToolResult(tools.SetSecret.Tool),
 		},
 		{"secrets-set", by("secrets import"), "the secrets that were set, without their values", jsonshape.Of[publish.SecretList]},
@@ -124,9 +116,7 @@ func documents() []document { //nolint:funlen // a table, with an entry for each
 		{"tools", by("tools list", "tools"), "the tools of the service", jsonshape.Of[toolsDoc]},
 		{"types", by("types"), "the file, and whether it was written", jsonshape.Of[typesDoc]},
 		{
-			"uploads",
-			by("revisions uploads"),
-			"the uploads that are not finalized, the one that was idle for longest first",
+			"uploads", by("revisions uploads"), "the uploads that are not finalized, the one that was idle for longest first",
 			jsonshape.Of[toolapi.UploadList],
 		},
 		{"upload-end", by("revisions uploads end"), "the upload that was ended", jsonshape.Of[endedDoc]},

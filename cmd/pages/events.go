@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
@@ -31,7 +33,8 @@ func (f *eventFlags) add(cmd *cobra.Command, limit int) {
 }
 
 func (f *eventFlags) addStatus(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.status, "status", "", "only events whose delivery to the webhook has this `status`: pending, delivered or dead")
+	const usage = "only events whose delivery to the webhook has this `status`: pending, delivered or dead"
+	cmd.Flags().StringVar(&f.status, "status", "", usage)
 }
 
 func (f *eventFlags) check() error {
@@ -45,11 +48,9 @@ func (f *eventFlags) check() error {
 func (c *cli) newEventsList() *cobra.Command {
 	f := &eventFlags{}
 	cmd := &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the automation events that leads raised, newest first",
-		Long:    "List the automation events that leads raised, newest first, and how far their\ndelivery to the webhook got." + listHelp,
-		Example: "  pages events list\n  pages events list --name pages.lead.captured --json\n  pages events list --status dead",
-		Args:    cobra.MaximumNArgs(1),
+		Use:   "list [DIR]",
+		Short: "List the automation events that leads raised, newest first",
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -75,29 +76,24 @@ func (c *cli) newEventsReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [ID] [DIR]",
 		Short: "Deliver events to the webhook again",
-		Long: "Deliver events to the webhook again: the one of an ID, or all that the flags\nchoose. They keep their ids, by which a receiver knows them. " +
-			"They are delivered\nwhile pages dev --event-webhook runs, also when it starts later.\n\n" +
-			"Exit codes: 0 done, 1 there is no such event, 2 wrong usage, 9 the state folder\ncannot be used.",
-		Example: "  pages events replay evt_7zq…\n  pages events replay --status dead\n  pages events replay --form join --limit 5 --json",
-		Args:    cobra.MaximumNArgs(2),
+		Args:  cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
 			chosen := f.status != "" || f.Name != "" || f.Form != "" || f.Limit > 0
-			rest := args
 			if len(args) > 0 && strings.HasPrefix(args[0], "evt_") {
-				f.ID, rest = args[0], args[1:]
+				f.ID, args = args[0], args[1:]
 			}
 			switch {
 			case f.ID != "" && chosen:
 				return failure.Usage("an ID and flags choose two things")
 			case f.ID == "" && !chosen:
 				return failure.Usage("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
-			case len(rest) > 1:
-				return failure.Usage("%q is no event's id, and one folder is enough", rest[0])
+			case len(args) > 1:
+				return failure.Usage("%q is no event's id, and one folder is enough", args[0])
 			}
-			in, err := c.openInbox(rest)
+			in, err := c.openInbox(args)
 			if err != nil {
 				return err
 			}
@@ -111,4 +107,38 @@ func (c *cli) newEventsReplay() *cobra.Command {
 	f.add(cmd, 0)
 	f.addStatus(cmd)
 	return cmd
+}
+
+func (c *cli) newEventsTail() *cobra.Command {
+	f := &eventFlags{}
+	cmd := &cobra.Command{
+		Use:         "tail [DIR]",
+		Short:       "Show the last events, and then those that come, until Ctrl-C",
+		Annotations: map[string]string{printsLines: "yes"},
+		Args:        cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			in, err := c.openInbox(args)
+			if err == nil {
+				err = in.TailEvents(cmd.Context(), f.EventFilter, c.printEvent)
+			}
+			if cmd.Context().Err() == nil {
+				return err
+			}
+			return untilInterrupt(cmd.Context(), nil)
+		},
+	}
+	f.add(cmd, 10)
+	return cmd
+}
+
+// printEvent prints one of the events that are followed.
+func (c *cli) printEvent(e site.Event) {
+	if !c.term.JSON {
+		fmt.Fprintln(c.term.Stdout, inbox.EventLine(e))
+		return
+	}
+	c.term.PrintJSONLine(devsession.SiteEvent{Type: "event", Event: e})
 }

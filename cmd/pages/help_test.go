@@ -82,6 +82,29 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestHelpPages: every page of help/ is of a command.
+func TestHelpPages(t *testing.T) {
+	commands := map[string]bool{}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+		commands[strings.ReplaceAll(path, " ", "_")+".txt"] = true
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&cli{}).newRoot())
+	pages, err := helpPages.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if !commands[page.Name()] {
+			t.Errorf("help/%s is of no command", page.Name())
+		}
+	}
+}
+
 // exitCodesOf are the exit codes that a command's help names; it names none of its own if it does nothing by itself.
 func exitCodesOf(cmd *cobra.Command) (codes []string, own bool) {
 	_, text, _ := strings.Cut(cmd.Long, "Exit codes: ")
@@ -148,11 +171,11 @@ func TestExitCodes(t *testing.T) {
 	for _, e := range manual.ExitMeanings {
 		known[strconv.Itoa(e.Code)] = true
 	}
-	source, err := os.ReadFile("exit.go")
+	source, err := os.ReadFile("../internal/failure/failure.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\texit[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tExit[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
 		if !known[m[1]] {
 			t.Errorf("pages help exit-codes lacks %s", m[1])
 		}
@@ -221,7 +244,7 @@ func TestEnvironmentTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range read.FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(manual.EnvironmentTopic, m[1]) {
+			if !strings.Contains(manual.TopicText("environment"), m[1]) {
 				t.Errorf("%s reads %s, which pages help environment does not tell of", file, m[1])
 			}
 		}
@@ -231,7 +254,7 @@ func TestEnvironmentTopic(t *testing.T) {
 // TestStateTopic: the files of the state folder are told.
 func TestStateTopic(t *testing.T) {
 	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, project.PersonasFile} {
-		if !strings.Contains(manual.StateTopic, name) {
+		if !strings.Contains(manual.TopicText("state"), name) {
 			t.Errorf("pages help state lacks %s", name)
 		}
 	}

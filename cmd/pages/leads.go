@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
@@ -17,11 +20,9 @@ func (c *cli) newLeads() *cobra.Command {
 func (c *cli) newLeadsList() *cobra.Command {
 	var filter site.LeadFilter
 	cmd := &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the leads that forms captured, newest first",
-		Long:    "List the leads that forms captured, newest first." + listHelp,
-		Example: "  pages leads list\n  pages leads list --form join --json",
-		Args:    cobra.MaximumNArgs(1),
+		Use:   "list [DIR]",
+		Short: "List the leads that forms captured, newest first",
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkLimit(filter.Limit); err != nil {
 				return err
@@ -44,11 +45,9 @@ func (c *cli) newLeadsList() *cobra.Command {
 
 func (c *cli) newLeadsShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ID [DIR]",
-		Short:   "Show one lead: its answers, its row, its events",
-		Long:    "Show one lead: its answers, its row in the submissions table, its events and how\nfar their delivery got.\n\nExit codes: 0 done, 1 there is no such lead, 2 wrong usage, 9 the state folder\ncannot be used.",
-		Example: "  pages leads show lead_4kx2…\n  pages leads show lead_4kx2… --json",
-		Args:    cobra.RangeArgs(1, 2),
+		Use:   "show ID [DIR]",
+		Short: "Show one lead: its answers, its row, its events",
+		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
 			if err != nil {
@@ -68,10 +67,7 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay ID [DIR]",
 		Short: "Do again what follows from a lead: its row, if it is missing, and its events",
-		Long: "Do again what follows from a lead: its row in the submissions table is written,\nunless it is there, and its events are put in the webhook's queue again, with the\nids they have. " +
-			"They are delivered while pages dev --event-webhook runs, also when\nit starts later.\n\nExit codes: 0 done, 1 there is no such lead or its row was refused again, 2 wrong\nusage, 9 the state folder cannot be used.",
-		Example: "  pages leads replay lead_4kx2…",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
 			if err != nil {
@@ -89,8 +85,9 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 				return failure.ErrShown
 			}
 			return &failure.Error{
-				Exit: failure.ExitRefused, Code: "row-refused", Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
-				Fix: "mend the table with a migration, and replay the lead",
+				Exit: failure.ExitRefused, Code: "row-refused",
+				Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
+				Fix:     "mend the table with a migration, and replay the lead",
 			}
 		},
 	}
@@ -103,9 +100,6 @@ func (c *cli) printLead(lead inbox.Lead) {
 	}
 	inbox.WriteLead(c.term.Stdout, lead)
 }
-
-// listHelp ends the help of commands that list leads or events.
-const listHelp = "\n\nExit codes: 0 done, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used."
 
 // openInbox finds the site of a command, and what it received.
 func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
@@ -123,4 +117,68 @@ func checkLimit(n int) error {
 		return failure.Usage("--limit is %d; it is 0 for all, or more", n)
 	}
 	return nil
+}
+
+func (c *cli) newLeadsFiles() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "files ID [DIR]",
+		Short: "The files that a visitor sent with a form",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := c.openInbox(args[1:])
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				out = c.term.Path(out)
+			}
+			list, err := in.Files(cmd.Context(), args[0], out)
+			if err = printList(c, err, list, list.Files, inbox.FileLine); err == nil && !c.term.JSON && len(list.Files) == 0 {
+				c.term.Progress("the lead has no files")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "save them in this `folder`, which is made if it is not there")
+	return cmd
+}
+
+func (c *cli) newLeadsExport() *cobra.Command {
+	var filter site.LeadFilter
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "export csv|json [DIR]",
+		Short: "Write all leads to stdout, oldest first",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "csv" && args[0] != "json" {
+				return failure.Usage("leads are exported as csv or json, and not as %q", args[0])
+			}
+			if c.term.JSON && args[0] == "csv" {
+				return failure.Usage("--json and csv ask for two things")
+			}
+			if raw && args[0] != "csv" {
+				return failure.Usage("--raw is for csv")
+			}
+			in, err := c.openInbox(args[1:])
+			if err != nil {
+				return err
+			}
+			leads, err := in.Leads(cmd.Context(), filter)
+			if err != nil {
+				return err
+			}
+			slices.Reverse(leads)
+			c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "")
+			if args[0] == "json" {
+				c.term.PrintJSON(site.LeadList{Leads: leads})
+				return nil
+			}
+			return c.term.WriteRaw(func(w io.Writer) error { return inbox.WriteCSV(w, leads, raw) })
+		},
+	}
+	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
+	cmd.Flags().BoolVar(&raw, "raw", false, "values in CSV as they came, also those that look like formulas")
+	return cmd
 }

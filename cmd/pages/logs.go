@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
@@ -24,12 +29,7 @@ func (c *cli) newLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [DIR]",
 		Short: "Search what requests of the dev server left behind",
-		Long: "Search what requests of the dev server left behind: how each was answered, what it\ncost, why it failed, and what was logged for it.\n\n" +
-			"It reads the state folder, whether pages dev runs or not. The log keeps the last\n50,000 requests and lines, and at most 64 MiB of them; never bodies or headers.\n" +
-			"People get the oldest first. --json prints {\"requests\":[…],\"logs\":[…]}, newest\nfirst: each request with its lines as \"logs\", and the lines of no request. With\n" +
-			"--follow each entry is a line of JSON of its own, of the type \"request\" or \"log\".\n\nExit codes: 0 done, also by Ctrl-C with --follow, 1 there is no site, 2 wrong usage,\n9 the log cannot be read.",
-		Example: "  pages logs --since 10m --status 5xx\n  pages logs --path '/api/*' --level warn --json\n  pages logs -f --grep timeout\n  pages logs --request req_4kx2",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.term.Lines = f.follow
 			if err := f.check(c.term.Now()); err != nil {
@@ -48,7 +48,8 @@ func (c *cli) newLogs() *cobra.Command {
 	flags.StringVar(&f.filter.Route, "route", "", "only requests that matched this `pattern` of the manifest")
 	flags.StringVar(&f.filter.Path, "path", "", "only paths like this `glob`: * is anything, ? one character")
 	flags.StringVar(&f.filter.Method, "method", "", "only this `method`")
-	flags.StringVar(&f.filter.Level, "level", "", "only what was logged at this `level` or a more severe one ("+strings.Join(devserver.LogLevels(), ", ")+"); a failure is an error")
+	flags.StringVar(&f.filter.Level, "level", "", "only what was logged at this `level` or a more severe one ("+
+		strings.Join(devserver.LogLevels(), ", ")+"); a failure is an error")
 	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`; case does not count")
 	flags.StringVar(&f.filter.Request, "request", "", "only the request whose id begins with `ID`")
 	flags.StringVar(&f.member, "member", "", "only requests of this signed-in member: an email or a `persona`")
@@ -71,7 +72,7 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 		return err
 	}
 	if f.follow {
-		return in.FollowLog(ctx, f.filter, c.tellEntry)
+		return in.FollowLog(ctx, f.filter, c.printEntry)
 	}
 	entries, err := in.Log(ctx, f.filter)
 	if err != nil || ctx.Err() != nil {
@@ -82,7 +83,7 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 		return nil
 	}
 	for _, e := range entries {
-		c.tellEntry(e)
+		c.printEntry(e)
 	}
 	if len(entries) == 0 {
 		c.term.Progress("nothing in the log that fits")
@@ -90,8 +91,8 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	return nil
 }
 
-// tellEntry prints an entry of the log.
-func (c *cli) tellEntry(e devserver.LogEntry) {
+// printEntry prints an entry of the log.
+func (c *cli) printEntry(e devserver.LogEntry) {
 	switch {
 	case !c.term.JSON:
 		inbox.WriteEntry(c.term.Stdout, e, c.term.Colored(c.term.Stdout))
@@ -106,4 +107,78 @@ func (c *cli) tellEntry(e devserver.LogEntry) {
 type typedLoggedRequest struct {
 	Type string `json:"type"`
 	devserver.LoggedRequest
+}
+
+// check reads the flags that are more than text.
+func (f *logsFlags) check(now time.Time) (err error) {
+	if f.filter.Since, err = parseSince(f.since, now); err != nil {
+		return err
+	}
+	if f.filter.Status, err = parseStatuses(f.status); err != nil {
+		return err
+	}
+	if level := f.filter.Level; level != "" && !slices.Contains(devserver.LogLevels(), level) {
+		return failure.Usage("--level is %q; it is one of %s", level, strings.Join(devserver.LogLevels(), ", "))
+	}
+	if err := checkLimit(f.filter.Limit); err != nil {
+		return err
+	}
+	if _, err := path.Match(f.filter.Path, ""); err != nil {
+		return failure.Usage("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
+	}
+	f.filter.Member = f.member
+	return nil
+}
+
+// parseSince reads a moment, or how long ago it was.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	const day = 24
+	number, ok := strings.CutSuffix(text, "d")
+	if days, err := strconv.ParseFloat(number, 64); ok && err == nil {
+		text = strconv.FormatFloat(days*day, 'f', -1, 64) + "h"
+	}
+	ago, err := time.ParseDuration(text)
+	if err != nil || ago < 0 {
+		return time.Time{}, failure.Usage("--since is %q; it is a time such as 90s, 10m, 2h, 3d or 2026-05-06T07:08:09Z", text)
+	}
+	return now.Add(-ago), nil
+}
+
+// parseStatuses reads a list of statuses, classes and ranges.
+func parseStatuses(text string) (list []devserver.StatusRange, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		r, ok := parseStatusRange(strings.ToLower(strings.TrimSpace(part)))
+		if !ok {
+			return nil, failure.Usage(
+				"--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas",
+				text,
+			)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func parseStatusRange(text string) (r devserver.StatusRange, ok bool) {
+	const lowest, highest = 100, 599
+	if digit, found := strings.CutSuffix(text, "xx"); found && len(digit) == 1 {
+		text = digit + "00-" + digit + "99"
+	}
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	var err1, err2 error
+	r.From, err1 = strconv.Atoi(from)
+	r.To, err2 = strconv.Atoi(to)
+	return r, err1 == nil && err2 == nil && r.From >= lowest && r.To >= r.From && r.To <= highest
 }

@@ -1,13 +1,12 @@
 // Command pages validates, builds, migrates, runs and publishes sites of the Workspace platform. `pages help` lists its
 // commands.
 //
-// This package is the only one that knows all rooms: each file holds one subcommand, its flags, the call into a room and
-// what is printed. Rules live in the rooms.
+// This package is the only one that knows all rooms: a file holds one subcommand, or a group of small ones: flags, the
+// call into a room and what is printed. Rules live in the rooms.
 //
-// A new command is a file here, added by newRoot, remoteCommands or the command above it; its group in
-// cmd/internal/manual/help.go, if none
-// is above it; what --json prints in documents.go, with its line in json.txtar; a script in testdata/script; what is
-// completed of its arguments in completion.go. The manual and pages schema follow.
+// A new command is a function here, called by newRoot or the command above it; its page of help in help/; its group in
+// cmd/internal/manual/help.go, if no command is above it; what --json prints in documents.go, with its line in json.txtar;
+// a script in testdata/script; what is completed of its arguments in completion.go. The manual and pages schema follow.
 package main
 
 import (

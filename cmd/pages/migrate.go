@@ -10,6 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/misuse"
+	"github.com/pages-toolchain/pages/migrate"
 )
 
 func (c *cli) newMigrate() *cobra.Command {
@@ -17,21 +18,13 @@ func (c *cli) newMigrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate [DIR]",
 		Short: "Apply the .sql migrations to the site's local database, in filename order",
-		Long: "Apply the .sql migrations to the site's local database, in filename order.\n\n" +
-			"Each file is one transaction with its row in the ledger. A file that changed\nafter it was applied, one that is gone and a new one that sorts before an\n" +
-			"applied one are refused. The database as it was before is kept for\npages migrate undo.\n\nExit codes: 0 all applied, 1 refused or failed, 2 wrong usage, 9 the database or\nthe state folder cannot be used.",
-		Example: "  pages migrate\n  pages migrate status\n  pages migrate plan --sql\n  pages migrate undo",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.checkSubcommand(cmd, args); err != nil {
 				return err
 			}
 			debug.SetGCPercent(shortRunGCPercent) // its heap is small, and it ends soon
-			s, err := c.findMigrations(args)
-			if err != nil {
-				return err
-			}
-			return s.Apply(cmd.Context(), outOfOrder)
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Apply(cmd.Context(), outOfOrder) })
 		},
 	}
 	cmd.Flags().BoolVar(&outOfOrder, "allow-out-of-order", false, "apply a file that sorts before an applied one, on this machine")
@@ -60,14 +53,176 @@ func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// findMigrations finds the site that is meant, which must declare a database.
-func (c *cli) findMigrations(args []string) (*migration.Site, error) {
+// withMigrations finds the site that args name, which must declare a database, and runs do on its migrations.
+func (c *cli) withMigrations(args []string, do func(*migration.Site) error) error {
 	dir, err := c.sites().Find(args)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return migration.Find(dir, migration.Options{Term: &c.term, States: c.states(), Tool: tool()})
+	s, err := migration.Find(dir, migration.Options{Term: &c.term, States: c.states(), Tool: tool()})
+	if err != nil {
+		return err
+	}
+	return do(s)
 }
 
-// tool is how this program names itself in what it writes.
-func tool() string { return "pages " + version }
+func (c *cli) newMigrateStatus() *cobra.Command {
+	var o migration.StatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [DIR]",
+		Short: "Say which migrations are applied, pending, edited, missing or out of order",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Status(cmd.Context(), o) })
+		},
+	}
+	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with 10 when migrations are pending")
+	cmd.Flags().BoolVar(&o.AllowOutOfOrder, "allow-out-of-order", false, "count a file that sorts before an applied one as pending")
+	return cmd
+}
+
+func (c *cli) newMigratePlan() *cobra.Command {
+	var o migration.PlanOptions
+	cmd := &cobra.Command{
+		Use:   "plan [DIR]",
+		Short: "Run what is pending on a copy of the database, and say what it would change",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Plan(cmd.Context(), o) })
+		},
+	}
+	cmd.Flags().BoolVar(&o.SQL, "sql", false, "print the SQL of the files too")
+	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with 10 when there is something to apply")
+	cmd.Flags().BoolVar(&o.AllowOutOfOrder, "allow-out-of-order", false, "run a file that sorts before an applied one")
+	return cmd
+}
+
+func (c *cli) newMigrateNew() *cobra.Command {
+	return &cobra.Command{
+		Use:   "new NAME [DIR]",
+		Short: "Create an empty migration that goes on with the folder's numbers",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.withMigrations(args[1:], func(s *migration.Site) error { return s.Create(args[0]) })
+		},
+	}
+}
+
+func (c *cli) newMigrateRehearse() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rehearse [DIR]",
+		Short: "Run all migrations on an empty database, and compare its schema with the site's",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Rehearse(cmd.Context()) })
+		},
+	}
+}
+
+func (c *cli) newMigrateSchema() *cobra.Command {
+	var output string
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "schema [DIR]",
+		Short: "Write the database's schema to schema.sql",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stdout, err := c.term.ToStdout(output, check)
+			if err != nil {
+				return err
+			}
+			o := migration.SchemaOptions{Stdout: stdout, Check: check}
+			if output != "" {
+				o.File = c.term.Path(output)
+			}
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Schema(cmd.Context(), o) })
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write; - is stdout (default: schema.sql beside the manifest)")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and end with 1 when the file is not up to date")
+	return cmd
+}
+
+func (c *cli) newMigrateSquash() *cobra.Command {
+	var upTo string
+	cmd := &cobra.Command{
+		Use:   "squash --up-to FILE [DIR]",
+		Short: "Make one migration of all up to a file",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if upTo == "" {
+				return failure.Usage("--up-to names no migration")
+			}
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Squash(cmd.Context(), upTo) })
+		},
+	}
+	cmd.Flags().StringVar(&upTo, "up-to", "", "the last `FILE` that the new one stands for")
+	return cmd
+}
+
+func (c *cli) newMigrateRepair() *cobra.Command {
+	var stated migrate.Repair
+	cmd := &cobra.Command{
+		Use:   "repair [DIR]",
+		Short: "Record in the ledger what you state about the database, and nothing else",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(stated.Accept)+len(stated.Forget)+len(stated.Record) == 0 {
+				return failure.Usage("nothing is stated: give --accept, --forget or --record; pages migrate status says what is wrong")
+			}
+			return c.withMigrations(args, func(s *migration.Site) error { return s.Repair(cmd.Context(), stated) })
+		},
+	}
+	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database is as the edited `FILE` now says")
+	cmd.Flags().StringArrayVar(&stated.Forget, "forget", nil, "what the applied `FILE` did is gone, or another file stands for it")
+	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "what the new `FILE` does is there already")
+	return cmd
+}
+
+func (c *cli) newMigrateReset() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "reset [DIR]",
+		Short: "Make the site's database anew: empty, with all migrations applied",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withMigrations(args, func(s *migration.Site) error {
+				if err := s.State.Check(); err != nil {
+					return err
+				}
+				if !yes {
+					question := fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(s.Path))
+					if err := c.term.Confirm(cmd.Context(), question); err != nil {
+						return err
+					}
+				}
+				return s.Reset(cmd.Context())
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (c *cli) newMigrateUndo() *cobra.Command {
+	var list, redo bool
+	cmd := &cobra.Command{
+		Use:   "undo [DIR]",
+		Short: "Put the database back as it was before the newest run",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if list && redo {
+				return failure.Usage("--list and --redo ask for two things")
+			}
+			return c.withMigrations(args, func(s *migration.Site) error {
+				if list {
+					return s.ListCopies(cmd.Context())
+				}
+				return s.Undo(cmd.Context(), redo)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the copies there are, the newest first")
+	cmd.Flags().BoolVar(&redo, "redo", false, "bring back what the last undo replaced")
+	return cmd
+}

@@ -30,14 +30,9 @@ type platformFlags struct {
 func (c *cli) newPlatform() *cobra.Command {
 	f := &platformFlags{}
 	cmd := &cobra.Command{
-		Use:   "platform",
-		Short: "Run the Workspace tool API on this machine",
-		Long: "Run the Workspace tool API on this machine: the same tools, answers and refusals,\non a SQLite file of its own.\n\n" +
-			"The first line on stdout is \"ready URL\". With --json it is one JSON document with\nthe address, the workspaces and, with --seed demo, keys and ids to call with.\nRequests are logged on stderr, without keys and bodies.\n\n" +
-			"The seed plants two workspaces in a folder that has none. Its keys are the same on\nevery machine: they are for trying, not for keeping.\n\n" +
-			"Exit codes: 0 stopped by Ctrl-C, 1 the service failed, 2 wrong usage, 9 the port,\nthe data folder or its lock cannot be had, or the disk failed.",
+		Use:         "platform",
+		Short:       "Run the Workspace tool API on this machine",
 		Annotations: map[string]string{printsLines: "yes"},
-		Example:     "  pages platform --seed demo\n  pages platform --port 0 --data /srv/pages --json\n  pages platform keys create ana@acme.test --data /srv/pages",
 		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -51,7 +46,8 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags.IntVar(&f.port, "port", platformPort, "`port` to listen on; without the flag the next free one if it is taken; 0 for any")
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
 	flags.IntVar(&f.rateLimit, "rate-limit", 60, "at most `n` calls a minute of keys without a cap of their own")
-	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(), c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
+	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(),
+		c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
 	return cmd
 }
 
@@ -77,10 +73,22 @@ func (f *platformFlags) operate(ctx context.Context, c *cli, do func(*service.Se
 	return platform.Operate(ctx, f.at(c), c.term.Now, do)
 }
 
+// serviceResult is operate for a command that gives a result.
+func serviceResult[T any](
+	ctx context.Context, c *cli, f *platformFlags, do func(context.Context, *service.Service) (T, error),
+) (v T, err error) {
+	err = f.operate(ctx, c, func(s *service.Service) (err error) {
+		v, err = do(ctx, s)
+		return err
+	})
+	return v, err
+}
+
 // runPlatform serves until ctx ends.
 func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 	return platform.Serve(ctx, platform.Options{
-		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(), Progress: c.term.Progress, Warn: c.term.Warn, Ready: c.printReady,
+		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(),
+		Progress: c.term.Progress, Warn: c.term.Warn, Ready: c.printReady,
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
 			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])

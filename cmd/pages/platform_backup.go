@@ -1,10 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
@@ -12,10 +18,7 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write the service's data into a file, also while it runs",
-		Long: "Write the service's data into a file, also while it runs: all databases as they were\nat one moment, and the files that belong to them. The file is there when the\ncommand is done, whole and checked, or not at all.\n\n" +
-			"It holds everything, and the key of the sites' secrets: keep it as you keep those.\n\nExit codes: 0 written, 1 there is a file of that name, 2 wrong usage, 9 the data\nfolder cannot be used or the disk is full.",
-		Example: "  pages platform backup /backup/pages-2026-11-22.tar\n  pages platform backup today.tar --data /srv/pages --json",
-		Args:    cobra.ExactArgs(1),
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := terminal.NotStdout("a backup", args[0]); err != nil {
 				return err
@@ -34,10 +37,7 @@ func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a data folder of a backup",
-		Long: "Make a data folder of a backup. Every file and database is checked first; until then\nthere is no folder. One that holds data already is left as it is.\n\n" +
-			"Exit codes: 0 restored, 1 the backup is damaged, or the data folder holds data, 2\nwrong usage, 9 the folder cannot be made or the disk is full.",
-		Example: "  pages platform restore /backup/pages-2026-11-22.tar --data /srv/pages-again",
-		Args:    cobra.ExactArgs(1),
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := f.at(c).Dir()
 			sum, err := platform.Restore(cmd.Context(), c.term.Path(args[0]), dir)
@@ -56,4 +56,64 @@ func (c *cli) printBackup(sum backup.Summary, done string) {
 		return
 	}
 	c.term.Progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
+}
+
+func (c *cli) newPlatformMail(f *platformFlags) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "mail [EMAIL]",
+		Short: "Show the newest mail that the local service sent",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.showMail(f.at(c).Dir(), strings.Join(args, ""), all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "show all, the newest first")
+	return cmd
+}
+
+func (c *cli) showMail(dir, to string, all bool) error {
+	list, err := platform.Mails(dir, to)
+	if err != nil {
+		return err
+	}
+	if c.term.JSON {
+		c.term.PrintJSON(list)
+		return nil
+	}
+	if len(list.Mails) == 0 {
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-mail", Message: "there is no mail in the outbox of " + wording.QuotePath(dir),
+			Fix: "name the service's data folder with --data; a page's sign-in form sends one to a member's address",
+		}
+	}
+	if !all {
+		list.Mails = list.Mails[:1]
+	}
+	for i, m := range list.Mails {
+		if i > 0 {
+			fmt.Fprintln(c.term.Stdout)
+		}
+		fmt.Fprintf(c.term.Stdout, "%s  to %s\n%s\n\n", wording.Clock(m.At), wording.Printable(m.To), wording.Printable(m.Subject))
+		for line := range strings.Lines(m.Text) {
+			fmt.Fprintln(c.term.Stdout, wording.Printable(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return nil
+}
+
+func (c *cli) newPlatformOpenAPI() *cobra.Command {
+	return &cobra.Command{
+		Use:   "openapi",
+		Short: "Print the OpenAPI 3.1 document of the tool API",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			document, err := toolapi.NewContract().OpenAPI()
+			if err != nil {
+				return err
+			}
+			_, err = c.term.Stdout.Write(document)
+			return err
+		},
+	}
 }

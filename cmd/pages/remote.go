@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 )
 
-// remoteFlags are the flags of a command that calls a service. Commands that work on this machine alone have none of them, so that
-// the two are never taken for each other.
+// remoteFlags are the flags of a command that calls a service. Commands that work on this machine alone have none of
+// them, so that the two are never taken for each other.
 type remoteFlags struct {
 	c     *cli
 	given remote.Options
@@ -22,7 +22,8 @@ func (c *cli) newRemote() *remoteFlags { return &remoteFlags{c: c} }
 func (r *remoteFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.given.BaseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
-	f.StringVar(&r.given.KeyFile, "api-key-file", "", "`file` that holds the API key; - for stdin (default: PAGES_API_KEY, or pages login)")
+	const keyUsage = "`file` that holds the API key; - for stdin (default: PAGES_API_KEY, or pages login)"
+	f.StringVar(&r.given.KeyFile, "api-key-file", "", keyUsage)
 	f.StringVar(&r.given.Workspace, "workspace", "", "`slug` of the workspace (default: that of the link, or of the key)")
 }
 
@@ -35,17 +36,6 @@ func (r *remoteFlags) addSite(cmd *cobra.Command) {
 // addProposeOnly adds the flag of commands that a person confirms.
 func addProposeOnly(cmd *cobra.Command, proposeOnly *bool) {
 	cmd.Flags().BoolVar(proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
-}
-
-// remoteExit ends the help of commands that call a service.
-const remoteExit = "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after waiting, 8 no\nanswer or 5xx."
-
-// remoteCommands are all commands that call a service.
-func (c *cli) remoteCommands() []*cobra.Command {
-	return []*cobra.Command{
-		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newRevisions(), c.newPreview(), c.newDomains(), c.newSecrets(),
-		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),
-	}
 }
 
 // options are those of a session for the site in dir, or the one that is found for "".

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -18,18 +21,18 @@ func (c *cli) newRevisions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revisions [DIR]",
 		Short: "List what was deployed of the site, and what is live",
-		Long: "List the revisions of the site, newest first, with what is live, scheduled or shown\nby a preview link.\n\n" +
-			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages revisions\n  pages revisions uploads\n  pages revisions --json | jq -r '.revisions[0].revision'",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			list, err := client.Run(cmd.Context(), s.Client, s.Contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(s.Site), Scope: s.Scope()})
+			list, err := client.Run(cmd.Context(), s.Client, s.Contract.Revisions, toolapi.SiteArgs{
+				SiteID: toolapi.UUID(s.Site), Scope: s.Scope(),
+			})
 			err = printList(c, remote.Error(err), list, list.Revisions, func(v toolapi.RevisionSummary) string {
-				return fmt.Sprintf("%-20s %s  %6d files  %9s  %s", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
+				name, size := wording.Printable(v.Revision), wording.Size(v.Bytes)
+				return fmt.Sprintf("%-20s %s  %6d files  %9s  %s", name, shortTime(v.CreatedAt), v.Files, size, revisionState(v))
 			})
 			if err == nil && !c.term.JSON {
 				c.term.PrintNone(len(list.Revisions), "revisions")
@@ -42,8 +45,8 @@ func (c *cli) newRevisions() *cobra.Command {
 	return cmd
 }
 
-// standing says what a revision is used for.
-func standing(v toolapi.RevisionSummary) string {
+// revisionState says what a revision is used for.
+func revisionState(v toolapi.RevisionSummary) string {
 	var words []string
 	if v.Live {
 		words = append(words, "published")
@@ -60,11 +63,151 @@ func standing(v toolapi.RevisionSummary) string {
 	return strings.Join(words, ", ")
 }
 
-// shortTime is a time of an answer for people; what is none stays as it is.
+// shortTime writes a time of a response for people; what is no time stays as it is.
 func shortTime(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return wording.Printable(text)
 	}
 	return wording.Clock(t)
+}
+
+func (c *cli) newUploads() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "uploads [DIR]",
+		Short: "List the uploads of the site that no deploy has finished",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := r.openSite(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			list, err := s.Client.Uploads(cmd.Context(), s.Workspace, s.Site)
+			err = printList(c, remote.Error(err), list, list.Uploads, func(u toolapi.OpenUpload) string {
+				state := "used " + shortTime(u.UsedAt)
+				if u.Sending {
+					state = "is being sent"
+				}
+				id, by := wording.Printable(u.UploadID), wording.Printable(u.By)
+				return fmt.Sprintf("%s  %6d files  %9s  %s, by %s", id, u.Files, wording.Size(u.Bytes), state, by)
+			})
+			if err == nil && !c.term.JSON && len(list.Uploads) == 0 {
+				c.term.Progress("no upload is under way")
+			}
+			return err
+		},
+	}
+	r.addSite(cmd)
+	cmd.AddCommand(c.newUploadsEnd())
+	return cmd
+}
+
+func (c *cli) newUploadsEnd() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "end ID",
+		Short: "End an upload that no deploy has finished",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := r.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := s.Client.EndUpload(cmd.Context(), args[0]); err != nil {
+				err = remote.Error(err)
+				f, ok := errors.AsType[*failure.Error](err)
+				if ok && (f.Code == toolapi.CodeUploadNotFound || f.Code == toolapi.CodeUploadExpired) {
+					f.Message = "there is no such upload, or it is not yours to end"
+					f.Fix = "pages revisions uploads lists those of the site"
+				}
+				return err
+			}
+			return c.report(endedDoc{true, args[0]}, "the upload %s is ended", args[0])
+		},
+	}
+	r.add(cmd)
+	return cmd
+}
+
+// endedDoc is what `pages revisions uploads end --json` prints.
+type endedDoc struct {
+	OK bool   `json:"ok"`
+	ID string `json:"id"`
+}
+
+func (c *cli) newRollback() *cobra.Command {
+	r := c.newRemote()
+	var proposeOnly, force bool
+	cmd := &cobra.Command{
+		Use:   "rollback [REVISION [DIR]]",
+		Short: "Make an earlier revision what the site serves again",
+		Args:  cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			revision, dir := first(args)
+			s, err := r.openSite(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			return r.proposer(s, proposeOnly).Propose(cmd.Context(), s.Contract.Rollback.Name, toolapi.RollbackArgs{
+				SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), Force: force, Scope: s.Scope(),
+			})
+		},
+	}
+	r.addSite(cmd)
+	addProposeOnly(cmd, &proposeOnly)
+	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
+	return cmd
+}
+
+func (c *cli) newPreview() *cobra.Command {
+	r := c.newRemote()
+	var expires time.Duration
+	cmd := &cobra.Command{
+		Use:   "preview [REVISION [DIR]]",
+		Short: "Make a link that shows a revision before it is published",
+		Args:  cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkExpires(expires); err != nil {
+				return err
+			}
+			revision, dir := first(args)
+			s, err := r.openSite(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			return publish.Preview(cmd.Context(), s, revision, expires)
+		},
+	}
+	r.addSite(cmd)
+	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` that the link is good for, from 1m to 168h (default 24h)")
+	cmd.AddCommand(c.newPreviewRevoke())
+	return cmd
+}
+
+func (c *cli) newPreviewRevoke() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Make a preview link lead nowhere, at once",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := r.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := s.Client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
+				return remote.Error(err)
+			}
+			return c.report(revokedDoc{true, args[0]}, "the link %s leads nowhere now", args[0])
+		},
+	}
+	r.add(cmd)
+	return cmd
+}
+
+// revokedDoc is what `pages preview revoke --json` prints.
+type revokedDoc struct {
+	OK bool   `json:"ok"`
+	ID string `json:"id"`
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"embed"
 	"errors"
 	"regexp"
 	"slices"
@@ -12,60 +12,26 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/misuse"
-	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/cmd/internal/userfile"
-	pagesruntime "github.com/pages-toolchain/pages/runtime"
-	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 )
 
-// cli is one run of the command: the process around it and the global flags.
-type cli struct {
-	term     terminal.Terminal
-	siteDir  string // -C
-	stateDir string
-	persist  string            // the other name of stateDir
-	typed    map[string]bool   // the flags of the command line, not those of the environment
-	set      map[string]string // the variables of those of the environment, by the flags
-	entered  bool              // a command's own code was reached: errors are no longer about usage
-	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
-	memory *pagesruntime.HostMemory
-	// images are those of all sites; nil, which tests have, is one queue for each site.
-	images *images.Queue
-}
+// helpPages holds what --help prints of a command beside its flags: help/db_query.txt is the page of `pages db query`,
+// its examples last.
+//
+//go:embed help/*.txt
+var helpPages embed.FS
 
-// shortRunGCPercent lets the heap of a command that ends soon grow.
-const shortRunGCPercent = 400
-
-// run runs the command and returns the exit code.
-func run(ctx context.Context, args []string, e terminal.Terminal) int {
-	c := &cli{term: e, memory: pagesruntime.NewHostMemory()}
-	c.images = images.NewQueue(c.memory)
-	c.term.WatchOutput()
-	root := c.newRoot()
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	c.term.Lines = c.term.Lines || cmd.Annotations[printsLines] != ""
-	c.term.JSON = c.term.JSON || err != nil && !c.entered && c.asksJSON(args)
-	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
-		err = misuse.Explain(cmd, err)
-	}
-	return ending.Code(ctx, &c.term, c.sourced(misuse.PointToHelp(cmd, err)))
-}
-
-// asksJSON reports whether a command line that was not read to its end asks for JSON:
-// also behind the flag or the command that there is not, or by its variable.
-func (c *cli) asksJSON(args []string) bool {
-	if i := slices.Index(args, "--"); i >= 0 {
-		args = args[:i]
-	}
-	value, _ := c.term.Lookup(variableOf("json"))
-	asked, err := strconv.ParseBool(value)
-	return err == nil && asked || slices.Contains(args, "--json")
+// helpWords fills in what the pages leave to the code.
+func helpWords() *strings.Replacer {
+	return strings.NewReplacer(
+		"{{exit codes of calls}}", "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after "+
+			"waiting, 8 no\nanswer or 5xx.",
+		"{{templates}}", scaffold.TemplateHelp(), "{{editors}}", scaffold.EditorHelp(), "{{commands of the shell}}", sqlshell.Help,
+	)
 }
 
 func (c *cli) newRoot() *cobra.Command {
@@ -77,9 +43,7 @@ func (c *cli) newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			c.typed = map[string]bool{}
-			cmd.Flags().Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
-			if err := c.fromEnvironment(cmd.Flags()); err != nil {
+			if err := c.readFlags(cmd.Flags()); err != nil {
 				return err
 			}
 			if c.term.Color != "auto" && c.term.Color != "always" && c.term.Color != "never" {
@@ -88,12 +52,12 @@ func (c *cli) newRoot() *cobra.Command {
 			c.entered = true
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wantsVersion {
 				c.printVersion()
 				return nil
 			}
-			return help(cmd, args)
+			return cmd.Help()
 		},
 	}
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version, as pages version does")
@@ -109,16 +73,24 @@ func (c *cli) newRoot() *cobra.Command {
 	f.BoolVarP(&c.term.Quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&c.term.Verbose, "verbose", "v", false, "more on stderr")
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(), c.newSchema(), c.newVersion())
-	root.AddCommand(c.remoteCommands()...)
-	manual.Dress(root, manual.Options{Term: &c.term, Version: version, Complete: c.complete})
+	root.AddCommand(
+		c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(),
+		c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(),
+		c.newSchema(), c.newVersion(),
+		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newRevisions(), c.newPreview(), c.newDomains(), c.newSecrets(),
+		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),
+	)
+	manual.Dress(root, manual.Options{
+		Term: &c.term, Version: version, Pages: helpPages, Words: helpWords(), Complete: c.complete,
+	})
 	return root
 }
 
-// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>, but for those
-// that ask for another command's output. An empty one counts as not there.
-func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
-	c.set = map[string]string{}
+// readFlags notes which flags were typed, and gives each other one the value of PAGES_<FLAG>, but for those that ask for
+// another command's output. An empty variable counts as not set.
+func (c *cli) readFlags(flags *pflag.FlagSet) (err error) {
+	c.typed, c.set = map[string]bool{}, map[string]string{}
+	flags.Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variableOf(f.Name)
 		value, ok := c.term.Lookup(name)
@@ -133,38 +105,35 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.oneState()
+	return c.chooseStateDir()
 }
 
-// oneState settles which folder the two names of one flag mean. What is typed counts before the environment.
-func (c *cli) oneState() error {
+// chooseStateDir decides which folder the two names of one flag mean. What is typed counts before the environment.
+func (c *cli) chooseStateDir() error {
 	inherited := func(flag string) bool { return c.set[flag] != "" }
 	switch {
 	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
 		return nil
 	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.term.Path(c.stateDir) != c.term.Path(c.persist):
-		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them", c.stateDir, c.persist)
+		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them",
+			c.stateDir, c.persist)
 	}
 	c.stateDir = c.persist
 	return nil
 }
 
-// states finds the state folders of sites.
-func (c *cli) states() localstate.Locator {
-	l := localstate.Locator{WorkDir: userfile.WorkDir(c.term.Dir), Folder: c.stateDir, Flag: "--state-dir"}
-	if c.persist != "" && c.stateDir == c.persist {
-		l.Flag = "--persist-to"
+// asksJSON looks for --json, or its variable, in a command line that could not be read to its end.
+func (c *cli) asksJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
 	}
-	return l
+	value, _ := c.term.Lookup(variableOf("json"))
+	asked, err := strconv.ParseBool(value)
+	return err == nil && asked || slices.Contains(args, "--json")
 }
 
-// realPath is how a question shows a path: without links.
-func (c *cli) realPath(path string) string {
-	return localstate.RealPath(userfile.WorkDir(c.term.Dir), path)
-}
-
-// sourced names the variables that flags were taken from, in an error about the usage, and not the flags.
-func (c *cli) sourced(err error) error {
+// nameVariables has an error about the usage name the variables that flags were taken from, and not the flags.
+func (c *cli) nameVariables(err error) error {
 	known, ok := errors.AsType[*failure.Error](err)
 	if !ok || known.Exit != failure.ExitUsage || len(c.set) == 0 {
 		return err
@@ -183,6 +152,3 @@ var flagWord = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
 func variableOf(flag string) string {
 	return "PAGES_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
-
-// help is what a command does that has commands of its own, and nothing else.
-func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/routing"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -12,11 +16,7 @@ func (c *cli) newRoutes() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "routes [DIR]",
 		Short: "List the routes of the manifest, the most specific first, and what answers them",
-		Long: "List the routes of the manifest, the most specific first, and what answers them.\n\n" +
-			"The most specific pattern that covers a path counts, wherever it stands in the\nmanifest. No code is run and nothing is compiled.\n\n" +
-			"Exit codes: 0 listed, 1 the manifest or a static file was refused, 2 wrong usage.",
-		Example: "  pages routes\n  pages routes sites/club --json\n  pages routes explain GET /club/crews",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := routing.Load(cmd.Context(), c.sites(), args, project.EdgeRulesOn)
 			if err != nil {
@@ -38,4 +38,63 @@ func (c *cli) newRoutes() *cobra.Command {
 type routesDoc struct {
 	OK bool `json:"ok"`
 	site.Listing
+}
+
+func (c *cli) newRoutesExplain() *cobra.Command {
+	var persona, rules string
+	cmd := &cobra.Command{
+		Use:   "explain [METHOD] PATH-or-URL [DIR]",
+		Short: "Say what a request meets: pattern, gate, Worker, file or 404, and why",
+		Args:  cobra.MaximumNArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := routing.ReadQuestion(args)
+			if err != nil {
+				return err
+			}
+			dir, missing := c.sites().Find(q.Dir)
+			who, err := visitorOf(dir, persona)
+			if err := cmp.Or(err, missing); err != nil {
+				return err
+			}
+			if rules != project.EdgeRulesOn && rules != project.EdgeRulesOff {
+				return failure.Usage("--edge-rules is %q; it is on or off", rules)
+			}
+			s, err := routing.Load(cmd.Context(), c.sites(), q.Dir, rules)
+			if err != nil {
+				return err
+			}
+			e := s.Explain(q, who)
+			if c.term.JSON {
+				c.term.PrintJSON(explanationDoc{OK: true, Explanation: e})
+				return nil
+			}
+			routing.WriteExplanation(c.term.Stdout, e, s.Manifest.Entry, persona)
+			return nil
+		},
+	}
+	const usage = "`persona` that asks: signed-out, member, owner, outsider, or one of .pages/members.json"
+	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), usage)
+	cmd.Flags().StringVar(&rules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
+	return cmd
+}
+
+// explanationDoc is what `pages routes explain --json` prints.
+type explanationDoc struct {
+	OK bool `json:"ok"`
+	site.Explanation
+}
+
+// visitorOf returns the visitor that a persona of a site is.
+func visitorOf(dir, persona string) (site.Visitor, error) {
+	if persona == string(site.VisitorSignedOut) {
+		return site.VisitorSignedOut, nil
+	}
+	p, ok := project.PersonaOf(dir, persona)
+	switch {
+	case !ok:
+		return "", failure.Usage("--as is %q; it is one of signed-out, %s", persona, strings.Join(project.PersonaKeys(dir), ", "))
+	case p.Outsider:
+		return site.VisitorOutsider, nil
+	}
+	return site.VisitorMember, nil
 }

@@ -6,9 +6,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/jsonshape"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -19,11 +22,8 @@ const manifestSchema = "manifest"
 func (c *cli) newSchema() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
-		Use:   "schema [NAME]",
-		Short: "Print the JSON Schema of pages.deploy.json, or of what --json prints",
-		Long: "Print the JSON Schema (draft-07) of pages.deploy.json, for editors, or with a NAME\nthat of a document that a command prints with --json (draft 2020-12). --list names\nthem.\n\n" +
-			"The manifest itself may not name its schema: no further property is allowed there.\nEditors map one to a file name instead; pages init --editor sees to that.\n\nExit codes: 0 printed, 2 wrong usage.",
-		Example:           "  pages schema > .vscode/pages.schema.json\n  pages schema --list\n  pages schema doctor",
+		Use:               "schema [NAME]",
+		Short:             "Print the JSON Schema of pages.deploy.json, or of what --json prints",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: oneOf(documentNames),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -100,4 +100,31 @@ func (c *cli) listDocuments() error {
 		fmt.Fprintln(table, strings.Join(line, "\t"))
 	}
 	return table.Flush()
+}
+
+// schema is the JSON Schema (draft 2020-12) of a document.
+func (d document) schema() (*jsonschema.Schema, error) {
+	s, err := d.shape()
+	if err != nil {
+		return nil, err
+	}
+	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "any command --json"
+	if len(d.commands) > 0 {
+		s.Title = d.commands[0] + " --json"
+	}
+	s.Description = d.about
+	return s, nil
+}
+
+// devLines is the schema of the lines of `pages dev --json`.
+func devLines() (*jsonschema.Schema, error) {
+	return jsonshape.Lines(map[string]jsonshape.Shape{
+		"ready":    jsonshape.Of[devsession.ReadyEvent],
+		"build":    jsonshape.Of[devsession.BuildEvent],
+		"error":    jsonshape.Of[devsession.ErrorEvent],
+		"request":  jsonshape.Of[devsession.RequestEvent],
+		"log":      jsonshape.Of[devsession.LogEvent],
+		"delivery": jsonshape.Of[devsession.SiteEvent],
+		"pairing":  jsonshape.Of[devsession.PairingEvent],
+	})()
 }

@@ -17,12 +17,8 @@ func (c *cli) newSecrets() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secrets",
 		Short: "List, set and remove the secrets of a published site",
-		Long: "List, set and remove the secrets of a published site. Values go in and never come\nout again. Those " +
-			"of pages dev are in .dev.vars.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets list\n  pages secrets set STRIPE_KEY < key\n  pages secrets import .dev.vars\n  " +
-			"pages secrets remove STRIPE_KEY",
-		Args: cobra.NoArgs,
-		RunE: help,
+		Args:  cobra.NoArgs,
+		RunE:  help,
 	}
 	cmd.AddCommand(c.newSecretsList(), c.newSecretsSet(), c.newSecretsImport(), c.newSecretsRemove())
 	return cmd
@@ -33,10 +29,7 @@ func (c *cli) newSecretsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [DIR]",
 		Short: "List the names of the site's secrets, and which lack a value",
-		Long: "List the names of the site's secrets: those that have a value, and those that the\nnewest revision " +
-			"declares and that have none.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets list\n  pages secrets list --json | jq -r '.secrets[] | select(.set_at == null).name'",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args)
 			if err != nil {
@@ -60,12 +53,7 @@ func (c *cli) newSecretsSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set NAME [DIR]",
 		Short: "Set a secret: its value is asked for, or read from stdin",
-		Long: "Set a secret of the site. At a terminal the value is asked for and not shown;\nelsewhere it is all of " +
-			"stdin, without a line feed at its end. It is never an\nargument, which everyone on the machine could read.\n\n" +
-			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets set STRIPE_KEY\n  pages secrets set STRIPE_KEY < key\n  op read " +
-			"op://vault/stripe/key | pages secrets set STRIPE_KEY",
-		Args: cobra.RangeArgs(1, 2),
+		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if r.given.KeyFile == "-" {
@@ -92,10 +80,7 @@ func (c *cli) newSecretsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove NAME [DIR]",
 		Short: "Remove a secret from the site",
-		Long: "Remove a secret from the site: its Worker reads undefined from then on.\n\nExit codes: 0 done, 1 " +
-			"refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets remove STRIPE_KEY",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args[1:])
 			if err != nil {
@@ -128,10 +113,38 @@ func (c *cli) printSecretChange(done toolapi.SecretChange, err error, verb strin
 	if err != nil {
 		return remote.CommandError(err)
 	}
-	if c.term.JSON {
-		c.term.PrintJSON(done)
-		return nil
+	return c.report(done, "%s is %s", wording.Printable(done.Name), verb)
+}
+
+func (c *cli) newSecretsImport() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "import FILE [NAME]...",
+		Short: "Set the secrets that a file like .dev.vars holds",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" && r.given.KeyFile == "-" {
+				return failure.Usage("stdin holds the secrets here; name a file with --api-key-file, or set PAGES_API_KEY")
+			}
+			values, err := publish.ReadSecretsFile(cmd.Context(), &c.term, args[0])
+			if err != nil {
+				return err
+			}
+			names, err := publish.PickSecrets(values, args[1:])
+			if err != nil {
+				return err
+			}
+			s, err := r.openSite(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			list, err := publish.ImportSecrets(cmd.Context(), s, values, names)
+			if err == nil && c.term.JSON {
+				c.term.PrintJSON(list)
+			}
+			return err
+		},
 	}
-	c.term.Progress("%s is %s", wording.Printable(done.Name), verb)
-	return nil
+	r.addSite(cmd)
+	return cmd
 }

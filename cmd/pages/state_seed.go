@@ -19,10 +19,7 @@ func (c *cli) newStateSeed() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seed [DIR]",
 		Short: "Run seed.sql on the site's database, once",
-		Long: "Run seed.sql, which lies beside the manifest, on the site's database, once:\npending migrations are applied first, then the file is one transaction. A file\nthat was run already is passed over; one that has changed since is refused.\n\n" +
-			"Exit codes: 0 seeded, also before; 1 refused or failed, 2 wrong usage, 9 the\ndatabase is locked or cannot be used.",
-		Example: "  pages state seed\n  pages state seed --file demo.sql\n  pages state reset --yes\n  pages state seed",
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args); err != nil {
 				return err
@@ -64,7 +61,8 @@ func (c *cli) seed(ctx context.Context, file string, force bool) error {
 	case c.term.JSON:
 		c.term.PrintJSON(report)
 	case report.Seeded:
-		c.term.Progress("ran %s: %s, %s written", name, wording.Count(report.Statements, "statement"), wording.Count(int(report.Changes), "row"))
+		statements, rows := wording.Count(report.Statements, "statement"), wording.Count(int(report.Changes), "row")
+		c.term.Progress("ran %s: %s, %s written", name, statements, rows)
 	default:
 		c.term.Progress("%s was run before; --force runs it again", name)
 	}

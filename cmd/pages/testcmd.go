@@ -22,17 +22,6 @@ func (c *cli) newTest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [DIR] [flags] -- COMMAND [ARG]...",
 		Short: "Run a command against the site, on a port and a state of its own",
-		Long: "Run a command against the site, on a free port and a fresh copy of the state, which\nis thrown away afterwards. Any test runner will do, and several at once never meet.\nThe command runs in the folder that it is called in, also with -C.\n\n" +
-			"In the command's environment:\n" +
-			"  PAGES_URL         where the site is: http://127.0.0.1:40123\n" +
-			"  PAGES_TEST_TOKEN  opens what changes the site: \"Authorization: Bearer TOKEN\"\n\n" +
-			"Under $PAGES_URL:\n" +
-			"  POST /__pages/api/test/reset   the state as it was at the start (token)\n" +
-			"  POST /__pages/sign-in          persona=member, or email=…; gives a cookie\n" +
-			"  GET  /__pages/api/leads        also events, requests, state\n\n" +
-			"The state begins as a copy of the local one, unless --empty or --snapshot is said;\nmigrations are applied. What the site logs is on stderr with -v. With --json the\ncommand's stdout goes to stderr, and stdout has one document.\n\n" +
-			"Exit codes: that of the command, 128 + n when signal n ended it; if it never ran:\n1 the site was refused or does not build, 2 wrong usage, 9 the state cannot be copied.",
-		Example: "  pages test -- node --test\n  pages test --empty --seed -- npx playwright test\n  pages test -C sites/club --snapshot demo -- ./smoke.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.ArgsLenAtDash(); n == 1 && c.isSite(args[0]) {
 				if err := c.siteArgument(args[:1]); err != nil {

@@ -2,11 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bridge"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -14,10 +21,7 @@ func (c *cli) newTools() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List and describe the tools of the service",
-		Long: "List and describe the tools of the service, from its own interface description.\n\n" +
-			"Exit codes: 0 done, 1 there is no such tool, 2 wrong usage, 8 no answer.",
-		Example: "  pages tools list\n  pages tools describe page.publish\n  pages tools describe content.status --json | jq .arguments",
-		Args:    cobra.NoArgs,
+		Args:  cobra.NoArgs,
 	}
 	list, describe := c.newToolsList(), c.newToolsDescribe()
 	cmd.RunE = list.RunE
@@ -29,11 +33,9 @@ func (c *cli) newTools() *cobra.Command {
 func (c *cli) newToolsList() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the tools, with what each does",
-		Long:    "List the tools, with what each does: (two calls) marks those that a person confirms,\n(key) those that take an idempotency key.\n\nExit codes: 0 done, 2 wrong usage, 8 no answer.",
-		Example: "  pages tools list\n  pages tools list --json | jq -r '.tools[].name'",
-		Args:    cobra.NoArgs,
+		Use:   "list",
+		Short: "List the tools, with what each does",
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools, err := r.readTools(cmd.Context())
 			return printList(c, err, toolsDoc{true, tools}, tools, toolcall.Line)
@@ -61,11 +63,9 @@ type toolsDoc struct {
 func (c *cli) newToolsDescribe() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "describe TOOL",
-		Short:   "Describe a tool: what it does, its arguments and its result",
-		Long:    "Describe a tool: what it does, its arguments and its result; with --json with both\nJSON Schemas.\n\nExit codes: 0 done, 1 there is no such tool, 2 wrong usage, 8 no answer.",
-		Example: "  pages tools describe page.publish\n  pages tools describe page.publish --json",
-		Args:    cobra.ExactArgs(1),
+		Use:   "describe TOOL",
+		Short: "Describe a tool: what it does, its arguments and its result",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tools, err := r.readTools(cmd.Context())
 			if err != nil {
@@ -91,4 +91,94 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 type toolDoc struct {
 	OK bool `json:"ok"`
 	client.ToolInfo
+}
+
+// callFlags are the flags of `pages call`.
+type callFlags struct {
+	body        string // of --json BODY
+	idempotency string
+	proposeOnly bool
+}
+
+func (c *cli) newCall() *cobra.Command {
+	r, f := c.newRemote(), &callFlags{}
+	cmd := &cobra.Command{
+		Use:   "call TOOL [--json BODY | KEY=VALUE…]",
+		Short: "Call a tool of the service",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := r.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return r.proposer(s, f.proposeOnly).Call(cmd.Context(), publish.CallOptions{
+				Tool: args[0], Words: args[1:], Body: f.body, IdempotencyKey: f.idempotency,
+			})
+		},
+	}
+	r.add(cmd)
+	cmd.Flags().Var(&jsonOrBody{c, f}, "json", "print refusals as JSON, too; with a `BODY`, send it as the arguments")
+	cmd.Flags().Lookup("json").NoOptDefVal = "true"
+	const keyUsage = "`key` to send, so that a call that is made again gets the first answer (default: one of its own)"
+	cmd.Flags().StringVar(&f.idempotency, "idempotency-key", "", keyUsage)
+	addProposeOnly(cmd, &f.proposeOnly)
+	return cmd
+}
+
+// jsonOrBody is the flag --json of `pages call`: without a value it is the flag of all commands.
+type jsonOrBody struct {
+	c *cli
+	f *callFlags
+}
+
+var _ pflag.Value = (*jsonOrBody)(nil)
+
+// String implements pflag.Value.
+func (j *jsonOrBody) String() string { return "" }
+
+// Type implements pflag.Value.
+func (j *jsonOrBody) Type() string { return "BODY" }
+
+// Set implements pflag.Value.
+func (j *jsonOrBody) Set(text string) error {
+	switch text {
+	case "true", "1":
+		j.c.term.JSON = true
+	case "false", "0":
+		j.c.term.JSON = false
+	default:
+		j.c.term.JSON, j.f.body = true, text
+	}
+	return nil
+}
+
+func (c *cli) newMCP() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Let a desktop agent call the tools, over MCP on stdin and stdout",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.given.KeyFile == "-" {
+				return failure.Usage("--api-key-file is -; stdin is the agent's")
+			}
+			ctx := cmd.Context()
+			s, err := r.open(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Client.Close()
+			err = bridge.Run(ctx, c.term.Stdin, c.term.Stdout, bridge.Options{
+				Endpoint: s.Client.BaseURL() + toolapi.MCPPath, Key: s.Key(), UserAgent: "pages/" + version,
+				Transport: client.NewTransport(), Warn: s.Note,
+			})
+			if errors.Is(err, io.ErrClosedPipe) {
+				return nil // the agent is gone
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&r.given.BaseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
+	cmd.Flags().StringVar(&r.given.KeyFile, "api-key-file", "", "`file` that holds the API key (default: PAGES_API_KEY, or pages login)")
+	return cmd
 }

@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"io"
+	"bytes"
+	"context"
 	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
-	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/devserver"
 )
 
 // validateFlags are the flags of `pages validate`.
@@ -27,12 +27,8 @@ func (c *cli) newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [DIR | MANIFEST | -]…",
 		Short: "Check pages.deploy.json against every rule and ceiling of the platform",
-		Long: "Check pages.deploy.json against every rule and ceiling of the platform.\n\n" +
-			"All problems are reported, each at its own line and column: those of the\nmanifest, and those of the files it names. With - the manifest is read from\nstdin, and with --manifest-only from its file: the other files are not looked\nat then. Several sites are checked in one go.\n\n" +
-			"Exit codes: 0 valid (warnings allowed), 1 refused, 2 wrong usage. --watch goes on\nuntil a signal: 130 by Ctrl-C.",
-		Example: "  pages validate\n  pages validate --watch\n  pages validate sites/* --format github\n  git show HEAD:pages.deploy.json | pages validate -",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.settle(&f, cmd.Flags().Changed("format"), args); err != nil {
+			if err := c.checkValidate(&f, cmd.Flags().Changed("format"), args); err != nil {
 				return err
 			}
 			if f.watch {
@@ -47,7 +43,9 @@ func (c *cli) newValidate() *cobra.Command {
 			if err := c.writeReports(f.format, results); err != nil {
 				return err
 			}
-			if refusedBy(f.failOn, results) {
+			if slices.ContainsFunc(results, func(r project.Checked) bool {
+				return !r.Report.OK || f.failOn == "warning" && len(r.Report.Diagnostics) > 0
+			}) {
 				return failure.ErrShown
 			}
 			return nil
@@ -60,8 +58,8 @@ func (c *cli) newValidate() *cobra.Command {
 	return cmd
 }
 
-// settle checks the flags against each other.
-func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
+// checkValidate refuses flags that do not go together.
+func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) error {
 	switch {
 	case !c.term.JSON:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
@@ -72,12 +70,7 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	if c.typed["dir"] && len(args) > 0 {
 		return project.ErrTwoSites
 	}
-	stdin := 0
-	for _, arg := range args {
-		if arg == "-" {
-			stdin++
-		}
-	}
+	stdin := len(args) - len(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "-" }))
 	switch {
 	case !slices.Contains([]string{"text", "json", "github", "sarif"}, f.format):
 		return failure.Usage("--format is %q; it is one of text, json, github, sarif", f.format)
@@ -93,49 +86,36 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	return nil
 }
 
-func refusedBy(severity string, results []project.Checked) bool {
-	return slices.ContainsFunc(results, func(r project.Checked) bool {
-		return !r.Report.OK || severity == "warning" && len(r.Report.Diagnostics) > 0
-	})
-}
-
-func (c *cli) writeReports(format string, results []project.Checked) error {
-	list := reports(results)
-	switch format {
-	case "json":
-		return diagnostic.WriteJSON(c.term.Stdout, list...)
-	case "github":
-		return c.writeGitHub(c.inWorkspace(list))
-	case "sarif":
-		return diagnostic.WriteSARIF(c.term.Stdout, c.inWorkspace(list)...)
-	}
-	return c.writeText(c.term.Stdout, results)
-}
-
-// writeText writes the reports one below the other, and a count below several.
-func (c *cli) writeText(to io.Writer, results []project.Checked) error {
-	w, style, bad := bufio.NewWriter(to), c.term.ReportOn(c.term.Stdout), 0
-	for i, r := range results {
-		if i > 0 && len(r.Report.Diagnostics) > 0 {
-			fmt.Fprintln(w)
-		}
-		if err := diagnostic.WriteText(w, r.Report, r.Source, style); err != nil {
+// validateOnChange checks now and after every change of what was looked at, until
+// a signal ends it. A report that says the same as the last one is not repeated.
+func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []string) error {
+	if len(args) == 0 {
+		dir, err := c.sites().Find(nil)
+		if err != nil {
 			return err
 		}
-		if !r.Report.OK {
-			bad++
+		args = []string{dir}
+	}
+	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true}
+	var last []byte
+	return devserver.Follow(ctx, c.term.Now, devsession.NewLogger(&c.term), func(ctx context.Context) ([]string, error) {
+		results, err := check.All(ctx, args)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if len(results) > 1 && bad > 0 {
-		fmt.Fprintf(w, "\n%d of %d manifests were refused\n", bad, len(results))
-	}
-	return w.Flush()
-}
-
-func reports(results []project.Checked) []diagnostic.Report {
-	list := make([]diagnostic.Report, len(results))
-	for i, r := range results {
-		list[i] = r.Report
-	}
-	return list
+		var watch []string
+		for _, r := range results {
+			watch = append(watch, r.Looked...)
+		}
+		text, err := c.watchedReport(f.format, results)
+		if err == nil && !bytes.Equal(text, last) {
+			_, err = c.term.Stdout.Write(text)
+		}
+		if last == nil {
+			c.term.Progress("watching for changes; Ctrl-C ends")
+		}
+		last = text
+		slices.Sort(watch)
+		return slices.Compact(watch), err
+	})
 }

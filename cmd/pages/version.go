@@ -13,11 +13,9 @@ var version, commit = "0.1.0-dev", ""
 
 func (c *cli) newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "Print the version, the commit it was built from, and the system it runs on.\n\nExit codes: 0 printed, 2 wrong usage.",
-		Example: "  pages version\n  pages version --json",
-		Args:    cobra.NoArgs,
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c.printVersion()
 			return nil

@@ -10,6 +10,7 @@ package manual
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -48,6 +49,9 @@ var flagGroups = []struct {
 type Options struct {
 	Term    *terminal.Terminal
 	Version string
+	// Pages holds what commands do and examples of it: help/db_query.txt is the page of `pages db query`. Words fills it in.
+	Pages fs.FS
+	Words *strings.Replacer
 	// Complete gives the commands their completions.
 	Complete func(root *cobra.Command)
 }
@@ -68,6 +72,7 @@ func Dress(root *cobra.Command, o Options) {
 	root.SetHelpCommand(newHelp(root, about))
 	root.InitDefaultHelpCmd()
 	describeCompletion(root)
+	addPages(root, o)
 	addTopics(root)
 	o.Complete(root)
 	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an " +
@@ -77,6 +82,18 @@ func Dress(root *cobra.Command, o Options) {
 	describeParents(root)
 	nameValues(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, cmd.OutOrStderr()) })
+}
+
+// addPages gives the commands below cmd the texts of their pages.
+func addPages(cmd *cobra.Command, o Options) {
+	for _, sub := range cmd.Commands() {
+		name := "help/" + strings.Join(strings.Fields(sub.CommandPath())[1:], "_") + ".txt"
+		if text, err := fs.ReadFile(o.Pages, name); err == nil {
+			about, examples, _ := strings.Cut("\n"+o.Words.Replace(string(text)), "\nExamples:\n")
+			sub.Long, sub.Example = strings.Trim(about, "\n"), strings.TrimSuffix(examples, "\n")
+		}
+		addPages(sub, o)
+	}
 }
 
 // describeParents gives a command that only has others below it their examples.

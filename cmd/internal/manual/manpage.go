@@ -15,13 +15,10 @@ import (
 
 func newMan(o Options) *cobra.Command {
 	return &cobra.Command{
-		Use:   "man FOLDER",
-		Short: "Write the manual pages",
-		Long: "Write the manual pages of all commands and topics to a folder, for packages:\npages.1, pages-dev.1, pages-exit-codes.7 " +
-			"and so on. The same version writes the same\nbytes.\n\nExit codes: 0 written, 2 wrong usage, 9 the folder cannot be written.",
-		Example: "  pages man share/man\n  man -l share/man/pages-dev.1",
-		Args:    cobra.ExactArgs(1),
-		Hidden:  true,
+		Use:    "man FOLDER",
+		Short:  "Write the manual pages",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := o.Term.Path(args[0])
 			err := os.MkdirAll(dir, 0o755)

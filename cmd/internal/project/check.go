@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -28,11 +29,11 @@ import (
 type Checker struct {
 	Sites  *Sites
 	Alone  bool // the files that a manifest names are not looked at
-	Record bool // fill in looked
+	Record bool // fill in Checked.Looked
 }
 
-// All checks every site named, or the one found by walking up. An argument that leads to no manifest has a report too,
-// and the others are checked all the same.
+// All checks every site named, or the one found by walking up. An argument that leads to no manifest has a report too, and
+// the others are checked all the same.
 func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
 	if len(args) == 0 {
 		dir, err := k.Sites.Find(nil)
@@ -56,8 +57,7 @@ func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
 	return results, errors.Join(failed...)
 }
 
-// stream checks a manifest that has no folder: stdin, or a shell's <(command). Its writer may take long, or never
-// begin: a signal ends the wait.
+// stream checks a manifest that has no folder: stdin, or a shell's <(command). A signal ends the wait for its writer.
 func (k Checker) stream(ctx context.Context, name string, open func() (io.Reader, error)) (Checked, error) {
 	type text struct {
 		src []byte
@@ -89,8 +89,7 @@ func (k Checker) parse(name string, src []byte) Checked {
 	return Checked{Report: diagnostic.NewReport(name, diags), Diagnostics: diags, Source: src}
 }
 
-// named checks what an argument names: stdin, the site in a folder, or a manifest
-// whatever it is called.
+// named checks what an argument names: stdin, the site in a folder, or a manifest of any name.
 func (k Checker) named(ctx context.Context, arg string) (Checked, error) {
 	if arg == "-" {
 		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.Sites.Terminal.Stdin, nil })
@@ -119,7 +118,7 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 	fsys := os.DirFS(filepath.Dir(path))
 	var seen *recorder
 	if k.Record {
-		seen = newRecorder(fsys)
+		seen = &recorder{FS: fsys, files: map[string]bool{}, folders: map[string]bool{}}
 		fsys = seen
 	}
 	m, r := k.Sites.loadFrom(fsys, path, validate.LoadForUpload)
@@ -127,14 +126,14 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 		r.Looked = seen.paths(filepath.Dir(path))
 	}
 	if m != nil {
-		k.published(ctx, path, m, &r)
+		k.checkPublishedSecrets(ctx, path, m, &r)
 	}
 	return r
 }
 
-// published builds a site that has secrets, to find those that it would publish. Other faults of the build are left to
-// pages build.
-func (k Checker) published(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
+// checkPublishedSecrets builds a site that has secrets, to find those that it would publish. pages build reports other
+// faults of the build.
+func (k Checker) checkPublishedSecrets(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
 	dir := filepath.Dir(path)
 	if len(m.Bindings.Secrets) > 0 {
 		r.Looked = append(r.Looked, localsecrets.Paths(dir)...)
@@ -143,7 +142,11 @@ func (k Checker) published(ctx context.Context, path string, m *manifest.Manifes
 	var found diagnostic.List
 	switch {
 	case err != nil:
-		found = diagnostic.List{secretsFault(err)}
+		d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: err.Error()}
+		if f, ok := errors.AsType[*failure.Error](err); ok {
+			d.Fix = f.Fix
+		}
+		found = diagnostic.List{d}
 		diagnostic.Locate(r.Source, found)
 	case secrets != nil:
 		b := bundler.New(dir, bundler.Options{
@@ -160,11 +163,81 @@ func (k Checker) published(ctx context.Context, path string, m *manifest.Manifes
 	}
 }
 
-// secretsFault returns the diagnostic of a file of secrets that cannot be read.
-func secretsFault(err error) diagnostic.Diagnostic {
-	d := diagnostic.Diagnostic{Severity: diagnostic.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: err.Error()}
-	if f, ok := errors.AsType[*failure.Error](err); ok {
-		d.Fix = f.Fix
+// recorder is a file tree that remembers what was looked at: files by their name, whether they exist or not, and folders that
+// were listed, with all that is in them.
+type recorder struct {
+	fs.FS
+	mu      sync.Mutex
+	files   map[string]bool
+	folders map[string]bool
+}
+
+// Open implements fs.FS.
+func (r *recorder) Open(name string) (fs.File, error) {
+	r.note(name)
+	return r.FS.Open(name)
+}
+
+// Stat implements fs.StatFS.
+func (r *recorder) Stat(name string) (fs.FileInfo, error) {
+	r.note(name)
+	return fs.Stat(r.FS, name)
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (r *recorder) Lstat(name string) (fs.FileInfo, error) {
+	info, err := fs.Lstat(r.FS, name)
+	if err != nil || !info.IsDir() { // a folder on the way is not what was looked at
+		r.note(name)
 	}
-	return d
+	return info, err
+}
+
+// ReadLink implements fs.ReadLinkFS.
+func (r *recorder) ReadLink(name string) (string, error) {
+	r.note(name)
+	return fs.ReadLink(r.FS, name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (r *recorder) ReadDir(name string) ([]fs.DirEntry, error) {
+	r.mu.Lock()
+	r.folders[name] = true
+	r.mu.Unlock()
+	return fs.ReadDir(r.FS, name)
+}
+
+// note remembers a file, unless its folder was listed.
+func (r *recorder) note(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name != "." && !r.folders[path.Dir(name)] {
+		r.files[name] = true
+	}
+}
+
+// paths are what was looked at, below dir. Of a folder and what is in it, only the folder.
+func (r *recorder) paths(dir string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []string
+	for _, names := range [...]map[string]bool{r.files, r.folders} {
+		for name := range names {
+			if !r.inListed(name) {
+				list = append(list, filepath.Join(dir, filepath.FromSlash(name)))
+			}
+		}
+	}
+	return list
+}
+
+// inListed reports whether a folder above name was listed.
+func (r *recorder) inListed(name string) bool {
+	for name != "." {
+		name = path.Dir(name)
+		if r.folders[name] {
+			return true
+		}
+	}
+	return false
 }

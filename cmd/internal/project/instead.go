@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// This file finds what was meant where there is no manifest: one of another name, the
-// configuration of another tool, a site further down or up.
+// This file finds what was meant where there is no manifest: a manifest of another name, the configuration of another tool,
+// a site further down or up.
 
 // What is looked through for sites further down: a home folder has much in it.
 const (

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// PersonasFile names people one can sign in as, beside the three that every site
-// has. Its form:
+// PersonasFile names people one can sign in as, beside the three that every site has. Its form:
 //
 //	[{"key": "ada", "email": "ada@example.test", "name": "Ada", "outsider": false, "id": "usr_7"}]
 //
@@ -41,8 +41,7 @@ type personaEntry struct {
 	Outsider bool   `json:"outsider"`
 }
 
-// ReadPersonas returns the people of a site, or what is wrong with its file. No
-// site, "", has those that every site has.
+// ReadPersonas returns the people of a site, or what is wrong with its file. No site, "", has those that every site has.
 func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	list := site.DefaultPersonas()
 	if dir == "" {
@@ -64,12 +63,17 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 		at := len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ", \t\r\n"))
 		var e personaEntry
 		if err := d.Decode(&e); err != nil {
-			return nil, refusePersonas(text, offsetOf(err, at), strings.TrimPrefix(err.Error(), "json: "))
+			if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+				at = int(syntax.Offset)
+			}
+			return nil, refusePersonas(text, at, strings.TrimPrefix(err.Error(), "json: "))
 		}
 		if wrong := e.check(); wrong != "" {
 			return nil, refusePersonas(text, at, wrong)
 		}
-		p := e.persona()
+		p := site.Persona{Key: e.Key, Outsider: e.Outsider, Member: site.Member{
+			ID: cmp.Or(e.ID, "usr_dev_"+e.Key), Email: e.Email, Name: cmp.Or(e.Name, e.Key),
+		}}
 		list = append(slices.DeleteFunc(list, func(other site.Persona) bool { return other.Key == p.Key }), p)
 	}
 	_, closed := d.Token()
@@ -77,15 +81,15 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	if closed != nil || !errors.Is(end, io.EOF) {
 		return nil, refusePersonas(text, int(d.InputOffset()), "the list of personas does not end well")
 	}
-	return list, checkTwins(text, list)
-}
-
-// offsetOf is the byte that an error of JSON is about.
-func offsetOf(err error, otherwise int) int {
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return int(e.Offset)
+	for i, p := range list { // people who could not be told apart
+		for _, other := range list[:i] {
+			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
+				return list, refusePersonas(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),
+					fmt.Sprintf("the personas %q and %q have one email or one id", other.Key, p.Key))
+			}
+		}
 	}
-	return otherwise
+	return list, nil
 }
 
 // check says what is wrong with an entry.
@@ -100,30 +104,6 @@ func (e personaEntry) check() string {
 		return fmt.Sprintf("the persona %q has no email like robin@example.test, but %q", e.Key, e.Email)
 	}
 	return ""
-}
-
-func (e personaEntry) persona() site.Persona {
-	p := site.Persona{Key: e.Key, Outsider: e.Outsider, Member: site.Member{ID: e.ID, Email: e.Email, Name: e.Name}}
-	if p.ID == "" {
-		p.ID = "usr_dev_" + e.Key
-	}
-	if p.Name == "" {
-		p.Name = e.Key
-	}
-	return p
-}
-
-// checkTwins refuses people who could not be told apart.
-func checkTwins(text []byte, list []site.Persona) *diagnostic.Diagnostic {
-	for i, p := range list {
-		for _, other := range list[:i] {
-			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
-				return refusePersonas(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),
-					fmt.Sprintf("the personas %q and %q have one email or one id", other.Key, p.Key))
-			}
-		}
-	}
-	return nil
 }
 
 // refusePersonas points at a byte of the file.
@@ -141,26 +121,25 @@ func refusePersonas(text []byte, offset int, why string) *diagnostic.Diagnostic 
 
 // PersonaOf finds a persona of a site by key.
 func PersonaOf(dir, key string) (site.Persona, bool) {
-	list, refusal := ReadPersonas(dir)
-	if refusal != nil {
-		list = site.DefaultPersonas()
+	list := personasOrDefault(dir)
+	if i := slices.IndexFunc(list, func(p site.Persona) bool { return p.Key == key }); i >= 0 {
+		return list[i], true
 	}
-	i := slices.IndexFunc(list, func(p site.Persona) bool { return p.Key == key })
-	if i < 0 {
-		return site.Persona{}, false
-	}
-	return list[i], true
+	return site.Persona{}, false
 }
 
-// PersonaKeys lists the keys for a message.
-func PersonaKeys(dir string) string {
-	list, refusal := ReadPersonas(dir)
-	if refusal != nil {
-		list = site.DefaultPersonas()
-	}
-	var keys []string
-	for _, p := range list {
+// PersonaKeys returns the keys of a site's personas; of those that every site has where its file is refused.
+func PersonaKeys(dir string) (keys []string) {
+	for _, p := range personasOrDefault(dir) {
 		keys = append(keys, p.Key)
 	}
-	return strings.Join(keys, ", ")
+	return keys
+}
+
+func personasOrDefault(dir string) []site.Persona {
+	list, refusal := ReadPersonas(dir)
+	if refusal != nil {
+		return site.DefaultPersonas()
+	}
+	return list
 }

@@ -1,0 +1,247 @@
+// Package project is the sites of the user's disk, as a command line names them: their folders, manifests, personas,
+// secrets and builds.
+//
+// Sites finds a site's folder, reads its manifest and prepares its bundler; a Checker checks many manifests at once. A
+// refusal of a file is a *failure.RefusedError, any other error a *failure.Error that says what to do instead. Sites
+// and Checker may be used by several goroutines. Nothing here changes a file, opens the local state or asks a person;
+// warnings of a manifest are printed on the terminal.
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
+	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/validate"
+	"github.com/pages-toolchain/pages/runtime/node"
+)
+
+// Sites finds, checks and builds the sites that a command line names.
+type Sites struct {
+	Terminal *terminal.Terminal
+	SiteDir  string // of -C, "" for none
+	DirTyped bool   // -C is on the command line itself, and not only in the environment
+}
+
+// Find returns the site's folder: the argument if there is one, else -C, else the nearest folder upwards that holds a
+// manifest, no further than the root of the version control.
+func (s *Sites) Find(args []string) (string, error) {
+	given := s.SiteDir
+	if len(args) > 0 {
+		if s.DirTyped {
+			return "", ErrTwoSites
+		}
+		given = args[0]
+	}
+	if given != "" {
+		return s.named(given)
+	}
+	return s.Nearest()
+}
+
+// Nearest is the site's folder that Find takes when none is named.
+func (s *Sites) Nearest() (string, error) {
+	for dir := s.Terminal.Dir; ; {
+		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || packager.IsCheckout(dir) {
+			return "", &failure.Error{
+				Exit: failure.ExitRefused, Code: "no-manifest",
+				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, s.Terminal.Dir),
+				Fix: cmp.Or(
+					insteadOf(s.Terminal, s.Terminal.Dir),
+					"run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site",
+				),
+			}
+		}
+		dir = parent
+	}
+}
+
+// ErrTwoSites refuses a site that is named twice, rather than guess which is meant.
+var ErrTwoSites = failure.Usage("--dir and an argument both name a site; give one of them")
+
+// named is the folder of a site that the user named, by the folder or by the manifest in it.
+func (s *Sites) named(path string) (string, error) {
+	abs := s.Terminal.Path(path)
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-folder", Message: fmt.Sprintf("%s does not exist", wording.QuotePath(path)),
+			Fix: cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName),
+		}
+	case err != nil:
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "unreadable",
+			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(path), failure.Reason(err)), Err: err,
+		}
+	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "not-a-manifest",
+			Message: fmt.Sprintf("%s is no folder and not called %s", wording.QuotePath(path), manifest.FileName),
+			Fix:     cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName),
+		}
+	case !info.IsDir():
+		return filepath.Dir(abs), nil
+	}
+	if !userfile.IsFile(filepath.Join(abs, manifest.FileName)) {
+		return "", &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-manifest",
+			Message: fmt.Sprintf("there is no %s in %s", manifest.FileName, wording.QuotePath(path)),
+			Fix: cmp.Or(
+				insteadOfNamed(s.Terminal, path, abs),
+				"pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site",
+			),
+		}
+	}
+	return abs, nil
+}
+
+// NamedFolder is the folder that an argument or -C names, itself or by its manifest.
+func (s *Sites) NamedFolder(args []string) (dir string, ok bool) {
+	given := s.SiteDir
+	if len(args) > 0 {
+		given = args[0]
+	}
+	if given == "" {
+		return "", false
+	}
+	dir = s.Terminal.Path(given)
+	if filepath.Base(dir) == manifest.FileName && userfile.IsFile(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir, true
+}
+
+// Load reads and checks the manifest of the site in dir; it is nil when it was refused.
+func (s *Sites) Load(dir string) (*manifest.Manifest, Checked) {
+	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.Load)
+}
+
+// LoadUnread is Load without reading the public files, for a site that is built next: the build reads each.
+func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
+	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.LoadForBuild)
+}
+
+// loadFrom has load read and check the manifest at path, whose folder is fsys.
+func (s *Sites) loadFrom(
+	fsys fs.FS, path string, load func(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List),
+) (*manifest.Manifest, Checked) {
+	m, diags := load(fsys, filepath.Base(path))
+	src, _ := userfile.ReadSource(path) // without it the report has no code frames
+	return m, Checked{Report: diagnostic.NewReport(s.Terminal.Shown(path), diags), Diagnostics: diags, Source: src}
+}
+
+// LoadSite finds a command's site and its manifest, which must be valid. Warnings are printed.
+func (s *Sites) LoadSite(args []string) (string, *manifest.Manifest, error) {
+	return s.findSite(args, s.Load, true)
+}
+
+// LoadValid is LoadSite without the warnings: pages validate prints them.
+func (s *Sites) LoadValid(args []string) (string, *manifest.Manifest, error) {
+	return s.findSite(args, s.Load, false)
+}
+
+// LoadToBuild is LoadSite for a site that is built next.
+func (s *Sites) LoadToBuild(args []string) (string, *manifest.Manifest, error) {
+	return s.findSite(args, s.LoadUnread, true)
+}
+
+func (s *Sites) findSite(
+	args []string, load func(dir string) (*manifest.Manifest, Checked), warn bool,
+) (string, *manifest.Manifest, error) {
+	dir, err := s.Find(args)
+	if err != nil {
+		return "", nil, err
+	}
+	m, r := load(dir)
+	if m == nil {
+		return "", nil, &failure.RefusedError{Report: r.Report, Source: r.Source}
+	}
+	if warn && len(r.Report.Diagnostics) > 0 && !s.Terminal.Quiet && !s.Terminal.JSON {
+		s.Terminal.PrintDiagnostics(r.Report, r.Source)
+	}
+	return dir, m, nil
+}
+
+// Checked is one manifest and the diagnostics of it.
+type Checked struct {
+	Report      diagnostic.Report // files as the user would name them
+	Diagnostics diagnostic.List   // files relative to the site's folder
+	Source      []byte
+	Looked      []string // absolute paths that the rules looked at, where the checker records them
+}
+
+// Refusal is the error of files of the site in dir that were refused.
+func (s *Sites) Refusal(dir string, diags diagnostic.List) error {
+	return failure.Refuse(userfile.WorkDir(s.Terminal.Dir), dir, diags)
+}
+
+// ReportOf returns diagnostics of the site in dir, with files as the user would name them.
+func (s *Sites) ReportOf(dir string, diags diagnostic.List) diagnostic.Report {
+	return diagnostic.NewReport(s.Terminal.Shown(filepath.Join(dir, manifest.FileName)), diags)
+}
+
+// BundlerOptions are those of every build. allowImport are folders as the user named them.
+func (s *Sites) BundlerOptions(allowImport []string) bundler.Options {
+	o := bundler.Options{Provided: ProvidedModules(), Home: s.Terminal.HomeDir, Now: s.Terminal.Now}
+	for _, folder := range allowImport {
+		o.AllowImport = append(o.AllowImport, s.Terminal.Path(folder))
+	}
+	return o
+}
+
+// LocalSecrets is where the secrets of the site in dir come from.
+func (s *Sites) LocalSecrets(dir string) localsecrets.Source {
+	return localsecrets.Source{Dir: dir, Lookup: s.Terminal.Lookup}
+}
+
+// NewBundler returns a builder of a site whose output holds none of its secrets.
+func (s *Sites) NewBundler(ctx context.Context, dir string, m *manifest.Manifest, o bundler.Options) (*bundler.Builder, error) {
+	secrets, err := s.LocalSecrets(dir).ScanSet(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	o.Secrets = func() *secretscan.Set { return secrets }
+	return bundler.New(dir, o), nil
+}
+
+// ProvidedModules are the modules that the runtime brings, which the bundler leaves out: those of Node.js count under the
+// flag nodejs_compat only.
+func ProvidedModules() []string {
+	return append([]string{"cloudflare:sockets", "cloudflare:workers"}, node.Specifiers()...)
+}
+
+// The modes of a site's files "_headers" and "_redirects", of which the platform's document does not speak.
+const (
+	EdgeRulesOn  = "on"
+	EdgeRulesOff = "off"
+)
+
+// EdgeRules returns the rules of the site in dir, whose manifest is valid. Where a file has changed since and is broken
+// now, its valid lines count: the next build reports the others.
+func EdgeRules(choice, dir string, m *manifest.Manifest) *edgerules.Rules {
+	if choice == EdgeRulesOff {
+		return nil
+	}
+	rules, _ := edgerules.Load(os.DirFS(dir), m.Assets)
+	return rules
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/ending"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/misuse"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+)
+
+// cli is one run of the command: the process around it and the global flags.
+type cli struct {
+	term     terminal.Terminal
+	siteDir  string // -C
+	stateDir string
+	persist  string            // the other name of stateDir
+	typed    map[string]bool   // the flags of the command line, not those of the environment
+	set      map[string]string // the variables of those of the environment, by the flags
+	entered  bool              // a command's own code was reached: errors are no longer about usage
+	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
+	memory *pagesruntime.HostMemory
+	// images are those of all sites; nil, which tests have, is one queue for each site.
+	images *images.Queue
+}
+
+// shortRunGCPercent lets the heap of a command that ends soon grow.
+const shortRunGCPercent = 400
+
+// run runs the command and returns the exit code.
+func run(ctx context.Context, args []string, e terminal.Terminal) int {
+	c := &cli{term: e, memory: pagesruntime.NewHostMemory()}
+	c.images = images.NewQueue(c.memory)
+	c.term.WatchOutput()
+	root := c.newRoot()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	c.term.Lines = c.term.Lines || cmd.Annotations[printsLines] != ""
+	c.term.JSON = c.term.JSON || err != nil && !c.entered && c.asksJSON(args)
+	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
+		err = misuse.Explain(cmd, err)
+	}
+	return ending.Code(ctx, &c.term, c.nameVariables(misuse.PointToHelp(cmd, err)))
+}
+
+// printsLines is the annotation of commands whose --json prints lines of JSON.
+const printsLines = "printsLines"
+
+// untilInterrupt takes Ctrl-C for success, as the end of a command that runs until then. Any other signal is an error.
+func untilInterrupt(ctx context.Context, err error) error {
+	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
+	switch {
+	case !signaled, err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, stop):
+		return err
+	case stop.Signal == os.Interrupt:
+		return nil
+	}
+	return stop
+}
+
+// sites finds the sites that the command line names.
+func (c *cli) sites() *project.Sites {
+	return &project.Sites{Terminal: &c.term, SiteDir: c.siteDir, DirTyped: c.typed["dir"]}
+}
+
+// siteArgument takes what is left of the arguments, none or one, for the site, as -C does.
+func (c *cli) siteArgument(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.typed["dir"] {
+		return project.ErrTwoSites
+	}
+	c.siteDir = args[0]
+	return nil
+}
+
+// first is the first argument, "" without one, and those after it.
+func first(args []string) (string, []string) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	return args[0], args[1:]
+}
+
+// states finds the state folders of sites.
+func (c *cli) states() localstate.Locator {
+	l := localstate.Locator{WorkDir: userfile.WorkDir(c.term.Dir), Folder: c.stateDir, Flag: "--state-dir"}
+	if c.persist != "" && c.stateDir == c.persist {
+		l.Flag = "--persist-to"
+	}
+	return l
+}
+
+// realPath is how a question shows a path: without links.
+func (c *cli) realPath(path string) string {
+	return localstate.RealPath(userfile.WorkDir(c.term.Dir), path)
+}
+
+// compileCache is where machine code is kept between starts.
+func (c *cli) compileCache() string {
+	if c.term.CacheDir == "" {
+		return ""
+	}
+	return filepath.Join(c.term.CacheDir, "pages", "engine")
+}
+
+// tool is how this program names itself in what it writes.
+func tool() string { return "pages " + version }
+
+// help is the RunE of commands that only group others.
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// allowImportFlag gives a command that builds the flag of what may be built in.
+func allowImportFlag(flags *pflag.FlagSet, folders *[]string) {
+	const usage = "`folder` outside of the site's checkout whose files the Worker may import; repeatable"
+	flags.StringArrayVar(folders, "allow-import", nil, usage)
+}
+
+// report prints doc with --json, and else a line of progress.
+func (c *cli) report(doc any, format string, args ...any) error {
+	if c.term.JSON {
+		c.term.PrintJSON(doc)
+	} else {
+		c.term.Progress(format, args...)
+	}
+	return nil
+}
+
+// printList prints doc with --json, and else a line for each item. It returns err, which may have kept the list from
+// being read.
+func printList[T any](c *cli, err error, doc any, items []T, line func(T) string) error {
+	switch {
+	case err != nil:
+		return err
+	case c.term.JSON:
+		c.term.PrintJSON(doc)
+		return nil
+	}
+	for _, item := range items {
+		fmt.Fprintln(c.term.Stdout, line(item))
+	}
+	return nil
+}
+
+// printDone prints, with --json, that a command with nothing to show is done.
+func (c *cli) printDone(err error) error {
+	if err == nil && c.term.JSON {
+		c.term.PrintJSON(doneDoc{true})
+	}
+	return err
+}
