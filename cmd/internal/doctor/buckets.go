@@ -17,8 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// checkObjects compares the rows of the bucket, and of what visitors sent with forms,
-// with the files.
+// checkObjects compares the rows of the bucket, and of what visitors sent with forms, with the files.
 func (d *examination) checkObjects(ctx context.Context) []Finding {
 	return slices.Concat(d.checkBucket(ctx, "objects", statefolder.StorageFolder), d.checkBucket(ctx, "uploads", statefolder.UploadsFolder))
 }
@@ -31,35 +30,28 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (r2.Report, error) {
 		return r2.Check(ctx, db, root.FS())
 	})
-	_, serves := d.whoServes()
+	_, serves := d.devServer()
 	switch {
 	case err != nil:
 		return breaks(check, "see what is said of the databases", "%s", err)
 	case len(report.Damaged) > 0:
-		return breaks(
-			check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s",
-			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged),
-		)
+		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s",
+			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))
 	case report.Orphans > 0 && serves: // a put that is under way looks the same
-		return well(
-			check, "%s of bytes, %d that no object has: the next start removes them",
-			wording.Count(report.Blobs, "file"), report.Orphans,
-		)
+		return well(check, "%s of bytes, %d that no object has: the next start removes them",
+			wording.Count(report.Blobs, "file"), report.Orphans)
 	case report.Orphans > 0:
 		return []Finding{{
 			Check: check, Status: warned,
-			Message: fmt.Sprintf(
-				"%s (%s) that no object has any more", wording.Count(report.Orphans, "file"),
-				wording.Size(report.OrphanBytes),
-			),
+			Message: fmt.Sprintf("%s (%s) that no object has any more",
+				wording.Count(report.Orphans, "file"), wording.Size(report.OrphanBytes)),
 			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.Dir, bucket) },
 		}}
 	}
 	return well(check, "%s of bytes, %s", wording.Count(report.Blobs, "file"), wording.Size(report.Bytes))
 }
 
-// sweepBucket removes the files that no object has, while nobody else has the
-// bucket open: opening it does.
+// sweepBucket removes the files that no object has, as opening the bucket does, while no other process has it open.
 func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 	s := &localstate.State{Dir: folder}
 	unlock, err := s.LockDev()
@@ -74,10 +66,9 @@ func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 	return err
 }
 
-// withBucket opens what a bucket is kept in.
+// withBucket opens the index and the folder of a bucket and runs work on them.
 func withBucket(
-	ctx context.Context, s *localstate.State, bucket string, readOnly bool,
-	work func(*sql.DB, *os.Root) (r2.Report, error),
+	ctx context.Context, s *localstate.State, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (r2.Report, error),
 ) (report r2.Report, err error) {
 	if err := s.LockToRead(); err != nil {
 		return report, err

@@ -99,7 +99,7 @@ func (d *examination) examine(ctx context.Context) error {
 	}
 	for _, check := range checks {
 		for _, f := range check(ctx) {
-			d.found = append(d.found, d.treat(ctx, f))
+			d.found = append(d.found, d.repair(ctx, f))
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -108,8 +108,8 @@ func (d *examination) examine(ctx context.Context) error {
 	return nil
 }
 
-// treat mends what can be mended, when that was asked for.
-func (d *examination) treat(ctx context.Context, f Finding) Finding {
+// repair mends what can be mended, with Options.Repair.
+func (d *examination) repair(ctx context.Context, f Finding) Finding {
 	f.Fixable = f.mend != nil
 	if f.mend == nil || !d.options.Repair {
 		if f.Fixable {
@@ -147,20 +147,19 @@ func (d *examination) print() error {
 
 func (d *examination) list() error {
 	styles := map[Verdict]string{Healthy: "32", Fixed: "32;1", skipped: "2", warned: "33", Broken: "31;1"}
-	table := tabwriter.NewWriter(d.options.Term.Stdout, 0, 0, 2, ' ', 0)
+	out := d.options.Term.Stdout
+	paint := func(style, text string) string { return d.options.Term.PaintFor(out, style, fmt.Sprintf("%-7s", text)) }
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range d.found {
-		fmt.Fprintf(
-			table, "%s\t%s\t%s\n",
-			d.options.Term.PaintFor(d.options.Term.Stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check,
-			f.Message,
-		)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", paint(styles[f.Status], string(f.Status)), f.Check, f.Message)
 		if f.Fix != "" {
-			fmt.Fprintf(table, "%s\t\t%s\n", d.options.Term.PaintFor(d.options.Term.Stdout, "36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
+			fmt.Fprintf(table, "%s\t\t%s\n", paint("36", "  fix"), f.Fix)
 		}
 	}
 	return table.Flush()
 }
 
+// well, notLooked, warns and breaks return the one finding of a check.
 func well(check, format string, args ...any) []Finding {
 	return []Finding{{Check: check, Status: Healthy, Message: fmt.Sprintf(format, args...)}}
 }

@@ -16,8 +16,6 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// This file holds the checks of the machine.
-
 // scarceDisk is as little free space as is warned of.
 const scarceDisk = 200_000_000
 
@@ -27,8 +25,10 @@ func (d *examination) checkBinary(context.Context) []Finding {
 
 // checkEngine opens the engine as pages dev does, with its cache of machine code where that can be used.
 func (d *examination) checkEngine(ctx context.Context) []Finding {
-	cache := d.options.EngineCache
-	unwritten := error(nil)
+	cache, unwritten, variable := d.options.EngineCache, error(nil), "XDG_CACHE_HOME"
+	if runtime.GOOS == "windows" {
+		variable = "LOCALAPPDATA"
+	}
 	if cache != "" {
 		unwritten = userfile.CheckFolder(cache)
 	}
@@ -43,24 +43,16 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	}
 	switch unkept := opened.CacheError(); {
 	case cache == "":
-		return append(engine, warns("cache", "set "+cacheVariable, "there is no cache folder, so that each start compiles the engine")...)
+		return append(engine, warns("cache", "set "+variable, "there is no cache folder, so that each start compiles the engine")...)
 	case unwritten != nil:
-		return append(
-			engine,
-			warns(
-				"cache", "make it a folder that you may write to, or set "+cacheVariable,
-				"the cache %s cannot be written, so that each start compiles the engine: %s", wording.QuotePath(cache),
-				failure.Reason(unwritten),
-			)...,
-		)
+		return append(engine, warns("cache", "make it a folder that you may write to, or set "+variable,
+			"the cache %s cannot be written, so that each start compiles the engine: %s",
+			wording.QuotePath(cache), failure.Reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, Finding{
 			Check: "cache", Status: warned,
-			Message: fmt.Sprintf(
-				"what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache),
-				unkept,
-			),
-			mend: func(context.Context) error { return os.RemoveAll(cache) },
+			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache), unkept),
+			mend:    func(context.Context) error { return os.RemoveAll(cache) },
 		})
 	}
 	return append(engine, well("cache", "%s", cache)...)
@@ -72,7 +64,7 @@ func (d *examination) checkPort(ctx context.Context) []Finding {
 		err = sockets.Close()
 	}
 	if port, taken := errors.AsType[*devserver.PortError](err); taken {
-		if r, ok := d.whoServes(); ok && r.Port() == fmt.Sprint(d.options.Port) {
+		if r, ok := d.devServer(); ok && r.Port() == fmt.Sprint(d.options.Port) {
 			return well("port", "%d is taken by this site's pages dev, process %d", d.options.Port, r.PID)
 		}
 		return warns("port", "pages dev takes the next free port; stop the other program, or say --port", "%s", port.Error())
@@ -83,8 +75,7 @@ func (d *examination) checkPort(ctx context.Context) []Finding {
 	return well("port", "%d is free", d.options.Port)
 }
 
-// checkWatching compares the site's folders with how many the system watches for
-// one user.
+// checkWatching compares the site's folders with how many the system watches for one user.
 func (d *examination) checkWatching(ctx context.Context) []Finding {
 	folders := 0
 	err := filepath.WalkDir(d.options.Dir, func(_ string, e fs.DirEntry, err error) error {

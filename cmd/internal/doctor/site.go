@@ -22,11 +22,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest/workertypes"
 )
 
-// This file holds the checks of what a site's folder holds besides its state.
-
-// commandPatience is how long another program may take to name its version.
-const commandPatience = 10 * time.Second
-
 func (d *examination) checkManifest(context.Context) []Finding {
 	r := d.refused.Report
 	switch {
@@ -38,8 +33,8 @@ func (d *examination) checkManifest(context.Context) []Finding {
 	return well("manifest", "%s is valid", r.File)
 }
 
-// checkPackages looks whether what package.json asks for is installed, and for
-// Node.js, which installs it and runs most tests.
+// checkPackages looks whether the packages of package.json are installed, and for Node.js, which installs them and runs most
+// tests.
 func (d *examination) checkPackages(ctx context.Context) []Finding {
 	text, err := userfile.ReadRegular(filepath.Join(d.options.Dir, "package.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +76,7 @@ func installed(dir, name string) bool {
 }
 
 func (d *examination) checkNode(ctx context.Context) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "node", "--version").Output()
 	if err != nil {
@@ -97,24 +92,21 @@ func (d *examination) checkTypes(context.Context) []Finding {
 	path := filepath.Join(d.options.Dir, workertypes.FileName)
 	text, err := userfile.ReadRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
-	if missing && (!d.typed() || d.typesElsewhere()) {
+	if missing && (!d.usesTypeScript() || d.hasDeclarations()) {
 		return nil
 	}
 	if err != nil && !missing {
 		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, failure.Reason(err))
 	}
 	want := workertypes.Declare(d.manifest)
-	wrong := Finding{
-		Check: "types", Status: warned, Message: workertypes.FileName + " is not what the manifest says",
-		mend: d.rewrite(workertypes.FileName, want),
-	}
+	message := workertypes.FileName + " is not what the manifest says"
 	switch {
 	case missing:
-		wrong.Message = workertypes.FileName + " is not there, so that nothing says what the Worker's env holds"
+		message = workertypes.FileName + " is not there, so that nothing says what the Worker's env holds"
 	case workertypes.Same(text, want), !workertypes.Own(text):
 		return well("types", "%s is up to date", workertypes.FileName)
 	}
-	return []Finding{wrong}
+	return []Finding{{Check: "types", Status: warned, Message: message, mend: d.rewrite(workertypes.FileName, want)}}
 }
 
 // rewrite gives a file of the site another text, unless a link leads it out of the site's folder.
@@ -134,8 +126,8 @@ func (d *examination) rewrite(name string, text []byte) func(context.Context) er
 	}
 }
 
-// typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
-func (d *examination) typed() bool {
+// usesTypeScript reports whether TypeScript checks the Worker, and env holds something that it should know.
+func (d *examination) usesTypeScript() bool {
 	b := d.manifest.Bindings
 	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images ||
 		b.ProjectDatabase != manifest.ProjectNone
@@ -144,16 +136,13 @@ func (d *examination) typed() bool {
 		userfile.IsFile(filepath.Join(d.options.Dir, "tsconfig.json"))
 }
 
-// typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
-// like it is a declaration file beside the manifest or one folder below.
-func (d *examination) typesElsewhere() bool {
-	for _, pattern := range []string{"*.d.ts", "*/*.d.ts"} {
+// hasDeclarations reports whether a declaration file lies beside the manifest or one folder below: the types may be in
+// another file, or the site's own.
+func (d *examination) hasDeclarations() bool {
+	return slices.ContainsFunc([]string{"*.d.ts", "*/*.d.ts"}, func(pattern string) bool {
 		found, _ := fs.Glob(os.DirFS(d.options.Dir), pattern) // the pattern is good
-		if len(found) > 0 {
-			return true
-		}
-	}
-	return false
+		return len(found) > 0
+	})
 }
 
 func (d *examination) checkSecrets(ctx context.Context) []Finding {
@@ -165,10 +154,8 @@ func (d *examination) checkSecrets(ctx context.Context) []Finding {
 		return breaks("secrets", "correct the file", "%s", err)
 	}
 	if len(warnings) > 0 {
-		return warns(
-			"secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example", "%s",
-			strings.Join(warnings, "; "),
-		)
+		return warns("secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example",
+			"%s", strings.Join(warnings, "; "))
 	}
 	return well("secrets", "%s", wording.Count(len(values), "value"))
 }

@@ -1,7 +1,8 @@
 // Package ending ends a command: it prints the error, and says with which code the process exits.
 //
-// In go a terminal and the error of a command; out come text for people on stderr or one JSON document on stdout, and an exit code of
-// package failure. WithSignals gives the context that Ctrl-C ends. It is for the end of one process, and for one goroutine.
+// In go a terminal and the error of a command; out come text for people on stderr or one JSON document on stdout, and an exit
+// code of package failure. WithSignals gives the context that Ctrl-C ends. It is for the end of one process, and for one
+// goroutine.
 //
 // It never exits by itself, and never changes an error's meaning.
 package ending
@@ -21,8 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// WithSignals returns a context that ends at the first interrupt or termination;
-// the second one kills the process as if nobody listened.
+// WithSignals returns a context that ends at the first interrupt or termination; the second one kills the process.
 func WithSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -38,8 +38,8 @@ func WithSignals(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// Code prints what ended a command, and returns the exit code. A command that a signal cut short ends with the signal's code, whatever
-// it then failed with.
+// Code prints what ended a command, and returns the exit code. A command that a signal cut short ends with the signal's code,
+// whatever it then failed with.
 func Code(ctx context.Context, t *terminal.Terminal, err error) int {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	if !signaled {

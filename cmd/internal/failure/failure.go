@@ -9,9 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // Exit codes: the contract with scripts and CI.
@@ -30,8 +34,7 @@ const (
 	ExitTerm     = 143
 )
 
-// Error is an error that ends the process: what went wrong, what to do about
-// it, and the exit code.
+// Error is an error that ends the process: what went wrong, what to do about it, and the exit code.
 type Error struct {
 	Exit    int
 	Code    string // stable, for --json
@@ -94,9 +97,7 @@ type RefusedError struct {
 	Source []byte // the manifest's text, for code frames
 }
 
-func (r *RefusedError) Error() string {
-	return fmt.Sprintf("%s was refused", r.Report.File)
-}
+func (r *RefusedError) Error() string { return r.Report.File + " was refused" }
 
 // StatusError passes on the exit code of another program, which has said what there is to say.
 type StatusError int
@@ -107,3 +108,41 @@ func (s StatusError) Error() string { return fmt.Sprintf("exit status %d", int(s
 type SignalError struct{ Signal os.Signal }
 
 func (s SignalError) Error() string { return fmt.Sprintf("stopped by %v", s.Signal) }
+
+// Detail holds the further fields of a refusal by a service.
+type Detail struct {
+	Tool        string          `json:"tool,omitempty"`
+	Path        string          `json:"path,omitempty"`
+	Instruction string          `json:"instruction,omitempty"`
+	Issues      []toolapi.Issue `json:"issues,omitempty"`
+	Workspaces  []string        `json:"workspaces,omitempty"`
+	Sites       []SiteChoice    `json:"sites,omitempty"`
+	RequestID   string          `json:"request_id,omitempty"`
+	Status      int             `json:"http_status,omitempty"`
+	RetryAfter  int             `json:"retry_after_seconds,omitempty"`
+
+	// Of a proposal that waits for a person:
+	State          string `json:"state,omitempty"`
+	ConfirmationID string `json:"confirmation_id,omitempty"`
+	Summary        string `json:"request_summary,omitempty"`
+	Expires        string `json:"expires_at,omitempty"`
+	Confirm        string `json:"confirm,omitempty"`           // the command that confirms it here
+	Elsewhere      string `json:"confirm_elsewhere,omitempty"` // and on another machine
+}
+
+// SiteChoice is a site that could have been meant.
+type SiteChoice struct {
+	SiteID   string `json:"site_id"`
+	Name     string `json:"name"`
+	Hostname string `json:"hostname"`
+}
+
+// Refuse returns the error of files of the site in dir that were refused, with paths relative to the working directory.
+func Refuse(work userfile.WorkDir, dir string, diags diagnostic.List) error {
+	path := filepath.Join(dir, manifest.FileName)
+	src, _ := userfile.ReadSource(path)
+	if !diagnostic.Locate(src, diags) {
+		src = nil // no diagnostic is about the manifest
+	}
+	return &RefusedError{Report: diagnostic.NewReport(work.Rel(path), diags), Source: src}
+}

@@ -1,6 +1,7 @@
 // Package jsonshape makes JSON Schemas (draft 2020-12) of what commands print with --json.
 //
-// In go Go types and tools of the contract; out come schemas, and errors of types that have none. All of it is safe for concurrent use.
+// In go Go types and tools of the contract; out come schemas, and errors of types that have none. All of it is safe for
+// concurrent use.
 //
 // It never knows which command prints what.
 package jsonshape
@@ -31,8 +32,7 @@ func Of[T any]() (*jsonschema.Schema, error) {
 	}})
 }
 
-// ToolResult is the schema of what a tool of the service answers, which is printed as
-// it came.
+// ToolResult is the schema of the result of a tool of the service, which is printed as it came.
 func ToolResult(tool *toolapi.Tool) Shape {
 	return func() (*jsonschema.Schema, error) {
 		s := new(jsonschema.Schema)

@@ -6,13 +6,20 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // sqlitePage is SQLite's default page size in bytes.
@@ -100,4 +107,18 @@ func OpenUnsynced(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// Migrator returns the migrator of an open database of the site in dir. The rest of o is the caller's.
+func (s *State) Migrator(db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
+	o.Dir, o.Tables, o.Word = m.Bindings.Database.Migrations, m.Bindings.Database.Tables, wording.ShellWord
+	o.UndoDir = filepath.Join(s.Dir, statefolder.UndoFolder)
+	if m.Bindings.Submissions != "" {
+		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)
+	}
+	var files fs.FS
+	if m.Bindings.Database.Migrations != "" {
+		files = os.DirFS(dir)
+	}
+	return migrate.New(db, files, o)
 }

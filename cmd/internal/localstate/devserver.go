@@ -40,7 +40,7 @@ func (r DevServer) Port() string {
 func (s *State) LockDev() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.Dir, statefolder.DevLock))
 	ok, err := lock.TryLock()
-	for range devLockTries { // who looks whether somebody runs holds it for a moment
+	for range 3 { // a process that looks whether one runs holds the lock for a moment
 		if ok || err != nil {
 			break
 		}
@@ -51,25 +51,18 @@ func (s *State) LockDev() (unlock func(), err error) {
 		return nil, s.WriteError(err)
 	}
 	if !ok {
-		return nil, failure.Resource("already-running", s.whoRuns(), "use that one, stop it, or give this one its own --state-dir", nil)
+		message := "another pages dev uses the state folder " + wording.QuotePath(s.Dir)
+		if r, ok := s.Announced(); ok {
+			message += fmt.Sprintf(": process %d at %s", r.PID, r.URL)
+		}
+		return nil, failure.Resource("already-running", message, "use that one, stop it, or give this one its own --state-dir", nil)
 	}
-	_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile)) // of one that was killed: nobody is asked there
+	_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile)) // of one that was killed
 	return func() {
 		// The lock ends with the process in any case.
 		_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile))
 		_ = lock.Unlock()
 	}, nil
-}
-
-// devLockTries is how often a lock that is held is tried again.
-const devLockTries = 3
-
-func (s *State) whoRuns() string {
-	r, ok := s.Announced()
-	if !ok {
-		return fmt.Sprintf("another pages dev uses the state folder %s", wording.QuotePath(s.Dir))
-	}
-	return fmt.Sprintf("another pages dev uses the state folder %s: process %d at %s", wording.QuotePath(s.Dir), r.PID, r.URL)
 }
 
 // Announce writes the record of this server, for a second dev server's error message and for commands that call it.
@@ -122,14 +115,14 @@ func (s *State) FlushLog(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushPatience)
 	defer cancel()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+FlushPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+FlushPath, nil)
 	if err != nil {
 		return
 	}
-	ask.Header.Set("Authorization", "Bearer "+r.Token)
-	ask.Header.Set("Content-Type", "application/json")
-	if answer, err := direct.Do(ask); err == nil {
-		_ = answer.Body.Close() // nothing in it is read
+	req.Header.Set("Authorization", "Bearer "+r.Token)
+	req.Header.Set("Content-Type", "application/json")
+	if res, err := direct.Do(req); err == nil {
+		_ = res.Body.Close()
 	}
 }
 

@@ -21,13 +21,13 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file says which folder may be a site's state folder. A site may come from anybody, and --state-dir may be
-// mistyped: what is no state folder is refused before anything is read or written.
+// This file decides which folder may be a site's state folder. A site may come from anybody, and --state-dir may be
+// mistyped: any other folder is refused before anything is read or written.
 //
-// A link is its user's own choice where the user named it, as one to another disk. One that lies in the site, or in
-// the checkout that the site is in, came with it, and is refused: it would have one site's Worker, or a reset, at
-// whatever it leads to. A folder that another site uses is not told from one's own: a note of whose it is would be wrong
-// once a project is moved or copied, and --state-dir shares state on purpose.
+// A link that the user named is the user's choice. One in the site, or in the checkout that the site is in, came with it
+// and is refused: it would let the site's Worker, or a reset, at whatever it leads to. A folder that another site uses is
+// not told from one's own: a note of its owner would be wrong once a project is moved or copied, and --state-dir shares
+// state on purpose.
 
 // PagesFolder is the folder beside the manifest in which pages writes.
 const PagesFolder = ".pages"
@@ -69,17 +69,14 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 	}
 	if link != "" {
 		return nil, failure.Resource("state-linked",
-			fmt.Sprintf(
-				"%s is a link, which what belongs into the state folder would be written through: it leads to %s",
-				wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link)),
-			),
+			fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through: it leads to %s",
+				wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link))),
 			"remove it, or name the folder itself with "+flag, nil)
 	}
 	return s, nil
 }
 
-// checkPlace refuses a folder of the site's own as the state folder. Of a manifest that cannot be read nothing is
-// known but where it lies.
+// checkPlace refuses a folder of the site's own as the state folder.
 func (l Locator) checkPlace(dir, folder, flag string) error {
 	refuse := func(what string) error {
 		f := failure.Usage("the folder of %s, %s, is %s", flag, wording.QuotePath(RealPath(l.WorkDir, folder)), what)
@@ -157,30 +154,22 @@ func (s *State) Check() error {
 		if err := s.newer(); err != nil {
 			return err
 		}
+		names := wording.QuoteAll(found.Foreign)
+		if found.More {
+			names += " and more"
+		}
 		return failure.Resource("state-foreign",
-			fmt.Sprintf(
-				"%s is no state folder of pages, and nothing in it was touched: it holds %s",
-				wording.QuotePath(statefolder.Real(s.Dir)), foreignNames(found),
-			),
+			fmt.Sprintf("%s is no state folder of pages, and nothing in it was touched: it holds %s",
+				wording.QuotePath(statefolder.Real(s.Dir)), names),
 			"give a folder that is empty, or that pages made, with --state-dir; or move out of it what is not the state's", nil)
 	case len(found.Links) > 0:
 		return failure.Resource("state-linked",
-			fmt.Sprintf(
-				"%s is a link, which what belongs into the state folder would be written through",
-				wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0]))),
-			),
+			fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through",
+				wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0])))),
 			"remove it, or give another folder with --state-dir", nil)
 	}
 	s.judged = true
 	return nil
-}
-
-func foreignNames(found statefolder.Report) string {
-	names := wording.QuoteAll(found.Foreign)
-	if found.More {
-		names += " and more"
-	}
-	return names
 }
 
 // newer is the error of a folder whose names are unknown here because a newer pages has written them; nil for any
@@ -214,10 +203,8 @@ func InPagesFolder(dir string, names ...string) (string, error) {
 	}
 	if link != "" {
 		return "", failure.Resource("pages-linked",
-			fmt.Sprintf(
-				"%s is a link, which leads what pages keeps beside the manifest to %s", wording.QuotePath(link),
-				wording.QuotePath(statefolder.Real(link)),
-			),
+			fmt.Sprintf("%s is a link, which leads what pages keeps beside the manifest to %s",
+				wording.QuotePath(link), wording.QuotePath(statefolder.Real(link))),
 			"remove it; a state folder elsewhere is named with --state-dir, and an output with --outdir", nil)
 	}
 	return target, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// FormFiles keeps what visitors send with forms in a bucket of its own, which is opened
-// with the first file. It implements site.Files.
+// FormFiles keeps what visitors send with forms in a bucket of its own, which is opened with the first file. It implements
+// site.Files.
 type FormFiles struct {
 	open func(context.Context) (*r2.Bucket, error)
 }

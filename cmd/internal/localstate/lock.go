@@ -18,10 +18,9 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file keeps those who use the state apart from those who replace it. Every
-// command that opens a database holds the state lock shared; `pages state load`
-// and `reset` hold it alone, and dev.lock besides. A replacement that was killed
-// is finished, or forgotten, by whoever comes next, before a database is opened.
+// Every command that opens a database holds the state lock shared; `pages state load` and `reset`, which replace the state,
+// hold it alone, and dev.lock besides. The next command finishes or drops a replacement that was killed, before it opens a
+// database.
 
 const (
 	// LockPoll is how often a lock is tried for.
@@ -46,11 +45,11 @@ func (s *State) Lock() error {
 			s.held = lock
 			return nil
 		}
-		// Only one may settle; the others wait, and then see that it is done.
+		// One process finishes the replacement; the others wait, and then see that it is done.
 		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock)); err != nil {
 			return errors.Join(err, lock.Close())
 		}
-		if err := errors.Join(s.settle(), lock.Unlock()); err != nil {
+		if err := errors.Join(s.finishReplacement(), lock.Unlock()); err != nil {
 			return err
 		}
 	}
@@ -88,11 +87,10 @@ func (s *State) LockMigrations(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, statefolder.MigrateLock)
 }
 
-// WrittenFile is the file that changes when a command migrated the database or wrote to it: a dev
-// server whose migration failed watches it and tries again. No database lies in its folder: macOS and the BSDs watch a file by
-// opening all that lies beside it, and to close a file again ends every lock that the process has on
-// it (fcntl(2)), those of its databases' connections too. Another process would then take itself for
-// the last one, and remove the log that this one goes on writing to.
+// WrittenFile is the file that changes when a command migrated the database or wrote to it: a dev server whose migration
+// failed watches it and tries again. No database lies in its folder: macOS and the BSDs watch a file by opening all files
+// beside it, and closing a file ends every lock that the process has on it (fcntl(2)), those of database connections too.
+// Another process would then take itself for the last one, and remove the log that this one writes to.
 func (s *State) WrittenFile() string { return filepath.Join(s.Dir, statefolder.ToldFolder, "migrated") }
 
 // NotifyWritten changes that file. A failure is ignored: the next save of a source has the same effect.
@@ -124,13 +122,12 @@ func (s *State) wait(try func() (bool, error)) error {
 		}
 		<-ticker.C
 	}
-	return failure.Resource(
-		"state-in-use", fmt.Sprintf("another command uses the state folder %s", wording.QuotePath(s.Dir)),
-		"run this again when it is done", nil,
-	)
+	return failure.Resource("state-in-use", "another command uses the state folder "+wording.QuotePath(s.Dir),
+		"run this again when it is done", nil)
 }
 
-func (s *State) settle() (err error) {
+// finishReplacement ends a load or a reset that was cut short.
+func (s *State) finishReplacement() (err error) {
 	store, err := snapshot.Open(s.Dir, snapshot.Options{})
 	if err != nil {
 		return s.WriteError(err)
@@ -168,4 +165,27 @@ func lockHeld(path string) bool {
 	}
 	_ = lock.Unlock() // ends with the process in any case
 	return false
+}
+
+// LockAlone locks the state exclusively, so that it can be replaced.
+func (s *State) LockAlone() (unlock func(), err error) {
+	if !s.marked { // the names of its files are those of a state's by chance
+		return nil, failure.Resource("state-foreign",
+			wording.QuotePath(statefolder.Real(s.Dir))+" may be no state folder: it holds files of the names of a state's, and pages has "+
+				"never run on it",
+			"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
+	}
+	unlockDev, err := s.LockDev()
+	if err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.Dir, statefolder.StateLock))
+	if err := s.wait(lock.TryLock); err != nil {
+		unlockDev()
+		return nil, err
+	}
+	return func() {
+		_ = lock.Unlock() // ends with the process in any case
+		unlockDev()
+	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,11 +19,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images"
 	"github.com/pages-toolchain/pages/runtime/binding/kv"
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
-// Stores are what the bindings of a site keep things in. Each is opened when a
-// manifest first asks for it, and stays open until the state is closed. The
-// bucket and the namespace are safe for concurrent use.
+// Stores hold the data of a site's bindings. Each is opened when a manifest first asks for it, and stays open until the
+// state is closed. The bucket and the namespace are safe for concurrent use.
 type Stores struct {
 	o             StoresOptions
 	opening       sync.Mutex // of what is below, and of what the state keeps open
@@ -38,14 +39,14 @@ type StoresOptions struct {
 	State         *State
 	ProjectFolder string // folder of the project database; "" for the state folder
 	Images        *images.Queue
-	Failed        func(error) // hears what writes failed with; nil for nobody
+	Failed        func(error) // is called with the errors of writes; may be nil
 	Now           func() time.Time
 }
 
 // NewStores returns the stores of a state. Close them before the state.
 func NewStores(o StoresOptions) *Stores { return &Stores{o: o} }
 
-// Bindings is what env holds for the manifest.
+// Bindings returns what env holds for the manifest.
 func (s *Stores) Bindings(
 	ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler,
 ) (*binding.Set, error) {
@@ -59,11 +60,19 @@ func (s *Stores) Bindings(
 	if err := s.addProject(ctx, m, set); err != nil {
 		return nil, err
 	}
-	if err := s.addKV(ctx, m, set); err != nil {
-		return nil, err
+	if m.Bindings.KV != nil {
+		namespace, err := s.OpenKV(ctx)
+		if err != nil {
+			return nil, err
+		}
+		set.KV[m.Bindings.KV.Name] = namespace
 	}
-	if err := s.addBucket(ctx, m, set); err != nil {
-		return nil, err
+	if m.Bindings.Storage != nil {
+		bucket, err := s.OpenBucket(ctx)
+		if err != nil {
+			return nil, err
+		}
+		set.R2[m.Bindings.Storage.Name] = bucket
 	}
 	if m.Bindings.Images {
 		set.Images[manifest.ImagesName] = images.New(images.Options{Queue: s.o.Images})
@@ -109,15 +118,6 @@ func (s *Stores) database(db *sql.DB, readOnly bool) *d1.Database {
 	return d1.New(db, d1.Options{ReadOnly: readOnly, Now: s.o.Now, Failed: s.o.Failed})
 }
 
-func (s *Stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
-	if m.Bindings.KV == nil {
-		return nil
-	}
-	namespace, err := s.OpenKV(ctx)
-	set.KV[m.Bindings.KV.Name] = namespace
-	return err
-}
-
 // OpenKV returns the namespace.
 func (s *Stores) OpenKV(ctx context.Context) (*kv.Namespace, error) {
 	s.opening.Lock()
@@ -133,15 +133,6 @@ func (s *Stores) OpenKV(ctx context.Context) (*kv.Namespace, error) {
 		s.kv.Failed = s.o.Failed
 	}
 	return s.kv, nil
-}
-
-func (s *Stores) addBucket(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
-	if m.Bindings.Storage == nil {
-		return nil
-	}
-	bucket, err := s.OpenBucket(ctx)
-	set.R2[m.Bindings.Storage.Name] = bucket
-	return err
 }
 
 // OpenBucket returns the bucket.
@@ -184,4 +175,13 @@ func (s *Stores) Close() error {
 		errs = append(errs, root.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// NewCaches returns the caches (caches.default, caches.open) of the site whose state is in dir. They outlive its Workers.
+// The database is opened when a Worker first uses a cache: most never do. Its commits reach the disk in their own time,
+// since a cache promises nothing.
+func NewCaches(dir string, logger *slog.Logger) *cache.Store {
+	return cache.New(cache.Options{Logger: logger, Open: func(ctx context.Context) (*sql.DB, error) {
+		return OpenUnsynced(ctx, filepath.Join(dir, statefolder.CacheFile))
+	}})
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file knows what wrangler, Netlify CLI, Vercel CLI and the Firebase CLI call
-// what is done here by another name: whoever types it out of habit is told the name.
-
-// OtherCommands are their commands, each with the names here that it may mean. The
-// first of them that the command before it has is meant.
+// OtherCommands are commands of wrangler, Netlify CLI, Vercel CLI and the Firebase CLI, each with the names here that it may
+// mean. The first of them that the command before it has is meant.
 var OtherCommands = map[string][]string{
 	"add":             {"set", "connect"},
 	"approve":         {"confirm"},
@@ -61,8 +58,7 @@ var OtherCommands = map[string][]string{
 	"versions":        {"revisions"},
 }
 
-// OtherFlags are flags of their commands, by what those are called here, each with
-// what to do instead.
+// OtherFlags are flags of their commands, by the names of those here, each with what to do instead.
 var OtherFlags = map[string]map[string]string{
 	"build": {
 		"e":     oneEnvironment,
@@ -123,8 +119,7 @@ const (
 		"tunnel say, with the site alone: pages help members"
 )
 
-// MeantCommand is the command line that a word below cmd, which is no command, was
-// most likely meant to begin; "" for none.
+// MeantCommand is the command line that a word below cmd, which is no command, was most likely meant to begin; "" for none.
 func MeantCommand(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {
@@ -146,8 +141,7 @@ func MeantCommand(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// meantFlag is what to do instead of giving a flag that cmd does not have, "" where
-// nothing is known.
+// meantFlag says what to do instead of giving a flag that cmd does not have, "" for nothing.
 func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	name := unknown.GetSpecifiedName()
 	if instead := OtherFlags[cmd.Name()][name]; instead != "" {
@@ -156,7 +150,9 @@ func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return ""
 	}
-	if near := nearFlag(cmd, name); near != "" {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := wording.Nearest(name, names); near != "" {
 		return "did you mean --" + near + "?"
 	}
 	return ""

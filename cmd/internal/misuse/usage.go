@@ -1,7 +1,7 @@
 // Package misuse says what is wrong with a command line that reached no command, and what was probably meant.
 //
-// In go cobra's commands and errors; out come *failure.Error with a fix, also for the words of other tools for what is done here by
-// another name. It keeps no state. It never runs a command.
+// In go cobra's commands and errors; out come *failure.Error with a fix, also for the words of other tools for what is done
+// here by another name. It keeps no state. It never runs a command.
 package misuse
 
 import (
@@ -18,14 +18,15 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file says what is wrong with a command line that reached no command, and
-// what was probably meant.
-
 // Explain is the error of a command line that cmd was found in.
 func Explain(cmd *cobra.Command, err error) *failure.Error {
 	line := wording.FirstLine(err.Error())
 	if m := argumentCount.FindStringSubmatch(line); m != nil {
-		f := failure.Usage("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
+		got := m[4]
+		if got == "0" {
+			got = "none"
+		}
+		f := failure.Usage("%q takes %s, and got %s", cmd.CommandPath(), expectedArguments(m), got)
 		f.Fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 			if meant := MeantCommand(cmd, args[0]); meant != "" {
@@ -63,7 +64,8 @@ var argumentCount = regexp.MustCompile(
 	`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`,
 )
 
-func expected(m []string) string {
+// expectedArguments says how many arguments a command takes.
+func expectedArguments(m []string) string {
 	n, _ := strconv.Atoi(m[3]) // it matched digits
 	switch {
 	case m[2] != "":
@@ -74,13 +76,6 @@ func expected(m []string) string {
 		return "at least " + wording.Count(n, "argument")
 	}
 	return wording.Count(n, "argument")
-}
-
-func got(n string) string {
-	if n == "0" {
-		return "none"
-	}
-	return n
 }
 
 // FlagMisuse is the error of a flag that cmd does not take as it is.
@@ -107,11 +102,4 @@ func BadValue(where string, err *pflag.InvalidValueError) *failure.Error {
 		is = "a number"
 	}
 	return failure.Usage("%s is %q; it is %s", where, err.GetValue(), is)
-}
-
-// nearFlag is the flag of cmd that name was most likely meant to be, "" for none.
-func nearFlag(cmd *cobra.Command, name string) string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return wording.Nearest(name, names)
 }

@@ -41,7 +41,7 @@ func WriteTable(out io.Writer, l site.Listing, m *manifest.Manifest) error {
 	return w.Flush()
 }
 
-// staticFiles is where files that answer lie.
+// staticFiles says where the static files lie.
 func staticFiles(m *manifest.Manifest) string {
 	if filepath.Clean(m.Assets) == "." { // none, or the site's own
 		return "static files"

@@ -1,17 +1,22 @@
 // Package routing tells people which routes a site has, and what one request meets.
 //
-// In go the site's folder, or a question in words; out come a table, an explanation, and the errors of a manifest or of static files
-// that were refused. No code is run and nothing is compiled. A Site is for one goroutine.
+// In go the site's folder, or a question in words; out come a table, an explanation, and the errors of a manifest or of
+// static files that were refused. No code is run and nothing is compiled. A Site is for one goroutine.
 //
 // It never decides what a route means: package site does, for the dev server too.
 package routing
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -23,8 +28,8 @@ type Site struct {
 	unsure   map[string]bool // files that are no assets if the Worker imports them
 }
 
-// Load reads what decides the routes of the site that args name: the manifest and the names of the static files. rules is a choice
-// of project.EdgeRules.
+// Load reads what decides the routes of the site that args name: the manifest and the names of the static files. rules is a
+// choice of project.EdgeRules.
 func Load(ctx context.Context, sites *project.Sites, args []string, rules string) (*Site, error) {
 	dir, m, err := sites.LoadSite(args)
 	if err != nil {
@@ -61,4 +66,49 @@ func (s *Site) Explain(q Question, who site.Visitor) site.Explanation {
 		e.Why = append(e.Why, e.File+" is no static file if the Worker imports it: only a build can tell")
 	}
 	return e
+}
+
+// Question is a request to explain, and the site it is for.
+type Question struct {
+	Method, Target string
+	Dir            []string // none or one
+}
+
+// ReadQuestion tells the arguments of `pages routes explain` apart: the first that looks like a target is the target; a method
+// comes before it, or is named as HTTP names it; a folder comes after.
+func ReadQuestion(args []string) (Question, error) {
+	at := slices.IndexFunc(args, func(arg string) bool {
+		lower := strings.ToLower(arg)
+		return strings.HasPrefix(arg, "/") || strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+	})
+	isMethod := func(arg string) bool { // wherever it stands
+		return slices.Contains([]string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+			http.MethodOptions, http.MethodTrace, http.MethodConnect,
+		}, arg)
+	}
+	switch {
+	case len(args) == 0:
+		return Question{}, failure.Usage("no path is given; write: pages routes explain GET /path")
+	case at < 0:
+		return Question{}, failure.Usage("%s: a path starts with \"/\", a URL with http:// or https://", wording.QuoteAll(args))
+	}
+	q := Question{Method: http.MethodGet, Target: args[at]}
+	given := false
+	for i, arg := range args {
+		switch {
+		case i == at:
+		case !given && (i < at && isWord(arg) || isMethod(arg)):
+			q.Method, given = strings.ToUpper(arg), true
+		case i > at && q.Dir == nil:
+			q.Dir = []string{arg}
+		default:
+			return Question{}, failure.Usage("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
+		}
+	}
+	return q, nil
+}
+
+func isWord(arg string) bool {
+	return arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 }

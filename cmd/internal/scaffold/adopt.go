@@ -21,8 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// detect finds what is there: a site, a project of wrangler's, or what another
-// tool built.
+// detect looks for a site, a project of wrangler's, or the output of another tool in the folder.
 func (s *site) detect(ctx context.Context) error {
 	if userfile.IsFile(filepath.Join(s.dir, manifest.FileName)) {
 		s.adopted = manifest.FileName
@@ -35,10 +34,8 @@ func (s *site) detect(ctx context.Context) error {
 	}
 	s.secretFile = cmp.Or(s.secretFile, localsecrets.DefaultFile)
 	example, asked := localsecrets.Examples(s.dir)
-	names := slices.Sorted(maps.Keys(s.stored))
-	wanted := slices.Concat(names, asked)
-	slices.Sort(wanted)
-	translated, err := wrangler.Translate(fsys, wanted...)
+	names := slices.Collect(maps.Keys(s.stored))
+	translated, err := wrangler.Translate(fsys, slices.Sorted(slices.Values(slices.Concat(names, asked)))...)
 	built, isBuilt := starter.FindBuilt(fsys)
 	var m manifest.Manifest
 	switch {
@@ -84,7 +81,7 @@ func (s *site) detect(ctx context.Context) error {
 	return err
 }
 
-// adoptBuilt says what a built site needs that its files do not, for what another host was told.
+// adoptBuilt notes the settings for another host that have no counterpart here.
 func (s *site) adoptBuilt(m *manifest.Manifest, project fs.FS) {
 	app, source, ok := starter.FindApp(project, m.Assets)
 	ok = ok && m.Entry == ""
@@ -103,14 +100,14 @@ func (s *site) adoptBuilt(m *manifest.Manifest, project fs.FS) {
 	}
 }
 
-// serveApp puts the Worker in front that answers the views of an app of one page.
+// serveApp adds the Worker that answers the views of a single-page app.
 func (s *site) serveApp(m *manifest.Manifest, app starter.App) {
 	app.Worker = m.Entry
 	s.files = append(s.files, app.File())
 	m.Entry = starter.SinglePageWorker
 }
 
-// appNote says what became of an app of one page, by the file that it was known by.
+// appNote says what became of a single-page app, by the file that it was known by.
 func appNote(source string) string {
 	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
 	switch path.Ext(source) {

@@ -1,3 +1,8 @@
+// Package scaffold begins sites: it makes a folder a site from a template or around what is there, and sets up editors.
+//
+// In go a folder, a terminal to ask and to print on, and Options; out come files and a report of them. All that is in the way
+// is found before the first file is written, and no file that exists is written over. An error is a *failure.Error or a
+// *failure.RefusedError. It knows no flags, and runs nothing.
 package scaffold
 
 import (
@@ -5,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
@@ -16,8 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// Init begins or adopts a site, and prints what was written. What is in the way is found before the first file is
-// written.
+// Init begins or adopts a site, and prints what was written. What is in the way is found before the first file is written.
 func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	dir := o.Dir
 	s := &site{Options: o, term: t, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
@@ -102,20 +107,87 @@ func (s *site) choose(ctx context.Context) error {
 
 // parse reads the manifest that the site has or gets.
 func (s *site) parse() error {
-	if s.manifest == nil {
-		m, report, source := s.Load(s.dir)
-		if m == nil {
-			return &failure.RefusedError{Report: report, Source: source}
-		}
-		s.parsed = m
-		return nil
+	var report diagnostic.Report
+	source := s.manifest
+	if source == nil {
+		s.parsed, report, source = s.Load(s.dir)
+	} else {
+		var diags diagnostic.List
+		s.parsed, diags = manifest.Parse(manifest.FileName, source)
+		report = diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags)
 	}
-	m, diags := manifest.Parse(manifest.FileName, s.manifest)
-	if m == nil { // what was read says what no manifest may
-		return &failure.RefusedError{
-			Report: diagnostic.NewReport(s.term.Shown(filepath.Join(s.dir, manifest.FileName)), diags), Source: s.manifest,
-		}
+	if s.parsed == nil {
+		return &failure.RefusedError{Report: report, Source: source}
 	}
-	s.parsed = m
 	return nil
+}
+
+// TemplateNames lists the templates.
+func TemplateNames() (names []string) {
+	for _, t := range starter.Templates() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// TemplateHelp returns a line for each template, for the command's help.
+func TemplateHelp() string {
+	var b strings.Builder
+	for _, t := range starter.Templates() {
+		fmt.Fprintf(&b, "  %-10s %s\n", t.Name, t.About)
+	}
+	return b.String()
+}
+
+// ask asks what to begin with and for which editors.
+func (s *site) ask(ctx context.Context) error {
+	if s.adopted != "" {
+		what := "Adopt " + s.adopted + "?"
+		if s.adopted == manifest.FileName {
+			what = "Add what is missing to the site that is here?"
+		}
+		answer, err := s.term.Choose(ctx, what, []string{"yes", "no"}, 0)
+		if err != nil {
+			return err
+		}
+		if answer == 0 {
+			return s.askEditors(ctx)
+		}
+		if s.adopted == manifest.FileName {
+			return &failure.Error{Exit: failure.ExitRefused, Code: "declined", Message: "nothing was written"}
+		}
+	}
+	if s.adopted == "" && s.buildCommand() != "" {
+		unbuilt := s.needsBuild()
+		answer, err := s.term.Choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
+		if err != nil {
+			return err
+		}
+		if answer == 0 {
+			return unbuilt
+		}
+	}
+	templates := starter.Templates()
+	lines := make([]string, len(templates))
+	for i, t := range templates {
+		lines[i] = fmt.Sprintf("%-10s %s", t.Name, t.About)
+	}
+	n, err := s.term.Choose(ctx, "What shall the site begin with?", lines, 0)
+	if err != nil {
+		return err
+	}
+	s.begin(templates[n])
+	return s.askEditors(ctx)
+}
+
+func (s *site) askEditors(ctx context.Context) error {
+	if len(s.Editors) > 0 {
+		return s.chooseEditors(s.Editors)
+	}
+	choices := slices.Concat(EditorNames(), []string{"none"})
+	n, err := s.term.Choose(ctx, "Which editor shall be set up?", choices, 0)
+	if err != nil {
+		return err
+	}
+	return s.chooseEditors(choices[n : n+1])
 }

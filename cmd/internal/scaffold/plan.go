@@ -2,10 +2,12 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
@@ -25,9 +28,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// planOwn is what the site's own files become. A file of the template's pages
-// and code that is there already is in the way; of all others, the one that is
-// there stays.
+// planOwn plans the site's own files. An existing file in the place of the template's pages and code is in the way; any other
+// existing file stays.
 func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) {
 	files := slices.Clone(s.files)
 	if s.manifest != nil {
@@ -59,8 +61,7 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 	return planned, nil
 }
 
-// isContent reports whether a file of a template is what the site is, and not
-// what helps to work on it.
+// isContent reports whether a file of a template is what the site is, and not what helps to work on it.
 func isContent(name string) bool {
 	dir, _, _ := strings.Cut(name, "/")
 	return dir == "public" || dir == "src" || dir == "migrations"
@@ -100,9 +101,7 @@ func (s *site) extras() []starter.File {
 	return files
 }
 
-const keptFile = "it was there before"
-
-// planFile is what one file becomes: new, or as it was.
+// planFile plans one file: new, or as it was.
 func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.File, error) {
 	planned, err := p.Read(f.Path)
 	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
@@ -115,7 +114,7 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 	if err != nil {
 		return nil, s.unwritable(p.Dir, err)
 	}
-	planned.After, planned.Reason = f.Text, keptFile
+	planned.After, planned.Reason = f.Text, "it was there before"
 	switch {
 	case f.Path == ".gitignore":
 		planned.After = starter.Ignore(planned.Before)
@@ -129,8 +128,8 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 	return planned, nil
 }
 
-// planAround is what becomes of the files at the root of the checkout.
-func (s *site) planAround(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
+// planCheckout plans the files at the root of the checkout.
+func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
 	w := starter.Workflow{
 		Name: s.name, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(),
 		Packager: packager.Of(s.dir),
@@ -175,4 +174,96 @@ func (s *site) hasPackages() bool {
 	}
 	var list struct{ Dependencies, DevDependencies map[string]any }
 	return json.Unmarshal(text, &list) == nil && len(list.Dependencies)+len(list.DevDependencies) > 0
+}
+
+// planned are files of one folder, planned and then written.
+type planned struct {
+	in    *projectfile.Folder
+	files []*projectfile.File
+}
+
+// write writes the files that change.
+func (p planned) write(t *terminal.Terminal) error {
+	for _, f := range p.files {
+		if err := f.Write(p.in); err != nil {
+			return failure.Resource("editor-unwritable", fmt.Sprintf("%s cannot be written", t.Shown(p.in.Path(f.Name))),
+				"make it and its folder writable, or name another folder: pages init DIR", err)
+		}
+	}
+	return nil
+}
+
+// WrittenFile is a file that was written, or left, as --json has it.
+type WrittenFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action"` // created, changed or unchanged
+}
+
+func (p planned) written(t *terminal.Terminal) []WrittenFile {
+	list := make([]WrittenFile, len(p.files))
+	for i, f := range p.files {
+		list[i] = WrittenFile{filepath.ToSlash(t.Shown(p.in.Path(f.Name))), f.Action()}
+	}
+	return list
+}
+
+// print lists the files on stdout.
+func (p planned) print(t *terminal.Terminal) {
+	for i, w := range p.written(t) {
+		if w.Action == projectfile.Unchanged {
+			fmt.Fprintf(t.Stdout, "unchanged %s: %s\n", w.Path, p.files[i].Reason)
+			continue
+		}
+		fmt.Fprintf(t.Stdout, "wrote %s\n", w.Path)
+	}
+}
+
+// printNotes prints what editors need besides their files.
+func (p planned) printNotes(t *terminal.Terminal) {
+	for _, f := range p.files {
+		if f.Note != "" && f.Action() != projectfile.Unchanged {
+			t.Progress("%s", f.Note)
+		}
+	}
+}
+
+// write plans and writes the site's files and, at the root of its checkout, the workflow and the editors' files.
+func (s *site) write() (err error) {
+	_, err = os.Stat(s.dir)
+	made := errors.Is(err, fs.ErrNotExist) // any other fault is reported when the folder is opened
+	if made {
+		if err := os.MkdirAll(s.dir, 0o755); err != nil {
+			return s.unwritable(s.dir, err)
+		}
+	}
+	defer func() {
+		if err != nil && made {
+			_ = os.Remove(s.dir) // fails once there is something in it
+		}
+	}()
+	folder, err := projectfile.Open(s.dir)
+	if err != nil {
+		return s.unwritable(s.dir, err)
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	root := cmp.Or(packager.Checkout(s.dir), s.dir)
+	top, err := projectfile.Open(root)
+	if err != nil {
+		return s.unwritable(root, err)
+	}
+	defer func() { err = errors.Join(err, top.Close()) }()
+
+	ownFiles, err := s.planOwn(folder)
+	if err != nil {
+		return err
+	}
+	topFiles, err := s.planCheckout(folder, top)
+	if err != nil {
+		return err
+	}
+	own, around := planned{folder, ownFiles}, planned{top, topFiles}
+	if err := errors.Join(own.write(s.term), around.write(s.term)); err != nil {
+		return err
+	}
+	return s.finish(own, around)
 }

@@ -22,8 +22,7 @@ type Document struct {
 	Next     []string        `json:"next"`  // commands
 }
 
-// finish says what was written and what comes next, and checks the site as pages
-// validate would.
+// finish says what was written and what comes next, and checks the site as pages validate would.
 func (s *site) finish(own, around planned) error {
 	m, report, source := s.Load(s.dir)
 	if s.term.JSON {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,15 +14,12 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// This file takes a Worker's secrets out of what is told of it: what it logs, and why it
-// failed, while it is developed and when it is published. Only its answers are its own.
-
-// shortestSecret is how long a secret must be to be masked: shorter ones nobody can keep,
-// and words would lose their letters.
+// shortestSecret is the length in bytes from which a secret is masked: words would lose their letters by shorter ones.
 const shortestSecret = 4
 
-// MaskOf takes the values of secrets out of texts, also where a text holds them as JSON,
-// in an address, in base64 or hex, or one line of several. A name stands in their place.
+// MaskOf returns a replacer that takes the values of secrets out of what a Worker logs and fails with, also where a text holds
+// them as JSON, in an address, in base64 or hex, or one line of several. A name stands in their place. Responses are the
+// Worker's own.
 func MaskOf(secrets map[string]string) *strings.Replacer {
 	names := map[string]string{} // by form of the value
 	for name, value := range secrets {
@@ -31,23 +29,19 @@ func MaskOf(secrets map[string]string) *strings.Replacer {
 			}
 		}
 	}
-	var pairs []string
-	for form := range names {
-		pairs = append(pairs, form)
-	}
 	// The longest first: one secret may be part of another.
-	slices.SortFunc(pairs, func(a, b string) int { return len(b) - len(a) })
-	var all []string
-	for _, form := range pairs {
-		all = append(all, form, "[secret "+names[form]+"]")
+	forms := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, form := range forms {
+		pairs = append(pairs, form, "[secret "+names[form]+"]")
 	}
-	return strings.NewReplacer(all...)
+	return strings.NewReplacer(pairs...)
 }
 
-// inAddress are what encodeURIComponent writes otherwise than url.QueryEscape.
+// inAddress turns the output of url.QueryEscape into that of encodeURIComponent.
 var inAddress = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
-// formsOf are the ways in which a text may hold a value.
+// formsOf returns the forms in which a text may hold a value.
 func formsOf(value string) []string {
 	forms := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
 	forms = append(forms, value, url.QueryEscape(value), inAddress.Replace(url.QueryEscape(value)), url.PathEscape(value),
@@ -59,7 +53,7 @@ func formsOf(value string) []string {
 	return append(forms, inJSON, quotedJSON(inJSON), shown, strings.ReplaceAll(shown, "'", `\'`))
 }
 
-// quotedJSON is what stands between the quotes of a text in JSON.
+// quotedJSON returns the text between the quotes of a string in JSON.
 func quotedJSON(text string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -23,12 +23,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// DrainTime is how long requests may go on in a Worker that was replaced, and
-// then what the last of them left for waitUntil.
+// DrainTime is how long requests may go on in a Worker that was replaced, and then what the last of them left for waitUntil.
 const DrainTime = 30 * time.Second
 
-// Shared is a Worker that several revisions may use: it is closed after
-// the last of them.
+// Shared is a Worker that several revisions may use: it is closed after the last of them.
 type Shared struct {
 	Worker *pagesruntime.Worker
 	set    *binding.Set
@@ -43,7 +41,7 @@ type Shared struct {
 	overdue atomic.Pointer[time.Timer] // of one that was retired
 }
 
-// Options is what the manifest says of a Worker.
+// Options returns the options of a Worker that the manifest declares.
 func Options(m *manifest.Manifest) pagesruntime.WorkerOptions {
 	flags := m.Runtime.CompatibilityFlags
 	return pagesruntime.WorkerOptions{
@@ -80,8 +78,8 @@ func failureOf(f *pagesruntime.Error) site.Failure {
 	return failure
 }
 
-// Retire is for a Worker that another one takes over from: its WebSockets are
-// closed, and what is under way may go on for a bounded time.
+// Retire ends the use of a Worker that another one replaces: its WebSockets are closed, and requests under way may go on for
+// DrainTime.
 func (s *Shared) Retire() {
 	s.Worker.Retire()
 	s.overdue.Store(time.AfterFunc(DrainTime, func() { s.Close(0) }))
@@ -95,8 +93,7 @@ func (s *Shared) Release() {
 	}
 }
 
-// Close lets requests and what they left for waitUntil finish, for a bounded
-// time, and gives back what the Worker held.
+// Close lets requests and what they left for waitUntil finish, for wait at most, and frees what the Worker held.
 func (s *Shared) Close(wait time.Duration) {
 	s.closed.Do(func() {
 		if t := s.overdue.Load(); t != nil {

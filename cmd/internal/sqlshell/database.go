@@ -101,11 +101,13 @@ func Failure(err error, left string) error {
 	if e, ok := errors.AsType[*d1.SQLError](err); ok {
 		switch {
 		case e.Busy():
-			return failure.Resource("database-locked", "another process writes to the database", "run this again when it is done; "+left, err)
+			return failure.Resource("database-locked", "another process writes to the database",
+				"run this again when it is done; "+left, err)
 		case e.Full():
 			return failure.Resource("disk-full", "the disk is full", "free some; "+left, err)
 		case e.Damaged():
-			return failure.Resource("database-damaged", "the database is damaged", "load a snapshot, import a dump into a new one, or reset the state", err)
+			return failure.Resource("database-damaged", "the database is damaged",
+				"load a snapshot, import a dump into a new one, or reset the state", err)
 		}
 	}
 	e, ok := errors.AsType[*transfer.Error](err)

@@ -22,12 +22,8 @@ const pageSize = 4096
 func OpenInput(ctx context.Context, work userfile.WorkDir, file string) (io.ReadCloser, error) {
 	f, err := userfile.Open(ctx, work.Abs(file))
 	if err != nil && ctx.Err() == nil {
-		err = &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "unreadable",
-			Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(file), failure.Reason(err)),
-			Err:     err,
-		}
+		message := wording.QuotePath(file) + " cannot be read: " + failure.Reason(err)
+		err = &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: message, Err: err}
 	}
 	return f, err
 }
@@ -70,17 +66,13 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 	}
 	if !is {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "not-a-database", Message: fmt.Sprintf("%s is no SQLite database", wording.QuotePath(file)),
+			Exit: failure.ExitRefused, Code: "not-a-database", Message: wording.QuotePath(file) + " is no SQLite database",
 			Fix: "SQL is read with --format sql, CSV with --format csv",
 		}
 	}
 	refuse := func(reason, fix string) error {
-		return &failure.Error{
-			Exit:    failure.ExitRefused,
-			Code:    "database-refused",
-			Message: fmt.Sprintf("%s cannot become the database: %s", wording.QuotePath(file), reason),
-			Fix:     fix,
-		}
+		message := wording.QuotePath(file) + " cannot become the database: " + reason
+		return &failure.Error{Exit: failure.ExitRefused, Code: "database-refused", Message: message, Fix: fix}
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(work.Abs(file), "mode=ro"))
 	if err != nil {
@@ -94,13 +86,14 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 		db.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size),
 		db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict),
 	)
+	const recoverFix = "write what can be saved of it with sqlite3's .recover, and import that"
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return refuse("it is damaged: "+wording.FirstLine(err.Error()), "write what can be saved of it with sqlite3's .recover, and import that")
+		return refuse("it is damaged: "+wording.FirstLine(err.Error()), recoverFix)
 	case verdict != "ok":
-		return refuse("it is damaged: "+wording.FirstLine(verdict), "write what can be saved of it with sqlite3's .recover, and import that")
+		return refuse("it is damaged: "+wording.FirstLine(verdict), recoverFix)
 	case encoding != "UTF-8":
 		return refuse("its text is "+encoding, "write it with sqlite3's .dump, and import that")
 	case size != pageSize:

@@ -53,7 +53,7 @@ func New(db *Database, o Options) *Shell {
 
 var errQuit = errors.New("the shell was left")
 
-// Pipe runs what comes from a file or program.
+// Pipe runs the SQL that comes from a file or a program.
 func (s *Shell) Pipe(ctx context.Context) error {
 	r := bufio.NewReader(userfile.Interruptible(ctx, s.Stdin))
 	typed := &typed{name: "stdin", line: 1}
@@ -67,7 +67,10 @@ func (s *Shell) Pipe(ctx context.Context) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return s.rest(ctx, typed)
+			if strings.TrimSpace(typed.text) == "" {
+				return nil
+			}
+			return s.statements(ctx, typed, true) // the last one may lack its semicolon
 		}
 		if err != nil {
 			return err
@@ -75,15 +78,7 @@ func (s *Shell) Pipe(ctx context.Context) error {
 	}
 }
 
-// rest runs what stands at the end without a semicolon.
-func (s *Shell) rest(ctx context.Context, t *typed) error {
-	if strings.TrimSpace(t.text) == "" {
-		return nil
-	}
-	return s.statements(ctx, t, true)
-}
-
-// typed is what was typed and not run yet.
+// typed is the text that was typed and not run yet.
 type typed struct {
 	name string
 	text string
@@ -168,29 +163,21 @@ func (s *Shell) command(ctx context.Context, line string) error {
 		_, err := io.WriteString(s.Stdout, Help)
 		return err
 	case words[0] == ".tables" && len(words) == 1:
-		return s.list(
-			ctx,
-			"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-			nil, "",
-		)
+		const query = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+		return s.list(ctx, query, nil, "")
 	case words[0] == ".schema":
 		name := any(nil)
 		if len(words) > 1 {
 			name = strings.TrimSpace(strings.TrimPrefix(line, ".schema"))
 		}
-		return s.list(
-			ctx,
-			"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1 COLLATE NOCASE) ORDER BY rowid",
-			[]any{name}, ";",
-		)
+		const query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1 COLLATE NOCASE) ORDER BY rowid"
+		return s.list(ctx, query, []any{name}, ";")
 	case words[0] == ".mode" && len(words) == 2 && slices.Contains([]string{"table", "tsv", "csv", "json", "jsonl"}, words[1]):
 		s.Mode = words[1]
 		return nil
 	}
-	return &failure.Error{
-		Exit: failure.ExitRefused, Code: "no-such-command", Message: fmt.Sprintf("%q is no command of the shell", line),
-		Fix: "see .help",
-	}
+	message := fmt.Sprintf("%q is no command of the shell", line)
+	return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-command", Message: message, Fix: "see .help"}
 }
 
 func (s *Shell) list(ctx context.Context, query string, args []any, end string) error {

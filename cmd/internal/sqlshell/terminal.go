@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // Interact reads from a terminal. The terminal is raw only while a line is typed, so that Ctrl-C reaches a
@@ -30,7 +32,7 @@ func (s *Shell) Interact(ctx context.Context) error {
 		io.Reader
 		io.Writer
 	}{keys, s.Stderr}, "")
-	past := s.readHistory()
+	past := readHistory(filepath.Join(s.db.State.Dir, statefolder.HistoryFile))
 	lines.History = past
 	t := &typed{name: "shell", line: 1}
 	for {
@@ -52,7 +54,7 @@ func (s *Shell) Interact(ctx context.Context) error {
 				s.Warn("the history cannot be written: %s", failure.Reason(err))
 			}
 		}
-		if err := s.guarded(ctx, signals, t, line+"\n"); errors.Is(err, errQuit) {
+		if err := s.runInterruptibly(ctx, signals, t, line+"\n"); errors.Is(err, errQuit) {
 			return nil
 		} else if err != nil {
 			t.text = ""
@@ -64,8 +66,8 @@ func (s *Shell) Interact(ctx context.Context) error {
 	}
 }
 
-// guarded runs a line; Ctrl-C ends it and not the shell.
-func (s *Shell) guarded(ctx context.Context, signals <-chan os.Signal, t *typed, line string) error {
+// runInterruptibly runs a line; Ctrl-C ends it and not the shell.
+func (s *Shell) runInterruptibly(ctx context.Context, signals <-chan os.Signal, t *typed, line string) error {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -78,10 +80,8 @@ func (s *Shell) guarded(ctx context.Context, signals <-chan os.Signal, t *typed,
 	err := s.feed(running, t, line)
 	close(done)
 	if err != nil && running.Err() != nil {
-		err = &failure.Error{
-			Exit: failure.ExitRefused, Code: "interrupted", Message: "the statement was interrupted",
-			Fix: "what it changed was undone",
-		}
+		const message = "the statement was interrupted"
+		err = &failure.Error{Exit: failure.ExitRefused, Code: "interrupted", Message: message, Fix: "what it changed was undone"}
 	}
 	cancel()
 	return err
@@ -108,8 +108,7 @@ func (s *Shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (str
 	return line, err
 }
 
-// keyboard passes keys on. The editor of lines ends at Ctrl-C as it does at Ctrl-D, so it gets an emptied line
-// instead.
+// keyboard passes keys on. The editor of lines ends at Ctrl-C as it does at Ctrl-D, so it gets an emptied line instead.
 type keyboard struct {
 	r           io.Reader
 	interrupted bool
@@ -136,4 +135,53 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	n := copy(p, k.rest)
 	k.rest = k.rest[n:]
 	return n, nil
+}
+
+// history holds the lines that were typed before, oldest first, and their file.
+type history struct {
+	file  string
+	lines []string
+}
+
+const maxHistory = 1000
+
+func readHistory(file string) *history {
+	h := &history{file: file}
+	text, _ := os.ReadFile(file) // there is none at first
+	for line := range strings.Lines(string(text)) {
+		h.Add(strings.TrimRight(line, "\r\n"))
+	}
+	return h
+}
+
+// Add implements term.History.
+func (h *history) Add(line string) {
+	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	if len(h.lines) > maxHistory {
+		h.lines = h.lines[len(h.lines)-maxHistory:]
+	}
+}
+
+// Len implements term.History.
+func (h *history) Len() int { return len(h.lines) }
+
+// At implements term.History: 0 is the newest.
+func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+// save appends a line to the file, or writes it anew where it has grown too long.
+func (h *history) save(line string) error {
+	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	info, statErr := f.Stat()
+	err = errors.Join(err, statErr, f.Close())
+	if err == nil && info.Size() > 1<<20 {
+		err = os.WriteFile(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)
+	}
+	return err
 }

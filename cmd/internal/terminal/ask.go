@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file asks the person at the terminal. Where there is none, nothing is asked and
-// nothing is chosen: the command says what it needs, and ends with failure.ExitPerson.
+// This file asks the person at the terminal. Where there is none, nothing is asked and nothing is chosen: the command says
+// what it needs, and ends with failure.ExitPerson.
 
 // Unattended returns the reason why no person can be asked, "" when one can.
 func (t *Terminal) Unattended() string {
@@ -90,8 +90,8 @@ const maxAnswer = 4 << 10
 // NoDefault is for a question without a default answer.
 const NoDefault = -1
 
-// Choose lets a person choose one of several, by its number, its first word, or the
-// beginning of just one. An empty answer chooses the default, if there is one.
+// Choose lets a person choose one of several, by its number, its first word, or the beginning of just one. An empty answer
+// chooses the default, if there is one.
 func (t *Terminal) Choose(ctx context.Context, question string, of []string, usual int) (int, error) {
 	fmt.Fprintln(t.Stderr, question)
 	for i, name := range of {
@@ -147,8 +147,8 @@ func (t *Terminal) Agree(ctx context.Context, question string) (bool, error) {
 	return err == nil && (strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")), err
 }
 
-// ReadSecret reads a line that is not shown while it is typed; from a file or pipe, as
-// it comes. instead is the other way of giving it.
+// ReadSecret reads a line that is not shown while it is typed; from a file or pipe, as it comes. instead is the other way of
+// giving it.
 func (t *Terminal) ReadSecret(ctx context.Context, question, instead string) (string, error) {
 	f, ok := t.Stdin.(*os.File)
 	if !ok || !IsTerminal(f) {

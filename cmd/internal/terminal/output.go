@@ -3,14 +3,15 @@ package terminal
 import (
 	"errors"
 	"io"
+	"os"
 	"sync"
+	"syscall"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file is about results that could not be written: a full disk under `pages … > file` is no success.
-
-// output is stdout. It remembers the first write that failed.
+// output is stdout. It remembers the first write that failed: a full disk under `pages … > file` is no success.
 type output struct {
 	io.Writer
 	mu     sync.Mutex
@@ -32,7 +33,7 @@ func (o *output) Write(b []byte) (int, error) {
 
 // lost returns the first error of a write to stdout, but for that of a reader that left.
 func (o *output) lost() error {
-	if o == nil { // not watched
+	if o == nil {
 		return nil
 	}
 	o.mu.Lock()
@@ -60,4 +61,41 @@ func Unwrap(w io.Writer) io.Writer {
 		return s.File
 	}
 	return w
+}
+
+// WriteRaw has write write data to stdout, byte by byte. A stranger may have written the data, and a terminal would obey its
+// escape sequences: there control characters are shown as escapes, and a note says so.
+func (t *Terminal) WriteRaw(write func(io.Writer) error) error {
+	if !IsTerminal(t.Stdout) {
+		return write(t.Stdout)
+	}
+	shown := wording.NewEscaper(t.Stdout)
+	err := errors.Join(write(shown), shown.Flush())
+	if shown.Escaped > 0 {
+		verb := "are"
+		if shown.Escaped == 1 {
+			verb = "is"
+		}
+		t.Progress("%s %s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact",
+			t.Paint("33", "note:"), wording.Count(shown.Escaped, "character"), verb)
+	}
+	return err
+}
+
+// Steady is a file whose writes wait for room. Programs that share a terminal or a pipe share whether it blocks:
+// Node.js makes it non-blocking, and writes then fail with EAGAIN while it is full.
+type Steady struct{ File *os.File }
+
+// Write implements io.Writer.
+func (s Steady) Write(b []byte) (n int, err error) {
+	for {
+		some, err := s.File.Write(b[n:])
+		n += some
+		if !errors.Is(err, syscall.EAGAIN) {
+			return n, err
+		}
+		if err := awaitRoom(s.File); err != nil {
+			return n, err
+		}
+	}
 }

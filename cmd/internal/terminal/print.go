@@ -10,8 +10,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// This file prints: for people on stderr, for programs as JSON on stdout.
-
 // ReportOn returns how diagnostics are written to w.
 func (t *Terminal) ReportOn(w io.Writer) diagnostic.Terminal {
 	return diagnostic.Terminal{Color: t.Colored(w), Columns: Columns(w)}
@@ -39,7 +37,7 @@ func (t *Terminal) Paint(style, text string) string {
 	return t.PaintFor(t.Stderr, style, text)
 }
 
-// PaintFor is paint for w.
+// PaintFor is Paint for w.
 func (t *Terminal) PaintFor(w io.Writer, style, text string) string {
 	if !t.Colored(w) {
 		return text
@@ -79,14 +77,14 @@ func (t *Terminal) PrintDocument(v any) {
 // PrintJSONLine prints v as one line of JSON on stdout.
 func (t *Terminal) PrintJSONLine(v any) { t.encode(v, "") }
 
-// PrintNone tells of a list that is empty.
+// PrintNone says that a list of n items is empty, if it is.
 func (t *Terminal) PrintNone(n int, what string) {
 	if n == 0 {
 		t.Progress("no %s yet", what)
 	}
 }
 
-// PrintNoneMatching is none for a list that flags may have filtered.
+// PrintNoneMatching is PrintNone for a list that flags may have filtered.
 func (t *Terminal) PrintNoneMatching(n int, what string, narrowed bool) {
 	if n == 0 && narrowed {
 		t.Progress("no %s that fit", what)
@@ -97,8 +95,7 @@ func (t *Terminal) PrintNoneMatching(n int, what string, narrowed bool) {
 
 // PrintDiagnostics prints a report on stderr.
 func (t *Terminal) PrintDiagnostics(r diagnostic.Report, src []byte) {
-	// Writing to stderr fails only when nobody reads it.
-	_ = diagnostic.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr))
+	_ = diagnostic.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr)) // fails only when stderr has no reader
 }
 
 // Warn prints a warning, also with --quiet.

@@ -5,11 +5,15 @@ package wording
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
 // Count returns "1 asset", "2 assets".
@@ -79,4 +83,27 @@ func QuoteAll(args []string) string {
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
+}
+
+// Nearest returns the name of names that a mistyped or unfinished one most likely means, "" for none.
+func Nearest(name string, names []string) string {
+	if near := diagnostic.Nearest(name, names); near != "" {
+		return near
+	}
+	unfinished := func(whole string) bool { return name != "" && strings.HasPrefix(whole, strings.ToLower(name)) }
+	if i := slices.IndexFunc(names, unfinished); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
+// obeyed matches characters that JSON does not escape and terminals obey: DEL, C1 controls and direction marks.
+var obeyed = regexp.MustCompile("[\x7f\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+// EscapeJSON writes such characters of a JSON text as escapes. Its value stays the same.
+func EscapeJSON(text []byte) []byte {
+	return obeyed.ReplaceAllFunc(text, func(c []byte) []byte {
+		r, _ := utf8.DecodeRune(c)
+		return fmt.Appendf(nil, `\u%04x`, r)
+	})
 }

@@ -5,9 +5,16 @@ package terminal
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// ErrReaderGone is a write to a pipe that nobody reads.
+const ErrReaderGone = syscall.EPIPE
+
+// ObeyEscapes has nothing to do: terminals obey escape sequences.
+func ObeyEscapes(...*os.File) {}
 
 // awaitRoom waits until a file takes more, or fails.
 func awaitRoom(f *os.File) error {

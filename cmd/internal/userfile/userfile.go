@@ -9,9 +9,12 @@ package userfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // ErrNoFile is the error of Open for a folder.
@@ -137,4 +140,75 @@ func CheckFolder(dir string) error {
 		return err
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// interruptible is a reader of a terminal or pipe: a signal ends the wait for its writer.
+type interruptible struct {
+	ctx   context.Context // io.Reader takes none
+	reads chan read
+	rest  []byte
+	err   error
+}
+
+type read struct {
+	text []byte
+	err  error
+}
+
+// Interruptible returns a reader whose wait for r ends with ctx.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
+	i := &interruptible{ctx: ctx, reads: make(chan read)}
+	go func() {
+		for {
+			buf := make([]byte, 64<<10)
+			n, err := r.Read(buf)
+			select {
+			case i.reads <- read{buf[:n], err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return i
+}
+
+// Read implements io.Reader.
+func (i *interruptible) Read(p []byte) (int, error) {
+	for len(i.rest) == 0 {
+		if i.err != nil {
+			return 0, i.err
+		}
+		select {
+		case r := <-i.reads:
+			i.rest, i.err = r.text, r.err
+		case <-i.ctx.Done():
+			return 0, fmt.Errorf("read: %w", context.Cause(i.ctx))
+		}
+	}
+	n := copy(p, i.rest)
+	i.rest = i.rest[n:]
+	return n, nil
+}
+
+// WorkDir is the absolute path of the working directory, which the paths that a user names start from.
+type WorkDir string
+
+// Abs makes a path that the user gave absolute.
+func (w WorkDir) Abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(string(w), path)
+}
+
+// Rel returns a path as it is printed: relative to the working directory if it is below it.
+func (w WorkDir) Rel(path string) string {
+	rel, err := filepath.Rel(string(w), path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return rel
 }

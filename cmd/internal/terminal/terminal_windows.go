@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -16,3 +17,9 @@ func ObeyEscapes(files ...*os.File) {
 		}
 	}
 }
+
+// ErrReaderGone is a write to a pipe that nobody reads.
+const ErrReaderGone = windows.ERROR_NO_DATA
+
+// awaitRoom is not needed: no write fails for want of room.
+func awaitRoom(*os.File) error { return syscall.EAGAIN }

@@ -1,4 +1,0 @@
-package doctor
-
-// cacheVariable names the folder that the user's caches are in.
-const cacheVariable = "LOCALAPPDATA"

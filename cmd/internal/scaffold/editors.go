@@ -1,0 +1,162 @@
+package scaffold
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/editor"
+)
+
+// EditorNames lists the editors that can be set up.
+func EditorNames() []string {
+	var names []string
+	for _, e := range editor.All() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// EditorHelp returns a line for each editor, for the command's help.
+func EditorHelp() string {
+	var b strings.Builder
+	for _, e := range editor.All() {
+		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, e.Settings)
+	}
+	return b.String()
+}
+
+// ChooseEditors returns the editors that --editor names, each once.
+func ChooseEditors(names []string) ([]editor.Editor, error) {
+	if len(names) == 0 {
+		err := failure.Usage("init needs --editor, which takes one or more of %s", strings.Join(EditorNames(), ", "))
+		err.Fix = "for example: pages init --editor " + EditorNames()[0]
+		return nil, err
+	}
+	var chosen []editor.Editor
+	for _, name := range names {
+		e, err := findEditor(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(chosen, func(other editor.Editor) bool { return other.Name == e.Name }) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen, nil
+}
+
+// findEditor finds an editor by name.
+func findEditor(name string) (editor.Editor, error) {
+	meant := ""
+	for _, e := range editor.All() {
+		if e.Name == name {
+			return e, nil
+		}
+		if slices.ContainsFunc(e.Others, func(other string) bool { return strings.EqualFold(other, name) }) {
+			meant = cmp.Or(meant, e.Name)
+		}
+	}
+	err := failure.Usage("--editor is %q; it is one of %s", name, strings.Join(EditorNames(), ", "))
+	if meant = cmp.Or(meant, wording.Nearest(name, EditorNames())); meant != "" {
+		err.Fix = fmt.Sprintf("did you mean %q?", meant)
+	}
+	return editor.Editor{}, err
+}
+
+// planEditors plans the files of some editors.
+func planEditors(t *terminal.Terminal, project *projectfile.Folder, chosen []editor.Editor) (files []*projectfile.File, err error) {
+	for _, e := range chosen {
+		planned, err := planEditor(t, project, e)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, planned...)
+	}
+	return files, nil
+}
+
+// planEditor reads an editor's two files and decides what they become.
+func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([]*projectfile.File, error) {
+	schema, err := p.Read(e.Schema)
+	if err == nil {
+		schema.After, schema.Reason = manifest.Schema(), "is the schema of this version"
+		var settings *projectfile.File
+		if settings, err = p.Read(e.Settings); err == nil {
+			settings.Reason = "already maps " + manifest.FileName
+			settings.Note = e.Note
+			settings.After, err = e.Edit(settings.Before)
+			return []*projectfile.File{schema, settings}, settingsError(t, p.Path(e.Settings), settings.Before, err)
+		}
+	}
+	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
+		return nil, &failure.Error{
+			Exit: failure.ExitRefused, Code: "settings-file", Err: err,
+			Message: fmt.Sprintf("%s %s", t.Shown(p.Path(odd.Name)), odd.Message),
+			Fix:     "replace it by a file of the project, or remove it; nothing was written",
+		}
+	}
+	return nil, failure.Resource("editor-unreadable",
+		fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
+		"they must be files that you may read, or not be there", err)
+}
+
+// settingsError reports an editor's settings that were refused as any other file's problems.
+func settingsError(t *terminal.Terminal, path string, src []byte, err error) error {
+	e, ok := errors.AsType[*editor.SettingsError](err)
+	if !ok {
+		return err
+	}
+	line, column := e.Place(src)
+	d := diagnostic.Diagnostic{
+		Severity: diagnostic.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix,
+		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
+	}
+	return &failure.RefusedError{Report: diagnostic.NewReport(t.Shown(path), diagnostic.List{d}), Source: src}
+}
+
+// NoEditor reports whether the names of editors ask for none.
+func NoEditor(names []string) bool { return slices.Equal(names, []string{"none"}) }
+
+// SetUpEditors writes the schema and the settings of the editors into a folder, and prints the files. All are read and
+// edited before the first is written.
+func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err error) {
+	project, err := projectfile.Open(dir)
+	if err != nil {
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err,
+			Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(t.Shown(dir)), failure.Reason(err)),
+			Fix:     "name the folder that the editor opens: pages init --editor NAME DIR",
+		}
+	}
+	defer func() { err = errors.Join(err, project.Close()) }()
+	files, err := planEditors(t, project, chosen)
+	if err != nil {
+		return err
+	}
+	plan := planned{project, files}
+	if err := plan.write(t); err != nil {
+		return err
+	}
+	if t.JSON {
+		t.PrintJSON(EditorsDocument{true, plan.written(t)})
+	} else {
+		plan.print(t)
+	}
+	plan.printNotes(t)
+	return nil
+}
+
+// EditorsDocument is what `pages init --editor NAME --json` prints.
+type EditorsDocument struct {
+	OK    bool          `json:"ok"`
+	Files []WrittenFile `json:"files"`
+}
