@@ -112,7 +112,6 @@ func Rules() []Rule {
 	return slices.Clone(rules[:])
 }
 
-//nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
 	{CodeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
 	{CodeAssetLeak, "a public file holds the text of a page that is for members"},

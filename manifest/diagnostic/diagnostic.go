@@ -1,10 +1,10 @@
-// Package diagnostic is what is wrong with the files of a site, and how it is shown: severity, stable code ([Rules]), place,
-// message and fix, as text with code frames ([WriteText]), JSON, annotations of GitHub and SARIF. Manifest, bundler and
-// migrations report in it.
+// Package diagnostic describes faults in the files of a site: severity, stable code ([Rules]), place, message and fix. It
+// writes them as text with code frames ([WriteText]), JSON, annotations of GitHub and SARIF. Manifest, bundler and migrations
+// report in it.
 //
-// In go diagnostics in any order and the text of the manifest; out come reports, sorted and capped, that repeat no key which was
-// pasted into the file. Errors are those of the writer that is written to. All functions are safe for concurrent use.
-// The package reads no file and finds no fault itself.
+// In go diagnostics in any order and the text of the manifest; out come reports, sorted and capped, without keys that were
+// pasted into the file. Errors are those of the writer. All functions are safe for concurrent use. The package reads no file
+// and finds no fault itself.
 package diagnostic
 
 import (
@@ -50,7 +50,7 @@ type Diagnostic struct {
 	SourceColumn int    `json:"-"`
 }
 
-// List is a list of problems. The functions of this package return it sorted.
+// List is a list of diagnostics. The functions of this package return it sorted.
 type List []Diagnostic
 
 // MarshalJSON writes an empty list for a nil one, never null.

@@ -9,10 +9,9 @@ import (
 // maxAnnotations is how many annotations of one severity GitHub shows for a step.
 const maxAnnotations = 10
 
-// WriteGitHub writes workflow commands that GitHub Actions turns into annotations. GitHub shows ten errors
-// and ten warnings of a step and drops the rest silently, so only those are written, and a notice counts the
-// others. summarized tells that [WriteGitHubSummary] has written to the summary of the job, which the notice
-// refers to then.
+// WriteGitHub writes workflow commands that GitHub Actions turns into annotations. GitHub shows ten errors and ten warnings
+// of a step and drops the rest silently, so only those are written, and a notice counts the others. With summarized, the
+// notice refers to the summary of the job that [WriteGitHubSummary] has written.
 func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
 	var b strings.Builder
 	written, left, omitted := map[Severity]int{}, 0, 0
@@ -28,27 +27,19 @@ func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
 		}
 	}
 	if left+omitted > 0 {
-		fmt.Fprintf(
-			&b, "::notice title=pages validate::%s more%s\n", Plural(left+omitted, "problem"),
-			whereListed(summarized, omitted > 0, len(reports)),
-		)
+		where := fmt.Sprintf(": the first %d are listed in the summary of this job", maxReported)
+		switch {
+		case !summarized:
+			where = " than GitHub shows of one step: run pages validate where the site is to see them"
+		case omitted == 0:
+			where = ", listed in the summary of this job"
+		case len(reports) > 1:
+			where = fmt.Sprintf(": the first %d of each manifest are listed in the summary of this job", maxReported)
+		}
+		fmt.Fprintf(&b, "::notice title=pages validate::%s more%s\n", Plural(left+omitted, "problem"), where)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// whereListed says where the problems are that have no annotation.
-func whereListed(summarized, capped bool, reports int) string {
-	switch {
-	case !summarized:
-		return " than GitHub shows of one step: run pages validate where the site is to see them"
-	case !capped:
-		return ", listed in the summary of this job"
-	case reports > 1:
-		return fmt.Sprintf(": the first %d of each manifest are listed in the summary of this job", maxReported)
-	default:
-		return fmt.Sprintf(": the first %d are listed in the summary of this job", maxReported)
-	}
 }
 
 func annotate(b *strings.Builder, file string, d Diagnostic) {
@@ -62,12 +53,8 @@ func annotate(b *strings.Builder, file string, d Diagnostic) {
 	if d.Fix != "" {
 		text += "\nfix: " + d.Fix
 	}
-	fmt.Fprintf(b, "title=%s::%s\n", commandProperty(d.Code), commandText(text))
-}
-
-// commandText escapes the text of a workflow command.
-func commandText(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	text = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+	fmt.Fprintf(b, "title=%s::%s\n", commandProperty(d.Code), text)
 }
 
 // commandProperty escapes a property of a workflow command.
@@ -75,7 +62,7 @@ func commandProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// WriteGitHubSummary writes a Markdown table of every diagnostic that the reports keep, for the file that GITHUB_STEP_SUMMARY names.
+// WriteGitHubSummary writes a Markdown table of every diagnostic in the reports, for the file named by GITHUB_STEP_SUMMARY.
 func WriteGitHubSummary(w io.Writer, reports ...Report) error {
 	var b strings.Builder
 	for _, r := range reports {

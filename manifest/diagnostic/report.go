@@ -11,7 +11,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Report is what was found about one manifest, ready to be written out.
+// maxReported is the most diagnostics of a Report; the rest are counted.
+const maxReported = 100
+
+// Report has the diagnostics of one manifest, ready to be written out.
 type Report struct {
 	// OK is false when any diagnostic is an error.
 	OK bool `json:"ok"`
@@ -58,7 +61,7 @@ func (r Report) file(d Diagnostic) string {
 	return r.File
 }
 
-// Reports is the document of more than one report, ok when each is.
+// Reports is the JSON document of several reports, ok when each is.
 type Reports struct {
 	OK      bool     `json:"ok"`
 	Reports []Report `json:"reports"`
@@ -80,8 +83,8 @@ func WriteJSON(w io.Writer, reports ...Report) error {
 	return enc.Encode(all)
 }
 
-// Locate gives diagnostics about values of the manifest, whose text src is, the places of those values, and reports
-// whether there were any. What has a place keeps it.
+// Locate sets the places of diagnostics about values of the manifest with the text src, unless they have one, and reports
+// whether it set any.
 func Locate(src []byte, diags List) (placed bool) {
 	lines := sourcetext.NewLines(string(src[:min(len(src), limits.MaxManifestBytes)]))
 	root, _ := jsontree.Parse(lines.Src)
@@ -97,6 +100,3 @@ func Locate(src []byte, diags List) (placed bool) {
 	}
 	return placed
 }
-
-// maxReported is how many diagnostics a Report carries; the rest are counted.
-const maxReported = 100

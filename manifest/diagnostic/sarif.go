@@ -82,12 +82,9 @@ type (
 	}
 )
 
-// fingerprint is the name and version of how a result is recognised in the next run.
-const fingerprint = "pagesDiagnostic/v1"
-
-// WriteSARIF writes the reports as one SARIF 2.1.0 log with one run, for code-scanning services. Files are
-// relative URIs when the reports name them so; rules carry the descriptions that GitHub asks for. What a
-// report left out is told in a notification.
+// WriteSARIF writes the reports as one SARIF 2.1.0 log with one run, for code-scanning services. Files are relative URIs
+// when the reports name them so; rules carry the descriptions that GitHub asks for. A notification counts the omitted
+// diagnostics of a report.
 func WriteSARIF(w io.Writer, reports ...Report) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver.Name = "pages"
@@ -105,10 +102,8 @@ func WriteSARIF(w io.Writer, reports ...Report) error {
 		}
 		if r.Omitted > 0 {
 			omitted = append(omitted, sarifNotification{
-				Level: "warning",
-				Message: sarifMessage{fmt.Sprintf(
-					"%s more of %s are not in this log", Plural(r.Omitted, "problem"), sourcetext.Quote(r.File),
-				)},
+				Level:     "warning",
+				Message:   sarifMessage{fmt.Sprintf("%s more of %s are not in this log", Plural(r.Omitted, "problem"), sourcetext.Quote(r.File))},
 				Locations: []sarifLocation{{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(r.File)}}}},
 			})
 		}
@@ -137,9 +132,11 @@ func newSARIFResult(file string, d Diagnostic, index map[string]int) sarifResult
 	if d.Path != "" {
 		location.Logical = []sarifLogical{{d.Path}}
 	}
+	// Services recognize a result in the next run by its fingerprint. A line's number changes with every edit above it.
+	sum := sha256.Sum256([]byte(strings.Join([]string{d.Code, uri, d.Path}, "\x00")))
 	result := sarifResult{
 		RuleID: d.Code, Level: d.Severity, Message: sarifMessage{text}, Locations: []sarifLocation{location},
-		Fingerprints: map[string]string{fingerprint: hash(d.Code, uri, d.Path)},
+		Fingerprints: map[string]string{"pagesDiagnostic/v1": hex.EncodeToString(sum[:16])},
 	}
 	if i, known := index[d.Code]; known {
 		result.RuleIndex = &i
@@ -147,14 +144,8 @@ func newSARIFResult(file string, d Diagnostic, index map[string]int) sarifResult
 	return result
 }
 
-// hash is the same as long as its parts are. A line's number is none of them: it changes with every edit above.
-func hash(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:16])
-}
-
-// fileURI names a file: by a relative reference without "./", as services match it with the files of a
-// repository, or by a file: URI when the name is absolute.
+// fileURI names a file by a relative reference without "./", which services match with the files of a repository, or by a
+// file: URI when the name is absolute.
 func fileURI(name string) string {
 	slashed := filepath.ToSlash(name)
 	if filepath.IsAbs(name) || path.IsAbs(slashed) {

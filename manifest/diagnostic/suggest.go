@@ -1,11 +1,9 @@
 package diagnostic
 
-// shortest is the length from which on a word may have edits: of two letters each is half of what was meant.
-const shortest = 3
-
-// Nearest returns the candidate that a word was most likely meant to be, or "" when none is near: the distance
-// allowed grows with the word, from one edit up to three. Case, "-" and "_" do not count.
+// Nearest returns the candidate nearest to a word, or "" when none is near: the allowed distance grows with the word, from
+// one edit up to three. Case, "-" and "_" do not count.
 func Nearest(word string, candidates []string) string {
+	const shortest = 3 // with edits: each is half of a word of two letters
 	folded := fold(word)
 	best, bestDistance := "", min(1+len(folded)/4, 3)+1
 	for _, c := range candidates {
@@ -33,7 +31,7 @@ func fold(s string) string {
 }
 
 // distance counts the insertions, deletions, substitutions and swaps of neighbours that turn a into b. It
-// gives up with limit when the lengths alone are that far apart.
+// returns limit early when the lengths alone are that far apart.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSource is how much of a line is kept on each side of a place, in bytes.
+// MaxSource is the most bytes of a line that are kept on each side of a place.
 const MaxSource = 512
 
-// Cursor is where a reader stands in a file that it reads once, from start to end. Lines and columns are
-// 1-based, columns count characters.
+// Cursor is the position in a file that is read once, from start to end. Lines and columns are 1-based, columns count
+// characters.
 type Cursor struct {
 	Line, Column int
 	before       []byte // the end of the line's text before the place
-	Frozen       bool   // what is read now is not the file's own text
+	Frozen       bool   // the text read now is not the file's own
 }
 
 // NewCursor returns the position of the first character of a text.
@@ -45,19 +45,19 @@ func (p *Cursor) Advance(text []byte) {
 	}
 }
 
-// Excerpt is a line's text around a place, and the column it starts at.
+// Excerpt is a line's text around a place, and its first column.
 type Excerpt struct {
 	Text   []byte
 	Column int
 	Whole  bool // the line's end was reached, or enough of it
 }
 
-// Source starts one with what was read of the line.
+// Source starts an excerpt with the line's text before the place.
 func (p *Cursor) Source() Excerpt {
 	return Excerpt{Text: bytes.Clone(p.before), Column: p.Column - CountCharacters(p.before)}
 }
 
-// Extend adds what follows on the line.
+// Extend adds the following text of the line.
 func (s *Excerpt) Extend(text []byte) {
 	if s.Whole {
 		return

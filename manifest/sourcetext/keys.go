@@ -1,31 +1,26 @@
 package sourcetext
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 )
 
-// This file decides what a secret is, and keeps those that were pasted into a file out of what is written:
-// whatever quotes a file goes through withoutKeys, whatever shows its lines through masks, and every finished
-// list of diagnostics through redact. Names stay; values under keys that sound like secrets do not.
+// This file recognizes secrets that were pasted into a file, which no output repeats: quotations use WithoutKeys, code frames
+// and lists of diagnostics the masks of package diagnostic. Names of secrets stay.
 
-// keyText matches the keys of services that mark theirs, the user and password of an address, and what is
-// assigned to a variable that sounds like a secret.
-//
-//nolint:gochecknoglobals // a constant
+// keyText matches the keys of services that mark theirs, the user and password of a URL, and the value of a variable whose
+// name sounds like a secret.
 var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|` +
 	`whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
 	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
 	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
 
-// shortestKey is the length of the shortest marked key that keyText matches, "SG." and ten characters.
-const shortestKey = 13
-
-// KeysIn returns where a text has keys, as byte offsets: of an address its user and password only, of an
-// assignment its value.
+// KeysIn returns the byte offsets of the keys in a text: of a URL its user and password only, of an assignment its value.
 func KeysIn(s string) []Span {
-	if len(s) < shortestKey && !strings.ContainsAny(s, "=@") {
-		return nil // as nearly all words of a manifest are
+	const shortest = 13 // marked key: "SG." and ten characters
+	if len(s) < shortest && !strings.ContainsAny(s, "=@") {
+		return nil // as for nearly all words of a manifest
 	}
 	var list []Span
 	for _, at := range keyText.FindAllStringSubmatchIndex(s, -1) {
@@ -40,28 +35,24 @@ func KeysIn(s string) []Span {
 }
 
 // SoundsSecret matches the keys of a document whose values are secrets.
-//
-//nolint:gochecknoglobals // a constant
 var SoundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|` +
 	`pwd|pass|passwords?|passwd|passphrase)$` +
 	`|(?i:[_.-](?:key|token|secret|password|passwd|passphrase|pwd|pass|dsn|credential)s?)$` +
 	`|(?i:(?:api|auth|access|private|secret|signing|client)(?:key|token|secret)s?)$` +
 	`|[a-z0-9](?:Key|Token|Secret|Password|Passwd|Passphrase|Dsn|DSN|Credential)s?$`)
 
-// secretName matches what names a secret, as a Worker reads it from its environment.
-//
-//nolint:gochecknoglobals // a constant
+// secretName matches the name of a secret in a Worker's environment.
 var secretName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
-// NamesSecret tells the name of a secret from its value.
+// NamesSecret reports whether a string is the name of a secret and not its value.
 func NamesSecret(s string) bool { return secretName.MatchString(s) && !LooksLikeSecret(s) }
 
-// LooksLikeSecret guesses whether a string where the name of a key belongs is the key itself.
+// LooksLikeSecret guesses whether a string in the place of a secret's name is its value.
 func LooksLikeSecret(s string) bool {
 	return strings.ContainsAny(s, "=\n\r ") || strings.Contains(s, "://") || LooksLikeKey(s)
 }
 
-// LooksLikeKey guesses whether a string is a key, wherever it stands.
+// LooksLikeKey guesses whether a string is a key, in any place.
 func LooksLikeKey(s string) bool {
 	if at := KeysIn(s); len(at) > 0 && at[0].Start == 0 {
 		return true
@@ -99,7 +90,7 @@ func WithoutKeys(s string) string {
 	return b.String() + s[last:]
 }
 
-// Stars stand for a text of that length. They do not tell how long a key is.
+// Stars returns stars for a text of that length, at most eight, which hide the length of a key.
 func Stars(length int) string { return strings.Repeat("*", min(length, 8)) }
 
 // StarKeys puts stars over the keys in a line, one for each character.
@@ -116,4 +107,23 @@ func Star(line []rune, at Span) {
 	for i := max(at.Start, 0); i < min(at.End, len(line)); i++ {
 		line[i] = '*'
 	}
+}
+
+// MaskQuery puts stars for the values in a URL's query that look like secrets, or whose names sound like one. The rest stays.
+func MaskQuery(query string) string {
+	unescape := func(s string) string {
+		if plain, err := url.QueryUnescape(s); err == nil {
+			return plain
+		}
+		return s
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		plain := unescape(value)
+		if value != "" && (SoundsSecret.MatchString(unescape(name)) || LooksLikeKey(plain) || len(KeysIn(plain)) > 0) {
+			pairs[i] = name + "=" + Stars(len(value))
+		}
+	}
+	return strings.Join(pairs, "&")
 }

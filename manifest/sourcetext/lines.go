@@ -1,10 +1,10 @@
-// Package sourcetext is the text of the author's files: where a byte of it stands in lines and columns ([Lines], and
-// [Cursor] for files that are read once), and how messages repeat a word of it ([Quote]) without the keys of services and
-// without what could drive a terminal.
+// Package sourcetext handles the text of the author's files: lines and columns of its bytes ([Lines], and [Cursor] for files
+// that are read once), and quotations of its words in messages ([Quote]), without the keys of services and without characters
+// that could drive a terminal.
 //
 // In go texts, out come positions, spans and quoted words. Lines and columns are 1-based, and columns count characters.
-// No function fails. Functions are safe for concurrent use; Lines and a Cursor belong to one reader. The package reads no file
-// and decides nothing about a manifest.
+// No function fails. Functions are safe for concurrent use; Lines and a Cursor belong to one goroutine. The package reads no
+// file and decides nothing about a manifest.
 package sourcetext
 
 import (
@@ -17,7 +17,7 @@ import (
 type Lines struct {
 	Src    string
 	Starts []int // offset of the first byte of each line
-	before []int // characters before each block of the source, so that a long line costs no more than a short one
+	before []int // characters before each block of the source, so that long lines are fast too
 }
 
 // block is the number of bytes between two counts of characters.
@@ -58,7 +58,7 @@ func (l *Lines) characters(offset int) int {
 	return l.before[n] + CountCharacters(l.Src[n*block:offset])
 }
 
-// CountCharacters counts the bytes that start a character, which may be cut anywhere.
+// CountCharacters counts the bytes that start a character; the text may be cut inside of one.
 func CountCharacters[T string | []byte](s T) int {
 	n := 0
 	for i := range len(s) {

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxQuoted bounds what a message repeats of the author's file, in characters.
+// maxQuoted bounds quotations of the author's file, in characters.
 const maxQuoted = 64
 
 // Quote puts the author's own word in quotes. Control and invisible characters come out escaped, so that a
 // hostile file cannot drive a terminal or a log; keys of services come out as stars.
 func Quote(s string) string { return strconv.Quote(Clip(WithoutKeys(s))) }
 
-// Literal is quote for what the author is told to write, which must be whole to be of use.
+// Literal is [Quote] without clipping, for text that the author is to write.
 func Literal(s string) string { return strconv.Quote(WithoutKeys(s)) }
 
 // QuoteAll puts the platform's words in quotes.
@@ -30,8 +30,8 @@ func QuoteAll(words []string) []string {
 // OneOf lists the platform's words to choose from.
 func OneOf(words []string) string { return strings.Join(QuoteAll(words), " or ") }
 
-// QuoteBoth quotes two names so that a reader can tell them apart: of names that look the same, because they write
-// accents in different ways, it escapes those that do not use the composed form.
+// QuoteBoth quotes two names so that a reader can tell them apart: of names that differ only in the encoding of accents, it
+// escapes those not in the composed form.
 func QuoteBoth(a, b string) (string, string) {
 	if norm.NFC.String(a) != norm.NFC.String(b) {
 		return strconv.Quote(a), strconv.Quote(b)
