@@ -1,8 +1,12 @@
-// Package edgerules reads "_headers" and "_redirects" and says what they do to a request and to its answer.
+// Package edgerules reads "_headers" and "_redirects": headers for the responses of static files, and redirects.
 //
-// In go the two files; out come [Rules], which never change and are safe for concurrent use, and diagnostics for every line that
-// cannot be followed or would publish a secret. No function returns an error. The package serves nothing, and knows neither routes
-// nor members.
+// In go the two files; out come [Rules], which never change and are safe for concurrent use, and diagnostics for every line
+// that cannot be followed or would publish a secret. No function returns an error. The package serves nothing, and knows
+// neither routes nor members.
+//
+// The platform document does not speak of the files; the form is that of Cloudflare Pages and of Workers' static assets
+// (developers.cloudflare.com/workers/static-assets), as far as it is documented there. A line that cannot be followed is
+// ignored there and an error here: a header that is not sent because of a slip protects nobody.
 package edgerules
 
 import (
@@ -18,12 +22,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file carries what a site's files "_headers" and "_redirects" say: headers for its static answers, and
-// paths that lead elsewhere. The platform document does not speak of them; the form is that of Cloudflare Pages
-// and of Workers' static assets (developers.cloudflare.com/workers/static-assets), as far as it is written down
-// there. A line that cannot be followed is an error here, where it is passed over there: a header that is not
-// sent because of a slip protects nobody.
-
 // Bounds of the two files, those of Cloudflare but the last.
 const (
 	maxEdgeLine         = 2000 // characters
@@ -33,7 +31,7 @@ const (
 	maxEdgeFile         = 8 << 20
 )
 
-// Rules are the rules of both files. A nil one has none. Make it with [Load] or [Parse]; it never changes.
+// Rules are the rules of both files; nil has none. Make them with [Load] or [Parse]; they never change.
 type Rules struct {
 	headers   []headerRule
 	redirects []redirectRule // in the order of the file
@@ -41,8 +39,8 @@ type Rules struct {
 	dynamic   []int          // the others
 }
 
-// Load reads the two files in an assets folder of fsys; a file that is not there has no rules. Files
-// in the diagnostics are named as in fsys. Without an error among them the rules are complete.
+// Load reads the two files in an assets folder of fsys; a missing file has no rules. Files in the diagnostics are named as
+// in fsys. Without an error among them the rules are complete.
 func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 	if assets == "" {
 		return nil, nil
@@ -53,7 +51,7 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 		text, err := sitepath.ReadFile(fsys, name, maxEdgeFile+1)
 		switch {
 		case err != nil:
-			text = nil // that it cannot be read is told with the other public files
+			text = nil // the walk over the public files reports the error
 		case len(text) > maxEdgeFile:
 			found = append(
 				found,
@@ -70,7 +68,7 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 	rules := parseEdgeRules(&headers, &redirects)
 	found = slices.Concat(found, headers.found, redirects.found)
 	for i := range found {
-		if found[i].Line == 0 { // of the file as a whole, which its start stands for
+		if found[i].Line == 0 { // about the whole file
 			found[i].Line, found[i].Column, found[i].EndLine, found[i].EndColumn = 1, 1, 1, 1
 		}
 	}
@@ -109,15 +107,15 @@ type edgeFile struct {
 	found diagnostic.List
 }
 
-// edgeLine is a line that says something, without the space around it.
+// edgeLine is a line with text, without the space around it.
 type edgeLine struct {
 	text   string
 	number int
 	offset int // of text in the file
 }
 
-// said lists the lines that are neither empty, nor comments, nor too long.
-func (f *edgeFile) said() []edgeLine {
+// ruleLines lists the lines that are neither empty, nor comments, nor too long.
+func (f *edgeFile) ruleLines() []edgeLine {
 	var list []edgeLine
 	for i, start := range f.lines.Starts {
 		raw := f.lines.Text(i + 1)

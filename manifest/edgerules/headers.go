@@ -12,32 +12,31 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file reads "_headers" and says what it asks of an answer.
-
-// headerRule is a block of the file: a path, and what it changes.
+// headerRule is a block of "_headers": a path, and its changes.
 type headerRule struct {
 	path  *edgePattern
 	unset []string
 	set   []headerValue
 
-	refused bool // it had a header that was told of
+	refused bool // a header in it was refused
 }
 
 // headerValue is one header of a rule; lines of one name are joined.
 type headerValue struct{ name, value string }
 
-// HeaderChange is one thing that a rule does to the headers of an answer.
+// HeaderChange is a change of a rule to the headers of a response.
 type HeaderChange struct {
 	// Name is in canonical form.
 	Name string
-	// Value replaces what the header had, or comes behind it when an earlier rule has set it already.
+	// Value replaces the header's value, or with Append follows that of an earlier rule.
 	Value  string
 	Append bool
 	// Unset removes the header, and Value is empty.
 	Unset bool
 }
 
-// Headers lists what the rules do to the static answers at an escaped path, in order. The host is without port.
+// Headers lists the changes of the rules to the response of a static file at an escaped path, in order. The host is
+// without port.
 func (r *Rules) Headers(host, path string) []HeaderChange {
 	if r == nil {
 		return nil
@@ -61,11 +60,11 @@ func (r *Rules) Headers(host, path string) []HeaderChange {
 }
 
 var (
-	edgeSourceLine = regexp.MustCompile(`^(/|[^\s:]+://)`)               //nolint:gochecknoglobals // a constant
-	headerName     = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") //nolint:gochecknoglobals // a constant
+	edgeSourceLine = regexp.MustCompile(`^(/|[^\s:]+://)`)
+	headerName     = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 )
 
-// ownedHeader reports whether a header is the server's to set: the form of the message, its validators, where a redirect leads.
+// ownedHeader reports whether only the server may set a header: framing, validators, the target of a redirect.
 func ownedHeader(name string) bool {
 	switch name {
 	case "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Date", "Etag", "Keep-Alive", "Last-Modified",
@@ -78,40 +77,36 @@ func ownedHeader(name string) bool {
 // headerRules reads the whole file.
 func (f *edgeFile) headerRules() []headerRule {
 	var rules []headerRule
-	var block edgeLine    // the path line of the last rule
-	open, known := -1, "" // the rule that lines go to, -1 for none; known is why there is none
-	empty := func() {
+	var block edgeLine // the path line of the last rule
+	open := -1         // the rule that lines belong to, -1 for none
+	refuseEmpty := func() {
 		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 && !rules[open].refused {
 			f.refuse(diagnostic.CodeEdgeLine, block.whole(), "the rule has no headers", `write them below it: "  Name: value"`)
 		}
 	}
-	for _, line := range f.said() {
+	for _, line := range f.ruleLines() {
 		if !edgeSourceLine.MatchString(line.text) {
 			if open >= 0 {
 				f.headerLine(line, block.text, &rules[open])
-			} else if known == "" {
-				f.refuse(
-					diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path",
-					`put a line with a path above it, such as "/*"`,
-				)
+			} else if block.number == 0 { // else its path was refused
+				f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path",
+					`put a line with a path above it, such as "/*"`)
 			}
 			continue
 		}
-		empty()
+		refuseEmpty()
 		if len(rules) == maxHeaderRules {
-			f.refuse(
-				diagnostic.CodeEdgeTooMany, line.whole(),
-				fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`,
-			)
+			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(),
+				fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
 			return rules
 		}
-		open, known, block = -1, "refused", line
+		open, block = -1, line
 		if p, ok := f.pattern(line.text, line.whole(), true); ok {
 			rules = append(rules, headerRule{path: p})
 			open = len(rules) - 1
 		}
 	}
-	empty()
+	refuseEmpty()
 	return rules
 }
 
@@ -127,15 +122,11 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	switch {
 	case !pair && !unset:
-		f.refuse(
-			diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header",
-			`write "Name: value", or "! Name" to leave a header out`,
-		)
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header",
+			`write "Name: value", or "! Name" to leave a header out`)
 	case !headerName.MatchString(name):
-		f.refuse(
-			diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header",
-			`write a name of letters, digits and -, then a colon and the value`,
-		)
+		f.refuse(diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header",
+			`write a name of letters, digits and -, then a colon and the value`)
 	case ownedHeader(canonical):
 		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
 	case HeaderSecret(name, value) != "":
@@ -150,16 +141,11 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
 		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), "the value has a control character in it", "remove it")
 	default:
-		rule.add(canonical, value)
+		at := slices.IndexFunc(rule.set, func(v headerValue) bool { return v.name == canonical })
+		if at < 0 || canonical == "Set-Cookie" { // cookies cannot be joined (RFC 6265, section 3)
+			rule.set = append(rule.set, headerValue{canonical, value})
+		} else {
+			rule.set[at].value += ", " + value
+		}
 	}
-}
-
-// add joins values of one name. Cookies cannot be joined (RFC 6265, section 3).
-func (r *headerRule) add(name, value string) {
-	at := slices.IndexFunc(r.set, func(v headerValue) bool { return v.name == name })
-	if at < 0 || name == "Set-Cookie" {
-		r.set = append(r.set, headerValue{name, value})
-		return
-	}
-	r.set[at].value += ", " + value
 }

@@ -11,18 +11,16 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file reads the patterns of "_headers" and "_redirects". A pattern is compared with the canonical escaped
-// path, so that what a star or placeholder took is safe wherever it is put.
-
-// splatName is the placeholder that stands for what the star took.
+// splatName is the placeholder for the text that the star matched.
 const splatName = "splat"
 
 // placeholder is ":name" in a pattern, a destination or a value.
-var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`) //nolint:gochecknoglobals // a constant
+var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`)
 
-// edgePattern is the source of a rule.
+// edgePattern is the path of a rule. It is compared with the canonical escaped path, so that the text that a star or
+// placeholder matched is safe wherever it is put.
 type edgePattern struct {
-	prefix string         // what every match begins with; of a literal pattern all of it
+	prefix string         // of every match; of a literal pattern all of it
 	names  []string       // of the placeholders, in order
 	expr   *regexp.Regexp // nil for a literal pattern
 	host   bool           // it begins with "https://host"
@@ -30,8 +28,8 @@ type edgePattern struct {
 
 func (p *edgePattern) literal() bool { return p.expr == nil }
 
-// match returns what the placeholders took, by name.
-func (p *edgePattern) match(host, path string) (took map[string]string, ok bool) {
+// match returns the texts that the placeholders matched, by name.
+func (p *edgePattern) match(host, path string) (values map[string]string, ok bool) {
 	subject := path
 	if p.host {
 		subject = "https://" + host + path
@@ -46,20 +44,20 @@ func (p *edgePattern) match(host, path string) (took map[string]string, ok bool)
 	if hit == nil {
 		return nil, false
 	}
-	took = make(map[string]string, len(p.names))
+	values = make(map[string]string, len(p.names))
 	for i, name := range p.names {
-		took[name] = hit[i+1]
+		values[name] = hit[i+1]
 	}
-	return took, true
+	return values, true
 }
 
-// fill puts what was taken in the place of the placeholders; others stay as they are.
-func fill(text string, took map[string]string) string {
-	if len(took) == 0 {
+// fill replaces the placeholders in a text that have values; others stay.
+func fill(text string, values map[string]string) string {
+	if len(values) == 0 {
 		return text
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-		if value, ok := took[name[1:]]; ok {
+		if value, ok := values[name[1:]]; ok {
 			return value
 		}
 		return name
@@ -72,7 +70,6 @@ type edgeToken struct {
 	name string // "" for text
 }
 
-// edgeTokens takes a pattern apart.
 func edgeTokens(pattern string) []edgeToken {
 	var list []edgeToken
 	for pattern != "" {
@@ -97,7 +94,7 @@ func edgeTokens(pattern string) []edgeToken {
 // edgePathFix is for paths that no URL has.
 const edgePathFix = "write the path as a browser shows it in its address"
 
-// pattern reads the path of a rule at a place in the file; false when it was refused. Hosts are for headers only.
+// pattern reads the path of a rule at a place in the file; false when it was refused. Only headers may have hosts.
 func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePattern, bool) {
 	p, host, path := &edgePattern{}, "", text
 	if rest, ok := strings.CutPrefix(text, "https://"); ok && hosts {
@@ -106,11 +103,10 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 			rest, slash = rest+"/", len(rest)
 		}
 		p.host, host, path = true, strings.ToLower(rest[:slash]), rest[slash:]
-		if host == "" || !plainHost(host) {
-			f.refuse(
-				diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port",
-				"write it as https://example.com/path; rules look neither at scheme nor port",
-			)
+		plain := strings.Trim(placeholder.ReplaceAllString(host, "x"), "abcdefghijklmnopqrstuvwxyz0123456789-._*") == ""
+		if host == "" || !plain {
+			f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port",
+				"write it as https://example.com/path; rules look neither at scheme nor port")
 			return nil, false
 		}
 	}
@@ -122,52 +118,32 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is no path of the site", fix)
 		return nil, false
 	}
-	path = f.withoutQuery(path, at)
-	tokens := append(edgeTokens(host), edgeTokens(path)...)
-	if fault := edgeFault(tokens); fault != "" {
-		f.refuse(
-			diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault,
-			"let one of them stand, and split the rule if it needs more",
-		)
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		msg := "rules are compared with paths alone: " + sourcetext.Quote(path[end:]) + " does not count"
+		f.warn(diagnostic.CodeEdgePath, at, msg, "remove it")
+		path = path[:end]
+	}
+	if fault := repeatedPlaceholder(append(edgeTokens(host), edgeTokens(path)...)); fault != "" {
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault,
+			"let one of them stand, and split the rule if it needs more")
 		return nil, false
 	}
 	decoded, fault := edgeSample(path)
 	if fault != "" {
-		f.refuse(
-			diagnostic.CodeEdgePath, at,
-			fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix,
-		)
+		f.refuse(diagnostic.CodeEdgePath, at,
+			fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix)
 		return nil, false
 	}
 	if sitepath.ReservedPath(decoded) != "" {
-		f.warn(
-			diagnostic.CodeEdgeReserved, at,
-			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts",
-			"remove the rule",
-		)
+		f.warn(diagnostic.CodeEdgeReserved, at,
+			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
 	}
 	p.compile(host, path)
 	return p, true
 }
 
-// withoutQuery drops what no rule is compared with.
-func (f *edgeFile) withoutQuery(path string, at sourcetext.Span) string {
-	end := strings.IndexAny(path, "?#")
-	if end < 0 {
-		return path
-	}
-	f.warn(diagnostic.CodeEdgePath, at, "rules are compared with paths alone: "+sourcetext.Quote(path[end:])+" does not count", "remove it")
-	return path[:end]
-}
-
-// plainHost reports whether a host is made of what names are made of, stars and placeholders.
-func plainHost(host string) bool {
-	host = placeholder.ReplaceAllString(host, "x")
-	return strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-._*") == ""
-}
-
-// edgeFault says what no pattern may have; "" for nothing.
-func edgeFault(tokens []edgeToken) string {
+// repeatedPlaceholder returns the fault of a pattern with two stars, or twice the same placeholder; "" for none.
+func repeatedPlaceholder(tokens []edgeToken) string {
 	seen := map[string]bool{}
 	for _, t := range tokens {
 		switch {
@@ -183,7 +159,7 @@ func edgeFault(tokens []edgeToken) string {
 	return ""
 }
 
-// edgeSample decodes a path whose placeholders and star took an "x", and says why no request has it.
+// edgeSample decodes a path with "x" for the star and each placeholder, or returns why no request can have it.
 func edgeSample(path string) (decoded, fault string) {
 	var b strings.Builder
 	for _, t := range edgeTokens(path) {
@@ -200,7 +176,7 @@ func edgeSample(path string) (decoded, fault string) {
 	return sitepath.CanonicalPath(b.String())
 }
 
-// unescapeLiteral decodes percent escapes. What must be escaped in a request may stand as it is.
+// unescapeLiteral decodes percent escapes. Characters that requests escape may stand as they are.
 func unescapeLiteral(text string) (decoded, fault string) {
 	if !strings.Contains(text, "%") {
 		return text, ""
@@ -227,7 +203,7 @@ func unescapeLiteral(text string) (decoded, fault string) {
 	return string(b), ""
 }
 
-// compile makes the pattern of a host and a path that were checked.
+// compile makes the pattern of a checked host and path.
 func (p *edgePattern) compile(host, path string) {
 	var expr strings.Builder
 	fixed := true // so far everything is
@@ -256,16 +232,13 @@ func (p *edgePattern) compile(host, path string) {
 		literal("https://")
 		add(edgeTokens(host), "[^/.]+", func(text string) string { return text })
 	}
-	add(edgeTokens(path), "[^/]+", canonicalLiteral)
+	add(edgeTokens(path), "[^/]+", func(text string) string {
+		decoded, _ := unescapeLiteral(text) // which was checked
+		return EscapePath(decoded)
+	})
 	if len(p.names) > 0 {
 		p.expr = regexp.MustCompile("^(?s:" + expr.String() + ")$")
 	}
-}
-
-// canonicalLiteral is a piece of a path as requests have it.
-func canonicalLiteral(text string) string {
-	decoded, _ := unescapeLiteral(text) // which was checked
-	return EscapePath(decoded)
 }
 
 // EscapePath percent-encodes every byte of a decoded path that RFC 3986 does not allow in one.

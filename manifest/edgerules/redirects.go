@@ -14,9 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file reads "_redirects" and says where a path leads.
-
-// redirectRule is a line of the file.
+// redirectRule is a line of "_redirects".
 type redirectRule struct {
 	from   *edgePattern
 	to     string // in canonical form, placeholders as they were written
@@ -25,22 +23,22 @@ type redirectRule struct {
 	at     sourcetext.Span // of the destination
 }
 
-// Redirect is where a path leads.
+// Redirect is the target of a path.
 type Redirect struct {
-	// Status is 301, 302, 303, 307, 308, or 200 for a path that is answered with the file of another one.
+	// Status is 301, 302, 303, 307, 308, or 200 for a response with the file of another path.
 	Status int
-	// Path is that other one, for 200: decoded and canonical.
+	// Path is that other path, for 200: decoded and canonical.
 	Path string
-	// Line is where the rule stands in "_redirects"; 0 means that none covers the path.
+	// Line is the line of the rule in "_redirects"; 0 means that none covers the path.
 	Line int
 
 	to string
 }
 
-// Refused reports whether the rule leads where none may lead: to the platform's own paths, or to what is no path.
+// Refused reports whether the target is one of the platform's own paths, or no path.
 func (r Redirect) Refused() bool { return r.Line > 0 && r.to == "" }
 
-// Location is the target, for the query of the request: "/new?a=b" or "https://…". A query of the rule's own counts more.
+// Location returns the target for the query of a request: "/new?a=b" or "https://…". A query of the rule wins.
 func (r Redirect) Location(query string) string {
 	if query == "" {
 		return r.to
@@ -55,7 +53,7 @@ func (r Redirect) Location(query string) string {
 	return to
 }
 
-// next is the escaped path of this site that a browser asks for then, "" for none.
+// next returns the escaped path of this site that a browser requests then, "" for none.
 func (r Redirect) next() string {
 	if r.Status == 200 || !strings.HasPrefix(r.to, "/") {
 		return ""
@@ -79,8 +77,8 @@ func (r *Rules) Redirect(path string) Redirect {
 		if i > first {
 			break
 		}
-		if took, ok := r.redirects[i].from.match("", path); ok {
-			first, found = i, took
+		if values, ok := r.redirects[i].from.match("", path); ok {
+			first, found = i, values
 			break
 		}
 	}
@@ -88,13 +86,13 @@ func (r *Rules) Redirect(path string) Redirect {
 		return Redirect{}
 	}
 	rule := &r.redirects[first]
-	return rule.lead(fill(rule.to, found))
+	return rule.target(fill(rule.to, found))
 }
 
-var slashes = regexp.MustCompile(`/{2,}`) //nolint:gochecknoglobals // a constant
+var slashes = regexp.MustCompile(`/{2,}`)
 
-// lead is where a rule leads once its placeholders are filled.
-func (r *redirectRule) lead(to string) Redirect {
+// target returns the redirect of a rule for its destination with filled placeholders.
+func (r *redirectRule) target(to string) Redirect {
 	d := Redirect{Status: r.status, Line: r.line}
 	if !strings.HasPrefix(r.to, "/") {
 		d.to = to
@@ -124,7 +122,7 @@ func (f *edgeFile) redirectRules() []redirectRule {
 	var rules []redirectRule
 	seen := map[string]int{}
 	static, dynamic := 0, 0
-	for _, line := range f.said() {
+	for _, line := range f.ruleLines() {
 		rule, from, ok := f.redirectLine(line)
 		if !ok {
 			continue
@@ -145,34 +143,14 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			key = "*" + rule.from.expr.String()
 		}
 		if before, twice := seen[key]; twice {
-			f.warn(
-				diagnostic.CodeEdgeDuplicate, from,
-				fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them",
-			)
+			f.warn(diagnostic.CodeEdgeDuplicate, from,
+				fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
 			continue
 		}
 		seen[key] = line.number
 		rules = append(rules, rule)
 	}
 	return rules
-}
-
-// condition reports whether a word of a line is what Netlify asks of a request beside its path, such as "Country=de" or
-// "id=:id".
-func condition(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && !strings.ContainsAny(name, "/?#:")
-}
-
-// statusFix says what to write in the place of a status that no redirect has, for who knows Netlify's.
-func statusFix(word string) string {
-	switch plain, forced := strings.CutSuffix(word, "!"); {
-	case forced:
-		return "write " + sourcetext.Quote(plain) + ": a rule always counts before the files"
-	case word == "404":
-		return "remove the line, and write a 404.html: it answers what nothing else does, in any folder"
-	}
-	return "use 301, 302, 303, 307, 308, or 200 to answer with another file"
 }
 
 // redirectLine reads "from to [status]".
@@ -185,7 +163,11 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	}
 	if len(words) != 2 && len(words) != 3 {
 		fix := `write "/from /to 301"; a space in a path is %20`
-		if slices.ContainsFunc(words[min(1, len(words)):], condition) {
+		conditional := slices.ContainsFunc(words[min(1, len(words)):], func(word string) bool { // Netlify's, "Country=de" or "id=:id"
+			name, _, ok := strings.Cut(word, "=")
+			return ok && name != "" && !strings.ContainsAny(name, "/?#:")
+		})
+		if conditional {
 			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the " +
 				"country, the language or a cookie"
 		}
@@ -196,7 +178,14 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	if len(words) == 3 {
 		status, err := strconv.Atoi(words[2])
 		if err != nil || !slices.Contains([]int{200, 301, 302, 303, 307, 308}, status) {
-			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is no status of a redirect", statusFix(words[2]))
+			fix := "use 301, 302, 303, 307, 308, or 200 to answer with another file"
+			switch plain, forced := strings.CutSuffix(words[2], "!"); { // as Netlify has it
+			case forced:
+				fix = "write " + sourcetext.Quote(plain) + ": a rule always counts before the files"
+			case words[2] == "404":
+				fix = "remove the line, and write a 404.html: it answers what nothing else does, in any folder"
+			}
+			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is no status of a redirect", fix)
 			return rule, from, false
 		}
 		rule.status = status
@@ -209,17 +198,15 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	}
 	for _, name := range placeholder.FindAllString(rule.to, -1) {
 		if !slices.Contains(rule.from.names, name[1:]) {
-			f.warn(
-				diagnostic.CodeEdgePath, at[1],
+			f.warn(diagnostic.CodeEdgePath, at[1],
 				sourcetext.Quote(name)+" stands for nothing in the path of the rule, and is kept as it is",
-				"put it into the path of the rule, or correct its name",
-			)
+				"put it into the path of the rule, or correct its name")
 		}
 	}
-	return rule, at[0], f.leadsOn(words, at[1], rule)
+	return rule, at[0], !f.refuseLoop(words, at[1], rule)
 }
 
-// destination reads where a rule leads.
+// destination reads the destination of a rule.
 func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRule) (to string, ok bool) {
 	to, fault := escapeTarget(text)
 	if fault != "" {
@@ -227,14 +214,11 @@ func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRul
 		return "", false
 	}
 	if rest, absolute := strings.CutPrefix(to, "https://"); absolute {
-		return f.elsewhere(to, rest, at, rule)
+		return f.otherSite(to, rest, at, rule)
 	}
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		f.refuse(
-			diagnostic.CodeEdgePath, at,
-			sourcetext.Quote(text)+" is neither a path of the site nor an https:// address",
-			`begin it with one slash, or with https://`,
-		)
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is neither a path of the site nor an https:// address",
+			`begin it with one slash, or with https://`)
 		return "", false
 	}
 	end := len(to)
@@ -246,19 +230,17 @@ func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRul
 	case fault != "":
 		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
 	case sitepath.ReservedPath(decoded) != "":
-		f.refuse(
-			diagnostic.CodeEdgeReserved, at,
+		f.refuse(diagnostic.CodeEdgeReserved, at,
 			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead",
-			"lead to a page of the site, or remove the rule",
-		)
+			"lead to a page of the site, or remove the rule")
 	default:
 		return to, true
 	}
 	return "", false
 }
 
-// elsewhere checks an address of another site.
-func (f *edgeFile) elsewhere(to, rest string, at sourcetext.Span, rule redirectRule) (string, bool) {
+// otherSite checks an address of another site.
+func (f *edgeFile) otherSite(to, rest string, at sourcetext.Span, rule redirectRule) (string, bool) {
 	host := rest
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		host = rest[:i]
@@ -268,26 +250,21 @@ func (f *edgeFile) elsewhere(to, rest string, at sourcetext.Span, rule redirectR
 		return "", false
 	}
 	if rule.status == 200 {
-		f.refuse(
-			diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path",
-			"use 302 to lead to another site, or fetch it in the Worker",
-		)
+		f.refuse(diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path",
+			"use 302 to lead to another site, or fetch it in the Worker")
 		return "", false
 	}
 	for _, name := range placeholder.FindAllString(host, -1) {
 		if slices.Contains(rule.from.names, name[1:]) {
-			f.warn(
-				diagnostic.CodeEdgeOpen, at,
-				"whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out",
-			)
+			f.warn(diagnostic.CodeEdgeOpen, at,
+				"whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out")
 		}
 	}
 	return to, true
 }
 
-// escapeTarget percent-encodes what no URL holds.
+// escapeTarget percent-encodes the characters that no URL may have.
 func escapeTarget(text string) (target, fault string) {
-	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(text) {
 		c := text[i]
@@ -299,9 +276,7 @@ func escapeTarget(text string) (target, fault string) {
 		case c == '%' && (i+3 > len(text) || !sitepath.PercentEncoded.MatchString(text[i:i+3])):
 			return "", `it has a "%" without two hexadecimal digits`
 		case c >= 0x80 || strings.IndexByte("\"<>^`{|}", c) >= 0:
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
+			fmt.Fprintf(&b, "%%%02X", c)
 		default:
 			b.WriteByte(c)
 		}
@@ -309,41 +284,37 @@ func escapeTarget(text string) (target, fault string) {
 	return b.String(), ""
 }
 
-// leadsOn refuses a rule that leads back to itself. Its destination is a path of the site or an address.
-func (f *edgeFile) leadsOn(words []string, at sourcetext.Span, rule redirectRule) bool {
-	const once = "leave it out, and list the paths in \"routes\" for the Worker to answer, or write a 404.html"
+// refuseLoop refuses a rule that leads back to itself, and reports whether it did.
+func (f *edgeFile) refuseLoop(words []string, at sourcetext.Span, rule redirectRule) bool {
 	from, to := words[0], rule.to
 	if !strings.HasPrefix(to, "/") {
-		return true
+		return false
 	}
 	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
 	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
-		f.refuse(
-			diagnostic.CodeEdgeLoop, at,
+		f.refuse(diagnostic.CodeEdgeLoop, at,
 			fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", sourcetext.Quote(words[1])),
-			once,
-		)
-		return false
-	}
-	if rule.status == 200 || rule.varies() {
+			`leave it out, and list the paths in "routes" for the Worker to answer, or write a 404.html`)
 		return true
 	}
-	if _, back := rule.from.match("", rule.lead(to).next()); back {
-		f.refuse(diagnostic.CodeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
+	if rule.status == 200 || rule.varies() {
 		return false
 	}
-	return true
+	if _, back := rule.from.match("", rule.target(to).next()); back {
+		f.refuse(diagnostic.CodeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
+		return true
+	}
+	return false
 }
 
 // maxHops is how many redirects in a row browsers follow.
 const maxHops = 20
 
-// varies reports whether the destination has a part of the path in it.
+// varies reports whether the destination depends on the path.
 func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
 
 // checkChains refuses rules that lead to each other, each loop at its last rule, and warns of a rule that begins more
-// redirects than browsers follow. Where a rule leads that has a part of the path in its destination depends on the
-// path: it is only looked at where another one leads to it.
+// redirects than browsers follow. A rule whose destination depends on the path is only checked as a target of others.
 func (r *Rules) checkChains(f *edgeFile) {
 	looped, long := map[int]bool{}, map[int][]int{} // by line
 	for _, rule := range slices.Backward(r.redirects) {
@@ -357,11 +328,9 @@ func (r *Rules) checkChains(f *edgeFile) {
 			}
 			continue
 		}
-		f.refuse(
-			diagnostic.CodeEdgeLoop, rule.at,
+		f.refuse(diagnostic.CodeEdgeLoop, rule.at,
 			fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]),
-			"give one of them another destination",
-		)
+			"give one of them another destination")
 		for _, line := range lines {
 			looped[line] = true
 		}
@@ -372,47 +341,39 @@ func (r *Rules) checkChains(f *edgeFile) {
 	r.warnChains(f, long)
 }
 
-// warnChains warns of each long chain where it begins; long are the lines of those that each rule begins.
+// warnChains warns of each long chain at its first rule; long has the lines of the chain of each rule.
 func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
-	later, told := map[int]bool{}, map[int]bool{} // later are rules of a chain that another one begins
+	later, reported := map[int]bool{}, map[int]bool{} // later has the rules of a chain after its first
 	for _, lines := range long {
 		for _, line := range lines[1:] {
 			later[line] = true
 		}
 	}
-	for _, begun := range []bool{false, true} { // a long loop is begun by none
+	for _, continued := range []bool{false, true} { // a long loop has no first rule
 		for _, rule := range r.redirects {
-			if lines := long[rule.line]; len(lines) > 0 && later[rule.line] == begun && !told[rule.line] {
-				f.warn(
-					diagnostic.CodeEdgeChain, rule.at,
-					fmt.Sprintf(
-						"browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
-						maxHops, lines[maxHops],
-					),
-					"lead it straight to where the last of them leads",
-				)
-				tellAll(rule.line, long, told)
+			lines := long[rule.line]
+			if len(lines) == 0 || later[rule.line] != continued || reported[rule.line] {
+				continue
+			}
+			f.warn(diagnostic.CodeEdgeChain, rule.at,
+				fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
+					maxHops, lines[maxHops]),
+				"lead it straight to where the last of them leads")
+			for rest := []int{rule.line}; len(rest) > 0; rest = rest[1:] { // the chain, and those that continue it
+				if line := rest[0]; !reported[line] {
+					reported[line] = true
+					rest = append(rest, long[line]...)
+				}
 			}
 		}
 	}
 }
 
-// tellAll marks the rules of a long chain, and of those that go on with it.
-func tellAll(line int, long map[int][]int, told map[int]bool) {
-	for rest := []int{line}; len(rest) > 0; {
-		line, rest = rest[0], rest[1:]
-		if !told[line] {
-			told[line] = true
-			rest = append(rest, long[line]...)
-		}
-	}
-}
-
-// follow are the lines of the rules that a browser is led by from a rule on, its own first: one more than it follows at
-// most, or those until it comes back to the first one, which is a loop.
+// follow returns the lines of the rules that a browser follows from a rule on, its own first: at most one more than
+// browsers follow, or those until the first one again, which is a loop.
 func (r *Rules) follow(rule redirectRule) (lines []int, loop bool) {
 	lines = append(lines, rule.line)
-	for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
+	for d := rule.target(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
 		switch d = r.Redirect(d.next()); {
 		case d.Line == 0, d.Status == 200:
 			return lines, false

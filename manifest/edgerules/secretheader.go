@@ -2,6 +2,7 @@ package edgerules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,12 +10,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file tells headers that would publish a secret from others. On Netlify "Basic-Auth" locks a folder; here, as on
-// Cloudflare, every line of "_headers" is sent to whoever asks, and the path stays open. What is said of such a line
-// never has its value.
-
-// HeaderSecret says what is wrong with a header that would be sent with every answer, when its value is a secret or
-// meant as one: in lower case, without the value. It is "" for others.
+// HeaderSecret returns the fault of a header whose value is, or is meant as, a secret: in lower case, without the value.
+// It is "" for others. On Netlify "Basic-Auth" locks a folder; here, as on Cloudflare, every response has each header of
+// "_headers", and the path stays open.
 func HeaderSecret(name, value string) string {
 	folded := strings.ToLower(strings.TrimSpace(name))
 	value = strings.TrimSpace(value)
@@ -27,13 +25,20 @@ func HeaderSecret(name, value string) string {
 		}
 		return ""
 	}
-	if keyed(folded) && keyLike(value) || markedKey(value) {
+	named := slices.ContainsFunc(
+		[]string{"-token", "-secret", "-key", "apikey", "-password", "-auth", "-credential", "-credentials"},
+		func(end string) bool { return strings.HasSuffix(folded, end) },
+	) || folded == "token" || folded == "secret" || folded == "password"
+	plain := strings.TrimPrefix(strings.TrimPrefix(value, "Bearer "), "Basic ")
+	at := sourcetext.KeysIn(plain)
+	marked := len(at) > 0 && at[0].Start == 0 && at[0].End == len(plain) // by the service whose key it is
+	if named && keyLike(value) || marked {
 		return sourcetext.Quote(name) + " holds what looks like a key, and every visitor is sent it"
 	}
 	return ""
 }
 
-// StarHeaders puts stars for the values in the lines of a file "_headers" that hold secrets.
+// StarHeaders puts stars for the secret values in the lines of a file "_headers".
 func StarHeaders(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -49,17 +54,7 @@ func StarHeaders(text string) string {
 	return b.String()
 }
 
-// keyed reports whether a header is called like those that carry keys.
-func keyed(name string) bool {
-	for _, end := range [...]string{"-token", "-secret", "-key", "apikey", "-password", "-auth", "-credential", "-credentials"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return name == "token" || name == "secret" || name == "password"
-}
-
-// keyLike reports whether a value is no word.
+// keyLike reports whether a word of a value is a key.
 func keyLike(value string) bool {
 	for word := range strings.FieldsSeq(value) {
 		if _, strong := secretscan.Strength(word); strong || sourcetext.LooksLikeKey(word) {
@@ -69,14 +64,7 @@ func keyLike(value string) bool {
 	return false
 }
 
-// markedKey reports whether a value is a key that its service marks as one.
-func markedKey(value string) bool {
-	value = strings.TrimPrefix(strings.TrimPrefix(value, "Bearer "), "Basic ")
-	at := sourcetext.KeysIn(value)
-	return len(at) > 0 && at[0].Start == 0 && at[0].End == len(value)
-}
-
-// cookieSecret reports whether a cookie is one that tells who a visitor is.
+// cookieSecret reports whether a cookie identifies a client.
 func cookieSecret(cookie string) bool {
 	pair, _, _ := strings.Cut(cookie, ";")
 	name, value, _ := strings.Cut(pair, "=")
@@ -90,7 +78,7 @@ func cookieSecret(cookie string) bool {
 	return keyLike(value)
 }
 
-// HeaderSecretFix is what to write instead of a header that holds a secret, for the path of its rule.
+// HeaderSecretFix returns the fix for a header that holds a secret, for the path of its rule.
 func HeaderSecretFix(path string) string {
 	return fmt.Sprintf(
 		`remove the line, and make a new secret if it was published; to let members alone in, `+
@@ -99,7 +87,7 @@ func HeaderSecretFix(path string) string {
 	)
 }
 
-// membersPattern is the pattern of a route for the paths of a rule of "_headers": up to its first star or placeholder.
+// membersPattern returns the pattern of a route for the paths of a rule of "_headers": up to its first star or placeholder.
 func membersPattern(path string) string {
 	if _, rest, found := strings.Cut(path, "://"); found {
 		_, rest, _ = strings.Cut(rest, "/")

@@ -18,14 +18,26 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file finds the forms of an HTML page, as a browser would see them: in comments, scripts and the like
-// there are none; in <noscript>, <template> and srcdoc there are.
+// Bounds on what is kept of pages.
+const (
+	maxPageToken = 1 << 20 // bytes of one tag, comment or text
+	maxPageForms = 10_000  // forms and fields of all pages
+)
+
+// ErrTooMuch ends a search that would take too long.
+var ErrTooMuch = errors.New("too much to look through")
+
+// formsPath is the path for posts of forms: itself with a "form" field, or with "/" and the form's name.
+const formsPath = "/__pages/forms"
+
+// defaultForm is the name of a form that posts none.
+const defaultForm = "default"
 
 // Form is a form of a page under one of the names it may post.
 type Form struct {
 	Name                             string
 	Posts                            bool // to the platform; otherwise only its fields look as if
-	Gets                             bool // is sent to the platform, but never with POST; told of one name only
+	Gets                             bool // is sent to the platform, but never with POST; set for one name only
 	File                             string
 	Line, Column, EndLine, EndColumn int // of the start tag
 	Source                           string
@@ -44,7 +56,7 @@ type formTag struct {
 
 // formField is a control that names a form or an action of its own.
 type formField struct {
-	form      *formTag // the form it is in, nil for none
+	form      *formTag // the enclosing form, nil for none
 	id        string   // of the form it belongs to instead
 	elsewhere bool
 	names     []string
@@ -52,26 +64,27 @@ type formField struct {
 	post      bool
 }
 
-// pageScan reads one page.
+// pageScan reads one page as a browser would: comments, scripts and the like have no forms; <noscript>, <template> and
+// srcdoc have.
 type pageScan struct {
 	file   string
 	base   *url.URL
-	based  bool // a <base> was met: the first one counts
+	based  bool // a <base> came: the first one counts
 	place  sourcetext.Cursor
 	kept   *int
 	forms  []*formTag
 	fields []*formField
 
-	open      *formTag   // the form that controls belong to now
-	outer     []*formTag // what was open outside of each open template
-	choice    *formField // the select "form" whose options are read
+	open      *formTag   // the form of the next controls
+	outer     []*formTag // the open form outside of each open template
+	choice    *formField // the open select "form"
 	option    *formField // its option without a value, up to its text
 	text      *formField // the textarea "form", up to its text
-	unscript  bool       // the next text is that of a noscript
+	noscript  bool       // the next text is that of a noscript
 	embedding int        // depth of srcdoc in srcdoc
 }
 
-// newPageScan returns a scan of the file that is served under a path without a leading slash.
+// newPageScan returns a scan of the file served at a path without a leading slash.
 func newPageScan(file, path string) *pageScan {
 	return &pageScan{file: file, base: &url.URL{Path: "/" + path}, place: sourcetext.NewCursor(), kept: new(int)}
 }
@@ -91,8 +104,8 @@ func (s *pageScan) run(r io.Reader) error {
 		if *s.kept > maxPageForms {
 			return ErrTooMuch
 		}
-		if kind == html.TextToken && s.unscript {
-			s.unscript = false
+		if kind == html.TextToken && s.noscript {
+			s.noscript = false
 			if err := s.run(bytes.NewReader(bytes.Clone(z.Raw()))); err != nil {
 				return err
 			}
@@ -100,8 +113,8 @@ func (s *pageScan) run(r io.Reader) error {
 		}
 		raw := z.Raw()
 		start, before := s.place, s.place.Source()
-		for _, f := range s.unfinished() {
-			f.text.Extend(raw)
+		for i := len(s.forms); i > 0 && !s.forms[i-1].text.Whole; i-- { // the last ones, whose line goes on
+			s.forms[i-1].text.Extend(raw)
 		}
 		before.Extend(raw)
 		s.place.Advance(raw)
@@ -111,45 +124,30 @@ func (s *pageScan) run(r io.Reader) error {
 	}
 }
 
-// unfinished are the last forms, whose lines were not read to their end.
-func (s *pageScan) unfinished() []*formTag {
-	i := len(s.forms)
-	for i > 0 && !s.forms[i-1].text.Whole {
-		i--
-	}
-	return s.forms[i:]
-}
-
 func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start sourcetext.Cursor, text sourcetext.Excerpt) error {
 	switch kind {
 	case html.StartTagToken, html.SelfClosingTagToken:
 		name, more := z.TagName()
-		tag := string(name)
-		if !known(tag) {
-			return nil
+		switch tag := string(name); tag {
+		case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
+			return s.start(tag, attributes(z, more), start, text)
 		}
-		return s.start(tag, attributes(z, more), start, text)
 	case html.EndTagToken:
 		name, _ := z.TagName()
 		s.end(string(name))
-	case html.TextToken:
-		s.words(string(z.Raw()))
+	case html.TextToken: // of an option or a textarea
+		for _, f := range []*formField{s.option, s.text} {
+			if f != nil {
+				f.names = append(f.names, strings.TrimSpace(html.UnescapeString(string(z.Raw()))))
+			}
+		}
+		s.option, s.text = nil, nil
 	default:
 	}
 	return nil
 }
 
-// known reports whether a start tag matters here.
-func known(tag string) bool {
-	switch tag {
-	case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
-		return true
-	default:
-		return false
-	}
-}
-
-// attributes reads those that matter here. Of two with one name the first counts.
+// attributes reads the relevant attributes. Of two with one name the first counts.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	m := map[string]string{}
 	for more {
@@ -179,31 +177,37 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 		s.open = nil
 		*s.kept++
 	case "noscript":
-		s.unscript = true
+		s.noscript = true
 	case "iframe":
 		return s.embedded(attr["srcdoc"], start, text)
 	case "form":
-		if s.open == nil { // a form in a form is none
-			s.openForm(attr, start, text)
+		if s.open != nil {
+			return nil // a form in a form is none
 		}
+		*s.kept++
+		s.open = &formTag{
+			Form: Form{File: s.file, Line: start.Line, Column: start.Column, EndLine: s.place.Line, EndColumn: s.place.Column},
+			text: text, id: attr["id"], actions: []string{attr["action"]}, post: isPost(attr["method"]),
+		}
+		s.forms = append(s.forms, s.open)
 	case "option":
-		s.startOption(attr)
+		s.option = nil
+		if s.choice == nil || has(attr, "disabled") {
+			return nil
+		}
+		*s.kept++
+		if has(attr, "value") {
+			s.choice.names = append(s.choice.names, attr["value"])
+		} else {
+			s.option = s.choice
+		}
 	default:
 		s.control(tag, attr)
 	}
 	return nil
 }
 
-func (s *pageScan) openForm(attr map[string]string, start sourcetext.Cursor, text sourcetext.Excerpt) {
-	*s.kept++
-	s.open = &formTag{
-		Form: Form{File: s.file, Line: start.Line, Column: start.Column, EndLine: s.place.Line, EndColumn: s.place.Column},
-		text: text, id: attr["id"], actions: []string{attr["action"]}, post: isPost(attr["method"]),
-	}
-	s.forms = append(s.forms, s.open)
-}
-
-// embedded reads the page inside an iframe. Its forms stand where the iframe does.
+// embedded reads the page inside an iframe. Its forms have the place of the iframe.
 func (s *pageScan) embedded(page string, start sourcetext.Cursor, text sourcetext.Excerpt) error {
 	const deepest = 4
 	if !mayHoldForm([]byte(page)) || s.embedding == deepest {
@@ -212,7 +216,7 @@ func (s *pageScan) embedded(page string, start sourcetext.Cursor, text sourcetex
 	inner := &pageScan{file: s.file, base: s.base, place: s.place, kept: s.kept, embedding: s.embedding + 1}
 	inner.place.Frozen = true
 	err := inner.run(strings.NewReader(page))
-	inner.settle()
+	inner.assignFields()
 	for _, f := range inner.forms {
 		f.Line, f.Column, f.text, f.id = start.Line, start.Column, text, ""
 		s.forms = append(s.forms, f)
@@ -254,29 +258,6 @@ func has(attr map[string]string, key string) bool {
 	return ok
 }
 
-func (s *pageScan) startOption(attr map[string]string) {
-	s.option = nil
-	if s.choice == nil || has(attr, "disabled") {
-		return
-	}
-	*s.kept++
-	if has(attr, "value") {
-		s.choice.names = append(s.choice.names, attr["value"])
-		return
-	}
-	s.option = s.choice
-}
-
-// words takes the text of an option or a textarea.
-func (s *pageScan) words(raw string) {
-	for _, f := range []*formField{s.option, s.text} {
-		if f != nil {
-			f.names = append(f.names, strings.TrimSpace(html.UnescapeString(raw)))
-		}
-	}
-	s.option, s.text = nil, nil
-}
-
 func (s *pageScan) end(tag string) {
 	switch tag {
 	case "form":
@@ -292,12 +273,12 @@ func (s *pageScan) end(tag string) {
 	case "textarea":
 		s.text = nil
 	case "noscript":
-		s.unscript = false
+		s.noscript = false
 	}
 }
 
-// settle gives every field to its form: the one it is in, or the one with the id it names.
-func (s *pageScan) settle() {
+// assignFields gives every field to its form: the enclosing one, or the one with the id it names.
+func (s *pageScan) assignFields() {
 	byID := map[string]*formTag{}
 	for _, f := range slices.Backward(s.forms) {
 		if f.id != "" {
@@ -326,7 +307,7 @@ func (s *pageScan) settle() {
 	}
 }
 
-// resolve finds the names a form may post under: that in an action, else those of its fields.
+// resolve finds the names that a form may post: that in an action, else those of its fields.
 func (f *formTag) resolve(base *url.URL) {
 	var names []string
 	plain := false
@@ -346,7 +327,7 @@ func (f *formTag) resolve(base *url.URL) {
 
 // found lists the forms under each of their names.
 func (s *pageScan) found() []Form {
-	s.settle()
+	s.assignFields()
 	var list []Form
 	for _, f := range s.forms {
 		one := f.Form
@@ -379,16 +360,14 @@ func actionName(base *url.URL, action string) (name string, ours bool) {
 	}
 	rest, ours := strings.CutPrefix(u.Path, formsPath)
 	name, below := strings.CutPrefix(rest, "/")
-	switch {
-	case !ours || rest != "" && !below || strings.Contains(name, "/"):
+	if !ours || rest != "" && !below || strings.Contains(name, "/") {
 		return "", false
-	default:
-		return name, true
 	}
+	return name, true
 }
 
-// browserURL is an address as a browser reads it: without white space around it or line ends in it, and with
-// slashes for backslashes before the query.
+// browserURL returns a URL as a browser reads it: without white space around it or line ends in it, and with slashes for
+// backslashes before the query.
 func browserURL(s string) string {
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
 	i := strings.IndexAny(s, "?#")
@@ -397,22 +376,6 @@ func browserURL(s string) string {
 	}
 	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
 }
-
-// Bounds on what is kept of pages.
-const (
-	maxPageToken = 1 << 20 // bytes of one tag, comment or text
-	maxPageForms = 10_000  // forms and fields of all pages
-)
-
-// formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
-// form's name.
-const formsPath = "/__pages/forms"
-
-// defaultForm is the form of a post that carries no name.
-const defaultForm = "default"
-
-// ErrTooMuch ends the search for forms where it would take too long.
-var ErrTooMuch = errors.New("too much to look through")
 
 // mayHoldForm looks for "<form" and "<iframe" in any case.
 func mayHoldForm(text []byte) bool {

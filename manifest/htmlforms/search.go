@@ -10,12 +10,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file reads the pages of a site.
-
 // Bounds on the search for forms in a site's pages.
 const (
-	maxPageWork = 512 << 20 // bytes read of all pages; a page with forms is read twice, and
-	parsingCost = 8         // a byte that is parsed counts for as many
+	maxPageWork = 512 << 20 // bytes read of all pages; a page with forms is read twice
+	parsingCost = 8         // bytes that a parsed byte counts for
 )
 
 // Search collects the forms of a site's pages. The zero value is ready; it is not safe for concurrent use.
@@ -26,21 +24,29 @@ type Search struct {
 	buf   []byte
 }
 
-// Read looks for forms in an HTML file, which is served at a path. Most pages have none, which reading tells faster
-// than parsing. ErrTooMuch says that the page has more in it than is looked through.
+// Read finds the forms in an HTML file, which is served at a path. ErrTooMuch says that the page has more in it than is
+// looked through.
 func (s *Search) Read(fsys fs.FS, file, path string) error {
-	has, err := s.mentionsForm(fsys, file)
-	if err == nil && has {
-		err = s.readPage(fsys, file, path)
+	has, err := s.mentionsForm(fsys, file) // most pages have none, and reading is faster than parsing
+	if err != nil || !has {
+		return err
 	}
+	f, err := sitepath.OpenRegular(fsys, file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p := newPageScan(file, path)
+	p.kept = &s.kept
+	err = p.run(&meter{r: f, work: &s.work})
+	s.Forms = append(s.Forms, p.found()...)
 	if errors.Is(err, html.ErrBufferExceeded) {
 		return ErrTooMuch
 	}
 	return err
 }
 
-// mentionsForm reports whether a file has the text of a form's start tag, or of an iframe's, which may hold a
-// page with one.
+// mentionsForm reports whether a file has the text of a form's start tag, or of an iframe's, which may hold a page with one.
 func (s *Search) mentionsForm(fsys fs.FS, name string) (bool, error) {
 	f, err := sitepath.OpenRegular(fsys, name)
 	if err != nil {
@@ -70,21 +76,7 @@ func (s *Search) mentionsForm(fsys fs.FS, name string) (bool, error) {
 	}
 }
 
-// readPage parses a page for its forms.
-func (s *Search) readPage(fsys fs.FS, file, path string) error {
-	f, err := sitepath.OpenRegular(fsys, file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	p := newPageScan(file, path)
-	p.kept = &s.kept
-	err = p.run(&meter{r: f, work: &s.work})
-	s.Forms = append(s.Forms, p.found()...)
-	return err
-}
-
-// meter counts what parsing takes.
+// meter counts the work of parsing.
 type meter struct {
 	r    io.Reader
 	work *int64

@@ -1,6 +1,7 @@
 package jsontree
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ type NodeKind int
 
 // The kinds.
 const (
-	// BadNode was reported already; no rule looks at it.
+	// BadNode has a fault; no rule looks at it.
 	BadNode NodeKind = iota
 	NullNode
 	BoolNode
@@ -22,22 +23,22 @@ const (
 	ObjectNode
 )
 
-// Name is the kind with its article, for messages.
+// Name returns the kind with its article, for messages.
 func (k NodeKind) Name() string {
 	return [...]string{"unreadable", "null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// Node is one value of a parsed document and where it stands. Spans include quotes and brackets.
+// Node is one value of a parsed document with its span, which includes quotes and brackets.
 type Node struct {
 	sourcetext.Span
 	Kind    NodeKind
 	Text    string // a string's value, a number's or boolean's literal
 	Items   []*Node
 	Members []member
-	index   map[string]Positions // of the keys, once a large object was asked for one
+	index   map[string]Positions // of the keys, after the first look-up in a large object
 }
 
-// Positions are the positions of a key's first and last member.
+// Positions are the indexes of a key's first and last member.
 type Positions struct{ First, last int }
 
 // member is one key of an object with its value, in source order; duplicates are kept.
@@ -64,7 +65,15 @@ func (n *Node) Find(key string) (at Positions, ok bool) {
 	const small = 16
 	if len(n.Members) > small {
 		if n.index == nil {
-			n.index = indexKeys(n.Members)
+			n.index = make(map[string]Positions, len(n.Members))
+			for i, m := range n.Members {
+				at, twice := n.index[m.Key]
+				if !twice {
+					at.First = i
+				}
+				at.last = i
+				n.index[m.Key] = at
+			}
 		}
 		at, ok = n.index[key]
 		return at, ok
@@ -78,19 +87,6 @@ func (n *Node) Find(key string) (at Positions, ok bool) {
 		}
 	}
 	return at, ok
-}
-
-func indexKeys(members []member) map[string]Positions {
-	index := make(map[string]Positions, len(members))
-	for i, m := range members {
-		at, twice := index[m.Key]
-		if !twice {
-			at.First = i
-		}
-		at.last = i
-		index[m.Key] = at
-	}
-	return index
 }
 
 // Holds reports whether n has values in it.
@@ -126,7 +122,7 @@ func (n *Node) Resolve(p Pointer) *Node {
 	return n
 }
 
-// Str is the value of a string node, "" for any other.
+// Str returns the value of a string node, "" for any other.
 func (n *Node) Str() string {
 	if n == nil || n.Kind != StringNode {
 		return ""
@@ -134,7 +130,7 @@ func (n *Node) Str() string {
 	return n.Text
 }
 
-// Literal is the value of a string node and the source text of any other.
+// Literal returns the value of a string node and the source text of any other.
 func (n *Node) Literal(src string) string {
 	if n.Kind == StringNode {
 		return n.Text
@@ -142,7 +138,7 @@ func (n *Node) Literal(src string) string {
 	return src[n.Start:n.End]
 }
 
-// List is the items of an array node, none for any other.
+// List returns the items of an array node, none for any other.
 func (n *Node) List() []*Node {
 	if n == nil {
 		return nil
@@ -150,7 +146,8 @@ func (n *Node) List() []*Node {
 	return n.Items
 }
 
-// Value is n as the schema validator wants it.
+// Value returns n in the types of the schema validator. Of a number it keeps only what the rules look at, so that a literal
+// with a million digits, or for as many, costs nothing there.
 func (n *Node) Value() any {
 	switch n.Kind {
 	case BoolNode:
@@ -158,7 +155,10 @@ func (n *Node) Value() any {
 	case StringNode:
 		return n.Text
 	case NumberNode:
-		return n.number()
+		if i, ok := n.Integer(); ok {
+			return json.Number(strconv.FormatInt(i, 10))
+		}
+		return json.Number("0.5")
 	case ArrayNode:
 		list := make([]any, len(n.Items))
 		for i, item := range n.Items {
@@ -174,4 +174,53 @@ func (n *Node) Value() any {
 	default:
 		return nil
 	}
+}
+
+// Pointer is a JSON Pointer (RFC 6901) into the manifest; the empty pointer is the whole document.
+type Pointer string
+
+// Key returns the pointer to a member of the object p points at.
+func (p Pointer) Key(name string) Pointer {
+	if strings.ContainsAny(name, "~/") {
+		name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return p + "/" + Pointer(name)
+}
+
+// Index returns the pointer to an item of the array p points at.
+func (p Pointer) Index(i int) Pointer {
+	return p + "/" + Pointer(strconv.Itoa(i))
+}
+
+// Parent splits off the last token.
+func (p Pointer) Parent() (parent Pointer, last string) {
+	i := strings.LastIndexByte(string(p), '/')
+	if i < 0 {
+		return "", ""
+	}
+	return p[:i], string(p[i+1:])
+}
+
+// Label names the value p points at in messages: "cpuMs", "secrets[2]", "the manifest".
+func (p Pointer) Label() string {
+	parent, last := p.Parent()
+	if last == "" {
+		return "the manifest"
+	}
+	if _, err := strconv.Atoi(last); err == nil {
+		_, list := parent.Parent()
+		return list + "[" + last + "]"
+	}
+	return last
+}
+
+// Kind returns p with every index replaced by "*", which names the rule for that place.
+func (p Pointer) Kind() string {
+	parts := strings.Split(string(p), "/")
+	for i, part := range parts {
+		if _, err := strconv.Atoi(part); err == nil {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, "/")
 }

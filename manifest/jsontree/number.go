@@ -1,44 +1,56 @@
 package jsontree
 
 import (
-	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file reads numbers by their exact decimal value: no literal is too large, too small or too long.
-
-// decimal is the value of a number literal: digits × 10^exponent, without zeros at either end of the digits.
-// Zero has no digits.
-type decimal struct {
-	negative bool
-	digits   string
-	exponent int
-}
-
-// newDecimal reads a literal that matches JSON's grammar, in time linear in its length.
-func newDecimal(literal string) decimal {
-	literal, negative := strings.CutPrefix(literal, "-")
-	mantissa, exponent := literal, ""
-	if i := strings.IndexAny(literal, "eE"); i >= 0 {
-		mantissa, exponent = literal[:i], literal[i+1:]
+// Integer returns the value of a number node whose exact decimal value is integral, however it is written: no literal is too
+// large, too small or too long. It is ±2^40, which is over every bound of the manifest, for larger ones. The time is linear
+// in the length of the literal.
+func (n *Node) Integer() (int64, bool) {
+	if n == nil || n.Kind != NumberNode {
+		return 0, false
 	}
+	literal, negative := strings.CutPrefix(n.Text, "-")
+	mantissa, exponentText := literal, ""
+	if i := strings.IndexAny(literal, "eE"); i >= 0 {
+		mantissa, exponentText = literal[:i], literal[i+1:]
+	}
+	// The value is digits × 10^exponent, without zeros at either end of the digits.
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	all := whole + fraction
-	digits := strings.TrimRight(all, "0")
-	d := decimal{
-		negative: negative,
-		digits:   strings.TrimLeft(digits, "0"),
-		exponent: clampedExponent(exponent) - len(fraction) + len(all) - len(digits),
+	trimmed := strings.TrimRight(all, "0")
+	digits := strings.TrimLeft(trimmed, "0")
+	if digits == "" {
+		return 0, true
 	}
-	if d.digits == "" {
-		d.exponent = 0
+	exponent := clampedExponent(exponentText) - len(fraction) + len(all) - len(trimmed)
+	if exponent < 0 {
+		return 0, false
 	}
-	return d
+	const (
+		fits    = 12 // digits
+		largest = 1 << 40
+	)
+	value := int64(largest)
+	if len(digits)+exponent <= fits {
+		v, err := strconv.ParseInt(digits+strings.Repeat("0", exponent), 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		value = min(v, largest)
+	}
+	if negative {
+		value = -value
+	}
+	return value, true
 }
 
-// clampedExponent is the value of an exponent, "" for none. One that no file could make up for with digits
-// is as good as another.
+// clampedExponent returns the value of an exponent, "" for none, within bounds that no file has the digits to make up for.
 func clampedExponent(s string) int {
 	const bound = 1 << 30
 	n, err := strconv.Atoi(s)
@@ -54,42 +66,70 @@ func clampedExponent(s string) int {
 	}
 }
 
-// beyond is larger than every bound of the manifest, and is what stands for larger integers still.
-const beyond = 1 << 40
-
-// integer returns the value when it is integral, one beyond ±2^40 as ±2^40.
-func (d decimal) integer() (int64, bool) {
-	const fits = 12 // digits
-	if d.exponent < 0 {
-		return 0, false
+// literalFault tells why a word other than true, false or null is no JSON value; an empty message means that it is a number.
+func literalFault(word string) (msg, fix string) {
+	if isNumber(word) {
+		return "", ""
 	}
-	n := int64(beyond)
-	if len(d.digits)+d.exponent <= fits {
-		v, err := strconv.ParseInt("0"+d.digits+strings.Repeat("0", d.exponent), 10, 64)
-		n = min(v, beyond)
-		if err != nil {
-			return 0, false
+	quoted, digits := sourcetext.Quote(word), strings.TrimPrefix(word, "-")
+	const fixNumber = "write the number in plain decimal digits"
+	switch name := strings.ToLower(strings.TrimLeft(word, "+-")); name {
+	case "true", "false", "null":
+		return quoted + " is not a JSON value", "write " + name
+	case "none", "nil", "undefined":
+		return quoted + " is not a JSON value", "remove the key: every field is optional"
+	case "nan", "infinity", "inf":
+		return quoted + " is not a JSON number", "write the number in digits"
+	}
+	switch first := strings.TrimLeft(word, "+-."); {
+	case first != "" && (first[0] < '0' || first[0] > '9'):
+		return fmt.Sprintf("unexpected %s where a value was expected", quoted), "put text in double quotes"
+	case word[0] == '+':
+		return fmt.Sprintf("the number %s starts with a plus sign", quoted), fixNumber
+	case len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9':
+		return fmt.Sprintf("the number %s starts with a zero", quoted), fixNumber
+	case digits != "" && digits[0] == '.':
+		return fmt.Sprintf("the number %s has no digit before the point", quoted), fixNumber
+	case strings.HasSuffix(word, "."):
+		return fmt.Sprintf("the number %s has no digit after the point", quoted), fixNumber
+	}
+	return quoted + " is not a JSON number", fixNumber
+}
+
+// isNumber reports whether s matches the number grammar of RFC 8259.
+func isNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole := digits(s)
+	if whole == 0 || whole > 1 && s[0] == '0' {
+		return false
+	}
+	s = s[whole:]
+	if strings.HasPrefix(s, ".") {
+		n := digits(s[1:])
+		if n == 0 {
+			return false
 		}
+		s = s[1+n:]
 	}
-	if d.negative {
-		n = -n
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		s = s[1:]
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+		n := digits(s)
+		if n == 0 {
+			return false
+		}
+		s = s[n:]
 	}
-	return n, true
+	return s == ""
 }
 
-// Integer is the value of a number node that is integral, however it is written.
-func (n *Node) Integer() (int64, bool) {
-	if n == nil || n.Kind != NumberNode {
-		return 0, false
+// digits counts the leading decimal digits of s.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
 	}
-	return newDecimal(n.Text).integer()
-}
-
-// number is a number node for the schema validator. It keeps only what the rules look at, so that a literal
-// of a million digits, or one that stands for as many, costs nothing there.
-func (n *Node) number() json.Number {
-	if i, ok := n.Integer(); ok {
-		return json.Number(strconv.FormatInt(i, 10))
-	}
-	return "0.5"
+	return n
 }
