@@ -1,12 +1,11 @@
 // Package limits is the one table of the platform's ceilings: those of a request of the Worker, which a manifest sets in
 // "limits", and those of uploads and names.
 //
-// It holds figures and words alone. The schema, the checks, the help topics, the translation of wrangler's
-// configuration, the plan of a deploy and the runtime read them here and repeat none. A new limit of a request is a field of
-// [Requests] with a row below, and the code that enforces it.
+// The schema, the checks, the help topics, the translation of wrangler's configuration, the plan of a deploy and the runtime
+// read the figures and texts here and repeat none. A new limit of a request is a field of [Requests] with a row below, and
+// the code that enforces it.
 //
-// Nothing here fails, holds state, reads a file, or decides what happens at a limit. All functions are safe for
-// concurrent use.
+// The package makes no errors, holds no state, reads no file, and enforces nothing. All functions are safe for concurrent use.
 package limits
 
 import (
@@ -41,8 +40,6 @@ type Limit struct {
 }
 
 // The limits of a request.
-//
-//nolint:gochecknoglobals // a constant table
 var (
 	CPUMs = Limit{
 		Key: "cpuMs", Title: "CPU time", Default: 10_000, Ceiling: 30_000, Unit: " ms",

@@ -1,7 +1,7 @@
-// Package packager knows by which package manager for JavaScript a project is installed, and what its commands are.
+// Package packager finds the JavaScript package manager of a project, and has its commands.
 //
-// In goes a folder, of which names are looked at, and package.json for workspaces; without a lock file the
-// answer is npm. It runs nothing, and is safe for concurrent use.
+// In goes a folder; it looks at the names of files, and at package.json for workspaces. Without a lock file the answer is
+// npm. It makes no errors, runs nothing, and is safe for concurrent use.
 package packager
 
 import (
@@ -22,10 +22,11 @@ const (
 	Bun  Tool = "bun"
 )
 
-// Of tells a project's package manager by its lock file: the one in dir, or else the nearest above it in the same
+// Of returns a project's package manager by its lock file: the one in dir, or else the nearest above it in the same
 // checkout.
 func Of(dir string) Tool {
-	for _, folder := range within(dir) {
+	root := Checkout(dir)
+	for folder := dir; ; folder = filepath.Dir(folder) {
 		switch {
 		case has(folder, "pnpm-lock.yaml"):
 			return PNPM
@@ -33,29 +34,15 @@ func Of(dir string) Tool {
 			return Yarn
 		case has(folder, "bun.lock", "bun.lockb"):
 			return Bun
-		case has(folder, "package-lock.json"):
+		case has(folder, "package-lock.json"), folder == root, root == "":
 			return NPM
 		}
 	}
-	return NPM
 }
 
-// within are a folder and those above it, to the root of its checkout; the folder alone when there is none.
-func within(dir string) []string {
-	folders := []string{dir}
-	for at := dir; !IsCheckout(at); folders = append(folders, at) {
-		up := filepath.Dir(at)
-		if up == at {
-			return folders[:1]
-		}
-		at = up
-	}
-	return folders
-}
-
-// Root is the folder that the project of a site in dir is kept and installed in: the root of the nearest checkout, else
-// the nearest workspace of packages, else the nearest folder with a package.json, else dir itself. home, and what lies
-// above it, is no project's; it may be empty.
+// Root returns the folder of the project of a site in dir: the root of the nearest checkout, else the nearest workspace of
+// packages, else the nearest folder with a package.json, else dir itself. home and the folders above it are no projects;
+// home may be empty.
 func Root(dir, home string) string {
 	var above []string
 	for at := dir; at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
@@ -70,7 +57,7 @@ func Root(dir, home string) string {
 	return dir
 }
 
-// isWorkspace reports whether packages in the folders below are installed together, from this one.
+// isWorkspace reports whether the packages in the folders below are installed together from this one.
 func isWorkspace(folder string) bool {
 	if has(folder, "pnpm-workspace.yaml", "lerna.json", "rush.json", "nx.json", "turbo.json") {
 		return true
@@ -95,10 +82,10 @@ func has(folder string, names ...string) bool {
 	})
 }
 
-// Install is the command that installs what package.json lists.
+// Install returns the command that installs the packages of package.json.
 func (t Tool) Install() string { return string(t) + " install" }
 
-// Add is the command that installs a package, and lists it in package.json.
+// Add returns the command that installs a package, and lists it in package.json.
 func (t Tool) Add(name string) string {
 	if t == NPM {
 		return "npm install " + name
@@ -106,7 +93,7 @@ func (t Tool) Add(name string) string {
 	return string(t) + " add " + name
 }
 
-// Run is the command that runs a script of package.json.
+// Run returns the command that runs a script of package.json.
 func (t Tool) Run(script string) string { return string(t) + " run " + script }
 
 // Checkout returns the root of the checkout that dir is in, "" for none.

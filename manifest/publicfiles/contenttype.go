@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// ContentType is the value of the Content-Type header for a file of that name. The table is our own: the
-// operating system's differs from machine to machine, and with it the digest
-// would.
+// ContentType returns the value of the Content-Type header for a file of that name. The table is our own: the operating
+// system's differs between machines, and so would the digest.
 func ContentType(name string) string {
 	if t, ok := contentTypes[strings.ToLower(path.Ext(name))]; ok {
 		return t

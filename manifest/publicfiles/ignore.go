@@ -17,22 +17,19 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file reads ".assetsignore", which says what in the assets folder is not public, in the syntax of
-// gitignore(5), in which case counts. Builds that put their Worker among the static files (SvelteKit, Astro) write one.
-// That it is heeded at all is an assumption. Patterns become Go's regular expressions, which take linear time: no
-// hostile one costs more than its length. A test holds them to git.
+// This file reads ".assetsignore", which lists files of the assets folder that are not public, in the syntax of
+// gitignore(5), case-sensitive. Builds that put their Worker among the static files (SvelteKit, Astro) write one. That the
+// platform heeds it is an assumption. Patterns become Go's regular expressions, which take linear time: no hostile one costs
+// more than its length. A test compares them with git.
 
-// ignoreName is the file's name. Only the one at the top of the assets folder counts.
-const ignoreName = ".assetsignore"
-
-// IgnoreFile is where the folder's list of what is not public lies, if it has one, relative to the bundle root.
-func (a Folder) IgnoreFile() string { return path.Join(a.Dir, ignoreName) }
+// IgnoreFile returns the path of the folder's .assetsignore, relative to the bundle root. Those below it do not count.
+func (a Folder) IgnoreFile() string { return path.Join(a.Dir, ".assetsignore") }
 
 // ignoreRule is one line of the file.
 type ignoreRule struct {
 	paths   *regexp.Regexp // relative to the assets folder; nil matches none
-	folders bool           // files are not meant
-	public  bool           // "!": what an earlier line left out is public after all
+	folders bool           // it does not match files
+	public  bool           // "!": it overrides earlier lines
 }
 
 type ignoreRules []ignoreRule
@@ -48,20 +45,17 @@ func (a Folder) readIgnore(fsys fs.FS) (ignoreRules, error) {
 	case len(text) > limits.MaxManifestBytes:
 		return nil, fmt.Errorf("it is longer than %d bytes", limits.MaxManifestBytes)
 	}
-	return parseIgnore(string(text)), nil
-}
-
-func parseIgnore(text string) (rules ignoreRules) {
-	for line := range strings.Lines(strings.TrimPrefix(text, sourcetext.ByteOrderMark)) {
+	var rules ignoreRules
+	for line := range strings.Lines(strings.TrimPrefix(string(text), sourcetext.ByteOrderMark)) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if rule, ok := parseIgnoreLine(norm.NFC.String(line)); ok {
 			rules = append(rules, rule)
 		}
 	}
-	return rules
+	return rules, nil
 }
 
-// parseIgnoreLine reads one line; blank ones and comments are no rules.
+// parseIgnoreLine reads one line; false for blank ones and comments.
 func parseIgnoreLine(line string) (rule ignoreRule, ok bool) {
 	if strings.HasPrefix(line, "#") {
 		return rule, false
@@ -71,7 +65,7 @@ func parseIgnoreLine(line string) (rule ignoreRule, ok bool) {
 	if line == "" {
 		return rule, false
 	}
-	if strings.Contains(line, "/") { // it is about one place
+	if strings.Contains(line, "/") { // it matches at one place
 		line = strings.TrimPrefix(line, "/")
 	} else {
 		line = "**/" + line
@@ -80,7 +74,7 @@ func parseIgnoreLine(line string) (rule ignoreRule, ok bool) {
 	return rule, true
 }
 
-// trimSpaces removes spaces at the end that no backslash keeps.
+// trimSpaces removes spaces at the end without a backslash before them.
 func trimSpaces(line string) string {
 	end, escaped := 0, false
 	for i, r := range line {
@@ -92,8 +86,8 @@ func trimSpaces(line string) string {
 	return line[:min(end, len(line))]
 }
 
-// ignores reports whether the last rule that names a path leaves it out. Folders above it are not looked at: a
-// walk does not go into one that is left out.
+// ignores reports whether the last rule that matches a path leaves it out. It does not check the folders above: a walk
+// skips those that are left out.
 func (r ignoreRules) ignores(rel string, folder bool) bool {
 	for _, rule := range slices.Backward(r) {
 		if rule.paths != nil && (folder || !rule.folders) && rule.paths.MatchString(rel) {
@@ -103,8 +97,7 @@ func (r ignoreRules) ignores(rel string, folder bool) bool {
 	return false
 }
 
-// translateGlob makes a regular expression of a pattern. It is nil for one that cannot match, such as with a
-// bracket that is not closed.
+// translateGlob makes a regular expression of a pattern; nil for one that cannot match, as with an unclosed bracket.
 func translateGlob(pattern string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -124,8 +117,8 @@ func translateGlob(pattern string) *regexp.Regexp {
 	return compiled
 }
 
-// globPart translates what a pattern begins with, and says how many bytes that was; 0 for what matches nothing.
-// first tells that a path segment begins here.
+// globPart translates the first part of a pattern, and returns its length in bytes; 0 when it matches nothing. first means
+// that a path segment begins here.
 func globPart(rest string, first bool) (text string, length int) {
 	const segment = `[^/]*`
 	switch {
@@ -150,8 +143,8 @@ func globPart(rest string, first bool) (text string, length int) {
 	return regexp.QuoteMeta(rest[start : start+size]), start + size
 }
 
-// globClass translates "[a-z]", "[!a]" and "[[:digit:]]" and says how many bytes that was; 0 when it never ends or
-// names no class.
+// globClass translates "[a-z]", "[!a]" and "[[:digit:]]" and returns its length in bytes; 0 when it never ends or names no
+// class.
 func globClass(rest string) (text string, length int) {
 	at, negated := 1, false
 	if at < len(rest) && (rest[at] == '!' || rest[at] == '^') {
@@ -162,7 +155,7 @@ func globClass(rest string) (text string, length int) {
 	for begin := at; at < len(rest) && (rest[at] != ']' || at == begin); {
 		if named, ok := strings.CutPrefix(rest[at:], "[:"); ok {
 			name, _, closed := strings.Cut(named, ":]")
-			members := posixClass(name)
+			members := posixClasses[name]
 			if !closed || members == "" {
 				return "", 0
 			}
@@ -177,7 +170,7 @@ func globClass(rest string) (text string, length int) {
 			high, size = classRune(rest[at+1:])
 			at += 1 + size
 		}
-		addRange(&set, low, min(high, '/'-1)) // no class has the slash in it
+		addRange(&set, low, min(high, '/'-1)) // no class has the slash
 		addRange(&set, max(low, '/'+1), high)
 	}
 	switch {
@@ -191,7 +184,7 @@ func globClass(rest string) (text string, length int) {
 	return `[` + set.String() + `]`, at + 1
 }
 
-// classRune is the next character of a class, which a backslash may come before.
+// classRune returns the next character of a class, maybe behind a backslash.
 func classRune(rest string) (r rune, length int) {
 	start := 0
 	if rest[0] == '\\' && len(rest) > 1 {
@@ -207,33 +200,8 @@ func addRange(set *strings.Builder, low, high rune) {
 	}
 }
 
-// posixClass is what a named class has in it, but for the slash; "" for a name that is none.
-func posixClass(name string) string {
-	switch name {
-	case "alnum":
-		return `0-9A-Za-z`
-	case "alpha":
-		return `A-Za-z`
-	case "blank":
-		return ` \t`
-	case "cntrl":
-		return `\x00-\x1f\x7f`
-	case "digit":
-		return `0-9`
-	case "graph":
-		return `!-.0-~`
-	case "lower":
-		return `a-z`
-	case "print":
-		return ` -.0-~`
-	case "punct":
-		return `!-.:-@\[-\x60{-~`
-	case "space":
-		return `\t-\r `
-	case "upper":
-		return `A-Z`
-	case "xdigit":
-		return `0-9A-Fa-f`
-	}
-	return ""
+// posixClasses are the characters of the named classes, but for the slash.
+var posixClasses = map[string]string{
+	"alnum": `0-9A-Za-z`, "alpha": `A-Za-z`, "blank": ` \t`, "cntrl": `\x00-\x1f\x7f`, "digit": `0-9`, "graph": `!-.0-~`,
+	"lower": `a-z`, "print": ` -.0-~`, "punct": `!-.:-@\[-\x60{-~`, "space": `\t-\r `, "upper": `A-Z`, "xdigit": `0-9A-Fa-f`,
 }

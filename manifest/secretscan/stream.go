@@ -1,25 +1,27 @@
 package secretscan
 
 import (
+	"cmp"
 	"compress/gzip"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
 )
 
-// maxFindings is how many findings of one text are kept.
+// maxFindings bounds the findings in one text.
 const maxFindings = 1000
 
-// Stream looks for secrets in a text that comes in pieces. The zero value, and that of a nil Set, finds nothing.
+// Stream finds secrets in a text that comes in pieces. The zero value, and that of a nil Set, finds nothing.
 type Stream struct {
 	set   *Set
-	held  []byte // the end of what came, which a secret may have begun in
+	held  []byte // the end of the text so far, in which a secret may begin
 	at    int64  // of held in the text
 	found []Finding
 }
 
-// Stream returns a new one.
+// Stream returns a new Stream of the Set.
 func (s *Set) Stream() *Stream { return &Stream{set: s} }
 
 // Reset begins with another text.
@@ -32,7 +34,7 @@ func (st *Stream) Write(piece []byte) (int, error) {
 	}
 	text, behind := piece, 0
 	if len(st.held) > 0 {
-		// Only what may begin in held and end in piece is looked for in both together.
+		// A secret that begins in held ends in the first bytes of piece.
 		behind = len(st.held)
 		reach := min(len(piece), st.set.longest-1)
 		seam := append(st.held, piece[:reach]...) //nolint:gocritic // held is cut to its length again below
@@ -61,22 +63,31 @@ func (st *Stream) note(p *pattern, start int64) {
 	}
 }
 
-// Findings returns what was found so far, in order. What lies within another finding is left out.
+// Findings returns the findings so far, in order, without those within another one.
 func (st *Stream) Findings() []Finding {
 	if len(st.found) == 0 {
 		return nil
 	}
-	return outermost(st.found)
+	slices.SortStableFunc(st.found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	outermost := st.found[:0]
+	for _, f := range st.found {
+		if n := len(outermost); n == 0 || f.End > outermost[n-1].End {
+			outermost = append(outermost, f)
+		}
+	}
+	return outermost
 }
 
-// Packed reports whether a file of that name holds another one, packed as a server sends it.
+// Packed reports whether a file of that name is compressed as a server sends it.
 func Packed(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".br")
 }
 
-// Unpack looks into a packed file of that name, up to so many bytes of what is in it, and returns how many it read
-// and whether that was all. Offsets are in what is in it. What is not packed, or broken, ends there.
+// Unpack searches up to limit unpacked bytes of a packed file of that name, and returns how many it read and whether that was
+// all. Offsets count unpacked bytes. A file that is not packed, or broken, ends there.
 func (s *Set) Unpack(name string, r io.Reader, limit int64) (found []Finding, read int64, whole bool) {
 	var plain io.Reader = brotli.NewReader(r)
 	if strings.HasSuffix(strings.ToLower(name), ".gz") {

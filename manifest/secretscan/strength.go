@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// This file judges whether a value can stand in a file by chance. It splits a value at what usually separates words.
-// A word is letters, or a number; what mixes letters, digits and signs more often than words do is random, and counts
-// by its alphabet: 4 bits a character for hexadecimal, 5.2 for lower case and digits, 6 for all letters and digits.
+// strength tells whether a value can stand in a file by chance. A value is split at the usual separators of words. A word is
+// letters, or a number; a token that mixes letters, digits and signs more often than words do is random, and counts by its
+// alphabet: 4 bits a character for hexadecimal, 5.2 for lower case and digits, 6 for all letters and digits.
 //
-//	strong: 56 bits or more, with at least 8 different characters; or a UUID. Found, it is an error.
-//	weak:   anything else. Found, it is a warning.
+//	strong: 56 bits or more, with at least 8 different characters; or a UUID. A finding is an error.
+//	weak:   anything else. A finding is a warning.
 //	none:   under 8 characters; under 6 different ones; numbers, dates and addresses of machines; words of under 16
-//	        characters together; paths, mail addresses and URLs of words without a password. Never looked for.
-
+//	        characters together; paths, mail addresses and URLs of words without a password. Left out.
 type strength int
 
 const (
@@ -44,34 +43,37 @@ const (
 )
 
 var (
-	uuid = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+	uuid = regexp.MustCompile(
 		`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\}?$`,
 	)
-	mail = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+	mail = regexp.MustCompile(
 		`^(?:[^<>@]*<)?[^@\s:/<>]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+>?$`,
 	)
-	local = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+	local = regexp.MustCompile(
 		`^(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1?\]|[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]{1,5})?/?$`,
 	)
 )
 
-// Strength judges a value: how many bits of it are no words, and whether that many never stand anywhere by chance.
+// Strength returns how many bits of a value are random, and whether it is too many to stand anywhere by chance.
 func Strength(value string) (bits int, isStrong bool) {
 	s, bits := judge(value)
 	return bits, s == strong
 }
 
 func judge(value string) (s strength, bits int) {
-	different := distinct(value)
-	if utf8.RuneCountInString(value) < minLength || different < minDistinct {
+	distinct := map[rune]bool{}
+	for _, r := range value {
+		distinct[r] = true
+	}
+	if utf8.RuneCountInString(value) < minLength || len(distinct) < minDistinct {
 		return none, 0
 	}
-	if uuid.MatchString(value) && different >= strongDistinct {
+	if uuid.MatchString(value) && len(distinct) >= strongDistinct {
 		return strong, bitsOfUUID
 	}
 	bits, words, digits := measure(value)
 	switch {
-	case bits >= strongBits && different >= strongDistinct:
+	case bits >= strongBits && len(distinct) >= strongDistinct:
 		return strong, bits
 	case usual(value, words, digits):
 		return none, bits
@@ -79,26 +81,20 @@ func judge(value string) (s strength, bits int) {
 	return weak, bits
 }
 
-// distinct counts the different characters.
-func distinct(value string) int {
-	seen := map[rune]bool{}
-	for _, r := range value {
-		seen[r] = true
-	}
-	return len(seen)
-}
-
-// usual reports whether a value is one that stands in many files.
+// usual reports whether a value is of a kind that many files have.
 func usual(value string, words bool, digits int) bool {
-	letters := strings.ContainsFunc(value, unicode.IsLetter)
+	letters := 0
+	for _, r := range value {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
 	switch {
-	case !letters:
+	case letters == 0:
 		return digits < usualNumber
 	case !words:
-		if _, err := netip.ParseAddr(value); err == nil {
-			return true
-		}
-		return dated(value, digits)
+		_, err := netip.ParseAddr(value)
+		return err == nil || letters <= 2 && digits < usualNumber // nearly all digits and signs, as of a time
 	case utf8.RuneCountInString(value) < shortWords, mail.MatchString(value), local.MatchString(value) && strings.ContainsAny(value, ".:"):
 		return true
 	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "./"), strings.HasPrefix(value, "../"):
@@ -108,21 +104,11 @@ func usual(value string, words bool, digits int) bool {
 	return err == nil && u.Scheme != "" && u.Host != "" && u.User == nil
 }
 
-// dated reports whether nearly all of a value is digits and signs, as of a time.
-func dated(value string, digits int) bool {
-	letters := 0
-	for _, r := range value {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	return letters <= 2 && digits < usualNumber
-}
-
-// measure counts the bits of what is random in a value, and its digits, and says whether it is words alone.
+// measure counts the bits of the random tokens of a value, and its digits, and tells whether it is words alone.
 func measure(value string) (bits int, words bool, digits int) {
 	var sum float64
 	words = true
+	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`-_./:,@=&?;|"'()[]{}<>`, r) }
 	for token := range strings.FieldsFuncSeq(value, separates) {
 		for _, r := range token {
 			if r >= '0' && r <= '9' {
@@ -136,10 +122,6 @@ func measure(value string) (bits int, words bool, digits int) {
 		words = words && word
 	}
 	return int(math.Floor(sum)), words, digits
-}
-
-func separates(r rune) bool {
-	return unicode.IsSpace(r) || strings.ContainsRune(`-_./:,@=&?;|"'()[]{}<>`, r)
 }
 
 // The kinds of characters.
@@ -163,9 +145,9 @@ func kindOf(r rune) int {
 	return kindSign
 }
 
-// judgeToken says whether a token is random, with how many bits a character, or a word. A capital before a small
-// letter is no change: words begin so.
-func judgeToken(token string) (random, word bool, each float64) {
+// judgeToken tells whether a token is random, with how many bits a character, or a word. A capital before a small letter is
+// no change: words begin so.
+func judgeToken(token string) (random, word bool, bits float64) {
 	var has [kinds]bool
 	changes, length, last := 0, 0, -1
 	for _, r := range token {
@@ -187,18 +169,14 @@ func judgeToken(token string) (random, word bool, each float64) {
 		random = changes >= 2 && changes*wordsLengthCase >= length
 	}
 	word = length <= anyways || !mixed && !random
-	return random, word, bitsOf(isHex, has)
-}
-
-func bitsOf(isHex bool, has [kinds]bool) float64 {
 	if isHex {
-		return bitsOfHex
+		return random, word, bitsOfHex
 	}
-	size := 0.0
-	for kind, many := range [kinds]float64{26, 26, 10, 16} {
+	alphabet := 0.0
+	for kind, size := range [kinds]float64{26, 26, 10, 16} {
 		if has[kind] {
-			size += many
+			alphabet += size
 		}
 	}
-	return math.Log2(size)
+	return random, word, math.Log2(alphabet)
 }

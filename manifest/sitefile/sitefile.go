@@ -1,4 +1,4 @@
-// Package sitefile is the model of the files of a site: sent with a bundle, served to visitors, or left out.
+// Package sitefile is the model of the files of a site: sent with a bundle, served, or left out.
 //
 // The bundler makes these values, a deploy sends them, the service stores them, and the front door of a site serves them. They
 // hold no bytes. The package reads and checks nothing.
@@ -35,11 +35,11 @@ type Asset struct {
 	Modified time.Time
 }
 
-// LeftOut is a file or folder that lies among a site's static files and is none.
+// LeftOut is a file or folder among a site's static files that is not served.
 type LeftOut struct {
 	// Path is relative to the site's folder, with forward slashes; a folder's ends in one.
 	Path string `json:"path"`
-	// Reason is "private" for what holds secrets or is about the project, "hidden" for dot files, packages and what file
-	// managers leave behind, "ignored" for what .assetsignore lists, and "source" for the Worker's own modules.
+	// Reason is "private" for secrets and files about the project, "hidden" for dot files, packages and files of file
+	// managers, "ignored" for those that .assetsignore lists, and "source" for the Worker's own modules.
 	Reason string `json:"reason"`
 }

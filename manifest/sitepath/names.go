@@ -14,7 +14,7 @@ const (
 	RedirectsFile = "_redirects"
 )
 
-// EdgeFile reports whether the file at a decoded path is one of the two, in any spelling: none is ever served.
+// EdgeFile reports whether the file at a decoded path is one of the two, in any spelling: they are never served.
 func EdgeFile(path string) bool {
 	folded := FoldPath(path)
 	return folded == "/"+HeadersFile || folded == "/"+RedirectsFile
@@ -28,7 +28,5 @@ func CleanPath(p string) string {
 	return path.Clean(p)
 }
 
-// PercentEncoded matches a byte that is written as %2F.
-//
-//nolint:gochecknoglobals // a constant
+// PercentEncoded matches an encoded byte such as %2F.
 var PercentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
