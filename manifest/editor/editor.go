@@ -1,14 +1,12 @@
-// Package editor tells editors which schema pages.deploy.json has.
+// Package editor maps pages.deploy.json to its schema in the settings of editors.
 //
-// In go the settings of a project as an editor keeps them (JSON with comments, XML,
-// Lua); out come the same bytes with the mapping spliced in, so that everything else
-// stays as its author wrote it: written anew they would lose comments, order or layout,
-// so a parser only says where. Edits are idempotent. What cannot be edited is a
-// *SettingsError, with its place. Nothing is read from or written to disk.
+// In go the settings of a project in the editor's format (JSON with comments, XML, Lua); out come the same bytes with the
+// mapping spliced in. Comments, order and layout stay: a parser only finds the place. Edits are idempotent. Settings that
+// cannot be edited give a *SettingsError, with its place. The package neither reads nor writes files, and is safe for
+// concurrent use.
 //
-// Of editors it is assumed: Zed (releases of 2026) resolves the "./" of a schema from the
-// project's root, and a pattern of a JetBrains IDE without a slash matches the name in
-// every folder.
+// Assumptions: Zed (releases of 2026) resolves the "./" of a schema from the project's root, and a pattern of a JetBrains IDE
+// without a slash matches the name in every folder.
 package editor
 
 import (
@@ -19,21 +17,19 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// Editor is one that can be told which schema pages.deploy.json has. Its files
-// are named from the folder it opens, with slashes.
+// Editor is an editor with schema mappings. Its files are relative to the folder it opens, with slashes.
 type Editor struct {
 	Name     string
-	Others   []string // what else people call it, or one of its kind
-	Settings string   // the settings of a project
-	Schema   string   // a copy of the manifest's schema, which the settings name
+	Others   []string // other names of it, or of its kin
+	Settings string   // file of a project's settings
+	Schema   string   // copy of the manifest's schema that the settings name
 	Note     string   // what the editor needs besides the files
-	// Edit returns the settings with the mapping in them, unchanged when it is
-	// there already. Empty settings are those of a new file. The error is a
-	// *SettingsError.
+	// Edit returns the settings with the mapping, unchanged when they have it. Empty settings are those of a new file. The
+	// error is a *SettingsError.
 	Edit func(src []byte) ([]byte, error)
 }
 
-// SettingsError is why settings were not edited, and where in them.
+// SettingsError tells why settings were not edited, and the place in them.
 type SettingsError struct {
 	Offset         int // in bytes
 	Code, Msg, Fix string
@@ -41,7 +37,7 @@ type SettingsError struct {
 
 func (e *SettingsError) Error() string { return e.Msg }
 
-// Place is where in the settings it is, both from 1; columns count characters.
+// Place returns the place in the settings, both numbers from 1; columns count characters.
 func (e *SettingsError) Place(src []byte) (line, column int) {
 	before := string(src[:min(e.Offset, len(src))])
 	start := strings.LastIndexByte(before, '\n') + 1
@@ -63,8 +59,7 @@ func syntaxError(offset int, format, reason string) error {
 	}
 }
 
-// takenError refuses to map the manifest's name a second time: an editor would
-// check against both schemas.
+// takenError refuses a second mapping of the manifest's name: an editor would check against both schemas.
 func takenError(offset int, have, want string) error {
 	other := fmt.Sprintf("%q", have)
 	if have == "" {
@@ -77,7 +72,7 @@ func takenError(offset int, have, want string) error {
 	}
 }
 
-// All is the editors, the most used first.
+// All returns the editors, the most used first.
 func All() []Editor {
 	const vscode, zed = ".vscode/pages.schema.json", ".zed/pages.schema.json"
 	return []Editor{
@@ -88,10 +83,7 @@ func All() []Editor {
 		},
 		{
 			Name: "zed", Settings: ".zed/settings.json", Schema: zed,
-			Edit: jsonSettings{
-				keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ",
-				url: "./" + zed,
-			}.edit,
+			Edit: jsonSettings{keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ", url: "./" + zed}.edit,
 			Note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
 		},
 		{
@@ -107,8 +99,7 @@ func All() []Editor {
 	}
 }
 
-// isManifestPattern reports whether an editor's file pattern means a manifest in
-// whatever folder.
+// isManifestPattern reports whether an editor's file pattern matches a manifest in any folder.
 func isManifestPattern(pattern string) bool {
 	return pattern == manifest.FileName || pattern == "**/"+manifest.FileName
 }

@@ -3,6 +3,7 @@ package editor
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -12,12 +13,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// jsonSettings is where an editor with settings in JSON, with comments and
-// trailing commas, has its list of schemas.
+// jsonSettings describes settings in JSON, with comments and trailing commas, that have a list of schemas.
 type jsonSettings struct {
-	keys []string // the way to the list
-	unit string   // an indentation, where the file shows none
-	url  string   // the schema's, from the folder that the editor opens
+	keys []string // the path to the list
+	unit string   // the indentation, where the file has none
+	url  string   // of the schema, from the folder that the editor opens
 }
 
 // schemaMapping is one element of the list.
@@ -28,8 +28,8 @@ type schemaMapping struct {
 
 func (s jsonSettings) edit(src []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(src)) == 0 {
-		text, err := s.render(s.missing(s.keys), "", s.unit)
-		return []byte(text + "\n"), err
+		text, err := json.MarshalIndent(s.missing(s.keys), "", s.unit)
+		return append(text, '\n'), err
 	}
 	root, err := parseJSON(src)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s jsonSettings) mapping() schemaMapping {
 	return schemaMapping{[]string{manifest.FileName}, s.url}
 }
 
-// missing is the value below keys, which the file does not have.
+// missing returns the value below keys that the file lacks.
 func (s jsonSettings) missing(keys []string) any {
 	if len(keys) == 0 {
 		return []schemaMapping{s.mapping()}
@@ -87,10 +87,11 @@ func (s jsonSettings) insert(src []byte, root hujson.Value, into *hujson.Value, 
 	if last != nil && beginsLine(src, first.StartOffset) {
 		inner = indentation(src, first.StartOffset)
 	}
-	text, err := s.render(value, inner, s.indentUnit(src, root))
+	encoded, err := json.MarshalIndent(value, inner, s.indentUnit(src, root))
 	if err != nil {
 		return nil, err
 	}
+	text := string(encoded)
 	if name != "" {
 		text = string(hujson.String(name)) + ": " + text
 	}
@@ -106,7 +107,7 @@ func (s jsonSettings) insert(src []byte, root hujson.Value, into *hujson.Value, 
 	return apply(src, append(splices, appendChild(src, into.EndOffset-1, outer, text))), nil
 }
 
-// indentUnit is one step of the file's indentation.
+// indentUnit returns one step of the file's indentation.
 func (s jsonSettings) indentUnit(src []byte, root hujson.Value) string {
 	if first, _ := ends(&root); first != nil && beginsLine(src, first.StartOffset) {
 		if unit := indentation(src, first.StartOffset); unit != "" {
@@ -116,14 +117,8 @@ func (s jsonSettings) indentUnit(src []byte, root hujson.Value) string {
 	return s.unit
 }
 
-// render is a value as text. Its first line is not indented.
-func (s jsonSettings) render(value any, prefix, unit string) (string, error) {
-	text, err := json.MarshalIndent(value, prefix, unit)
-	return string(text), err
-}
-
-// mappedTo is the address of the schema that an element of the list maps the
-// manifest's name to; "" with true for one that it holds itself.
+// mappedTo returns the URL of the schema that an element of the list maps the manifest's name to; "" with true for an
+// inline one.
 func mappedTo(element hujson.Value) (url string, ok bool) {
 	object, ok := element.Value.(*hujson.Object)
 	if !ok {
@@ -152,9 +147,84 @@ func (s jsonSettings) shapeError(v *hujson.Value, keys []string, want string) er
 	if len(keys) > 0 {
 		what = fmt.Sprintf("%q", strings.Join(keys, " > "))
 	}
+	kind := map[hujson.Kind]string{
+		'{': "an object", '[': "a list", '"': "a string", '0': "a number", 'n': "null", 't': "true or false", 'f': "true or false",
+	}[v.Value.Kind()]
 	return &SettingsError{
 		Offset: v.StartOffset, Code: CodeShape,
-		Msg: fmt.Sprintf("%s holds %s where the editor takes %s", what, kindName(v.Value.Kind()), want),
+		Msg: fmt.Sprintf("%s holds %s where the editor takes %s", what, kind, want),
 		Fix: "make it " + want + ", or remove it, then run this again; nothing was written",
 	}
+}
+
+func parseJSON(src []byte) (hujson.Value, error) {
+	const (
+		format     = "JSON with comments"
+		maxNesting = 1000 // the parser recurses: deeper input could exhaust the stack
+	)
+	depth := 0
+	for i, b := range src { // those in strings count too: an upper bound will do
+		switch b {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		if depth > maxNesting {
+			return hujson.Value{}, syntaxError(i, format, fmt.Sprintf("more than %d brackets are open", maxNesting))
+		}
+	}
+	// A line comment may end with the file, which the parser does not know.
+	root, err := hujson.Parse(append(bytes.Clone(src), '\n'))
+	if err != nil {
+		offset, reason := errorPlace(src, err)
+		return root, syntaxError(offset, format, reason)
+	}
+	return root, nil
+}
+
+// errorPlace parses an error of the parser: only its text has the line and the column, which counts bytes.
+func errorPlace(src []byte, err error) (offset int, reason string) {
+	var line, column int
+	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
+		return 0, err.Error()
+	}
+	for range line - 1 {
+		i := bytes.IndexByte(src[offset:], '\n')
+		if i < 0 { // the line end that was added for the parser
+			offset, column = len(src), 1
+			break
+		}
+		offset += i + 1
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return min(offset+column-1, len(src)), err.Error()
+}
+
+// lastMember returns the value of the last member of that name, which counts; nil for none.
+func lastMember(object *hujson.Object, name string) *hujson.Value {
+	for i := len(object.Members) - 1; i >= 0; i-- {
+		m := &object.Members[i]
+		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return &m.Value
+		}
+	}
+	return nil
+}
+
+// ends returns the first name or element in an object or list and the last value, nil for none.
+func ends(v *hujson.Value) (first, last *hujson.Value) {
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		if n := len(v.Members); n > 0 {
+			return &v.Members[0].Name, &v.Members[n-1].Value
+		}
+	case *hujson.Array:
+		if n := len(v.Elements); n > 0 {
+			return &v.Elements[0], &v.Elements[n-1]
+		}
+	}
+	return nil, nil
 }

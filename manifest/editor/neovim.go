@@ -13,16 +13,14 @@ const (
 	neovimEnd   = `-- <<< pages init --editor neovim`
 )
 
-// neovimLua adds the schema to the server's settings when it attaches, for then
-// it does not matter how and when the user's own configuration starts it. The
-// code is in the file that Neovim asks the user to trust: were it in one of its
-// own that this one loads, a change to it would run unasked.
+// neovimLua adds the schema to the server's settings when it attaches, so that it does not matter how the user's own
+// configuration starts it. The code is in the file that Neovim asks the user to trust: a change to a file of its own would
+// run unasked.
 //
 //go:embed neovim.lua
 var neovimLua string
 
-// editNeovim puts the block between the marks, or at the top: Lua takes nothing
-// after a chunk's return.
+// editNeovim puts the block between the marks, or at the top: Lua allows nothing after a chunk's return.
 func editNeovim(src []byte) ([]byte, error) {
 	eol := lineEnd(src)
 	block := withLineEnd(neovimBegin+"\n"+neovimLua+neovimEnd+"\n", eol)
@@ -45,7 +43,7 @@ func editNeovim(src []byte) ([]byte, error) {
 	}
 }
 
-// lineOffsets is where the lines begin that are the one given.
+// lineOffsets returns the offsets of the lines equal to line.
 func lineOffsets(src []byte, line string) []int {
 	var offsets []int
 	offset := 0

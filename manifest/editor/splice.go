@@ -6,17 +6,13 @@ import (
 	"strings"
 )
 
-// This file changes settings in place: only the bytes that a splice names change,
-// so that comments, order and layout of all the rest survive.
-
 // splice replaces the bytes from at up to end.
 type splice struct {
 	at, end int
 	text    string
 }
 
-// apply returns src with the splices made. They must not overlap, and those at
-// the same place must be in order.
+// apply returns src with the splices made. They must not overlap, and must be in order.
 func apply(src []byte, splices []splice) []byte {
 	var out []byte
 	done := 0
@@ -29,9 +25,8 @@ func apply(src []byte, splices []splice) []byte {
 
 const blank = " \t\r\n"
 
-// appendChild makes text the last thing between two brackets, on lines of its
-// own: closing is the offset of the closing one, outer the indentation of the
-// line with the opening one. The first line of text is indented already.
+// appendChild inserts text at the end between two brackets, on lines of its own: closing is the offset of the closing one,
+// outer the indentation of the line with the opening one. The first line of text is indented already.
 func appendChild(src []byte, closing int, outer, text string) splice {
 	content := len(bytes.TrimRight(src[:closing], blank))
 	eol := lineEnd(src)
@@ -42,7 +37,7 @@ func appendChild(src []byte, closing int, outer, text string) splice {
 	return splice{content, closing, text + eol + outer}
 }
 
-// lineEnd is how the lines of src end.
+// lineEnd returns the line end of src.
 func lineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -50,10 +45,10 @@ func lineEnd(src []byte) string {
 	return "\n"
 }
 
-// withLineEnd gives a text of ours the line ends of a file.
+// withLineEnd replaces the line ends of a text.
 func withLineEnd(text, eol string) string { return strings.ReplaceAll(text, "\n", eol) }
 
-// indentation is the blanks that the line of an offset begins with.
+// indentation returns the blanks at the start of an offset's line.
 func indentation(src []byte, offset int) string {
 	line := src[bytes.LastIndexByte(src[:offset], '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

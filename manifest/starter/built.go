@@ -17,19 +17,14 @@ type Built struct {
 	Entry string
 }
 
-// outputs are the folders that tools write sites to, what is surely an output first.
-func outputs() []string {
-	return []string{
+// FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
+// package.json: with one, that page is a source.
+func FindBuilt(project fs.FS) (Built, bool) {
+	candidates := []string{ // output folders of tools, the unambiguous ones first
 		"dist", "dist/client", "dist/*/browser", "build", "build/client", "out", "_site", nitroPublic, ".svelte-kit/cloudflare",
 		".vitepress/dist", "docs/.vitepress/dist", ".vuepress/dist", "docs/.vuepress/dist",
 		"public", "www", "htdocs", "site",
 	}
-}
-
-// FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
-// package.json: with one, that page is a source.
-func FindBuilt(project fs.FS) (Built, bool) {
-	candidates := outputs()
 	if g, ok := FindGenerator(project); ok {
 		candidates = slices.Concat([]string{g.Output}, candidates)
 	}
@@ -40,9 +35,24 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		dirs, _ := fs.Glob(project, pattern) // the patterns are in order
 		for _, dir := range dirs {
 			if info, err := fs.Lstat(project, dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-				continue // what a link leads to is found under its own name: Nuxt's dist is one
+				continue // the target of a link is found under its own name: Nuxt's dist is one
 			}
-			if b, ok := builtIn(project, dir); ok && (dir != "public" || !isTemplate(project)) {
+			if dir == "public" { // Create React App and Vue's command line have the template of a build there
+				page := textOf(project, "public/index.html")
+				if strings.Contains(page, "%PUBLIC_URL%") || strings.Contains(page, "<%=") {
+					continue
+				}
+			}
+			b := Built{Dir: dir}
+			for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
+				if regular(project, path.Join(dir, name)) {
+					b.Entry = path.Join(dir, name)
+				}
+			}
+			if dir == nitroPublic && regular(project, nitroEntry) && strings.HasPrefix(nitroPreset(project), "cloudflare") {
+				b.Entry = nitroEntry
+			}
+			if b.Entry != "" || regular(project, path.Join(dir, "index.html")) || regular(project, path.Join(dir, shellPage)) {
 				return b, true
 			}
 		}
@@ -53,8 +63,7 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	return Built{}, false
 }
 
-// What of Vite's configuration says where it writes to: build.outDir, from root on. Whatever is no literal there is
-// known to who runs it alone.
+// The output folder in Vite's configuration: build.outDir, relative to root. Only literals can be read.
 var (
 	viteComment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|\s)//.*$)`)
 	viteOutDir  = regexp.MustCompile(
@@ -63,7 +72,7 @@ var (
 	viteRoot = regexp.MustCompile(`\broot\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
 )
 
-// viteOutput is the folder of the project that the configuration of Vite names; empty when it names none.
+// viteOutput returns the output folder that the configuration of Vite names; empty when it names none.
 func viteOutput(project fs.FS) string {
 	var names []string
 	for _, ending := range []string{"js", "mjs", "ts", "cjs", "mts", "cts"} { // the order that Vite has
@@ -84,35 +93,15 @@ func viteOutput(project fs.FS) string {
 	return dir
 }
 
-// isTemplate reports whether the page in public is what a build fills in, as Create React App and Vue's command line do.
-func isTemplate(project fs.FS) bool {
-	page := textOf(project, "public/index.html")
-	return strings.Contains(page, "%PUBLIC_URL%") || strings.Contains(page, "<%=")
-}
-
-// builtIn looks at one folder.
-func builtIn(project fs.FS, dir string) (Built, bool) {
-	b := Built{Dir: dir}
-	for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
-		if regular(project, path.Join(dir, name)) {
-			b.Entry = path.Join(dir, name)
-		}
-	}
-	if dir == nitroPublic && regular(project, nitroEntry) && strings.HasPrefix(nitroPreset(project), "cloudflare") {
-		b.Entry = nitroEntry
-	}
-	return b, b.Entry != "" || regular(project, path.Join(dir, "index.html")) || regular(project, path.Join(dir, shellPage))
-}
-
-// IsOutput reports whether a path of a project lies where tools write what they build, and nobody else does.
+// IsOutput reports whether a path of a project lies in a folder that only build tools write to.
 func IsOutput(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
 	return slices.Contains([]string{"dist", "build", "out", "_site", ".output", ".svelte-kit"}, top) || strings.Contains(name, "press/dist")
 }
 
-// BuildScript is the script of package.json that builds a project: build, or else the first of those such as
-// docs:build, as documentation beside a library has it, and generate for a Nuxt site of files alone. It is empty when
-// there is none, and a plain word otherwise.
+// BuildScript returns the script of package.json that builds a project: build, or else the first such as docs:build, for the
+// documentation of a library, and generate for a Nuxt site of files alone. It is empty when there is none, and a plain word
+// otherwise.
 func BuildScript(project fs.FS) string {
 	text, err := fs.ReadFile(project, "package.json")
 	var facts struct{ Scripts map[string]any }
@@ -135,14 +124,14 @@ func BuildScript(project fs.FS) string {
 	return first
 }
 
-// Where Nitro, and Nuxt with it, writes to.
+// The output of Nitro, and so of Nuxt.
 const (
 	nitroPublic = ".output/public"
 	nitroEntry  = ".output/server/index.mjs"
 	nitroFacts  = ".output/nitro.json"
 )
 
-// nitroPreset is what Nitro built for: a Worker, a server of Node.js, or "static" for files alone.
+// nitroPreset returns the target of Nitro's build: a Worker, a server of Node.js, or "static" for files alone.
 func nitroPreset(project fs.FS) string {
 	text, err := fs.ReadFile(project, nitroFacts)
 	var facts struct{ Preset string }
@@ -160,4 +149,45 @@ func regular(fsys fs.FS, name string) bool {
 func folder(fsys fs.FS, name string) bool {
 	info, err := fs.Stat(fsys, name)
 	return err == nil && info.IsDir()
+}
+
+// Server is a build for a server of Node.js, the default of some frameworks, which no Worker runs.
+type Server struct {
+	// Framework is its name for people.
+	Framework string
+	// File is the file by which the build is recognized.
+	File string
+	// Remedy tells how to build for Workers or for files alone.
+	Remedy string
+}
+
+// FindServer looks for a build for a server.
+func FindServer(project fs.FS) (Server, bool) {
+	if preset := nitroPreset(project); preset != "" && !strings.HasPrefix(preset, "cloudflare") {
+		return Server{
+			"Nitro", nitroFacts,
+			`set "cloudflare_module" as the preset of Nitro, in its configuration (nitro: { preset: "cloudflare_module" })`,
+		}, true
+	}
+	for _, s := range []Server{
+		{"Next.js", ".next/BUILD_ID", `set output: "export" in next.config for a site of files alone, or build with @opennextjs/cloudflare`},
+		{
+			"SvelteKit", ".svelte-kit/output/server/index.js",
+			"set @sveltejs/adapter-cloudflare as the adapter, or @sveltejs/adapter-static for a site of files alone",
+		},
+		{
+			"Qwik", "dist/q-manifest.json",
+			"add an adapter with `npm run qwik add cloudflare-pages`, or `npm run qwik add static` for a site of files alone",
+		},
+		{"Astro", "dist/server/entry.mjs", "set @astrojs/cloudflare as the adapter"},
+		{
+			"React Router", "build/server/index.js",
+			"add @cloudflare/vite-plugin to the configuration of Vite, or set ssr: false in react-router.config for a site of files alone",
+		},
+	} {
+		if regular(project, s.File) {
+			return s, true
+		}
+	}
+	return Server{}, false
 }

@@ -8,18 +8,15 @@ import (
 	"strings"
 )
 
-// This file knows generators of sites that come from elsewhere than npm: by what they are recognised, what they write,
-// and what a workflow on GitHub's Ubuntu has to do.
-
-// Generator is a program that makes a site of its sources.
+// Generator is a program that makes a site of its sources, and is not installed by npm.
 type Generator struct {
-	// Name is what people call it.
+	// Name is its name for people.
 	Name string
-	// Output is the folder that it writes the site to unless it is told otherwise.
+	// Output is its default output folder.
 	Output string
 	// Command makes the site.
 	Command string
-	// Install are the steps that install it, as YAML list items of a workflow.
+	// Install are the steps that install it, as YAML list items of a GitHub workflow on Ubuntu.
 	Install string
 }
 
@@ -38,10 +35,8 @@ func hugo(project fs.FS) (Generator, bool) {
 	if list := textOf(project, "package.json"); strings.Contains(list, `"hugo-bin"`) || strings.Contains(list, `"hugo-extended"`) {
 		g.Command, g.Install = "npx hugo", ""
 	}
-	if anyOf(
-		project, "hugo.toml", "hugo.yaml", "hugo.yml", "hugo.json", "config/_default/hugo.toml",
-		"config/_default/hugo.yaml", "config/_default/config.toml",
-	) {
+	if anyOf(project, "hugo.toml", "hugo.yaml", "hugo.yml", "hugo.json",
+		"config/_default/hugo.toml", "config/_default/hugo.yaml", "config/_default/config.toml") {
 		return g, true
 	}
 	text := textOf(project, "config.toml", "config.yaml", "config.yml", "config.json")
@@ -60,15 +55,14 @@ func zola(project fs.FS) (Generator, bool) {
 func jekyll(project fs.FS) (Generator, bool) {
 	g := Generator{Name: "Jekyll", Output: "_site"}
 	gems := textOf(project, "Gemfile")
+	const setUp = "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n"
 	switch {
 	case !anyOf(project, "_config.yml", "_config.toml"):
 		return g, false
 	case strings.Contains(gems, "jekyll") || strings.Contains(gems, "github-pages"):
-		g.Command, g.Install = "bundle exec jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n         "+
-			" ruby-version: \"3.4\"\n"+step("bundle install")
+		g.Command, g.Install = "bundle exec jekyll build", setUp+step("bundle install")
 	case folder(project, "_posts") || folder(project, "_layouts"):
-		g.Command, g.Install = "jekyll build", "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n"+
-			step("gem install jekyll")
+		g.Command, g.Install = "jekyll build", setUp+step("gem install jekyll")
 	}
 	return g, g.Command != ""
 }
@@ -88,12 +82,11 @@ func mkDocs(project fs.FS) (Generator, bool) {
 }
 
 func pelican(project fs.FS) (Generator, bool) {
-	return Generator{
-		"Pelican", "output", "pelican content", python(project, `"pelican[markdown]"`, "requirements.txt"),
-	}, anyOf(project, "pelicanconf.py")
+	install := python(project, `"pelican[markdown]"`, "requirements.txt")
+	return Generator{"Pelican", "output", "pelican content", install}, anyOf(project, "pelicanconf.py")
 }
 
-// sphinx has its sources in one of four places, and writes beside them: what sphinx-quickstart and Read the Docs begin with.
+// sphinx looks in the folders of sphinx-quickstart and Read the Docs. Its output lies beside its sources.
 func sphinx(project fs.FS) (Generator, bool) {
 	for _, place := range []struct{ source, build string }{
 		{"docs", "docs/_build"},
@@ -111,7 +104,7 @@ func sphinx(project fs.FS) (Generator, bool) {
 	return Generator{}, false
 }
 
-// python are the steps that install what the first of the lists that is there asks for, or else a package.
+// python returns the steps that install the packages of the first existing list, or else one package.
 func python(project fs.FS, name string, lists ...string) string {
 	const setUp = "      - uses: actions/setup-python@v6\n        with:\n          python-version: \"3.14\"\n"
 	for _, list := range lists {
@@ -122,14 +115,14 @@ func python(project fs.FS, name string, lists ...string) string {
 	return setUp + step("pip install "+name)
 }
 
-// step is a command as a step of a workflow.
+// step returns a command as a step of a workflow.
 func step(command string) string { return "      - run: " + command + "\n" }
 
 func anyOf(project fs.FS, names ...string) bool {
 	return slices.ContainsFunc(names, func(file string) bool { return regular(project, file) })
 }
 
-// textOf is the text of the first file that is there.
+// textOf returns the text of the first existing file.
 func textOf(project fs.FS, names ...string) string {
 	for _, name := range names {
 		if text, err := fs.ReadFile(project, name); err == nil {

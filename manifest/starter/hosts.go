@@ -1,25 +1,32 @@
 package starter
 
 import (
+	"encoding/json"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Left is what a project says to another host, and no manifest says to this platform.
+// Left is a part of a project for another host that no manifest can express.
 type Left struct {
-	// File is a file of the project, or a folder with a slash behind it.
+	// File is a file of the project, or a folder with a slash at the end.
 	File string
-	// Code reports that it is code, which will not run; else it is rules.
+	// Code means code, which will not run, else rules.
 	Code bool
-	// Secret reports that it is a header that would publish a password or a key here.
+	// Secret means a header that would publish a password or a key here.
 	Secret bool
-	// Text says what to do.
+	// Text tells what to do.
 	Text string
 }
 
-// LeftBehind lists what the configuration of Netlify, Vercel, Firebase and Azure says beside where the site is, and folders
-// whose files are functions there or on Cloudflare Pages.
+// LeftBehind lists rules in the configuration of Netlify, Vercel, Firebase and Azure, and folders of functions for them or
+// for Cloudflare Pages.
 func LeftBehind(project fs.FS) (list []Left) {
 	for _, config := range []struct{ file, rules string }{
 		{"netlify.toml", `(?m)^\s*\[\[(redirects|headers)\]\]`},
@@ -41,10 +48,8 @@ func LeftBehind(project fs.FS) (list []Left) {
 				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, " +
 					"worker/index.js, in \"entry\", with its \"routes\""
 			}
-			list = append(list, Left{
-				File: dir + "/", Code: true,
-				Text: "functions that are named by their files are not run here: " + remedy,
-			})
+			text := "functions that are named by their files are not run here: " + remedy
+			list = append(list, Left{File: dir + "/", Code: true, Text: text})
 		}
 	}
 	return append(list, secretHeaders(project)...)
@@ -58,4 +63,81 @@ func holdsCode(project fs.FS, dir string) bool {
 		}
 	}
 	return false
+}
+
+// hostHeader is a header that another host sends for the paths of a pattern.
+type hostHeader struct{ path, name, value string }
+
+// secretHeaders lists the headers for other hosts that hold a secret: they lock a folder there, and would publish the
+// password here. No text has the value.
+func secretHeaders(project fs.FS) (list []Left) {
+	for _, config := range []struct {
+		file string
+		read func(text string) []hostHeader
+	}{{"netlify.toml", netlifyHeaders}, {"vercel.json", vercelHeaders}, {"firebase.json", firebaseHeaders}} {
+		for _, h := range config.read(textOf(project, config.file)) {
+			if fault := edgerules.HeaderSecret(h.name, h.value); fault != "" {
+				text := fault + `; do not write it into "_headers": ` + edgerules.HeaderSecretFix(h.path)
+				list = append(list, Left{File: config.file, Secret: true, Text: text})
+			}
+		}
+	}
+	return list
+}
+
+// netlifyHeaders reads "[[headers]]". A text that is no TOML has none: Netlify refuses it as well.
+func netlifyHeaders(text string) (list []hostHeader) {
+	var config struct {
+		Headers []struct {
+			For    string
+			Values map[string]any
+		}
+	}
+	if _, err := toml.Decode(text, &config); err != nil {
+		return nil
+	}
+	for _, rule := range config.Headers {
+		for _, name := range slices.Sorted(maps.Keys(rule.Values)) {
+			if text, ok := rule.Values[name].(string); ok {
+				list = append(list, hostHeader{rule.For, name, text})
+			}
+		}
+	}
+	return list
+}
+
+// keyedHeaders are headers in the form of Vercel and Firebase.
+type keyedHeaders []struct {
+	Source  string
+	Headers []struct{ Key, Value string }
+}
+
+func (k keyedHeaders) list() (list []hostHeader) {
+	for _, rule := range k {
+		for _, h := range rule.Headers {
+			list = append(list, hostHeader{rule.Source, h.Key, h.Value})
+		}
+	}
+	return list
+}
+
+func vercelHeaders(text string) []hostHeader {
+	var config struct{ Headers keyedHeaders }
+	_ = json.Unmarshal([]byte(text), &config) // an unreadable text has none
+	return config.Headers.list()
+}
+
+// firebaseHeaders reads the headers of one site, or of several.
+func firebaseHeaders(text string) (list []hostHeader) {
+	type hosting struct{ Headers keyedHeaders }
+	var one struct{ Hosting hosting }
+	if json.Unmarshal([]byte(text), &one) == nil {
+		return one.Hosting.Headers.list()
+	}
+	var several struct{ Hosting []hosting }
+	_ = json.Unmarshal([]byte(text), &several) // an unreadable text has none
+	for _, h := range several.Hosting {
+		list = append(list, h.Headers.list()...)
+	}
+	return list
 }

@@ -9,29 +9,26 @@ import (
 	"strings"
 )
 
-// This file knows apps of one page: their own router, in the browser, shows what is at a path that no file answers. The
-// platform has a 404 there, so a small Worker answers such a navigation with the page.
-
-// SinglePageWorker is where that Worker lies.
+// SinglePageWorker is the path of the Worker of an [App].
 const SinglePageWorker = "worker/spa.js"
 
-// shellPage is the page that some tools write for unknown paths, beside a start page that has contents of its own.
+// shellPage is the page of some tools for unknown paths, beside a start page with contents of its own.
 const shellPage = "200.html"
 
-// App is an app of one page.
+// App is an app of one page: its own router, in the browser, shows the view of a path without a file. The platform has a 404
+// there, so a small Worker answers such a navigation with the page.
 type App struct {
 	// Page is the path of its page: "/", or "/200".
 	Page string
-	// Worker is the module that answers what is no view of the app; empty for none.
+	// Worker is the module for paths that are no views of the app; empty for none.
 	Worker string
 	// WorkerFirst are the patterns of the Worker's own paths: "/api/*", and "!/api/docs/*" for an exception. All other
-	// ones are views, or navigations to them are where there is no pattern. With "/*" among them, a view is what the
-	// Worker has nothing for.
+	// paths are views; without patterns, navigations to them are. With "/*" among them, a view is a 404 of the Worker.
 	WorkerFirst []string
 }
 
-// FindApp looks for an app of one page in the folder of a built site. The source is the file that says so: the shell
-// page, where no 404.html is, a rule for all paths of another host's, or a start page with scripts that is the only page.
+// FindApp looks for an app of one page in the folder of a built site. The source is the file by which it is recognized: the
+// shell page, without a 404.html, a rule of another host for all paths, or a start page with scripts that is the only page.
 func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
 	if regular(project, path.Join(dir, shellPage)) && !regular(project, path.Join(dir, "404.html")) {
 		return App{Page: "/200"}, path.Join(dir, shellPage), true
@@ -52,26 +49,18 @@ func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
 	if err != nil || !strings.Contains(string(text), "<script") || !regular(project, "package.json") {
 		return App{}, "", false
 	}
-	return App{Page: "/"}, start, onlyPage(project, dir, start)
-}
-
-// onlyPage reports whether a folder has no page but one.
-func onlyPage(project fs.FS, dir, page string) bool {
 	only := true
-	err := fs.WalkDir(project, dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if !d.IsDir() && path.Ext(name) == ".html" && name != page {
+	err = fs.WalkDir(project, dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".html" && name != start {
 			only = false
 			return fs.SkipAll
 		}
-		return nil
+		return err
 	})
-	return err == nil && only
+	return App{Page: "/"}, start, err == nil && only
 }
 
-// File is the Worker of the app, in plain JavaScript.
+// File returns the Worker of the app, in plain JavaScript.
 func (a App) File() File {
 	if a.Worker == "" {
 		return File{SinglePageWorker, fmt.Appendf(nil, `// What no file answers is a view of the app, whose own router shows it.
@@ -125,7 +114,7 @@ export default {
 `, "../"+a.Worker, what, pathname, isView, a.Page)}
 }
 
-// expression is a pattern as a regular expression of JavaScript's.
+// expression returns a pattern as a regular expression in JavaScript.
 func expression(pattern string) string {
 	quoted := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
 	return "/^" + strings.NewReplacer("/", `\/`, "\n", `\n`, "\r", `\r`).Replace(quoted) + "$/"

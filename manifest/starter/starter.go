@@ -1,12 +1,16 @@
-// Package starter knows what a new site begins with: the files of each template, what surrounds a site in a
-// checkout, and which folder of an existing project holds a site that was built.
+// Package starter has the first files of a new site: those of each template, and those around a site in a checkout. It also
+// recognizes the output of other tools in an existing project.
 //
-// It gives texts and writes nothing: the same name and template give the same bytes. It is safe for concurrent use.
+// In go names and the fs.FS of a project; out come texts: the same input gives the same bytes. It makes no errors, writes
+// nothing, and is safe for concurrent use.
 package starter
 
 import (
+	"bytes"
+	"cmp"
 	"embed"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,11 +21,11 @@ var templates embed.FS
 
 // Template is a site to begin with.
 type Template struct {
-	// Name is what it is chosen by.
+	// Name is its name on the command line.
 	Name string
 	// About is one line for people.
 	About string
-	// layers are folders of templates; a later one's file counts.
+	// layers are folders of templates; files of later ones win.
 	layers []string
 }
 
@@ -52,7 +56,7 @@ type File struct {
 	Text []byte
 }
 
-// Files are the template's files, sorted by path, for a site of that name (see [SiteName]).
+// Files returns the template's files, sorted by path, for a site of that name (see [SiteName]).
 func (t Template) Files(name string) []File {
 	texts := map[string][]byte{}
 	for _, layer := range t.layers {
@@ -67,26 +71,79 @@ func (t Template) Files(name string) []File {
 			return err
 		})
 	}
-	return sorted(texts)
-}
-
-func sorted(texts map[string][]byte) []File {
 	files := make([]File, 0, len(texts))
-	for name, text := range texts {
-		files = append(files, File{name, text})
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		files = append(files, File{name, texts[name]})
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files
 }
 
-// SiteName makes a name for a site of its folder's: lower-case letters, digits and single dashes, at most 40.
+// SiteName makes the name of a site from its folder's: lower-case letters, digits and single dashes, at most 40.
 func SiteName(folder string) string {
 	const most = 40
 	words := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name := strings.Join(words, "-")
-	name = strings.Trim(name[:min(most, len(name))], "-")
-	if name == "" {
-		return "site"
+	return cmp.Or(strings.Trim(name[:min(most, len(name))], "-"), "site")
+}
+
+// Ignore returns the .gitignore of a site: the lines it has already, and the missing ones.
+func Ignore(before []byte) []byte {
+	have := map[string]bool{}
+	for line := range strings.Lines(string(before)) {
+		have[strings.TrimSpace(line)] = true
 	}
-	return name
+	var add []string
+	for _, line := range []string{".pages/", "node_modules/"} {
+		if !have[line] && !have["/"+line] && !have[strings.TrimSuffix(line, "/")] {
+			add = append(add, line)
+		}
+	}
+	for _, name := range []string{".dev.vars", ".env"} {
+		all, example := name+"*", "!"+name+".example"
+		switch {
+		case !have[all] && !(have[name] && have[name+".*"]):
+			add = append(add, all, example) // of two lines for a file the last wins
+		case !have[example]:
+			add = append(add, example)
+		}
+	}
+	after := bytes.Clone(before)
+	if len(after) > 0 && len(add) > 0 && !bytes.HasSuffix(after, []byte("\n")) {
+		after = append(after, '\n')
+	}
+	for _, line := range add {
+		after = append(after, line+"\n"...)
+	}
+	return after
+}
+
+// TSConfig returns the tsconfig.json of a Worker in TypeScript.
+func TSConfig() []byte { return templateFile("worker/tsconfig.json") }
+
+// SmokeTest returns a test for `pages test` of an adopted site: the front door responds.
+func SmokeTest() []byte { return templateFile("adopted/tests/site.test.mjs") }
+
+func templateFile(name string) []byte {
+	text, _ := templates.ReadFile("templates/" + name) // part of the program
+	return text
+}
+
+// RootIgnore returns the .assetsignore of a site whose own folder is the assets folder: it lists the files for developers.
+func RootIgnore() []byte {
+	return []byte("/tests/\n/README.md\n/pages-env.d.ts\n/tsconfig.json\n")
+}
+
+// WorkerIgnore returns the .assetsignore files that keep a Worker among the static files, as SvelteKit and Astro write it,
+// private: one beside it, and one in the folder that the tool copies from with every build.
+func WorkerIgnore(project fs.FS, assets, entry string) (files []File) {
+	if rel, inside := strings.CutPrefix(entry, assets+"/"); !inside || rel != "_worker.js" && !strings.HasPrefix(rel, "_worker.js/") {
+		return nil
+	}
+	for _, folder := range []string{assets, "static", "public"} {
+		info, err := fs.Stat(project, folder)
+		if err == nil && info.IsDir() && (len(files) == 0 || folder != assets) {
+			files = append(files, File{path.Join(folder, ".assetsignore"), []byte("_worker.js\n_routes.json\n")})
+		}
+	}
+	return files
 }

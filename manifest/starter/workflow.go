@@ -8,40 +8,38 @@ import (
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
-// Workflow says what a GitHub workflow is to do. Its zero value checks and builds a static site at the top of the
-// checkout.
+// Workflow describes a GitHub workflow. Its zero value checks and builds a static site at the top of the checkout.
 type Workflow struct {
 	Name      string        // for people; "site" when empty
-	Commit    string        // of pages that the site is checked with; empty for the newest
+	Commit    string        // of pages; empty for the newest
 	Folder    string        // of the site in the checkout, with slashes; empty for the top
-	Modules   bool          // git submodules are fetched too
-	Packages  bool          // packages are installed first
-	Packager  packager.Tool // that installs them; npm unless given
-	Generator Generator     // that makes what is published; none unless given
-	Build     string        // the script of package.json that makes it, by the generator or without
-	Types     bool          // the declarations are compared
-	Tests     bool          // node --test is run
+	Modules   bool          // fetch git submodules too
+	Packages  bool          // install packages first
+	Packager  packager.Tool // for packages; npm unless given
+	Generator Generator     // of the site; none unless given
+	Build     string        // script of package.json that builds the site, with the generator or without
+	Types     bool          // compare the declarations
+	Tests     bool          // run node --test
 }
 
-// Text is the workflow as a file of .github/workflows.
+// Text returns the workflow as a file of .github/workflows.
 func (w Workflow) Text() []byte {
 	var b strings.Builder
-	name := w.Name
-	if name == "" {
-		name = "site"
-	}
-	fmt.Fprintf(
-		&b,
-		"name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  "+
-			"check:\n    runs-on: ubuntu-latest\n",
-		name,
-	)
+	fmt.Fprintf(&b, `name: %s
+on:
+  pull_request:
+  push:
+    branches: [main]
+permissions:
+  contents: read
+jobs:
+  check:
+    runs-on: ubuntu-latest
+`, cmp.Or(w.Name, "site"))
 	if w.Folder != "" {
 		fmt.Fprintf(&b, "    defaults:\n      run:\n        working-directory: %q\n", w.Folder)
 	}
-	b.WriteString(`    steps:
-      - uses: actions/checkout@v5
-`)
+	b.WriteString("    steps:\n      - uses: actions/checkout@v5\n")
 	if w.Modules {
 		b.WriteString("        with:\n          submodules: recursive\n")
 	}
@@ -56,7 +54,15 @@ func (w Workflow) Text() []byte {
           git init --quiet "$RUNNER_TEMP/pages"
           cd "$RUNNER_TEMP/pages"
 `)
-	b.WriteString(w.fetch())
+	const fetch = "          git fetch --quiet --depth 1 https://github.com/pages-toolchain/pages "
+	if w.Commit == "" {
+		b.WriteString(fetch + "HEAD\n")
+	} else {
+		b.WriteString("          # the version that this file was written by; another commit is another version\n" +
+			fetch + w.Commit + " || {\n" +
+			"            echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
+			"  " + fetch + "HEAD\n          }\n")
+	}
 	b.WriteString(`          git checkout --quiet FETCH_HEAD
           make build
           echo "$RUNNER_TEMP/pages/bin" >> "$GITHUB_PATH"
@@ -78,7 +84,7 @@ func (w Workflow) Text() []byte {
 	return []byte(b.String())
 }
 
-// prepare writes the steps that make what is checked.
+// prepare writes the steps that build the site.
 func (w Workflow) prepare(b *strings.Builder) {
 	with := cmp.Or(w.Packager, packager.NPM)
 	if w.Packages || w.Build != "" {
@@ -104,16 +110,4 @@ func (w Workflow) prepare(b *strings.Builder) {
 	case w.Generator.Command != "":
 		b.WriteString(step(w.Generator.Command))
 	}
-}
-
-// fetch are the lines that fetch the program's source.
-func (w Workflow) fetch() string {
-	const from = "git fetch --quiet --depth 1 https://github.com/pages-toolchain/pages "
-	if w.Commit == "" {
-		return "          " + from + "HEAD\n"
-	}
-	return "          # the version that this file was written by; another commit is another version\n" +
-		"          " + from + w.Commit + " || {\n" +
-		"            echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
-		"            " + from + "HEAD\n          }\n"
 }

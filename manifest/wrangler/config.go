@@ -7,40 +7,35 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
 )
 
-// This file finds and reads the configuration: that of the project, or that which a build wrote and which wrangler
-// takes in its place (developers.cloudflare.com/workers/wrangler/configuration, "Generated Wrangler configuration"), as
-// Astro, TanStack Start, Nuxt and whatever else builds by Vite have it.
-
-// maxConfig bounds what is read: no configuration written by people is as long.
+// maxConfig bounds a configuration, in bytes: people write shorter ones.
 const maxConfig = 1 << 20
 
-// pointerFile names, relative to its own folder, the configuration that the last build wrote.
+// pointerFile names, relative to its own folder, the configuration of the last build.
 const pointerFile = ".wrangler/deploy/config.json"
 
 // Files returns the names of configurations, in the order in which wrangler looks for them.
 func Files() []string { return []string{"wrangler.json", "wrangler.jsonc", "wrangler.toml"} }
 
-// otherNames matches what a repository calls the configuration that each of its users writes anew: it has everything but
-// the numbers of their accounts, which mean nothing here.
-var otherNames = regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
+// exampleNames matches the names of configurations in repositories whose users write their own: they lack only the ids of
+// accounts, which mean nothing here.
+var exampleNames = regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
 
-// config is a configuration as it was read.
+// config is a parsed configuration.
 type config struct {
 	file    string // relative to the project
 	keys    map[string]any
 	example bool // of the configuration that wrangler would read
 }
-
-// flags are the compatibility flags that it lists.
-func (c *config) flags() []string { return texts(c.keys["compatibility_flags"]) }
 
 // readOwn reads the project's own configuration, or else its example of one; nil when it has none.
 func readOwn(fsys fs.FS) (*config, error) {
@@ -55,7 +50,7 @@ func readOwn(fsys fs.FS) (*config, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !otherNames.MatchString(name) {
+		if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !exampleNames.MatchString(name) {
 			continue
 		}
 		c, err := read(fsys, name)
@@ -67,9 +62,10 @@ func readOwn(fsys fs.FS) (*config, error) {
 	return nil, nil
 }
 
-// readMade reads the configuration that a build wrote; nil when there is none. What only the tools that made it need
-// to know is left out.
-func readMade(fsys fs.FS) (*config, error) {
+// readGenerated reads the configuration that a build wrote, without keys for the build tools alone; nil when there is none.
+// Wrangler takes it instead of the project's own (developers.cloudflare.com/workers/wrangler/configuration, "Generated Wrangler
+// configuration"). Astro, TanStack Start, Nuxt and other tools that build by Vite write one.
+func readGenerated(fsys fs.FS) (*config, error) {
 	pointer, err := read(fsys, pointerFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,17 +82,22 @@ func readMade(fsys fs.FS) (*config, error) {
 		return nil, err
 	}
 	for _, key := range []string{
-		"configPath", "userConfigPath", "definedEnvironments", "previews", "rules", "no_bundle", "jsx_factory",
-		"jsx_fragment",
+		"configPath", "userConfigPath", "definedEnvironments", "previews", "rules", "no_bundle", "jsx_factory", "jsx_fragment",
 	} {
 		delete(c.keys, key)
 	}
 	return c, nil
 }
 
-// awaitsBuild reports whether what a configuration calls the Worker is the source of a build, which has not run: by
-// Cloudflare's plugin for Vite, which some list without building by it, or a module of a package.
+// awaitsBuild reports whether the output of a build is missing: the folder of a Pages project, or a Worker of which the
+// configuration names the source. A source is built with Cloudflare's plugin for Vite, which some list without using it, or
+// is a module of a package.
 func awaitsBuild(fsys fs.FS, own *config) bool {
+	if dir, _ := own.keys["pages_build_output_dir"].(string); dir != "" {
+		if _, err := fs.Stat(fsys, clean(dir)); errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
 	text, err := readBounded(fsys, "package.json")
 	var list struct{ Dependencies, DevDependencies map[string]any }
 	if err != nil || json.Unmarshal(text, &list) != nil {
@@ -113,17 +114,6 @@ func awaitsBuild(fsys fs.FS, own *config) bool {
 		}
 	}
 	return false
-}
-
-// awaitsPages reports whether the folder that a Pages project is published from is not there yet. Only what a build puts
-// there says whether the project has a Worker.
-func awaitsPages(fsys fs.FS, own *config) bool {
-	dir, _ := own.keys["pages_build_output_dir"].(string)
-	if dir == "" {
-		return false
-	}
-	_, err := fs.Stat(fsys, clean(dir))
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 func read(fsys fs.FS, name string) (*config, error) {
@@ -151,10 +141,10 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	return text, err
 }
 
-// decode reads a configuration by the format that its name says.
+// decode reads a configuration in the format of its name.
 func decode(name string, text []byte) (map[string]any, error) {
 	keys := map[string]any{}
-	if format := otherNames.FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
+	if format := exampleNames.FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
 		if _, err := toml.Decode(string(text), &keys); err != nil {
 			return nil, fmt.Errorf("this is no TOML: %w", err)
 		}
@@ -171,7 +161,7 @@ func decode(name string, text []byte) (map[string]any, error) {
 	return keys, nil
 }
 
-// plain gives what was read from TOML the types of JSON.
+// plain converts a value from TOML to the types of JSON.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -196,4 +186,41 @@ func plain(v any) any {
 		return v.String()
 	}
 	return v
+}
+
+// scriptedEntry returns the Worker's module that a script of package.json passes to wrangler, as "wrangler dev src/index.ts",
+// and the key of the script; empty when none does. It prefers scripts that deploy.
+func scriptedEntry(fsys fs.FS) (file, key string) {
+	text, err := readBounded(fsys, "package.json")
+	var list struct{ Scripts map[string]any }
+	if err != nil || json.Unmarshal(text, &list) != nil {
+		return "", ""
+	}
+	for _, verbs := range [][]string{{"deploy", "publish"}, {"dev"}} {
+		for _, name := range slices.Sorted(maps.Keys(list.Scripts)) {
+			script, _ := list.Scripts[name].(string)
+			if file := entryOf(fsys, strings.Fields(script), verbs); file != "" {
+				return file, "scripts." + name
+			}
+		}
+	}
+	return "", ""
+}
+
+// entryOf returns the first module in a wrangler command: flags and their values come before it.
+func entryOf(fsys fs.FS, words, verbs []string) string {
+	at := slices.Index(words, "wrangler")
+	if at < 0 || at+1 >= len(words) || !slices.Contains(verbs, words[at+1]) {
+		return ""
+	}
+	for _, word := range words[at+2:] {
+		file := clean(strings.Trim(word, `"'`))
+		if !slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, path.Ext(file)) {
+			continue
+		}
+		if info, err := fs.Stat(fsys, file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
 }

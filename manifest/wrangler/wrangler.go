@@ -1,14 +1,14 @@
-// Package wrangler reads the configuration of a Cloudflare Workers or Pages project, and says what manifest it
-// comes to on this platform.
+// Package wrangler translates the configuration of a Cloudflare Workers or Pages project to a manifest.
 //
-// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, or what a
-// build made of it; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest cannot say or
-// says otherwise. Nothing is left out without a note. An error means that the file cannot be read as what its name says.
+// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, or the one that a
+// build generated; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest lacks or treats
+// otherwise. Nothing is left out without a note. An error means that the file cannot be read in the format of its name.
 //
 // The package writes nothing and is safe for concurrent use.
 package wrangler
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -18,15 +18,15 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// Effect says what a note is about.
+// Effect classifies a note.
 type Effect string
 
 const (
-	// Lost is what the platform does not have: code that relies on it will fail.
+	// Lost means that the platform lacks it: code that relies on it will fail.
 	Lost Effect = "lost"
-	// Changed is what the platform has otherwise: something is left to do, or to know.
+	// Changed means that the platform differs: the author has something to do, or to know.
 	Changed Effect = "changed"
-	// Unneeded is what the platform sees to by itself.
+	// Unneeded means that the platform needs no setting.
 	Unneeded Effect = "unneeded"
 )
 
@@ -38,15 +38,15 @@ type Note struct {
 	Text   string `json:"text"`
 }
 
-// Translation is what a configuration comes to.
+// Translation is the result for a configuration.
 type Translation struct {
 	// File is the configuration's name, relative to the project.
 	File     string
 	Manifest manifest.Manifest
-	// Unbuilt reports that a build makes what there is to adopt: the Worker, and the configuration to be read, of what
-	// this one names, or the folder of a Pages project, which may hold a Worker.
+	// Unbuilt means that the output of a build is missing: the Worker and a generated configuration, or the folder of a
+	// Pages project, which may have a Worker.
 	Unbuilt bool
-	// SinglePage is the app of one page that the configuration speaks of; nil for none.
+	// SinglePage is the app of one page in the configuration; nil for none.
 	SinglePage *SinglePage
 	// Notes are sorted by effect, the gravest first, and then by key.
 	Notes []Note
@@ -54,55 +54,92 @@ type Translation struct {
 	Vars map[string]string
 }
 
-// SinglePage says that a navigation to an unknown path gets the start page.
+// SinglePage means that a navigation to an unknown path gets the start page.
 type SinglePage struct {
-	// WorkerFirst are the patterns of paths that the Worker answers all the same: "/api/*", "!/api/docs/*" for an
-	// exception, and "/*" for all.
+	// WorkerFirst are the patterns of paths for the Worker: "/api/*", "!/api/docs/*" for an exception, and "/*" for all.
 	WorkerFirst []string
 }
 
-// Translate reads the configuration of the project in fsys. devVars are names that its .dev.vars gives a value to:
-// secrets that the configuration need not mention. Without a configuration it returns an error that is
-// fs.ErrNotExist.
+// Translate reads the configuration of the project in fsys. devVars are the names in its .dev.vars: secrets that the
+// configuration need not mention. Without a configuration it returns an error that is fs.ErrNotExist.
 func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 	own, err := readOwn(fsys)
 	if err != nil {
 		return nil, err
 	}
-	made, err := readMade(fsys)
+	generated, err := readGenerated(fsys)
 	if err != nil {
 		return nil, err
 	}
-	read := made
-	if read == nil {
-		read = own
-	}
-	if read == nil {
+	config := cmp.Or(generated, own)
+	if config == nil {
 		return nil, fmt.Errorf("no wrangler configuration: %w", fs.ErrNotExist)
 	}
-	t := &Translation{
-		File: read.file, Unbuilt: made == nil && (awaitsBuild(fsys, own) || awaitsPages(fsys, own)),
-		Vars: map[string]string{},
-	}
-	r := &reader{Translation: t, fsys: fsys, keys: read.keys, dir: path.Dir(read.file)}
+	t := &Translation{File: config.file, Unbuilt: generated == nil && awaitsBuild(fsys, own), Vars: map[string]string{}}
+	r := &translator{Translation: t, fsys: fsys, keys: config.keys, dir: path.Dir(config.file)}
 	switch {
 	case own == nil:
-	case own.example && made == nil:
+	case own.example && generated == nil:
 		r.note(own.file, Changed, "this is an example: look over what was taken from it")
-	case own.example: // the platform does not read it, as it is not the one
+	case own.example: // the platform does not read it
 	case path.Ext(own.file) != ".toml":
-		r.declares = own.file
-		r.declared = own.flags()
+		r.declares, r.declared = own.file, texts(own.keys["compatibility_flags"])
 	}
 	r.read(devVars)
-	slices.SortStableFunc(t.Notes, compareNotes)
+	effects := []Effect{Lost, Changed, Unneeded}
+	slices.SortStableFunc(t.Notes, func(a, b Note) int {
+		return cmp.Or(slices.Index(effects, a.Effect)-slices.Index(effects, b.Effect), strings.Compare(a.Key, b.Key))
+	})
 	return t, nil
 }
 
-func compareNotes(a, b Note) int {
-	order := []Effect{Lost, Changed, Unneeded}
-	if d := slices.Index(order, a.Effect) - slices.Index(order, b.Effect); d != 0 {
-		return d
+// aboutKey returns the note about a key that has no counterpart in a manifest.
+func aboutKey(key string) (Effect, string) {
+	switch key {
+	case "$schema", "name", "account_id", "zone_id", "workers_dev", "preview_urls", "send_metrics", "keep_vars", "dev",
+		"upload_source_maps", "minify", "observability", "logpush", "placement", "legacy_env", "topLevelName", "tsconfig",
+		"base_dir", "preserve_file_names", "first_party_worker", "keep_names", "python_modules", "previews", "compliance_region",
+		"dependencies_instrumentation", "cache":
+		return Unneeded, "the platform, or the command line, sees to this"
+	case "route", "routes":
+		return Unneeded, "the address belongs to the site; a domain is connected there"
+	case "no_bundle", "find_additional_modules":
+		return Changed, "the Worker is always bundled"
+	case "rules":
+		return Changed, "imports are known by their ending: .txt, .html and .sql are texts, .bin is bytes, .wasm a module"
+	case "define", "alias", "jsx_factory", "jsx_fragment":
+		return Changed, "settings of the compiler are read from tsconfig.json"
+	case "env":
+		return Lost, "only the settings at the top were read: a site is one environment"
+	case "durable_objects", "migrations":
+		return Lost, "there are no Durable Objects: keep the state in the database"
+	case "exports":
+		return Lost, "the default export alone is called: there are no Durable Objects, keep the state in the database"
+	case "access":
+		return Lost, "there is no Cloudflare Access: routes for members ask who it is, and ctx.member says it"
+	case "queues", "workflows":
+		return Lost, "nothing but a request starts a Worker: do the work in ctx.waitUntil, and keep its state in the database"
+	case "triggers":
+		return Lost, "nothing but a request starts a Worker: do the work in a route, and have something else call that on time"
+	case "addresses", "connect":
+		return Lost, "nothing but a request starts a Worker"
+	case "ai", "ai_search", "ai_search_namespaces", "vectorize", "browser", "pipelines", "analytics_engine_datasets", "send_email", "media",
+		"agent_memory", "analytics", "artifacts", "flagship", "k2", "stream":
+		return Lost, "there is no such service: call one with fetch"
+	case "hyperdrive":
+		return Lost, "there is no Hyperdrive: use the site's own database, or one that is reached with fetch"
+	case "ratelimits":
+		return Lost, "there is no rate limiter: count in the database"
+	case "secrets_store_secrets":
+		return Lost, `name it in "secrets" under "bindings": env has the text itself then, and no get()`
+	case "wasm_modules", "text_blobs", "data_blobs":
+		return Lost, "import the file in the code: .wasm is a module, .txt a text, .bin bytes"
+	case "services", "dispatch_namespaces", "tail_consumers", "streaming_tail_consumers", "worker_loaders", "vpc_services", "vpc_networks":
+		return Lost, "a Worker cannot be bound to another: call it by its address with fetch"
+	case "site":
+		return Lost, `name the folder of static files in "assets" instead`
+	case "containers", "cloudchamber", "mtls_certificates", "version_metadata", "unsafe", "unsafe_hello_world", "logfwdr":
+		return Lost, "the platform has no such binding"
 	}
-	return strings.Compare(a.Key, b.Key)
+	return Lost, "this key is not known"
 }
