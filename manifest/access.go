@@ -7,10 +7,7 @@ import (
 	"strings"
 )
 
-// This file finds what others may see under a manifest than under the one before. It asks the look-up that the
-// front door serves by, so that what is said and what happens cannot differ.
-
-// AccessChange is a path, or all paths of a route, that is guarded otherwise than before.
+// AccessChange is a path, or all paths of a route, whose access differs between two manifests.
 type AccessChange struct {
 	// Path is a file's path, or a route's pattern.
 	Path string `json:"path"`
@@ -18,79 +15,56 @@ type AccessChange struct {
 	Now  Access `json:"now"`
 }
 
-// anything stands for a segment that no manifest names.
-const anything = "\u2026"
-
-// gates compares who may see what under two manifests.
-type gates struct {
-	before, after *RouteTable
-	now           *Manifest
-	changes       []AccessChange
-	seen          map[string]bool
-}
-
-// AccessChanges compares the gates of two manifests at every pattern of either, and at every file of the bundle of
-// the second that is served; files are paths in that bundle. What nothing answers any more does not become
-// public. What becomes public comes first, each kind sorted by path; the list is never nil.
+// AccessChanges compares the access of two manifests at every pattern of either, and at every served file of the second's
+// bundle; files are paths in that bundle. A path without an answer under the second does not become public. It asks the
+// [RouteTable] that the front door serves by. What becomes public comes first, each kind sorted by path; the list is never nil.
 func AccessChanges(was, now *Manifest, files iter.Seq[string]) []AccessChange {
-	g := &gates{NewRouteTable(was.Routes), NewRouteTable(now.Routes), now, []AccessChange{}, map[string]bool{}}
-	for file := range files {
-		if path, ok := now.PublicPath(file); ok {
-			g.file(path)
+	before, after := NewRouteTable(was.Routes), NewRouteTable(now.Routes)
+	changes, seen := []AccessChange{}, map[string]bool{}
+	add := func(path string, from, to Access) {
+		if !seen[path] {
+			seen[path] = true
+			changes = append(changes, AccessChange{path, from, to})
 		}
+	}
+	for file := range files {
+		path, ok := now.PublicPath(file)
+		from, to := before.access(path), after.access(path)
+		if !ok || from == to {
+			continue
+		}
+		// The route that guards a file now stands for it, or the one that did and is gone.
+		table := before
+		if to == Members {
+			table = after
+		}
+		members, _ := table.Claims(FileNames(path))
+		if to == Members || !slices.Contains(now.Routes, Route{members.Pattern, Members}) {
+			path = members.Pattern
+		}
+		add(path, from, to)
 	}
 	for _, r := range slices.Concat(was.Routes, now.Routes) {
 		base, tree := strings.CutSuffix(r.Pattern, "/*")
-		g.route(r.Pattern, cmp.Or(base, "/"))
+		paths := []string{cmp.Or(base, "/")}
 		if tree {
-			g.route(r.Pattern, base+"/"+anything)
+			paths = append(paths, base+"/\u2026") // a segment that no manifest names
+		}
+		for _, path := range paths {
+			from, to := before.access(path), after.access(path)
+			_, rank := after.Match(path)
+			if from != to && (to == Members || rank > 0 && now.Entry != "") {
+				add(r.Pattern, from, to)
+			}
 		}
 	}
-	slices.SortFunc(g.changes, func(a, b AccessChange) int { return cmp.Or(cmp.Compare(b.Now, a.Now), cmp.Compare(a.Path, b.Path)) })
-	return g.changes
+	slices.SortFunc(changes, func(a, b AccessChange) int { return cmp.Or(cmp.Compare(b.Now, a.Now), cmp.Compare(a.Path, b.Path)) })
+	return changes
 }
 
-// file tells of a file that is served. One that lost its guard is told of by the route
-// that guarded it, if that is gone.
-func (g *gates) file(path string) {
-	w, n := guard(g.before.JudgeFile(path)), guard(g.after.JudgeFile(path))
-	if w == n {
-		return
-	}
-	shown := path
-	names := FileNames(path)
-	if members, _ := g.before.Claims(names); n == Public && !g.guards(members.Pattern) {
-		shown = members.Pattern
-	}
-	if members, _ := g.after.Claims(names); n == Members {
-		shown = members.Pattern
-	}
-	g.add(shown, w, n)
-}
-
-// guards reports whether a pattern is a members route still.
-func (g *gates) guards(pattern string) bool {
-	return slices.ContainsFunc(g.now.Routes, func(r Route) bool { return r.Pattern == pattern && r.Access == Members })
-}
-
-// route tells of a path that a pattern covers, if the Worker answers there.
-func (g *gates) route(pattern, path string) {
-	w, n := guard(g.before.JudgeFile(path)), guard(g.after.JudgeFile(path))
-	_, answers := g.after.Match(path)
-	if w != n && (n == Members || answers > 0 && g.now.Entry != "") {
-		g.add(pattern, w, n)
-	}
-}
-
-func (g *gates) add(path string, was, now Access) {
-	if !g.seen[path] {
-		g.seen[path] = true
-		g.changes = append(g.changes, AccessChange{path, was, now})
-	}
-}
-
-func guard(v Verdict) Access {
-	if v.Gated() {
+// access says who may see the file at a path.
+func (t *RouteTable) access(path string) Access {
+	if t.JudgeFile(path).Gated() {
 		return Members
 	}
 	return Public

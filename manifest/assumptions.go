@@ -2,8 +2,7 @@ package manifest
 
 import "github.com/pages-toolchain/pages/manifest/limits"
 
-// This file names what the platform document leaves open and this package had to choose, beside the figures
-// of section 2.9 that other rooms need. To follow a different platform, change it here.
+// This file has the choices that the platform document leaves open, and the figures of section 2.9 that other packages need.
 
 // Names the Worker finds its bindings under. The document names only the defaults of storage and kv.
 const (

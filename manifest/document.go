@@ -6,12 +6,12 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Document is a manifest on its way through the rules: the parsed file and what was found wrong with it.
+// Document is a manifest while the rules are checked: the parsed file and its diagnostics so far.
 type Document struct {
 	lines       *sourcetext.Lines
 	Root        *jsontree.Node
 	Diagnostics diagnostic.List
-	refused     map[jsontree.Pointer]bool // where an error stands already
+	refused     map[jsontree.Pointer]bool // pointers that have an error
 }
 
 // NewDocument returns the document of a text, not parsed yet.
@@ -33,12 +33,7 @@ func (d *Document) Add(s diagnostic.Severity, code string, p jsontree.Pointer, a
 	})
 }
 
-// AddIn records a diagnostic at a place in another file of the bundle. The pointer is for the reader only.
-func (d *Document) AddIn(file string, where *sourcetext.Lines, s diagnostic.Severity, code string, p jsontree.Pointer, at sourcetext.Span, msg, fix string) {
-	d.Diagnostics = append(d.Diagnostics, diagnostic.InFile(file, where, s, code, string(p), at, msg, fix))
-}
-
-// RefuseFile records an error about another file as a whole, which its start stands for.
+// RefuseFile records an error about another file as a whole, placed at its start.
 func (d *Document) RefuseFile(fault diagnostic.Diagnostic) {
 	fault.Line, fault.Column, fault.EndLine, fault.EndColumn = 1, 1, 1, 1
 	d.Diagnostics = append(d.Diagnostics, fault)
@@ -54,7 +49,7 @@ func (d *Document) Warn(code string, p jsontree.Pointer, msg, fix string) {
 	d.Add(diagnostic.Warning, code, p, d.at(p), msg, fix)
 }
 
-// at is where the value p points at stands; the start of the file when there is none.
+// at returns the span of the value p points at; the start of the file when there is none.
 func (d *Document) at(p jsontree.Pointer) sourcetext.Span {
 	if n := d.Root.Resolve(p); n != nil {
 		return n.Span
@@ -62,7 +57,7 @@ func (d *Document) at(p jsontree.Pointer) sourcetext.Span {
 	return sourcetext.Span{}
 }
 
-// Str returns the string p points at, and false when it is none or refused already.
+// Str returns the string p points at, and false when it is no string or has an error.
 func (d *Document) Str(p jsontree.Pointer) (string, bool) {
 	n := d.Root.Resolve(p)
 	if n == nil || n.Kind != jsontree.StringNode || d.refused[p] {
@@ -71,7 +66,7 @@ func (d *Document) Str(p jsontree.Pointer) (string, bool) {
 	return n.Text, true
 }
 
-// Strings returns the strings of the array p points at with their pointers, without those refused already.
+// Strings returns the strings of the array p points at with their pointers, without those that have an error.
 func (d *Document) Strings(p jsontree.Pointer) []Located {
 	var list []Located
 	for i := range d.Root.Resolve(p).List() {
@@ -83,7 +78,7 @@ func (d *Document) Strings(p jsontree.Pointer) []Located {
 	return list
 }
 
-// Located is a string of the manifest and where it stands.
+// Located is a string of the manifest with its pointer.
 type Located struct {
 	At   jsontree.Pointer
 	Text string

@@ -1,24 +1,23 @@
 // Package manifest is the deploy manifest of a site, the file "pages.deploy.json" at the root of its bundle: its model, its
-// schema, and every rule that needs no other file (platform document, section 2.9). The rules that look at files are those of
-// manifest/validate.
+// schema, and every rule that needs no other file (platform document, section 2.9). Package manifest/validate has the rules
+// that look at files.
 //
 // In go the bytes of a manifest ([Parse]). Out comes a [Manifest] with every default filled in, and diagnostics that point at
 // the author's own lines: all of them, sorted by position, each with a stable code and, where there is one, the change that
 // would pass.
 //
-// It also answers for a manifest which route a path has and who may see it ([RouteTable]), which files of an uploaded site are
-// public ([Manifest.PublicPath]), and what others may see than before ([AccessChanges]).
+// It also tells which route a path has and who may see it ([RouteTable]), which files of an uploaded site are public
+// ([Manifest.PublicPath]), and how access changed between two manifests ([AccessChanges]).
 //
-// Only [Accepted] returns an error: what is wrong with a manifest is a diagnostic, and no input makes a function panic. All
-// functions are safe for concurrent use, and the values they return share nothing. What a hostile file can make them do is
-// bounded.
+// Only [Accepted] returns an error: a fault of a manifest is a diagnostic, and no input makes a function panic. All functions
+// are safe for concurrent use, and the values they return share nothing. The work for a hostile file is bounded.
 //
 // The package touches neither files nor the network, runs no code of the site, prints nothing and reads no environment.
 //
 // A new rule has its code and sentence in manifest/diagnostic/codes.go. Its check stands in routes.go or rules.go, called from
-// checkRules (parse.go) or with the others of a route from checkRoutes; one that looks at files stands in manifest/validate.
-// It has a case in testdata/cases.txt, below what it is like, or in codes_test.go where files matter; then go test ./manifest
-// -update, and a look at the difference. Every format of the report has it then.
+// [ParseDocument] or, for a route, from checkRoutes; one that looks at files stands in manifest/validate. It has a case in
+// testdata/cases.txt, beside similar ones, or in codes_test.go where files matter; then run go test ./manifest -update and
+// look at the difference. Every report format then includes it.
 package manifest
 
 import (

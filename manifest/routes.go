@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,9 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file holds the rules of "routes".
-
-// checkPatterns refuses what the schema alone lets through.
+// checkPatterns refuses patterns that the schema alone lets through.
 func (d *Document) checkPatterns() {
 	for _, p := range d.Objects("/routes") {
 		at := p.Key("pattern")
@@ -39,14 +38,14 @@ func (d *Document) explainPattern(p jsontree.Pointer, s string) {
 	d.Refuse(code, p, fmt.Sprintf("the pattern %s %s", sourcetext.Quote(s), why), fix)
 }
 
-// patternFault is the first rule a pattern breaks, "" when it breaks none.
+// patternFault returns the first rule a pattern breaks, "" when it breaks none.
 func patternFault(s string) (code, why, fix string) {
 	scheme, rest, isURL := strings.Cut(s, "://")
 	switch {
 	case isURL && !strings.ContainsAny(scheme, "/?#"):
 		_, site, _ := strings.Cut(rest, "/")
 		return diagnostic.CodeRouteInvalid, "is a full address", writePattern("write the path only: ", "/"+site)
-	case ofHost.MatchString(s):
+	case hostPrefix.MatchString(s):
 		return diagnostic.CodeRouteInvalid, "begins with a host", writePattern("write the path only: ", s[strings.Index(s, "/"):])
 	case !strings.HasPrefix(s, "/"):
 		return diagnostic.CodeRouteInvalid, `does not start with "/"`, writePattern("write ", "/"+strings.TrimPrefix(s, "./"))
@@ -59,10 +58,14 @@ func patternFault(s string) (code, why, fix string) {
 	case strings.Contains(s, "#"):
 		return diagnostic.CodeRouteInvalid, "has a fragment", "remove it: a pattern is matched against the path alone"
 	case strings.Contains(s, "%"):
-		return diagnostic.CodeRouteInvalid, "has a percent-encoding", percentFix(s)
+		fix = "write the decoded path"
+		if plain, err := url.PathUnescape(s); err == nil && plain != s {
+			fix = writePattern(fix+": ", plain)
+		}
+		return diagnostic.CodeRouteInvalid, "has a percent-encoding", fix
 	case strings.ContainsFunc(s, isControl):
 		return diagnostic.CodeRouteInvalid, "has a control character", "remove it"
-	case hasDotSegment(s):
+	case slices.ContainsFunc(strings.Split(s, "/"), func(segment string) bool { return segment == "." || segment == ".." }):
 		return diagnostic.CodeRouteInvalid, `has a "." or ".." segment`, writePattern("write ", path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
 		return diagnostic.CodeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
@@ -74,23 +77,16 @@ func patternFault(s string) (code, why, fix string) {
 		}
 	}
 	if reserved := sitepath.ReservedPath(s); reserved != "" {
-		return diagnostic.CodeRouteReservedLike, "could be taken for a path under " + sourcetext.Quote("/"+reserved) + ", which is reserved", "choose another path"
+		why = "could be taken for a path under " + sourcetext.Quote("/"+reserved) + ", which is reserved"
+		return diagnostic.CodeRouteReservedLike, why, "choose another path"
 	}
 	return "", "", ""
 }
 
-func percentFix(s string) string {
-	if plain, err := url.PathUnescape(s); err == nil && plain != s {
-		return writePattern("write the decoded path: ", plain)
-	}
-	return "write the decoded path"
-}
+// hostPrefix matches the host that a route of wrangler's begins with.
+var hostPrefix = regexp.MustCompile(`^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}/`)
 
-// ofHost matches a route of wrangler's, which begins with the host it is for.
-var ofHost = regexp.MustCompile(`^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}/`)
-
-// wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*", and so do
-// "/api/(.*)" and "/api/:path*" of other tools.
+// wildcardFix makes "/api/*" of "/api*", and of "/api/(.*)" and "/api/:path*" of other tools.
 func wildcardFix(s string) string {
 	before, _, _ := strings.Cut(s, "*")
 	if last := strings.LastIndexByte(before, '/'); last >= 0 && strings.ContainsAny(before[last:], ":([{") {
@@ -99,7 +95,7 @@ func wildcardFix(s string) string {
 	return writePattern("write ", strings.TrimRight(before, "/")+"/*")
 }
 
-// writePattern proposes a pattern; when it would be refused too, what is proposed for that, or any that is right.
+// writePattern proposes a pattern; for one that would be refused, its own fix or an example.
 func writePattern(verb, s string) string {
 	code, _, fix := patternFault(s)
 	switch {
@@ -112,22 +108,14 @@ func writePattern(verb, s string) string {
 	}
 }
 
-// routeOf is a pattern alone as the route that it should have been, in the form that is right.
+// routeOf writes the route for a bare pattern, corrected where it would be refused.
 func routeOf(s string) string {
 	pattern := `"/api/*"`
-	if fix := writePattern("write ", s); strings.Contains(fix, `"`) && utf8.RuneCountInString(s) <= described().at("/routes/*/pattern").MaxLength {
+	longest := described().at("/routes/*/pattern").MaxLength
+	if fix := writePattern("write ", s); strings.Contains(fix, `"`) && utf8.RuneCountInString(s) <= longest {
 		pattern = fix[strings.IndexByte(fix, '"'):]
 	}
 	return `{"pattern": ` + pattern + "}"
-}
-
-func hasDotSegment(s string) bool {
-	for seg := range strings.SplitSeq(s, "/") {
-		if seg == "." || seg == ".." {
-			return true
-		}
-	}
-	return false
 }
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
@@ -139,7 +127,7 @@ type DeclaredRoute struct {
 	Access  Access
 }
 
-// Routes lists the routes that no error stands at.
+// Routes lists the routes without an error.
 func (d *Document) Routes() []DeclaredRoute {
 	const all = jsontree.Pointer("/routes")
 	nodes := d.Root.Resolve(all).List()
@@ -195,7 +183,8 @@ func (d *Document) checkRoutes() {
 		}
 		line, _ := d.lines.At(d.at(before.At).Start)
 		if before.Access == r.Access {
-			d.Warn(diagnostic.CodeRouteDuplicate, r.At, fmt.Sprintf("the route %s is declared on line %d already", sourcetext.Quote(r.Pattern), line), "remove one of them")
+			msg := fmt.Sprintf("the route %s is declared on line %d already", sourcetext.Quote(r.Pattern), line)
+			d.Warn(diagnostic.CodeRouteDuplicate, r.At, msg, "remove one of them")
 			continue
 		}
 		msg := fmt.Sprintf("the pattern %s is %s here and %s on line %d", sourcetext.Quote(r.Pattern), r.Access, before.Access, line)
@@ -218,36 +207,32 @@ func (d *Document) RouteTable(all []DeclaredRoute) *RouteTable {
 	return NewRouteTable(list)
 }
 
-// checkReach warns of a route that no request meets, that is public in name only, or that changes nothing.
+// checkReach warns of a route that no request reaches, that is public in name only, or that changes nothing.
 func (d *Document) checkReach(r DeclaredRoute, table *RouteTable, all map[string]DeclaredRoute) {
-	reach := table.Reach(r.Pattern)
+	reach, quoted := table.Reach(r.Pattern), sourcetext.Quote(r.Pattern)
 	line := func(pattern string) int {
 		line, _ := d.lines.At(d.at(all[pattern].At).Start)
 		return line
 	}
 	switch {
 	case reach.Twin != "":
-		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", sourcetext.Quote(r.Pattern), line(reach.Twin))
+		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", quoted, line(reach.Twin))
 		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "remove one of them")
 	case reach.Path == "":
-		d.Warn(diagnostic.CodeRouteUnreached, r.At, fmt.Sprintf("the route %s is never reached: requests with such a path are refused", sourcetext.Quote(r.Pattern)), "choose another path, or remove it")
-	case reach.Guard == r.Pattern: // an error stands at the other one
+		msg := fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quoted)
+		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "choose another path, or remove it")
+	case reach.Guard == r.Pattern: // the other one has an error
 	case reach.Guard != "":
-		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it", sourcetext.Quote(r.Pattern), sourcetext.Quote(reach.Guard), line(reach.Guard))
-		d.Warn(diagnostic.CodeRouteGuarded, r.At, msg, `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`)
+		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it",
+			quoted, sourcetext.Quote(reach.Guard), line(reach.Guard))
+		fix := `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`
+		d.Warn(diagnostic.CodeRouteGuarded, r.At, msg, fix)
 	default:
-		d.checkShadow(r, table)
+		if wider := table.widerThan(r.Pattern); wider != "" {
+			msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quoted, sourcetext.Quote(wider))
+			d.Warn(diagnostic.CodeRouteShadowed, r.At, msg, "remove it")
+		}
 	}
-}
-
-// checkShadow warns of a route whose paths meet the same without it.
-func (d *Document) checkShadow(r DeclaredRoute, table *RouteTable) {
-	wider := table.widerThan(r.Pattern)
-	if wider == "" {
-		return
-	}
-	msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", sourcetext.Quote(r.Pattern), sourcetext.Quote(wider))
-	d.Warn(diagnostic.CodeRouteShadowed, r.At, msg, "remove it")
 }
 
 // checkParameter warns of ":id", "[id]" and "{id}", which other routers read as parameters.

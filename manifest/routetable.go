@@ -9,17 +9,14 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file is the look-up of paths among the routes. The front door serves by it, and the rules of "routes"
-// are judged by it, so that what is said of a site and what it does cannot differ.
-
-// RouteTable answers two questions about a request path: which route lists it, and do members routes guard it.
-// Paths are decoded, in Unicode form C, and start with a slash ([CanonicalPath]). Make one with
-// [NewRouteTable]; it never changes.
+// RouteTable tells which route lists a request path, and whether members routes guard it. The front door serves by it, and
+// the rules of "routes" use it too, so that messages about a site and its behaviour agree. Paths are decoded, in Unicode
+// form C, and start with a slash ([sitepath.CanonicalPath]). Make one with [NewRouteTable]; it never changes.
 type RouteTable struct {
 	listed  patterns // every route, by the path itself
 	public  patterns // the public ones, by the path itself
 	members patterns // the others, by the folded path
-	unnamed string   // a segment that no pattern has
+	unused  string   // a segment that no pattern has
 }
 
 // Rank says how specific a match is: the segments of the pattern, twice, and one more for a pattern without
@@ -28,7 +25,7 @@ type Rank int
 
 // NewRouteTable makes the table of a manifest's routes. Of two routes that match the same paths, the first counts.
 func NewRouteTable(routes []Route) *RouteTable {
-	t := RouteTable{unnamed: unnamed(routes)}
+	t := RouteTable{unused: unusedSegment(routes)}
 	for _, r := range routes {
 		path := norm.NFC.String(r.Pattern) // as request paths are
 		t.listed.add(path, r.Pattern)
@@ -37,14 +34,18 @@ func NewRouteTable(routes []Route) *RouteTable {
 			continue
 		}
 		for _, name := range FileNames(r.Pattern) {
-			t.members.add(foldPattern(name), r.Pattern)
+			folded := sitepath.FoldPath(name)
+			if base, tree := strings.CutSuffix(name, "/*"); tree {
+				folded = sitepath.FoldPath(base+"/") + "/*"
+			}
+			t.members.add(folded, r.Pattern)
 		}
 	}
 	return &t
 }
 
-// unnamed is a segment that no pattern has, in any spelling.
-func unnamed(routes []Route) string {
+// unusedSegment returns a segment that no pattern has, in any spelling.
+func unusedSegment(routes []Route) string {
 	taken := map[int]bool{} // lengths of the segments that are like it
 	for _, r := range routes {
 		for segment := range strings.SplitSeq(sitepath.FoldPath(r.Pattern), "/") {
@@ -65,10 +66,29 @@ func unnamed(routes []Route) string {
 func (t *RouteTable) Match(path string) (pattern string, found Rank) { return t.listed.match(path, "") }
 
 // Covering returns all patterns that cover a path, the most specific first.
-func (t *RouteTable) Covering(path string) []string { return t.listed.covering(path) }
+func (t *RouteTable) Covering(path string) (all []string) {
+	if pattern, ok := t.listed.exact[path]; ok {
+		all = append(all, pattern)
+	}
+	for {
+		pattern, at, ok := t.listed.under(path)
+		if !ok {
+			return all
+		}
+		all = append(all, pattern)
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return all
+		}
+		path = at[:i]
+	}
+}
 
-// Verdict is what a table says about one name of a resource. Several names are weighed by taking the higher
-// rank on each side. It costs no memory.
+// HasMembers reports whether any route is for members.
+func (t *RouteTable) HasMembers() bool { return !t.members.empty() }
+
+// Verdict holds the ranks of the best members and public patterns for one name of a resource. Several names are weighed by
+// taking the higher rank on each side. It allocates nothing.
 type Verdict struct{ Members, Public Rank }
 
 // Judge looks a path up on both sides.
@@ -79,7 +99,7 @@ func (t *RouteTable) Judge(path string) Verdict {
 	return t.judge(path, "")
 }
 
-// judge leaves one pattern out, as if it were not declared.
+// judge ignores the pattern but.
 func (t *RouteTable) judge(path, but string) (v Verdict) {
 	_, v.Members = t.members.match(sitepath.FoldPath(path), but)
 	_, v.Public = t.public.match(path, but)
@@ -94,7 +114,7 @@ func (t *RouteTable) JudgeFile(path string) (v Verdict) {
 	return v
 }
 
-// Or is the verdict on a resource with the names of both.
+// Or returns the verdict on a resource with the names of both.
 func (v Verdict) Or(w Verdict) Verdict {
 	return Verdict{Members: max(v.Members, w.Members), Public: max(v.Public, w.Public)}
 }
@@ -103,13 +123,13 @@ func (v Verdict) Or(w Verdict) Verdict {
 // is more specific.
 func (v Verdict) Gated() bool { return v.Members > 0 && v.Members >= v.Public }
 
-// Claim is the pattern of one side that counts most, and the name of the resource that it covers.
+// Claim is the most specific pattern of one side, and the name of the resource that it covers.
 type Claim struct {
 	Pattern, Name string
 	Rank          Rank
 }
 
-// Claims finds what weighs in the verdict on a resource with these names.
+// Claims returns the two patterns behind the verdict on a resource with these names.
 func (t *RouteTable) Claims(names []string) (members, public Claim) {
 	for _, name := range names {
 		if pattern, r := t.members.match(sitepath.FoldPath(name), ""); r > members.Rank {
@@ -122,8 +142,8 @@ func (t *RouteTable) Claims(names []string) (members, public Claim) {
 	return members, public
 }
 
-// FileNames lists the paths that the file served at a path can be known by. The gate looks at all of them: an
-// author who guards "/report" means report.html, and the other way round.
+// FileNames lists all paths of the file served at a path. The gate looks at all of them: an author who guards "/report"
+// means report.html, and the other way round.
 func FileNames(path string) []string {
 	short, ok := strings.CutSuffix(path, ".html")
 	if !ok {
@@ -149,14 +169,6 @@ type patterns struct {
 	prefix map[string]string // "/x" to "/x/*"; "" to "/*"
 }
 
-// foldPattern folds the path of a pattern and keeps its "/*".
-func foldPattern(pattern string) string {
-	if path, ok := strings.CutSuffix(pattern, "/*"); ok {
-		return sitepath.FoldPath(path+"/") + "/*"
-	}
-	return sitepath.FoldPath(pattern)
-}
-
 func (p *patterns) add(key, pattern string) {
 	into := &p.exact
 	if path, ok := strings.CutSuffix(key, "/*"); ok {
@@ -170,7 +182,7 @@ func (p *patterns) add(key, pattern string) {
 	}
 }
 
-// match returns the most specific pattern that covers a path and is not but.
+// match returns the most specific pattern, other than but, that covers a path.
 func (p *patterns) match(path, but string) (pattern string, found Rank) {
 	if pattern, ok := p.exact[path]; ok && pattern != but {
 		return pattern, 2*Rank(segments(path)) + 2
@@ -209,25 +221,6 @@ func (p *patterns) under(path string) (pattern, at string, ok bool) {
 	}
 }
 
-// covering returns all patterns that cover a path, the most specific first.
-func (p *patterns) covering(path string) (all []string) {
-	if pattern, ok := p.exact[path]; ok {
-		all = append(all, pattern)
-	}
-	for {
-		pattern, at, ok := p.under(path)
-		if !ok {
-			return all
-		}
-		all = append(all, pattern)
-		i := strings.LastIndexByte(at, '/')
-		if i < 0 {
-			return all
-		}
-		path = at[:i]
-	}
-}
-
 // segments counts the non-empty segments of a path.
 func segments(path string) int {
 	return strings.Count(strings.TrimSuffix(path, "/"), "/")
@@ -235,5 +228,59 @@ func segments(path string) int {
 
 func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0 }
 
-// HasMembers reports whether any route is for members.
-func (t *RouteTable) HasMembers() bool { return !t.members.empty() }
+// Reach tells what happens to the requests that a route is for.
+type Reach struct {
+	// Path is a request path whose most specific route this one is; empty when there is none.
+	Path string
+	// Twin is the pattern, declared before, that matches the same paths instead.
+	Twin string
+	// Guard is the members pattern that guards every path of a public route.
+	Guard string
+}
+
+// Reach looks up a path that a pattern of the table is for: the path itself, or of "/x/*" a path under "/x/" that no other
+// pattern names.
+func (t *RouteTable) Reach(pattern string) Reach {
+	path := pattern
+	if base, isTree := strings.CutSuffix(pattern, "/*"); isTree {
+		path = base + "/" + t.unused
+	}
+	path, fault := sitepath.CanonicalPath(path)
+	if fault != "" || sitepath.ReservedPath(path) != "" {
+		return Reach{}
+	}
+	found, _ := t.Match(path)
+	if found != pattern {
+		return Reach{Twin: found}
+	}
+	r := Reach{Path: path}
+	if members, public := t.Claims([]string{path}); public.Pattern == pattern && (Verdict{members.Rank, public.Rank}).Gated() {
+		r.Guard = members.Pattern
+	}
+	return r
+}
+
+// widerThan returns the pattern that decides every path of a pattern alike, which makes this one redundant; "" for none.
+func (t *RouteTable) widerThan(pattern string) string {
+	path := t.Reach(pattern).Path
+	wider, _ := t.listed.match(path, pattern)
+	if path == "" || wider == "" {
+		return ""
+	}
+	public, _ := t.public.match(path, "")
+	publicToo, _ := t.public.match(path, pattern)
+	if (public == pattern) != (publicToo == wider) {
+		return "" // they differ in access
+	}
+	base, _ := strings.CutSuffix(pattern, "/*")
+	for _, names := range [][]string{{path}, FileNames(base), FileNames(base + ".html"), FileNames(base + "/index.html")} {
+		var with, without Verdict
+		for _, name := range names {
+			with, without = with.Or(t.judge(name, "")), without.Or(t.judge(name, pattern))
+		}
+		if with.Gated() != without.Gated() {
+			return ""
+		}
+	}
+	return wider
+}

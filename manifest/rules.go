@@ -11,8 +11,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file holds the rules of the manifest beside those of its routes.
-
 // checkPaths holds "entry", "assets" and "migrations" to paths relative to the bundle root.
 func (d *Document) checkPaths() {
 	for _, p := range [...]jsontree.Pointer{"/entry", "/assets", "/bindings/database/migrations"} {
@@ -26,7 +24,7 @@ func (d *Document) checkPaths() {
 	}
 }
 
-// pathFault is what keeps a string from being a path inside the bundle, "" when nothing does.
+// pathFault tells why a string is no path inside the bundle, "" when it is one.
 func pathFault(s string) (code, why, fix string) {
 	switch {
 	case hasScheme(s) && strings.Contains(s, "://"):
@@ -76,7 +74,8 @@ func (d *Document) checkRuntime() {
 	seen := map[string]bool{}
 	for _, f := range d.Strings("/runtime/compatibilityFlags") {
 		if seen[f.Text] {
-			d.Warn(diagnostic.CodeFlagDuplicate, f.At, fmt.Sprintf("the flag %s is listed twice", sourcetext.Quote(f.Text)), "remove one of them")
+			msg := fmt.Sprintf("the flag %s is listed twice", sourcetext.Quote(f.Text))
+			d.Warn(diagnostic.CodeFlagDuplicate, f.At, msg, "remove one of them")
 		}
 		seen[f.Text] = true
 	}
@@ -87,20 +86,24 @@ func (d *Document) checkRuntime() {
 	}
 }
 
-// checkEnvironment looks at the names the Worker will find in its environment.
+// checkEnvironment checks the names of the Worker's environment.
 func (d *Document) checkEnvironment() {
 	const secrets = jsontree.Pointer("/bindings/secrets")
 	taken := map[string]Located{}
 	for _, b := range d.environment() {
-		if owner, clash := taken[b.Text]; clash && !sourcetext.LooksLikeSecret(b.Text) {
-			msg, fix := fmt.Sprintf("%s is the environment name of %s already", sourcetext.Quote(b.Text), owner.owner()), "give each its own name"
-			if list, _ := owner.At.Parent(); list == secrets {
-				fix = "remove one of them"
-			}
-			d.Warn(diagnostic.CodeEnvClash, b.At, msg, fix)
+		owner, clash := taken[b.Text]
+		if !clash || sourcetext.LooksLikeSecret(b.Text) {
+			taken[b.Text] = b
 			continue
 		}
-		taken[b.Text] = b
+		label, fix := owner.At.Label(), "give each its own name"
+		switch parent, last := owner.At.Parent(); {
+		case last == "name":
+			label = parent.Label()
+		case parent == secrets:
+			fix = "remove one of them"
+		}
+		d.Warn(diagnostic.CodeEnvClash, b.At, fmt.Sprintf("%s is the environment name of %s already", sourcetext.Quote(b.Text), label), fix)
 	}
 	for i, n := range d.Root.Resolve(secrets).List() {
 		if at := secrets.Index(i); sourcetext.LooksLikeSecret(n.Str()) {
@@ -110,11 +113,12 @@ func (d *Document) checkEnvironment() {
 	}
 	const submissions = jsontree.Pointer("/bindings/submissions")
 	if _, ok := d.Str(submissions); ok && !d.Has("/bindings/database") {
-		d.Warn(diagnostic.CodeSubmissions, submissions, "submissions names a table, but the site has no database", `declare "bindings.database"`)
+		msg := "submissions names a table, but the site has no database"
+		d.Warn(diagnostic.CodeSubmissions, submissions, msg, `declare "bindings.database"`)
 	}
 }
 
-// environment lists the names of the Worker's environment, those nobody can rename first.
+// environment lists the names of the Worker's environment, the fixed ones first.
 func (d *Document) environment() []Located {
 	var list []Located
 	if d.Has("/bindings/database") {
@@ -129,29 +133,16 @@ func (d *Document) environment() []Located {
 	if d.Has("/assets") {
 		list = append(list, Located{"/assets", AssetsName})
 	}
-	list = append(list, d.named("/bindings/storage", DefaultStorageName)...)
-	list = append(list, d.named("/bindings/kv", DefaultKVName)...)
+	for _, b := range []Located{{"/bindings/storage", DefaultStorageName}, {"/bindings/kv", DefaultKVName}} {
+		if !d.Has(b.At) {
+			continue
+		}
+		if name, ok := d.Str(b.At.Key("name")); ok {
+			b = Located{b.At.Key("name"), name}
+		}
+		list = append(list, b)
+	}
 	return append(list, d.Strings("/bindings/secrets")...)
-}
-
-// owner is how messages name the binding that has a name.
-func (l Located) owner() string {
-	parent, last := l.At.Parent()
-	if last == "name" {
-		return parent.Label()
-	}
-	return l.At.Label()
-}
-
-// named returns the name of a binding that can be renamed, if it is declared.
-func (d *Document) named(p jsontree.Pointer, def string) []Located {
-	if !d.Has(p) {
-		return nil
-	}
-	if name, ok := d.Str(p.Key("name")); ok {
-		return []Located{{p.Key("name"), name}}
-	}
-	return []Located{{p, def}}
 }
 
 // checkForms warns of forms declared twice.
@@ -165,14 +156,15 @@ func (d *Document) checkForms() {
 		}
 		if before, twice := first[name]; twice {
 			line, _ := d.lines.At(d.at(before).Start)
-			d.Warn(diagnostic.CodeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", sourcetext.Quote(name), line), "remove one of them")
+			msg := fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", sourcetext.Quote(name), line)
+			d.Warn(diagnostic.CodeFormDuplicate, at, msg, "remove one of them")
 			continue
 		}
 		first[name] = at
 	}
 }
 
-// NameFix is a form's name with its letters lowered and what cannot stand there replaced, "" if that is none.
+// NameFix proposes a form's name in lower case with other characters replaced, "" if nothing is left of it.
 func NameFix(s string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

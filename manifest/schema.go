@@ -21,8 +21,6 @@ import (
 var schemaTemplate string
 
 // schemaJSON is the schema with the table of limits in its place.
-//
-//nolint:gochecknoglobals // a cache of a constant
 var schemaJSON = sync.OnceValue(func() []byte {
 	var rows []string
 	for _, l := range limits.All() {
@@ -43,8 +41,6 @@ var schemaJSON = sync.OnceValue(func() []byte {
 func Schema() []byte { return slices.Clone(schemaJSON()) }
 
 // compiled holds the schema after its first use. A process that never validates pays nothing for it.
-//
-//nolint:gochecknoglobals // a cache of a constant
 var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
 	dec := json.NewDecoder(bytes.NewReader(schemaJSON()))
 	dec.UseNumber()
@@ -58,17 +54,20 @@ var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
 	return loader.Compile(gojsonschema.NewRawLoader(schema))
 })
 
-// lighten takes out of a schema what costs most. The validator formats an error message, which nobody reads, for
-// every value that "not" or "if" accepts; checkPaths, checkPatterns and checkStaticRoutes hold the same rules in
-// Go. It writes and reads each value that has an "enum" as JSON, thrice; a pattern says the same of strings. A
-// test holds the whole schema and these rules to the same verdicts.
+// lighten removes the most expensive keywords of a schema. The validator formats an unused error message for every value
+// that "not" or "if" accepts; checkPaths, checkPatterns and checkStaticRoutes check the same in Go. It encodes and decodes
+// each value that has an "enum" three times; a pattern says the same of strings. A test compares the verdicts of both.
 func lighten(schema map[string]any) {
 	delete(schema, "not")
 	delete(schema, "if")
 	delete(schema, "then")
 	if list, ok := schema["enum"].([]any); ok {
 		delete(schema, "enum")
-		schema["pattern"] = oneOfPattern(list)
+		words := make([]string, len(list))
+		for i, word := range list {
+			words[i] = regexp.QuoteMeta(fmt.Sprint(word))
+		}
+		schema["pattern"] = "^(?:" + strings.Join(words, "|") + ")$"
 	}
 	for _, v := range schema {
 		if sub, ok := v.(map[string]any); ok {
@@ -77,16 +76,7 @@ func lighten(schema map[string]any) {
 	}
 }
 
-// oneOfPattern matches the strings of an enumeration and nothing else.
-func oneOfPattern(list []any) string {
-	words := make([]string, len(list))
-	for i, word := range list {
-		words[i] = regexp.QuoteMeta(fmt.Sprint(word))
-	}
-	return "^(?:" + strings.Join(words, "|") + ")$"
-}
-
-// schemaNode is the part of a schema that the explanations of refusals look at.
+// schemaNode is the part of a schema that the messages need.
 type schemaNode struct {
 	Properties map[string]*schemaNode `json:"properties"`
 	Items      *schemaNode            `json:"items"`
@@ -96,9 +86,7 @@ type schemaNode struct {
 	Maximum    int                    `json:"maximum"`
 }
 
-// described holds the schema's own tree after the first refusal.
-//
-//nolint:gochecknoglobals // a cache of a constant
+// described holds the schema's own tree after the first violation.
 var described = sync.OnceValue(func() *schemaNode {
 	root := &schemaNode{}
 	if err := json.Unmarshal(schemaJSON(), root); err != nil {
@@ -107,7 +95,7 @@ var described = sync.OnceValue(func() *schemaNode {
 	return root
 })
 
-// at returns the part of the schema that rules what a pointer points at, an empty one for an unknown place.
+// at returns the part of the schema for the value of a pointer, an empty one for an unknown place.
 func (s *schemaNode) at(p jsontree.Pointer) *schemaNode {
 	for tok := range strings.SplitSeq(strings.TrimPrefix(string(p), "/"), "/") {
 		next := s.Properties[tok]
@@ -124,15 +112,10 @@ func (s *schemaNode) at(p jsontree.Pointer) *schemaNode {
 	return s
 }
 
-// missing returns the required keys that an object lacks.
-func (s *schemaNode) missing(n *jsontree.Node) []string {
-	return slices.DeleteFunc(slices.Clone(s.Required), func(key string) bool { return n.Get(key) != nil })
-}
-
 // keys returns the known keys of an object, sorted.
 func (s *schemaNode) keys() []string { return slices.Sorted(maps.Keys(s.Properties)) }
 
-// find returns the dotted paths of a key in all objects of the manifest that are no list items.
+// find returns the dotted paths of a key in all objects of the manifest, list items excepted.
 func (s *schemaNode) find(key string) []string {
 	var list []string
 	for _, name := range s.keys() {
@@ -146,16 +129,16 @@ func (s *schemaNode) find(key string) []string {
 	return list
 }
 
-// violation is one refusal by the schema.
+// violation is one violation of the schema.
 type violation struct {
 	at   jsontree.Pointer
-	kind string // gojsonschema's own name of the keyword that refused
+	kind string // gojsonschema's name of the keyword
 	key  string // of an unknown or missing key
 	want string // the bound or type that was not met
 }
 
-// violations validates a document. Its keys are only known ones, or the object they are in is reported, so
-// that no pointer needs unescaping.
+// violations validates a document. Pointers have known keys alone, an unknown one is reported at its object, so that none
+// needs unescaping.
 func violations(root *jsontree.Node) ([]violation, error) {
 	schema, err := compiled()
 	if err != nil {
@@ -167,27 +150,23 @@ func violations(root *jsontree.Node) ([]violation, error) {
 	}
 	list := make([]violation, 0, len(result.Errors()))
 	for _, e := range result.Errors() {
-		list = append(list, newViolation(e))
+		v := violation{kind: e.Type()}
+		if _, rest, ok := strings.Cut(e.Context().String("/"), "/"); ok {
+			v.at = jsontree.Pointer("/" + rest)
+		}
+		if v.kind == "pattern" && described().at(v.at).Enum != nil {
+			v.kind = "enum" // which lighten wrote as a pattern
+		}
+		details := e.Details()
+		if key, ok := details["property"].(string); ok {
+			v.key = key
+		}
+		for _, name := range []string{"min", "max", "expected"} {
+			if d, ok := details[name]; ok {
+				v.want = fmt.Sprint(d)
+			}
+		}
+		list = append(list, v)
 	}
 	return list, nil
-}
-
-func newViolation(e gojsonschema.ResultError) violation {
-	v := violation{kind: e.Type()}
-	if _, rest, ok := strings.Cut(e.Context().String("/"), "/"); ok {
-		v.at = jsontree.Pointer("/" + rest)
-	}
-	if v.kind == "pattern" && described().at(v.at).Enum != nil {
-		v.kind = "enum" // which lighten wrote as a pattern
-	}
-	details := e.Details()
-	if key, ok := details["property"].(string); ok {
-		v.key = key
-	}
-	for _, name := range []string{"min", "max", "expected"} {
-		if d, ok := details[name]; ok {
-			v.want = fmt.Sprint(d)
-		}
-	}
-	return v
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file explains keys the manifest does not have.
-
-// explainUnknownKey reports a key at the key itself, with the object's pointer.
+// explainUnknownKey reports a key that the manifest does not have, at the key itself, with the object's pointer.
 func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key string) {
 	var at sourcetext.Span
 	if i, ok := n.Find(key); ok {
@@ -31,7 +29,7 @@ func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key s
 	}
 }
 
-// objectName is how messages name an object by its pointer.
+// objectName names an object in messages.
 func objectName(p jsontree.Pointer) string {
 	switch p.Kind() {
 	case "":
@@ -46,11 +44,10 @@ func objectName(p jsontree.Pointer) string {
 	}
 }
 
-// unknownKeyFix names the key that was meant: this manifest's word for what another tool's config calls so,
-// a near one of the same object, or the same one elsewhere in the manifest. Keys that are there already are not
-// what was meant.
+// unknownKeyFix proposes a key: the manifest's word for another tool's, a near one of the same object, or the same one
+// elsewhere in the manifest. It never proposes one that the object has.
 func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
-	if fix := foreign(p, key); fix != "" {
+	if fix := foreignFix(p, key); fix != "" {
 		for _, known := range n.Members {
 			if fix == "did you mean "+strconv.Quote(known.Key)+"?" {
 				return "remove it: " + strconv.Quote(known.Key) + " is there already"
@@ -59,12 +56,13 @@ func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
 		return fix
 	}
 	root := described()
-	absent := slices.DeleteFunc(root.at(p).keys(), func(k string) bool { return n.Get(k) != nil })
-	if fix := diagnostic.DidYouMean(key, absent); fix != "" {
+	present := func(k string) bool { return n.Get(k) != nil }
+	if fix := diagnostic.DidYouMean(key, slices.DeleteFunc(root.at(p).keys(), present)); fix != "" {
 		return fix
 	}
-	if required := root.at(p).missing(n); len(required) == 1 && namesThePath(key) {
-		return fmt.Sprintf("did you mean %q?", required[0])
+	pattern := []string{"path", "route", "src", "source", "url", "match", "glob", "from"} // of a route, in other tools
+	if missing := slices.DeleteFunc(slices.Clone(root.at(p).Required), present); len(missing) == 1 && slices.Contains(pattern, key) {
+		return fmt.Sprintf("did you mean %q?", missing[0])
 	}
 	if elsewhere := root.find(key); len(elsewhere) == 1 {
 		return fmt.Sprintf("did you mean %q?", elsewhere[0])
@@ -72,13 +70,8 @@ func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
 	return "remove it"
 }
 
-// namesThePath reports whether other tools call the pattern of a route so.
-func namesThePath(key string) bool {
-	return slices.Contains([]string{"path", "route", "src", "source", "url", "match", "glob", "from"}, key)
-}
-
-// foreign is the fix for what other tools call a part of the manifest, or a beginner does; "" for other keys.
-func foreign(p jsontree.Pointer, key string) string {
+// foreignFix is the fix for a key of another tool's configuration, or a beginner's; "" for other keys.
+func foreignFix(p jsontree.Pointer, key string) string {
 	binding, isSecret := foreignBinding(key)
 	switch {
 	case p == "" && binding != "":
@@ -90,7 +83,7 @@ func foreign(p jsontree.Pointer, key string) string {
 	case (p == "" || p == "/bindings") && otherBindings[key]:
 		return "remove it: the platform has no such binding"
 	case p == "":
-		return foreignKey(key)
+		return foreignTopLevelFix(key)
 	case (p == "/bindings/kv" || p == "/bindings/storage") && key == "binding", p.Kind() == "/forms/*" && key == "form":
 		return `did you mean "name"?`
 	case p == "/bindings/database" && (key == "binding" || key == "name"):
@@ -100,13 +93,13 @@ func foreign(p jsontree.Pointer, key string) string {
 	}
 }
 
-// otherBindings are keys of wrangler's configuration for what the platform does not have.
+// otherBindings are keys of wrangler's configuration that the platform has no binding for.
 var otherBindings = map[string]bool{
 	"ai": true, "analytics_engine_datasets": true, "browser": true, "durable_objects": true, "hyperdrive": true, "queues": true,
 	"send_email": true, "services": true, "vectorize": true, "workflows": true,
 }
 
-// foreignBinding translates what other tools call the bindings. Variables are no binding, and secret here.
+// foreignBinding translates other tools' names of bindings. Variables are secrets here.
 func foreignBinding(key string) (binding string, isSecret bool) {
 	switch strings.ToLower(key) {
 	case "db", "d1", "d1_databases", "databases", "sql", "sqlite", "postgres":
@@ -122,8 +115,8 @@ func foreignBinding(key string) (binding string, isSecret bool) {
 	}
 }
 
-// foreignKey translates top-level keys of other tools' configs.
-func foreignKey(key string) string {
+// foreignTopLevelFix is the fix for a top-level key of another tool's configuration.
+func foreignTopLevelFix(key string) string {
 	switch key {
 	case "main", "entrypoint", "entryPoint", "worker", "script":
 		return `did you mean "entry"?`

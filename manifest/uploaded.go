@@ -11,10 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file reads an uploaded site by its manifest: what its files are, and what the site is made to have. Files
-// are named by their paths in the bundle.
+// This file tells what the files of an uploaded site are. Files are named by their paths in the bundle.
 
-// Accepted reads a manifest that was accepted once, also by another version of the rules.
+// Accepted reads a manifest that was accepted before, maybe by another version of the rules.
 func Accepted(text []byte) (*Manifest, error) {
 	if m, _ := Parse(FileName, text); m != nil {
 		return m, nil
@@ -26,8 +25,8 @@ func Accepted(text []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// ServedPath is the path, relative to the site's root and without a leading slash, at which a file would be served by where it
-// lies; false for one outside the assets. A site with neither entry nor assets is its files.
+// ServedPath returns the path, relative to the site's root and without a leading slash, at which the place of a file in the
+// bundle would have it served; false for one outside the assets. Without entry and assets, all files are assets.
 func (m *Manifest) ServedPath(file string) (rel string, ok bool) {
 	dir := path.Clean(m.Assets)
 	switch {
@@ -39,7 +38,7 @@ func (m *Manifest) ServedPath(file string) (rel string, ok bool) {
 	return strings.TrimPrefix(file, dir+"/"), true
 }
 
-// PublicPath is the path, with its leading slash, that visitors ask for a file at; false for one that nobody gets.
+// PublicPath returns the request path, with its leading slash, of a file; false for one that is not served.
 func (m *Manifest) PublicPath(file string) (string, bool) {
 	rel, ok := m.ServedPath(file)
 	return "/" + rel, ok && !m.IsSource(file) && !publicfiles.HiddenPath(rel) && !sitepath.EdgeFile("/"+rel)
@@ -57,7 +56,7 @@ func (m *Manifest) IsMigration(file string) bool {
 	return db != nil && db.Migrations != "" && path.Dir(file) == path.Clean(db.Migrations) && path.Ext(file) == ".sql"
 }
 
-// Provisions names the bindings that the first publish makes something for, in the order of the manifest's fields.
+// Provisions names the bindings whose resources the first publish creates, in the order of the manifest's fields.
 func (m *Manifest) Provisions() (names []string) {
 	if m.Bindings.Database != nil {
 		names = append(names, "database")
@@ -83,19 +82,14 @@ func Differences(was, now *Manifest) []string {
 		"runtime":  func(m *Manifest) any { return m.Runtime },
 		"forms":    func(m *Manifest) any { return m.Forms },
 	} {
-		if !equal(of(was), of(now)) {
+		before, err := json.Marshal(of(was))
+		after, errAfter := json.Marshal(of(now))
+		if err != nil || errAfter != nil || string(before) != string(after) {
 			differ = append(differ, name)
 		}
 	}
 	slices.Sort(differ)
 	return differ
-}
-
-// equal compares what two manifests hold in one part, by its JSON.
-func equal(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.

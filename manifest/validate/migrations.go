@@ -24,11 +24,9 @@ import (
 func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 	entries, err := fs.ReadDir(b.fsys, dir) // sorted bytewise, as migrations are applied
 	if err != nil {
-		b.Refuse(
-			diagnostic.CodePathUnreadable, p,
+		b.Refuse(diagnostic.CodePathUnreadable, p,
 			fmt.Sprintf("the migrations in %s cannot be read: %s", sourcetext.Quote(dir), sitepath.Reason(err)),
-			"let the user who runs this read them",
-		)
+			"let the user who runs this read them")
 		return
 	}
 	created, cut, previous := tables{}, false, ""
@@ -43,21 +41,17 @@ func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), ".down.sql") {
-			b.Warn(
-				diagnostic.CodeMigrationDown, p,
+			b.Warn(diagnostic.CodeMigrationDown, p,
 				sourcetext.Quote(e.Name())+" is applied as any other migration, in the order of its name",
-				"move it out of "+sourcetext.Quote(dir)+"; pages migrate undo is the way back",
-			)
+				"move it out of "+sourcetext.Quote(dir)+"; pages migrate undo is the way back")
 		}
 		b.checkOrder(p, previous, e.Name())
 		previous = e.Name()
 		size, err := b.migration(created, p, dir, e.Name(), work)
 		if errors.Is(err, htmlforms.ErrTooMuch) && !cut {
 			cut = true
-			msg := fmt.Sprintf(
-				"the migrations up to %s are longer than the %d bytes that are looked through for tables",
-				sourcetext.Quote(e.Name()), maxSQLBytes,
-			)
+			msg := fmt.Sprintf("the migrations up to %s are longer than the %d bytes that are looked through for tables",
+				sourcetext.Quote(e.Name()), maxSQLBytes)
 			b.Warn(diagnostic.CodeMigrationCut, p, msg, "move data out of the migrations")
 		}
 		work -= size
@@ -67,8 +61,8 @@ func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 	}
 }
 
-// checkIgnored warns of what looks like a migration and is none: only files directly in the folder whose names
-// end in ".sql", in lower case, are.
+// checkIgnored warns of a file that looks like a migration and is none: only files directly in the folder whose names end in
+// ".sql", in lower case, are.
 func (b *bundle) checkIgnored(p jsontree.Pointer, dir string, e fs.DirEntry) {
 	name := e.Name()
 	switch ext := path.Ext(name); {
@@ -79,16 +73,14 @@ func (b *bundle) checkIgnored(p jsontree.Pointer, dir string, e fs.DirEntry) {
 			"rename it to "+sourcetext.Literal(strings.TrimSuffix(name, ext)+".sql"))
 	case e.IsDir() && dir != ".":
 		if inside := b.scriptBelow(path.Join(dir, name)); inside != "" {
-			msg := fmt.Sprintf(
-				"%s is no migration: those in folders below %s are not applied",
-				sourcetext.Quote(strings.TrimPrefix(inside, dir+"/")), sourcetext.Quote(dir),
-			)
+			msg := fmt.Sprintf("%s is no migration: those in folders below %s are not applied",
+				sourcetext.Quote(strings.TrimPrefix(inside, dir+"/")), sourcetext.Quote(dir))
 			b.Warn(diagnostic.CodeMigrationIgnored, p, msg, "move it up to "+sourcetext.Quote(dir))
 		}
 	}
 }
 
-// checkUnnamed warns of a folder that is called as one of migrations is, and that the database does not name.
+// checkUnnamed warns of a folder with the usual name for migrations that the database does not name.
 func (b *bundle) checkUnnamed() {
 	const usual = "migrations"
 	if script := b.scriptBelow(usual); script != "" {
@@ -100,10 +92,7 @@ func (b *bundle) checkUnnamed() {
 
 // scriptBelow returns the first SQL script directly in a folder, "" when there is none, or it cannot be read.
 func (b *bundle) scriptBelow(folder string) string {
-	entries, err := fs.ReadDir(b.fsys, folder)
-	if err != nil {
-		return ""
-	}
+	entries, _ := fs.ReadDir(b.fsys, folder)
 	for _, e := range entries {
 		if !e.IsDir() && strings.EqualFold(path.Ext(e.Name()), ".sql") && !strings.HasPrefix(e.Name(), ".") {
 			return path.Join(folder, e.Name())
@@ -112,26 +101,20 @@ func (b *bundle) scriptBelow(folder string) string {
 	return ""
 }
 
-// migration applies one file to the tables, reads at most limit bytes of it and returns how many. What is
-// wrong with it is reported, but that it is too long.
+// migration applies one file to the tables, reads at most limit bytes of it and returns how many. It reports the file's
+// faults, but for a file that is too long.
 func (b *bundle) migration(created tables, p jsontree.Pointer, dir, name string, limit int64) (int64, error) {
 	target, _, err := sitepath.Follow(b.fsys, path.Join(dir, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && sitepath.Vanished(b.fsys, path.Join(dir, name)):
 		return 0, nil
 	case errors.Is(err, fs.ErrNotExist):
-		b.Refuse(
-			diagnostic.CodePathSymlink, p,
-			fmt.Sprintf("the migration %s is a link that leads nowhere", sourcetext.Quote(name)),
-			"put the file itself into the bundle",
-		)
+		msg := fmt.Sprintf("the migration %s is a link that leads nowhere", sourcetext.Quote(name))
+		b.Refuse(diagnostic.CodePathSymlink, p, msg, "put the file itself into the bundle")
 		return 0, nil
 	case err != nil:
-		b.Refuse(
-			diagnostic.CodePathSymlink, p,
-			fmt.Sprintf("the migration %s cannot be followed: %s", sourcetext.Quote(name), sitepath.Reason(err)),
-			"put the file itself into the bundle",
-		)
+		msg := fmt.Sprintf("the migration %s cannot be followed: %s", sourcetext.Quote(name), sitepath.Reason(err))
+		b.Refuse(diagnostic.CodePathSymlink, p, msg, "put the file itself into the bundle")
 		return 0, nil
 	}
 	f, err := sitepath.OpenRegular(b.fsys, target)
@@ -154,59 +137,40 @@ func (b *bundle) migration(created tables, p jsontree.Pointer, dir, name string,
 }
 
 func (b *bundle) unreadable(p jsontree.Pointer, name string, err error) {
-	b.Refuse(
-		diagnostic.CodePathUnreadable, p,
+	b.Refuse(diagnostic.CodePathUnreadable, p,
 		fmt.Sprintf("the migration %s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)),
-		"put a file there that the user who runs this can read",
-	)
+		"put a file there that the user who runs this can read")
 }
 
 // checkOrder compares the numbers of two migrations that follow each other by name.
 func (b *bundle) checkOrder(p jsontree.Pointer, before, after string) {
-	x, y := number(before), number(after)
-	if x == "" || y == "" {
+	number := func(name string) string { return strings.TrimSuffix(name, strings.TrimLeft(name, "0123456789")) }
+	first, second := number(before), number(after)
+	if first == "" || second == "" {
 		return
 	}
-	switch c := compareNumbers(x, y); {
+	x, y := strings.TrimLeft(first, "0"), strings.TrimLeft(second, "0")
+	switch c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); {
 	case c > 0:
-		msg := fmt.Sprintf(
-			"%s is applied before %s: migrations run in the order of their names", sourcetext.Quote(before),
-			sourcetext.Quote(after),
-		)
-		b.Warn(diagnostic.CodeMigrationOrder, p, msg, orderFix(x, y, after))
+		msg := fmt.Sprintf("%s is applied before %s: migrations run in the order of their names",
+			sourcetext.Quote(before), sourcetext.Quote(after))
+		// Zeros help between counted numbers, but not beside a date such as 20240101 or a timestamp.
+		const widest, date = 6, 8 // digits
+		fix := "number them in one way, and with one width"
+		if len(first) <= widest && len(second) < date {
+			fix = "give the numbers one width: " + sourcetext.Literal(strings.Repeat("0", max(len(first)-len(second), 0))+after)
+		}
+		b.Warn(diagnostic.CodeMigrationOrder, p, msg, fix+"; only a migration that is not applied anywhere yet may be renamed")
 	case c == 0:
-		b.Warn(
-			diagnostic.CodeMigrationNumber, p,
+		b.Warn(diagnostic.CodeMigrationNumber, p,
 			fmt.Sprintf("%s and %s have the same number", sourcetext.Quote(before), sourcetext.Quote(after)),
-			"give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name",
-		)
+			"give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name")
 	}
 }
 
-// orderFix says how to bring two numbers into order, the longer of which comes first by name. Zeros help where
-// both count; a date or a stamp beside another kind of number does not become one.
-func orderFix(first, second, after string) string {
-	const widest, stamp = 6, 8 // digits of what is counted; of a date such as 20240101
-	only := "; only a migration that is not applied anywhere yet may be renamed"
-	if len(first) < stamp && len(second) < stamp && len(first) <= widest {
-		return "give the numbers one width: " + sourcetext.Literal(strings.Repeat("0", max(len(first)-len(second), 0))+after) + only
-	}
-	return "number them in one way, and with one width" + only
-}
-
-// number is the leading digits of a file name.
-func number(name string) string {
-	return strings.TrimSuffix(name, strings.TrimLeft(name, "0123456789"))
-}
-
-// compareNumbers compares two numbers of any size.
-func compareNumbers(x, y string) int {
-	x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y))
-}
-
-// checkTables warns of tables the manifest names and no migration creates.
-func (b *bundle) checkTables(nobody, create string, created tables) {
+// checkTables warns of tables the manifest names and no migration creates. problem begins the messages; create is the fix
+// unless a table has a similar name.
+func (b *bundle) checkTables(problem, create string, created tables) {
 	const explained = 100 // comparing every name with every other takes its time
 	names := slices.Sorted(maps.Keys(created))
 	names = names[:min(len(names), 10*explained)]
@@ -223,6 +187,6 @@ func (b *bundle) checkTables(nobody, create string, created tables) {
 		if missing++; missing <= explained {
 			fix = diagnostic.DidYouMean(w.Text, names)
 		}
-		b.Warn(diagnostic.CodeTableMissing, w.At, nobody+" the table "+sourcetext.Quote(w.Text), cmp.Or(fix, create))
+		b.Warn(diagnostic.CodeTableMissing, w.At, problem+" the table "+sourcetext.Quote(w.Text), cmp.Or(fix, create))
 	}
 }

@@ -14,18 +14,15 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file compares the forms of the public pages with those the manifest declares.
-
-// pageSearch is what was found in the public pages.
+// pageSearch has the forms of the public pages.
 type pageSearch struct {
 	htmlforms.Search
 	pages int
 	cut   []string // pages that were not read to their end, or at all
 }
 
-// page looks for forms in an HTML file.
-func (b *bundle) page(a *assets, e publicfiles.Entry) {
-	s := &a.pages
+// searchPage finds the forms in an HTML file.
+func (b *bundle) searchPage(s *pageSearch, e publicfiles.Entry) {
 	s.pages++
 	switch err := s.Read(b.fsys, e.File, e.Path); {
 	case errors.Is(err, htmlforms.ErrTooMuch):
@@ -37,7 +34,7 @@ func (b *bundle) page(a *assets, e publicfiles.Entry) {
 	}
 }
 
-// checkPageForms compares the forms of the pages with those declared.
+// checkPageForms compares the forms of the pages with the declared ones.
 func (b *bundle) checkPageForms(s *pageSearch) {
 	declared := map[string]bool{}
 	for _, p := range b.Objects("/forms") {
@@ -48,22 +45,23 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 	found := map[string]bool{}
 	for _, f := range s.Forms {
 		if f.Gets {
-			b.warnForm(
-				f, diagnostic.CodeFormMethod,
-				fmt.Sprintf("the form %s is sent with GET, which the platform refuses with 405", sourcetext.Quote(f.Name)),
-				`add method="post"`,
-			)
+			msg := fmt.Sprintf("the form %s is sent with GET, which the platform refuses with 405", sourcetext.Quote(f.Name))
+			b.warnForm(f, diagnostic.CodeFormMethod, msg, `add method="post"`)
 		}
 		if f.Posts && !declared[f.Name] && !found[f.Name] {
-			b.undeclared(f)
+			fix := fmt.Sprintf("give it a name of at most %d lowercase letters, digits, - and _", limits.MaxName)
+			if name := f.Name; manifest.NameFix(name) == "write "+sourcetext.Literal(name) && len(name) <= limits.MaxName {
+				event := strings.TrimPrefix(manifest.EventFix(name), "write ")
+				fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
+			}
+			msg := fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name))
+			b.warnForm(f, diagnostic.CodeFormUndeclared, msg, fix)
 		}
 		found[f.Name] = found[f.Name] || f.Posts || declared[f.Name]
 	}
 	if len(s.cut) > 0 {
-		msg := fmt.Sprintf(
-			"%s, starting with %s, have more in them than is looked through for forms",
-			diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]),
-		)
+		msg := fmt.Sprintf("%s, starting with %s, have more in them than is looked through for forms",
+			diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]))
 		if len(s.cut) == 1 {
 			msg = fmt.Sprintf("the public page %s has more in it than is looked through for forms", sourcetext.Quote(s.cut[0]))
 		}
@@ -79,20 +77,7 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 	}
 }
 
-func (b *bundle) undeclared(f htmlforms.Form) {
-	fix := fmt.Sprintf("give it a name of at most %d lowercase letters, digits, - and _", limits.MaxName)
-	if name := f.Name; manifest.NameFix(name) == "write "+sourcetext.Literal(name) && len(name) <= limits.MaxName {
-		event := strings.TrimPrefix(manifest.EventFix(name), "write ")
-		fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
-	}
-	b.warnForm(
-		f, diagnostic.CodeFormUndeclared,
-		fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name)),
-		fix,
-	)
-}
-
-// warnForm warns of a form where its start tag stands.
+// warnForm warns of a form at its start tag.
 func (b *bundle) warnForm(f htmlforms.Form, code, msg, fix string) {
 	b.Diagnostics = append(b.Diagnostics, diagnostic.Diagnostic{
 		Severity: diagnostic.Warning, Code: code, Path: "/forms", File: f.File,

@@ -14,20 +14,33 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// assets is what a walk over the public files found.
+// Bounds on the walk over the public files.
+const (
+	maxAssetEntries = 100_000
+	maxAssetFaults  = 10_000
+	maxKeyFiles     = 10_000 // whose first line is read
+)
+
+// assets has the results of a walk over the public files.
 type assets struct {
-	dir    string
-	names  publicfiles.Names
-	files  []string // as they are served, relative to dir, in walking order
-	pages  pageSearch
-	wrong  int // files that are refused
-	looked int // files whose first line was read
-	bytes  int64
+	dir     string
+	names   publicfiles.Names
+	files   []string // paths on the site, relative to dir, in walking order
+	pages   pageSearch
+	refused int // files
+	keyRead int // files whose first line was read
+	bytes   int64
 }
 
 // checkAssets walks the public files and compares them with the routes and forms.
 func (b *bundle) checkAssets(dir string) {
-	b.checkExposed(dir)
+	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} { // left out, unlike the files beside them
+		if name, ok := b.Str(p); ok && dir == "." {
+			b.Warn(diagnostic.CodeAssetSource, "/assets",
+				fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()),
+				"keep public files in a folder of their own")
+		}
+	}
 	a := &assets{dir: dir}
 	folder, seen := publicfiles.Folder{Dir: dir}, 0
 	if entry, ok := b.Str("/entry"); ok {
@@ -44,20 +57,16 @@ func (b *bundle) checkAssets(dir string) {
 			break
 		}
 		if err != nil {
-			b.Refuse(
-				diagnostic.CodePathUnreadable, "/assets",
+			b.Refuse(diagnostic.CodePathUnreadable, "/assets",
 				fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
-				"let the user who runs this read it, or move it out of "+sourcetext.Quote(dir),
-			)
+				"let the user who runs this read it, or move it out of "+sourcetext.Quote(dir))
 			continue
 		}
-		b.asset(a, e)
+		b.checkAsset(a, e)
 	}
-	if more := a.wrong - maxAssetFaults; more > 0 {
-		b.Refuse(
-			diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served",
-			"correct those that are listed first",
-		)
+	if more := a.refused - maxAssetFaults; more > 0 {
+		b.Refuse(diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served",
+			"correct those that are listed first")
 	}
 	if b.upload && (len(a.files) > limits.MaxFiles || a.bytes > limits.MaxBundleBytes) {
 		b.Refuse(diagnostic.CodeAssetsTooMany, "/assets",
@@ -70,8 +79,8 @@ func (b *bundle) checkAssets(dir string) {
 	b.checkPageForms(&a.pages)
 }
 
-// asset looks at one entry of the assets folder.
-func (b *bundle) asset(a *assets, e publicfiles.Entry) {
+// checkAsset checks one entry of the assets folder.
+func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 	switch e.Kind {
 	case publicfiles.AssetFolder, publicfiles.AssetIgnored:
 	case publicfiles.AssetPrivate, publicfiles.AssetHidden:
@@ -87,12 +96,12 @@ func (b *bundle) asset(a *assets, e publicfiles.Entry) {
 		b.checkSize(a, e)
 		b.checkKey(a, e)
 		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
-			b.page(a, e)
+			b.searchPage(&a.pages, e)
 		}
 	}
 }
 
-// checkSize refuses a file that no upload takes, where the site is to be one.
+// checkSize refuses a file that no upload takes, before an upload.
 func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
 	if !b.upload {
 		return
@@ -103,14 +112,9 @@ func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
 	}
 	a.bytes += info.Size()
 	if info.Size() > limits.MaxFileBytes {
-		b.refuseAsset(a, diagnostic.Diagnostic{
-			Severity: diagnostic.Error, Code: diagnostic.CodeAssetTooLarge, File: e.File,
-			Message: fmt.Sprintf(
-				"%s has %s, over the %s that an upload takes", sourcetext.Quote(e.File),
-				diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes),
-			),
-			Fix: "serve it from storage",
-		})
+		b.refuseAsset(a, diagnostic.FileError(diagnostic.CodeAssetTooLarge, e.File, "serve it from storage",
+			"%s has %s, over the %s that an upload takes",
+			sourcetext.Quote(e.File), diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes)))
 	}
 }
 
@@ -118,13 +122,13 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 
 // refuseAsset reports a file that cannot be served, up to a number.
 func (b *bundle) refuseAsset(a *assets, fault diagnostic.Diagnostic) {
-	if a.wrong++; a.wrong <= maxAssetFaults {
+	if a.refused++; a.refused <= maxAssetFaults {
 		b.RefuseFile(fault)
 	}
 }
 
-// checkSecret refuses a file or folder that is called like those that hold secrets. The upload refuses it by its
-// name, whatever is in it. What tools keep at the root of every project is left out, and no mistake there.
+// checkSecret refuses a file or folder whose name is usual for secrets. The upload refuses the name whatever the contents. The
+// folders of tools at the root of every project are left out, and no mistake there.
 func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
 	if !publicfiles.HoldsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
 		return
@@ -140,13 +144,13 @@ func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
 
 // checkKey refuses a file that starts as a private key does.
 func (b *bundle) checkKey(a *assets, e publicfiles.Entry) {
-	if b.unread || a.looked >= maxKeyFiles || !publicfiles.MayBeKey(e.File) {
+	if b.unread || a.keyRead >= maxKeyFiles || !publicfiles.MayBeKey(e.File) {
 		return
 	}
 	if info, err := e.Entry.Info(); err != nil || info.Size() > publicfiles.MaxKeyBytes {
 		return
 	}
-	a.looked++
+	a.keyRead++
 	start, err := sitepath.ReadFile(b.fsys, e.File, publicfiles.KeyStart)
 	if err == nil && publicfiles.StartsKey(start) {
 		fault := publicfiles.Folder{Dir: a.dir}.KeyFault(e.File)
@@ -156,26 +160,12 @@ func (b *bundle) checkKey(a *assets, e publicfiles.Entry) {
 
 // refuseSecret reports a secret, up to a number.
 func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
-	if a.wrong++; a.wrong <= maxAssetFaults {
+	if a.refused++; a.refused <= maxAssetFaults {
 		b.Refuse(code, "/assets", msg, fix)
 	}
 }
 
-// checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies
-// beside it is not.
-func (b *bundle) checkExposed(dir string) {
-	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} {
-		if name, ok := b.Str(p); ok && dir == "." {
-			b.Warn(
-				diagnostic.CodeAssetSource, "/assets",
-				fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()),
-				"keep public files in a folder of their own",
-			)
-		}
-	}
-}
-
-// checkCoverage warns of public files below what a members route guards.
+// checkCoverage warns of public files below the path of a members route.
 func (b *bundle) checkCoverage(a *assets) {
 	routes := b.Routes()
 	table := b.RouteTable(routes)
@@ -212,10 +202,3 @@ func (b *bundle) checkCoverage(a *assets) {
 		b.Warn(diagnostic.CodeRouteUncovered, r.At, msg, "write "+sourcetext.Literal(strings.TrimSuffix(r.Pattern, "/")+"/*"))
 	}
 }
-
-// Bounds on the walk over the public files.
-const (
-	maxAssetEntries = 100_000
-	maxAssetFaults  = 10_000
-	maxKeyFiles     = 10_000 // whose first line is read
-)

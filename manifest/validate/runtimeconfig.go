@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the
-// compatibility flags declared there: the manifest may not declare any then.
+// checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the compatibility flags
+// declared there: the manifest may not declare any then.
 func (b *bundle) checkRuntimeConfig() []string {
 	for _, name := range manifest.RuntimeConfigs() {
 		target, _, err := sitepath.Follow(b.fsys, name)
@@ -33,10 +33,8 @@ func (b *bundle) checkRuntimeConfig() []string {
 		}
 		if err != nil {
 			c := &runtimeConfig{bundle: b, file: name, where: sourcetext.NewLines("")}
-			c.report(
-				diagnostic.Warning, diagnostic.CodeRuntimeConfig, "", sourcetext.Span{},
-				"the file cannot be read: "+sitepath.Reason(err), fix,
-			)
+			msg := "the file cannot be read: " + sitepath.Reason(err)
+			c.report(diagnostic.Warning, diagnostic.CodeRuntimeConfig, "", sourcetext.Span{}, msg, fix)
 			return nil
 		}
 		c := &runtimeConfig{bundle: b, file: name, where: sourcetext.NewLines(string(src))}
@@ -45,14 +43,14 @@ func (b *bundle) checkRuntimeConfig() []string {
 	return nil
 }
 
-// RuntimeFlags returns the compatibility flags that a JSON runtime config of an uploaded site declares, beside the
-// site's own manifest. The diagnostics' errors are why the two cannot be taken.
+// RuntimeFlags returns the compatibility flags in the JSON runtime config of an uploaded site. Errors among the diagnostics
+// refuse the config beside the site's manifest, whose text it takes.
 func RuntimeFlags(text []byte, file string, config []byte) ([]string, diagnostic.List) {
 	if len(config) > limits.MaxManifestBytes {
-		return nil, nil // as when it is too long to be read where the site is built
+		return nil, nil // as in a build
 	}
 	d := manifest.ParseDocument(manifest.FileName, text)
-	d.Diagnostics = nil // they were told when it was taken
+	d.Diagnostics = nil // they were reported before
 	c := &runtimeConfig{bundle: &bundle{Document: d}, file: file, where: sourcetext.NewLines(string(config))}
 	flags := c.flags()
 	return flags, d.Diagnostics
@@ -70,14 +68,14 @@ func (c *runtimeConfig) report(s diagnostic.Severity, code string, p jsontree.Po
 	if c.masks == nil {
 		c.masks = diagnostic.NewMasks(c.where)
 	}
-	c.AddIn(c.file, c.where, s, code, p, at, msg, fix)
-	last := &c.Diagnostics[len(c.Diagnostics)-1]
-	line := []rune(last.Source)
-	c.masks.Hide(last.Line, line)
-	last.Source = string(line)
+	d := diagnostic.InFile(c.file, c.where, s, code, string(p), at, msg, fix)
+	line := []rune(d.Source)
+	c.masks.Hide(d.Line, line)
+	d.Source = string(line)
+	c.Diagnostics = append(c.Diagnostics, d)
 }
 
-// flags checks and returns what compatibility_flags lists.
+// flags checks and returns the items of compatibility_flags.
 func (c *runtimeConfig) flags() []string {
 	const key = "compatibility_flags"
 	root, faults := jsontree.ParseJSONC(c.where.Src)
@@ -90,10 +88,8 @@ func (c *runtimeConfig) flags() []string {
 	}
 	at := jsontree.Pointer("").Key(key)
 	if list.Kind != jsontree.ArrayNode {
-		c.report(
-			diagnostic.Error, diagnostic.CodeRuntimeConfig, at, list.Span,
-			fmt.Sprintf("%s must be an array, not %s", key, list.Kind.Name()), "put it in brackets",
-		)
+		msg := fmt.Sprintf("%s must be an array, not %s", key, list.Kind.Name())
+		c.report(diagnostic.Error, diagnostic.CodeRuntimeConfig, at, list.Span, msg, "put it in brackets")
 		return nil
 	}
 	var flags []string

@@ -10,11 +10,18 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// tables are the tables and views that a site's migrations leave behind, in lower case.
+// Bounds on the search for tables.
+const (
+	maxSQLBytes = 64 << 20 // of all migrations
+	maxTables   = 100_000
+	maxSQLWord  = 512 // bytes kept of one word, more than of any table's name
+)
+
+// tables are the tables and views after a site's migrations, in lower case.
 type tables map[string]bool
 
-// apply reads a script and keeps the tables it creates and renames to, without those it drops and renames. It
-// reads words only, past comments and strings, and knows no more of SQL than that.
+// apply applies the CREATE, DROP and ALTER … RENAME statements of a script. It reads words only, past comments and strings,
+// and knows no more of SQL than that.
 func (t tables) apply(script io.Reader) error {
 	s := &sqlWords{r: bufio.NewReaderSize(script, 64<<10)}
 	for word := s.next(); s.err == nil; {
@@ -38,14 +45,14 @@ func (t tables) apply(script io.Reader) error {
 // create reads CREATE TABLE or VIEW, and returns the first word that does not fit.
 func (t tables) create(s *sqlWords) string {
 	word := s.next()
-	passing := word == "temp" || word == "temporary"
-	if passing || word == "virtual" {
+	temporary := word == "temp" || word == "temporary"
+	if temporary || word == "virtual" {
 		word = s.next()
 	}
 	if word != "table" && word != "view" {
 		return word
 	}
-	if name, inTemp := s.name(); !passing && !inTemp { // a temporary table is gone with its connection
+	if name, inTemp := s.name(); !temporary && !inTemp {
 		t.add(name)
 	}
 	return "" // a word that starts no statement
@@ -62,7 +69,6 @@ func (t tables) drop(s *sqlWords) string {
 	return ""
 }
 
-// add keeps a table.
 func (t tables) add(name string) {
 	if name != "" && len(t) < maxTables {
 		t[name] = true
@@ -94,11 +100,8 @@ type sqlWords struct {
 	err error // why there is no next word
 }
 
-// maxSQLWord is how much is kept of one word, in bytes: more than a table's name may have.
-const maxSQLWord = 512
-
-// next returns the next keyword or name that is not quoted, in lower case, or one sign; a quoted text is a
-// sign. It returns "" at the end.
+// next returns the next unquoted keyword or name, in lower case, or one sign; a quoted text counts as the sign "'". It returns
+// "" at the end.
 func (s *sqlWords) next() string {
 	word, quoted := s.word()
 	if quoted {
@@ -107,8 +110,8 @@ func (s *sqlWords) next() string {
 	return word
 }
 
-// name reads a table's name in lower case, past IF NOT EXISTS and a schema, and whether that is the one of
-// temporary tables.
+// name reads a table's name in lower case, past IF NOT EXISTS and a schema, and tells whether that is the one of temporary
+// tables.
 func (s *sqlWords) name() (name string, inTemp bool) {
 	word, quoted := s.word()
 	for !quoted && (word == "if" || word == "not" || word == "exists") {
@@ -170,7 +173,7 @@ func (s *sqlWords) quoted(closing byte) string {
 	return strings.ToLower(b.String())
 }
 
-// first passes white space and comments, and returns the first byte behind them.
+// first skips white space and comments, and returns the first byte behind them.
 func (s *sqlWords) first() byte {
 	for s.err == nil {
 		switch c := s.byte(); c {
@@ -179,36 +182,21 @@ func (s *sqlWords) first() byte {
 			if !s.follows('-') {
 				return c
 			}
-			s.skipLine()
+			for s.err == nil && s.byte() != '\n' { //nolint:revive // to the end of the line
+			}
 		case '/':
 			if !s.follows('*') {
 				return c
 			}
 			s.byte()
-			s.skipComment()
+			for last, c := byte(0), s.byte(); s.err == nil && (last != '*' || c != '/'); c = s.byte() {
+				last = c
+			}
 		default:
 			return c
 		}
 	}
 	return 0
-}
-
-func (s *sqlWords) skipLine() {
-	for s.err == nil {
-		if s.byte() == '\n' {
-			return
-		}
-	}
-}
-
-func (s *sqlWords) skipComment() {
-	for last := byte(0); s.err == nil; {
-		c := s.byte()
-		if last == '*' && c == '/' {
-			return
-		}
-		last = c
-	}
 }
 
 // follows reports whether a byte is next.
@@ -225,9 +213,3 @@ func (s *sqlWords) byte() byte {
 	}
 	return c
 }
-
-// Bounds on the search for tables.
-const (
-	maxSQLBytes = 64 << 20 // of all migrations
-	maxTables   = 100_000
-)
