@@ -23,7 +23,7 @@ import (
 // candidate is a file of the assets folder. Paths have forward slashes.
 type candidate struct {
 	file string // relative to the site's folder
-	path string // as it is served, without the leading slash, in form C
+	path string // on the site, without the leading slash, in form C
 	info fs.FileInfo
 	sum  string
 	key  bool // it is a private key
@@ -31,33 +31,27 @@ type candidate struct {
 	leaked leaked // the secrets in it
 }
 
-// walked is what the assets folder holds.
-type walked struct {
+// assetWalk has the contents of the assets folder.
+type assetWalk struct {
 	dir         string // the site's folder, absolute
 	files       []candidate
 	left        []sitefile.LeftOut
 	diagnostics diagnostic.List
 }
 
-// walkAssets lists and hashes the manifest's assets folder.
-func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Manifest, reads *reads) walked {
-	return walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill)
-}
-
-// A folder whose files are removed between being listed and being read, as by a checkout, is
-// listed again: so often at most, after so long and each time longer.
+// When files are removed between listing and reading a folder, as by a checkout, walkAssets retries, each time later.
 const (
-	maxWalks = 5
-	settling = 20 * time.Millisecond
+	maxWalks  = 5
+	walkDelay = 20 * time.Millisecond
 )
 
-// walkAssets lists the assets folder of the site in dir, and stays inside root,
-// whatever links say. fill completes what was found; nil leaves it at that.
+// walkAssets lists the assets folder of the site in dir; links do not lead out of root. fill sets the hashes of the files;
+// nil sets none.
 func walkAssets(
 	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, reads *reads,
 	fill func(context.Context, reading, []candidate) error,
-) walked {
-	w := walked{dir: dir}
+) assetWalk {
+	w := assetWalk{dir: dir}
 	if m.Assets == "" {
 		return w
 	}
@@ -73,10 +67,10 @@ func walkAssets(
 	var err error
 	for try := range maxWalks {
 		select {
-		case <-time.After(time.Duration(try) * settling):
+		case <-time.After(time.Duration(try) * walkDelay):
 		case <-ctx.Done():
 		}
-		w = walked{dir: dir}
+		w = assetWalk{dir: dir}
 		if err = w.visit(ctx, root, folder, reads, fill); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -89,8 +83,8 @@ func walkAssets(
 	return w
 }
 
-// visit goes through the folder, and has fill complete what it finds.
-func (w *walked) visit(
+// visit lists the folder once, and calls fill with the files.
+func (w *assetWalk) visit(
 	ctx context.Context, root *os.Root, folder publicfiles.Folder, reads *reads, fill func(context.Context, reading, []candidate) error,
 ) error {
 	for e, err := range folder.Walk(root.FS()) {
@@ -101,7 +95,11 @@ func (w *walked) visit(
 		case publicfiles.AssetFolder:
 			reads.add(filepath.FromSlash(e.File))
 		case publicfiles.AssetPrivate, publicfiles.AssetHidden, publicfiles.AssetIgnored:
-			w.leave(e)
+			name := e.File
+			if e.Entry.IsDir() {
+				name += "/"
+			}
+			w.left = append(w.left, sitefile.LeftOut{Path: name, Reason: e.Kind.String()})
 		case publicfiles.AssetRefused:
 			w.diagnostics = append(w.diagnostics, e.Fault)
 		case publicfiles.AssetPublic:
@@ -121,17 +119,8 @@ func (w *walked) visit(
 	return fill(ctx, reading{root, folder}, w.files)
 }
 
-// leave notes what is not served.
-func (w *walked) leave(e publicfiles.Entry) {
-	name := e.File
-	if e.Entry.IsDir() {
-		name += "/"
-	}
-	w.left = append(w.left, sitefile.LeftOut{Path: name, Reason: e.Kind.String()})
-}
-
 // serve makes assets of the candidates. sources are the Worker's files.
-func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found diagnostic.List) {
+func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found diagnostic.List) {
 	isCode := sourcesAmong(m, sources)
 	var names publicfiles.Names
 	var decomposed, large, unreachable tally
@@ -158,10 +147,19 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefil
 		})
 	}
 	slices.SortFunc(assets, func(a, b sitefile.Asset) int { return cmp.Compare(a.Path, b.Path) })
-	found = append(found, w.unexpected(m)...)
-	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
-	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
-	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")...)
+	var private tally // the author may think that these are served
+	for _, left := range w.left {
+		private.addIf(left.Reason == publicfiles.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
+	}
+	moveOut := "move it out of the assets folder"
+	if rootIsAssets(m) {
+		moveOut = `keep the static files in a folder of their own, such as "public"`
+	}
+	found = slices.Concat(found,
+		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
+		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"),
+		unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`),
+		large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes"))
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {
 		found = append(found, warning("assets-too-many", m.Assets, "serve large collections from storage",
 			"the assets are %d files of %s together, over the %d files or %s that an upload takes",
@@ -170,8 +168,8 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []sitefil
 	return assets, found
 }
 
-// read are the files as they were when they were read.
-func (w *walked) read() map[string]os.FileInfo {
+// infos returns the files at the time they were read, by their names relative to the site's folder.
+func (w *assetWalk) infos() map[string]os.FileInfo {
 	all := make(map[string]os.FileInfo, len(w.files))
 	for _, c := range w.files {
 		all[c.file] = c.info
@@ -179,26 +177,7 @@ func (w *walked) read() map[string]os.FileInfo {
 	return all
 }
 
-// leftOut is all that is not served.
-func (w *walked) leftOut() []sitefile.LeftOut {
-	slices.SortFunc(w.left, func(a, b sitefile.LeftOut) int { return cmp.Compare(a.Path, b.Path) })
-	return w.left
-}
-
-// unexpected tells of what is never served though its author may think so.
-func (w *walked) unexpected(m *manifest.Manifest) diagnostic.List {
-	var t tally
-	for _, left := range w.left {
-		t.addIf(left.Reason == publicfiles.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
-	}
-	fix := "move it out of the assets folder"
-	if path.Clean(m.Assets) == "." {
-		fix = `keep the static files in a folder of their own, such as "public"`
-	}
-	return t.warn("asset-left-out", fix, "%s in the assets folder, but never served")
-}
-
-// tally gathers files that have one warning together.
+// tally collects files that share one warning.
 type tally []string
 
 func (t *tally) addIf(yes bool, file string) {
@@ -207,27 +186,81 @@ func (t *tally) addIf(yes bool, file string) {
 	}
 }
 
-// warn gives no warning or one. The format's verb becomes `"a" is`, or `"a",
-// "b" and 3 more are`.
+// warn returns at most one warning. The format's verb becomes `"a" is`, or `"a", "b" and 3 more are`.
 func (t tally) warn(code, fix, format string) diagnostic.List {
 	if len(t) == 0 {
 		return nil
 	}
-	return diagnostic.List{warning(code, t[0], fix, format, t.subject())}
-}
-
-func (t tally) subject() string {
 	const named = 5
-	if len(t) == 1 {
-		return `"` + t[0] + `" is`
-	}
 	quoted := make([]string, 0, named)
 	for _, file := range t[:min(named, len(t))] {
 		quoted = append(quoted, `"`+file+`"`)
 	}
-	if more := len(t) - named; more > 0 {
-		return strings.Join(quoted, ", ") + " and " + strconv.Itoa(more) + " more are"
-	}
 	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " are"
+	subject := strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " are"
+	switch more := len(t) - named; {
+	case len(t) == 1:
+		subject = quoted[0] + " is"
+	case more > 0:
+		subject = strings.Join(quoted, ", ") + " and " + strconv.Itoa(more) + " more are"
+	}
+	return diagnostic.List{warning(code, t[0], fix, format, subject)}
+}
+
+// sourcesAmong recognizes the Worker's own files where the whole site is the assets folder; the entry itself is no candidate.
+// In any other folder, a file that both the Worker and a page import is meant to be served. An import may have a name in
+// another case, on a disk that finds it so; two files whose names differ in case alone are never served.
+func sourcesAmong(m *manifest.Manifest, sources []string) func(file string) bool {
+	code := map[string]bool{}
+	if rootIsAssets(m) {
+		for _, source := range sources {
+			if isScript(source) {
+				code[strings.ToLower(source)] = true
+			}
+		}
+	}
+	return func(file string) bool { return code[strings.ToLower(file)] }
+}
+
+func isScript(file string) bool {
+	switch path.Ext(file) {
+	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return true
+	}
+	return false
+}
+
+func rootIsAssets(m *manifest.Manifest) bool { return path.Clean(m.Assets) == "." }
+
+// Listing has the static files of a site, found without compiling its Worker.
+type Listing struct {
+	// Dir is the site's folder, absolute and without links. Each File lies in it.
+	Dir string
+	// Assets are sorted by Path, bytewise. Their SHA256 is empty.
+	Assets []sitefile.Asset
+	// Unsure has the Path of each asset that a Build leaves out if the Worker imports it: scripts, on a site whose entry lies
+	// among its assets.
+	Unsure map[string]bool
+}
+
+// List finds the static files of the site in dir by the rules of a [Builder.Build]. It does not read them and needs no Worker
+// that compiles. With any error among the diagnostics a build would fail for its files.
+func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagnostic.List) {
+	dir = realDir(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Listing{}, diagnostic.List{failed("site-unreadable", "the site's folder cannot be read", err)}
+	}
+	defer root.Close()
+	files := walkAssets(ctx, dir, root, m, newReads(dir), nil)
+	assets, found := files.serve(m, nil)
+	found = append(found, files.diagnostics...)
+	found.Sort()
+	l := Listing{Dir: dir, Assets: assets, Unsure: map[string]bool{}}
+	for _, a := range assets {
+		if m.Entry != "" && rootIsAssets(m) && isScript(filepath.ToSlash(a.File)) {
+			l.Unsure[a.Path] = true
+		}
+	}
+	return l, found
 }

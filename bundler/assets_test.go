@@ -179,7 +179,7 @@ func TestSwapped(t *testing.T) {
 			cache := hashCache{now: time.Now}
 			var before map[string]os.FileInfo
 			w := walkAssets(t.Context(), dir, root, m, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
-				before = (&walked{files: files}).read()
+				before = (&assetWalk{files: files}).infos()
 				change()
 				return cache.fill(ctx, from, files)
 			})

@@ -1,67 +1,60 @@
-// Package bundler turns a site's folder into one [Bundle]: the Worker as a
-// single ES module with its source map, the index of the static files with
-// their hashes, the migrations in order, the manifest, and one digest over all
-// of it.
+// Package bundler turns a site's folder into one [Bundle]: the Worker as a single ES module with its source map, the index of
+// the static files with their hashes, the migrations in order, the manifest, and one digest over all of it.
 //
-// In go the folder and its manifest (package manifest says whether that is
-// right); out comes a Bundle, or diagnostics that point into the author's own
-// files. Lines and columns are 1-based and count characters. Everything that is
-// wrong is told at once.
+// In go the folder and its manifest, which package manifest has checked; out comes a Bundle, or all diagnostics, which point
+// into the author's own files. Lines and columns are 1-based and count characters.
 //
-// The Worker is compiled by esbuild, in this process: TypeScript, JSX as
-// tsconfig.json says, npm packages by the conditions that Workers use, JSON and
-// text files as values. Node's own modules and the platform's are not compiled
-// in: [Options].Provided names those that the runtime has, any other is
-// refused by name.
+// esbuild compiles the Worker in this process: TypeScript, JSX by tsconfig.json, npm packages by the conditions that Workers
+// use, JSON and text files as values. Modules of Node.js and of the platform are not compiled in: [Options].Provided names
+// those of the runtime, any other is refused.
 //
-// A [Builder] keeps what it learnt, so that building again after an edit costs
-// about the edit. It may be used by several goroutines; builds happen one after
-// the other. A Bundle never changes once it is returned.
+// A [Builder] caches results, so that a build after an edit costs about the edit. It is safe for concurrent use; builds run
+// one after the other. A Bundle never changes.
 //
-// What the Worker imports lies in the site's checkout (package checkout), or is
-// refused by name: a stranger's site takes in no file of who builds it.
+// The Worker's imports must lie in the site's checkout (package checkout): a stranger's site takes in no other file of the
+// machine.
 //
-// Nothing is built that holds a secret of [Options].Secrets: the Worker and its
-// source map, its modules, the static files and the migrations are looked through
-// while they are read anyway (leaks.go).
+// A build that holds a secret of [Options].Secrets is refused: it searches the Worker and its source map, its modules, the
+// static files and the migrations while it reads them anyway (leaks.go).
 //
-// The package does not run the Worker, apply migrations, read secrets, watch
-// files or follow a link out of the site's folder.
+// The package does not run the Worker, apply migrations, read secrets, watch files or follow a link out of the site's folder.
 package bundler
 
 import (
+	"cmp"
 	"context"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// Options are a Builder's. The zero value builds what is published.
+// Options are a Builder's. The zero value builds for publishing.
 type Options struct {
 	// Minify shortens the Worker. Names that programs or stack traces show stay.
 	Minify bool
-	// Development makes process.env.NODE_ENV "development"; it is "production"
-	// otherwise.
+	// Development makes process.env.NODE_ENV "development"; it is "production" otherwise.
 	Development bool
-	// Provided are the module specifiers that the runtime provides. "node:…"
-	// ones count only under the flag nodejs_compat. Nil stands for
-	// "cloudflare:workers" alone.
+	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
+	// stands for "cloudflare:workers" alone.
 	Provided []string
 	// Home is the folder of the user, absolute. It is never the root of a checkout.
 	Home string
-	// AllowImport are absolute folders outside of the site's checkout whose files the Worker
-	// may import.
+	// AllowImport are absolute folders outside of the site's checkout whose files the Worker may import.
 	AllowImport []string
-	// Secrets is asked by each Build for what may stand in nothing that it makes. Nil,
-	// and what returns nil, looks for nothing.
+	// Secrets returns the secrets that no result of a Build may hold. Nil, as a function or a result, means none.
 	Secrets func() *secretscan.Set
-	// Now defaults to time.Now. It tells how far a file's time may be trusted.
+	// Now defaults to time.Now. It limits trust in the time of a file.
 	Now func() time.Time
 }
 
@@ -87,8 +80,7 @@ func New(dir string, o Options) *Builder {
 	return &Builder{dir: realDir(dir), options: o, hashes: hashCache{now: o.Now}}
 }
 
-// realDir is a folder by its absolute path without links. esbuild names files so;
-// ours are to match.
+// realDir returns the absolute path of a folder without links, as esbuild names files.
 func realDir(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -99,9 +91,8 @@ func realDir(dir string) string {
 	return dir
 }
 
-// Build reads the folder as it is now. With any error among the diagnostics
-// there is no Bundle; with warnings only there is one. It stops early when ctx
-// ends, with an error diagnostic that says so. m is not changed or kept.
+// Build reads the folder as it is now. With any error among the diagnostics there is no Bundle. It stops early when ctx ends,
+// with an error diagnostic. m is not changed or kept.
 func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, diagnostic.List) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,21 +106,27 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	var (
 		reads      = newReads(b.dir)
 		code       compiled
-		files      walked
+		files      assetWalk
 		migrations []Migration
-		order      diagnostic.List
+		faults     diagnostic.List // of the migrations
 		wg         sync.WaitGroup
+		secrets    *secretscan.Set
 	)
-	secrets := b.secrets()
-	b.hashes.lookFor(secrets)
+	if b.options.Secrets != nil {
+		secrets = b.options.Secrets()
+	}
+	if b.hashes.secrets.Key() != secrets.Key() {
+		b.hashes.known = nil // other secrets were searched
+	}
+	b.hashes.secrets = secrets
 	wg.Go(func() { code = b.compile(ctx, m, reads) })
-	wg.Go(func() { files = b.walkAssets(ctx, root, m, reads) })
-	migrations, order = readMigrations(root, m.Bindings.Database, reads)
+	wg.Go(func() { files = walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill) })
+	migrations, faults = readMigrations(root, m.Bindings.Database, reads)
 	wg.Wait()
 
 	assets, unserved := files.serve(m, code.inputs)
 	b.inputs = reads.list()
-	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, order)
+	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, faults)
 	if secrets != nil {
 		l := leaks{set: secrets, dir: b.dir, root: root}
 		found = append(l.hide(found), l.all(m, code, files, migrations)...)
@@ -141,7 +138,8 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	if found.HasErrors() {
 		return nil, found
 	}
-	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, read: files.read()}
+	slices.SortFunc(files.left, func(a, b sitefile.LeftOut) int { return cmp.Compare(a.Path, b.Path) })
+	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.left, Migrations: migrations, read: files.infos()}
 	if bundle.Manifest, err = canonicalJSON(m); err != nil {
 		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
 	}
@@ -149,16 +147,8 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	return bundle, found
 }
 
-func (b *Builder) secrets() *secretscan.Set {
-	if b.options.Secrets == nil {
-		return nil
-	}
-	return b.options.Secrets()
-}
-
-// Inputs are the absolute paths of the files and folders that the last Build read,
-// sorted, also when it failed: a change of any of them may change the next Bundle. A
-// folder stands for every file directly in it: assets and migrations are not listed
+// Inputs returns the absolute paths of the files and folders that the last Build read, sorted, also when it failed: a change of
+// any of them may change the next Bundle. A folder stands for every file directly in it: assets and migrations are not listed
 // one by one.
 func (b *Builder) Inputs() []string {
 	b.mu.Lock()
@@ -166,10 +156,44 @@ func (b *Builder) Inputs() []string {
 	return slices.Clone(b.inputs)
 }
 
-// Close frees what the Builder keeps. A Build that is under way ends first.
+// Close frees the caches. It waits for a running Build.
 func (b *Builder) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.compiler.dispose()
 	b.compiler = nil
+}
+
+// readMigrations reads the .sql files directly in the database's migrations folder, in bytewise order of their names. Other
+// names and dot files are not migrations. Package migrate checks their contents.
+func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []Migration, found diagnostic.List) {
+	if db == nil || db.Migrations == "" {
+		return nil, nil
+	}
+	fsys := root.FS()
+	reads.add(filepath.FromSlash(db.Migrations))
+	entries, err := fs.ReadDir(fsys, db.Migrations) // sorted
+	if err != nil {
+		d := failed("migrations-missing", "the migrations folder cannot be read", err)
+		d.Path = "/bindings/database/migrations"
+		return nil, diagnostic.List{d}
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !strings.HasSuffix(name, ".sql") || strings.HasPrefix(name, ".") {
+			continue
+		}
+		file := path.Join(db.Migrations, name)
+		if d, refused := publicfiles.CheckMigrationName(file); refused {
+			found = append(found, d)
+			continue
+		}
+		sql, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			found = append(found, problem("migration-unreadable", file, "", "the migration cannot be read: %v", err))
+			continue
+		}
+		list = append(list, Migration{Name: name, SQL: sql, SHA256: sum(sql)})
+	}
+	return list, found
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -19,12 +21,11 @@ import (
 
 const (
 	workerName = "worker.js"
-	// maxWorkerBytes is what the upload takes (assumption: the platform document
-	// gives no number).
+	// maxWorkerBytes is the most that the upload takes (assumption: the platform document gives no number).
 	maxWorkerBytes = 10 << 20
 )
 
-// compiled is what became of the entry.
+// compiled is the result for the entry.
 type compiled struct {
 	worker      *Worker
 	inputs      []string // relative to the site's folder, with forward slashes
@@ -33,15 +34,15 @@ type compiled struct {
 
 // compiler is esbuild's incremental context for one target.
 type compiler struct {
-	target   target
-	context  api.BuildContext
-	imports  *imports
-	minified bool
-	settings map[string]string // the texts of the tsconfig.json files, by path
-	left     bool              // esbuild goes on in a build that was stopped
+	target    target
+	context   api.BuildContext
+	imports   *imports
+	minified  bool
+	settings  map[string]string // the texts of the tsconfig.json files, by path
+	abandoned bool              // esbuild still runs in a stopped build
 }
 
-// target is what of the manifest the context depends on.
+// target has the parts of the manifest that the context depends on.
 type target struct {
 	entry  string
 	nodeJS bool
@@ -53,24 +54,18 @@ func (c *compiler) dispose() {
 	}
 }
 
-// outdated reports whether a tsconfig.json changed since the last run: esbuild
-// keeps what it parsed, also when the runtime of JSX is another one (0.28).
-func (c *compiler) outdated() bool {
-	for path, text := range c.settings {
-		if textOf(path) != text {
-			return true
-		}
-	}
-	return false
-}
-
-// compile bundles the manifest's entry. It keeps the compiler while the target
-// and the settings stay the same.
+// compile bundles the manifest's entry. It keeps the compiler while the target and the settings stay the same.
 func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *reads) compiled {
 	t := target{entry: m.Entry, nodeJS: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS)}
-	if b.compiler != nil && (b.compiler.target != t || b.compiler.outdated()) {
-		b.compiler.dispose()
-		b.compiler = nil
+	if b.compiler != nil {
+		outdated := b.compiler.target != t
+		for path, text := range b.compiler.settings { // esbuild caches them, also with another runtime of JSX (0.28)
+			outdated = outdated || textOf(path) != text
+		}
+		if outdated {
+			b.compiler.dispose()
+			b.compiler = nil
+		}
 	}
 	if t.entry == "" {
 		return compiled{}
@@ -87,7 +82,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 		b.compiler = c
 	}
 	out := b.compiler.run(ctx, explain)
-	if b.compiler.left {
+	if b.compiler.abandoned {
 		b.compiler = nil
 	}
 	return out
@@ -107,9 +102,9 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 		Outfile:       filepath.Join(dir, workerName), // never written
 		Bundle:        true,
 		Format:        api.FormatESModule,
-		// The engine speaks ES2025 and no decorators, which a target lowers.
+		// The engine runs ES2025 without decorators, which a target lowers.
 		Target: api.ES2024,
-		// What wrangler bundles with, so that a package gives the same file (assumption).
+		// As in wrangler, so that a package gives the same file (assumption).
 		Platform:   api.PlatformBrowser,
 		Conditions: []string{"workerd", "worker", "browser"},
 		MainFields: []string{"browser", "module", "main"},
@@ -138,7 +133,7 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 	return c, nil
 }
 
-// run compiles once. The end of ctx cuts it short.
+// run compiles once. It stops early when ctx ends.
 func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	result, late := c.rebuild(ctx, explain)
 	c.settings = explain.reads.addConfigs(c.imports.sources())
@@ -152,7 +147,11 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 		out.diagnostics = append(out.diagnostics, failed("worker-invalid", "the compiler's list of files cannot be read", err))
 		return out
 	}
-	out.inputs = meta.files()
+	for name := range meta.Inputs { // those that are files of the disk
+		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, required+":") && !strings.HasPrefix(name, "<") {
+			out.inputs = append(out.inputs, name)
+		}
+	}
 	out.worker = &Worker{Name: workerName, Modules: c.imports.modules()}
 	for _, file := range result.OutputFiles {
 		switch filepath.Ext(file.Path) {
@@ -179,30 +178,29 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	return out
 }
 
-// rebuild asks esbuild, and once more where only imports that may never be reached
-// are in the way: what they would fail with is a warning then.
-func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, late diagnostic.List) {
+// rebuild runs esbuild, and again if import() calls fail that may never be reached: their errors become warnings.
+func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, warnings diagnostic.List) {
 	defer context.AfterFunc(ctx, c.context.Cancel)()
 	c.imports.start(explain.reads, nil)
 	first := c.once(ctx)
-	granted := c.imports.late(explain.dir, first.Errors)
-	if len(granted) == 0 || ctx.Err() != nil {
+	external := c.imports.failedDynamic(explain.dir, first.Errors)
+	if len(external) == 0 || ctx.Err() != nil {
 		return first, nil
 	}
-	c.imports.start(explain.reads, granted)
+	c.imports.start(explain.reads, external)
 	result = c.once(ctx)
 	for _, m := range first.Errors {
 		still := func(other api.Message) bool { return other.Location != nil && *other.Location == *m.Location }
-		if call, ok := refused(explain.dir, m); ok && granted[call] && !slices.ContainsFunc(result.Errors, still) {
+		if call, ok := unresolvedImport(explain.dir, m); ok && external[call] && !slices.ContainsFunc(result.Errors, still) {
 			d := explain.message(m, "error")
 			d.Severity, d.Message = "warning", d.Message+": the import is rejected when it is reached"
-			late = append(late, d)
+			warnings = append(warnings, d)
 		}
 	}
-	return result, late
+	return result, warnings
 }
 
-// metafile is the part of esbuild's that is of use here.
+// metafile is a part of esbuild's metafile.
 type metafile struct {
 	Inputs map[string]struct {
 		Format string
@@ -213,22 +211,10 @@ type metafile struct {
 	}
 }
 
-// files lists the inputs that are files of the disk.
-func (m metafile) files() []string {
-	var files []string
-	for name := range m.Inputs {
-		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, required+":") && !strings.HasPrefix(name, "<") {
-			files = append(files, name)
-		}
-	}
-	return files
-}
+// listensForFetch matches the handler of a Worker in service-worker syntax.
+var listensForFetch = regexp.MustCompile(`addEventListener\(\s*["'` + "`" + `]fetch["'` + "`" + `]`)
 
-// listensForFetch matches what a Worker in service-worker syntax does instead of
-// exporting a handler.
-var listensForFetch = regexp.MustCompile(`addEventListener\(\s*["'` + "`" + `]fetch["'` + "`" + `]`) //nolint:gochecknoglobals // a constant
-
-// module says what is wrong with the module as a whole.
+// module reports the faults of the module as a whole.
 func (e explainer) module(w *Worker, meta metafile) (found diagnostic.List) {
 	for _, out := range meta.Outputs {
 		if out.EntryPoint == "" || slices.Contains(out.Exports, "default") {
@@ -251,3 +237,41 @@ func (e explainer) module(w *Worker, meta metafile) (found diagnostic.List) {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// irregularSettings reports settings that are no regular files, which esbuild might read forever; it skips folders. It reads
+// settings in every folder from the entry's up, without a plugin.
+func (e explainer) irregularSettings() (found diagnostic.List) {
+	for dir := filepath.Dir(filepath.Join(e.dir, filepath.FromSlash(e.entry))); ; dir = filepath.Dir(dir) {
+		for _, name := range []string{"package.json", "tsconfig.json", "jsconfig.json"} {
+			file := filepath.Join(dir, name)
+			if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+				e.reads.add(file)
+				found = append(found, problem("settings-wrong-kind", filepath.ToSlash(e.reads.relative(file)),
+					"put a file in its place, or remove it", "%q, which says how the Worker is compiled, cannot be read: %v", name, errNotRegular))
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return found
+		}
+	}
+}
+
+// once runs esbuild. esbuild reads settings of packages by itself, and waits where one is a pipe: if it does not stop when ctx
+// ends, it is abandoned together with the compiler.
+func (c *compiler) once(ctx context.Context) api.BuildResult {
+	const patience = time.Second // only a read of a pipe takes longer to stop
+	built := make(chan api.BuildResult, 1)
+	go func() { built <- c.context.Rebuild() }()
+	select {
+	case result := <-built:
+		return result
+	case <-ctx.Done():
+	}
+	select {
+	case result := <-built:
+		return result
+	case <-time.After(patience):
+		c.abandoned = true
+		return api.BuildResult{Errors: []api.Message{{Text: "the build was stopped: " + context.Cause(ctx).Error()}}}
+	}
+}

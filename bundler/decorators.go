@@ -15,29 +15,14 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// This file warns of decorators that are to be given types: esbuild knows no types,
-// and passes over "emitDecoratorMetadata" of a tsconfig.json without a word.
+// decorator matches a decorator as its group, and comments and strings without one.
+var decorator = regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|" +
+	"`(?:\\\\.|[^`\\\\])*`|(@[A-Za-z_$][\\w$.]*)")
 
-// decorator is one, after what is none: comments and texts.
-var decorator = regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|`(?:\\\\.|[^`\\\\])*`|(@[A-Za-z_$][\\w$.]*)") //nolint:gochecknoglobals // a constant
-
-// firstDecorator is where the first one of a source begins and ends.
-func firstDecorator(text string) (start, end int, ok bool) {
-	for _, at := range decorator.FindAllStringSubmatchIndex(text, -1) {
-		if at[2] >= 0 {
-			return at[2], at[3], true
-		}
-	}
-	return 0, 0, false
-}
-
-// decorated is what esbuild lowers decorators of TypeScript to, where names are kept.
-var decorated = []byte("__decorateClass(") //nolint:gochecknoglobals // a constant
-
-// decorators warns once, at the first decorator, when a tsconfig.json asks for what they
-// are not given.
+// decorators warns once, at the first decorator, when a tsconfig.json sets "emitDecoratorMetadata": esbuild has no types, and
+// ignores it silently.
 func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
-	if !c.minified && !bytes.Contains(code, decorated) {
+	if !c.minified && !bytes.Contains(code, []byte("__decorateClass(")) { // esbuild's helper for those of TypeScript
 		return nil
 	}
 	asking := ""
@@ -55,14 +40,17 @@ func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 			continue
 		}
 		text := textOf(source)
-		start, end, ok := firstDecorator(text)
-		if !ok {
+		matches := decorator.FindAllStringSubmatchIndex(text, -1)
+		first := slices.IndexFunc(matches, func(at []int) bool { return at[2] >= 0 })
+		if first < 0 {
 			continue
 		}
-		slash := filepath.ToSlash
-		d := warning("worker-decorator-metadata", slash(explain.reads.relative(source)),
-			`name the types in the decorators, such as @Type(() => Date), @Column("text") or @Inject(Service); or have tsc compile the Worker, and make its output the entry`,
-			`"emitDecoratorMetadata" in %s has no effect: decorators are told no types, and libraries that look for them fail`, slash(explain.reads.relative(asking)))
+		start, end := matches[first][2], matches[first][3]
+		d := warning("worker-decorator-metadata", filepath.ToSlash(explain.reads.relative(source)),
+			`name the types in the decorators, such as @Type(() => Date), @Column("text") or @Inject(Service); or have tsc compile the `+
+				`Worker, and make its output the entry`,
+			`"emitDecoratorMetadata" in %s has no effect: decorators are told no types, and libraries that look for them fail`,
+			filepath.ToSlash(explain.reads.relative(asking)))
 		line := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
 		d.Line, d.Column = strings.Count(text[:start], "\n")+1, utf8.RuneCountInString(line)+1
 		d.EndLine, d.EndColumn = d.Line, d.Column+utf8.RuneCountInString(text[start:end])
@@ -71,8 +59,8 @@ func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 	return nil
 }
 
-// asksForMetadata reports whether a tsconfig.json, or one of the files that it extends,
-// sets emitDecoratorMetadata. Files of packages are not looked for.
+// asksForMetadata reports whether a tsconfig.json, or one of the files that it extends, sets emitDecoratorMetadata. Files of
+// packages are ignored.
 func asksForMetadata(path string, seen map[string]bool) bool {
 	if seen[path] {
 		return false
@@ -89,7 +77,7 @@ func asksForMetadata(path string, seen map[string]bool) bool {
 		}
 	}
 	if text, err = hujson.Standardize(bytes.TrimPrefix(text, []byte("\ufeff"))); err != nil || json.Unmarshal(text, &config) != nil {
-		return false // esbuild tells of it
+		return false // esbuild reports it
 	}
 	if set := config.CompilerOptions.EmitDecoratorMetadata; set != nil {
 		return *set
@@ -98,7 +86,7 @@ func asksForMetadata(path string, seen map[string]bool) bool {
 	if !many {
 		bases = []any{config.Extends}
 	}
-	for _, base := range slices.Backward(bases) { // the last one counts
+	for _, base := range slices.Backward(bases) { // the last one wins
 		name, _ := base.(string)
 		if !strings.HasPrefix(name, ".") {
 			continue

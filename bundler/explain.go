@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,16 +45,23 @@ func (e explainer) message(m api.Message, severity string) diagnostic.Diagnostic
 	}
 	var fixes []string
 	for _, note := range m.Notes {
-		if fix := e.note(note); fix != "" {
-			fixes = append(fixes, fix)
+		if note.Text == "" || aboutEsbuild.MatchString(note.Text) {
+			continue
 		}
+		fix := sentence(note.Text)
+		if note.Location != nil {
+			var at diagnostic.Diagnostic
+			e.place(&at, note.Location)
+			fix = strings.TrimSuffix(fix, ":") + " (" + placeText(at) + ")"
+		}
+		fixes = append(fixes, fix)
 	}
 	d.Fix = strings.Join(fixes, "; ")
 	e.refine(&d, m)
 	return d
 }
 
-// place converts bytes from 0 to characters from 1.
+// place sets the place of a diagnostic from esbuild's, which counts bytes from 0.
 func (e explainer) place(d *diagnostic.Diagnostic, l *api.Location) {
 	d.File, d.Line, d.EndLine, d.Source = filepath.ToSlash(l.File), l.Line, l.Line, l.LineText
 	before, text := marked(l)
@@ -61,31 +69,17 @@ func (e explainer) place(d *diagnostic.Diagnostic, l *api.Location) {
 	d.EndColumn = d.Column + utf8.RuneCountInString(text)
 }
 
-// marked is what a place is about, and the line before it. What goes on in another line is left out.
+// marked returns the text of a place, as far as it is on its line, and the line before it.
 func marked(l *api.Location) (before, text string) {
 	start := min(max(l.Column, 0), len(l.LineText))
 	end := min(start+max(l.Length, 0), len(l.LineText))
 	return l.LineText[:start], l.LineText[start:end]
 }
 
-// aboutEsbuild are notes that are of use to who calls esbuild only.
+// aboutEsbuild matches notes for callers of esbuild.
 var aboutEsbuild = regexp.MustCompile(`^You can mark the path|--platform=|Platform: api\.|platform: '|^The plugin "`)
 
-// note is one of esbuild's notes as part of a fix.
-func (e explainer) note(n api.Note) string {
-	if n.Text == "" || aboutEsbuild.MatchString(n.Text) {
-		return ""
-	}
-	text := sentence(n.Text)
-	if l := n.Location; l != nil {
-		var at diagnostic.Diagnostic
-		e.place(&at, l)
-		text = strings.TrimSuffix(text, ":") + " (" + place(at) + ")"
-	}
-	return text
-}
-
-// sentence fits esbuild's text into ours: lower case first, no full stop last.
+// sentence makes a message of esbuild's text: lower case first, no full stop last.
 func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if next, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(first) && !unicode.IsUpper(next) {
@@ -101,8 +95,7 @@ var (
 	noExport   = regexp.MustCompile(`^No matching export in "`)
 )
 
-// refine gives the messages that authors see most a code and a fix of their
-// own.
+// refine gives the most frequent messages a code and a fix of their own.
 func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 	if own, ok := m.Detail.(refusal); ok {
 		d.Code, d.Fix = own.code, own.fix
@@ -137,7 +130,7 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 	}
 }
 
-// unresolved explains an import that leads nowhere.
+// unresolved explains an unresolved import.
 func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *api.Location) {
 	name := strings.TrimPrefix(specifier, "node:")
 	scheme, _, hasScheme := strings.Cut(specifier, ":")
@@ -146,7 +139,7 @@ func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *ap
 		importer = at.File
 	}
 	switch {
-	case isNodeModule(name) && (name != specifier || !onlyPrefixed(name)):
+	case slices.Contains(nodeModules, name) && (name != specifier || !onlyPrefixed(name)):
 		e.nodeModule(d, "node:"+name)
 	case hasScheme && scheme == "node":
 		d.Code, d.Message = "import-node", `Node.js has no module "`+specifier+`"`
@@ -158,14 +151,17 @@ func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *ap
 		if d.Fix == "" {
 			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "what is: "+e.providedBy("cloudflare:")
 		}
-	case isRelative(specifier):
+	case relativeImport.MatchString(specifier):
 		e.missingFile(d, specifier, importer)
 	default:
 		e.missingPackage(d, specifier, importer)
 	}
 }
 
-// absentProducts are the modules of products that the platform does not have, with what to do instead.
+// relativeImport matches specifiers of files.
+var relativeImport = regexp.MustCompile(`^(/|\.\.?(/|$))`)
+
+// absentProducts are the modules of products that the platform does not have, with their fixes.
 var absentProducts = map[string]string{
 	"cloudflare:email":     "call a service for mail with fetch",
 	"cloudflare:pipelines": "keep the records in the database, or send them with fetch",
@@ -198,12 +194,60 @@ func (e explainer) providedBy(scheme string) string {
 	return strings.Join(names, ", ")
 }
 
-func isRelative(specifier string) bool {
-	return strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") || strings.HasPrefix(specifier, "/") ||
-		specifier == "." || specifier == ".."
+// placeText returns a diagnostic's place as text.
+func placeText(d diagnostic.Diagnostic) string {
+	return d.File + ":" + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column)
 }
 
-// place is a diagnostic's place as it is written in a sentence.
-func place(d diagnostic.Diagnostic) string {
-	return d.File + ":" + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column)
+// gather makes one diagnostic of all imports of the same missing module: a folder without its packages needs one fix, however
+// many files import them. It has the first of the places, and its message names a few others.
+func gather(found diagnostic.List) diagnostic.List {
+	const named = 3 // further places
+	found.Sort()
+	var kept diagnostic.List
+	first := map[string]int{}    // index of each in kept
+	others := map[int][]string{} // the further places of each in kept
+	for _, d := range found {
+		// "./x" is another file in each folder, and not gathered.
+		if d.Code == "import-node" || d.Code == "import-platform" || strings.HasPrefix(d.Message, noPackage) {
+			key := d.Message + "\n" + d.Fix
+			if i, known := first[key]; known {
+				others[i] = append(others[i], placeText(d))
+				continue
+			}
+			first[key] = len(kept)
+		}
+		kept = append(kept, d)
+	}
+	for i, places := range others {
+		text := "; one more import asks for it, at " + places[0]
+		if len(places) > 1 {
+			text = fmt.Sprintf("; %d more imports ask for it, at %s", len(places), strings.Join(places[:min(named, len(places))], ", "))
+		}
+		switch more := len(places) - named; {
+		case more == 1:
+			text += " and one other place"
+		case more > 1:
+			text += fmt.Sprintf(" and %d other places", more)
+		}
+		kept[i].Message += text
+	}
+	return kept
+}
+
+// problem returns an error about a file by its path relative to the site's folder, "" for none.
+func problem(code, file, fix, format string, args ...any) diagnostic.Diagnostic {
+	return diagnostic.Diagnostic{Severity: diagnostic.Error, Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
+}
+
+// warning is [problem] with the severity of a warning.
+func warning(code, file, fix, format string, args ...any) diagnostic.Diagnostic {
+	d := problem(code, file, fix, format, args...)
+	d.Severity = diagnostic.Warning
+	return d
+}
+
+// failed returns the diagnostic of a failure that is no fault of the site.
+func failed(code, what string, err error) diagnostic.Diagnostic {
+	return problem(code, "", "", "%s: %v", what, err)
 }

@@ -14,27 +14,25 @@ import (
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
-// This file knows sources that were written for other tools: handlers that another platform calls,
-// modules that a framework's own build makes, TypeScript in files that are named as JavaScript.
+// This file explains sources for other tools: handlers of other platforms, modules that a framework's own build makes,
+// TypeScript in files with the extensions of JavaScript.
 
 var (
 	madeByBuild = regexp.MustCompile(`^(astro:|virtual:|\$(env|app)/|#(imports|build|app)(/|$))`)
 	ofRegistry  = regexp.MustCompile(`^(npm|jsr):/?(@[^/@]+/[^/@]+|[^/@]+)(?:@[^/]+)?(/.*)?$`)
 )
 
-// sitesManifest is a module that wrangler makes for a folder of "site", of the files in it.
-const sitesManifest = "__STATIC_CONTENT_MANIFEST"
-
-// otherTools explains an import that other tools resolve.
+// otherTools explains an import that only other tools resolve.
 func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known bool) {
 	if madeByBuild.MatchString(specifier) {
 		d.Message = `"` + specifier + `" is made by a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
 		return true
 	}
-	if specifier == sitesManifest {
+	if specifier == "__STATIC_CONTENT_MANIFEST" { // which wrangler makes for the folder of "site"
 		d.Message = `"` + specifier + `" is of Workers Sites, which are not here`
-		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker is asked, and env.ASSETS.fetch(request) gives one`
+		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker is asked, and ` +
+			`env.ASSETS.fetch(request) gives one`
 		return true
 	}
 	m := ofRegistry.FindStringSubmatch(specifier)
@@ -50,10 +48,10 @@ func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known
 	return true
 }
 
-// methods are the handlers of routes of Next.js, SvelteKit and Astro.
+// methods are the handlers of routes in Next.js, SvelteKit and Astro.
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
-// namedHandlers explains a module that has no default export, and handlers by name.
+// namedHandlers explains a module with named handlers instead of a default export.
 func namedHandlers(d *diagnostic.Diagnostic, exports []string) (known bool) {
 	var named []string
 	for _, name := range exports {
@@ -86,25 +84,20 @@ func namedHandlers(d *diagnostic.Diagnostic, exports []string) (known bool) {
 	return true
 }
 
-// languages are the names that the files of another language have, by the one that a file has.
-var languages = map[string][]string{
+// typedExtensions are the extensions to try for a file with errors.
+var typedExtensions = map[string][]string{
 	".js": {".ts", ".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}, ".jsx": {".tsx"},
 	".ts": {".tsx"},
 }
 
-// misnamed is the fix for a file in which there are mistakes, and none once it is read as another
-// language; "" where that is not so.
+// misnamed returns the fix for a file that has errors, but none in another language; "" for other files.
 func (e explainer) misnamed(file string) string {
 	ext := path.Ext(file)
-	others := languages[ext]
-	if len(others) == 0 {
-		return ""
-	}
 	text, err := readRegular(filepath.Join(e.dir, filepath.FromSlash(file)))
 	if err != nil || !utf8.Valid(text) {
 		return ""
 	}
-	for _, other := range others {
+	for _, other := range typedExtensions[ext] {
 		loader, what := api.LoaderTS, "TypeScript"
 		if other == ".tsx" {
 			loader, what = api.LoaderTSX, "TypeScript with JSX"

@@ -21,16 +21,14 @@ import (
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// trustAfter is how much older than its hashing a file's time must be for the
-// hash to be kept: a file may change again within one tick of the file system's
-// clock, which is 2 s on FAT.
+// trustAfter is the least age of a file at its hashing for the hash to be cached: a file may change again within one tick of
+// the file system's clock, which is 2 s on FAT.
 const trustAfter = 2 * time.Second
 
-// hashCache keeps the hashes of files that have not changed since, and what was found
-// in them: same file (inode), same size, same time.
+// hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time.
 type hashCache struct {
 	now     func() time.Time
-	secrets *secretscan.Set // that files are looked through for
+	secrets *secretscan.Set // that files are searched for
 	known   map[string]hashed
 }
 
@@ -41,17 +39,8 @@ type hashed struct {
 	leaked leaked
 }
 
-// lookFor has the next fill look for other secrets. What was read for others is read
-// again.
-func (c *hashCache) lookFor(secrets *secretscan.Set) {
-	if c.secrets.Key() != secrets.Key() {
-		c.known = nil
-	}
-	c.secrets = secrets
-}
-
-// fill sets the sum, and the info it belongs to, of every file, and finds the private
-// keys and secrets among them. It forgets files that are not among them.
+// fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets
+// other files.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	next := make(map[string]hashed, len(files))
 	var misses []*candidate
@@ -82,8 +71,7 @@ func unchanged(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// hashAll hashes every file, on as many goroutines as there are processors but no more
-// than 8. It joins the errors.
+// hashAll hashes every file, on a goroutine per processor but at most 8. It joins the errors.
 func hashAll(ctx context.Context, from reading, secrets *secretscan.Set, files []*candidate) error {
 	var (
 		next atomic.Int64
@@ -94,7 +82,9 @@ func hashAll(ctx context.Context, from reading, secrets *secretscan.Set, files [
 	left.Store(maxUnpacked)
 	for worker := range errs {
 		wg.Go(func() {
-			h := hasher{reading: from, buf: make([]byte, 64<<10), sum: sha256.New(), secrets: secrets, stream: secrets.Stream(), unpack: &left}
+			h := hasher{
+				reading: from, buf: make([]byte, 64<<10), sum: sha256.New(), secrets: secrets, stream: secrets.Stream(), unpack: &left,
+			}
 			defer h.close()
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
@@ -123,7 +113,7 @@ type hasher struct {
 	at  *os.Root // that folder; nil when it cannot be opened
 }
 
-// hash reads the file. One that changes meanwhile is read again.
+// hash hashes a file, again if it changes meanwhile.
 func (h *hasher) hash(f *candidate) error {
 	const attempts = 3
 	for range attempts {
@@ -138,8 +128,8 @@ func (h *hasher) hash(f *candidate) error {
 func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	file, err := h.open(f.file)
 	if err != nil {
-		_, why := h.again(f.file)
-		return false, cmp.Or(why, err)
+		_, refused := h.again(f.file)
+		return false, cmp.Or(refused, err)
 	}
 	defer file.Close()
 	before, err := file.Stat()
@@ -147,7 +137,7 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 		return false, err
 	}
 	if !os.SameFile(before, f.info) {
-		// Saved anew since the walk, or a link has taken its place.
+		// It was replaced since the walk, maybe by a link.
 		f.info, err = h.again(f.file)
 		return false, err
 	}
@@ -162,8 +152,8 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	return unchanged(before, after), nil
 }
 
-// read hashes size bytes of a file and looks for secrets in the same bytes, so that the bytes that are judged are those
-// that are published. A file that changes its length meanwhile is told by a second look at its size.
+// read hashes size bytes of a file and searches the same bytes for secrets, so that exactly the published bytes are judged.
+// The caller checks that the length did not change meanwhile.
 func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	h.sum.Reset()
 	h.stream.Reset()
@@ -191,7 +181,7 @@ func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	return nil
 }
 
-// readPacked looks through what a packed file holds.
+// readPacked searches the contents of a packed file.
 func (h *hasher) readPacked(f *candidate, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -207,20 +197,20 @@ func (h *hasher) readPacked(f *candidate, file *os.File) error {
 	return nil
 }
 
-// open opens a file below the root. Files come folder by folder, and a root goes
-// through every folder of a path anew: the last one is kept open.
+// open opens a file below the root. Files come folder by folder, and a root resolves every folder of a path anew: the last one
+// stays open.
 func (h *hasher) open(file string) (*os.File, error) {
 	if dir := path.Dir(file); h.at == nil || dir != h.dir {
 		h.close()
 		h.dir = dir
-		h.at, _ = h.root.OpenRoot(dir) // what it fails with, the root itself says
+		h.at, _ = h.root.OpenRoot(dir) // the root itself returns the error
 	}
 	if h.at != nil {
-		if f, err := openAtOnce(h.at, path.Base(file)); err == nil {
+		if f, err := openNonBlocking(h.at, path.Base(file)); err == nil {
 			return f, nil
 		}
 	}
-	return openAtOnce(h.root, file) // a link may lead out of the folder, and not of the site
+	return openNonBlocking(h.root, file) // a link may lead out of the folder, but not of the site
 }
 
 func (h *hasher) close() {

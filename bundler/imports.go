@@ -2,10 +2,11 @@ package bundler
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,9 +19,9 @@ import (
 	"github.com/pages-toolchain/pages/bundler/checkout"
 )
 
-// imports is the esbuild plugin for what esbuild does not know: modules that
-// the runtime provides, WebAssembly and .bin files. It also notes every file
-// that is loaded, which esbuild tells only of builds that succeed.
+// imports is the esbuild plugin for modules that the runtime provides, WebAssembly and .bin files. It keeps a build from taking
+// in files outside of the checkout: a stranger's site could have its Worker respond with files of this machine, or publish
+// them. It also records every loaded file, which esbuild does only for builds that succeed.
 type imports struct {
 	provided map[string]string // see available
 	checkout *checkout.Checkout
@@ -30,19 +31,19 @@ type imports struct {
 	loaded []string // absolute
 	wasm   map[string]Module
 
-	asked   map[called]bool // by import(), of modules that nobody provides
-	granted map[called]bool // those of them that are left to fail when they are reached
+	dynamic  map[importCall]bool // import() of missing modules
+	external map[importCall]bool // those of them that may fail when they are reached
 }
 
-// called is a specifier and the absolute path of the file that imports it.
-type called struct{ importer, specifier string }
+// importCall is a specifier and the absolute path of the file that imports it.
+type importCall struct{ importer, specifier string }
 
-// start forgets the last build.
-func (i *imports) start(r *reads, granted map[called]bool) {
+// start begins a build.
+func (i *imports) start(r *reads, external map[importCall]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
-	i.asked, i.granted = map[called]bool{}, granted
+	i.dynamic, i.external = map[importCall]bool{}, external
 	i.checkout.Refresh()
 }
 
@@ -55,22 +56,37 @@ func (i *imports) sources() []string {
 func (i *imports) modules() []Module {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	var list []Module
-	for _, m := range i.wasm {
-		list = append(list, m)
-	}
-	slices.SortFunc(list, func(a, b Module) int { return strings.Compare(a.Specifier, b.Specifier) })
-	return list
+	return slices.SortedFunc(maps.Values(i.wasm), func(a, b Module) int { return strings.Compare(a.Specifier, b.Specifier) })
 }
+
+// required is esbuild's namespace for the modules that wrap provided ones for require.
+const required = "required"
 
 func (i *imports) plugin() api.Plugin {
 	return api.Plugin{Name: "pages", Setup: func(build api.PluginBuild) {
-		if len(i.provided) > 0 {
-			build.OnResolve(api.OnResolveOptions{Filter: anyOf(maps.Keys(i.provided))}, i.resolveProvided)
-			build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: required}, loadRequired)
+		var provided []string
+		for specifier := range i.provided {
+			provided = append(provided, regexp.QuoteMeta(specifier))
+		}
+		if len(provided) > 0 {
+			filter := "^(" + strings.Join(provided, "|") + ")$"
+			build.OnResolve(api.OnResolveOptions{Filter: filter}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+				if args.Kind == api.ResolveJSRequireCall { // an ES module has no require: a module of ours wraps the import
+					return api.OnResolveResult{Path: i.provided[args.Path], Namespace: required}, nil
+				}
+				return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
+			})
+			load := api.OnLoadOptions{Filter: `.*`, Namespace: required}
+			build.OnLoad(load, func(args api.OnLoadArgs) (api.OnLoadResult, error) { // the platform's own have no default export
+				js := fmt.Sprintf("import * as all from %q; module.exports = \"default\" in all ? all.default : all;", args.Path)
+				return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
+			})
 		}
 		build.OnResolve(api.OnResolveOptions{Filter: `^(cloudflare|node):`}, i.resolveAbsent)
-		build.OnResolve(api.OnResolveOptions{Filter: `^(https?:)?//`}, refuseURL)
+		build.OnResolve(api.OnResolveOptions{Filter: `^(https?:)?//`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return refuse("import-url", "install the package with npm and import it by name",
+				fmt.Sprintf("%q cannot be imported: a Worker loads no code from the network", args.Path))
+		})
 		build.OnResolve(api.OnResolveOptions{Filter: `\.wasm(\?module)?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			return i.resolveWasm(build, args)
 		})
@@ -79,9 +95,8 @@ func (i *imports) plugin() api.Plugin {
 	}}
 }
 
-// available maps what an author may write to the module that the runtime
-// provides: modules of Node.js only under the flag, but then also without
-// "node:".
+// available maps the specifiers that an author may write to the modules of the runtime: those of Node.js only under the flag,
+// but then also without "node:".
 func available(provided []string, nodeJS bool) map[string]string {
 	names := map[string]string{}
 	for _, specifier := range provided {
@@ -97,114 +112,78 @@ func available(provided []string, nodeJS bool) map[string]string {
 	return names
 }
 
-// needsNodeJS reports whether a module counts only under the flag nodejs_compat:
-// those of Node.js, and what brings requests to its servers.
+// needsNodeJS reports whether a module needs the flag nodejs_compat: those of Node.js, and the adapter for its servers.
 func needsNodeJS(specifier string) bool {
 	return strings.HasPrefix(specifier, "node:") || specifier == "cloudflare:node"
 }
 
-// anyOf is a regular expression for exactly the words.
-func anyOf(words iter.Seq[string]) string {
-	var quoted []string
-	for word := range words {
-		quoted = append(quoted, regexp.QuoteMeta(word))
-	}
-	return "^(" + strings.Join(quoted, "|") + ")$"
-}
-
-// required is esbuild's namespace for the modules that are made by loadRequired.
-const required = "required"
-
-// resolveProvided leaves the import to the runtime. An ES module has no require,
-// so what CommonJS code requires is a module of ours around the import.
-func (i *imports) resolveProvided(args api.OnResolveArgs) (api.OnResolveResult, error) {
-	if args.Kind == api.ResolveJSRequireCall {
-		return api.OnResolveResult{Path: i.provided[args.Path], Namespace: required}, nil
-	}
-	return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
-}
-
-// resolveAbsent notes what import() asks for and nobody provides. esbuild leaves
-// that alone where the code is ready for a rejection, and refuses it elsewhere.
+// resolveAbsent records import() calls of missing modules. esbuild accepts those whose rejection the code handles, and refuses
+// others.
 func (i *imports) resolveAbsent(args api.OnResolveArgs) (api.OnResolveResult, error) {
 	if args.Kind != api.ResolveJSDynamicImport {
 		return api.OnResolveResult{}, nil
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	c := called{args.Importer, args.Path}
-	i.asked[c] = true
-	return api.OnResolveResult{External: i.granted[c]}, nil
+	c := importCall{args.Importer, args.Path}
+	i.dynamic[c] = true
+	return api.OnResolveResult{External: i.external[c]}, nil
 }
 
-// late are the imports that were refused and that only code which is reached
-// asks for.
-func (i *imports) late(dir string, errors []api.Message) map[called]bool {
+// failedDynamic returns the import() calls among the errors.
+func (i *imports) failedDynamic(dir string, errors []api.Message) map[importCall]bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	found := map[called]bool{}
+	found := map[importCall]bool{}
 	for _, m := range errors {
-		if c, ok := refused(dir, m); ok && i.asked[c] {
+		if c, ok := unresolvedImport(dir, m); ok && i.dynamic[c] {
 			found[c] = true
 		}
 	}
 	return found
 }
 
-// refused is the import that an error of esbuild is about.
-func refused(dir string, m api.Message) (called, bool) {
+// unresolvedImport returns the import of an error for an unresolved one.
+func unresolvedImport(dir string, m api.Message) (importCall, bool) {
 	hit := unresolved.FindStringSubmatch(m.Text)
 	if hit == nil || m.Location == nil {
-		return called{}, false
+		return importCall{}, false
 	}
-	return called{filepath.Join(dir, m.Location.File), hit[1]}, true
+	return importCall{filepath.Join(dir, m.Location.File), hit[1]}, true
 }
 
-// loadRequired makes the default export of a provided module what require
-// returns. Modules without one, as the platform's own, are returned whole.
-func loadRequired(args api.OnLoadArgs) (api.OnLoadResult, error) {
-	js := fmt.Sprintf("import * as all from %q; module.exports = \"default\" in all ? all.default : all;", args.Path)
-	return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
-}
-
-// refusal is what a message of the plugin's own says beside its text. It is the
-// message's Detail.
+// refusal is the Detail of the plugin's own messages.
 type refusal struct{ code, fix string }
 
 func refuse(code, fix, text string) (api.OnResolveResult, error) {
 	return api.OnResolveResult{Errors: []api.Message{{Text: text, Detail: refusal{code, fix}}}}, nil
 }
 
-// refuseURL keeps esbuild from leaving URLs to a runtime that loads nothing.
-func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
-	return refuse("import-url", "install the package with npm and import it by name",
-		fmt.Sprintf("%q cannot be imported: a Worker loads no code from the network", args.Path))
-}
-
 // loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild (0.28) never ends on a
 // text whose last character is cut short, as the é of Latin-1 is, when it quotes the text for the source map.
 func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	loader, isText := textLoaders[args.With["type"]]
-	data, refused, err := i.read(args.Path, loader == api.LoaderDefault && script(args.Path))
+	data, refused, err := i.read(args.Path, loader == api.LoaderDefault && isScript(args.Path))
 	if len(refused) > 0 {
 		return api.OnLoadResult{Errors: refused}, nil
 	}
 	if err != nil || !isText || utf8.Valid(data) {
-		return api.OnLoadResult{}, nil //nolint:nilerr // esbuild says what is wrong with the file
+		return api.OnLoadResult{}, nil //nolint:nilerr // esbuild reports the error
 	}
-	text := string([]rune(string(data))) // U+FFFD for each byte that is none
+	text := string([]rune(string(data))) // with U+FFFD for each invalid byte
 	result := api.OnLoadResult{Contents: &text, Loader: loader}
 	if !ofPackage(args.Path) {
-		result.Warnings = []api.Message{notUTF8(i.reads.relative(args.Path), text, invalid(data))}
+		result.Warnings = []api.Message{notUTF8(i.reads.relative(args.Path), text, data)}
 	}
 	return result, nil
 }
 
-// textLoaders are for the import attribute "type"; for "bytes" and what nobody knows there is none.
+// textLoaders are the loaders for the import attribute "type"; "bytes" and unknown types have none.
 var textLoaders = map[string]api.Loader{"": api.LoaderDefault, "text": api.LoaderText, "json": api.LoaderJSON}
 
-// invalid is the offset of the first byte that is not UTF-8.
-func invalid(data []byte) (at int) {
+// notUTF8 returns the warning about the first invalid byte of data, from which text was made.
+func notUTF8(path, text string, data []byte) api.Message {
+	at := 0
 	for at < len(data) {
 		r, n := utf8.DecodeRune(data[at:])
 		if r == utf8.RuneError && n == 1 {
@@ -212,11 +191,6 @@ func invalid(data []byte) (at int) {
 		}
 		at += n
 	}
-	return at
-}
-
-// notUTF8 is the warning of the first replaced byte of a text, at an offset.
-func notUTF8(path, text string, at int) api.Message {
 	begin := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[begin:], "\n")
 	return api.Message{
@@ -229,28 +203,40 @@ func notUTF8(path, text string, at int) api.Message {
 	}
 }
 
-// read is every import's way to a file. It notes the file, and reads it unless it may not be imported: refused are the
-// messages that say so. code is whether it is taken in as a script.
+// read reads the file of an import, and records it. refused are the messages for one that may not be imported. code means that
+// it is imported as a script.
 func (i *imports) read(path string, code bool) (data []byte, refused []api.Message, err error) {
-	i.note(path)
+	i.mu.Lock()
+	i.loaded = append(i.loaded, path)
+	i.reads.add(path)
+	i.mu.Unlock()
+	name := filepath.ToSlash(i.reads.relative(path))
 	if !i.checkout.Holds(path) {
-		return nil, i.outside(path), nil
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil { // it lies in an archive
+			target = path
+		}
+		return nil, []api.Message{{
+			Text: fmt.Sprintf("%q cannot be imported: it lies in %q, outside of the site's checkout, %q",
+				name, filepath.ToSlash(filepath.Dir(target)), filepath.ToSlash(i.checkout.Root())),
+			Detail: refusal{"import-outside", "move it into the checkout; if you trust the site, name its folder with --allow-import"},
+		}}, nil
 	}
 	data, err = readRegular(path)
 	switch {
 	case errors.Is(err, errNotRegular):
-		return nil, i.irregular(path), nil
+		return nil, []api.Message{{
+			Text:   `"` + name + `" cannot be imported: ` + errNotRegular.Error(),
+			Detail: refusal{"import-kind", "put a file in its place"},
+		}}, nil
 	case err == nil && !code && i.checkout.Credentials(path, data):
-		return nil, i.credentials(path), nil
+		return nil, []api.Message{{
+			Text: `"` + name + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for whoever ` +
+				`reads it`,
+			Detail: refusal{"import-credentials", `declare the value that the Worker needs in "secrets", and read env.NAME`},
+		}}, nil
 	}
 	return data, nil, err
-}
-
-func (i *imports) note(path string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.loaded = append(i.loaded, path)
-	i.reads.add(path)
 }
 
 // loadBinary makes the file an ArrayBuffer, as wrangler does.
@@ -266,7 +252,7 @@ func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
 }
 
-// resolving marks the question that resolveWasm asks esbuild itself.
+// resolving marks the calls of esbuild's resolver by resolveWasm.
 type resolving struct{}
 
 // resolveWasm leaves the import to the runtime, under a name made of the bytes.
@@ -278,7 +264,10 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 		Importer: args.Importer, Namespace: args.Namespace, ResolveDir: args.ResolveDir, Kind: args.Kind, PluginData: resolving{},
 	})
 	if len(found.Errors) > 0 || found.Namespace != "file" {
-		return api.OnResolveResult{Errors: unplaced(found.Errors)}, nil
+		for n := range found.Errors {
+			found.Errors[n].Location = nil // esbuild sets the import statement's instead
+		}
+		return api.OnResolveResult{Errors: found.Errors}, nil
 	}
 	data, refused, err := i.read(found.Path, false)
 	if err != nil || len(refused) > 0 {
@@ -297,11 +286,66 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	return api.OnResolveResult{Path: m.Specifier, External: true}, nil
 }
 
-// unplaced drops the plugin's own place from messages, so that esbuild puts the
-// import statement's there.
-func unplaced(messages []api.Message) []api.Message {
-	for n := range messages {
-		messages[n].Location = nil
+// nodeModules are the modules of Node.js 24, https://nodejs.org/api/modules.html#built-in-modules: first parts of others with
+// names of their own, last those that cannot be imported without "node:".
+var nodeModules = strings.Fields(`
+_http_agent _http_client _http_common _http_incoming _http_outgoing _http_server
+_stream_duplex _stream_passthrough _stream_readable _stream_transform
+_stream_wrap _stream_writable _tls_common _tls_wrap
+assert assert/strict async_hooks buffer child_process cluster console constants
+crypto dgram diagnostics_channel dns dns/promises domain events fs fs/promises
+http http2 https inspector inspector/promises module net os path path/posix
+path/win32 perf_hooks process punycode querystring readline readline/promises
+repl stream stream/consumers stream/promises stream/web string_decoder sys
+timers timers/promises tls trace_events tty url util util/types v8 vm wasi
+worker_threads zlib
+sea sqlite test test/reporters`)
+
+// onlyPrefixed reports whether a module needs its "node:", so that the bare name is that of an npm package.
+func onlyPrefixed(name string) bool {
+	return name == "sea" || name == "sqlite" || name == "test" || name == "test/reporters"
+}
+
+// sourceMap removes from a source map the text of files outside of the checkout: esbuild reads a file that the map of a
+// package names by a file URL, without a plugin (0.28).
+func (i *imports) sourceMap(text []byte, dir string) ([]byte, error) {
+	var m map[string]json.RawMessage
+	var sources []string
+	var contents []json.RawMessage
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
 	}
-	return messages
+	if err := errors.Join(json.Unmarshal(m["sources"], &sources), json.Unmarshal(m["sourcesContent"], &contents)); err != nil {
+		return nil, err
+	}
+	changed := false
+	for n, source := range sources {
+		var content string
+		if n >= len(contents) || json.Unmarshal(contents[n], &content) != nil {
+			continue
+		}
+		path := sourcePath(source, dir) // most sources of packages do not exist
+		if exists(path) && (!i.checkout.Holds(path) || !isScript(path) && i.checkout.Credentials(path, []byte(content))) {
+			contents[n], changed = json.RawMessage("null"), true
+		}
+	}
+	if !changed {
+		return text, nil
+	}
+	var err error
+	if m["sourcesContent"], err = json.Marshal(contents); err != nil {
+		return nil, err
+	}
+	return json.Marshal(m)
+}
+
+// sourcePath returns the path of a source in a map, where it is relative to dir or a URL.
+func sourcePath(source, dir string) string {
+	if u, err := url.Parse(source); err == nil && u.Scheme == "file" {
+		return filepath.FromSlash(u.Path)
+	}
+	if source = filepath.FromSlash(source); !filepath.IsAbs(source) {
+		source = filepath.Join(dir, source)
+	}
+	return source
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-sourcemap/sourcemap"
@@ -19,23 +20,22 @@ import (
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// This file refuses a build that holds the value of a secret, where its author wrote it or a build tool put it. No text
-// of it holds the value.
+// This file refuses a build that holds the value of a secret, written by the author or a build tool. No message has the value.
 
-// What is unpacked of packed files to look into them: of each, and of all in one build.
+// Bounds on the unpacked bytes of packed files that are searched: of each, and of all in one build.
 const (
 	maxUnpackedFile = 64 << 20
 	maxUnpacked     = 1 << 30
 )
 
-// leaked holds the findings in a public file.
+// leaked has the findings in a public file.
 type leaked struct {
 	found  []secretscan.Finding
-	packed bool // the file is packed, and the places are in what it holds
-	cut    bool // and that is longer than was looked through
+	packed bool // the places are in the unpacked file
+	cut    bool // which is longer than the bounds
 }
 
-// leaks looks for secrets in what is built.
+// leaks finds secrets in a build.
 type leaks struct {
 	set   *secretscan.Set
 	dir   string
@@ -43,7 +43,7 @@ type leaks struct {
 	found diagnostic.List
 }
 
-// hide takes secrets out of what other diagnostics quote.
+// hide puts stars for secrets in other diagnostics.
 func (l *leaks) hide(found diagnostic.List) diagnostic.List {
 	for i, d := range found {
 		found[i].Source, found[i].Message, found[i].Fix = l.set.Star(d.Source), l.set.Star(d.Message), l.set.Star(d.Fix)
@@ -51,8 +51,8 @@ func (l *leaks) hide(found diagnostic.List) diagnostic.List {
 	return found
 }
 
-// all are the secrets in everything that is published or run.
-func (l *leaks) all(m *manifest.Manifest, code compiled, files walked, migrations []Migration) diagnostic.List {
+// all reports the secrets in everything that is published or run.
+func (l *leaks) all(m *manifest.Manifest, code compiled, files assetWalk, migrations []Migration) diagnostic.List {
 	if code.worker != nil {
 		l.worker(m.Entry, code.worker)
 	}
@@ -74,34 +74,35 @@ func (l *leaks) all(m *manifest.Manifest, code compiled, files walked, migration
 			l.report(c.file, l.beginning(c.file, c.leaked.found), c.leaked.found, "this public file")
 		}
 	}
-	return append(l.found, cut.warn("secret-unsearched", "publish it as it is: answers are compressed on their way", "%s longer, unpacked, than is looked through for secrets")...)
+	return append(l.found, cut.warn("secret-unsearched", "publish it as it is: answers are compressed on their way",
+		"%s longer, unpacked, than is looked through for secrets")...)
 }
 
-// worker looks through the author's sources, which the source map holds, then through what they became.
+// worker searches the author's sources, which the source map has, then the compiled code.
 func (l *leaks) worker(entry string, w *Worker) {
 	var sources struct {
 		Sources        []string
 		SourcesContent []string
 	}
-	_ = json.Unmarshal(w.Map, &sources) // it is esbuild's own; without it the code alone is looked through
-	told := map[string]bool{}
+	_ = json.Unmarshal(w.Map, &sources) // it is esbuild's own; without it the code alone is searched
+	reported := map[string]bool{}
 	for i, text := range sources.SourcesContent {
 		for _, f := range l.text(sources.Sources[i], []byte(text), "this file of the Worker") {
-			told[f.Name] = true
+			reported[f.Name] = true
 		}
 	}
-	// What is put together from parts is in no source.
-	made := slices.DeleteFunc(l.set.Find(w.Code), func(f secretscan.Finding) bool { return told[f.Name] })
+	// A secret that esbuild joined from parts is in no source.
+	joined := slices.DeleteFunc(l.set.Find(w.Code), func(f secretscan.Finding) bool { return reported[f.Name] })
 	var places *sourcemap.Consumer
-	if len(made) > 0 {
-		places, _ = sourcemap.Parse("", w.Map) // it is nil when that fails
+	if len(joined) > 0 {
+		places, _ = sourcemap.Parse("", w.Map) // nil when that fails
 	}
-	for _, f := range oneEach(made) {
+	for _, f := range bySecret(joined) {
 		file, line, column := entry, 1, 1
 		if places != nil {
 			before := w.Code[:f.first.Start]
-			start := bytes.LastIndexByte(before, '\n') + 1
-			if source, _, at, col, ok := places.Source(bytes.Count(before, []byte("\n"))+1, utf16Length(before[start:])); ok {
+			units := utf16.Encode([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) // as source maps count
+			if source, _, at, col, ok := places.Source(bytes.Count(before, []byte("\n"))+1, len(units)); ok {
 				file, line, column = source, at, col+1
 			}
 		}
@@ -117,18 +118,6 @@ func (l *leaks) worker(entry string, w *Worker) {
 	}
 }
 
-// utf16Length is the length in the units that source maps count in.
-func utf16Length(text []byte) int {
-	n := 0
-	for _, r := range string(text) {
-		n++
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
-}
-
 func nthLine(text string, number int) string {
 	for line := range strings.Lines(text) {
 		if number--; number == 0 {
@@ -138,40 +127,40 @@ func nthLine(text string, number int) string {
 	return ""
 }
 
-// text looks through a file that was read.
+// text searches the text of a file.
 func (l *leaks) text(file string, text []byte, what string) []secretscan.Finding {
 	found := l.set.Find(text)
 	l.report(file, text, found, what)
 	return found
 }
 
-// beginning is a public file up to the last finding, and what follows it: enough that no other secret is cut where the
-// line is.
+// beginning reads a public file up to the last finding, and far enough behind it that no other secret on the shown line is cut.
 func (l *leaks) beginning(file string, found []secretscan.Finding) []byte {
-	f, err := openAtOnce(l.root, filepath.FromSlash(file))
+	f, err := openNonBlocking(l.root, filepath.FromSlash(file))
 	if err != nil {
 		return nil // the report then lacks the line
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, found[len(found)-1].End+utf8.UTFMax*maxSourceLine+int64(l.set.Longest()))) // as far as it can be read
+	length := found[len(found)-1].End + utf8.UTFMax*maxSourceLine + int64(l.set.Longest())
+	text, _ := io.ReadAll(io.LimitReader(f, length)) // as far as it can be read
 	return text
 }
 
-// perSecret are the findings of one secret in one file.
-type perSecret struct {
+// secretFindings are the findings of one secret in one file.
+type secretFindings struct {
 	first secretscan.Finding
 	more  int
 }
 
-// oneEach gathers the findings of each secret, a sure one before a weak one.
-func oneEach(found []secretscan.Finding) (list []perSecret) {
+// bySecret groups the findings by secret, a strong one before a weak one.
+func bySecret(found []secretscan.Finding) (list []secretFindings) {
 	for _, f := range found {
-		i := slices.IndexFunc(list, func(p perSecret) bool { return p.first.Name == f.Name })
+		i := slices.IndexFunc(list, func(s secretFindings) bool { return s.first.Name == f.Name })
 		switch {
 		case i < 0:
-			list = append(list, perSecret{first: f})
+			list = append(list, secretFindings{first: f})
 		case list[i].first.Weak && !f.Weak:
-			list[i] = perSecret{f, list[i].more + 1}
+			list[i] = secretFindings{f, list[i].more + 1}
 		default:
 			list[i].more++
 		}
@@ -179,16 +168,16 @@ func oneEach(found []secretscan.Finding) (list []perSecret) {
 	return list
 }
 
-// report tells of each secret in a file once, at its first place. A text that is not known has no places.
+// report reports each secret in a file once, at its first place. Without its text there are no places.
 func (l *leaks) report(file string, text []byte, found []secretscan.Finding, what string) {
-	for _, f := range oneEach(found) {
+	for _, f := range bySecret(found) {
 		d := l.diagnostic(file, f, what)
 		l.place(&d, text, f.first)
 		l.found = append(l.found, d)
 	}
 }
 
-func (l *leaks) diagnostic(file string, f perSecret, what string) diagnostic.Diagnostic {
+func (l *leaks) diagnostic(file string, f secretFindings, what string) diagnostic.Diagnostic {
 	name := f.first.Name
 	d := problem("secret-in-output", file, "", "%s holds %s", what, f.first.What())
 	if f.more > 0 {
@@ -208,10 +197,10 @@ func (l *leaks) diagnostic(file string, f perSecret, what string) diagnostic.Dia
 	return d
 }
 
-// maxSourceLine is how much of a line is kept on each side of a place, in characters.
+// maxSourceLine is the most characters of a line that are kept on each side of a place.
 const maxSourceLine = 512
 
-// place says where in a text a finding is, as far as it is text.
+// place sets the place of a finding in a text; of a binary file only the offset.
 func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Finding) {
 	if int64(len(text)) < f.End || bytes.IndexByte(text[:f.End], 0) >= 0 {
 		if text != nil && f.Start > 0 {
@@ -235,9 +224,7 @@ func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Findin
 	d.Line = bytes.Count(text[:f.Start], []byte("\n")) + 1
 	d.EndLine, d.Column, d.EndColumn = d.Line, column+1, endColumn+1
 	d.Source, d.SourceColumn = string(line[from:min(endColumn+maxSourceLine, len(line))]), from+1
-	if d.Line == 1 && bytes.HasPrefix(text, []byte(byteOrderMark)) { // it is no character of its line
+	if d.Line == 1 && bytes.HasPrefix(text, []byte("\ufeff")) { // a byte order mark is no character of its line
 		d.Column, d.EndColumn, d.SourceColumn = d.Column-1, d.EndColumn-1, d.SourceColumn-1
 	}
 }
-
-const byteOrderMark = "\ufeff"

@@ -1,6 +1,9 @@
 package bundler
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,8 +11,7 @@ import (
 	"sync"
 )
 
-// reads collects the files and folders that a build looks at, for watching. It
-// is safe for concurrent use.
+// reads collects the files and folders that a build looks at, for watching. It is safe for concurrent use.
 type reads struct {
 	dir string
 
@@ -31,21 +33,18 @@ func (r *reads) add(paths ...string) {
 	}
 }
 
-// extensions are those that esbuild tries, or takes for one another, where an import names a file without.
-var extensions = []string{".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs", ".cts", ".cjs", ".json"}
-
-// addAbsent adds what would be found where an import found nothing: a file or a folder of
-// that name, with any extension. Never the folder around it: what else is written there, a
-// log of pages dev maybe, is no reason to build again.
+// addAbsent adds the paths that an unresolved import could have: a file or a folder of that name, with the extensions that
+// esbuild tries or takes for one another. Never the folder around it: other files there, such as a log of pages dev, are no
+// reason to build again.
 func (r *reads) addAbsent(path string) {
 	r.add(path)
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
-	for _, extension := range extensions {
+	for _, extension := range []string{".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs", ".cts", ".cjs", ".json"} {
 		r.add(path+extension, stem+extension)
 	}
 }
 
-// relative is a path as the site's folder sees it.
+// relative returns a path relative to the site's folder.
 func (r *reads) relative(path string) string {
 	if rel, err := filepath.Rel(r.dir, path); err == nil {
 		return rel
@@ -57,18 +56,12 @@ func (r *reads) relative(path string) string {
 func (r *reads) list() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	paths := make([]string, 0, len(r.paths))
-	for path := range r.paths {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	return paths
+	return slices.Sorted(maps.Keys(r.paths))
 }
 
-// addConfigs adds the files that tell esbuild how to read the sources: each
-// package.json and tsconfig.json from a source's folder up to the site's, there
-// or not. Those of installed packages do not change under an author's hands. It
-// returns the texts of the tsconfig.json files by their paths.
+// addConfigs adds the settings of esbuild for the sources: each package.json and tsconfig.json from a source's folder up to the
+// site's, also missing ones. Those of installed packages hardly change. It returns the texts of the tsconfig.json files by
+// their paths.
 func (r *reads) addConfigs(sources []string) map[string]string {
 	seen := map[string]bool{}
 	settings := map[string]string{}
@@ -76,7 +69,10 @@ func (r *reads) addConfigs(sources []string) map[string]string {
 		if ofPackage(source) {
 			continue
 		}
-		for dir := filepath.Dir(source); !seen[dir] && within(r.dir, dir); dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(source); !seen[dir]; dir = filepath.Dir(dir) {
+			if rel, err := filepath.Rel(r.dir, dir); err != nil || !filepath.IsLocal(rel) {
+				break
+			}
 			seen[dir] = true
 			config := filepath.Join(dir, "tsconfig.json")
 			r.add(config, filepath.Join(dir, "package.json"))
@@ -86,7 +82,7 @@ func (r *reads) addConfigs(sources []string) map[string]string {
 	return settings
 }
 
-// textOf is what a file holds; nothing when it cannot be read.
+// textOf returns the text of a file; "" when it cannot be read.
 func textOf(path string) string {
 	text, _ := readRegular(path)
 	return string(text)
@@ -97,13 +93,21 @@ func ofPackage(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/node_modules/")
 }
 
-// within reports whether path is dir or lies in it. Both are absolute.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+var errNotRegular = errors.New("it is no regular file")
+
+// readRegular reads a regular file only: opening a pipe waits for a writer, and a device never ends.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
+	}
+	return os.ReadFile(path)
 }

@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,11 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
-// This file finds what the author of an import that leads nowhere may have
-// meant.
-
-// missingFile explains a relative import. importer is relative to the site's
-// folder.
+// missingFile explains an unresolved relative import. importer is relative to the site's folder.
 func (e explainer) missingFile(d *diagnostic.Diagnostic, specifier, importer string) {
 	if d.Line == 0 && specifier == "./"+e.entry {
 		d.Code, d.Message, d.Path = "entry-missing", `the entry "`+e.entry+`" does not exist`, "/entry"
@@ -43,8 +40,7 @@ func (e explainer) missingFile(d *diagnostic.Diagnostic, specifier, importer str
 	}
 }
 
-// nearestFile is the file of the folder that is named most alike: the same name
-// with another extension first.
+// nearestFile returns the file of the folder with the nearest name, preferably the same name with another extension.
 func nearestFile(name string, folder []os.DirEntry) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	names := make([]string, 0, len(folder))
@@ -64,20 +60,24 @@ func nearestFile(name string, folder []os.DirEntry) string {
 	return found
 }
 
-// npmName is what npm takes for a package's name.
+// npmName matches the names of npm packages.
 var npmName = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
 
-// noPackage begins the message of an import of a package that is not there.
+// noPackage begins the message about a missing package.
 const noPackage = "there is no package"
 
-// missingPackage explains an import of an npm package.
+// missingPackage explains an unresolved import of an npm package.
 func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer string) {
 	d.Code = "import-unresolved"
 	if e.otherTools(d, specifier) {
 		return
 	}
 	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
-	name := packageName(specifier)
+	parts := strings.SplitN(specifier, "/", 3)         // of "hono/jsx" or "@scope/name/file"
+	name := parts[0]
+	if strings.HasPrefix(specifier, "@") && len(parts) > 1 {
+		name += "/" + parts[1]
+	}
 	from := filepath.Join(e.dir, filepath.Dir(importer))
 	e.awaitPackage(from, name)
 	if installed(from, name) {
@@ -104,15 +104,6 @@ func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer 
 	}
 }
 
-// packageName is the package of "hono/jsx" or "@scope/name/file".
-func packageName(specifier string) string {
-	parts := strings.SplitN(specifier, "/", 3)
-	if strings.HasPrefix(specifier, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
-}
-
 // installed reports whether a node_modules at or above dir has the package.
 func installed(dir, name string) bool {
 	for {
@@ -126,9 +117,8 @@ func installed(dir, name string) bool {
 	}
 }
 
-// awaitPackage has the build be run again when a package is installed where node_modules
-// is looked for, or when there is a file that an alias may mean: in a folder of the site's,
-// and not beside them, where a log of pages dev may be written.
+// awaitPackage adds the reads that a build after the installation of a package needs: the places of the package, and for a
+// possible alias the folders of the site, but not the site's own, where a log of pages dev may be written.
 func (e explainer) awaitPackage(from, name string) {
 	for dir := from; ; dir = filepath.Dir(dir) {
 		e.reads.add(filepath.Join(dir, "node_modules", filepath.FromSlash(name)))
@@ -140,7 +130,7 @@ func (e explainer) awaitPackage(from, name string) {
 	if npmName.MatchString(name) && !strings.Contains(settings, `"paths"`) && !strings.Contains(settings, `"baseUrl"`) {
 		return
 	}
-	entries, _ := os.ReadDir(e.dir) // one that cannot be read has nothing to wait for
+	entries, _ := os.ReadDir(e.dir) // nothing to wait for in an unreadable folder
 	for _, entry := range entries {
 		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && entry.Name() != "node_modules" {
 			e.reads.add(entry.Name())
@@ -148,23 +138,17 @@ func (e explainer) awaitPackage(from, name string) {
 	}
 }
 
-// dependencies are the names that the site's package.json lists.
+// dependencies returns the names in the site's package.json, sorted.
 func (e explainer) dependencies() []string {
-	text, err := readRegular(filepath.Join(e.dir, "package.json"))
-	if err != nil {
-		return nil
-	}
 	var p struct {
 		Dependencies, DevDependencies, PeerDependencies, OptionalDependencies map[string]any
 	}
-	if json.Unmarshal(text, &p) != nil {
+	if json.Unmarshal([]byte(textOf(filepath.Join(e.dir, "package.json"))), &p) != nil {
 		return nil
 	}
 	var names []string
 	for _, list := range []map[string]any{p.Dependencies, p.DevDependencies, p.PeerDependencies, p.OptionalDependencies} {
-		for name := range list {
-			names = append(names, name)
-		}
+		names = slices.AppendSeq(names, maps.Keys(list))
 	}
 	slices.Sort(names)
 	return names

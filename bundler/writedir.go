@@ -12,10 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// bundleFile is written last. A folder that has it is an earlier output.
-const bundleFile = "bundle.json"
-
 const (
+	bundleFile       = "bundle.json" // a folder that has it is an earlier output
 	assetsFile       = "assets.json"
 	migrationsFolder = "migrations"
 )
@@ -56,16 +54,15 @@ type indexAsset struct {
 
 // WriteDir writes the bundle to the folder dir:
 //
-//	bundle.json       what is here, and the digest
+//	bundle.json       the index, and the digest
 //	worker.js         with worker.js.map and the modules it imports
 //	assets.json       the static files: path, size, sha256, content_type
 //	migrations/       the SQL files
 //	pages.deploy.json the manifest, defaults applied
 //
-// Static files are not copied. The folder appears whole or not at all: it is
-// written beside its place, and an earlier output there is swapped for it. A
-// folder that holds anything that no earlier output lists is left as it is, with
-// an error. What desktops leave in any folder is taken along.
+// Static files are not copied. The folder appears whole or not at all: it is written beside its place, and swapped with an
+// earlier output there. A folder with any file that no earlier output lists is an error, and stays. Files that desktops leave
+// in any folder are kept.
 func WriteDir(b *Bundle, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -93,7 +90,7 @@ func WriteDir(b *Bundle, dir string) error {
 	return swap(fresh, dir, beside)
 }
 
-// replaceable says why dir may not be replaced, and what of it goes along.
+// replaceable returns why dir may not be replaced, and the files in it to keep.
 func replaceable(dir string) (beside []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -104,10 +101,14 @@ func replaceable(dir string) (beside []string, err error) {
 	}
 	ours := outputs(dir)
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || name == ".":
+		if err != nil || name == "." {
 			return err
-		case d.Type().IsRegular() && isLitter(d.Name()):
+		}
+		base := d.Name()
+		litter := base == ".DS_Store" || strings.HasPrefix(base, "._") || strings.EqualFold(base, "Thumbs.db") ||
+			strings.EqualFold(base, "desktop.ini") // which desktops leave in any folder that they show
+		switch {
+		case d.Type().IsRegular() && litter:
 			beside = append(beside, name)
 			return nil
 		case d.IsDir() && name == migrationsFolder, d.Type().IsRegular() && ours[name]:
@@ -118,13 +119,7 @@ func replaceable(dir string) (beside []string, err error) {
 	return beside, err
 }
 
-// isLitter reports whether a file is one that a desktop leaves in any folder that it shows.
-func isLitter(name string) bool {
-	return name == ".DS_Store" || strings.HasPrefix(name, "._") || strings.EqualFold(name, "Thumbs.db") ||
-		strings.EqualFold(name, "desktop.ini")
-}
-
-// outputs are the files of an earlier output in dir; none when it is no such folder.
+// outputs returns the files of an earlier output in dir; none when it is no such folder.
 func outputs(dir string) map[string]bool {
 	text, err := os.ReadFile(filepath.Join(dir, bundleFile))
 	var list index
@@ -144,7 +139,7 @@ func outputs(dir string) map[string]bool {
 	return files
 }
 
-// swap moves fresh to dir, and what was there away, but for what goes along.
+// swap moves fresh to dir, and removes the old folder but for the files to keep.
 func swap(fresh, dir string, beside []string) error {
 	if !exists(dir) {
 		return os.Rename(fresh, dir)

@@ -1,22 +1,24 @@
-// Package checkout says which files of a machine a build may take in: those of the site's own checkout, and what a
-// package manager has installed for it. Whoever clones a stranger's site and runs it gives away nothing else.
+// Package checkout decides which files of a machine a build may take in: those of the site's own checkout, and those that a
+// package manager has installed for it. A stranger's site that is cloned and run can read no others.
 //
-// In goes a site's folder; [Checkout.Holds] takes the absolute path of a file and says whether it may be imported. Links
-// are followed first, so that it does not matter by which way a file is reached. [Checkout.Credentials] knows the files that
-// nobody imports, wherever they lie. A Checkout may be used by several goroutines. It opens no file, and never writes.
+// In goes a site's folder; [Checkout.Holds] reports whether a file, by its absolute path, may be imported. It follows links
+// first. [Checkout.Credentials] recognizes files that may not be imported from anywhere. There are no errors. A Checkout is
+// safe for concurrent use. It opens no file, and never writes.
 package checkout
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
-// Checkout is where a site's imports may lead.
+// Checkout has the folders of a site's imports.
 type Checkout struct {
 	dir     string   // the site's
 	root    string   // of the checkout or the workspace
@@ -24,15 +26,11 @@ type Checkout struct {
 
 	mu        sync.Mutex
 	installed []string          // node_modules of the site's folder and those above it
-	real      map[string]string // folders by the path that leads to them
+	real      map[string]string // folders without links, by their paths
 }
 
-// Find returns the checkout of the site in dir. allowed are further folders whose files may be imported, home is the
-// user's own folder. All are absolute.
-//
-// The root is that of the nearest version control. Where there is none it is the nearest folder that a package manager
-// calls a workspace, else the nearest with a package.json, else the site's folder. home, and what lies above it, is no
-// root.
+// Find returns the checkout of the site in dir. allowed are further folders whose files may be imported, home is the user's
+// own folder. All are absolute. [packager.Root] says what the root is.
 func Find(dir, home string, allowed []string) *Checkout {
 	dir = resolved(dir)
 	c := &Checkout{dir: dir, root: packager.Root(dir, resolved(home))}
@@ -46,10 +44,10 @@ func Find(dir, home string, allowed []string) *Checkout {
 // modules is the folder that package managers install to.
 const modules = "node_modules"
 
-// Root is the folder of the checkout.
+// Root returns the folder of the checkout.
 func (c *Checkout) Root() string { return c.root }
 
-// Refresh looks anew at links, which change. What is known of them is kept until then.
+// Refresh drops the cached targets of links, which may change.
 func (c *Checkout) Refresh() {
 	var installed []string
 	for at := c.dir; ; at = filepath.Dir(at) {
@@ -73,11 +71,14 @@ func (c *Checkout) Holds(path string) bool {
 	c.mu.Lock()
 	installed := c.installed
 	c.mu.Unlock()
-	holds := func(folder string) bool { return within(folder, file) }
+	holds := func(folder string) bool {
+		rel, err := filepath.Rel(folder, file)
+		return err == nil && filepath.IsLocal(rel)
+	}
 	return holds(c.root) || slices.ContainsFunc(installed, holds) || slices.ContainsFunc(c.allowed, holds) || inStore(file)
 }
 
-// follow is a path without links. What is in an archive of Yarn's is no file of the disk.
+// follow returns a path without links. Files in an archive of Yarn are no files of the disk.
 func (c *Checkout) follow(path string) string {
 	dir := filepath.Dir(path)
 	c.mu.Lock()
@@ -96,7 +97,7 @@ func (c *Checkout) follow(path string) string {
 	return file
 }
 
-// resolved is a path without links; itself when it leads nowhere.
+// resolved returns a path without links; the path itself when it does not exist.
 func resolved(path string) string {
 	if path == "" {
 		return ""
@@ -107,15 +108,9 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// within reports whether path is dir or lies in it. Both are absolute.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// inStore reports whether a file belongs to a package that a package manager keeps once for all projects of a machine,
-// and links to: pnpm's global virtual store, which lies beside the files that it is made of, and Yarn's cache of
-// archives. Nobody but the package manager writes there, and what it writes are packages.
+// inStore reports whether a file lies in a store that a package manager shares between all projects of a machine: pnpm's global
+// virtual store, beside the files that it is made of, and Yarn's cache of archives. Only the package manager writes there, and
+// only packages.
 func inStore(file string) bool {
 	slashed := filepath.ToSlash(file)
 	for at, rest := 0, slashed; ; {
@@ -140,4 +135,37 @@ func inStore(file string) bool {
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// privateFolders hold credentials of programs or data of version control, in lower case.
+var privateFolders = []string{".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", "gcloud", ".git", ".hg", ".jj", ".svn", ".pages"}
+
+// Credentials reports whether a file of the checkout that is imported as text or data holds keys or passwords of programs, by
+// its path and its first 128 bytes, or all. A Worker does not need them: its own are secrets.
+func (c *Checkout) Credentials(file string, start []byte) bool {
+	if publicfiles.StartsKey(start) {
+		return true
+	}
+	file = c.follow(file)
+	for _, folder := range append([]string{c.root}, c.allowed...) { // the names above it do not count
+		if rel, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(rel) {
+			file = rel
+			break
+		}
+	}
+	file = filepath.ToSlash(file)
+	if strings.Contains("/"+file, "/"+modules+"/") {
+		return false // a package's own file, whatever its name
+	}
+	dir, name := path.Split(file)
+	for folder := range strings.SplitSeq(strings.ToLower(dir), "/") {
+		if slices.Contains(privateFolders, folder) {
+			return true
+		}
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".pem", ".key", ".db", ".sqlite", ".sqlite3": // certificates, public keys, and data that a Worker may bring along
+		return false
+	}
+	return publicfiles.HoldsSecrets(name)
 }

@@ -1,12 +1,12 @@
-// Package cloudflare writes a site as a Cloudflare Workers project, so that one that outgrows its host runs on that
-// engine with its code unchanged.
+// Package cloudflare writes a site as a Cloudflare Workers project, so that a site that outgrows its host runs there with its
+// code unchanged.
 //
-// In goes a [bundler.Bundle] and its manifest; out comes a folder that wrangler can run and deploy: the Worker, the
-// static files, the migrations, a configuration with every binding, and a small Worker in front of the site's that
-// keeps to the platform's order of things (members gate, routes, files, forms). What is written again replaces what
-// was generated and keeps everything else, ids of databases in the configuration among it.
+// In goes a [bundler.Bundle] and its manifest; out comes a folder that wrangler can run and deploy: the Worker, the static
+// files, the migrations, a configuration with every binding, and a small Worker in front of the site's with the platform's
+// order of decisions (members gate, routes, files, forms). Writing again replaces the generated files and keeps everything
+// else, including ids of databases in the configuration. Errors are those of the file system, and [NotOursError].
 //
-// The package runs no wrangler and knows no account. It is safe for concurrent use on different folders.
+// The package runs no wrangler and needs no account. It is safe for concurrent use on different folders.
 package cloudflare
 
 import (
@@ -33,10 +33,10 @@ import (
 //go:embed front project
 var sources embed.FS
 
-// configFile is the configuration of the project. A folder that has one of ours may be written again.
+// configFile is the configuration of the project. A folder with a generated one may be written again.
 const configFile = "wrangler.jsonc"
 
-// Person is somebody to sign in as while developing.
+// Person is a persona to sign in as under wrangler dev.
 type Person struct {
 	Key      string `json:"key"`
 	ID       string `json:"id"`
@@ -45,20 +45,20 @@ type Person struct {
 	Outsider bool   `json:"outsider"`
 }
 
-// Options are what the bundle does not say.
+// Options complete the bundle.
 type Options struct {
 	// Name is the Worker's: lower-case letters, digits and dashes.
 	Name string
-	// People can be signed in as under wrangler dev.
+	// People are the personas under wrangler dev.
 	People []Person
 	// SessionKey signs their sessions, in a file that is not deployed.
 	SessionKey string
 }
 
-// NotOursError says that a folder holds something else than an earlier output.
+// NotOursError means that a folder is no earlier output, or holds a file in the place of one of the project.
 type NotOursError struct {
 	Dir  string
-	File string // the first that is none of an output's, relative to Dir; "" where the folder itself is none
+	File string // relative to Dir; "" for the folder itself
 }
 
 func (e NotOursError) Error() string {
@@ -68,9 +68,9 @@ func (e NotOursError) Error() string {
 	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
 }
 
-// Write writes the project to dir, which is made when it is missing; one that is neither empty nor an
-// earlier output is a NotOursError, and so is a file of somebody else's in the place of one of the project. Files beside
-// the project's stay. m is the manifest that b was built by. It returns what of the site is left out, a sentence each.
+// Write writes the project to dir, and makes a missing folder; one that is neither empty nor an earlier output is a
+// NotOursError, and so is a file of the user in the place of one of the project. Other files stay. m is the manifest of b. It
+// returns the parts of the site that are left out, a sentence each.
 func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left []string, err error) {
 	before, err := readConfig(dir)
 	if err != nil {
@@ -84,7 +84,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, out.close()) }()
+	defer func() { err = errors.Join(err, out.root.Close()) }()
 	for _, name := range keptFiles {
 		if _, err := out.root.Lstat(name); err == nil {
 			delete(texts, name)
@@ -110,30 +110,27 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 		}
 	}
 	for name, a := range public {
-		rules, err := out.public(name, a)
+		if !strings.EqualFold(a.Path, "/"+sitepath.RedirectsFile) {
+			if err := out.copy(a, name); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		text, err := os.ReadFile(a.File)
 		if err != nil {
 			return nil, err
 		}
+		kept, rules := keepRedirects(string(text))
 		left = append(left, rules...)
+		if err := out.write(name, strings.NewReader(kept), 0o644); err != nil {
+			return nil, err
+		}
 	}
 	return left, out.list(files)
 }
 
-// public writes a static file. Of _redirects it returns what is left out.
-func (o *output) public(name string, a sitefile.Asset) (left []string, err error) {
-	if !strings.EqualFold(a.Path, "/"+sitepath.RedirectsFile) {
-		return nil, o.copy(a, name)
-	}
-	text, err := os.ReadFile(a.File)
-	if err != nil {
-		return nil, err
-	}
-	kept, left := keepRedirects(string(text))
-	return left, o.write(name, strings.NewReader(kept), 0o644)
-}
-
-// keepRedirects takes out of the text of _redirects the rules that show another file under a path: Cloudflare would apply
-// them behind the members gate, which looks at the path that was asked for.
+// keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them
+// behind the members gate, which checks the requested path.
 func keepRedirects(text string) (kept string, left []string) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -143,15 +140,16 @@ func keepRedirects(text string) (kept string, left []string) {
 			out.WriteString(line)
 			continue
 		}
-		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), sitepath.RedirectsFile))
+		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along",
+			strings.TrimSpace(rule), sitepath.RedirectsFile))
 	}
 	return out.String(), left
 }
 
-// keptFiles are written once, for whoever takes the project over.
+// keptFiles are written once, and then belong to the user.
 var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
 
-// texts are the files of the project, by name, without the static files.
+// texts returns the files of the project, by name, without the static files.
 func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, from := range []struct{ folder, to string }{{"front", "src"}, {"project", ""}} {
@@ -183,26 +181,22 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 	if err != nil {
 		return nil, err
 	}
-	files["src/config.js"] = fmt.Appendf(nil, "// What the front door knows of the site, from %s.\nexport default %s;\n", manifest.FileName, front)
-	files[".dev.vars"] = devVars(m, o)
+	files["src/config.js"] = fmt.Appendf(nil,
+		"// What the front door knows of the site, from %s.\nexport default %s;\n", manifest.FileName, front)
+	vars := fmt.Appendf(nil, "# For wrangler dev alone: sign in as one of the people in src/config.js.\n"+
+		"PAGES_SIGN_IN=personas\nPAGES_SESSION_KEY=%s\n", o.SessionKey)
+	if len(m.Bindings.Secrets) > 0 {
+		vars = append(vars, "# The site's secrets; in production: wrangler secret put NAME\n"...)
+	}
+	for _, name := range m.Bindings.Secrets {
+		vars = append(vars, name+"=\n"...)
+	}
+	files[".dev.vars"] = vars
 	files[configFile], err = newConfig(b, m, o, before).text()
 	return files, err
 }
 
-// devVars has what wrangler dev needs and no deploy takes.
-func devVars(m *manifest.Manifest, o Options) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# For wrangler dev alone: sign in as one of the people in src/config.js.\nPAGES_SIGN_IN=personas\nPAGES_SESSION_KEY=%s\n", o.SessionKey)
-	if len(m.Bindings.Secrets) > 0 {
-		b.WriteString("# The site's secrets; in production: wrangler secret put NAME\n")
-	}
-	for _, name := range m.Bindings.Secrets {
-		b.WriteString(name + "=\n")
-	}
-	return []byte(b.String())
-}
-
-// front is what the Worker in front of the site's knows.
+// front is the configuration of the Worker in front of the site's.
 type front struct {
 	Worker      bool             `json:"worker"`
 	Routes      []manifest.Route `json:"routes"`
@@ -242,8 +236,8 @@ func frontConfig(b *bundler.Bundle, m *manifest.Manifest, o Options) front {
 
 var numbered = regexp.MustCompile(`^([0-9]+)_`)
 
-// migrationNames are the names under which wrangler applies migrations in their order: by the number that each begins
-// with. Where the names do not say that order, each is given a number.
+// migrationNames returns names by which wrangler applies the migrations in their order: by the number that each begins with.
+// Unless all names have ascending numbers, it numbers them all.
 func migrationNames(migrations []bundler.Migration) []string {
 	names := make([]string, len(migrations))
 	last, ordered := "", true

@@ -14,21 +14,18 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// This file writes the project's folder. Its owner may have added files beside those that pages wrote, so a list
-// says which those are: they alone are removed and replaced. The folder may have come with the site: no link in it leads
-// anywhere else.
-
 // listFile lists the files of the last output, a path a line.
 const listFile = ".pages-output"
 
-// output is the folder of a project.
+// output is the folder of a project. The user may have added files: only those on the list are removed and replaced. The folder
+// may have come with the site: links in it do not lead out.
 type output struct {
 	dir   string
 	root  *os.Root
 	files map[string]bool // of an earlier output
 }
 
-// openOutput opens a folder, which is made when it is missing.
+// openOutput opens a folder, and makes a missing one.
 func openOutput(dir string) (*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -51,9 +48,8 @@ func openOutput(dir string) (*output, error) {
 	return o, errors.Join(lines.Err())
 }
 
-func (o *output) close() error { return o.root.Close() }
-
-// claim makes the names ours. One that somebody else's file has is refused, before anything changes.
+// claim lists the names and removes the files of the earlier output. It fails for a name that a file of the user has, before
+// anything changes.
 func (o *output) claim(names []string) error {
 	for _, name := range names {
 		if info, err := o.root.Lstat(name); err == nil && (!o.files[name] || !info.Mode().IsRegular()) {
@@ -64,7 +60,7 @@ func (o *output) claim(names []string) error {
 	for _, name := range names {
 		both[name] = true
 	}
-	if err := o.list(slices.Sorted(maps.Keys(both))); err != nil { // a crash from here on leaves nothing that is not listed
+	if err := o.list(slices.Sorted(maps.Keys(both))); err != nil { // a crash from here on leaves only listed files
 		return err
 	}
 	for name := range o.files {
@@ -75,7 +71,7 @@ func (o *output) claim(names []string) error {
 	return nil
 }
 
-// remove removes a file, and the folders that it leaves empty.
+// remove removes a file, and the folders that are empty then.
 func (o *output) remove(name string) error {
 	info, err := o.root.Lstat(name)
 	switch {
@@ -87,7 +83,7 @@ func (o *output) remove(name string) error {
 	if err := o.root.Remove(name); err != nil {
 		return err
 	}
-	for at := path.Dir(name); at != "." && o.root.Remove(at) == nil; at = path.Dir(at) { //nolint:revive // until one holds something
+	for at := path.Dir(name); at != "." && o.root.Remove(at) == nil; at = path.Dir(at) { //nolint:revive // until one is not empty
 	}
 	return nil
 }
@@ -96,7 +92,7 @@ func (o *output) list(names []string) error {
 	return o.write(listFile, strings.NewReader(strings.Join(names, "\n")+"\n"), 0o644)
 }
 
-// write writes a file, in place of what has its name.
+// write writes or replaces a file.
 func (o *output) write(name string, content io.Reader, mode fs.FileMode) error {
 	if err := o.root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err

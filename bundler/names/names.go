@@ -1,15 +1,12 @@
-// Package names takes calls out of what esbuild prints that do nothing. esbuild
-// renames what collides, and with KeepNames gives every function its own name back,
-// by a call of a helper: also those that have it (github.com/evanw/esbuild/issues/2605).
-// The call costs as much as ten closures, and code that makes closures for each
-// request, as most does, pays it each time: of a request of Hono's a sixth. Without
-// KeepNames names are wrong. [WithoutCalls] puts spaces for a call where the language
-// gives the function the same name (ECMA-262, NamedEvaluation), so that the source
-// map stays as it is; code printed anew would need another one. Code that cannot be
-// read with certainty keeps its calls.
+// Package names removes redundant name helpers from esbuild output. esbuild renames functions that collide, and with KeepNames
+// restores every function's name by a call of a helper, even where it has the name already
+// (github.com/evanw/esbuild/issues/2605). The call costs as much as ten closures, and code that makes closures for each
+// request, as most does, pays it each time: a sixth of a request with Hono. Without KeepNames names are wrong. [WithoutCalls]
+// replaces a call by spaces where the language gives the function the same name (ECMA-262, NamedEvaluation), so that the source
+// map stays valid.
 //
-// In: what esbuild printed, not minified but for its syntax. Out: the same with
-// spaces, of the same length. Pure and safe for concurrent use.
+// In go files that esbuild printed, not minified but for the syntax; out come the same with spaces, of the same length. Code
+// that cannot be parsed with certainty keeps its calls. There are no errors. It is safe for concurrent use.
 package names
 
 import (
@@ -24,14 +21,13 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// helper matches how esbuild's helper begins when it is in the bundle under its own
-// name. All calls of that name are then esbuild's.
-var helper = regexp.MustCompile( //nolint:gochecknoglobals // a constant
+// helper matches the begin of esbuild's helper in the bundle under its own name. All calls of that name are then esbuild's.
+var helper = regexp.MustCompile(
 	`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
 )
 
-// within is how far from the beginning the helper is looked for.
-const within = 4 << 10
+// helperWithin is the length of the code that is searched for the helper.
+const helperWithin = 4 << 10
 
 // token is a token that is neither space nor comment.
 type token struct {
@@ -39,7 +35,7 @@ type token struct {
 	start, end int
 }
 
-// bracket is one that is open.
+// bracket is an open bracket.
 type bracket struct {
 	kind      js.TokenType
 	condition bool  // the parenthesis of an if, for, while or with
@@ -48,32 +44,32 @@ type bracket struct {
 
 // call is a call of the helper.
 type call struct {
-	start     int // of it all, with the annotation before it
-	inside    int // where its arguments begin
+	start     int // of the whole call, with the annotation before it
+	inside    int // start of its arguments
 	statement bool
-	target    string // what the language names the function after, as it is printed
+	target    string // the printed name that the language gives the function
 }
 
-// namer goes through the tokens of a bundle that is not minified.
+// namer reads the tokens of a bundle that is not minified.
 type namer struct {
 	code    []byte
 	lexer   *js.Lexer
-	at      int      // where the next token begins
+	at      int      // start of the next token
 	last    [4]token // the newest first
 	newLine bool     // since the newest
-	pure    int      // where the annotation before the next token begins, -1 without
+	pure    int      // start of the annotation before the next token, -1 without
 	open    []bracket
-	closed  bracket // the newest that is closed
+	closed  bracket // the newest closed one
 	ended   *call   // a statement, if a semicolon follows
 	blanks  [][2]int
 }
 
 var errUnsure = errors.New("the code cannot be read with certainty")
 
-// WithoutCalls returns code without the calls of esbuild's helper that change
-// nothing. Code that it cannot read with certainty stays as it is.
+// WithoutCalls returns code without the calls of esbuild's helper that change nothing. Code that it cannot parse with certainty
+// stays.
 func WithoutCalls(code []byte) []byte {
-	if !helper.Match(code[:min(len(code), within)]) {
+	if !helper.Match(code[:min(len(code), helperWithin)]) {
 		return code
 	}
 	in := parse.NewInputBytes(bytes.Clone(code))
@@ -116,7 +112,7 @@ func (n *namer) run() error {
 	}
 }
 
-// token takes the next token and returns its whole text.
+// token handles the next token and returns its whole text.
 func (n *namer) token(kind js.TokenType, text []byte) ([]byte, error) {
 	if kind == js.DivToken || kind == js.DivEqToken {
 		begins, err := n.expressionBegins()
@@ -151,14 +147,12 @@ func (n *namer) token(kind js.TokenType, text []byte) ([]byte, error) {
 
 func (n *namer) text(t token) string { return string(n.code[t.start:t.end]) }
 
-// isProperty reports whether the token before t, which is n.last[i], makes a name a
-// property's.
+// isProperty reports whether n.last[i] makes the name behind it a property's.
 func (n *namer) isProperty(i int) bool {
 	return n.last[i].kind == js.DotToken || n.last[i].kind == js.OptChainToken
 }
 
-// expressionBegins reports whether an expression begins after the newest token, so
-// that a slash begins a regular expression.
+// expressionBegins reports whether an expression begins after the newest token, so that a slash begins a regular expression.
 func (n *namer) expressionBegins() (bool, error) {
 	switch kind := n.last[0].kind; {
 	case js.IsIdentifierName(kind) && n.isProperty(1):
@@ -174,7 +168,7 @@ func (n *namer) expressionBegins() (bool, error) {
 	case js.IsIdentifier(kind), js.IsNumeric(kind):
 		return false, nil
 	case kind == js.CloseBraceToken:
-		return n.newLine, nil // esbuild ends a statement's line, and never an expression's
+		return n.newLine, nil // esbuild ends a statement's line, but never an expression's
 	case kind == js.CloseParenToken:
 		return n.closed.condition, nil
 	case kind == js.StringToken, kind == js.TemplateToken, kind == js.TemplateEndToken, kind == js.RegExpToken,
@@ -184,7 +178,7 @@ func (n *namer) expressionBegins() (bool, error) {
 	return true, nil
 }
 
-// opens is what a bracket begins.
+// opens returns the bracket of an opening token.
 func (n *namer) opens(t token) bracket {
 	b := bracket{kind: t.kind}
 	if t.kind != js.OpenParenToken {
@@ -201,7 +195,7 @@ func (n *namer) opens(t token) bracket {
 	return b
 }
 
-// calls is the call of the helper that begins with a parenthesis.
+// calls returns the call of the helper that begins with a parenthesis.
 func (n *namer) calls(t token) *call {
 	c := &call{start: n.last[0].start, inside: t.end}
 	if n.pure >= 0 {
@@ -222,13 +216,13 @@ func (n *namer) calls(t token) *call {
 	return c
 }
 
-// ownName matches the beginning of a function that brings its name along.
-var ownName = regexp.MustCompile(`^(?:(?:async )?function\*? ?|class )([^\s({]+)`) //nolint:gochecknoglobals // a constant
+// ownName matches the beginning of a function with a name of its own.
+var ownName = regexp.MustCompile(`^(?:(?:async )?function\*? ?|class )([^\s({]+)`)
 
-// maxOwn is how much of a function is looked at for its own name. A longer one is not found.
+// maxOwn is the length of a function's beginning that is searched for its own name.
 const maxOwn = 256
 
-// closes ends a bracket.
+// closes handles a closing bracket.
 func (n *namer) closes(t token) error {
 	if len(n.open) == 0 {
 		return errUnsure
@@ -244,7 +238,7 @@ func (n *namer) closes(t token) error {
 	}
 	name := strings.Trim(n.text(n.last[0]), `"'`)
 	if strings.ContainsFunc(name, func(r rune) bool { return r == '\\' || r > unicode.MaxASCII }) {
-		return nil // the text is not the name, or not as long in the columns of the source map
+		return nil // the text is not the name, or has another length in the source map
 	}
 	switch {
 	case c.statement && n.last[2].start == c.inside && n.text(n.last[2]) == name:
@@ -256,7 +250,7 @@ func (n *namer) closes(t token) error {
 	return nil
 }
 
-var pairs = map[js.TokenType]js.TokenType{ //nolint:gochecknoglobals // a constant
+var pairs = map[js.TokenType]js.TokenType{
 	js.OpenParenToken: js.CloseParenToken, js.OpenBraceToken: js.CloseBraceToken,
 	js.OpenBracketToken: js.CloseBracketToken, js.TemplateStartToken: js.TemplateEndToken,
 }

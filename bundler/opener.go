@@ -13,22 +13,21 @@ import (
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 )
 
-// This file opens files of the assets folder some time after the walk judged them.
-// Whatever took their place meanwhile, such as a link to the site's secrets, is judged
-// anew: what is read is the very file that was judged.
+// This file opens files of the assets folder after the walk judged them. A replacement, such as a link to the site's secrets,
+// is judged anew: only the very file that was judged is read.
 
-// reading is where the public files are read.
+// reading is the folder of the public files.
 type reading struct {
 	root   *os.Root
 	folder publicfiles.Folder
 }
 
-// refusedError is a file that may not be served any more.
+// refusedError means that a file may not be served any more.
 type refusedError struct{ fault diagnostic.Diagnostic }
 
 func (e *refusedError) Error() string { return e.fault.Message }
 
-// again finds the file that an asset's bytes are in now.
+// again judges a file anew, and returns the info of the file with its bytes.
 func (r reading) again(file string) (os.FileInfo, error) {
 	e, err := r.folder.Again(r.root.FS(), file)
 	switch {
@@ -40,35 +39,30 @@ func (r reading) again(file string) (os.FileInfo, error) {
 	return e.Entry.Info()
 }
 
-// openAtOnce opens a file without waiting, as the opening of a pipe would.
-func openAtOnce(root *os.Root, name string) (*os.File, error) {
+// openNonBlocking opens a file without waiting, as opening a pipe would.
+func openNonBlocking(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// errMoved is that a file changes places while it is opened.
-var errMoved = errors.New("another file takes its place while it is opened")
+var errReplaced = errors.New("another file takes its place while it is opened")
 
-// Opener opens the assets of a Bundle for reading, as often as they are wanted. It may
-// be used by several goroutines. Close it.
+// Opener opens the assets of a Bundle for reading. It is safe for concurrent use. Close it.
 type Opener struct {
 	reading
 
-	read map[string]os.FileInfo // as the Build read them, by their names
+	read map[string]os.FileInfo // at the time of the Build, by name
 
 	mu      sync.Mutex
-	folders map[string]*os.Root // those that were opened last
+	folders map[string]*os.Root // recently opened
 }
 
-// Opener returns one for the assets below the site's folder root, of which folder is the
-// manifest's assets folder.
+// Opener returns one for the assets below the site's folder root; folder is the manifest's assets folder.
 func (b *Bundle) Opener(root *os.Root, folder publicfiles.Folder) *Opener {
 	return &Opener{reading: reading{root, folder}, read: b.read, folders: map[string]*os.Root{}}
 }
 
-// Open opens an asset. file is its name relative to the site's folder, with forward
-// slashes. Whatever has become of the file since it was built, no bytes are read that
-// are not public by the rules of a [Builder.Build]: it is the very file that was built,
-// or it is judged anew.
+// Open opens an asset. file is its name relative to the site's folder, with forward slashes. It opens only files that are
+// public by the rules of a [Builder.Build]: the very file of the build, or one that is judged anew.
 func (o *Opener) Open(file string) (*os.File, error) {
 	opened, err := o.open(file)
 	if err != nil {
@@ -82,7 +76,7 @@ func (o *Opener) Open(file string) (*os.File, error) {
 		var judged os.FileInfo
 		judged, err = o.again(file)
 		if err == nil && !os.SameFile(is, judged) {
-			err = fmt.Errorf("%s: %w", file, errMoved)
+			err = fmt.Errorf("%s: %w", file, errReplaced)
 		}
 	}
 	if err != nil {
@@ -91,18 +85,17 @@ func (o *Opener) Open(file string) (*os.File, error) {
 	return opened, nil
 }
 
-// open opens a file from its folder: a root goes through every folder of a path anew.
+// open opens a file from its folder: a root resolves every folder of a path anew.
 func (o *Opener) open(file string) (*os.File, error) {
 	if at := o.at(path.Dir(file)); at != nil {
-		if f, err := openAtOnce(at, path.Base(file)); err == nil {
+		if f, err := openNonBlocking(at, path.Base(file)); err == nil {
 			return f, nil
 		}
 	}
-	return openAtOnce(o.root, filepath.FromSlash(file)) // a link may lead out of the folder, and not of the site
+	return openNonBlocking(o.root, filepath.FromSlash(file)) // a link may lead out of the folder, but not of the site
 }
 
-// at is a folder, nil when it cannot be opened. Another goroutine may close it: then the
-// root itself is asked.
+// at returns a folder, nil when it cannot be opened. Another goroutine may close it: then open uses the root itself.
 func (o *Opener) at(dir string) *os.Root {
 	const most = 64
 	o.mu.Lock()
@@ -128,7 +121,7 @@ func (o *Opener) forget() {
 	clear(o.folders)
 }
 
-// Close closes what is open, and not the root.
+// Close closes the open folders, but not the root.
 func (o *Opener) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
