@@ -8,26 +8,23 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file keeps arrays fast whose elements are moved within them, as splice and
-// unshift do. QuickJS holds the elements of an array in one row as long as none is
-// missing, and in a table of properties from then on, for good; and it moves the
-// elements of a row one at a time. Three new functions come in between:
+// This file makes moves within arrays fast, as of splice and unshift. QuickJS holds the elements of an array in one row as
+// long as none is missing, and in a table of properties from then on, for good; and it moves the elements of a row one at a
+// time. There are three new functions:
 //
-//   - JS_CopySubArrays (context, array, to, from, length, direction) -> int first
-//     lengthens a row that it is to move beyond its end (lengthenBody): it would begin
-//     with the last element, and leave a gap.
+//   - JS_CopySubArrays (context, array, to, from, length, direction) -> int first lengthens a row that it is to move beyond
+//     its end (lengthenBody): it would begin with the last element, and leave a gap.
 //   - It moves as many elements as it can in one instruction (moveBody).
-//   - JS_DeletePropertyInt64 (context, object, index) -> int takes the last element
-//     off a row (takeLastBody), which made a table of it.
+//   - JS_DeletePropertyInt64 (context, object, index) -> int takes the last element off a row (takeLastBody), instead of
+//     making a table of it.
 //
-// And a call takes as many arguments as V8's stack has room for, give or take: QuickJS
-// refuses the array of 65,536 bytes that String.fromCharCode.apply is often given. Its
-// js_build_arg_list (context, address of the length, array) -> array holds the limit.
+// And a call takes about as many arguments as V8's stack allows: QuickJS refuses the array of 65,536 bytes that programs
+// often pass to String.fromCharCode.apply. Its js_build_arg_list (context, address of the length, array) -> array has the
+// limit.
 //
-// None of these is exported: each is the one function of its type with the
-// instructions below.
+// None of these is exported: each is the one function of its type with the instructions below.
 
-// Where things lie in a JSObject that is an array, in bytes.
+// Offsets in a JSObject that is an array, in bytes.
 const (
 	ObjectFlags = 8
 	FastArray   = 16 // of the flags: its elements are a row
@@ -48,17 +45,16 @@ const (
 )
 
 var (
-	// copyLoop is where JS_CopySubArrays begins to move a row: local 14 = the offset of
-	// the target, loop. Local 15 is the array, 5 the offset of the source and 6 how many.
+	// copyLoop is the begin of a move in JS_CopySubArrays: local 14 = the offset of the target, loop. Local 15 is the array, 5
+	// the offset of the source and 6 the number of elements.
 	copyLoop = []byte{op.LocalGet, 8, op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.LocalSet, 14, op.Loop, op.BlockEmpty}
-	// deleteHead is how JS_DeletePropertyInt64 begins: if index <= 1<<31-1.
+	// deleteHead is the begin of JS_DeletePropertyInt64: if index <= 1<<31-1.
 	deleteHead = []byte{op.LocalGet, 2, op.I64Const, 0xff, 0xff, 0xff, 0xff, 0x07, op.I64LeU, op.If, op.BlockEmpty}
-	// undefined as QuickJS has it.
+	// undefined is QuickJS's value.
 	undefined = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0x30}
 )
 
-// arrayMover is where the calls of this file go. copying, deleting and arguing are of the
-// module's own functions.
+// arrayMover is the functions of this file. copying, deleting and arguing are of the module's own.
 type arrayMover struct {
 	copying, deleting, arguing       int
 	copyType, deleteType, valuesType uint32
@@ -85,7 +81,7 @@ func (l layout) arrayMover() (m arrayMover, err error) {
 	return m, err
 }
 
-// argumentLimit is how js_build_arg_list compares with its limit.
+// argumentLimit is the check of js_build_arg_list.
 func argumentLimit(n int32) []byte { return append(op.AppendS32([]byte{op.I32Const}, n), op.I32GeU) }
 
 // raiseArgumentLimit returns the code of js_build_arg_list with the greater limit.
@@ -93,11 +89,6 @@ func raiseArgumentLimit(code []byte) []byte {
 	code = bytes.Replace(code, argumentLimit(1<<16), argumentLimit(maxArguments), 1)
 	return bytes.ReplaceAll(code, op.AppendS32([]byte{op.I32Const}, 1<<16-1), op.AppendS32([]byte{op.I32Const}, maxArguments-1))
 }
-
-// The functions of this file come after those of regexpsearch.go.
-func (f *patcher) lengthenFunction() uint32 { return f.first + 8 }
-func (f *patcher) valuesFunction() uint32   { return f.first + 9 }
-func (f *patcher) takeLastFunction() uint32 { return f.first + 10 }
 
 // insertMove returns the code of JS_CopySubArrays with the calls in it:
 //
@@ -109,11 +100,11 @@ func (f *patcher) insertMove(code []byte) []byte {
 	r := &wasmbinary.Reader{Bytes: code}
 	skipLocals(r)
 	out := appendGets(bytes.Clone(code[:r.At]), 0, 1, 2, 3, 4, 5)
-	out = append(op.AppendU32(append(out, op.Call), f.lengthenFunction()), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(appendCall(out, f.function(arrayLengthen)), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
 	out = append(out, op.I32Const, 0x7f, op.Return, op.End)
 	head := len(copyLoop) - 2
 	call := append(appendGets(bytes.Clone(copyLoop[:head]), 0, 15, 14, 5, 6), op.I32WrapI64)
-	call = append(op.AppendU32(append(call, op.Call), f.valuesFunction()), op.LocalSet, 6)
+	call = append(appendCall(call, f.function(arrayMove)), op.LocalSet, 6)
 	return append(out, bytes.ReplaceAll(code[r.At:], copyLoop, append(call, copyLoop[head:]...))...)
 }
 
@@ -124,7 +115,7 @@ func (f *patcher) insertTakeLast(code []byte) []byte {
 	r := &wasmbinary.Reader{Bytes: code}
 	skipLocals(r)
 	out := appendGets(bytes.Clone(code[:r.At]), 0, 1, 2)
-	out = append(op.AppendU32(append(out, op.Call), f.takeLastFunction()), op.If, op.BlockEmpty, op.I32Const, 1, op.Return, op.End)
+	out = append(appendCall(out, f.function(arrayTakeLast)), op.If, op.BlockEmpty, op.I32Const, 1, op.Return, op.End)
 	return append(out, code[r.At:]...)
 }
 
@@ -166,9 +157,9 @@ func (m arrayMover) lengthenBody(p probe) []byte {
 	out = append(appendGet(out, 0), op.LocalGet, array, op.I32Load, 2, ArrayValues)
 	out = append(appendGets(out, at, to), op.I64Sub)
 	out = append(appendGet(out, from), op.I64Add, op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.I32Add, op.I64Load, 3, 0)
-	out = append(op.AppendU32(append(out, op.Call), m.dup), op.End)
+	out = append(appendCall(out, m.dup), op.End)
 	out = append(
-		op.AppendU32(append(out, op.Call), m.set), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty, op.I32Const, 0x7f,
+		appendCall(out, m.set), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty, op.I32Const, 0x7f,
 		op.Return, op.End,
 	)
 	out = append(appendGet(out, at), op.I64Const, 1, op.I64Add, op.LocalSet, at)
@@ -224,7 +215,7 @@ func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	})
 	out = append(address(chosen(out, get(low), above(gap))), op.I32Add)
 	out = append(address(chosen(out, above(gap), get(low))), op.I32Add)
-	out = op.AppendU32(append(appendGet(out, size), op.Call), f.copyFunction())
+	out = op.AppendU32(append(appendGet(out, size), op.Call), f.function(copyMemory))
 	out = chosen(out, above(size), get(low))
 	out = each(out, func(out []byte) []byte {
 		out = append(load(appendGet(out, context)), op.Call)

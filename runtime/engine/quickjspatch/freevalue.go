@@ -8,31 +8,29 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file shortens how QuickJS lets go of a value. Each instruction that overwrites one
-// calls JS_FreeValue, which calls JS_FreeValueRT, which makes room on its stack before it
-// looks: most values are numbers and such, of which nothing is counted, or have other
-// references. Here both look first, and set_value looks before it calls them.
+// This file makes the release of values faster. Each instruction that overwrites a value calls JS_FreeValue, which calls
+// JS_FreeValueRT, which makes a stack frame before it checks the value: most are numbers and the like, without a reference
+// count, or have other references. Here both check first, and set_value checks before it calls them.
 
-// isUncounted is whether nothing is counted of the value on the stack: what is has a tag of at
-// least -9 in its upper half, and its references lie before it.
+// isUncounted checks whether the value on the stack has no reference count: a counted one has a tag of at least -9 in its
+// upper half, and its count lies before it.
 //
 //	i64.const -9<<32, i64.lt_u
 var isUncounted = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, op.I64LtU}
 
-// freeValueRTCheck is how JS_FreeValueRT (runtime i32, value i64) does, after it made room:
+// freeValueRTCheck is the check of JS_FreeValueRT (runtime i32, value i64), after it made its frame:
 //
 //	local.get value, uncounted, br_if 0, local.get value, i32.wrap_i64
 var freeValueRTCheck = slices.Concat([]byte{op.LocalGet, 1}, isUncounted, []byte{op.BrIf, 0, op.LocalGet, 1, op.I32WrapI64})
 
-// freeValueCall is JS_FreeValue (context i32, value i64) before its number of JS_FreeValueRT:
+// freeValueCall is JS_FreeValue (context i32, value i64) before its index of JS_FreeValueRT:
 //
 //	local.get context, i32.load runtime, local.get value, call
 var freeValueCall = []byte{0, op.LocalGet, 0, op.I32Load, 2, 8, op.LocalGet, 1, op.Call}
 
-// setValueStore and lettingGo are set_value (context i32, place i32, value i64) before its number
-// of JS_FreeValue:
+// setValueStore and setValueFree are set_value (context i32, address i32, value i64) before its index of JS_FreeValue:
 //
-//	before = i64.load place, i64.store place value
+//	before = i64.load address, i64.store address value
 //	local.get context, local.get before, call
 var (
 	setValueStore = []byte{
@@ -41,11 +39,11 @@ var (
 	setValueFree = []byte{op.LocalGet, 0, op.LocalGet, 3, op.Call}
 )
 
-// inlineFree is the three with a look before what they do:
+// inlineFree returns the three functions with a check before their code:
 //
 //	if value < -9<<32 { return }
 //
-// and the two that let go of it also with
+// and the two that free the value also with
 //
 //	if references = load(value-4); references > 1 { store(value-4, references-1); return }
 func (l layout) inlineFree(i int, code []byte) []byte {
@@ -69,7 +67,7 @@ func (l layout) inlineFree(i int, code []byte) []byte {
 	return append(out, code[r.At:]...)
 }
 
-// appendReturnUnlessCounted appends the return for a value, in a local, of which nothing is counted.
+// appendReturnUnlessCounted appends the return for a value, in a local, without a reference count.
 func appendReturnUnlessCounted(out []byte, value byte) []byte {
 	out = append(append(out, op.LocalGet, value), isUncounted...)
 	return append(out, op.If, op.BlockEmpty, op.Return, op.End)

@@ -7,24 +7,22 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// moveShift makes loop iterations of bytes: 64 are moved in about the time of one.
+// moveShift converts bytes to loop iterations: 64 bytes are moved in about the time of one.
 const moveShift = 6
 
-// probe is the code put at the head of each loop:
+// probe is the code at the head of each loop:
 //
 //	counter--; if counter <= 0 { host_interrupt(); counter = Period }
 //
-// The loop that runs bytecode has its two halves in different places (interpreter.go).
-//
-// length is a global for the length of what an instruction moves.
+// In the loop that runs bytecode its two halves are in different places (interpreter.go). length is a global for the number
+// of bytes that an instruction moves.
 type probe struct{ counter, length, interrupt uint32 }
 
-// appendMove appends what goes before an instruction that moves as many bytes as
-// the top of the stack says:
+// appendMove appends the code before an instruction that moves the number of bytes on the top of the stack:
 //
 //	counter = max(counter - length>>moveShift, 1)
 //
-// The next head of a loop finds the counter used up.
+// The next head of a loop interrupts.
 func (p probe) appendMove(out []byte) []byte {
 	cost := op.AppendU32([]byte{op.GlobalGet}, p.counter)
 	cost = op.AppendU32(append(cost, op.GlobalGet), p.length)
@@ -56,19 +54,19 @@ func (p probe) appendAsk(out []byte) []byte {
 	return append(out, op.End)
 }
 
-// instrumentCode puts the probe into every function and appends those of f.
+// instrumentCode puts the probe into every function and appends the new ones.
 func instrumentCode(body []byte, l layout, p probe, f *patcher) ([]byte, error) {
 	r := &wasmbinary.Reader{Bytes: body}
 	n := r.U32()
-	var added [][]byte
+	var added []newFunction
 	if f != nil {
-		added = f.functions(p)
+		added = f.newFunctions(p)
 	}
 	out := op.AppendU32(nil, n+uint32(len(added)))
 	reserved := reservedAddresses(l.data)
 	for i := range n {
 		code := r.Vector()
-		if len(reserved) > 0 && l.isClassAtom(int(i)) {
+		if len(reserved) > 0 && l.hasType(int(i), classAtomType) {
 			code = requireClass(code, reserved)
 		}
 		if f != nil {
@@ -84,61 +82,18 @@ func instrumentCode(body []byte, l layout, p probe, f *patcher) ([]byte, error) 
 		out = op.AppendU32(out, uint32(len(code)))
 		out = append(out, code...)
 	}
-	for _, code := range added {
-		out = op.AppendU32(out, uint32(len(code)))
-		out = append(out, code...)
+	for _, a := range added {
+		out = op.AppendU32(out, uint32(len(a.body)))
+		out = append(out, a.body...)
 	}
 	return out, r.Err
-}
-
-// patchFunction returns the code of function i of the module's own with what the other
-// files of this package change in it.
-func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
-	code = l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code)))
-	if l.isBigIntCompare(i) {
-		code = compareWithSign(code)
-	}
-	if l.isProxyDefine(i) {
-		code = refuseUnwritableOnly(code)
-	}
-	if l.isCopyDataProperties(i) {
-		code = askForEach(code)
-	}
-	if l.isPattern(i) {
-		code = l.markPatternPositions(code)
-	}
-	if l.isPostfixParser(i) {
-		code = bindNewArguments(code)
-	}
-	if l.isParenthesesSkipper(i) {
-		code = divideAfterTemplates(code)
-	}
-	switch {
-	case l.imports.funcs+uint32(i) == f.then:
-		return f.allocateOwner(code)
-	case i == f.date:
-		return f.dateBody()
-	case i == f.trampoline.function:
-		return f.callBody()
-	case i == f.searcher.exec:
-		return f.insertSearch(code)
-	case i == f.mover.copying:
-		return f.insertMove(code)
-	case i == f.mover.deleting:
-		return f.insertTakeLast(code)
-	case i == f.mover.arguing:
-		return raiseArgumentLimit(code)
-	case i == f.texter.indexOf || i == f.texter.includes:
-		return f.insertSkip(code, i == f.texter.includes)
-	}
-	return code
 }
 
 func instrumentFunc(code []byte, p probe, f *patcher) ([]byte, error) {
 	r := &wasmbinary.Reader{Bytes: code}
 	skipLocals(r)
 	out := make([]byte, 0, len(code)+len(code)/8)
-	kept := 0
+	copied := 0
 	bytecode := readInterpreter(code)
 	for r.More() {
 		opcode := r.Byte()
@@ -146,34 +101,48 @@ func instrumentFunc(code []byte, p probe, f *patcher) ([]byte, error) {
 		skipImmediates(r, opcode)
 		switch opcode {
 		case op.Loop:
-			out = bytecode.appendHead(append(out, code[kept:r.At]...), p, start-1)
-			kept = r.At
+			out = append(out, code[copied:r.At]...)
+			if start-1 == bytecode.loop {
+				out = p.appendCount(out)
+			} else {
+				out = p.appendProbe(out)
+			}
+			copied = r.At
 		case op.Br:
 			if bytecode.turns[start-1] {
-				out = p.appendAsk(append(out, code[kept:start-1]...))
-				kept = start - 1
+				out = p.appendAsk(append(out, code[copied:start-1]...))
+				copied = start - 1
 			}
 		case op.Call:
 			callee := (&wasmbinary.Reader{Bytes: code, At: start}).U32()
 			if to := f.redirect(callee); to != callee {
-				out = op.AppendU32(append(out, code[kept:start]...), to)
-				kept = r.At
+				out = op.AppendU32(append(out, code[copied:start]...), to)
+				copied = r.At
 			}
 		case op.Misc:
-			if sub := (&wasmbinary.Reader{Bytes: code, At: start}).U32(); sub == op.MiscMemoryCopy || sub == op.MiscMemoryFill {
-				out = f.appendMover(append(out, code[kept:start-1]...), p, code[start-1:r.At])
-				kept = r.At
+			sub := (&wasmbinary.Reader{Bytes: code, At: start}).U32()
+			if sub != op.MiscMemoryCopy && sub != op.MiscMemoryFill {
+				continue
 			}
+			out = append(out, code[copied:start-1]...)
+			switch {
+			case f == nil:
+				out = append(p.appendMove(out), code[start-1:r.At]...)
+			case sub == op.MiscMemoryFill:
+				out = appendCall(out, f.function(fillMemory))
+			default:
+				out = appendCall(out, f.function(copyMemory))
+			}
+			copied = r.At
 		}
 	}
-	return append(out, code[kept:]...), r.Err
+	return append(out, code[copied:]...), r.Err
 }
 
-// span is where an instruction lies in a body.
+// span is the place of an instruction in a body.
 type span struct{ start, end int }
 
-// instructions are those of a body; nil when one is unknown, of which the pass over all
-// code tells.
+// instructions returns those of a body; nil when one is unknown, which is an error of instrumentFunc.
 func instructions(code []byte) (all []span) {
 	r := &wasmbinary.Reader{Bytes: code}
 	skipLocals(r)
@@ -211,8 +180,17 @@ func skipImmediates(r *wasmbinary.Reader, opcode byte) {
 	case opcode == op.CallIndirect:
 		r.U32()
 		r.U32()
-	case opcode == op.Misc:
-		skipMisc(r)
+	case opcode == op.Misc: // saturating truncations, bulk memory and tables
+		switch sub := r.U32(); {
+		case sub <= 7:
+		case sub == op.MiscDataDrop, sub == op.MiscMemoryFill, sub == op.MiscElemDrop, sub >= op.MiscTableGrow && sub <= op.MiscTableFill:
+			r.U32()
+		case sub == op.MiscMemoryInit, sub == op.MiscMemoryCopy, sub == op.MiscTableInit, sub == op.MiscTableCopy:
+			r.U32()
+			r.U32()
+		default:
+			r.Fail("unknown instruction 0xfc %#x", sub)
+		}
 	case opcode == op.SIMD, opcode == op.Atomic: // QuickJS has none
 		r.Fail("unknown instruction %#x", opcode)
 	default:
@@ -220,17 +198,70 @@ func skipImmediates(r *wasmbinary.Reader, opcode byte) {
 	}
 }
 
-// skipMisc steps over an instruction of the 0xfc family: saturating
-// truncations, bulk memory and tables.
-func skipMisc(r *wasmbinary.Reader) {
-	switch sub := r.U32(); {
-	case sub <= 7:
-	case sub == op.MiscDataDrop, sub == op.MiscMemoryFill, sub == op.MiscElemDrop, sub >= op.MiscTableGrow && sub <= op.MiscTableFill:
-		r.U32()
-	case sub == op.MiscMemoryInit, sub == op.MiscMemoryCopy, sub == op.MiscTableInit, sub == op.MiscTableCopy:
-		r.U32()
-		r.U32()
-	default:
-		r.Fail("unknown instruction 0xfc %#x", sub)
-	}
+// Instructions that fill or copy memory are split: a hundred megabytes in one instruction are tens of milliseconds without an
+// interrupt. In QuickJS each becomes a call of fillBody or copyBody, of the type (i32 to, i32 value or from, i32 length).
+// They move up to moveStep bytes at once, and more in steps, each of which takes from the counter.
+const (
+	// moveStep is the bytes moved at once. New memory comes at about a gigabyte a second.
+	moveStep = 1 << 18
+	moveType = "\x60\x03\x7f\x7f\x7f\x00"
+)
+
+var (
+	fillInstruction = []byte{op.Misc, op.MiscMemoryFill, 0}
+	copyInstruction = []byte{op.Misc, op.MiscMemoryCopy, 0, 0}
+)
+
+// fillBody is
+//
+//	if length > moveStep { loop { fill(to, value, moveStep); to += moveStep; length -= moveStep; if length > moveStep again } }
+//	fill(to, value, length)
+func (p probe) fillBody() []byte {
+	out := p.inSteps([]byte{0}, func(out []byte) []byte {
+		out = op.AppendS32(append(appendGets(out, 0, 1), op.I32Const), moveStep)
+		out = append(p.appendMove(out), fillInstruction...)
+		return appendStep(appendStep(out, 0, op.I32Add), 2, op.I32Sub)
+	})
+	out = append(p.appendMove(appendGets(out, 0, 1, 2)), fillInstruction...)
+	return append(out, op.End)
+}
+
+// copyBody moves the steps from the first to the last, or the other way when the target lies behind the source: they may
+// overlap.
+func (p probe) copyBody() []byte {
+	out := append(appendGets([]byte{0}, 0, 1), op.I32LeU, op.If, op.BlockEmpty)
+	out = p.inSteps(out, func(out []byte) []byte {
+		out = op.AppendS32(append(appendGets(out, 0, 1), op.I32Const), moveStep)
+		out = append(p.appendMove(out), copyInstruction...)
+		return appendStep(appendStep(appendStep(out, 0, op.I32Add), 1, op.I32Add), 2, op.I32Sub)
+	})
+	out = append(out, op.Else)
+	out = p.inSteps(out, func(out []byte) []byte {
+		out = appendStep(out, 2, op.I32Sub)
+		out = append(appendGets(out, 0, 2), op.I32Add)
+		out = append(appendGets(out, 1, 2), op.I32Add)
+		return append(p.appendMove(op.AppendS32(append(out, op.I32Const), moveStep)), copyInstruction...)
+	})
+	out = append(out, op.End)
+	out = append(p.appendMove(appendGets(out, 0, 1, 2)), copyInstruction...)
+	return append(out, op.End)
+}
+
+// inSteps appends a loop that takes steps while the length is above one.
+func (p probe) inSteps(out []byte, step func([]byte) []byte) []byte {
+	out = appendLong(out)
+	out = p.appendProbe(append(out, op.If, op.BlockEmpty, op.Loop, op.BlockEmpty))
+	out = appendLong(step(out))
+	return append(out, op.BrIf, 0, op.End, op.End)
+}
+
+// appendLong appends length > moveStep.
+func appendLong(out []byte) []byte {
+	return append(appendGet(op.AppendS32(append(out, op.I32Const), moveStep), 2), op.I32LtU)
+}
+
+// appendStep appends local = local op moveStep.
+func appendStep(out []byte, local, opcode byte) []byte {
+	out = op.AppendS32(append(appendGet(out, local), op.I32Const), moveStep)
+	return append(out, opcode, op.LocalSet, local)
 }

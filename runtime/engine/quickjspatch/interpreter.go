@@ -2,33 +2,40 @@ package quickjspatch
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file makes the function that runs bytecode light for wazero, which gives registers
-// to what lives at the head of a loop as the first way into it left them, and puts them
-// back on each way to it. In this loop, that is on each way from one instruction of bytecode
-// to the next.
+// This file makes QuickJS's interpreter of bytecode faster, in wazero's machine code.
 //
-// What was computed before the loop because it never changes, such as the address of the
-// first variable, lives in all of the loop, and is used in one or two of its places: there
-// it is computed anew.
+// The way from one instruction of bytecode to the next is shorter (shortenDispatch). QuickJS keeps the address of a label for
+// each instruction (dispatch_table of JS_CallInternal). In WebAssembly such an address is a number in memory and a br_table
+// that takes it: two tables for each instruction, one behind a check of its bounds. They become one. The module was also
+// compiled to print each instruction before it runs (JS_DUMP_BYTECODE_STEP), and checks whether it is to do so each time: two
+// loads, each with a check of its bounds, in over two hundred places. The checks go.
 //
-// The head of the loop counts, and calls nobody, since a call leaves no register as it was.
-// Whether the counter has run out is asked on the ways to it that may lead back in the
-// bytecode, and not on those to the next instruction: a run of such ends with the function.
+// The loop has fewer live values (rematerialize). wazero assigns registers to the values that live at the head of a loop by
+// the first way into it, and restores them on each way to it: here, from each instruction of bytecode to the next. Values that
+// were computed before the loop because they never change, such as the address of the first variable, live in all of the
+// loop and are used in one or two places: there they are computed again.
+//
+// The probe is split (readInterpreter). The head of the loop counts without a call, since a call changes all registers. The
+// ways to it that may lead back in the bytecode check the counter; those to the next instruction do not, since a run of
+// them ends with the function.
 
-// interpreter is where the loop that runs bytecode is in a body.
+// bytecodes is the number of instructions that a byte can name.
+const bytecodes = 256
+
+// interpreter is the loop in a body that runs bytecode.
 type interpreter struct {
-	loop  int          // where its head is; -1 where there is none
-	turns map[int]bool // where the branches to it are that do not lead to the next instruction
+	loop  int          // the place of its head; -1 for none
+	turns map[int]bool // the places of the branches to it that do not lead to the next instruction
 }
 
-// readInterpreter finds the loop in the function that [layout.interpreting] changed; there is
-// none in any other.
+// readInterpreter finds the loop in the function that shortenDispatch changed; other functions have none.
 func readInterpreter(code []byte) interpreter {
 	none := interpreter{loop: -1}
 	all := instructions(code)
@@ -54,15 +61,7 @@ func readInterpreter(code []byte) interpreter {
 	return found
 }
 
-// appendHead appends what the head of a loop does, which is at a place of the body.
-func (b interpreter) appendHead(out []byte, p probe, at int) []byte {
-	if at == b.loop {
-		return p.appendCount(out)
-	}
-	return p.appendProbe(out)
-}
-
-// loopsAround are the outermost and the innermost loop that an instruction is in; -1 for none.
+// loopsAround returns the outermost and the innermost loop around an instruction; -1 for none.
 func loopsAround(code []byte, all []span, at int) (outermost, innermost int) {
 	outermost, innermost = -1, -1
 	for i, in := range all[:at] {
@@ -76,7 +75,7 @@ func loopsAround(code []byte, all []span, at int) (outermost, innermost int) {
 	return outermost, innermost
 }
 
-// branchesTo are the instructions that may branch to a loop.
+// branchesTo returns the instructions that may branch to a loop.
 func branchesTo(code []byte, all []span, loop int) (branches []int) {
 	var open []int
 	for i, in := range all {
@@ -95,8 +94,7 @@ func branchesTo(code []byte, all []span, loop int) (branches []int) {
 	return branches
 }
 
-// findDispatch is the br_table with a label for each byte, which is read from where a local
-// points; -1 without it:
+// findDispatch returns the br_table with a label for each byte at the address in a local; -1 without it:
 //
 //	local.get position, i32.load8_u, local.tee, br_table
 func findDispatch(code []byte, all []span) int {
@@ -109,7 +107,7 @@ func findDispatch(code []byte, all []span) int {
 	return -1
 }
 
-// endOf is the end of the block that instruction i opens.
+// endOf returns the end of the block that instruction i opens.
 func endOf(code []byte, all []span, i int) int {
 	for open := 0; i < len(all); i++ {
 		switch code[all[i].start] {
@@ -124,7 +122,7 @@ func endOf(code []byte, all []span, i int) int {
 	return len(all)
 }
 
-// branchLabels are where a branch may lead, in blocks from the innermost one.
+// branchLabels returns the labels of a branch, counted from the innermost block.
 func branchLabels(code []byte, in span) []uint32 {
 	r, n := &wasmbinary.Reader{Bytes: code, At: in.start}, uint32(1)
 	if r.Byte() == op.BrTable {
@@ -137,21 +135,20 @@ func branchLabels(code []byte, in span) []uint32 {
 	return labels
 }
 
-// localOf is the local that an instruction gets or sets.
+// localOf returns the local that an instruction gets or sets.
 func localOf(code []byte, in span) uint32 {
 	return (&wasmbinary.Reader{Bytes: code, At: in.start + 1}).U32()
 }
 
-// goesToNext reports whether the instructions before a branch end in those that go to the next
-// instruction of bytecode. after is one more than position, where an instruction is; both
-// go on by the same number, which is no less than 1:
+// goesToNext reports whether the instructions before a branch end in those that step to the next instruction of bytecode. The
+// local after is one more than position; both advance by the same number, at least 1:
 //
 //	local.get after, local.tee position, i32.const 1, i32.add, local.set after
 //
 // or
 //
 //	local.get after, i32.const n-1, i32.add, local.set position
-//	what sets neither, and does not branch
+//	instructions that set neither and do not branch
 //	local.get after, i32.const n, i32.add, local.set after
 func goesToNext(code []byte, before []span, position uint32) bool {
 	after, n, rest := matchAdd(code, before)
@@ -183,8 +180,8 @@ func goesToNext(code []byte, before []span, position uint32) bool {
 	return false
 }
 
-// matchAdd reads what instructions end in, and returns the local, the number and what is
-// before it; a negative number for anything else:
+// matchAdd returns the local, the number and the instructions before an addition at the end of all; a negative number if
+// there is none:
 //
 //	i32.const n, i32.add, local.set
 func matchAdd(code []byte, all []span) (local uint32, n int32, before []span) {
@@ -195,8 +192,7 @@ func matchAdd(code []byte, all []span) (local uint32, n int32, before []span) {
 	return localOf(code, all[i+2]), int32((&wasmbinary.Reader{Bytes: code, At: all[i].start + 1}).Signed(32)), all[:i]
 }
 
-// rematerialize returns the code of the interpreter with what never changes in its loop computed
-// where it is used.
+// rematerialize returns the code of the interpreter with values that never change in its loop computed where they are used.
 func rematerialize(code []byte) []byte {
 	all := instructions(code)
 	at := findDispatch(code, all)
@@ -226,18 +222,21 @@ func rematerialize(code []byte) []byte {
 	}
 	out := bytes.Clone(code[:all[0].start])
 	for i, in := range all {
-		switch value, ok := values[localIn(code, in)]; {
-		case gone[i]:
-		case ok && code[in.start] == op.LocalGet:
-			out = append(out, value...)
-		default:
-			out = append(out, code[in.start:in.end]...)
+		if gone[i] {
+			continue
 		}
+		replaced := code[in.start:in.end]
+		if code[in.start] == op.LocalGet {
+			if value, ok := values[localOf(code, in)]; ok {
+				replaced = value
+			}
+		}
+		out = append(out, replaced...)
 	}
 	return out
 }
 
-// usesOfLocals are the instructions that get or set each local, by one of ops.
+// usesOfLocals returns the instructions with one of ops for each local.
 func usesOfLocals(code []byte, all []span, ops ...byte) map[uint32][]int {
 	found := map[uint32][]int{}
 	for i, in := range all {
@@ -248,17 +247,8 @@ func usesOfLocals(code []byte, all []span, ops ...byte) map[uint32][]int {
 	return found
 }
 
-// localIn is the local that an instruction gets, or one that there is not.
-func localIn(code []byte, in span) uint32 {
-	if code[in.start] != op.LocalGet {
-		return ^uint32(0)
-	}
-	return localOf(code, in)
-}
-
-// valueStart is where the instructions begin that leave one value, which is computed of numbers
-// and of locals that are fixed, in at most as many as a load and a store are worth; -1 when
-// the last ones do anything else.
+// valueStart returns the first of the last instructions that compute one value, of numbers and fixed locals and in as few
+// instructions as a load and a store are worth; -1 if they do anything else.
 func valueStart(code []byte, all []span, fixed func(uint32) bool) int {
 	const most = 4
 	wanted := 1
@@ -282,4 +272,91 @@ func valueStart(code []byte, all []span, fixed func(uint32) bool) int {
 		}
 	}
 	return -1
+}
+
+// shortenDispatch returns the code of the interpreter with one table for each instruction, and rematerialized; other code as
+// it is.
+func (l layout) shortenDispatch(code []byte) []byte {
+	var out []byte
+	copied, dispatches := 0, false
+	all := instructions(code)
+	for i, in := range all {
+		if targets := l.targets(code, all[:i], in); targets != nil {
+			dispatches = true
+			out = append(append(out, code[copied:all[i-tableSteps].start]...), op.BrTable)
+			out = op.AppendU32(out, uint32(len(targets)-1))
+			for _, t := range targets {
+				out = op.AppendU32(out, t)
+			}
+			copied = in.end
+		}
+		if end := matchPrint(code, all[i:]); end > 0 {
+			start := in.start
+			if i > 0 && bytes.Equal(code[all[i-1].start:start], []byte{op.I32Load, 2, 0}) {
+				start = all[i-1].start // the runtime, which is looked up for this alone
+			}
+			out = append(append(out, code[copied:start]...), op.Drop)
+			copied = end
+		}
+	}
+	if !dispatches {
+		return code
+	}
+	return rematerialize(append(out, code[copied:]...))
+}
+
+// tableSteps is the number of instructions that convert a byte to the number for a br_table:
+//
+//	i32.const 2, i32.shl, i32.load table, i32.const first, i32.sub
+const tableSteps = 5
+
+// targets returns the labels of a br_table for each byte; nil for any other instruction, and for a br_table that takes no
+// number looked up for the byte of an i32.load8_u and a local.tee.
+func (l layout) targets(code []byte, before []span, in span) []uint32 {
+	if code[in.start] != op.BrTable || len(before) < tableSteps+2 {
+		return nil
+	}
+	steps := before[len(before)-tableSteps-2:]
+	load, first := &wasmbinary.Reader{Bytes: code, At: steps[4].start}, &wasmbinary.Reader{Bytes: code, At: steps[5].start}
+	isByte := code[steps[0].start] == op.I32Load8U && code[steps[1].start] == op.LocalTee
+	isLoad := load.Byte() == op.I32Load && load.U32() == 2
+	if !isByte || !isLoad || first.Byte() != op.I32Const || code[steps[6].start] != op.I32Sub ||
+		!bytes.Equal(code[steps[2].start:steps[4].start], []byte{op.I32Const, 2, op.I32Shl}) {
+		return nil
+	}
+	numbers, lowest := l.initialMemory(load.U32(), 4*bytecodes), uint32(first.Signed(32))
+	if numbers == nil {
+		return nil
+	}
+	labels := branchLabels(code, in) // the last one is for every other number
+	targets := make([]uint32, bytecodes)
+	for i := range targets {
+		n := binary.LittleEndian.Uint32(numbers[4*i:]) - lowest
+		targets[i] = labels[min(n, uint32(len(labels)-1))]
+	}
+	return targets
+}
+
+// matchPrint returns the end of the code to print an instruction that all begins with; 0 for other code:
+//
+//	i32.load8_u flags, i32.const 0x80, i32.and, if
+//	local.get context, local.get position, local.get function, i32.const 0, call, end
+func matchPrint(code []byte, all []span) int {
+	const steps = 10
+	if len(all) < steps {
+		return 0
+	}
+	ops := make([]byte, steps)
+	for i := range ops {
+		ops[i] = code[all[i].start]
+	}
+	same := bytes.Equal(ops, []byte{
+		op.I32Load8U, op.I32Const, op.I32And, op.If, op.LocalGet, op.LocalGet, op.LocalGet, op.I32Const, op.Call,
+		op.End,
+	})
+	if !same || !bytes.Equal(code[all[1].start:all[4].start], []byte{op.I32Const, 0x80, 0x01, op.I32And, op.If, op.BlockEmpty}) ||
+		code[all[7].start+1] != 0 {
+		return 0
+	}
+	return all[steps-1].end
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// layout is what the passes need to know of a module before they rewrite it.
+// layout is the parts of a module that the patches look up.
 type layout struct {
 	imports importSection
 	types   [][]byte // as they are encoded
@@ -19,13 +20,13 @@ type layout struct {
 	data    []segment
 }
 
-// segment is what is laid out in the memory at first.
+// segment is an active data segment.
 type segment struct {
 	address uint32
 	bytes   []byte
 }
 
-// initialMemory is what n bytes of the memory are at first; nil when no segment holds all of them.
+// initialMemory returns n bytes of the initial memory; nil when no segment holds all of them.
 func (l layout) initialMemory(address uint32, n int) []byte {
 	for _, s := range l.data {
 		if at := uint64(address) - uint64(s.address); address >= s.address && at+uint64(n) <= uint64(len(s.bytes)) {
@@ -35,15 +36,14 @@ func (l layout) initialMemory(address uint32, n int) []byte {
 	return nil
 }
 
-// Types of values, as instructions hold them.
+// Types of values in instructions.
 const (
 	typeI32  = byte(wasmbinary.I32)
 	typeI64  = byte(wasmbinary.I64)
 	typeV128 = byte(wasmbinary.V128)
 )
 
-// importSection is what is imported: indices of functions, -1 for none, and how
-// many functions and globals there are.
+// importSection is the imports: indices of two functions, -1 for none, and the numbers of functions and globals.
 type importSection struct {
 	interrupt, hostCall int64
 	funcs, globals      uint32
@@ -66,8 +66,8 @@ func (l layout) hasType(i int, encoded string) bool {
 	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == encoded
 }
 
-// uniqueFunction is the one function of the module's own, of a type as it is encoded, that has
-// the instructions times over.
+// uniqueFunction returns the one function of the module's own, of a type as it is encoded, that has the instructions so many
+// times.
 func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (int, error) {
 	found, n := 0, 0
 	for i, code := range l.code {
@@ -81,7 +81,18 @@ func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (
 	return found, nil
 }
 
-// readLayout reads what matters here of a module.
+// typeIndex is the index of a type as it is encoded, -1 without it.
+func (l layout) typeIndex(encoded string) int {
+	return slices.IndexFunc(l.types, func(t []byte) bool { return string(t) == encoded })
+}
+
+// onlyFunction returns the index of the one function of the module's own that has a type; not ok for none or several.
+func (l layout) onlyFunction(typ uint32) (f uint32, ok bool) {
+	n := slices.Index(l.funcs, typ)
+	return l.imports.funcs + uint32(n), n >= 0 && !slices.Contains(l.funcs[n+1:], typ)
+}
+
+// readLayout reads the layout of a module.
 func readLayout(module []byte) (layout, error) {
 	m, err := wasmbinary.Parse(module)
 	if err != nil {

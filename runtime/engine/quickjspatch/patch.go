@@ -1,30 +1,24 @@
 // Package quickjspatch rewrites quickjs.wasm so that its host can stop it, follow it and call it cheaply.
 //
-// QuickJS asks its interrupt handler between JavaScript instructions only: a native built-in ([].join of fifty million
-// holes, a quadratic indexOf) runs for seconds without asking, and wazero's machine code cannot be preempted, so it also
+// QuickJS calls its interrupt handler between JavaScript instructions only: a native built-in ([].join of fifty million
+// holes, a quadratic indexOf) runs for seconds without a call, and wazero's machine code cannot be preempted, so it also
 // holds up Go's garbage collector. [Instrument] puts a counter at the head of every loop of the module (instrument.go); when
 // the counter runs out the module calls its own host_interrupt import and starts over. The host may panic then, which unwinds
-// the module's stack. Instructions that fill or copy memory take from the counter by the bytes that they move
-// (memorymove.go). The counter costs 5 %; wazero's own way to stop a module, WithCloseOnContextDone, makes it six times as
-// slow.
+// the module's stack. Instructions that fill or copy memory take from the counter by the bytes that they move. The counter
+// costs 5 %; wazero's own way to stop a module, WithCloseOnContextDone, makes it six times as slow.
 //
-// The same pass adds hooks: for what runs after an await (asynchooks.go), for the request that a promise belongs to
-// (owner.go), and for calls of the host without copies of the arguments (hostcall.go). Dates are read by the host
-// (dateparse.go).
+// The same pass adds hooks (hooks.go): for the code after an await, for the request that a promise belongs to, for calls of
+// the host without copies of the arguments, and for dates, which the host reads.
 //
 // It makes common work faster: regular expressions (regexpsearch.go), searches in strings (stringsearch.go), moves within
-// arrays (arraymove.go), the way from one bytecode instruction to the next (dispatch.go, interpreter.go), and the release of
-// values without a reference count (freevalue.go).
+// arrays (arraymove.go), the interpreter of bytecode (interpreter.go), and the release of values (freevalue.go).
 //
-// It corrects faults of QuickJS: in regular expressions (regexpclass.go), hash tables (maphash.go), BigInts
-// (bigintcompare.go), proxies (proxydefine.go), copied properties (copyproperties.go), new expressions (newexpression.go),
-// divisions (divisiontoken.go), the text of built-in functions (nativetext.go), the trace of calls that are too deep
-// (stackoverflow.go) and the position of patterns (destructuring.go). Each correction that does not find its place leaves
-// the module as it is; tests of the engine tell.
+// It corrects faults of QuickJS (corrections.go). A correction that does not find its place leaves the module as it is; tests
+// of the engine show it.
 //
 // In: the bytes of a core WebAssembly module that imports the function env.host_interrupt () -> i32 and has a section of
-// globals. Out: the bytes of the rewritten module. A module that is not such, or uses an instruction that this package does
-// not know, is an error. Pure and safe for concurrent use; it runs nothing.
+// globals. Out: the bytes of the rewritten module. Any other module, or one with an instruction that this package does not
+// know, is an error. Pure and safe for concurrent use; it runs nothing.
 package quickjspatch
 
 import (
@@ -35,12 +29,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// Period is how many loop iterations pass between two calls of host_interrupt.
-// An iteration takes some 1 to 100 ns, so that a period is a millisecond at most.
+// Period is the number of loop iterations between two calls of host_interrupt. An iteration takes some 1 to 100 ns, so that a
+// period is a millisecond at most.
 const Period = 10_000
 
-// Instrument returns module with a fuel counter at the head of every loop and,
-// if it is QuickJS, with what lets the host follow asynchronous code.
+// Instrument returns module with a fuel counter at the head of every loop and, if it is QuickJS, with all other patches.
 func Instrument(module []byte) ([]byte, error) {
 	if !bytes.HasPrefix(module, wasmbinary.Header) {
 		return nil, errors.New("not a WebAssembly module of version 1")
@@ -79,7 +72,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 		case id == wasmbinary.SectionCode:
 			body, in.Err = instrumentCode(body, l, p, f)
 		case id == wasmbinary.SectionFunction && f != nil:
-			body, in.Err = f.addFunctions(body)
+			body, in.Err = f.addFunctions(body, p)
 		case id == wasmbinary.SectionExport && f != nil:
 			body, in.Err = f.addExports(body)
 		case id == wasmbinary.SectionData && f != nil:
@@ -95,8 +88,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 	return out, nil
 }
 
-// addGlobals appends a mutable i32 that starts at Period, one for the length of
-// what is moved and, for f, two more.
+// addGlobals appends a mutable i32 that starts at Period, one for the length of a move and, for f, two more.
 func addGlobals(body []byte, f *patcher) ([]byte, error) {
 	r := &wasmbinary.Reader{Bytes: body}
 	n := r.U32()

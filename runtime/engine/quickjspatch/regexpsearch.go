@@ -8,22 +8,20 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file makes regular expressions fast that are looked for in a text. Their
-// code begins with a loop that tries them at one position after the other, a step
-// of the interpreter at a time; routers and tokenizers try hundreds at a path or a
-// document of which few match. Two new functions look at what comes after the loop:
+// This file makes searches for regular expressions fast. Their code begins with a loop that tries them at one position after
+// the other, a step of the interpreter at a time; routers and tokenizers try hundreds at a path or a document, of which few
+// match. Two new functions look at the code after the loop:
 //
-//   - A match can be at the start of the text alone when ^ comes first, without the
-//     flag m. It is tried once and not in the loop (startBody), and where plain
-//     characters follow that are not there, not at all (searchBody).
-//   - A match begins with one of a few characters when a character or a class
-//     comes first. What lies before the next of them is stepped over (searchBody).
+//   - If ^ comes first, without the flag m, a match can be at the start of the text alone. It is tried once and not in the
+//     loop (startBody), and if plain characters follow that the text has not, not at all (searchBody).
+//   - If a character or a class comes first, a match begins with one of a few characters. The search skips to the next of
+//     them (searchBody).
 //
-// lre_exec (captures, code, text, index, length, type, opaque) -> int asks both.
-// It is not exported: it is the one function of its type that has codeStart.
+// lre_exec (captures, code, text, index, length, type, opaque) -> int calls both. It is not exported: it is the one function
+// of its type that has codeStart.
 
-// Where things lie in the code of a regular expression: after its head comes
-// the loop, unless the flag y is set, then save_start 0, then what is looked for.
+// Offsets in the code of a regular expression: after its head comes the loop, unless the flag y is set, then save_start 0,
+// then the expression.
 const (
 	regexpFlags = 0 // 16 bits
 	regexpLoop  = 8
@@ -37,8 +35,7 @@ const (
 	reSplitGotoFirst = 14
 	reSaveStart      = 19
 	reRange          = 36
-	// searchedRanges is how many ranges a class may have to be looked for: they are
-	// asked one after the other.
+	// searchedRanges is the most ranges of a class that is searched for: they are compared one after the other.
 	searchedRanges = 8
 )
 
@@ -48,10 +45,10 @@ const (
 	startType  = "\x60\x01\x7f\x01\x7f"
 )
 
-// codeStart is where lre_exec steps over the head: local 3 = code + 8.
+// codeStart steps over the head in lre_exec: local 3 = code + 8.
 var codeStart = []byte{op.LocalGet, 1, op.I32Const, regexpLoop, op.I32Add, op.LocalSet, 3}
 
-// regexpSearcher is where the calls of this file go.
+// regexpSearcher is the functions of this file.
 type regexpSearcher struct {
 	exec                  int // of the module's own functions
 	searchType, startType uint32
@@ -67,10 +64,6 @@ func (l layout) regexpSearcher() (s regexpSearcher, err error) {
 	return s, err
 }
 
-// The functions of this file come after those of owner.go.
-func (f *patcher) searchFunction() uint32 { return f.first + 6 }
-func (f *patcher) startFunction() uint32  { return f.first + 7 }
-
 // insertSearch returns the code of lre_exec with the two calls in it:
 //
 //	index = search(code, text, index, length, type)
@@ -80,8 +73,8 @@ func (f *patcher) insertSearch(code []byte) []byte {
 	r := &wasmbinary.Reader{Bytes: code}
 	skipLocals(r)
 	out := appendGets(bytes.Clone(code[:r.At]), 1, 2, 3, 4, 5)
-	out = append(op.AppendU32(append(out, op.Call), f.searchFunction()), op.LocalSet, 3)
-	start := op.AppendU32([]byte{op.LocalGet, 1, op.Call}, f.startFunction())
+	out = append(appendCall(out, f.function(regexpSearch)), op.LocalSet, 3)
+	start := op.AppendU32([]byte{op.LocalGet, 1, op.Call}, f.function(regexpStart))
 	return append(out, bytes.Replace(code[r.At:], codeStart, append(start, op.LocalSet, 3), 1)...)
 }
 

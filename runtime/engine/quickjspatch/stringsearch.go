@@ -8,19 +8,17 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file makes texts fast that are looked for in a text. QuickJS compares at one
-// position after the other, and asks for each character where the text lies. Three new
-// functions come in between:
+// This file makes searches in strings fast. QuickJS compares at one position after the other, and looks the address of the
+// text up for each character. There are three new functions:
 //
-//   - String.prototype.indexOf and includes step to the next position that has the first
-//     character (skipBody).
-//   - string_indexof_char (text, unit, from) -> index or -1, by which replaceAll and
-//     split look as well, compares sixteen bytes at once (unitBody).
-//   - The comparison of two parts (text, other, from, other's from, length) -> difference
-//     takes texts of one byte a unit as they lie (partBody).
+//   - String.prototype.indexOf and includes skip to the next position with the first character (skipBody).
+//   - string_indexof_char (text, unit, from) -> index or -1, which replaceAll and split use as well, compares sixteen bytes at
+//     once (unitBody).
+//   - The comparison of two parts (text, other, from, other's from, length) -> difference reads texts of one byte a unit in
+//     place (partBody).
 //
-// None of these is exported. The first two are the functions of their type with the
-// loops below; the others are what those call, and what has its instructions.
+// None of these is exported. The first two are the functions of their type with the loops below; the others are called by
+// those, or have their instructions.
 
 const (
 	methodType = "\x60\x05\x7f\x7e\x7f\x7f\x7f\x01\x7e" // of what a program calls
@@ -28,10 +26,9 @@ const (
 	unitType   = "\x60\x03\x7f\x7f\x7f\x01\x7f"
 	skipType   = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
 
-	// textLength are the bits of the first word of a text that are its length; the sign
-	// says that a unit has two bytes.
+	// textLength masks the length in the first word of a text; the sign says that a unit has two bytes.
 	textLength = 1<<31 - 1
-	// lanes are the bytes that are compared at once.
+	// lanes is the number of bytes compared at once.
 	lanes = 16
 
 	vectorLoad   = 0
@@ -50,7 +47,7 @@ var (
 	includesLoop = []byte{op.Loop, op.BlockEmpty, op.LocalGet, 8, op.LocalGet, 9, op.LocalGet, 5, op.I32Const, 0, op.LocalGet, 3, op.Call}
 )
 
-// stringSearcher is where the calls of this file go. indexOf and includes are of the module's own functions.
+// stringSearcher is the functions of this file. indexOf and includes are of the module's own.
 type stringSearcher struct {
 	indexOf, includes            int
 	part, unit, get, data        uint32 // get (text, index) -> unit; data (text) -> address
@@ -89,21 +86,16 @@ func (l layout) stringSearcher() (x stringSearcher, err error) {
 	return x, err
 }
 
-// The functions of this file come after those of arraymove.go.
-func (f *patcher) skipFunction() uint32 { return f.first + 11 }
-func (f *patcher) unitFunction() uint32 { return f.first + 12 }
-func (f *patcher) partFunction() uint32 { return f.first + 13 }
-
 // insertSkip returns the code of indexOf or includes with, in its loop, forwards only:
 //
 //	from = skip(text, other, from, the last position)
 func (f *patcher) insertSkip(code []byte, includes bool) []byte {
 	loop, at, out := indexOfLoop, 2, []byte{op.LocalGet, 8, op.I32Const, 1, op.I32Eq, op.If, op.BlockEmpty} // 8 is the step
-	skip := append(op.AppendU32(append(appendGets(nil, 10, 9, 3, 4), op.Call), f.skipFunction()), op.LocalSet, 3, op.End)
+	skip := append(op.AppendU32(append(appendGets(nil, 10, 9, 3, 4), op.Call), f.function(stringSkip)), op.LocalSet, 3, op.End)
 	if includes {
 		loop, out = includesLoop, nil
 		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is behind the last position
-		skip = append(op.AppendU32(skip, f.skipFunction()), op.LocalSet, 5)
+		skip = append(op.AppendU32(skip, f.function(stringSkip)), op.LocalSet, 5)
 	}
 	out = append(append(bytes.Clone(loop[:at]), out...), skip...)
 	return bytes.Replace(code, loop, append(out, loop[at:]...), 1)
@@ -120,8 +112,8 @@ func (f *patcher) skipBody() []byte {
 	out = op.AppendS32(append(appendGet(out, other), op.I32Load, 2, 0, op.I32Const), textLength)
 	out = append(append(out, op.I32And, op.I32Eqz, op.I32Or, op.If, op.BlockEmpty), op.LocalGet, from, op.Return, op.End)
 	out = append(appendGets(out, last, text, other), op.I32Const, 0, op.Call)
-	out = append(appendGet(op.AppendU32(out, f.texter.get), from), op.Call)
-	out = append(op.AppendU32(out, f.unitFunction()), op.LocalTee, at)
+	out = append(appendGet(op.AppendU32(out, f.strings.get), from), op.Call)
+	out = append(op.AppendU32(out, f.function(stringUnit)), op.LocalTee, at)
 	return append(appendGets(out, at, last), op.I32GtU, op.Select, op.End)
 }
 
@@ -136,7 +128,7 @@ func (f *patcher) skipBody() []byte {
 func (f *patcher) unitBody(p probe) []byte {
 	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
 	out := []byte{2, 4, typeI32, 1, typeV128}
-	out = append(op.AppendU32(append(out, op.LocalGet, text, op.Call), f.texter.data), op.LocalSet, data)
+	out = append(op.AppendU32(append(out, op.LocalGet, text, op.Call), f.strings.data), op.LocalSet, data)
 	each := func(shift, load byte) []byte {
 		out := append(op.AppendS32([]byte{op.LocalGet, unit, op.I32Const}, 1<<(8<<shift)-1), op.I32GtU, op.BrIf, 1)
 		scaled := func(out []byte) []byte {
@@ -177,9 +169,9 @@ func (f *patcher) partBody(p probe) []byte {
 	const text, other, at, otherAt, length, difference = 0, 1, 2, 3, 4, 5
 	out := []byte{1, 1, typeI32, op.LocalGet, text, op.I32Load, 2, 0, op.LocalGet, other, op.I32Load, 2, 0, op.I32Or}
 	out = append(out, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
-	out = append(op.AppendU32(append(appendGets(out, 0, 1, 2, 3, 4), op.Call), f.texter.part), op.Return, op.End)
+	out = append(op.AppendU32(append(appendGets(out, 0, 1, 2, 3, 4), op.Call), f.strings.part), op.Return, op.End)
 	for _, of := range [][2]byte{{text, at}, {other, otherAt}} {
-		out = append(op.AppendU32(append(appendGet(out, of[0]), op.Call), f.texter.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
+		out = append(op.AppendU32(append(appendGet(out, of[0]), op.Call), f.strings.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
 	}
 	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
 	out = append(out, op.LocalGet, length, op.If, op.BlockEmpty)
