@@ -9,7 +9,7 @@ import (
 // This file keeps scopes apart that share a virtual machine: code after an await goes on on behalf of the scope that awaits,
 // in a turn of its own, whichever scope's turn settles the promise. So a request that awaits a promise of another one, as
 // of ready ??= init(), is not lost with that one, nor charged to it. It takes a hook in the module
-// (quickjspatch/owner.go): a hook in JavaScript would miss await, which calls no function there, and async functions
+// (quickjspatch/hooks.go): a hook in JavaScript would miss await, which calls no function there, and async functions
 // lowered to older code would be slower, and other code than the author's.
 
 // newScopes is the number of scopes that a VM adds before it looks for ended ones.

@@ -12,8 +12,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// This file calls functions of instances, and the imports that they call.
-
 // resolve follows imports to the function itself.
 func (f function) resolve() function {
 	for int(f.index) < f.instance.program.ImportedFuncs && f.instance.imports[f.index].instance != nil {
@@ -26,7 +24,7 @@ func (f function) typ() wasmbinary.FuncType { return f.instance.program.FuncType
 
 func (f function) name() string { return rewrite.PrefixFunc + strconv.Itoa(int(f.index)) }
 
-// function returns the function of a code that JavaScript gave back.
+// function returns the function of a code from JavaScript.
 func (s *store) function(code int64) (function, error) {
 	in, index, err := s.decode(code)
 	if err != nil {
@@ -38,7 +36,7 @@ func (s *store) function(code int64) (function, error) {
 	return function{in, index}, nil
 }
 
-// enter takes a frame and the stack of a call; leave gives them back.
+// enter takes a frame and the stack of a call; leave releases them.
 func (s *store) enter(n int) (*frame, uint64, error) {
 	had := s.stack.Get()
 	if s.depth == 0 {
@@ -69,8 +67,7 @@ func (s *store) leave(had uint64) {
 	}
 }
 
-// call calls f with what the arguments are after conversion. The error is one for
-// JavaScript.
+// call calls f with converted arguments. The error is for JavaScript.
 func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 	t := f.typ()
 	if t.Has(wasmbinary.V128, wasmbinary.Exnref) {
@@ -110,8 +107,8 @@ func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 	return list, nil
 }
 
-// callImport calls an imported function: rewrite.HostCall. A failure is a panic,
-// which unwinds the instance; an exception is one where code is not lowered.
+// callImport calls an imported function: rewrite.HostCall. A failure is a panic, which unwinds the instance, as is an
+// exception where code is not lowered.
 func (s *store) callImport(stack []uint64) {
 	in, index := s.instances[int(uint32(stack[0]))], uint32(stack[1])
 	t, f, throws := in.program.FuncType(index), in.imports[index], in.program.Throws
@@ -132,7 +129,7 @@ func (s *store) callImport(stack []uint64) {
 	}
 }
 
-// callOther calls a function of another instance: values stay as they are.
+// callOther calls a function of another instance, without conversion.
 func (s *store) callOther(f function, stack []uint64, params, results int) error {
 	fr, had, err := s.enter(max(params, results))
 	if err != nil {
@@ -192,9 +189,8 @@ func (s *store) callJS(in *instance, index uint32, t wasmbinary.FuncType, stack 
 	return nil
 }
 
-// toWasm is ToWebAssemblyValue for a value that goes into in. JavaScript gives
-// references as numbers: of a function its code, of an externref its slot, and 0
-// for null.
+// toWasm is ToWebAssemblyValue for a value that goes into in. References in JavaScript are numbers: of a function its code,
+// of an externref its slot, and 0 for null.
 func (s *store) toWasm(in *instance, t wasmbinary.ValType, v engine.Value) (uint64, error) {
 	switch t {
 	case wasmbinary.I32:
@@ -243,7 +239,7 @@ func (s *store) toJS(t wasmbinary.ValType, v uint64) (any, error) {
 	return nil, engine.TypeError("type incompatibility when transforming from/to JS")
 }
 
-// refOf is the reference to the function of a code, for in to keep.
+// refOf returns the reference to the function of a code, for in.
 func (s *store) refOf(in *instance, code int64) (uint64, error) {
 	if code == 0 {
 		return 0, nil
@@ -253,18 +249,12 @@ func (s *store) refOf(in *instance, code int64) (uint64, error) {
 		return 0, err
 	}
 	join(in, f.instance)
-	return f.ref()
-}
-
-func (f function) ref() (uint64, error) {
 	values := []uint64{uint64(f.instance.program.positions[int(f.index)])}
-	if err := f.instance.run(rewrite.FnRef, values); err != nil {
-		return 0, err
-	}
-	return values[0], nil
+	err = f.instance.run(rewrite.FnRef, values)
+	return values[0], err
 }
 
-// codeOf is the code of the function that ref refers to; 0 for null.
+// codeOf returns the code of the function that ref refers to; 0 for null.
 func (s *store) codeOf(ref uint64) (float64, error) {
 	if ref == 0 {
 		return 0, nil
@@ -282,7 +272,7 @@ func (s *store) codeOf(ref uint64) (float64, error) {
 	return code(f.instance, f.index), nil
 }
 
-// index notes the references of instances that are not noted yet.
+// index adds the references of new instances to refs.
 func (s *store) index() error {
 	for _, in := range s.instances {
 		if in.indexed {
@@ -304,8 +294,8 @@ func (s *store) index() error {
 	return nil
 }
 
-// failure is the error for JavaScript of a call that failed: an exception goes on
-// as it is, a trap is a RuntimeError. All else ends the turn.
+// failure returns the error for JavaScript of a failed call: an exception goes on as it is, a trap is a RuntimeError. Any
+// other error ends the turn.
 func (s *store) failure(err error) error {
 	if e, ok := errors.AsType[*exception](err); ok {
 		s.resume(*e)
@@ -330,8 +320,7 @@ func (s *store) failure(err error) error {
 	return err
 }
 
-// trapText is what the platform's engine calls a trap, where wazero has a word
-// for that trap alone.
+// trapText returns the platform's text of a trap, where wazero's text is of that trap alone.
 func trapText(text string) string {
 	switch text {
 	case "out of bounds memory access":

@@ -14,48 +14,43 @@ import (
 
 // This file carries exceptions between instances, and between them and JavaScript.
 //
-// The one under way is in two globals that all instances of a store share; see
-// rewrite.HostRaised. It is boxed when it holds more than 32 bits, or came from
-// JavaScript: caught there or thrown on it is the same object. A box is freed when
-// it is caught by what cannot raise it again, or the handler was left that can; what
-// references keep, when no call is under way that may hold it.
+// The exception under way is in two globals that all instances of a store share; see rewrite.HostRaised. It is boxed when it
+// holds more than 32 bits, or came from JavaScript, where it is the same object when it is caught or thrown on. A box is
+// freed when it is caught by a handler that cannot raise it again, or when the handler that can has ended; boxes in
+// references are freed when no call is under way that may hold them.
 //
-// Code that is not lowered knows nothing of the globals: for it an exception is an
-// error, and unwinds its frames as a trap does.
+// Code that is not lowered does not use the globals: for it an exception is an error, and unwinds its frames as a trap does.
 
 const (
 	// jsTag is the number of WebAssembly.JSTag, which holds an externref.
 	jsTag = 1
-	// tagCost and boxCost are what an instance is charged for a tag, and a store for
-	// a box without what it holds.
+	// tagCost and boxCost are the bytes that an instance is charged for a tag, and a store for a box without its values.
 	tagCost = 128
 	boxCost = 128
-	// boxStep is how many bytes of boxes are charged at once: to charge takes longer
-	// than to box.
+	// boxStep is the bytes of boxes that are charged at once, since a charge takes longer than a box.
 	boxStep = 256 << 10
-	// leastBoxes is how many boxes there are before tables are searched for them.
+	// leastBoxes is the number of boxes from which tables are searched for them.
 	leastBoxes = 256
 )
 
-// tag is what is known of a tag by its number: whose it is (nil for jsTag), and
-// what its exceptions hold.
+// tag is the instance of a tag (nil for jsTag), and the type of its exceptions.
 type tag struct {
 	instance *instance
 	typ      wasmbinary.FuncType
 }
 
-// box is an exception that HostValue is the number of.
+// box is an exception outside of the globals, known by the number HostValue.
 type box struct {
 	tag    uint32
 	values []uint64 // nil in one of jsTag that is thrown
 	thrown engine.Value
 	has    bool // it was thrown in JavaScript
-	kept   bool // it may be raised again, whoever catches it
+	kept   bool // any handler may raise it again
 }
 
 func (b *box) cost() int64 { return boxCost + 8*int64(len(b.values)) }
 
-// exception is one under way that unwinds as an error.
+// exception is the content of the globals, and as an error an exception that unwinds.
 type exception struct{ raised, value uint32 }
 
 func (e *exception) Error() string { return "an exception" }
@@ -86,8 +81,7 @@ func (s *store) boxed(e exception) *box {
 	return s.boxes[e.value]
 }
 
-// raiseBox boxes b and makes it the exception under way. False, and nothing is done,
-// when it would be more than the isolate may hold.
+// raiseBox adds b and makes it the exception under way. False, and nothing is done, when the isolate would hold too much.
 func (s *store) raiseBox(b *box) bool {
 	if !s.reserveBoxes(b.cost()) {
 		return false
@@ -100,7 +94,6 @@ func (s *store) raiseBox(b *box) bool {
 	return true
 }
 
-// freeBox frees a box.
 func (s *store) freeBox(number uint32) {
 	b := s.boxes[number]
 	if b == nil {
@@ -113,8 +106,8 @@ func (s *store) freeBox(number uint32) {
 	delete(s.boxes, number)
 }
 
-// reserveBoxes counts n bytes of boxes, which may be negative; false, and nothing is
-// counted, when they would be more than the isolate may hold.
+// reserveBoxes counts n bytes of boxes, which may be negative; false, and nothing is counted, when the isolate would hold too
+// much.
 func (s *store) reserveBoxes(n int64) bool {
 	n += s.boxBytes
 	if step := int64(boxStep); n > s.boxCharged {
@@ -177,11 +170,15 @@ func (s *store) open(stack []uint64, held int) {
 		return
 	}
 	if b.values == nil && b.has && held == 1 {
-		slot, err := s.slot(b.thrown)
+		result, err := s.vm.Invoke("wasmSlot", s.vm.Dup(b.thrown))
 		if err != nil {
 			panic(err)
 		}
-		stack[0] = slot
+		slot, err := s.vm.ToInt32(result)
+		if err != nil {
+			panic(err)
+		}
+		stack[0] = uint64(uint32(slot))
 	}
 	copy(stack[:held], b.values)
 	if !keep {
@@ -189,18 +186,7 @@ func (s *store) open(stack []uint64, held int) {
 	}
 }
 
-// slot is a value as an externref.
-func (s *store) slot(v engine.Value) (uint64, error) {
-	result, err := s.vm.Invoke("wasmSlot", s.vm.Dup(v))
-	if err != nil {
-		return 0, err
-	}
-	n, err := s.vm.ToInt32(result)
-	return uint64(uint32(n)), err
-}
-
-// raise makes an error the exception under way; false when it is none that an
-// instance may catch.
+// raise makes an error the exception under way; false for an error that no instance may catch.
 func (s *store) raise(err error) bool {
 	if e, ok := errors.AsType[*exception](err); ok {
 		s.resume(*e)
@@ -225,7 +211,7 @@ func (s *store) raise(err error) bool {
 	return s.raiseValue(thrown.Value())
 }
 
-// raiseValue raises what JavaScript threw, which is the box's from then on.
+// raiseValue raises a value that JavaScript threw, which the box owns.
 func (s *store) raiseValue(v engine.Value) bool {
 	list, err := s.vm.Invoke("wasmCaught", s.vm.Dup(v))
 	if err != nil || list.IsNullish() { // a trap, or the stack was exhausted
@@ -233,33 +219,24 @@ func (s *store) raiseValue(v engine.Value) bool {
 	}
 	defer s.vm.Free(list)
 	b := &box{tag: jsTag, thrown: v, has: true}
-	if s.vm.Length(list) > 0 {
-		if err := s.fill(b, list); err != nil {
-			return false
+	if s.vm.Length(list) == 0 {
+		return s.raiseBox(b)
+	}
+	number, err := s.item(list, 0, nil, wasmbinary.F64)
+	if err != nil {
+		return false
+	}
+	b.tag, b.values = uint32(api.DecodeF64(number)), []uint64{}
+	if t, known := s.tags[b.tag]; known { // else no instance can ask for the values
+		for i, typ := range rewrite.Payload(t.typ) {
+			x, err := s.item(list, uint32(i)+1, t.instance, typ)
+			if err != nil {
+				return false
+			}
+			b.values = append(b.values, x)
 		}
 	}
 	return s.raiseBox(b)
-}
-
-// fill takes the number of a tag, and what its exception holds, from a list.
-func (s *store) fill(b *box, list engine.Value) error {
-	number, err := s.item(list, 0, nil, wasmbinary.F64)
-	if err != nil {
-		return err
-	}
-	b.tag, b.values = uint32(api.DecodeF64(number)), []uint64{}
-	t, known := s.tags[b.tag]
-	if !known { // nobody can ask for it
-		return nil
-	}
-	for i, typ := range rewrite.Payload(t.typ) {
-		v, err := s.item(list, uint32(i)+1, t.instance, typ)
-		if err != nil {
-			return err
-		}
-		b.values = append(b.values, v)
-	}
-	return nil
 }
 
 func (s *store) item(list engine.Value, i uint32, in *instance, t wasmbinary.ValType) (uint64, error) {
@@ -271,7 +248,7 @@ func (s *store) item(list engine.Value, i uint32, in *instance, t wasmbinary.Val
 	return s.toWasm(in, opaque(t), v)
 }
 
-// opaque is the type by which JavaScript carries what it may not look at.
+// opaque is the type by which JavaScript carries values that it may not see.
 func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 	if t == wasmbinary.Exnref {
 		return wasmbinary.I64
@@ -279,7 +256,7 @@ func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 	return t
 }
 
-// takeThrown ends the exception under way, and is it as an error for JavaScript.
+// takeThrown ends the exception under way, and returns it as an error for JavaScript.
 func (s *store) takeThrown() error {
 	e := s.takeException()
 	b := s.boxed(*e)
@@ -314,12 +291,6 @@ func (s *store) takeThrown() error {
 	return engine.Throw(object)
 }
 
-// newTag is the number of a new tag.
-func (s *store) newTag() uint32 {
-	s.lastTag++
-	return s.lastTag
-}
-
 // linkTag imports a tag by its number.
 func (in *instance) linkTag(link int64, index uint32) error {
 	t, known := in.store.tags[uint32(link)]
@@ -335,31 +306,28 @@ func (in *instance) linkTag(link int64, index uint32) error {
 
 func (p *program) tagType(i uint32) wasmbinary.FuncType { return p.Types[p.Tags[i]] }
 
-// numberTags tells the code of in, and the store, its tags.
-func (s *store) numberTags(in *instance) {
-	for i, number := range in.tags {
-		if g, ok := in.mod.ExportedGlobal((place{index: uint32(i)}).name(rewrite.PrefixKind)).(api.MutableGlobal); ok {
-			g.Set(uint64(number))
-		}
-		if i >= in.program.ImportedTags {
-			s.tags[number] = tag{in, in.program.tagType(uint32(i))}
-		}
-	}
-}
-
-// sweepBoxes frees the boxes that no global and no table refers to. No call is under
-// way.
+// sweepBoxes frees the boxes that no global and no table refers to. No call is under way.
 func (s *store) sweepBoxes() {
 	if len(s.boxes) == 0 || len(s.boxes) < s.boxesAt {
 		return
 	}
 	live := map[uint32]struct{}{}
+	mark := func(ref uint64) {
+		if e := (exception{uint32(ref >> 32), uint32(ref)}); s.boxed(e) != nil {
+			live[e.value] = struct{}{}
+		}
+	}
 	for _, in := range s.instances {
-		in.exceptions(func(e exception) {
-			if s.boxed(e) != nil {
-				live[e.value] = struct{}{}
+		for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
+			if in.program.Globals[i].Type == wasmbinary.Exnref {
+				mark((address{in, uint32(i)}).global().Get())
 			}
-		})
+		}
+		for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
+			if in.program.Tables[i].Elem == wasmbinary.Exnref {
+				_ = (address{in, uint32(i)}).each(mark) // a table that cannot be read holds none
+			}
+		}
 	}
 	for _, number := range slices.Collect(maps.Keys(s.boxes)) {
 		if _, held := live[number]; !held {
@@ -368,40 +336,6 @@ func (s *store) sweepBoxes() {
 	}
 	if s.boxesAt = 0; len(live) > 0 {
 		s.boxesAt = max(leastBoxes, 2*len(live))
-	}
-}
-
-// exceptions calls do for each reference to an exception in globals and tables.
-func (in *instance) exceptions(do func(e exception)) {
-	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
-		if in.program.Globals[i].Type == wasmbinary.Exnref {
-			ref := (place{in, uint32(i)}).global().Get()
-			do(exception{uint32(ref >> 32), uint32(ref)})
-		}
-	}
-	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-		if in.program.Tables[i].Elem != wasmbinary.Exnref {
-			continue
-		}
-		p := place{in, uint32(i)}
-		size, err := p.size()
-		for at := uint32(0); at < size && err == nil; at++ {
-			var ref uint64
-			if ref, err = p.get(at); err == nil {
-				do(exception{uint32(ref >> 32), uint32(ref)})
-			}
-		}
-	}
-}
-
-// boxedExterns notes the slots that boxes hold.
-func (s *store) boxedExterns(live map[uint32]struct{}) {
-	for _, b := range s.boxes {
-		for i, t := range rewrite.Payload(s.tags[b.tag].typ) {
-			if t == wasmbinary.Externref && i < len(b.values) {
-				live[uint32(b.values[i])] = struct{}{}
-			}
-		}
 	}
 }
 

@@ -15,35 +15,50 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// maxValidate is the most bytes of a module that WebAssembly.validate looks at: what is
-// made of them takes up to 600 times as much memory.
+// maxValidate is the most bytes of a module for WebAssembly.validate, which takes up to 600 times as much memory.
 const maxValidate = 256 << 10
 
 // Names returns the names of the host functions, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Funcs())) }
 
-// Funcs returns the host functions by name. What each takes and gives stands where
-// it is written, as in "wasm_load(specifier) -> number of a module".
+// hostFunc is a host function for the store of its VM.
+type hostFunc = func(s *store, c *engine.Call) (any, error)
+
+// Funcs returns the host functions by name. The comment of each shows its parameters and its result, as in
+// "wasm_load(specifier) -> number of a module".
 //
-// They call these entry points of the prelude: wasmCall(instance, import, …) calls
-// an imported function, wasmGrown(instance) tells of a memory that grew, wasmLost()
-// is the numbers of instances that JavaScript has no way to any more,
-// wasmError(class, message) is an error of WebAssembly's own,
-// wasmThrown(tag, types, instance, …) an exception of a tag that is the instance's,
-// wasmCaught(value) what an instance may know of what was thrown: null when it may
-// not catch it, [tag, …] of an exception, [] of anything else; and wasmSlot(value)
-// is the value as an externref.
+// They call these entry points of the prelude: wasmCall(instance, import, …) calls an imported function,
+// wasmGrown(instance) reports a memory that grew, wasmLost() returns the numbers of unreachable instances,
+// wasmError(class, message) returns an error of WebAssembly's own, wasmThrown(tag, types, instance, …) an exception of a tag
+// of the instance, wasmCaught(value) the parts of a thrown value that an instance may see: null when it may not catch it,
+// [tag, …] of an exception, [] of anything else; and wasmSlot(value) returns the value as an externref.
 func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
-	for name, f := range map[string]func(s *store, c *engine.Call) (any, error){
-		"wasm_load": load, "wasm_describe": describe, "wasm_customs": customs, "wasm_validate": validate,
-		"wasm_instantiate": instantiate, "wasm_exports": exports, "wasm_start": startInstance,
-		"wasm_call": callExport, "wasm_type": functionType,
-		"wasm_memory": newMemory, "wasm_buffer": buffer, "wasm_detach": detach, "wasm_grow": growMemory,
-		"wasm_table": newTable, "wasm_table_size": tableSize, "wasm_table_get": tableGet, "wasm_table_set": tableSet, "wasm_table_grow": tableGrow,
-		"wasm_global": newGlobal, "wasm_global_get": globalGet, "wasm_global_set": globalSet,
-		"wasm_tag":     newTag,
-		"wasm_externs": liveExterns, "wasm_collect": collect,
+	for name, f := range map[string]hostFunc{
+		"wasm_load":        load,
+		"wasm_describe":    withArgument(moduleArgument, describe),
+		"wasm_customs":     withArgument(moduleArgument, customs),
+		"wasm_validate":    validate,
+		"wasm_instantiate": withArgument(moduleArgument, instantiate),
+		"wasm_exports":     withArgument(instanceArgument, exports),
+		"wasm_start":       withArgument(instanceArgument, startInstance),
+		"wasm_call":        withArgument(functionArgument, callExport),
+		"wasm_type":        withArgument(functionArgument, functionType),
+		"wasm_memory":      newMemory,
+		"wasm_buffer":      withArgument(memoryArgument, buffer),
+		"wasm_detach":      detach,
+		"wasm_grow":        withArgument(memoryArgument, growMemory),
+		"wasm_table":       newTable,
+		"wasm_table_size":  withArgument(tableArgument, tableSize),
+		"wasm_table_get":   withArgument(tableArgument, tableGet),
+		"wasm_table_set":   withArgument(tableArgument, tableSet),
+		"wasm_table_grow":  withArgument(tableArgument, tableGrow),
+		"wasm_global":      newGlobal,
+		"wasm_global_get":  withArgument(globalArgument, globalGet),
+		"wasm_global_set":  withArgument(globalArgument, globalSet),
+		"wasm_tag":         newTag,
+		"wasm_externs":     liveExterns,
+		"wasm_collect":     collect,
 	} {
 		all[name] = func(c *engine.Call) (any, error) {
 			s, ok := c.VM().Companion().(*store)
@@ -63,7 +78,67 @@ func Funcs() map[string]engine.Func {
 	return all
 }
 
-// withClass makes errors of WebAssembly's own classes objects of them.
+// withArgument returns a host function whose first argument names what find returns.
+func withArgument[T any](
+	find func(*store, *engine.Call) (T, error), f func(s *store, c *engine.Call, x T) (any, error),
+) hostFunc {
+	return func(s *store, c *engine.Call) (any, error) {
+		x, err := find(s, c)
+		if err != nil {
+			return nil, err
+		}
+		return f(s, c, x)
+	}
+}
+
+func moduleArgument(s *store, c *engine.Call) (*program, error) {
+	id := int(c.Int(0))
+	if id < 0 || id >= len(s.modules) {
+		return nil, engine.TypeError("there is no module %d", id)
+	}
+	return s.modules[id], nil
+}
+
+func instanceArgument(s *store, c *engine.Call) (*instance, error) { return s.instance(int(c.Int(0))) }
+
+func functionArgument(s *store, c *engine.Call) (function, error) { return s.function(c.Int(0)) }
+
+func memoryArgument(s *store, c *engine.Call) (*instance, error) {
+	in, err := s.instance(int(c.Int(0)))
+	if err == nil && in.region == nil {
+		err = engine.TypeError("instance %d has no memory", in.id)
+	}
+	return in, err
+}
+
+func tableArgument(s *store, c *engine.Call) (address, error) {
+	in, index, err := s.decode(c.Int(0))
+	if err == nil && int(index) >= len(in.tables) {
+		err = engine.TypeError("there is no table %d", index)
+	}
+	if err != nil {
+		return address{}, err
+	}
+	return in.tables[index], nil
+}
+
+// globalArgument refuses globals of type v128.
+func globalArgument(s *store, c *engine.Call) (address, error) {
+	in, index, err := s.decode(c.Int(0))
+	if err == nil && int(index) >= len(in.globals) {
+		err = engine.TypeError("there is no global %d", index)
+	}
+	if err != nil {
+		return address{}, err
+	}
+	g := in.globals[index]
+	if g.globalType().Type == wasmbinary.V128 {
+		return address{}, engine.TypeError("a v128 global has no value in JavaScript")
+	}
+	return g, nil
+}
+
+// withClass makes objects of errors of WebAssembly's own classes.
 func (s *store) withClass(err error) error {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {
@@ -107,11 +182,7 @@ type descriptor struct {
 }
 
 // wasm_describe(module) -> [[imports], [exports]]
-func describe(s *store, c *engine.Call) (any, error) {
-	p, err := s.module(int(c.Int(0)))
-	if err != nil {
-		return nil, err
-	}
+func describe(s *store, c *engine.Call, p *program) (any, error) {
 	imports, exports := []descriptor{}, []descriptor{}
 	for _, d := range p.Imports {
 		imports = append(imports, descriptor{Module: &d.Module, Name: d.Name, Kind: d.Kind.String(), Type: typeText(p, d.Kind, d.Index)})
@@ -119,7 +190,8 @@ func describe(s *store, c *engine.Call) (any, error) {
 	for _, e := range p.Exports {
 		exports = append(exports, descriptor{Name: e.Name, Kind: e.Kind.String()})
 	}
-	return asJSON([2][]descriptor{imports, exports})
+	text, err := json.Marshal([2][]descriptor{imports, exports})
+	return json.RawMessage(text), err
 }
 
 func typeText(p *program, k wasmbinary.Kind, index uint32) string {
@@ -134,17 +206,8 @@ func typeText(p *program, k wasmbinary.Kind, index uint32) string {
 	}
 }
 
-func asJSON(value any) (any, error) {
-	text, err := json.Marshal(value)
-	return json.RawMessage(text), err
-}
-
 // wasm_customs(module, name) -> [bytes]
-func customs(s *store, c *engine.Call) (any, error) {
-	p, err := s.module(int(c.Int(0)))
-	if err != nil {
-		return nil, err
-	}
+func customs(s *store, c *engine.Call, p *program) (any, error) {
 	list := []any{}
 	for _, x := range p.Customs {
 		if x.Name == c.String(1) {
@@ -158,33 +221,33 @@ func customs(s *store, c *engine.Call) (any, error) {
 func validate(s *store, c *engine.Call) (any, error) {
 	module := c.Bytes(0)
 	if len(module) > maxValidate {
-		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("WebAssembly.validate(): %d bytes are more than the %d that can be validated here", len(module), maxValidate)}
+		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf(
+			"WebAssembly.validate(): %d bytes are more than the %d that can be validated here", len(module), maxValidate,
+		)}
 	}
 	return c.Offload(func() (any, error) { return s.set.runtime.check(s.ctx, module) == nil, nil })
 }
 
-// wasm_instantiate(module, links) -> number of an instance; the links are what
-// its imports come from: see store.newInstance
-func instantiate(s *store, c *engine.Call) (any, error) {
-	p, err := s.module(int(c.Int(0)))
-	if err != nil {
-		return nil, err
-	}
+// wasm_instantiate(module, links) -> number of an instance; links are the sources of its imports: see store.newInstance
+func instantiate(s *store, c *engine.Call, p *program) (any, error) {
 	list, _ := c.Value(1).([]any)
 	links := make([]int64, len(list))
 	for i, x := range list {
 		n, _ := x.(float64)
 		links[i] = int64(n)
 	}
-	in, err := s.newInstance(p, links)
+	return instanceID(s.newInstance(p, links))
+}
+
+// instanceID is the result of a host function that makes an instance.
+func instanceID(in *instance, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	return in.id, nil
 }
 
-// exported is an export of an instance: code and instance are where it is; a tag's
-// code is its number.
+// exported is an export of an instance. Code and Instance are its address; a tag's code is its number.
 type exported struct {
 	Name     string  `json:"name"`
 	Kind     byte    `json:"kind"`
@@ -195,16 +258,13 @@ type exported struct {
 }
 
 // wasm_exports(instance) -> [exported]
-func exports(s *store, c *engine.Call) (any, error) {
-	in, err := s.instance(int(c.Int(0)))
-	if err != nil {
-		return nil, err
-	}
+func exports(s *store, c *engine.Call, in *instance) (any, error) {
 	list := make([]exported, 0, len(in.program.Exports))
 	for _, e := range in.program.Exports {
 		list = append(list, in.exported(e))
 	}
-	return asJSON(list)
+	text, err := json.Marshal(list)
+	return json.RawMessage(text), err
 }
 
 func (in *instance) exported(e wasmbinary.Export) exported {
@@ -234,33 +294,31 @@ func (in *instance) exported(e wasmbinary.Export) exported {
 }
 
 // wasm_start(instance) runs its segments and its start function
-func startInstance(s *store, c *engine.Call) (any, error) {
-	in, err := s.instance(int(c.Int(0)))
-	if err != nil {
-		return nil, err
+func startInstance(s *store, c *engine.Call, in *instance) (any, error) {
+	// segments and start function, in the order of the standard
+	for _, name := range []string{rewrite.FnElems, rewrite.FnData} {
+		if err := in.run(name, nil); err != nil {
+			return nil, s.failure(err)
+		}
 	}
-	return engine.Undefined, s.initialize(in)
+	if in.program.Start == wasmbinary.NoRef {
+		return engine.Undefined, nil
+	}
+	_, err := s.call(function{in, uint32(in.program.Start)}.resolve(), nil)
+	return engine.Undefined, err
 }
 
 // wasm_call(function, …) -> its result, or an array of its results
-func callExport(s *store, c *engine.Call) (any, error) {
-	f, err := s.function(c.Int(0))
-	if err != nil {
-		return nil, err
-	}
-	return s.call(f, func(i int) engine.Value { return c.Arg(i + 1) })
+func callExport(s *store, c *engine.Call, fn function) (any, error) {
+	return s.call(fn, func(i int) engine.Value { return c.Arg(i + 1) })
 }
 
 // wasm_type(function) -> Key of its signature
-func functionType(s *store, c *engine.Call) (any, error) {
-	f, err := s.function(c.Int(0))
-	if err != nil {
-		return nil, err
-	}
-	return f.typ().Key(), nil
+func functionType(s *store, c *engine.Call, fn function) (any, error) {
+	return fn.typ().Key(), nil
 }
 
-// newOwnInstance is an instance of a module that JavaScript did not give.
+// newOwnInstance makes an instance of a module of this package's own.
 func (s *store) newOwnInstance(module []byte) (*instance, error) {
 	p, err := s.set.runtime.compile(s.ctx, module)
 	if err != nil {
@@ -275,41 +333,17 @@ func (s *store) newOwnInstance(module []byte) (*instance, error) {
 	return in, nil
 }
 
-// limitsOf are the arguments at and after at: a minimum and a maximum, or null.
-func limitsOf(c *engine.Call, at int) wasmbinary.Limits {
-	l := wasmbinary.Limits{Min: uint32(c.Int(at))}
-	if !c.IsNullish(at + 1) {
-		l.Max, l.HasMax = uint32(c.Int(at+1)), true
-	}
-	return l
-}
-
 // wasm_memory(initial, maximum or null) -> number of an instance
 func newMemory(s *store, c *engine.Call) (any, error) {
-	in, err := s.newOwnInstance(rewrite.MemoryModule(limitsOf(c, 0)))
-	if err != nil {
-		return nil, err
+	l := wasmbinary.Limits{Min: uint32(c.Int(0))}
+	if !c.IsNullish(1) {
+		l.Max, l.HasMax = uint32(c.Int(1)), true
 	}
-	return in.id, nil
-}
-
-// memory is the instance that the first argument names, which has a memory.
-func (s *store) memory(c *engine.Call) (*instance, error) {
-	in, err := s.instance(int(c.Int(0)))
-	if err == nil && in.region == nil {
-		err = engine.TypeError("instance %d has no memory", in.id)
-	}
-	return in, err
+	return instanceID(s.newOwnInstance(rewrite.MemoryModule(l)))
 }
 
 // wasm_buffer(instance) -> an ArrayBuffer over its memory
-func buffer(s *store, c *engine.Call) (any, error) {
-	in, err := s.memory(c)
-	if err != nil {
-		return nil, err
-	}
-	return in.region.Alias()
-}
+func buffer(_ *store, _ *engine.Call, in *instance) (any, error) { return in.region.Alias() }
 
 // wasm_detach(buffer)
 func detach(_ *store, c *engine.Call) (any, error) {
@@ -318,11 +352,7 @@ func detach(_ *store, c *engine.Call) (any, error) {
 }
 
 // wasm_grow(instance, pages) -> pages before, or null
-func growMemory(s *store, c *engine.Call) (any, error) {
-	in, err := s.memory(c)
-	if err != nil {
-		return nil, err
-	}
+func growMemory(s *store, c *engine.Call, in *instance) (any, error) {
 	n := c.Float(1)
 	if n > math.MaxUint16+1 {
 		return nil, nil
@@ -334,18 +364,13 @@ func growMemory(s *store, c *engine.Call) (any, error) {
 	return int(had), s.flush()
 }
 
-// wasm_table("F" or "x", maximum or null) -> number of an instance, with a table
-// of no elements
+// wasm_table("F" or "x", maximum or null) -> number of an instance, with a table of no elements
 func newTable(s *store, c *engine.Call) (any, error) {
 	t := wasmbinary.TableType{Elem: valType(c.String(0))}
 	if !c.IsNullish(1) {
 		t.Max, t.HasMax = uint32(c.Int(1)), true
 	}
-	in, err := s.newOwnInstance(rewrite.TableModule(t))
-	if err != nil {
-		return nil, err
-	}
-	return in.id, nil
+	return instanceID(s.newOwnInstance(rewrite.TableModule(t)))
 }
 
 func valType(letter string) wasmbinary.ValType {
@@ -368,34 +393,14 @@ func valType(letter string) wasmbinary.ValType {
 	return wasmbinary.Externref
 }
 
-// table is the table that the first argument is the code of.
-func (s *store) table(c *engine.Call) (place, error) {
-	in, index, err := s.decode(c.Int(0))
-	if err == nil && int(index) >= len(in.tables) {
-		err = engine.TypeError("there is no table %d", index)
-	}
-	if err != nil {
-		return place{}, err
-	}
-	return in.tables[index], nil
-}
-
 // wasm_table_size(table) -> elements
-func tableSize(s *store, c *engine.Call) (any, error) {
-	t, err := s.table(c)
-	if err != nil {
-		return nil, err
-	}
+func tableSize(s *store, c *engine.Call, t address) (any, error) {
 	n, err := t.size()
 	return int(n), err
 }
 
 // wasm_table_get(table, at) -> reference, see store.toWasm
-func tableGet(s *store, c *engine.Call) (any, error) {
-	t, err := s.table(c)
-	if err != nil {
-		return nil, err
-	}
+func tableGet(s *store, c *engine.Call, t address) (any, error) {
 	ref, err := t.get(uint32(c.Int(1)))
 	if err != nil {
 		return nil, err
@@ -404,11 +409,7 @@ func tableGet(s *store, c *engine.Call) (any, error) {
 }
 
 // wasm_table_set(table, at, reference)
-func tableSet(s *store, c *engine.Call) (any, error) {
-	t, err := s.table(c)
-	if err != nil {
-		return nil, err
-	}
+func tableSet(s *store, c *engine.Call, t address) (any, error) {
 	ref, err := s.toWasm(t.instance, t.typ().Elem, c.Arg(2))
 	if err != nil {
 		return nil, err
@@ -417,11 +418,7 @@ func tableSet(s *store, c *engine.Call) (any, error) {
 }
 
 // wasm_table_grow(table, n, reference) -> elements before, or -1
-func tableGrow(s *store, c *engine.Call) (any, error) {
-	t, err := s.table(c)
-	if err != nil {
-		return nil, err
-	}
+func tableGrow(s *store, c *engine.Call, t address) (any, error) {
 	ref, err := s.toWasm(t.instance, t.typ().Elem, c.Arg(2))
 	if err != nil {
 		return nil, err
@@ -441,44 +438,16 @@ func newGlobal(s *store, c *engine.Call) (any, error) {
 			return nil, err
 		}
 	}
-	in, err := s.newOwnInstance(rewrite.GlobalModule(g, bits))
-	if err != nil {
-		return nil, err
-	}
-	return in.id, nil
-}
-
-// globalAt is the global that the first argument is the code of, which is no v128.
-func (s *store) globalAt(c *engine.Call) (place, error) {
-	in, index, err := s.decode(c.Int(0))
-	if err == nil && int(index) >= len(in.globals) {
-		err = engine.TypeError("there is no global %d", index)
-	}
-	if err != nil {
-		return place{}, err
-	}
-	g := in.globals[index]
-	if g.globalType().Type == wasmbinary.V128 {
-		return place{}, engine.TypeError("a v128 global has no value in JavaScript")
-	}
-	return g, nil
+	return instanceID(s.newOwnInstance(rewrite.GlobalModule(g, bits)))
 }
 
 // wasm_global_get(global) -> value
-func globalGet(s *store, c *engine.Call) (any, error) {
-	g, err := s.globalAt(c)
-	if err != nil {
-		return nil, err
-	}
+func globalGet(s *store, c *engine.Call, g address) (any, error) {
 	return s.toJS(g.globalType().Type, g.global().Get())
 }
 
 // wasm_global_set(global, value)
-func globalSet(s *store, c *engine.Call) (any, error) {
-	g, err := s.globalAt(c)
-	if err != nil {
-		return nil, err
-	}
+func globalSet(s *store, c *engine.Call, g address) (any, error) {
 	m, ok := g.global().(api.MutableGlobal)
 	if !ok {
 		return nil, engine.TypeError("set WebAssembly.Global.value: Can't set the value of an immutable global.")
@@ -497,8 +466,7 @@ func collect(s *store, _ *engine.Call) (any, error) {
 	return engine.Undefined, nil
 }
 
-// wasm_externs() -> the slots of externrefs that tables and globals hold, or null
-// while a call is on the way that may hold others
+// wasm_externs() -> the slots of externrefs in tables and globals, or null during a call, which may hold others
 func liveExterns(s *store, _ *engine.Call) (any, error) {
 	if s.depth > 0 {
 		return nil, nil
@@ -506,7 +474,7 @@ func liveExterns(s *store, _ *engine.Call) (any, error) {
 	live := map[uint32]struct{}{}
 	for _, in := range s.instances {
 		for i := range in.program.Globals {
-			if g := (place{in, uint32(i)}); i >= in.program.ImportedGlobals && g.globalType().Type == wasmbinary.Externref {
+			if g := (address{in, uint32(i)}); i >= in.program.ImportedGlobals && g.globalType().Type == wasmbinary.Externref {
 				live[uint32(g.global().Get())] = struct{}{}
 			}
 		}
@@ -514,27 +482,22 @@ func liveExterns(s *store, _ *engine.Call) (any, error) {
 			if i < in.program.ImportedTables || in.program.Tables[i].Elem != wasmbinary.Externref {
 				continue
 			}
-			if err := (place{in, uint32(i)}).externs(live); err != nil {
+			err := (address{in, uint32(i)}).each(func(ref uint64) { live[uint32(ref)] = struct{}{} })
+			if err != nil {
 				return nil, err
 			}
 		}
 	}
-	s.boxedExterns(live)
+	for _, b := range s.boxes {
+		for i, t := range rewrite.Payload(s.tags[b.tag].typ) {
+			if t == wasmbinary.Externref && i < len(b.values) {
+				live[uint32(b.values[i])] = struct{}{}
+			}
+		}
+	}
 	list := make([]any, 0, len(live))
 	for slot := range live {
 		list = append(list, int(slot))
 	}
 	return list, nil
-}
-
-// externs notes the slots in a table.
-func (p place) externs(live map[uint32]struct{}) error {
-	n, err := p.size()
-	for at := uint32(0); at < n && err == nil; at++ {
-		var ref uint64
-		if ref, err = p.get(at); err == nil {
-			live[uint32(ref)] = struct{}{}
-		}
-	}
-	return err
 }

@@ -11,20 +11,19 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// This file stores the instances of a VM beside its image, and makes them again
-// from there. What memories hold is in the image itself.
+// This file stores the instances of a VM beside its image, and restores them. The content of memories is in the image itself.
 
-// image is what a store saves. It is never changed.
+// image is the saved state of a store. It is never changed.
 type image struct {
 	modules   []*program
 	last      int
 	instances []savedInstance
 	lastTag   uint32
-	boxes     map[uint32]box // whose values are in the memory
+	boxes     map[uint32]box // whose JavaScript values are in the VM's memory
 	lastBox   uint32
 }
 
-// savedInstance is an instance: what it is made from, and the state of its own.
+// savedInstance is the source and the state of an instance.
 type savedInstance struct {
 	id      int
 	program *program
@@ -44,10 +43,9 @@ type savedGlobal struct {
 	code  float64   // of a funcref
 }
 
-// savedTable is the size of a table, and where it differs from what the element
-// segments put there.
+// savedTable is the size of a table, and its differences from the element segments.
 type savedTable struct {
-	place   uint32
+	index   uint32
 	size    uint32
 	changed []savedElement
 }
@@ -85,13 +83,13 @@ func (s *store) Save() (any, error) {
 	return im, nil
 }
 
-func (s *store) saveInstance(in *instance, expected map[place][]float64) (savedInstance, error) {
+func (s *store) saveInstance(in *instance, expected map[address][]float64) (savedInstance, error) {
 	x := savedInstance{id: in.id, program: in.program, linked: in.linked, tags: in.tags, owns: in.owns, region: -1, lost: in.lost}
 	if in.region != nil {
 		x.region = slices.Index(s.vm.Regions(), in.region)
 	}
 	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
-		g, err := s.saveGlobal(place{in, uint32(i)})
+		g, err := s.saveGlobal(address{in, uint32(i)})
 		if err != nil {
 			return x, err
 		}
@@ -101,7 +99,7 @@ func (s *store) saveInstance(in *instance, expected map[place][]float64) (savedI
 		x.dropped = append(x.dropped, in.dropped(i).Get())
 	}
 	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-		t, err := s.saveTable(place{in, uint32(i)}, expected[place{in, uint32(i)}])
+		t, err := s.saveTable(address{in, uint32(i)}, expected[address{in, uint32(i)}])
 		if err != nil {
 			return x, err
 		}
@@ -111,10 +109,10 @@ func (s *store) saveInstance(in *instance, expected map[place][]float64) (savedI
 }
 
 func (in *instance) dropped(i int) api.Global {
-	return in.mod.ExportedGlobal(place{index: uint32(i)}.name(rewrite.ExportDropped))
+	return in.mod.ExportedGlobal(address{index: uint32(i)}.name(rewrite.ExportDropped))
 }
 
-func (s *store) saveGlobal(p place) ([]savedGlobal, error) {
+func (s *store) saveGlobal(p address) ([]savedGlobal, error) {
 	t := p.globalType()
 	x := savedGlobal{index: p.index}
 	switch {
@@ -134,15 +132,15 @@ func (s *store) saveGlobal(p place) ([]savedGlobal, error) {
 	return []savedGlobal{x}, err
 }
 
-// expectTables is what the tables hold, by the codes of functions, when they are
-// as long as now and the segments of all instances are run in turn.
-func (s *store) expectTables() map[place][]float64 {
-	all := map[place][]float64{}
+// expectTables returns the content that tables of their current size get, by the codes of functions, from the segments of all
+// instances in turn.
+func (s *store) expectTables() map[address][]float64 {
+	all := map[address][]float64{}
 	for _, id := range slices.Sorted(maps.Keys(s.instances)) {
 		in := s.instances[id]
 		for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-			if size, err := (place{in, uint32(i)}).size(); err == nil {
-				all[place{in, uint32(i)}] = make([]float64, size)
+			if size, err := (address{in, uint32(i)}).size(); err == nil {
+				all[address{in, uint32(i)}] = make([]float64, size)
 			}
 		}
 		for _, e := range in.program.Elems {
@@ -154,12 +152,12 @@ func (s *store) expectTables() map[place][]float64 {
 	return all
 }
 
-// expectSegment notes one segment; false when it does not fit, which is a trap.
+// expectSegment writes one segment; false when it does not fit, which is a trap.
 func (in *instance) expectSegment(e rewrite.Elem, codes []float64) bool {
 	offset := e.Offset
 	if offset < 0 {
 		if e.Global == wasmbinary.NoRef {
-			return true // found to be different, one by one
+			return true // saveTable saves all elements then
 		}
 		offset = int64(uint32(in.globals[e.Global].global().Get()))
 	}
@@ -176,8 +174,8 @@ func (in *instance) expectSegment(e rewrite.Elem, codes []float64) bool {
 	return true
 }
 
-func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
-	x := savedTable{place: p.index, size: uint32(len(expected))}
+func (s *store) saveTable(p address, expected []float64) (savedTable, error) {
+	x := savedTable{index: p.index, size: uint32(len(expected))}
 	funcs := p.typ().Elem == wasmbinary.Funcref
 	for at := range x.size {
 		ref, err := p.get(at)
@@ -199,9 +197,8 @@ func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
 	return x, nil
 }
 
-// unknownOffsets reports whether a segment's place cannot be told from here, so
-// that what the segments put into the table is not known.
-func unknownOffsets(p place) bool {
+// unknownOffsets reports whether the offset of a segment is unknown, and so the content that the table gets.
+func unknownOffsets(p address) bool {
 	for _, in := range p.instance.group.members {
 		for _, e := range in.program.Elems {
 			if e.Offset < 0 && e.Global == wasmbinary.NoRef && in.tables[e.Table] == p {
@@ -212,13 +209,16 @@ func unknownOffsets(p place) bool {
 	return false
 }
 
-// restoreInstances makes the instances of an image: first all of them, then what refers to
-// functions.
+// restoreInstances makes the instances of an image: first all of them, then their references to functions.
 func (s *store) restoreInstances(im *image) error {
-	regions := s.vm.Regions()
-	if err := s.restoreBoxes(im); err != nil {
-		return err
+	s.lastTag, s.lastBox = im.lastTag, im.lastBox
+	for number, b := range im.boxes {
+		if !s.reserveBoxes(b.cost()) {
+			return errMemory("WebAssembly.Instance()")
+		}
+		s.boxes[number] = &b
 	}
+	regions := s.vm.Regions()
 	for _, x := range im.instances {
 		in := s.newUnlinked(x.id, x.program, x.linked)
 		if err := in.link(x.linked); err != nil {
@@ -258,19 +258,7 @@ func (s *store) restoreInstances(im *image) error {
 	return nil
 }
 
-// restoreBoxes makes the exceptions of an image, and goes on with its numbers.
-func (s *store) restoreBoxes(im *image) error {
-	s.lastTag, s.lastBox = im.lastTag, im.lastBox
-	for number, b := range im.boxes {
-		if !s.reserveBoxes(b.cost()) {
-			return errMemory("WebAssembly.Instance()")
-		}
-		s.boxes[number] = &b
-	}
-	return nil
-}
-
-// resize makes the memory and the tables as long as they were.
+// resize restores the size of the memory and the tables.
 func (in *instance) resize(x savedInstance) error {
 	if in.region != nil {
 		if _, ok := in.mod.Memory().Grow(in.region.Size()/pageSize - in.program.Memory.Min); !ok {
@@ -278,7 +266,7 @@ func (in *instance) resize(x savedInstance) error {
 		}
 	}
 	for _, t := range x.tables {
-		p := place{in, t.place}
+		p := address{in, t.index}
 		size, err := p.size()
 		if err != nil {
 			return err
@@ -292,7 +280,7 @@ func (in *instance) resize(x savedInstance) error {
 	return nil
 }
 
-// restore sets what differs from an instance just made.
+// restore sets the differences from a new instance.
 func (s *store) restore(in *instance, x savedInstance) error {
 	for i, v := range x.dropped {
 		if g, ok := in.dropped(i).(api.MutableGlobal); ok {
@@ -300,12 +288,12 @@ func (s *store) restore(in *instance, x savedInstance) error {
 		}
 	}
 	for _, g := range x.globals {
-		if err := s.restoreGlobal(place{in, g.index}, g); err != nil {
+		if err := s.restoreGlobal(address{in, g.index}, g); err != nil {
 			return err
 		}
 	}
 	for _, t := range x.tables {
-		p := place{in, t.place}
+		p := address{in, t.index}
 		for _, el := range t.changed {
 			ref := el.ref
 			if p.typ().Elem == wasmbinary.Funcref {
@@ -326,7 +314,7 @@ func (s *store) restore(in *instance, x savedInstance) error {
 	return nil
 }
 
-func (s *store) restoreGlobal(p place, g savedGlobal) error {
+func (s *store) restoreGlobal(p address, g savedGlobal) error {
 	bits := g.bits[0]
 	switch p.globalType().Type {
 	case wasmbinary.V128:

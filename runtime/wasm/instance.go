@@ -8,64 +8,50 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 const (
 	pageSize    = 64 << 10
 	elementSize = 8 // bytes that an element of a table takes
-	// An instance is charged for what it takes of the host: so much, and for each
-	// function and global.
+	// instanceCost, functionCost and globalCost are the host's bytes that an instance is charged for.
 	instanceCost = 16 << 10
 	functionCost = 48
 	globalCost   = 16
-	// leastSweep and sweepBytes are how many instances, and bytes of them, are made
-	// before those that were lost are looked for.
+	// leastSweep and sweepBytes are the new instances, and their bytes, between two sweeps for unreachable ones.
 	leastSweep = 32
 	sweepBytes = 24 << 20
-	// nearlyFull is how much is held when they are looked for more often.
+	// nearlyFull is the bytes charged from which sweeps are more frequent.
 	nearlyFull = engine.DefaultMemoryLimit / 4 * 3
-	// codeShift parts the number of an instance from that of a thing in it, in the
-	// numbers by which JavaScript knows functions, tables and globals.
-	codeShift = 20
 )
 
-// instance is an instance of a program. A Memory, Table or Global that JavaScript
-// makes is the only thing in an instance of its own.
+// instance is an instance of a program. A Memory, Table, Global or Tag that JavaScript makes has an instance of its own.
 type instance struct {
 	store   *store
 	id      int
 	program *program
 	mod     api.Module
-	links   map[string]api.Module // what it imports, by the number of the import
-	linked  []int64               // as JavaScript gave it, by the number of the import
+	links   map[string]api.Module // the modules of its imports, by the number of the import
+	linked  []int64               // the links from JavaScript, by the number of the import
 	region  *engine.Region        // nil without a memory of its own
 	memory  *instance             // whose memory it uses; nil for none
 	imports []function            // imported functions of other instances; of JavaScript's, the instance is nil
-	tables  []place
-	globals []place
+	tables  []address
+	globals []address
 	tags    []uint32                  // their numbers
-	calls   map[string][]api.Function // that no call is using now, by their name
-	adapted map[place]api.Module
+	calls   map[string][]api.Function // that are free for a call, by their name
+	adapted map[address]api.Module
 	group   *group
 	cost    int64
 	owns    bool // the program was compiled for this instance alone
-	lost    bool // JavaScript has no way to it any more
+	lost    bool // JavaScript cannot reach it any more
 	indexed bool // its references are in store.refs
 }
 
-// place is where a table or global really is: in the instance that has it of its
-// own.
-type place struct {
-	instance *instance
-	index    uint32
-}
-
-// group is the instances that may hold references to each other's functions.
-// They are closed together: a reference must not outlive its function.
+// group is the instances that may hold references to each other's functions. They are closed together: a reference must not
+// outlive its function.
 type group struct {
 	members []*instance
-	lost    int // that JavaScript has no way to any more
+	lost    int // members that are lost
 }
 
 // join makes the groups of two instances one.
@@ -81,29 +67,17 @@ func join(a, b *instance) {
 	}
 }
 
-// place is the number by which JavaScript knows a table or global.
-func (p place) code() float64 { return code(p.instance, p.index) }
-
-func code(in *instance, index uint32) float64 {
-	return float64(int64(in.id)<<codeShift | int64(index))
-}
-
-// decode is the inverse of code.
-func (s *store) decode(code int64) (*instance, uint32, error) {
-	in, err := s.instance(int(code >> codeShift))
-	return in, uint32(code & (1<<codeShift - 1)), err
-}
-
-// newInstance makes an instance without running anything of it. The links are
-// what its imports come from: codes of functions, tables and globals, numbers of
-// tags, and of instances for memories, and -1 for functions of JavaScript's.
+// newInstance makes an instance without running its code. The links are the sources of its imports: codes of functions,
+// tables and globals, numbers of tags, and of instances for memories, and -1 for functions of JavaScript's.
 func (s *store) newInstance(p *program, links []int64) (*instance, error) {
-	if err := s.sweepWhenDue(); err != nil {
-		return nil, err
+	if len(s.instances) >= s.sweepAt || s.vm.Charged() >= s.sweepOver {
+		if err := s.sweep(); err != nil {
+			return nil, err
+		}
 	}
 	in, err := s.makeInstance(p, links)
 	if e, ok := errors.AsType[*engine.Error](err); ok && e.Name == "RangeError" {
-		// What is not needed any more may be all that is in the way.
+		// Unreachable instances may hold the memory that is missing.
 		if err := s.sweep(); err != nil {
 			return nil, err
 		}
@@ -112,16 +86,8 @@ func (s *store) newInstance(p *program, links []int64) (*instance, error) {
 	return in, err
 }
 
-// sweepWhenDue sweeps when much was made since the last time.
-func (s *store) sweepWhenDue() error {
-	if len(s.instances) < s.sweepAt && s.vm.Charged() < s.sweepOver {
-		return nil
-	}
-	return s.sweep()
-}
-
-// sweep frees the instances that JavaScript has no way to. Those made in the job
-// that runs are kept until it ends, as the language keeps what a WeakRef is of.
+// sweep frees the instances that JavaScript cannot reach, but for those made in the job that runs, as with the target of a
+// WeakRef.
 func (s *store) sweep() error {
 	ids, err := s.vm.Invoke("wasmLost")
 	if err != nil {
@@ -152,7 +118,8 @@ func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 		return nil, err
 	}
 	for i := p.ImportedTags; i < len(p.Tags); i++ {
-		in.tags = append(in.tags, s.newTag())
+		s.lastTag++
+		in.tags = append(in.tags, s.lastTag)
 	}
 	if in.cost = costOf(p); !s.vm.Charge(in.cost) {
 		return nil, errMemory("WebAssembly.Instance()")
@@ -176,24 +143,29 @@ func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 	return in, nil
 }
 
-// newUnlinked is an instance that is not linked yet.
+// newUnlinked returns an instance that is not linked yet.
 func (s *store) newUnlinked(id int, p *program, links []int64) *instance {
-	in := &instance{store: s, id: id, program: p, linked: links, calls: map[string][]api.Function{}, adapted: map[place]api.Module{}}
+	in := &instance{store: s, id: id, program: p, linked: links, calls: map[string][]api.Function{}, adapted: map[address]api.Module{}}
 	in.group = &group{members: []*instance{in}}
 	return in
 }
 
-// add makes the instance, whose imports are linked, known.
+// add registers an instance whose imports are linked.
 func (s *store) add(in *instance) {
 	s.last = max(s.last, in.id)
 	s.instances[in.id] = in
-	for _, list := range [][]place{in.tables, in.globals} {
+	for _, list := range [][]address{in.tables, in.globals} {
 		for _, x := range list {
 			join(x.instance, in)
 		}
 	}
-	s.numberTags(in)
-	for _, number := range in.tags {
+	for i, number := range in.tags {
+		if g, ok := in.mod.ExportedGlobal((address{index: uint32(i)}).name(rewrite.PrefixKind)).(api.MutableGlobal); ok {
+			g.Set(uint64(number))
+		}
+		if i >= in.program.ImportedTags {
+			s.tags[number] = tag{in, in.program.tagType(uint32(i))}
+		}
 		if t := s.tags[number]; t.instance != nil {
 			join(t.instance, in)
 		}
@@ -221,8 +193,7 @@ func errMemory(where string) error {
 		strconv.Itoa(engine.DefaultMemoryLimit>>20) + " MB"}
 }
 
-// loseInstance notes that JavaScript has no way to an instance any more, and closes the
-// group of instances after the last of them.
+// loseInstance marks an instance as lost, and frees its group after the last member.
 func (s *store) loseInstance(in *instance) {
 	g := in.group
 	in.lost = true
@@ -260,8 +231,7 @@ func (s *store) free(in *instance) {
 	s.vm.Charge(-cost)
 }
 
-// discard frees what is the host's of an instance. Closing an instance cannot
-// fail.
+// discard closes the host's part of an instance, which cannot fail.
 func (s *store) discard(in *instance) {
 	for _, m := range in.adapted {
 		_ = m.Close(s.ctx)
@@ -275,24 +245,7 @@ func (s *store) discard(in *instance) {
 	}
 }
 
-// initialize runs the segments and the start function, in the order of the
-// standard.
-func (s *store) initialize(in *instance) error {
-	for _, name := range []string{rewrite.FnElems, rewrite.FnData} {
-		if err := in.run(name, nil); err != nil {
-			return s.failure(err)
-		}
-	}
-	if in.program.Start == wasmbinary.NoRef {
-		return nil
-	}
-	f := function{in, uint32(in.program.Start)}.resolve()
-	_, err := s.call(f, nil)
-	return err
-}
-
-// run calls a function by its name in the rewritten module, with its parameters
-// and results in values.
+// run calls a function by its name in the rewritten module, with its parameters and results in values.
 func (in *instance) run(name string, values []uint64) error {
 	var f api.Function
 	if free := in.calls[name]; len(free) > 0 {
@@ -301,7 +254,7 @@ func (in *instance) run(name string, values []uint64) error {
 	} else if f = in.mod.ExportedFunction(name); f == nil {
 		return engine.TypeError("there is no function %q", name)
 	}
-	// The function is not used again after an error: its stack may be long.
+	// After an error the function is dropped: its stack may be long.
 	err := f.CallWithStack(in.store.ctx, values)
 	if err == nil {
 		in.calls[name] = append(in.calls[name], f)

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// link finds what the imports come from. The error is a LinkError.
+// link finds the sources of the imports. The error is a LinkError.
 func (in *instance) link(links []int64) error {
 	p := in.program
 	if len(links) != len(p.Imports) {
@@ -40,10 +40,10 @@ func (in *instance) link(links []int64) error {
 		}
 	}
 	for i := p.ImportedTables; i < len(p.Tables); i++ {
-		in.tables = append(in.tables, place{in, uint32(i)})
+		in.tables = append(in.tables, address{in, uint32(i)})
 	}
 	for i := p.ImportedGlobals; i < len(p.Globals); i++ {
-		in.globals = append(in.globals, place{in, uint32(i)})
+		in.globals = append(in.globals, address{in, uint32(i)})
 	}
 	if p.Memory != nil && !p.ImportsMemory {
 		in.memory = in
@@ -121,7 +121,7 @@ func (in *instance) linkGlobal(link int64, index uint32, name string) error {
 	return err
 }
 
-// checkLimits compares what is imported with what the import asks for.
+// checkLimits compares an imported memory or table with the import's type.
 func checkLimits(what, unit string, want wasmbinary.Limits, size uint32, has wasmbinary.Limits) error {
 	switch {
 	case size < want.Min:
@@ -134,13 +134,13 @@ func checkLimits(what, unit string, want wasmbinary.Limits, size uint32, has was
 	return nil
 }
 
-// adapter is a module that exports the table or global at p by the name that
-// imports ask for. That of an instance's first table or global is the instance.
-func (s *store) adapter(kind wasmbinary.Kind, p place) (api.Module, error) {
+// adapter returns a module that exports the table or global at p under the name that imports use. For an instance's first
+// table or global it is the instance.
+func (s *store) adapter(kind wasmbinary.Kind, p address) (api.Module, error) {
 	if p.index == 0 {
 		return p.instance.mod, nil
 	}
-	key := place{index: p.index<<1 | uint32(kind&1)}
+	key := address{index: p.index<<1 | uint32(kind&1)}
 	if m := p.instance.adapted[key]; m != nil {
 		return m, nil
 	}

@@ -25,7 +25,7 @@ type Set struct {
 	pinned []*program // that images refer to
 }
 
-// loaded is a module, or why there is none.
+// loaded is a compiled module, or the error of its compilation.
 type loaded struct {
 	program *program
 	err     error
@@ -55,15 +55,15 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 	return s
 }
 
-// compileLowered compiles a module again, in the form in which its calls of functions that
-// others put into its tables may raise exceptions.
+// compileLowered compiles a module again, in the form in which functions that other modules put into its tables may raise
+// exceptions.
 func (r *Runtime) compileLowered(ctx context.Context, p *program, module []byte) (l loaded) {
 	l.program, l.err = r.compileAs(ctx, programKey{p.key.sum, true}, module)
 	r.release(ctx, p)
 	return l
 }
 
-// Close gives the programs back.
+// Close releases the programs.
 func (s *Set) Close(ctx context.Context) {
 	for _, m := range s.modules {
 		if m.program != nil {
@@ -85,8 +85,8 @@ func (s *Set) pin(p *program) {
 	}
 }
 
-// Modules are the sources of the modules as JavaScript sees them: each has a
-// WebAssembly.Module as its default export, or throws a CompileError.
+// Modules are the JavaScript sources of the modules: each has a WebAssembly.Module as its default export, or throws a
+// CompileError.
 func (s *Set) Modules() map[string]string {
 	all := map[string]string{}
 	for specifier := range s.modules {
@@ -95,8 +95,7 @@ func (s *Set) Modules() map[string]string {
 	return all
 }
 
-// Companion makes the state of one VM; saved is what the companion of its image's
-// VM saved, or nil.
+// Companion makes the state of one VM; saved is the saved state of the companion of its image's VM, or nil.
 func (s *Set) Companion(vm *engine.VM, saved any) engine.Companion {
 	state, _ := saved.(*image)
 	return newStore(s, vm, state)

@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	// stackSize is what the calls of a turn may take together, by the estimate of
-	// the rewritten code: as much as on the platform, and room for the estimate.
+	// stackSize is the most stack of the calls of a turn, by the estimate of the rewritten code: the platform's limit and a
+	// margin for the estimate.
 	stackSize = 2 << 20
-	// callCost is what a call from JavaScript, or out of an instance, is charged:
-	// it takes stacks of the host's.
+	// callCost is the stack charged for a call from JavaScript, or out of an instance, which takes stacks of the host's.
 	callCost = 8 << 10
 )
 
@@ -29,7 +28,7 @@ type store struct {
 	vm  *engine.VM
 	ctx context.Context
 
-	saved      *image // not revived yet
+	saved      *image // not restored yet
 	modules    []*program
 	instances  map[int]*instance
 	last       int // the newest number
@@ -40,7 +39,7 @@ type store struct {
 	frames     []*frame // by depth
 	depth      int
 	grown      []*instance // whose ArrayBuffer is to be detached before JavaScript runs
-	allowed    int64       // bytes that the table that grows was allowed
+	allowed    int64       // bytes charged for the growth of a table
 	refs       map[uint64]function
 	tags       map[uint32]tag
 	lastTag    uint32
@@ -59,7 +58,7 @@ type function struct {
 	index    uint32
 }
 
-// frame is what a call needs that is on the way.
+// frame is the values of a call.
 type frame struct{ values []uint64 }
 
 func newStore(set *Set, vm *engine.VM, saved *image) *store {
@@ -90,7 +89,7 @@ var countersModule = []byte("\x00asm\x01\x00\x00\x00" + //nolint:gochecknoglobal
 	"\x06\x15\x04\x7f\x01\x41\x01\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b" +
 	"\x07\x21\x04\x04fuel\x03\x00\x05stack\x03\x01\x06raised\x03\x02\x05value\x03\x03")
 
-// prepare makes what every instance needs, and revives those of the image.
+// prepare makes the counters, and restores the instances of the image.
 func (s *store) prepare() error {
 	if s.counters == nil {
 		m, err := s.set.runtime.instantiate(s.ctx, countersModule)
@@ -131,15 +130,7 @@ func (s *store) allow(elements uint32) uint64 {
 	return 1
 }
 
-// module returns the program of a number that JavaScript gave back.
-func (s *store) module(id int) (*program, error) {
-	if id < 0 || id >= len(s.modules) {
-		return nil, engine.TypeError("there is no module %d", id)
-	}
-	return s.modules[id], nil
-}
-
-// instance returns the instance of a number that JavaScript gave back.
+// instance returns the instance of a number from JavaScript.
 func (s *store) instance(id int) (*instance, error) {
 	if in := s.instances[id]; in != nil {
 		return in, nil
@@ -147,8 +138,7 @@ func (s *store) instance(id int) (*instance, error) {
 	return nil, engine.TypeError("there is no instance %d", id)
 }
 
-// start makes the wazero instance of in, whose imports are set. Its memory, if it
-// has one of its own, is in.region.
+// start makes the wazero instance of in, whose imports are set. Its own memory, if any, is in.region.
 func (s *store) start(in *instance) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -172,13 +162,13 @@ func (s *store) start(in *instance) (err error) {
 	self.Set(uint64(in.id))
 	for i, g := range in.program.Globals {
 		if i >= in.program.ImportedGlobals && g.Ref != wasmbinary.NoRef {
-			s.refs[(place{in, uint32(i)}).global().Get()] = function{in, uint32(g.Ref)}
+			s.refs[(address{in, uint32(i)}).global().Get()] = function{in, uint32(g.Ref)}
 		}
 	}
 	return nil
 }
 
-// withImports finds what in imports.
+// withImports returns a context in which the imports of in are found.
 func (s *store) withImports(in *instance) context.Context {
 	return experimental.WithImportResolver(s.ctx, func(name string) api.Module {
 		if name == rewrite.Counters {
@@ -200,14 +190,13 @@ func (l *linear) Reallocate(size uint64) []byte {
 		}
 		l.in.store.grown = append(l.in.store.grown, l.in)
 	}
-	return r.Bytes()[:size:size] // an instance that is revived has more from the start
+	return r.Bytes()[:size:size] // the region of a restored instance is longer from the start
 }
 
-// Free implements experimental.LinearMemory: the region is freed with the
-// instance.
+// Free implements experimental.LinearMemory: the region is freed with the instance.
 func (l *linear) Free() {}
 
-// flush tells JavaScript of memories that grew, before it can look at them.
+// flush tells JavaScript of memories that grew, before it can access them.
 func (s *store) flush() error {
 	for len(s.grown) > 0 {
 		in := s.grown[0]

@@ -1,31 +1,24 @@
-// Package wasm is WebAssembly for Workers: it compiles the modules that a Worker
-// imports and runs their instances, beside the isolate and on its memory.
+// Package wasm is WebAssembly for Workers: it compiles the modules that a Worker imports and runs their instances, beside the
+// isolate and on its memory.
 //
-// A [Runtime] is the compiled machine code; one serves a process, and modules of
-// the same bytes are compiled once, also between processes. A [Set] is the
-// modules of one Worker. [Set.Companion] makes the state that one virtual machine
-// has here: its instances, which JavaScript (js)
-// reaches by number through the host functions of [Funcs].
+// A [Runtime] is the compiled machine code; one serves a process, and modules of the same bytes are compiled once, also
+// between processes. A [Set] is the modules of one Worker. [Set.Companion] makes the state that one virtual machine has here:
+// its instances, which JavaScript (js) reaches by number through the host functions of [Funcs].
 //
-// The linear memory of an instance is a region of the engine's own linear memory,
-// so JavaScript's ArrayBuffer and the instance see the same bytes at every moment,
-// also in an import: wazero lets its host choose the bytes of a memory. To copy them
-// would cost with every call, to add a base to each address would slow all code. An
-// image of the isolate holds them with all else; what is elsewhere (globals, tables)
-// is saved beside it, and instances are made again when an isolate that started from
-// the image first needs them. Code runs in the rewritten form of the package rewrite:
-// it stops at the budget of the turn, and at its own bounds of stack. Exceptions are
-// values there (exception.go); in a Worker with a module that throws, those that could
-// get its functions into their tables are rewritten to pass them on.
+// The linear memory of an instance is a region of the engine's own linear memory, so JavaScript's ArrayBuffer and the
+// instance see the same bytes at every moment, also in an import: wazero lets its host choose the bytes of a memory. Copies
+// would cost time in every call, and adding a base to each address would slow all code. An image of the isolate contains
+// them; state outside of memory (globals, tables) is saved beside it, and instances are made again when an isolate that
+// started from the image first needs them. Code runs in the rewritten form of the package rewrite: it stops at the budget of
+// the turn, and at its own bounds of stack. Exceptions are values there (exception.go); in a Worker with a module that throws,
+// modules that could get its functions into their tables are rewritten to pass exceptions on.
 //
-// The platform's document leaves open, and this package assumes: modules come from
-// imports alone; heap, memories, tables and instances share the Worker's 128 MB
-// (engine.DefaultMemoryLimit); calls go as deep as an estimate of their stack fits into
+// The platform's document leaves open, and this package assumes: modules come from imports alone; heap, memories, tables and
+// instances share the Worker's 128 MB (engine.DefaultMemoryLimit); calls go as deep as an estimate of their stack fits into
 // 2 MB (stackSize).
 //
-// In: the bytes of modules. Out: instances for JavaScript; errors go there as
-// CompileError, LinkError, RuntimeError, RangeError and TypeError. Runtime and Set
-// are safe for concurrent use; a companion belongs to its isolate's goroutine.
+// In: the bytes of modules. Out: instances for JavaScript; errors go there as CompileError, LinkError, RuntimeError,
+// RangeError and TypeError. Runtime and Set are safe for concurrent use; a companion belongs to its isolate's goroutine.
 package wasm
 
 import (
@@ -34,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -48,12 +42,11 @@ import (
 const (
 	// maxModule is the most bytes of one module.
 	maxModule = 64 << 20
-	// keepIdle is how many programs that no Worker uses stay compiled: an edit
-	// mostly brings the same modules again.
+	// keepIdle is the most programs without a Worker that stay compiled: an edit mostly brings the same modules again.
 	keepIdle = 8
 )
 
-// features are what the platform's engine has and wazero can run.
+// features are those of the platform's engine that wazero can run.
 const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads |
 	experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
 
@@ -70,12 +63,12 @@ type Runtime struct {
 	cache  wazero.CompilationCache
 	dir    string // of the cache
 
-	checking sync.Mutex // one module is checked at a time
+	checking sync.Mutex // see check
 
 	mu       sync.Mutex
 	programs map[programKey]*program
 	idle     []*program          // without a user, oldest first
-	calls    map[string]struct{} // signatures, and modules of tags, that have their host functions
+	calls    map[string]struct{} // signatures, and modules of tags, whose host functions are linked
 }
 
 // Open makes a Runtime. The error is that the cache folder cannot be used.
@@ -121,8 +114,7 @@ type programKey struct {
 	lowered bool
 }
 
-// compile returns the program of a module; give it back with release. Errors: a
-// CompileError for JavaScript, or that ctx ended.
+// compile returns the program of a module, to be released. Errors: a CompileError for JavaScript, or that ctx ended.
 func (r *Runtime) compile(ctx context.Context, module []byte) (*program, error) {
 	return r.compileAs(ctx, programKey{sha256.Sum256(module), false}, module)
 }
@@ -159,7 +151,7 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	if err != nil {
 		return nil, compileError(err)
 	}
-	p.Bytes = nil // not needed any more
+	p.Bytes = nil // to free them
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if other := r.programs[key]; other != nil { // compiled at the same time
@@ -170,10 +162,10 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	return p, nil
 }
 
-// check reports why a module cannot be compiled, and compiles none: that may take the square of a function's length.
-// What wazero's interpreter makes of it takes its length alone, and holds it to the same rules.
+// check reports why a module cannot be compiled, without the compiler, which may take the square of a function's length.
+// wazero's interpreter takes time proportional to the length, and checks the same rules.
 func (r *Runtime) check(ctx context.Context, module []byte) error {
-	r.checking.Lock() // what is made takes much memory
+	r.checking.Lock() // one at a time, since it takes much memory
 	defer r.checking.Unlock()
 	m, err := rewrite.Rewrite(module)
 	if err != nil {
@@ -184,7 +176,7 @@ func (r *Runtime) check(ctx context.Context, module []byte) error {
 	return errors.Join(err, reader.Close(ctx))
 }
 
-// recoverPanic compiles; a panic of the compiler's is an error like any other.
+// recoverPanic compiles and returns a panic of the compiler as an error.
 func recoverPanic(compile func() (wazero.CompiledModule, error)) (m wazero.CompiledModule, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,11 +193,11 @@ func (r *Runtime) instantiate(ctx context.Context, module []byte) (api.Module, e
 	})
 }
 
-// compileCached compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
-// remembers it, so that the second attempt finds it. So does what was kept and is damaged, until it is gone.
+// compileCached compiles, and again after two errors of the cache. If the disk is full, compile fails although the code was
+// compiled, and finds it in memory the second time; a damaged entry is removed.
 func compileCached[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	result, err := compile()
-	if _, unkept := errors.AsType[syscall.Errno](err); unkept || engine.ClearDamaged(r.dir, err) {
+	if _, ok := errors.AsType[syscall.Errno](err); ok || engine.ClearDamaged(r.dir, err) {
 		return compile()
 	}
 	return result, err
@@ -219,12 +211,7 @@ func (r *Runtime) cachedProgram(key programKey) *program {
 		return nil
 	}
 	if p.users++; p.users == 1 {
-		for n, x := range r.idle {
-			if x == p {
-				r.idle = append(r.idle[:n:n], r.idle[n+1:]...)
-				break
-			}
-		}
+		r.idle = slices.DeleteFunc(r.idle, func(x *program) bool { return x == p })
 	}
 	return p
 }
@@ -236,7 +223,7 @@ func (r *Runtime) retain(p *program) {
 	p.users++
 }
 
-// release gives a program back. The last ones without a user stay compiled.
+// release counts one user less. The last programs without a user stay compiled.
 func (r *Runtime) release(ctx context.Context, p *program) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

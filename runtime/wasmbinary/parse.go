@@ -30,11 +30,11 @@ const (
 	SectionTag       = 13
 )
 
-// Header is what a module begins with.
+// Header is the begin of every module.
 var Header = []byte("\x00asm\x01\x00\x00\x00")
 
-// What a module may have at most, as the JavaScript interface of WebAssembly
-// sets it ("Implementation-defined Limits"), or less where it costs memory.
+// Limits of a module, by the JavaScript interface of WebAssembly ("Implementation-defined Limits"), or less where it costs
+// memory.
 const (
 	maxTypes     = 1_000_000
 	maxFuncs     = 1_000_000
@@ -125,7 +125,10 @@ func Parse(module []byte) (*Module, error) {
 		id := r.Byte()
 		part := r.sub(r.U32())
 		if id == sectionCustom {
-			p.custom(part)
+			name := part.name()
+			if part.Err == nil {
+				p.Customs = append(p.Customs, Custom{name, part.take(uint32(len(part.Bytes) - part.At))})
+			}
 			r.Finish(part)
 			continue
 		}
@@ -138,8 +141,12 @@ func Parse(module []byte) (*Module, error) {
 		p.section(id, part)
 		r.Finish(part)
 	}
-	if r.Err == nil {
-		r.Err = p.check()
+	switch {
+	case r.Err != nil:
+	case len(p.Bodies) != len(p.OwnFuncs):
+		r.Err = fmt.Errorf("%d functions are declared, and %d have a body", len(p.OwnFuncs), len(p.Bodies))
+	case p.counted >= 0 && p.counted != len(p.Data):
+		r.Err = fmt.Errorf("%d data segments are announced, and %d are there", p.counted, len(p.Data))
 	}
 	return p, r.Err
 }
@@ -173,30 +180,37 @@ func (p *Module) section(id byte, r *Reader) {
 	case SectionTag:
 		r.Each(maxTags, "tags", func() { p.Tags = append(p.Tags, p.tag(r)) })
 	case SectionGlobal:
-		r.Each(maxGlobals, "globals", func() { p.addGlobal(r) })
+		r.Each(maxGlobals, "globals", func() {
+			g := DefinedGlobal{GlobalType: readGlobalType(r)}
+			g.Init = p.expr(r)
+			g.Ref = g.Init.ref()
+			p.OwnGlobals = append(p.OwnGlobals, g)
+			p.Globals = append(p.Globals, g.GlobalType)
+		})
 	case SectionExport:
 		p.exports(r)
 	case sectionStart:
 		p.Start = int(r.Index(len(p.Funcs), "function"))
-		if t := p.startType(r); len(t.Params)+len(t.Results) > 0 {
-			r.Fail("the start function has parameters or results")
+		if r.Err == nil {
+			if t := p.FuncType(uint32(p.Start)); len(t.Params)+len(t.Results) > 0 {
+				r.Fail("the start function has parameters or results")
+			}
 		}
 	case SectionElement:
 		r.Each(maxSegments, "element segments", func() { p.Segments = append(p.Segments, p.segment(r)) })
 	case SectionDataCount:
 		p.counted = int(r.U32())
 	case SectionCode:
-		r.Each(maxFuncs, "function bodies", func() { p.body(r) })
+		r.Each(maxFuncs, "function bodies", func() {
+			n := r.U32()
+			if n > MaxBodyBytes {
+				r.Fail("a function of %d bytes, more than %d", n, MaxBodyBytes)
+			}
+			p.Bodies = append(p.Bodies, r.sub(n))
+		})
 	case SectionData:
 		r.Each(maxSegments, "data segments", func() { p.Data = append(p.Data, p.datum(r)) })
 	}
-}
-
-func (p *Module) startType(r *Reader) FuncType {
-	if r.Err != nil {
-		return FuncType{}
-	}
-	return p.FuncType(uint32(p.Start))
 }
 
 // Each reads a vector.
@@ -207,24 +221,6 @@ func (r *Reader) Each(limit uint32, what string, read func()) {
 	}
 	for ; n > 0 && r.Err == nil; n-- {
 		read()
-	}
-}
-
-// check looks at what no section can tell alone.
-func (p *Module) check() error {
-	if len(p.Bodies) != len(p.OwnFuncs) {
-		return fmt.Errorf("%d functions are declared, and %d have a body", len(p.OwnFuncs), len(p.Bodies))
-	}
-	if p.counted >= 0 && p.counted != len(p.Data) {
-		return fmt.Errorf("%d data segments are announced, and %d are there", p.counted, len(p.Data))
-	}
-	return nil
-}
-
-func (p *Module) custom(r *Reader) {
-	name := r.name()
-	if r.Err == nil {
-		p.Customs = append(p.Customs, Custom{name, r.take(uint32(len(r.Bytes) - r.At))})
 	}
 }
 
@@ -338,15 +334,7 @@ func (p *Module) imported(r *Reader) {
 	p.ImportTypes = append(p.ImportTypes, d)
 }
 
-func (p *Module) addGlobal(r *Reader) {
-	g := DefinedGlobal{GlobalType: readGlobalType(r)}
-	g.Init = p.expr(r)
-	g.Ref = g.Init.ref()
-	p.OwnGlobals = append(p.OwnGlobals, g)
-	p.Globals = append(p.Globals, g.GlobalType)
-}
-
-// tag reads what a tag is: its type.
+// tag reads the type of a tag.
 func (p *Module) tag(r *Reader) uint32 {
 	if attribute := r.Byte(); attribute != 0 {
 		r.Fail("a tag of the kind %d", attribute)
@@ -379,8 +367,7 @@ func (p *Module) exports(r *Reader) {
 	})
 }
 
-// segment reads an element segment. The flags say: 1 not active, 2 with a table
-// or declarative, 4 of expressions.
+// segment reads an element segment. The flags: 1 not active, 2 with a table or declarative, 4 of expressions.
 func (p *Module) segment(r *Reader) (s ElementSegment) {
 	flags := r.U32()
 	if flags > 7 {
@@ -438,12 +425,4 @@ func (p *Module) datum(r *Reader) (d DataSegment) {
 	}
 	d.Bytes = r.take(r.U32())
 	return d
-}
-
-func (p *Module) body(r *Reader) {
-	n := r.U32()
-	if n > MaxBodyBytes {
-		r.Fail("a function of %d bytes, more than %d", n, MaxBodyBytes)
-	}
-	p.Bodies = append(p.Bodies, r.sub(n))
 }

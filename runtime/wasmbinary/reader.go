@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// Reader steps over a module's bytes. The first fault stays in Err, and reads
-// after it return zeros.
+// Reader steps over a module's bytes. The first fault stays in Err, and reads after it return zeros.
 type Reader struct {
 	Bytes []byte
 	At    int // the next byte
-	From  int // where Bytes begins in the module
+	From  int // the offset of Bytes in the module
 	Err   error
 }
 
@@ -44,7 +45,7 @@ func (r *Reader) take(n uint32) []byte {
 	return r.Bytes[r.At-int(n) : r.At]
 }
 
-// sub is a reader of the next n bytes.
+// sub returns a reader of the next n bytes.
 func (r *Reader) sub(n uint32) *Reader {
 	from := r.From + r.At
 	return &Reader{Bytes: r.take(n), From: from, Err: r.Err}
@@ -115,4 +116,63 @@ func (r *Reader) Index(n int, what string) uint32 {
 		return 0
 	}
 	return i
+}
+
+// Skip steps over the immediates of an instruction without a block type or an index.
+func (r *Reader) Skip(opcode byte) {
+	switch {
+	case opcode >= 0x28 && opcode <= 0x3e: // loads and stores
+		r.skipU32s(2)
+	case opcode == 0x3f, opcode == 0x40: // memory.size, memory.grow
+		r.Byte()
+	case opcode == op.I32Const:
+		r.Signed(32)
+	case opcode == op.I64Const:
+		r.Signed(64)
+	case opcode == op.F32Const:
+		r.take(4)
+	case opcode == op.F64Const:
+		r.take(8)
+	case opcode == op.RefNull:
+		readRefType(r)
+	case opcode == op.SelectTyped:
+		r.Each(1, "types of a select", func() { ReadType(r) })
+	case opcode == op.SIMD:
+		r.skipSIMD()
+	case opcode == op.Atomic:
+		const fence = 3
+		if r.U32() == fence {
+			r.Byte()
+		} else {
+			r.skipU32s(2)
+		}
+	case opcode <= 0x01, opcode == op.Else, opcode == op.End, opcode == op.Return, opcode == op.Drop, opcode == 0x1b,
+		opcode >= op.I32Eqz && opcode <= 0xc4, opcode == 0xd1:
+		// no immediates
+	default:
+		r.Fail("the instruction %#x is not supported", opcode)
+	}
+}
+
+func (r *Reader) skipSIMD() {
+	switch sub := r.U32(); {
+	case sub <= 11, sub == 92, sub == 93:
+		r.skipU32s(2)
+	case sub == op.SIMDConst, sub == 13:
+		r.take(16)
+	case sub >= 21 && sub <= 34:
+		r.Byte()
+	case sub >= 84 && sub <= 91:
+		r.skipU32s(2)
+		r.Byte()
+	case sub > 255:
+		r.Fail("the instruction 0xfd %#x is not supported", sub)
+	}
+}
+
+// skipU32s steps over n numbers, as of the alignment and the offset of an access.
+func (r *Reader) skipU32s(n int) {
+	for range n {
+		r.U32()
+	}
 }

@@ -1,6 +1,10 @@
 package rewrite
 
 import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
@@ -85,4 +89,81 @@ func (c *code) section(id byte, l list) {
 	var body code
 	body.u32(l.n).op(l.body...)
 	c.op(id).sized(body)
+}
+
+// This file makes the modules of memories, tables, globals and tags that JavaScript makes, and adapters.
+
+// MemoryModule defines a memory and exports it.
+func MemoryModule(l wasmbinary.Limits) []byte {
+	var memory list
+	memory.next().limits(l)
+	return start().exporting(wasmbinary.SectionMemory, memory, ExportMemory, wasmbinary.Memory)
+}
+
+// TableModule defines a table and exports it.
+func TableModule(t wasmbinary.TableType) []byte {
+	var table list
+	table.next().op(byte(t.Elem)).limits(t.Limits)
+	return start().exporting(wasmbinary.SectionTable, table, PrefixTable, wasmbinary.Table)
+}
+
+// GlobalModule defines a global and exports it; bits are its value. A reference is null.
+func GlobalModule(g wasmbinary.GlobalType, bits uint64) []byte {
+	var globals list
+	c := globals.next().op(byte(g.Type), bit(g.Mutable))
+	switch g.Type {
+	case wasmbinary.I32:
+		c.i32(int32(uint32(bits)))
+	case wasmbinary.I64:
+		c.op(op.I64Const).s64(int64(bits))
+	case wasmbinary.F32:
+		c.op(op.F32Const).op(binary.LittleEndian.AppendUint32(nil, uint32(bits))...)
+	case wasmbinary.F64:
+		c.op(op.F64Const).op(binary.LittleEndian.AppendUint64(nil, bits)...)
+	case wasmbinary.V128:
+		c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
+	case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
+		c.op(op.RefNull, byte(g.Type))
+	}
+	c.op(op.End)
+	return start().exporting(wasmbinary.SectionGlobal, globals, PrefixGlobal, wasmbinary.Global)
+}
+
+// TagModule defines a tag of exceptions that hold values of the types, and exports it.
+func TagModule(held []wasmbinary.ValType) []byte {
+	var types, tags list
+	types.next().op(wasmbinary.FuncType{Params: held}.Encode()...)
+	tags.next().op(0, 0)
+	out := start()
+	out.section(wasmbinary.SectionType, types)
+	return out.exporting(wasmbinary.SectionTag, tags, PrefixKind, wasmbinary.Tag)
+}
+
+// TableAdapter imports a table by its number and exports it as the first.
+func TableAdapter(index uint32, t wasmbinary.TableType) []byte {
+	var imports list
+	c := imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wireType(t.Elem))
+	c.limits(t.Limits)
+	return start().exporting(wasmbinary.SectionImport, imports, importName(wasmbinary.Table), wasmbinary.Table)
+}
+
+// GlobalAdapter imports a global by its number and exports it as the first.
+func GlobalAdapter(index uint32, g wasmbinary.GlobalType) []byte {
+	var imports list
+	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(wasmbinary.Global), wireType(g.Type), bit(g.Mutable))
+	return start().exporting(wasmbinary.SectionImport, imports, importName(wasmbinary.Global), wasmbinary.Global)
+}
+
+func start() *code {
+	c := slices.Clip(code(wasmbinary.Header))
+	return &c
+}
+
+// exporting writes l as the section id, and exports the first of its kind.
+func (c *code) exporting(id byte, l list, name string, kind wasmbinary.Kind) []byte {
+	var export list
+	export.next().name(name).op(byte(kind), 0)
+	c.section(id, l)
+	c.section(wasmbinary.SectionExport, export)
+	return *c
 }

@@ -5,17 +5,15 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file rewrites function bodies.
-
 const (
-	// A function is charged stack for its frame: so much, and for each local.
+	// frameCost and localCost are the bytes of stack that a function is charged, and more for each local.
 	frameCost = 64
 	localCost = 8
-	// A function this short that calls nothing and never loops is not counted.
+	// shortBody is the most bytes of a function without calls and loops that is not counted.
 	shortBody = 128
 	// Loops and calls are charged 1, and more in long functions.
 	bytesPerFuel = 1024
-	// Bulk operations are charged by what they move: bytes, or elements.
+	// Bulk operations are charged by the bytes, or elements, that they move.
 	bulkShift     = 8
 	elementsShift = 4
 	// maxBlocks is the most blocks of a function with exceptions.
@@ -49,8 +47,8 @@ type rewriter struct {
 	opened   int    // blocks that it has so far
 }
 
-// addReferred finds the functions that ref.func names, and whether there are
-// exceptions. Faults are found when the function is rewritten.
+// addReferred finds the functions that ref.func names, and whether there are exceptions. Faults are reported when the
+// function is rewritten.
 func (w *writer) addReferred(body *wasmbinary.Reader, t wasmbinary.FuncType, add func(int)) {
 	x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(t.Params)}
 	x.readLocals()
@@ -88,16 +86,16 @@ func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code,
 			x.survey(opcode, in)
 		}
 	})
-	extra := x.extra()
+	extra := 1 // i32 locals of our own: spare, two for each handler that may rethrow, and two that are used at once
+	if x.raises {
+		extra = 3 + 2*x.held
+	}
 	if x.locals+extra > wasmbinary.MaxLocals+3 {
 		x.r.Fail("more than %d locals", wasmbinary.MaxLocals)
 	}
 	if w.branching += branches * branches; w.branching > maxBranching {
-		x.r.Fail(
-			"compiling would take many minutes, by the square of the blocks and branches of each function; %d are in "+
-				"this one: split what is as long",
-			branches,
-		)
+		x.r.Fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in "+
+			"this one: split what is as long", branches)
 	}
 	if x.r.Err != nil {
 		return nil, x.r.Err
@@ -107,13 +105,20 @@ func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code,
 	x.out.u32(decls.n).op(decls.body...)
 	x.r.At = start
 	x.enter(len(body.Bytes))
-	if x.raises {
-		x.begin(x.resultBlock())
+	if x.raises { // the first frame ends the blocks
+		x.nest = 1 // enter's block
+		x.open(op.Block, empty)
+		x.open(op.Block, x.resultBlock())
+		x.frames = append(x.frames, frame{op: op.Return, landing: 1})
 		x.each(x.lower)
 	} else {
 		x.each(x.instruction)
 	}
-	x.leave()
+	if x.calls {
+		x.releaseAllCaught()
+		x.releaseFrame()
+		x.out.op(op.End)
+	}
 	return x.out, x.r.Err
 }
 
@@ -139,8 +144,8 @@ func (x *rewriter) readLocals() (decls list) {
 	return decls
 }
 
-// enter takes the function's frame off the stack counter, and counts the call.
-// The body becomes a block, so that every way out passes leave.
+// enter takes the function's frame off the stack counter, and counts the call. The body becomes a block, so that every way
+// out passes the end of the function.
 func (x *rewriter) enter(size int) {
 	c := &x.out
 	if x.calls {
@@ -150,13 +155,12 @@ func (x *rewriter) enter(size int) {
 	if x.calls || size > shortBody {
 		x.charge(x.perLoop)
 	}
-	if !x.calls {
-		return
+	if x.calls {
+		x.open(op.Block, x.resultBlock())
 	}
-	x.open(op.Block, x.resultBlock())
 }
 
-// resultBlock is the type of blocks that give what the function does.
+// resultBlock returns the type of blocks with the function's results.
 func (x *rewriter) resultBlock() int64 {
 	switch len(x.results) {
 	case 0:
@@ -166,15 +170,6 @@ func (x *rewriter) resultBlock() int64 {
 	default:
 		return int64(x.typeIndex(wasmbinary.FuncType{Results: x.results}))
 	}
-}
-
-func (x *rewriter) leave() {
-	if !x.calls {
-		return
-	}
-	x.releaseAllCaught()
-	x.releaseFrame()
-	x.out.op(op.End)
 }
 
 func (x *rewriter) releaseFrame() {
@@ -187,8 +182,7 @@ func (x *rewriter) charge(n int32) {
 	x.subtractFuel()
 }
 
-// chargeBulk takes the number on the top of the stack, shifted, off the counter,
-// and leaves it there.
+// chargeBulk takes the number on the top of the stack, shifted, off the counter, and leaves it there.
 func (x *rewriter) chargeBulk(shift int32) {
 	x.out.with(op.LocalTee, x.spare).with(op.GlobalGet, x.fuel).with(op.LocalGet, x.spare).i32(shift).op(op.I32ShrU)
 	x.subtractFuel()
@@ -199,7 +193,7 @@ func (x *rewriter) subtractFuel() {
 	c.i32(0).op(op.I32LeS, op.If, op.BlockEmpty).with(op.Call, hostInterrupt).i32(Period).with(op.GlobalSet, x.fuel).op(op.End)
 }
 
-// instr is where an instruction stands, and its first index, if it has one.
+// instr is the place of an instruction, and its immediates.
 type instr struct {
 	start int
 	sub   uint32 // of the 0xfc family
@@ -233,8 +227,7 @@ func (x *rewriter) each(do func(opcode byte, in instr)) {
 	}
 }
 
-// read steps over the immediates of op. Indices must be of the original: those of
-// what is added are not the module's to use.
+// read reads the immediates of an instruction. Indices must be of the original: the module must not use what is added.
 func (x *rewriter) read(opcode byte, in *instr) {
 	r := x.r
 	switch opcode {
@@ -378,7 +371,7 @@ func (x *rewriter) misc(in instr) {
 	}
 }
 
-// position is where function i stands in the hidden table.
+// position returns the position of function i in the hidden table.
 func (w *writer) position(i uint32) int {
 	if w.positions == nil {
 		w.positions = map[int]int{}

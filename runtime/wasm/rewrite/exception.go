@@ -10,8 +10,8 @@ import (
 
 // This file turns exceptions into branches.
 //
-// What is raised is in two globals of the host's: see HostRaised. After each call
-// that may have raised, and where something is thrown, code branches to a landing:
+// The exception under way is in two globals of the host's: see HostRaised. After each call that may have raised one, and
+// after each throw, code branches to a landing:
 //
 //	try (result R)           block (result R)
 //	  BODY                     block
@@ -31,16 +31,15 @@ import (
 //	                           br …              ;; to the landing around
 //	end                      end
 //
-// The landing of a function's body is before its end: it returns what is zero, and
-// the caller looks. Calls of functions that raise nothing are left alone. A trap is
-// none of this: it unwinds in the host.
+// The landing of a function's body is before its end: it returns zeros, and the caller checks HostRaised. Calls of functions
+// that raise nothing stay as they are. A trap unwinds in the host.
 
 // frame is a block of the original that is open.
 type frame struct {
 	op      byte // opBlock and opLoop catch nothing; else opTry, opTryTable or the clause that is open
 	at      uint32
-	landing uint32 // for what is raised in it
-	outer   uint32 // for what its clauses leave
+	landing uint32 // for exceptions raised in it
+	outer   uint32 // for exceptions that no clause takes
 	block   int64
 	try     *try
 	clauses []clause // of a try_table
@@ -84,16 +83,7 @@ func (x *rewriter) copyTyped(in instr) {
 	}
 }
 
-// extra is the number of i32 locals of our own: spare, two for each handler that
-// may rethrow, and two that are used at once.
-func (x *rewriter) extra() int {
-	if !x.raises {
-		return 1
-	}
-	return 3 + 2*x.held
-}
-
-// caughtLocals returns the first of the locals that keep what the handlers of a level caught.
+// caughtLocals returns the first of the two locals for the exception that a handler of a level caught.
 func (x *rewriter) caughtLocals(level int) uint32 { return x.spare + 1 + 2*uint32(level) }
 
 // open begins a block of the rewritten function.
@@ -118,7 +108,7 @@ func (x *rewriter) end() {
 // empty is the type of blocks without parameters and results.
 const empty = op.BlockEmpty - 0x80
 
-// inputBlock returns the type of blocks that take what those of the type block do.
+// inputBlock returns the type of blocks with the parameters of the type block.
 func (x *rewriter) inputBlock(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return empty
@@ -126,7 +116,7 @@ func (x *rewriter) inputBlock(block int64) int64 {
 	return x.deriveType(block, 0, wasmbinary.FuncType{Params: x.Types[block].Params})
 }
 
-// outputBlock returns the type of blocks that give what those of the type block do.
+// outputBlock returns the type of blocks with the results of the type block.
 func (x *rewriter) outputBlock(block int64) int64 {
 	if block < 0 || len(x.Types[block].Params) == 0 {
 		return block
@@ -144,23 +134,15 @@ func (w *writer) deriveType(block int64, which int, t wasmbinary.FuncType) int64
 	return i
 }
 
-// label is how a branch names the label at, counted from outside.
+// label returns the operand of a branch to the label at, counted from outside.
 func (x *rewriter) label(at uint32) uint32 { return x.nest - 1 - at }
 
 func (x *rewriter) branch(at uint32) { x.out.with(op.Br, x.label(at)) }
 
-// target is the label that the original names i.
+// target returns the label that the original names i.
 func (x *rewriter) target(i uint32) uint32 { return x.frames[len(x.frames)-1-int(i)].at }
 
 func (x *rewriter) landing() uint32 { return x.frames[len(x.frames)-1].landing }
-
-// begin opens what a function that raises is in; its end is that of the first frame.
-func (x *rewriter) begin(results int64) {
-	x.nest = 1 // enter's block
-	x.open(op.Block, empty)
-	x.open(op.Block, results)
-	x.frames = append(x.frames, frame{op: op.Return, landing: 1})
-}
 
 // lower writes one instruction of a function that raises.
 func (x *rewriter) lower(opcode byte, in instr) {
@@ -193,7 +175,12 @@ func (x *rewriter) lower(opcode byte, in instr) {
 	case op.Br, op.BrIf:
 		c.with(opcode, x.label(x.target(in.index)))
 	case op.BrTable:
-		x.brTable(in)
+		r := &wasmbinary.Reader{Bytes: x.r.Bytes, At: in.start + 1}
+		n := r.U32()
+		c.with(op.BrTable, n)
+		for range n + 1 {
+			c.u32(x.label(x.target(r.U32())))
+		}
 	case op.Return:
 		x.branch(0)
 	case op.Call:
@@ -215,15 +202,6 @@ func (x *rewriter) lower(opcode byte, in instr) {
 // checkRaised goes to the landing if the call before raised.
 func (x *rewriter) checkRaised() {
 	x.out.with(op.GlobalGet, x.raised).with(op.BrIf, x.label(x.landing()))
-}
-
-func (x *rewriter) brTable(in instr) {
-	r := &wasmbinary.Reader{Bytes: x.r.Bytes, At: in.start + 1}
-	n := r.U32()
-	x.out.with(op.BrTable, n)
-	for range n + 1 {
-		x.out.u32(x.label(x.target(r.U32())))
-	}
 }
 
 func (x *rewriter) openTry(in instr) {
@@ -266,8 +244,8 @@ func (x *rewriter) openTable(in instr) {
 	x.frames = append(x.frames, f)
 }
 
-// checkClause holds what a clause gives to what its label takes. The rewritten code
-// would show only what is missing.
+// checkClause compares the values of a clause with the types of its label. In the rewritten code only missing values would
+// be an error.
 func (x *rewriter) checkClause(k clause, to *frame) {
 	var gives, takes []wasmbinary.ValType
 	if k.kind&clauseAll == 0 {
@@ -343,7 +321,7 @@ func (x *rewriter) close() {
 	x.frames = x.frames[:len(x.frames)-1]
 }
 
-// pushZeros pushes what a function returns that raised.
+// pushZeros pushes the results of a function that raised.
 func (x *rewriter) pushZeros() {
 	c := &x.out
 	for _, t := range x.results {
@@ -364,17 +342,17 @@ func (x *rewriter) pushZeros() {
 	}
 }
 
-// match pushes whether what was raised is of a tag.
+// match pushes whether the exception under way is of a tag.
 func (x *rewriter) match(tag uint32) {
 	x.out.with(op.GlobalGet, x.raised).i32(math.MaxInt32).op(op.I32And).with(op.GlobalGet, x.tag(tag)).op(op.I32Eq)
 }
 
-// storeCaught puts what was raised into two locals.
+// storeCaught puts the exception under way into two locals.
 func (x *rewriter) storeCaught(local uint32) {
 	x.out.with(op.GlobalGet, x.raised).with(op.LocalSet, local).with(op.GlobalGet, x.value).with(op.LocalSet, local+1)
 }
 
-// pushPayload pushes what the exception under way holds, which is of the tag, and ends it.
+// pushPayload ends the exception under way, which is of the tag, and pushes its payload.
 func (x *rewriter) pushPayload(tag uint32, keep bool) {
 	x.out.i32(int32(bit(keep))).with(op.Call, x.unboxFunction(x.Types[x.Tags[tag]]))
 }
@@ -407,8 +385,7 @@ func (x *rewriter) dispatch(k clause) {
 	}
 }
 
-// rethrow raises what the open handler of f caught. It can be raised again when
-// that handler is not left.
+// rethrow raises the exception that the open handler of f caught. It can be raised again while that handler is open.
 func (x *rewriter) rethrow(f *frame) {
 	local := x.caughtLocals(f.try.level)
 	x.out.with(op.LocalGet, local).with(op.GlobalSet, x.raised).with(op.LocalGet, local+1).with(op.GlobalSet, x.value)
@@ -420,13 +397,11 @@ func (x *rewriter) rethrow(f *frame) {
 	x.branch(x.landing())
 }
 
-// releaseCaught frees what a handler of a level held, that was left and did not raise it
-// again.
+// releaseCaught frees the exception of a handler of a level that ended without a rethrow.
 func (x *rewriter) releaseCaught(level int) {
 	local := x.caughtLocals(level)
-	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1).with(
-		op.Call, x.hosts+hostRelease,
-	).op(op.End)
+	x.out.with(op.LocalGet, local).op(op.If, op.BlockEmpty).with(op.LocalGet, local).with(op.LocalGet, local+1)
+	x.out.with(op.Call, x.hosts+hostRelease).op(op.End)
 }
 
 // releaseAllCaught is releaseCaught for all handlers, at the end of the function.

@@ -10,8 +10,7 @@ import (
 
 // This file writes the functions and exports that the original does not have.
 
-// trampolines stand in the place of imported functions: each calls the host's
-// function for its signature.
+// trampolines writes the functions instead of imported ones: each calls the host's function for its signature.
 func (w *writer) trampolines() {
 	for _, d := range w.ImportTypes {
 		if d.Kind != wasmbinary.Func {
@@ -41,8 +40,7 @@ func (c *code) locals(n int) *code {
 	return c
 }
 
-// add adds a function, whose body has no locals but its parameters, under a name
-// of its own, and returns its index.
+// add adds a function, whose body has no locals but its parameters, under a name of its own, and returns its index.
 func (w *writer) add(name string, t wasmbinary.FuncType, body *code) uint32 {
 	return w.addWith(name, t, nil, body)
 }
@@ -61,7 +59,7 @@ func (w *writer) addWith(name string, t wasmbinary.FuncType, locals []wasmbinary
 	return i
 }
 
-// helper is the function that does to a table what its name begins with.
+// helper returns the function for an operation on a table: a Prefix constant.
 func (w *writer) helper(prefix string, table uint32) uint32 {
 	name := prefix + strconv.Itoa(int(table))
 	if i, known := w.helperOf[name]; known {
@@ -82,21 +80,16 @@ func (w *writer) helper(prefix string, table uint32) uint32 {
 		body.misc(op.MiscTableSize, table)
 	case PrefixGrow:
 		t = wasmbinary.FuncType{Params: []wasmbinary.ValType{elem, wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}
-		body.growTable(table)
+		const n = 1 // local
+		body.with(op.LocalGet, n).with(op.Call, hostAllow).op(op.I32Eqz, op.If, op.BlockEmpty).i32(-1).op(op.Return, op.End)
+		body.locals(2).misc(op.MiscTableGrow, table).with(op.LocalTee, n).i32(-1).op(op.I32Eq, op.If, op.BlockEmpty)
+		body.i32(0).with(op.Call, hostAllow).op(op.Drop, op.End).with(op.LocalGet, n)
 	}
 	return w.add(name, t, &body)
 }
 
-// growTable asks the host before it grows a table, and tells it if that failed.
-func (c *code) growTable(table uint32) {
-	const n = 1 // local
-	c.with(op.LocalGet, n).with(op.Call, hostAllow).op(op.I32Eqz, op.If, op.BlockEmpty).i32(-1).op(op.Return, op.End)
-	c.locals(2).misc(op.MiscTableGrow, table).with(op.LocalTee, n).i32(-1).op(op.I32Eq, op.If, op.BlockEmpty)
-	c.i32(0).with(op.Call, hostAllow).op(op.Drop, op.End).with(op.LocalGet, n)
-}
-
-// tableInit is the function (to, from, n) that copies a segment's elements. The
-// hidden table holds those of all segments, so it looks at the bounds itself.
+// tableInit returns the function (to, from, n) that copies a segment's elements. The hidden table holds those of all
+// segments, so the function checks the bounds itself.
 func (w *writer) tableInit(segment, table uint32) uint32 {
 	name := "init" + strconv.Itoa(int(segment)) + " " + strconv.Itoa(int(table))
 	if i, known := w.helperOf[name]; known {
@@ -114,7 +107,7 @@ func (w *writer) tableInit(segment, table uint32) uint32 {
 	return w.add(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32, wasmbinary.I32}}, &body)
 }
 
-// hidden is the hidden table of elements of a type.
+// hidden returns the hidden table of elements of a type.
 func (w *writer) hidden(elem wasmbinary.ValType) uint32 {
 	if elem != wasmbinary.Funcref {
 		return w.refs + 1
@@ -122,7 +115,7 @@ func (w *writer) hidden(elem wasmbinary.ValType) uint32 {
 	return w.refs
 }
 
-// droppedFlag is the global that says whether a segment is dropped.
+// droppedFlag returns the global that is 1 when a segment is dropped.
 func (w *writer) droppedFlag(segment uint32) uint32 {
 	at := slices.Index(w.dropped, segment)
 	if at < 0 {
@@ -182,7 +175,7 @@ func (w *writer) exportAll() {
 	)
 }
 
-// exportLanes gives the host a v128 as two halves.
+// exportLanes exports a v128 as two halves.
 func (w *writer) exportLanes(export func(string, wasmbinary.Kind, uint32), i int, mutable bool) {
 	at := w.global(uint32(i))
 	var get code
@@ -232,4 +225,105 @@ func (w *writer) dropData() *code {
 		}
 	}
 	return &c
+}
+
+// isUnboxed reports whether an exception of a tag of type t is not boxed: it holds one value of 32 bits, or none.
+func isUnboxed(t wasmbinary.FuncType) bool {
+	return len(t.Params) == 0 || len(t.Params) == 1 && (t.Params[0] == wasmbinary.I32 || t.Params[0] == wasmbinary.F32)
+}
+
+// payloadKey returns the Key of Payload.
+func payloadKey(t wasmbinary.FuncType) string { return wasmbinary.FuncType{Params: Payload(t)}.Key() }
+
+// raiseFunction returns the function (…, tag) that raises an exception of a type.
+func (w *writer) raiseFunction(t wasmbinary.FuncType) uint32 {
+	name := "raise " + t.Key()
+	if i, known := w.helperOf[name]; known {
+		return i
+	}
+	var body code
+	tag := uint32(len(t.Params))
+	if isUnboxed(t) {
+		body.with(op.LocalGet, tag).with(op.GlobalSet, w.raised)
+		if tag > 0 {
+			body.with(op.LocalGet, 0)
+			if t.Params[0] == wasmbinary.F32 {
+				body.op(op.I32FromF32)
+			}
+			body.with(op.GlobalSet, w.value)
+		}
+	} else {
+		body.with(op.LocalGet, tag)
+		for i, p := range t.Params {
+			body.with(op.LocalGet, uint32(i))
+			if p == wasmbinary.V128 {
+				body.with(op.SIMD, op.SIMDExtract).op(0).with(op.LocalGet, uint32(i)).with(op.SIMD, op.SIMDExtract).op(1)
+			}
+		}
+		body.with(op.Call, w.boxOf[payloadKey(t)])
+	}
+	return w.add(name, wasmbinary.FuncType{Params: append(slices.Clone(t.Params), wasmbinary.I32)}, &body)
+}
+
+// unboxFunction returns the function (keep) that ends the exception under way, of a type, and returns its payload.
+func (w *writer) unboxFunction(t wasmbinary.FuncType) uint32 {
+	name := "open " + t.Key()
+	if i, known := w.helperOf[name]; known {
+		return i
+	}
+	held := Payload(t)
+	var body code
+	if isUnboxed(t) {
+		c := body.with(op.GlobalGet, w.raised).i32(0).op(op.I32LtS, op.If)
+		if len(held) == 0 {
+			c.op(op.BlockEmpty)
+		} else {
+			c.op(byte(held[0]))
+		}
+		c.with(op.LocalGet, 0).with(op.Call, w.boxOf[payloadKey(t)]+1)
+		if len(held) > 0 {
+			c.op(op.Else).with(op.GlobalGet, w.value)
+			if held[0] == wasmbinary.F32 {
+				c.op(op.F32FromI32)
+			}
+		}
+		c.op(op.End)
+	} else {
+		body.with(op.LocalGet, 0).with(op.Call, w.boxOf[payloadKey(t)]+1)
+	}
+	body.i32(0).with(op.GlobalSet, w.raised)
+	var locals []wasmbinary.ValType
+	if slices.Contains(t.Params, wasmbinary.V128) {
+		locals = held
+		body.joinLanes(t.Params, held)
+	}
+	return w.addWith(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: t.Params}, locals, &body)
+}
+
+// joinLanes makes vectors of their halves: values of the types held are on the stack, and locals of those types come after
+// the first.
+func (c *code) joinLanes(types, held []wasmbinary.ValType) {
+	for i := len(held); i > 0; i-- {
+		c.with(op.LocalSet, uint32(i))
+	}
+	at := uint32(1)
+	for _, t := range types {
+		c.with(op.LocalGet, at)
+		if t == wasmbinary.V128 {
+			at++
+			c.with(op.SIMD, op.SIMDSplat).with(op.LocalGet, at).with(op.SIMD, op.SIMDReplace).op(1)
+		}
+		at++
+	}
+}
+
+// discardFunction returns the function that ends the exception under way.
+func (w *writer) discardFunction() uint32 {
+	if i, known := w.helperOf[HostDiscard]; known {
+		return i
+	}
+	var body code
+	body.with(op.GlobalGet, w.raised).i32(0).op(op.I32LtS, op.If, op.BlockEmpty).with(op.Call, w.hosts+hostDiscard).op(op.End)
+	body.i32(0).with(op.GlobalSet, w.raised)
+	return w.add(HostDiscard, wasmbinary.FuncType{}, &body)
 }

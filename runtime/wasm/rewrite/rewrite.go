@@ -1,26 +1,21 @@
-// Package rewrite reads a WebAssembly module of the author's and writes the form
-// of it that this project runs.
+// Package rewrite rewrites a WebAssembly module of the author's into the form that this project runs.
 //
-// A host that runs a module as it came can neither stop it at a bearable price, nor
-// store its state, nor set an element of its table. [Rewrite] therefore, in one pass
-// that makes compiling take about a tenth longer,
+// A host that runs a module as it came can neither stop it at a bearable price, nor store its state, nor set an element of
+// its table. [Rewrite] therefore, in one pass that makes compiling take about a tenth longer,
 //
-//   - counts: at loop heads, function entries and bulk operations, in a counter
-//     of the host's, which is called when the counter runs out;
+//   - counts: at loop heads, function entries and bulk operations, in a counter of the host's, which is called when the
+//     counter runs out;
 //   - bounds recursion by a second counter, of stack;
-//   - calls imported functions through functions of the host's own, one for each
-//     signature, with the instance and the number of the import;
-//   - leaves instantiation without effects: segments and the start function are
-//     run by functions that the host calls;
-//   - gives the host all tables, globals and referenced functions by number;
+//   - calls imported functions through functions of the host's own, one for each signature, with the instance and the number
+//     of the import;
+//   - leaves instantiation without effects: segments and the start function are run by functions that the host calls;
+//   - exports all tables, globals and referenced functions by number;
 //   - turns exceptions into branches (exception.go), in a module that has any.
 //
-// In: the bytes of a core module (WebAssembly 2.0 with extended constant
-// expressions, tail calls, atomic operations, and exceptions as they are and as
-// they were before the standard). Out: a [Module], with what the
-// original declares and the bytes to run. What is malformed is an error; type
-// errors in function bodies are left to the compiler. Pure and safe for
-// concurrent use.
+// In: the bytes of a core module (WebAssembly 2.0 with extended constant expressions, tail calls, atomic operations, and
+// exceptions as they are and as they were before the standard). Out: a [Module], with the declarations of the original and
+// the bytes to run. A malformed module is an error; type errors in function bodies are left to the compiler. Pure and safe
+// for concurrent use.
 package rewrite
 
 import "github.com/pages-toolchain/pages/runtime/wasmbinary"
@@ -28,31 +23,23 @@ import "github.com/pages-toolchain/pages/runtime/wasmbinary"
 // Period is what the fuel counter starts from: loop iterations, more or less.
 const Period = 100_000
 
-// Module is what a module declares, and its rewritten form.
+// Module is a module's declarations and its rewritten form.
 type Module struct {
 	wasmbinary.Declarations
 
-	// Throws says that the module throws or catches exceptions, or that Lower made
-	// it: one that its calls raise goes on in it.
+	// Throws says that the module throws or catches exceptions, or that Lower made it: exceptions of its calls go on in it.
 	Throws bool
-	// Shares says that functions of other instances can come into its tables, or
-	// its own into theirs.
+	// Shares says that functions of other instances can come into its tables, or its own into theirs.
 	Shares bool
 
-	// Refs are the functions that can be referred to, by their position in the
-	// list that the function FnRef reads. The same may stand there several times;
-	// NoRef is a position that no function is at.
-	Refs []int
-	// Elems are the active element segments of function references, in order.
-	Elems []Elem
-	// Dropped is the number of globals that say which segments were dropped.
-	Dropped int
-	// Bytes are the rewritten module.
-	Bytes []byte
+	Refs    []int  // the functions that FnRef returns by position, some of them several times; NoRef for none
+	Elems   []Elem // the active element segments of function references, in order
+	Dropped int    // the number of globals for dropped segments
+	Bytes   []byte // the rewritten module
 }
 
-// Elem says what the function FnElems puts into a table. Offset is that of a
-// constant, else -1, and then Global is the global it is the value of, or NoRef.
+// Elem is an active element segment, which the function FnElems puts into a table. Offset is that of a constant, else -1,
+// and then Global is the global whose value it is, or NoRef.
 type Elem struct {
 	Table  uint32
 	Offset int64

@@ -7,17 +7,16 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file finds out what has to be known of exceptions before code is written: which
-// functions raise them, and which tries delegate or rethrow.
+// This file looks for exceptions before code is written: which functions raise them, and which tries delegate or rethrow.
 
 // try is a block of the encoding before the standard's.
 type try struct {
 	clauses   int
-	all       bool // the last of them takes everything
+	all       bool // the last clause takes everything
 	delegates bool
 	target    uint32 // the label that it delegates to
 	rethrown  bool
-	level     int // how many handlers are around its own
+	level     int // handlers around its own
 }
 
 func isException(opcode byte) bool {
@@ -49,8 +48,8 @@ func sharesFuncs(p *wasmbinary.Module) bool {
 		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Funcref) })
 }
 
-// findRaising finds the functions that may end with an exception: those that throw,
-// or call what is not known here, and those that call such ones.
+// findRaising finds the functions that may end with an exception: those that throw, or call an unknown function, and those
+// that call such ones.
 func (w *writer) findRaising() {
 	w.raising = make([]bool, len(w.Funcs))
 	callers := make([][]uint32, len(w.Funcs))
@@ -86,7 +85,7 @@ func (w *writer) findRaising() {
 	}
 }
 
-// survey notes what has to be known of a function's tries before they are written.
+// survey notes the properties of a function's tries before they are written.
 func (x *rewriter) survey(opcode byte, in instr) {
 	switch opcode {
 	case op.Call:
@@ -113,12 +112,23 @@ func (x *rewriter) survey(opcode byte, in instr) {
 		}
 		t.rethrown = true
 	}
-	if opcode == op.End || opcode == op.Delegate {
-		x.surveyEnd()
+	if opcode != op.End && opcode != op.Delegate {
+		return
+	}
+	t := x.tryAt(0)
+	if len(x.blocks) > 0 {
+		x.blocks = x.blocks[:len(x.blocks)-1]
+	}
+	if t == nil || t.clauses == 0 {
+		return
+	}
+	x.handlers--
+	if t.rethrown {
+		x.held = max(x.held, t.level+1)
 	}
 }
 
-// tryAt is the try that a label is of, or nil.
+// tryAt returns the try of a label, or nil.
 func (x *rewriter) tryAt(label uint32) *try {
 	n := len(x.blocks) - 1 - int(label)
 	if n < 0 || x.blocks[n] < 0 {
@@ -142,18 +152,4 @@ func (x *rewriter) surveyClause(opcode byte, in instr) {
 		x.handlers++
 	}
 	t.all = opcode == op.CatchAll
-}
-
-func (x *rewriter) surveyEnd() {
-	t := x.tryAt(0)
-	if len(x.blocks) > 0 {
-		x.blocks = x.blocks[:len(x.blocks)-1]
-	}
-	if t == nil || t.clauses == 0 {
-		return
-	}
-	x.handlers--
-	if t.rethrown {
-		x.held = max(x.held, t.level+1)
-	}
 }

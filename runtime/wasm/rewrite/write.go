@@ -9,14 +9,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// writer writes the rewritten module. The host's functions come first, so every
-// function of the original moves by shift; the host's two globals come after
-// the imported ones. Types, tables and segments keep their numbers: what is
-// added comes after them.
+// writer writes the rewritten module. The host's functions come first, so every function of the original moves by shift; the
+// host's globals come after the imported ones. Types, tables and segments keep their numbers: new ones come after them.
 type writer struct {
 	*wasmbinary.Module
 	made      Module
-	bases     []int // of each element segment, where it is in the hidden table of its type
+	bases     []int // of each element segment, its position in the hidden table of its type
 	types     []wasmbinary.FuncType
 	typeOf    map[string]uint32 // of those added here, by Key
 	callOf    map[string]uint32 // the host's function that calls imports, by Key
@@ -34,7 +32,7 @@ type writer struct {
 	self      uint32
 	dropped   []uint32                // segments that have a global, which is 1 when they are dropped
 	refs      uint32                  // the hidden table of functions; that of externrefs is the next
-	lists     [2][]wasmbinary.Element // what is in them
+	lists     [2][]wasmbinary.Element // their elements
 	positions map[int]int
 	funcs     list // types of the functions that are not the host's
 	bodies    list
@@ -65,8 +63,8 @@ const (
 // Rewrite reads module and returns what it declares and its rewritten form.
 func Rewrite(module []byte) (*Module, error) { return rewrite(module, false) }
 
-// Lower is Rewrite for a module that has no exceptions itself, and whose instances
-// may call functions of others that raise them.
+// Lower is Rewrite for a module that has no exceptions itself, and whose instances may call functions of others that raise
+// them.
 func Lower(module []byte) (*Module, error) { return rewrite(module, true) }
 
 func rewrite(module []byte, throws bool) (*Module, error) {
@@ -129,8 +127,8 @@ func (w *writer) counters() uint32 {
 	return 2
 }
 
-// collectReferences lays the elements of all segments, and then the other functions that
-// can be referred to, in the hidden tables.
+// collectReferences puts the elements of all segments, and then the other functions that can be referred to, into the
+// hidden tables.
 func (w *writer) collectReferences() {
 	listed := map[int]bool{}
 	for i := range w.Segments {
@@ -227,18 +225,18 @@ func (w *writer) write() error {
 	}
 	out.section(wasmbinary.SectionCode, w.bodies)
 	out.section(wasmbinary.SectionData, w.dataList())
-	w.made.Bytes = out
+	w.made.Bytes = *out
 	return nil
 }
 
 func (w *writer) importList() (l list) {
-	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(wasmbinary.Func)).u32(t) }
-	hosted(Host, HostInterrupt, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostOverflow, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(
-		Host, HostAllow,
-		w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}),
-	)
+	hosted := func(module, name string, t wasmbinary.FuncType) {
+		l.next().name(module).name(name).op(byte(wasmbinary.Func)).u32(w.typeIndex(t))
+	}
+	one := []wasmbinary.ValType{wasmbinary.I32}
+	hosted(Host, HostInterrupt, wasmbinary.FuncType{})
+	hosted(Host, HostOverflow, wasmbinary.FuncType{})
+	hosted(Host, HostAllow, wasmbinary.FuncType{Params: one, Results: one})
 	done := map[string]bool{}
 	for _, d := range w.ImportTypes {
 		if d.Kind != wasmbinary.Func {
@@ -246,7 +244,7 @@ func (w *writer) importList() (l list) {
 		}
 		if key := CallKey(w.Types[d.Type]); !done[key] {
 			done[key] = true
-			hosted(PrefixCall+key, HostCall, w.typeIndex(CallType(w.Types[d.Type])))
+			hosted(PrefixCall+key, HostCall, CallType(w.Types[d.Type]))
 		}
 	}
 	w.importThrows(hosted)
@@ -272,31 +270,25 @@ func (w *writer) importList() (l list) {
 }
 
 // importThrows imports the host's functions for exceptions, in their order.
-func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
+func (w *writer) importThrows(hosted func(module, name string, t wasmbinary.FuncType)) {
 	if !w.made.Throws {
 		return
 	}
-	hosted(Host, HostDiscard, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostKeep, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(
-		Host, HostRef,
-		w.typeIndex(wasmbinary.FuncType{
-			Params:  []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32},
-			Results: []wasmbinary.ValType{wasmbinary.Externref},
-		}),
-	)
-	hosted(Host, HostThrow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}))
-	hosted(Host, HostRelease, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}}))
+	one, ref := []wasmbinary.ValType{wasmbinary.I32}, []wasmbinary.ValType{wasmbinary.Externref}
+	two := []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}
+	hosted(Host, HostDiscard, wasmbinary.FuncType{})
+	hosted(Host, HostKeep, wasmbinary.FuncType{})
+	hosted(Host, HostRef, wasmbinary.FuncType{Params: two, Results: ref})
+	hosted(Host, HostThrow, wasmbinary.FuncType{Params: ref})
+	hosted(Host, HostRelease, wasmbinary.FuncType{Params: two})
 	done := map[string]bool{}
 	for _, t := range w.Tags {
-		key := payloadKey(w.Types[t])
-		if done[key] {
-			continue
+		key, held := payloadKey(w.Types[t]), Payload(w.Types[t])
+		if !done[key] {
+			done[key] = true
+			hosted(PrefixTag+key, HostBox, wasmbinary.FuncType{Params: append(slices.Clip(one), held...)})
+			hosted(PrefixTag+key, HostOpen, wasmbinary.FuncType{Params: one, Results: held})
 		}
-		done[key] = true
-		held := Payload(w.Types[t])
-		hosted(PrefixTag+key, HostBox, w.typeIndex(wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32}, held...)}))
-		hosted(PrefixTag+key, HostOpen, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: held}))
 	}
 }
 
