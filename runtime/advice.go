@@ -2,18 +2,19 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// This file says what to do about the mistakes of authors who know Node.js, browsers or other
-// platforms: the exception has V8's words for them, which are what an author looks up, and say
-// nothing of where things are here.
+// This file advises on the mistakes of authors who know Node.js, browsers or other platforms: the exception has V8's words,
+// which an author can look up, but which do not know this platform.
 
 const (
 	withNodeJS = `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`
@@ -21,7 +22,7 @@ const (
 	arguments  = "fetch(request, env, ctx)"
 )
 
-// undefinedNames are names that are not defined in a Worker, with what to do instead.
+// undefinedNames are names that are not defined in a Worker, with the alternative.
 var undefinedNames = map[string]string{
 	"process":        "read env.NAME: env is the second argument of " + arguments + "; or " + withNodeJS,
 	"Buffer":         withNodeJS,
@@ -35,14 +36,14 @@ var undefinedNames = map[string]string{
 	"React":          `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`,
 }
 
-// ofBrowsers are further ones, which packages made for pages ask for.
-var ofBrowsers = []string{
+// browserNames are further ones, which packages for web pages use.
+var browserNames = []string{
 	"DOMParser", "Element", "FileReader", "HTMLElement", "Image", "Node", "Worker", "XMLHttpRequest", "XMLSerializer",
-	"alert", "customElements", "document",
-	"indexedDB", "localStorage", "location", "requestAnimationFrame", "sessionStorage", "window",
+	"alert", "customElements", "document", "indexedDB", "localStorage", "location", "requestAnimationFrame", "sessionStorage",
+	"window",
 }
 
-// wordings are messages that need nothing else to be understood, with what to do.
+// wordings are messages with advice that depends on the message alone.
 var wordings = []struct {
 	message *regexp.Regexp
 	advice  string // with $1 for what the message names
@@ -98,11 +99,18 @@ var wordings = []struct {
 // hashing matches the files of packages that hash passwords in JavaScript alone.
 var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)`)
 
-// advice is what to do about an exception, "" where nothing is known. The source text is code.
-func (w *Worker) advice(f *Error, code string) string {
+// advice returns advice on an exception, or "".
+func (w *Worker) advice(f *Error) string {
+	var b strings.Builder // the line of the exception and those after it: a chain of calls may go on there
+	for _, l := range f.Snippet {
+		if l.Number >= f.Frames[0].Line {
+			b.WriteString(l.Text + "\n")
+		}
+	}
+	code := b.String()
 	first, _, _ := strings.Cut(f.Message, "\n") // packages write more below it
 	if name, ok := strings.CutSuffix(first, " is not defined"); ok && f.Name == "ReferenceError" {
-		if slices.Contains(ofBrowsers, name) {
+		if slices.Contains(browserNames, name) {
 			return "only browsers have " + name + ": run this in a script of the page, or use a package that does without"
 		}
 		return undefinedNames[name]
@@ -133,8 +141,7 @@ var (
 	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
 
-// adviceOnUndefined is for a member that was read of undefined, by code in which that may be a name
-// in env that is not bound.
+// adviceOnUndefined is for a read of a member of undefined, which may be a name in env that is not bound.
 func adviceOnUndefined(set *binding.Set, member, code string) string {
 	quoted := regexp.QuoteMeta(member) + `\b`
 	if regexp.MustCompile(`\bimport\.meta\.env\.` + quoted).MatchString(code) {
@@ -152,7 +159,7 @@ func adviceOnUndefined(set *binding.Set, member, code string) string {
 	return ""
 }
 
-// absentOfContext are members of ctx that the platform does not have, with what to do instead.
+// absentOfContext are members of ctx that the platform does not have, with the alternative.
 var absentOfContext = map[string]string{
 	"access": "there is no Cloudflare Access here: ctx.member says who is signed in",
 	"cache":  "there is no ctx.cache here: caches.default.delete(request) removes an answer",
@@ -161,8 +168,7 @@ var absentOfContext = map[string]string{
 	"tracing": "there is no ctx.tracing here: the log of requests says how long each took, and performance.now() tells the time",
 }
 
-// adviceOnUnbound is for a name in env that is not bound, of which a member was read: that tells
-// what it was to be.
+// adviceOnUnbound is for a name in env that is not bound. The member that was read shows the kind of binding.
 func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if absent := ofAbsent[member]; absent != "" {
 		return absent
@@ -197,7 +203,7 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 			how = "env.ASSETS has the public files; " + noServices
 		}
 	default:
-		if slices.Contains(ofTexts, member) {
+		if slices.Contains(stringMembers, member) {
 			how = fmt.Sprintf(`name %q in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`, name)
 		}
 	}
@@ -210,7 +216,7 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	return how
 }
 
-// ofAbsent are members of the bindings of services that the platform does not have, with what to do instead.
+// ofAbsent are members of bindings of services that the platform does not have, with the alternative.
 var ofAbsent = map[string]string{
 	"idFromName":       noObjects,
 	"idFromString":     noObjects,
@@ -238,14 +244,14 @@ const (
 	noWorkflows = "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"
 )
 
-// ofTexts are members that a secret has, being a text.
-var ofTexts = []string{
+// stringMembers are members of a secret, which is a string.
+var stringMembers = []string{
 	"at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf", "lastIndexOf", "length", "localeCompare",
 	"match", "matchAll", "normalize", "padEnd", "padStart", "repeat", "replace", "replaceAll", "search", "slice", "split", "startsWith",
 	"substr", "substring", "toLowerCase", "toString", "toUpperCase", "trim", "trimEnd", "trimStart",
 }
 
-// methodsOf says what can be called of a binding.
+// methodsOf lists the methods of a binding.
 func methodsOf(set *binding.Set, name string) string {
 	switch {
 	case set.D1[name] != nil:
@@ -254,6 +260,59 @@ func methodsOf(set *binding.Set, name string) string {
 		return "a key-value namespace has get, getWithMetadata, put, list and delete"
 	case set.R2[name] != nil:
 		return "a bucket has head, get, put, list, delete, createMultipartUpload and resumeMultipartUpload"
+	}
+	return ""
+}
+
+var (
+	noTable  = regexp.MustCompile(`: no such table: (?:main\.)?([\w$]+)`)
+	noColumn = regexp.MustCompile(`: (?:no such column: (?:\w+\.)*|table \w+ has no column named )([\w$]+)`)
+)
+
+const (
+	// namesTime bounds the read of databases, which a writer may lock.
+	namesTime = 200 * time.Millisecond
+	// mostNames is the most tables that are listed where none has a similar name.
+	mostNames = 8
+)
+
+// adviceOnSQL is for a message of SQLite about an unknown name.
+func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
+	table, column := noTable.FindStringSubmatch(message), noColumn.FindStringSubmatch(message)
+	if table == nil && column == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, namesTime)
+	defer cancel()
+	var tables, columns []string
+	for _, name := range slices.Sorted(maps.Keys(set.D1)) {
+		of := set.D1[name].Tables(ctx)
+		tables = append(tables, of.Names...)
+		columns = append(columns, of.Columns...)
+	}
+	switch {
+	case column != nil:
+		return similar(column[1], columns)
+	case len(tables) == 0:
+		return `nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`
+	case similar(table[1], tables) == "" && len(tables) <= mostNames:
+		return "what is there: " + strings.Join(tables, ", ")
+	}
+	return similar(table[1], tables)
+}
+
+// similar suggests one of names that is name without an end, in another case, or with its letters in another order.
+func similar(name string, names []string) string {
+	letters := func(s string) string {
+		b := []byte(strings.ToLower(s))
+		slices.Sort(b)
+		return string(b)
+	}
+	for _, other := range names {
+		a, b := strings.ToLower(name), strings.ToLower(other)
+		if a != b && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || letters(a) == letters(b)) {
+			return "did you mean " + other + "?"
+		}
 	}
 	return ""
 }

@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"embed"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file carries the boot image: the virtual machine with the prelude
-// evaluated. It is made once, when the binary is built, since evaluating the
-// prelude is a third of a start. A stored image counts only with the engine, the
-// prelude and the host functions it was made with; else the prelude is evaluated
-// at the start.
+// This file loads the boot image: the virtual machine with the prelude evaluated. It is made when the binary is built, since
+// evaluating the prelude is a third of a start. A stored image is used only with the engine, the prelude and the host
+// functions that it was made with.
 
-// boot returns the stored image if it fits, or boots anew.
+// boot returns the stored image if it fits, or boots the prelude.
 func boot(ctx context.Context, e *engine.Engine, prelude engine.Source) (*engine.Image, error) {
 	key, err := imageKey(prelude)
 	if err != nil {
@@ -31,7 +30,7 @@ func boot(ctx context.Context, e *engine.Engine, prelude engine.Source) (*engine
 	return e.Boot(ctx, prelude, hostNames())
 }
 
-// BootImage boots the prelude anew and returns what is stored as boot.image.
+// BootImage boots the prelude and returns the content of boot.image.
 func BootImage(ctx context.Context) ([]byte, error) {
 	source, err := prelude()
 	if err != nil {
@@ -54,7 +53,7 @@ func BootImage(ctx context.Context) ([]byte, error) {
 	return append(key, body...), err
 }
 
-// imageKey changes with all that an image depends on.
+// imageKey identifies the engine, the prelude and the host functions of an image.
 func imageKey(prelude engine.Source) ([]byte, error) {
 	module, err := engine.Fingerprint()
 	if err != nil {
@@ -67,4 +66,22 @@ func imageKey(prelude engine.Source) ([]byte, error) {
 		h.Write(sum[:])
 	}
 	return h.Sum(nil), nil
+}
+
+// preludeName is the prelude's name in stack traces.
+const preludeName = "pages:prelude"
+
+// artifacts holds prelude.js once cmd/tools/artifacts has bundled it; before that
+// only a README, so that the module compiles.
+//
+//go:embed artifact
+var artifacts embed.FS
+
+// prelude returns the bundled prelude, or engine.ErrNoArtifact.
+func prelude() (engine.Source, error) {
+	code, err := artifacts.ReadFile("artifact/prelude.js")
+	if err != nil {
+		return engine.Source{}, engine.ErrNoArtifact
+	}
+	return engine.Source{Name: preludeName, Code: string(code)}, nil
 }

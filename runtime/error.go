@@ -31,7 +31,7 @@ const (
 	KindInternal    Kind = "internal"     // a fault of ours
 )
 
-// Error is why a Worker did not answer, in terms of the author's own files.
+// Error is why a Worker did not respond, with positions in the author's own files.
 type Error struct {
 	Kind    Kind
 	Name    string // class of the exception: TypeError …
@@ -44,16 +44,15 @@ type Error struct {
 	err     error
 }
 
-// Cause is a further error that an Error tells of.
+// Cause is a further error of an Error.
 type Cause struct {
-	// Part says that it is one of the errors of an AggregateError; else it caused
-	// what stands before it in the chain.
+	// Part says that it is one of the errors of an AggregateError; else it is the cause of the one before it.
 	Part   bool
 	Text   string  // "Name: message"
 	Frames []Frame // innermost first; none for what is no Error
 }
 
-// String is one line: what it is, and where.
+// String is one line with the error and its place.
 func (c Cause) String() string {
 	text := "caused by " + c.Text
 	if c.Part {
@@ -62,7 +61,7 @@ func (c Cause) String() string {
 	return text + placeOf(c.Frames)
 }
 
-// placeOf is the innermost frame in brackets, after a blank; "" for none.
+// placeOf returns the innermost frame in brackets, after a blank; "" for none.
 func placeOf(frames []Frame) string {
 	if len(frames) == 0 {
 		return ""
@@ -70,12 +69,10 @@ func placeOf(frames []Frame) string {
 	return " (" + strings.TrimPrefix(frames[0].String(), "at ") + ")"
 }
 
-// Error is one line: what happened and where.
-func (f *Error) Error() string {
-	return f.Headline() + placeOf(f.Frames)
-}
+// Error is one line with the headline and the place.
+func (f *Error) Error() string { return f.Headline() + placeOf(f.Frames) }
 
-// Headline is what happened: "TypeError: x is not a function".
+// Headline is the error without its place: "TypeError: x is not a function".
 func (f *Error) Headline() string {
 	if f.Name == "" {
 		return f.Message
@@ -83,8 +80,7 @@ func (f *Error) Headline() string {
 	return strings.TrimSuffix(f.Name+": "+f.Message, ": ")
 }
 
-// Retriable reports whether the same request may well be answered in a second, with
-// nothing changed: another one is at fault, or the Worker was replaced.
+// Retriable reports whether the same request may succeed in a second: another one is at fault, or the Worker was replaced.
 func (f *Error) Retriable() bool { return f.Kind == KindReset }
 
 // Unwrap returns the engine's own error.
@@ -100,8 +96,7 @@ func (f *Error) Status() int {
 	}
 }
 
-// errorOf turns an error of the engine or of the web room into an Error; kind
-// is what a plain exception is.
+// errorOf converts an error of the engine or of web; kind is that of a plain exception.
 func (w *Worker) errorOf(kind Kind, err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
@@ -127,8 +122,7 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
 }
 
-// resetError is that of a request that did nothing wrong: another one in the same
-// isolate did, or the Worker was replaced.
+// resetError is the error of a request that is not at fault: another one in the same isolate is, or the Worker was replaced.
 func resetError(err error) *Error {
 	e := &Error{
 		Kind: KindReset, Message: "the Worker was restarted while this request was under way",
@@ -180,32 +174,20 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	f.Causes = slices.DeleteFunc(w.sources.causes(e), f.repeats)
 	f.show(w.sources)
 	if f.Fix == "" {
-		f.Fix = w.advice(f, w.codeAt(f))
+		f.Fix = w.advice(f)
 	}
 	return f
 }
 
-// repeats reports whether a cause says no more than the error that has it: D1 puts its code in
-// front of what SQLite says, and gives that as the cause.
+// repeats reports whether a cause adds nothing to its error: D1 prefixes SQLite's message with a code, and adds the message
+// alone as the cause.
 func (f *Error) repeats(c Cause) bool {
 	said, plain := strings.CutPrefix(c.Text, "Error: ")
 	elsewhere := len(c.Frames) > 0 && (len(f.Frames) == 0 || c.Frames[0] != f.Frames[0])
 	return plain && !c.Part && !elsewhere && strings.HasSuffix(f.Message, ": "+said)
 }
 
-// codeAt is the line that an exception comes from, and those after it that are shown: a chain of
-// calls may go on there.
-func (w *Worker) codeAt(f *Error) string {
-	var b strings.Builder
-	for _, l := range f.Snippet {
-		if l.Number >= f.Frames[0].Line {
-			b.WriteString(l.Text + "\n")
-		}
-	}
-	return b.String()
-}
-
-// causes reads what an exception tells of others.
+// causes returns the errors of an AggregateError, and then the chain of causes.
 func (s *sources) causes(e *engine.Error) (all []Cause) {
 	for _, p := range e.Props {
 		if parts, ok := p.Value.([]any); ok && p.Name == "errors" {
@@ -258,8 +240,8 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 	return f
 }
 
-// inLoop is the trace of a Worker that was ended, with its innermost line where the loop is
-// that it stands for: one without a call has no position that the engine knows.
+// inLoop returns the trace of a killed Worker with the position of the loop in its innermost line: the engine knows no position
+// in a loop without calls.
 func (w *Worker) inLoop(stack string) string {
 	innermost, callers, _ := strings.Cut(stack, "\n")
 	m := traceLine.FindStringSubmatchIndex(innermost)

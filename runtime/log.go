@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/console"
 )
 
-// console passes on what the Worker logged.
+// console logs an entry of the Worker's console.
 func (w *Worker) console(s *engine.Scope, e console.Entry) {
 	if w.o.Console == nil || !w.mayLog(s, len(e.Text)) {
 		return
@@ -18,17 +19,14 @@ func (w *Worker) console(s *engine.Scope, e console.Entry) {
 	l := w.line(s, e.Level, w.sources.text(e.Text))
 	l.Frames = w.sources.trace(e.Stack)
 	if e.Called {
-		l.Called, l.Args, l.Frames = true, json.RawMessage(e.Args), caller(l.Frames)
+		l.Called, l.Args = true, json.RawMessage(e.Args)
+		if len(l.Frames) > 0 && authored(l.Frames[0]) {
+			l.Frames = l.Frames[:1] // that called console
+		} else {
+			l.Frames = nil
+		}
 	}
 	w.o.Console(l)
-}
-
-// caller is the author's frame that called console, if there is one.
-func caller(trace []Frame) []Frame {
-	if len(trace) == 0 || !authored(trace[0]) {
-		return nil
-	}
-	return trace[:1]
 }
 
 // warn logs a line of the runtime's own, as long as the request may log.
@@ -38,12 +36,11 @@ func (w *Worker) warn(s *engine.Scope, text string) {
 	}
 }
 
-// lostText is what is said of code that waited for another request too long.
+// lostText is logged for code after an await that does not run: see engine.IsolateOptions.OnLost.
 const lostText = "a promise was settled that a request awaited which has ended: its code after the await does not run. " +
 	"If it should, let that request wait for it: ctx.waitUntil(promise). Said once, until the isolate starts over"
 
-// mayLog reports whether a request may log so many bytes more. At the first that
-// it may not, it says so in the log.
+// mayLog reports whether a request may log size bytes more, and logs the end of its quota once.
 func (w *Worker) mayLog(s *engine.Scope, size int) bool {
 	ok, last := w.logs.admit(s, size)
 	if last {
@@ -52,7 +49,7 @@ func (w *Worker) mayLog(s *engine.Scope, size int) bool {
 	return ok
 }
 
-// rejected tells of a promise that nobody handles.
+// rejected logs a promise that was rejected without a handler.
 func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
 	if w.o.Console == nil {
 		return
@@ -70,8 +67,8 @@ func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
 	w.o.Console(l)
 }
 
-// fault logs an Error that no page can show.
-func (w *Worker) fault(s *engine.Scope, what string, f *Error) {
+// logError logs an Error that no response can show.
+func (w *Worker) logError(s *engine.Scope, what string, f *Error) {
 	if w.o.Console == nil {
 		return
 	}
@@ -102,3 +99,53 @@ func (w *Worker) loadError(err error) *Error {
 	}
 	return f
 }
+
+// The most that one request may log. The platform's own figures are not shown; these are those of Workers, with a bound for
+// lines.
+const (
+	maxLogBytes = 256 << 10
+	maxLogLines = 1000
+)
+
+// logQuota counts what requests have logged. The zero value is ready.
+type logQuota struct {
+	mu   sync.Mutex
+	used map[*engine.Scope]*logged
+}
+
+type logged struct{ lines, bytes int }
+
+// admit reports whether a line of size bytes may be logged; last is true once for each scope, for the first line over the
+// quota.
+func (q *logQuota) admit(s *engine.Scope, size int) (ok, last bool) {
+	if s.Context().Err() != nil { // forget is not called again
+		return true, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used == nil {
+		q.used = map[*engine.Scope]*logged{}
+	}
+	l := q.used[s]
+	if l == nil {
+		l = &logged{}
+		q.used[s] = l
+	}
+	if l.lines > maxLogLines || l.bytes > maxLogBytes {
+		return false, false
+	}
+	l.lines++
+	l.bytes += size
+	over := l.lines > maxLogLines || l.bytes > maxLogBytes
+	return !over, over
+}
+
+// forget is called at the end of a scope.
+func (q *logQuota) forget(s *engine.Scope) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.used, s)
+}
+
+// overLogs is logged instead of all further lines.
+var overLogs = fmt.Sprintf("the log of this request ends here: it is over the limit of %d lines or %d KB", maxLogLines, maxLogBytes>>10)

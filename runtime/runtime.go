@@ -1,12 +1,10 @@
-// Package runtime runs a site's Worker: it puts the engine, the web globals and
-// the bindings together and answers HTTP requests with the Worker's code.
+// Package runtime runs a site's Worker: it puts the engine, the web globals and the bindings together and answers HTTP
+// requests with the Worker's code.
 //
-// A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in
-// a few isolates; [Worker.Serve] answers one request. In: the bundled module
-// and its source map, bindings, limits. Out: HTTP answers, or an [Error] in
-// terms of the author's own files when there is none. Both types are safe for
-// concurrent use. The package does not listen, watch files or know of routes
-// and members: a request that reaches it is to be answered.
+// A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in a few isolates; [Worker.Serve] answers one
+// request. In: the bundled module and its source map, bindings, limits. Out: HTTP responses, or an [Error] in terms of the
+// author's own files. Both types are safe for concurrent use. The package does not listen, watch files or know of routes and
+// members: it answers every request that it gets.
 package runtime
 
 import (
@@ -29,12 +27,11 @@ type Options struct {
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
-	// Memory is what Go may hold for Workers, pixels of Images included, which are given the
-	// same. Default: one of its own.
+	// Memory is the quota of what Go holds for Workers, shared with the pixels of Images. Default: one of its own.
 	Memory *HostMemory
 }
 
-// HostMemory is what a process may hold outside of its isolates for all Workers.
+// HostMemory is a quota of bytes that a process holds outside of its isolates for Workers.
 type HostMemory = engine.HostMemory
 
 // NewHostMemory returns one of the usual size, engine.DefaultHostMemory.
@@ -48,9 +45,8 @@ type Runtime struct {
 	now    func() time.Time
 }
 
-// Open compiles the engine, or takes it from the cache, and boots the prelude.
-// A cache that cannot be used is done without: see [Runtime.CacheError]. Errors:
-// engine.ErrNoArtifact, or a fault of this room.
+// Open compiles the engine, or takes it from the cache, and boots the prelude. A cache that cannot be used is no error: see
+// [Runtime.CacheError]. Errors: engine.ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	source, err := prelude()
 	if err != nil {
@@ -78,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	return &Runtime{engine: e, wasm: modules, image: image, now: now}, nil
 }
 
-// CacheError is why the folder of machine code cannot be used; nil when it is, or when there is to be none.
+// CacheError is why the folder of machine code cannot be used; nil if it is used, or if none was asked for.
 func (r *Runtime) CacheError() error { return r.engine.CacheError() }
 
 // Close frees the engine.
@@ -93,7 +89,7 @@ func hostNames() []string {
 	return names
 }
 
-// LimitMode says what happens at a limit.
+// LimitMode is the effect of a limit.
 type LimitMode = web.LimitMode
 
 // The modes of `--limits`.
@@ -133,7 +129,7 @@ func (l Limits) budget() time.Duration {
 // allowed is the CPU time that a request may use on this machine.
 func (l Limits) allowed() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
 
-// errStart says what was being done when a Worker could not be started.
+// errStart is the error of a Worker that could not be started.
 func errStart(err error) error {
 	if room, full := errors.AsType[*engine.AddressSpaceError](err); full {
 		return addressSpaceError(room)

@@ -40,12 +40,14 @@ func TestSharedPromise(t *testing.T) {
 			console.log("over");
 			return new Response(text);
 		} }`,
-		pagesruntime.WorkerOptions{Isolates: 1, Web: web.Options{AllowFetch: []string{"127.0.0.1"}},
+		pagesruntime.WorkerOptions{
+			Isolates: 1, Web: web.Options{AllowFetch: []string{"127.0.0.1"}},
 			Limits: pagesruntime.Limits{SubRequests: visitors - 1}, Console: func(l pagesruntime.Line) {
 				mu.Lock()
 				defer mu.Unlock()
 				logged[l.Request.URL.Path] += l.Text
-			}})
+			},
+		})
 	var wg sync.WaitGroup
 	for n := range visitors {
 		wg.Go(func() {

@@ -15,16 +15,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// slot is one isolate and what it has to do.
+// slot is one isolate with the number of its requests, guarded by Worker.mu.
 type slot struct {
 	isolate *engine.Isolate
 	number  int // from 1
-	// busy is how many requests wait for the head of their answer, guarded by
-	// Worker.mu. Where each has an isolate of its own, one counts until its
-	// waitUntil is done.
-	busy int
-	// requests are under way in it, waitUntil included; guarded by Worker.mu.
-	requests int
+	// busy counts the requests that wait for the head of their response. Where each has an isolate of its own, one counts
+	// until its waitUntil is done.
+	busy     int
+	requests int // under way, waitUntil included
 }
 
 // answerBytes is the most bytes of an answer's body.
@@ -51,21 +49,6 @@ func (w *Worker) webOptions() web.Options {
 	return o
 }
 
-// modules are the sources of what Code imports and the bundler left out.
-func (w *Worker) modules() map[string]string {
-	all := web.Modules()
-	maps.Copy(all, w.node)
-	maps.Copy(all, w.wasm.Modules())
-	return all
-}
-
-func wasmSources(modules map[string][]byte) (list []wasm.Source) {
-	for specifier, module := range modules {
-		list = append(list, wasm.Source{Specifier: specifier, Bytes: module})
-	}
-	return list
-}
-
 // newSlot starts an isolate from the Worker's image.
 func (w *Worker) newSlot() (*slot, error) {
 	s := &slot{}
@@ -73,6 +56,9 @@ func (w *Worker) newSlot() (*slot, error) {
 	for name, f := range w.o.Bindings.Funcs() {
 		funcs[name] = inHandler(f)
 	}
+	modules := web.Modules() // that Code imports and the bundler left out
+	maps.Copy(modules, w.node)
+	maps.Copy(modules, w.wasm.Modules())
 	maps.Copy(funcs, wasm.Funcs())
 	if w.o.NodeJS {
 		maps.Copy(funcs, node.Funcs(w.host.Compression()))
@@ -80,14 +66,14 @@ func (w *Worker) newSlot() (*slot, error) {
 	isolate, err := w.runtime.engine.NewIsolate(w.ctx, w.image, engine.IsolateOptions{
 		Funcs:       funcs,
 		Share:       w.share,
-		Modules:     w.modules(),
+		Modules:     modules,
 		OnRejection: w.rejected,
 		Companion:   w.wasm.Companion,
 		// Called only for turns, so after s.isolate is set.
-		OnReset: func(scope *engine.Scope, cause error) { w.restarted(s, scope, cause) },
+		OnReset: func(scope *engine.Scope, cause error) { w.onReset(s, scope, cause) },
 		OnIdle:  w.host.Idle,
 		OnCut: func(scope *engine.Scope) (func(*engine.VM) error, func() bool) {
-			return w.host.Cut(scope), func() bool { return w.startsOver(s, scope) }
+			return w.host.Cut(scope), func() bool { return w.retireOrStartOver(s, scope) }
 		},
 		OnLost: func(by *engine.Scope) { w.warn(by, lostText) },
 	})
@@ -98,7 +84,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	return s, nil
 }
 
-// inHandler keeps what is I/O out of the module's top level, as on the platform.
+// inHandler refuses I/O at the module's top level, as on the platform.
 func inHandler(f engine.Func) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		if err := web.InHandler(c); err != nil {
@@ -109,24 +95,19 @@ func inHandler(f engine.Func) engine.Func {
 }
 
 const (
-	// pristineIsolates is how many visitors are answered at the same time when
-	// each request has an isolate of its own.
+	// pristineIsolates is the most isolates, and so requests at the same time, when each request has one of its own.
 	pristineIsolates = 32
-	// nestedIsolates is how many there may be when the site fetches itself: who
-	// waits for such a request holds an isolate while it waits.
+	// nestedIsolates is their number when the site fetches itself: a request that waits for another one keeps its isolate.
 	nestedIsolates = 256
 )
 
-// errNoIsolate is what a site meets that fetches itself without end.
+// errNoIsolate is the error of a site that fetches itself without end.
 var errNoIsolate = errors.New("the site's requests to itself hold all " + strconv.Itoa(nestedIsolates) +
 	" isolates (--isolation=request gives each request one of its own)")
 
-// acquire takes the first isolate that is idle, so that requests one after the
-// other meet the same one, and those that come while a WebSocket or a stream of
-// events is open as well: what such a site keeps in variables is for them. A
-// further isolate is started when all are busy, up to the number that is allowed.
-// A pristine isolate is waited for, until ctx ends; a nested request, which the
-// site made to itself, cannot wait.
+// acquire takes the first idle isolate, so that successive requests get the same one, also while a WebSocket or a stream of
+// events is open: variables of such a site are for all of them. A further isolate is started when all are busy, up to the
+// limit. Pristine requests wait for an isolate until ctx ends, but for a nested one, which the site made to itself.
 func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,10 +140,9 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	}
 }
 
-// takeTurn waits until one of the processors has nothing to do for a pristine
-// request, until this one waits for something else; the result ends that for good.
-// As many isolates as processors then do most of the work, and their memory stays
-// in the caches.
+// takeTurn waits for one of as many turns as there are processors, for a pristine request; the turn ends when the request
+// waits for something else, or by end. So as many isolates as processors do most of the work, and their memory stays in the
+// caches.
 func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 	if !w.o.Pristine {
 		return func() {}
@@ -178,11 +158,16 @@ func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 	return x.Waits
 }
 
-// chooseLocked returns the isolate with the least to do, or a further one if all
-// have something and there are fewer than most. With the error of one that cannot
-// start comes the one with the least to do, if there is any.
+// chooseLocked returns the least busy isolate, or a further one if all are busy and there are fewer than most. With the error
+// of one that cannot start it returns the least busy one, if any.
 func (w *Worker) chooseLocked(most int) (*slot, error) {
-	w.dropLocked()
+	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
+		over := s.isolate.Closed() // there was no memory to start over
+		if over {
+			go s.isolate.Close() // which waits for its last turn
+		}
+		return over
+	})
 	var least *slot
 	for _, s := range w.slots {
 		if least == nil || s.busy < least.busy {
@@ -202,17 +187,6 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 	return s, nil
 }
 
-// dropLocked forgets isolates that are over: there was no room for them to start over.
-func (w *Worker) dropLocked() {
-	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
-		over := s.isolate.Closed()
-		if over {
-			go s.isolate.Close() // which waits for its last turn
-		}
-		return over
-	})
-}
-
 // waitLocked waits until an isolate is free, the Worker closes or ctx ends.
 func (w *Worker) waitLocked(ctx context.Context) {
 	freed := w.freed
@@ -225,9 +199,8 @@ func (w *Worker) waitLocked(ctx context.Context) {
 	}
 }
 
-// leaver returns what counts a request of an isolate as one that has its head;
-// only the first call does.
-func (w *Worker) leaver(s *slot) func() {
+// headDone returns the function to call when a request of an isolate has its head. Only the first call counts.
+func (w *Worker) headDone(s *slot) func() {
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -239,23 +212,22 @@ func (w *Worker) leaver(s *slot) func() {
 	})
 }
 
-// release gives back the isolate of a request. A pristine one starts over before
-// it meets the next.
-func (w *Worker) release(s *slot, leave func()) {
+// release releases the isolate of a request. A pristine one starts over before the next request.
+func (w *Worker) release(s *slot, headDone func()) {
 	if w.o.Pristine {
 		s.isolate.Rewind()
 	}
-	leave()
+	headDone()
 	w.done(s)
 }
 
-// done says that nothing of a request is under way any more.
+// done is called when nothing of a request is under way any more.
 func (w *Worker) done(s *slot) {
 	w.mu.Lock()
 	s.requests--
 	over := s.isolate.Retired() && s.requests == 0
 	if over {
-		w.left = slices.DeleteFunc(w.left, func(other *slot) bool { return other == s })
+		w.retired = slices.DeleteFunc(w.retired, func(other *slot) bool { return other == s })
 	}
 	w.mu.Unlock()
 	if over {
@@ -264,11 +236,10 @@ func (w *Worker) done(s *slot) {
 	w.inFlight.Done()
 }
 
-// startsOver reports whether an isolate starts over after a request was ended in the midst of
-// its work, because nobody waited: what the code keeps in variables may be half done. If
-// others are under way, they go on, and no further request gets the isolate, which is
-// closed after the last. As many as answer requests may end that way at a time.
-func (w *Worker) startsOver(s *slot, scope *engine.Scope) bool {
+// retireOrStartOver reports whether an isolate starts over after an abandoned request was ended in the midst of its work:
+// variables of the code may be half done. If other requests are under way, they go on, and the isolate gets no further one
+// and is closed after the last. At most Isolates may be retired at a time.
+func (w *Worker) retireOrStartOver(s *slot, scope *engine.Scope) bool {
 	if w.host.Alone(s.isolate, scope) {
 		return true
 	}
@@ -277,11 +248,11 @@ func (w *Worker) startsOver(s *slot, scope *engine.Scope) bool {
 	switch {
 	case s.isolate.Retired() || w.closing:
 		return false
-	case len(w.left) >= w.o.Isolates:
+	case len(w.retired) >= w.o.Isolates:
 		return true
 	}
 	s.isolate.Retire()
-	w.left = append(w.left, s)
+	w.retired = append(w.retired, s)
 	w.slots = slices.DeleteFunc(w.slots, func(other *slot) bool { return other == s })
 	return false
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// Frame is one line of a stack trace. Line and Column count from 1. File is the
-// author's file, relative to the site's folder, or the name of the evaluated
-// code where the source map knows no better.
+// Frame is one line of a stack trace. Line and Column count from 1. File is the author's file, relative to the site's folder,
+// or the name of the evaluated code where the source map has no position.
 type Frame struct {
 	Func   string
 	File   string
@@ -42,7 +41,7 @@ type SnippetLine struct {
 	Hit    bool
 }
 
-// snippetReach is how many lines are shown before and after a fault.
+// snippetReach is the number of lines shown before and after a fault.
 const snippetReach = 3
 
 // sources maps positions of the evaluated code to the author's files. Safe for
@@ -50,11 +49,10 @@ const snippetReach = 3
 type sources struct {
 	name     string // of the evaluated code
 	consumer *sourcemap.Consumer
-	wide     sync.Map // the lines of each source that was asked about; none where every character is one UTF-16 unit
+	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
 }
 
-// newSources reads the source map, of version 3, of the code that is evaluated by a
-// name; an empty one is allowed.
+// newSources reads a source map of version 3 for the code evaluated under a name; an empty one is allowed.
 func newSources(name string, text []byte) (*sources, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -70,17 +68,15 @@ func newSources(name string, text []byte) (*sources, error) {
 // at the top level of a module, "    at file:line:column".
 var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
 
-// notTheAuthors are what a trace has in place of a file for what the author did
-// not write, and for a function that was stopped before QuickJS noted where it is:
-// the line that called it says more.
+// notTheAuthors are the files in a trace for code that is not the author's, and for a function that was stopped before it had
+// a position: the line of its caller says more.
 var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "missing"}
 
-// besideBundle is the specifier of a WebAssembly module, which a hash is part of. Where it
-// cannot be compiled, the trace is in the line that stands for it.
+// besideBundle matches the specifier of a WebAssembly module, which has a hash. The trace of one that cannot be compiled is in
+// it.
 var besideBundle = regexp.MustCompile(`^\./[0-9a-f]{16}-(.+\.wasm)$`)
 
-// frames reads a trace as the engine wrote it, without what the author did not
-// write.
+// frames reads the engine's trace, without code that is not the author's.
 func (s *sources) frames(stack string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(stack) {
@@ -102,26 +98,24 @@ func (s *sources) frames(stack string) []Frame {
 	return frames
 }
 
-// trace reads a trace from the author's innermost line on: where a module of Node.js, or
-// what the bundler added, threw says less.
+// trace reads a trace from the author's innermost line on, without modules of Node.js and code of the bundler that threw.
 func (s *sources) trace(stack string) []Frame {
 	frames := s.frames(stack)
 	return frames[max(slices.IndexFunc(frames, authored), 0):]
 }
 
-// authored reports whether a frame is in a file of the author's, and not in a module
-// that the runtime brings, or in code that has no place in the map.
+// authored reports whether a frame is in a file of the author's, and not in a module of the runtime, or in code without a
+// position in the map.
 func authored(f Frame) bool {
 	scheme, _, named := strings.Cut(f.File, ":")
 	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages" && scheme+":" != mappedScheme
 }
 
-// printedTrace is a line of a trace in a printed text, and what is printed behind it:
-// the comma after a property, a brace before those of the Error, a further argument.
+// printedTrace matches a line of a trace in a printed text, and the text behind it: the comma after a property, a brace before
+// the properties of the Error, a further argument.
 var printedTrace = regexp.MustCompile(`^(\s+)(at (?:.*? \((?:native|[^()]+:\d+:\d+)\)|native|[^()\s]+:\d+:\d+))(.*)$`)
 
-// text puts the author's positions into a text that has lines of traces, as the
-// text of an Error has. Lines of the prelude's own frames are left out.
+// text replaces positions in a text with lines of traces by the author's, and drops the lines of the prelude's own frames.
 func (s *sources) text(text string) string {
 	if !strings.Contains(text, "\n") || !strings.Contains(text, " at ") {
 		return text
@@ -157,8 +151,7 @@ func (s *sources) original(f Frame) Frame {
 	return f
 }
 
-// characters is how many characters stand before a place in a source. units is how many
-// units of UTF-16 do, which is what source maps count.
+// characters returns the number of characters in a line before so many units of UTF-16, which source maps count.
 func (s *sources) characters(source string, line, units int) int {
 	found, known := s.wide.Load(source)
 	if !known {
@@ -189,8 +182,7 @@ func (s *sources) characters(source string, line, units int) int {
 // beyondOneUnit reports whether UTF-16 takes two units for a character.
 func beyondOneUnit(r rune) bool { return utf16.RuneLen(r) == 2 }
 
-// fileOf is the name of a source: where it is a relative URL, as esbuild writes file names, the
-// name in it.
+// fileOf returns the file name of a source, which esbuild writes as a relative URL.
 func fileOf(source string) string {
 	if strings.Contains(source, "://") {
 		return source
@@ -201,11 +193,6 @@ func fileOf(source string) string {
 	return source
 }
 
-// sourceOf is the source of a name that fileOf gave, in esbuild's spelling.
-func sourceOf(file string) string {
-	return strings.ReplaceAll((&url.URL{Path: file}).String(), "%20", " ")
-}
-
 // snippet returns the lines around a frame, as far as the map holds them.
 func (s *sources) snippet(f Frame) []SnippetLine {
 	if s == nil || f.Line == 0 {
@@ -213,7 +200,8 @@ func (s *sources) snippet(f Frame) []SnippetLine {
 	}
 	content := s.consumer.SourceContent(f.File)
 	if content == "" {
-		content = s.consumer.SourceContent(sourceOf(f.File))
+		spelled := strings.ReplaceAll((&url.URL{Path: f.File}).String(), "%20", " ") // as esbuild does
+		content = s.consumer.SourceContent(spelled)
 	}
 	if content == "" {
 		return nil

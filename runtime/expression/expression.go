@@ -1,36 +1,70 @@
-// Package expression finds what an error is about in the code that threw it: QuickJS says
-// "not a function" and where, and not of what. It finds the loop that a position stands for
-// too.
+// Package expression finds the expression of an error in the code that threw it: QuickJS says "not a function" and where, and
+// not which expression. It also finds the loop of a position.
 //
-// The code is what the bundler wrote; it is read in tokens around the position, and not
-// parsed.
+// In: the bundler's output, and positions that count from 1. Out: short texts of expressions, or nothing where the code is too
+// complex. The code is read in tokens around the position, and not parsed. Pure and safe for concurrent use.
 package expression
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Callees returns the callees of the calls that a position may be of, the innermost first,
-// with "new " before a constructor's: QuickJS keeps the last position within a call, which
-// may be that of a call among its arguments. Arguments are left out: "a.b(...).c". Line and
-// column count from 1.
+// Callees returns the callees of the calls that a position may belong to, the innermost first, with "new " before a
+// constructor's: QuickJS keeps the last position within a call, which may be that of a call among its arguments. Arguments
+// are left out: "a.b(...).c".
 func Callees(code []byte, line, column int) []string {
-	if s := newExcerpt(code, line, column); s != nil {
-		return s.callees()
+	s := newExcerpt(code, line, column)
+	if s == nil {
+		return nil
 	}
-	return nil
+	texts, end := s.calleesHere() // then the calls whose arguments end with these
+	inner, around := s.at, 0
+	for i := end + 1; end >= 0 && i < len(s.tokens) && around < mostAround; i++ {
+		switch {
+		case s.opens(i):
+			if i = s.partner(i, 1); i < 0 {
+				return nil
+			}
+		case s.is(i, js.SemicolonToken):
+			return texts
+		case s.closes(i):
+			open := s.partner(i, -1)
+			if open < 0 || s.is(open, js.OpenBraceToken) && !s.isObject(open) ||
+				s.is(open, js.OpenParenToken) && s.is(i+1, js.OpenBraceToken, js.ArrowToken) || s.isArrow(open, inner) {
+				return texts // the end of a block, of parameters, or of a function
+			}
+			texts, inner, around = s.addAround(texts, open, i), open, around+1
+		}
+	}
+	return texts
 }
 
-// Iterable returns what is gone through at a position, behind "of" or "...", or what a
-// declaration takes apart in whose brackets it is, and "" when that cannot be told in a few words.
+// Iterable returns the iterable at a position, behind "of" or "...", or in the initializer of a pattern in brackets; "" for a
+// long one.
 func Iterable(code []byte, line, column int) string {
-	if s := newExcerpt(code, line, column); s != nil {
-		return s.iterable()
+	s := newExcerpt(code, line, column)
+	if s == nil {
+		return ""
 	}
-	return ""
+	if s.is(s.at-1, js.OpenBracketToken) {
+		if text := s.initializer(s.at - 1); text != "" {
+			return text
+		}
+	}
+	start := s.chainStart(s.at)
+	if start < 0 || !s.is(start-1, js.OfToken, js.EllipsisToken) {
+		return ""
+	}
+	end := s.callsEnd(s.at)
+	if end < 0 || !s.is(end+1, js.CloseParenToken, js.CloseBracketToken, js.CommaToken, js.CloseBraceToken) {
+		return "" // part of a longer expression
+	}
+	return s.text(start, end)
 }
 
 func newExcerpt(code []byte, line, column int) *excerpt {
@@ -45,11 +79,11 @@ func newExcerpt(code []byte, line, column int) *excerpt {
 	return s
 }
 
-// excerpt are tokens of the code, and the one that is at the engine's position.
+// excerpt is the tokens around a position.
 type excerpt struct {
 	code   []byte
 	tokens []token
-	at     int
+	at     int // the token at the position
 }
 
 func (s *excerpt) find(at int) int {
@@ -61,7 +95,7 @@ func (s *excerpt) find(at int) int {
 	return -1
 }
 
-// kind is that of token i, ErrorToken where there is none.
+// kind returns that of token i, ErrorToken where there is none.
 func (s *excerpt) kind(i int) js.TokenType {
 	if i < 0 || i >= len(s.tokens) {
 		return js.ErrorToken
@@ -86,8 +120,7 @@ func (s *excerpt) closes(i int) bool {
 	return s.is(i, js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken)
 }
 
-// partner is the bracket that token i closes or is closed by, looked for in steps of 1
-// or -1; -1 for none.
+// partner returns the bracket that matches token i, in the direction of step, 1 or -1; -1 for none.
 func (s *excerpt) partner(i, step int) int {
 	for depth := 0; i >= 0 && i < len(s.tokens); i += step {
 		switch {
@@ -103,8 +136,7 @@ func (s *excerpt) partner(i, step int) int {
 	return -1
 }
 
-// chainEnd is the last token of the members that follow token i without a call; what
-// comes then is at the next.
+// chainEnd returns the last token of the members that follow token i, without calls.
 func (s *excerpt) chainEnd(i int) int {
 	for {
 		switch {
@@ -124,8 +156,7 @@ func (s *excerpt) chainEnd(i int) int {
 	}
 }
 
-// chainStart is the first token of the chain of members and calls that ends at token i;
-// -1 when it is none that can be told in a few words.
+// chainStart returns the first token of the chain of members and calls that ends at token i; -1 for other expressions.
 func (s *excerpt) chainStart(i int) int {
 	for {
 		switch {
@@ -152,7 +183,7 @@ func (s *excerpt) chainStart(i int) int {
 	}
 }
 
-// isCallee reports whether what ends at token i can be called, or have a member.
+// isCallee reports whether an expression that can be called, or have a member, ends at token i.
 func (s *excerpt) isCallee(i int) bool {
 	switch {
 	case s.isWord(i):
@@ -163,36 +194,10 @@ func (s *excerpt) isCallee(i int) bool {
 	return s.is(i, js.CloseParenToken, js.CloseBracketToken, js.OptChainToken)
 }
 
-// mostAround is how many brackets are looked at around a position.
+// mostAround is the most brackets around a position that are searched.
 const mostAround = 16
 
-// callees is what Callees returns: first the calls at the position itself, then those whose
-// arguments end with what is there.
-func (s *excerpt) callees() []string {
-	texts, end := s.calleesHere()
-	inner, around := s.at, 0
-	for i := end + 1; end >= 0 && i < len(s.tokens) && around < mostAround; i++ {
-		switch {
-		case s.opens(i):
-			if i = s.partner(i, 1); i < 0 {
-				return nil
-			}
-		case s.is(i, js.SemicolonToken):
-			return texts
-		case s.closes(i):
-			open := s.partner(i, -1)
-			if open < 0 || s.is(open, js.OpenBraceToken) && !s.isObject(open) ||
-				s.is(open, js.OpenParenToken) && s.is(i+1, js.OpenBraceToken, js.ArrowToken) || s.isArrow(open, inner) {
-				return texts // the end of a block, of parameters, or of a function
-			}
-			texts, inner, around = s.addAround(texts, open, i), open, around+1
-		}
-	}
-	return texts
-}
-
-// calleesHere are the callees of the calls that the position is at, one of what the other
-// returns, and the last token of them; -1 for a call without an end.
+// calleesHere returns the callees of the chain of calls at the position, and its last token; -1 for a call without an end.
 func (s *excerpt) calleesHere() (texts []string, end int) {
 	end = s.chainEnd(s.at)
 	isNew := s.is(s.chainStart(end)-1, js.NewToken)
@@ -218,8 +223,7 @@ func (s *excerpt) calleesHere() (texts []string, end int) {
 	}
 }
 
-// isArrow reports whether what is at a token, within a bracket, is what an arrow function
-// returns.
+// isArrow reports whether token i, within a bracket, is in the result of an arrow function.
 func (s *excerpt) isArrow(open, i int) bool {
 	for i--; i > open && !s.is(i, js.CommaToken); i-- {
 		switch {
@@ -234,8 +238,7 @@ func (s *excerpt) isArrow(open, i int) bool {
 	return false
 }
 
-// addAround appends the callee whose arguments, or whose computed name, are between two
-// brackets.
+// addAround appends the callee whose arguments, or whose computed name, are between two brackets.
 func (s *excerpt) addAround(texts []string, open, end int) []string {
 	callee := open - 1
 	if s.is(callee, js.OptChainToken) {
@@ -283,8 +286,7 @@ func (s *excerpt) add(texts []string, end int) []string {
 
 const longestText = 80
 
-// text is what tokens say, without the arguments of calls; "" for one that is too long
-// to be read.
+// text returns the text of tokens, without the arguments of calls; "" for a long one.
 func (s *excerpt) text(start, end int) string {
 	var b bytes.Buffer
 	for i := start; i <= end && b.Len() <= longestText; i++ {
@@ -307,20 +309,66 @@ func (s *excerpt) text(start, end int) string {
 	return b.String()
 }
 
-// iterable is what Iterable returns.
-func (s *excerpt) iterable() string {
-	if s.is(s.at-1, js.OpenBracketToken) {
-		if text := s.initializer(s.at - 1); text != "" {
-			return text
+// Pattern returns the first property of the pattern in braces whose first token is at a position, as in
+// const { a, b } = c.d, "" when that is no name, and the initializer of its declaration, "" without one: for a parameter, or
+// a part of another pattern. It is not ok when no such pattern begins there.
+func Pattern(code []byte, line, column int) (property, source string, ok bool) {
+	s := newExcerpt(code, line, column)
+	if s == nil || !s.is(s.at-1, js.OpenBraceToken) {
+		return "", "", false
+	}
+	switch {
+	case s.isWord(s.at):
+		property = s.text(s.at, s.at)
+	case s.is(s.at, js.StringToken):
+		if text := s.text(s.at, s.at); len(text) > 2 && !strings.Contains(text, `\`) {
+			property = text[1 : len(text)-1]
 		}
 	}
-	start := s.chainStart(s.at)
-	if start < 0 || !s.is(start-1, js.OfToken, js.EllipsisToken) {
+	return property, s.initializer(s.at - 1), true
+}
+
+// initializer returns the initializer of the declaration whose pattern token open begins; "(intermediate value)" for a long one.
+func (s *excerpt) initializer(open int) string {
+	end := s.partner(open, 1)
+	if !s.is(open-1, js.ConstToken, js.LetToken, js.VarToken) || end < 0 || !s.is(end+1, js.EqToken) {
+		return ""
+	}
+	const unnamed = "(intermediate value)"
+	start := end + 2
+	last := s.callsEnd(start)
+	if !s.isWord(start) || isKeyword(s.tokens[:start+1]) || !s.is(last+1, js.SemicolonToken, js.CommaToken, js.CloseBraceToken) {
+		return unnamed
+	}
+	return cmp.Or(s.text(start, last), unnamed)
+}
+
+// callsEnd returns the last token of the members and calls that follow token i; -1 for a call without an end.
+func (s *excerpt) callsEnd(i int) int {
+	end := s.chainEnd(i)
+	for end >= 0 && s.is(end+1, js.OpenParenToken) {
+		if end = s.partner(end+1, 1); end >= 0 {
+			end = s.chainEnd(end)
+		}
+	}
+	return end
+}
+
+// AssignedMember returns the member that is assigned to at a position, "" for one without a name, or none.
+func AssignedMember(code []byte, line, column int) string {
+	s := newExcerpt(code, line, column)
+	if s == nil {
 		return ""
 	}
 	end := s.callsEnd(s.at)
-	if end < 0 || !s.is(end+1, js.CloseParenToken, js.CloseBracketToken, js.CommaToken, js.CloseBraceToken) {
-		return "" // part of a longer expression
+	if !s.is(end+1, assignments...) || !s.isMember(end-1) || s.is(end, js.PrivateIdentifierToken) {
+		return ""
 	}
-	return s.text(start, end)
+	return s.text(end, end)
+}
+
+var assignments = []js.TokenType{
+	js.EqToken, js.AddEqToken, js.SubEqToken, js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.LtLtEqToken, js.GtGtEqToken,
+	js.GtGtGtEqToken, js.BitAndEqToken, js.BitOrEqToken, js.BitXorEqToken, js.AndEqToken, js.OrEqToken,
+	js.NullishEqToken, js.IncrToken, js.DecrToken,
 }

@@ -6,13 +6,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// This file finds the loop that a position stands for: QuickJS keeps positions of calls, of
-// reads of properties and the like, and where code is that has none, it is told what came
-// before it, or the function.
-
-// Loop returns where the next loop of the function is that calls nothing, if the position is
-// not in a loop itself: code that goes on for long, and is there by what QuickJS tells, is in
-// that one. Positions count from 1.
+// Loop returns the position of the next loop of the function that calls nothing, if the position is not in a loop itself.
+// QuickJS keeps positions of calls, of reads of properties and the like; for code without one it reports the position before
+// it, or that of the function. So code that runs for long at such a position is in that loop.
 func Loop(code []byte, line, column int) (loopLine, loopColumn int, ok bool) {
 	at, ok := offsetOf(code, line, column)
 	if !ok {
@@ -40,8 +36,8 @@ func Loop(code []byte, line, column int) (loopLine, loopColumn int, ok bool) {
 	return bytes.Count(code[:at], []byte("\n")) + 1, at - bytes.LastIndexByte(code[:at], '\n'), true
 }
 
-// functionOn is the first token in the body of the first function on a line, which begins at
-// an offset; -1 for none. Of an arrow function QuickJS keeps the line alone.
+// functionOn returns the first token in the body of the first function on the line at an offset; -1 for none. QuickJS keeps
+// the line alone of an arrow function.
 func (s *excerpt) functionOn(at int) int {
 	end := len(s.code)
 	if n := bytes.IndexByte(s.code[at:], '\n'); n >= 0 {
@@ -55,9 +51,8 @@ func (s *excerpt) functionOn(at int) int {
 	return -1
 }
 
-// functionAt is the first token in the body of the function that begins at token i, or in
-// whose name or parameters it is; which is so for a function that QuickJS knows no other
-// position of.
+// functionAt returns the first token in the body of the function that begins at token i, or has it in its name or parameters:
+// the position of a function without others.
 func (s *excerpt) functionAt(i int) (first int, ok bool) {
 	for s.is(i, js.AsyncToken, js.FunctionToken, js.MulToken, js.GetToken, js.SetToken, js.StaticToken) ||
 		s.isWord(i) && s.is(i-1, js.FunctionToken, js.MulToken) {
@@ -87,7 +82,7 @@ func (s *excerpt) isFunction(open int) bool {
 	return head > 0 && !s.is(head-1, js.IfToken, js.ForToken, js.WhileToken, js.SwitchToken, js.CatchToken, js.WithToken, js.AwaitToken)
 }
 
-// headOf is the parenthesis that ends before token i, where it opens; -1 for none.
+// headOf returns the opening parenthesis of the pair that ends before token i; -1 for none.
 func (s *excerpt) headOf(i int) int {
 	if !s.is(i-1, js.CloseParenToken) {
 		return -1
@@ -133,7 +128,7 @@ func (s *excerpt) inLoop(i int) bool {
 	return false
 }
 
-// nextLoop is the first loop from token i on in the same function, -1 for none.
+// nextLoop returns the first loop from token i on in the same function, -1 for none.
 func (s *excerpt) nextLoop(i int) int {
 	for depth, around := 0, 0; i < len(s.tokens) && around < mostAround; i++ {
 		switch {
@@ -157,7 +152,7 @@ func (s *excerpt) nextLoop(i int) int {
 	return -1
 }
 
-// loopEnd is the last token of the loop that begins with token i.
+// loopEnd returns the last token of the loop that begins with token i.
 func (s *excerpt) loopEnd(i int) int {
 	body := i + 1
 	if !s.is(i, js.DoToken) {
@@ -181,7 +176,7 @@ func (s *excerpt) loopEnd(i int) int {
 	return body
 }
 
-// endOf is where a bracket closes, or the end of what was read.
+// endOf returns the token that closes a bracket, or the end of the excerpt.
 func (s *excerpt) endOf(open int) int {
 	if end := s.partner(open, 1); end >= 0 {
 		return end
@@ -189,8 +184,7 @@ func (s *excerpt) endOf(open int) int {
 	return len(s.tokens)
 }
 
-// callsWithin reports whether a call, or what may be one, is among the tokens: it has a
-// position of its own, which QuickJS would have told.
+// callsWithin reports whether a call, or a possible one, is among the tokens: QuickJS would have reported its position.
 func (s *excerpt) callsWithin(from, to int) bool {
 	for i := from; i <= to && i < len(s.tokens); i++ {
 		if s.is(i, js.NewToken, js.AwaitToken, js.YieldToken, js.TemplateToken, js.ThrowToken) ||

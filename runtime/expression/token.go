@@ -7,8 +7,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// offsetOf is where a line and a column, both from 1, are in code, which the bundler
-// wrote in ASCII.
+// offsetOf returns the offset of a line and a column, both from 1, in code, which the bundler wrote in ASCII.
 func offsetOf(code []byte, line, column int) (at int, ok bool) {
 	for ; line > 1; line-- {
 		end := bytes.IndexByte(code[at:], '\n')
@@ -26,15 +25,13 @@ type token struct {
 	start, end int
 }
 
-// Code is read from this far before a position at most, and as far behind it: what is
-// said of it is a word or two.
+// The bytes of code that are read around a position: its text is a word or two.
 const (
 	excerptBefore = 64 << 10
 	excerptAfter  = 16 << 10
 )
 
-// tokensAround are the tokens around an offset, from where the bundler began a statement
-// of the module's own.
+// tokensAround returns the tokens around an offset, from the begin of a statement of the module.
 func tokensAround(code []byte, at int) []token {
 	from := at
 	for {
@@ -49,14 +46,13 @@ func tokensAround(code []byte, at int) []token {
 	return tokens(code[:min(len(code), at+excerptAfter)], from)
 }
 
-// tokens are those of code from an offset on, as far as they can be told. A template is
-// one, with what is written within it.
+// tokens returns the tokens of code from an offset on, until an unknown one. A template is one, with its substitutions.
 func tokens(code []byte, from int) (list []token) {
-	// The lexer writes behind the text that it is given, for a while.
+	// The lexer writes behind its text, for a while.
 	in := parse.NewInputBytes(bytes.Clone(code[from:]))
 	defer in.Restore()
 	lexer := js.NewLexer(in)
-	var templates []int // where those begin that are open
+	var templates []int // the offsets of open ones
 	for {
 		kind, text := lexer.Next()
 		if (kind == js.DivToken || kind == js.DivEqToken) && beginsExpression(list) {
@@ -96,13 +92,10 @@ func (t token) isLiteral() bool {
 	return js.IsNumeric(t.kind) || t.kind == js.StringToken || t.kind == js.RegExpToken || t.kind == js.TemplateToken
 }
 
-func (t token) isMember() bool { return t.kind == js.DotToken || t.kind == js.OptChainToken }
-
-// isKeyword reports whether the last of these tokens is a word of the language, behind
-// which an expression may begin, and no name or value.
+// isKeyword reports whether the last token is a keyword before an expression, and no name or value.
 func isKeyword(list []token) bool {
 	last := len(list) - 1
-	if last < 0 || last > 0 && list[last-1].isMember() {
+	if last < 0 || last > 0 && (list[last-1].kind == js.DotToken || list[last-1].kind == js.OptChainToken) {
 		return false
 	}
 	switch kind := list[last].kind; kind {
@@ -113,9 +106,8 @@ func isKeyword(list []token) bool {
 	}
 }
 
-// beginsExpression reports whether a slash behind these tokens begins a regular
-// expression, and divides nothing. Behind a closing bracket that is not certain, and it
-// divides.
+// beginsExpression reports whether a slash behind these tokens begins a regular expression instead of dividing. Behind a
+// closing bracket that is not certain, and it divides.
 func beginsExpression(list []token) bool {
 	if len(list) == 0 || isKeyword(list) {
 		return true

@@ -1,0 +1,211 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// Serve answers r through rw. An error is a *Error, and means that nothing was written. The Worker's Request has r's method,
+// URL, headers and body as they are.
+func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
+	m := &metered{ResponseWriter: rw, limits: w.o.Limits, hidden: w.o.HideMeter != nil && w.o.HideMeter(r)}
+	x := web.NewExchange(m, r)
+	defer w.takeTurn(r.Context(), x)()
+	s, err := w.acquire(r.Context(), x.Depth() > 0)
+	if errors.Is(err, web.ErrClientGone) {
+		rw.WriteHeader(statusClientGone)
+		return Usage{}, nil
+	}
+	if err != nil {
+		return Usage{}, w.errorOf(KindInternal, err)
+	}
+	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.budget(), x)
+	m.scope, m.exchange = scope, x
+	headDone := w.headDone(s)
+	if !w.o.Pristine {
+		m.onHead = func() { headDone() }
+	}
+	x.Elsewhere = func() (*engine.Isolate, error) {
+		next, err := w.acquire(r.Context(), x.Depth() > 0)
+		if err != nil {
+			return nil, err
+		}
+		w.release(s, headDone)
+		s, headDone = next, w.headDone(next)
+		return s.isolate, nil
+	}
+	defer func() { w.finish(s, scope, x, headDone) }()
+	err = w.host.Serve(s.isolate, scope, x)
+	if errors.Is(err, engine.ErrReset) && r.Context().Err() != nil {
+		err = web.ErrClientGone
+	}
+	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
+	if errors.Is(err, web.ErrClientGone) && !m.wrote {
+		rw.WriteHeader(statusClientGone)
+	}
+	if usage.Broke, err = w.brokeOff(scope, err); err != nil {
+		f := w.errorOf(KindException, err)
+		if w.passThrough(scope, rw, r, err, f) {
+			return usage, nil
+		}
+		if f.Kind == KindMemory {
+			// The rest of the heap is too small for other requests.
+			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
+		}
+		m.addTiming()
+		return usage, f
+	}
+	w.warnOver(r, usage)
+	return usage, nil
+}
+
+// brokeOff takes the errors that came after the response had begun, or whose client has gone: no page can show them. It
+// returns why a response broke off.
+func (w *Worker) brokeOff(scope *engine.Scope, err error) (broke *Error, other error) {
+	if aborted, ok := errors.AsType[*web.Aborted](err); ok {
+		broke = w.errorOf(KindException, aborted.Err)
+		w.logError(scope, "the answer broke off: ", broke)
+		return broke, nil
+	}
+	if errors.Is(err, web.ErrClientGone) {
+		return nil, nil
+	}
+	return nil, err
+}
+
+// passThrough answers as if there were no Worker, with the static file or the site's own 404, if the handler threw after
+// ctx.passThroughOnException(). The exception goes to the log. It reports whether it answered.
+func (w *Worker) passThrough(scope *engine.Scope, rw http.ResponseWriter, r *http.Request, err error, f *Error) bool {
+	failed, ok := errors.AsType[*web.Failure](err)
+	if !ok || !failed.PassThrough || w.o.Bindings == nil {
+		return false
+	}
+	for _, assets := range w.o.Bindings.Assets { // there is at most one
+		w.logError(scope, "passThroughOnException: the static answer was given, because of ", f)
+		assets.ServeHTTP(rw, r)
+		return true
+	}
+	return false
+}
+
+// endScope is for a scope in which nothing is left to do.
+func (w *Worker) endScope(scope *engine.Scope) {
+	scope.End(nil)
+	w.logs.forget(scope)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.answered, scope)
+}
+
+// onReset is called after an isolate started over. The log shows the reason for a request that has its response already.
+func (w *Worker) onReset(s *slot, scope *engine.Scope, cause error) {
+	killed, ok := errors.AsType[*engine.KilledError](cause)
+	if ok {
+		w.mu.Lock()
+		_, ok = w.answered[killed.Scope]
+		w.mu.Unlock()
+	}
+	if ok {
+		w.logError(killed.Scope, "after the answer, in waitUntil: ", w.cpuError(killed))
+	}
+	w.host.Reset(s.isolate, scope, cause)
+}
+
+// finish lets ctx.waitUntil go on after the response, for a bounded time, and then releases the isolate.
+func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone func()) {
+	select {
+	case <-x.Done():
+		w.endScope(scope)
+		w.release(s, headDone)
+		return
+	default:
+	}
+	w.mu.Lock()
+	w.answered[scope] = struct{}{}
+	w.mu.Unlock()
+	if !w.o.Pristine { // others may use the isolate meanwhile
+		headDone()
+	}
+	go func() {
+		defer func() {
+			w.endScope(scope)
+			if w.o.Pristine {
+				w.release(s, headDone)
+			} else {
+				w.done(s)
+			}
+		}()
+		timer := time.NewTimer(waitUntilTime)
+		defer timer.Stop()
+		select {
+		case <-x.Done():
+		case <-timer.C:
+			w.warn(scope, overWaitUntil)
+			w.host.GiveUp(x)
+		case <-w.ctx.Done():
+		}
+	}()
+}
+
+// warnOver logs limits that were exceeded while they are not enforced.
+func (w *Worker) warnOver(r *http.Request, u Usage) {
+	if w.o.Limits.Mode != Warn || w.o.Console == nil {
+		return
+	}
+	if u.CPU > w.o.Limits.allowed() {
+		w.o.Console(Line{
+			Time: w.runtime.now(), Level: "warn", Request: r,
+			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",
+		})
+	}
+}
+
+// metered adds the request's meter to the head of its response, as a Server-Timing header.
+type metered struct {
+	http.ResponseWriter
+	limits   Limits
+	hidden   bool // see [WorkerOptions.HideMeter]
+	scope    *engine.Scope
+	exchange *web.Exchange
+	wrote    bool
+	onHead   func() // called, once or more, when the head is written; may be nil
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (m *metered) WriteHeader(status int) {
+	if !m.wrote && status >= 200 {
+		m.wrote = true
+		m.addTiming()
+	}
+	m.ResponseWriter.WriteHeader(status)
+	if m.onHead != nil && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		m.onHead()
+	}
+}
+
+// addTiming adds the header, also to a page about a failure of the Worker.
+func (m *metered) addTiming() {
+	if m.hidden {
+		return
+	}
+	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
+	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
+		cpu, m.limits.allowed().Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+}
+
+// Write implements http.ResponseWriter.
+func (m *metered) Write(b []byte) (int, error) {
+	if !m.wrote {
+		m.WriteHeader(http.StatusOK)
+	}
+	return m.ResponseWriter.Write(b)
+}
+
+// Unwrap returns the writer below, for http.ResponseController.
+func (m *metered) Unwrap() http.ResponseWriter { return m.ResponseWriter }
