@@ -15,11 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file encrypts. Like hashes, ciphers keep nothing here: JavaScript gives
-// what the next bytes depend on.
+// Ciphers keep no state in Go: JavaScript passes all that the next bytes depend on.
 
-// cipherOf is what a cipher's name says.
-type cipherOf struct {
+// cipherKind is what a cipher's name means.
+type cipherKind struct {
 	mode     string // cbc, ctr, ecb, gcm, poly1305
 	key, iv  int    // bytes; an iv of 0 takes none
 	block    int
@@ -27,11 +26,11 @@ type cipherOf struct {
 	fullName string
 }
 
-// ciphers are those that Node.js lists and Go computes.
+// ciphers are those of Node.js that Go has.
 var ciphers = makeCiphers() //nolint:gochecknoglobals // a table
 
-func makeCiphers() map[string]cipherOf {
-	all := map[string]cipherOf{
+func makeCiphers() map[string]cipherKind {
+	all := map[string]cipherKind{
 		"chacha20-poly1305": {mode: "poly1305", key: 32, iv: 12, block: 1, nid: 1018},
 		"des-ede3-cbc":      {mode: "cbc", key: 24, iv: des.BlockSize, block: des.BlockSize, nid: 44},
 		"des-ede3":          {mode: "ecb", key: 24, block: des.BlockSize, nid: 33},
@@ -39,7 +38,7 @@ func makeCiphers() map[string]cipherOf {
 	nids := map[string][3]int{"cbc": {419, 423, 427}, "ctr": {904, 905, 906}, "ecb": {418, 422, 426}, "gcm": {895, 898, 901}}
 	for mode, ids := range nids {
 		for i, bits := range []int{128, 192, 256} {
-			c := cipherOf{mode: mode, key: bits / 8, iv: 16, block: 1, nid: ids[i]}
+			c := cipherKind{mode: mode, key: bits / 8, iv: 16, block: 1, nid: ids[i]}
 			switch mode {
 			case "cbc":
 				c.block = 16
@@ -62,7 +61,7 @@ func makeCiphers() map[string]cipherOf {
 }
 
 // findCipher knows the names of Node.js and of OpenSSL, in any case.
-func findCipher(name string) (cipherOf, bool) {
+func findCipher(name string) (cipherKind, bool) {
 	lower := strings.ToLower(name)
 	if bits, ok := strings.CutPrefix(lower, "id-aes"); ok && strings.HasSuffix(lower, "-gcm") {
 		lower = "aes-" + strings.TrimSuffix(bits, "-gcm") + "-gcm"
@@ -80,14 +79,6 @@ func findCipher(name string) (cipherOf, bool) {
 	return c, ok
 }
 
-// blocks is the cipher of one block of CBC or ECB.
-func (c cipherOf) blocks(key []byte) (cipher.Block, error) {
-	if c.block == des.BlockSize {
-		return des.NewTripleDESCipher(key) //nolint:gosec // see the import
-	}
-	return aes.NewCipher(key)
-}
-
 func cipherOperations() map[string]operation {
 	return map[string]operation{
 		// cipher_info(name) -> [mode, key length, iv length, block size, nid, name] or null
@@ -101,12 +92,18 @@ func cipherOperations() map[string]operation {
 		// cipher_names() -> names
 		"cipher_names": func(*engine.Call) (any, error) { return slices.Sorted(maps.Keys(ciphers)), nil },
 		// cipher_blocks(name, encrypt, key, iv, view) -> whole blocks of CBC or ECB
-		"cipher_blocks": func(c *engine.Call) (any, error) { return cipherBlocks(c) },
-		// cipher_stream(name, key, iv, position, view) -> bytes of CTR, GCM or
-		// ChaCha20 from a position in the text on
-		"cipher_stream": func(c *engine.Call) (any, error) { return cipherStream(c) },
+		"cipher_blocks": cipherBlocks,
+		// cipher_stream(name, key, iv, position, view) -> bytes of CTR, GCM or ChaCha20 from a position in the text on
+		"cipher_stream": cipherStream,
 		// cipher_tag(name, key, iv, additional data, plain text) -> the tag
-		"cipher_tag": func(c *engine.Call) (any, error) { return cipherTag(c) },
+		"cipher_tag": func(c *engine.Call) (any, error) {
+			aead, iv, err := newAEAD(c.String(1), c.Bytes(2), c.Bytes(3))
+			if err != nil {
+				return nil, err
+			}
+			additional, text := c.Bytes(4), c.Bytes(5)
+			return aead.Seal(nil, iv, text, additional)[len(text):], nil
+		},
 		// cipher_whole(name, key, iv, plain text) -> the cipher text of GCM
 		"cipher_whole": func(c *engine.Call) (any, error) {
 			aead, iv, err := newAEAD(c.String(1), c.Bytes(2), c.Bytes(3))
@@ -122,7 +119,11 @@ func cipherOperations() map[string]operation {
 func cipherBlocks(c *engine.Call) (any, error) {
 	found, _ := findCipher(c.String(1))
 	encrypt, key, iv, text := c.Bool(2), c.Bytes(3), c.Bytes(4), c.Bytes(5)
-	block, err := found.blocks(key)
+	newBlock := aes.NewCipher
+	if found.block == des.BlockSize {
+		newBlock = des.NewTripleDESCipher //nolint:gosec // see the import
+	}
+	block, err := newBlock(key)
 	if err != nil || len(text)%block.BlockSize() != 0 {
 		return nil, newError("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 	}
@@ -189,15 +190,6 @@ func advance(counter []byte, n uint64) {
 func skip(s cipher.Stream, n int) {
 	waste := make([]byte, n)
 	s.XORKeyStream(waste, waste)
-}
-
-func cipherTag(c *engine.Call) (any, error) {
-	aead, iv, err := newAEAD(c.String(1), c.Bytes(2), c.Bytes(3))
-	if err != nil {
-		return nil, err
-	}
-	additional, text := c.Bytes(4), c.Bytes(5)
-	return aead.Seal(nil, iv, text, additional)[len(text):], nil
 }
 
 func newAEAD(name string, key, iv []byte) (cipher.AEAD, []byte, error) {

@@ -10,12 +10,11 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// This file writes deflate data (RFC 1951), alone or as zlib frames it (RFC 1950), at a
-// level that may change on the way: the packages of these formats keep theirs.
-
-// deflateWindow is how far back data refers to.
+// deflateWindow is how far back data refers to, in bytes.
 const deflateWindow = 32 << 10
 
+// deflater writes deflate data (RFC 1951), alone or framed by zlib (RFC 1950), at a level that may change on the way: the
+// packages of these formats keep theirs.
 type deflater struct {
 	out        io.Writer
 	level      int
@@ -23,12 +22,12 @@ type deflater struct {
 	framed     bool
 
 	w      *flate.Writer
-	window []byte // the end of what was written
+	window []byte // the last bytes written
 	sum    hash.Hash32
 	begun  bool // the head is written
 }
 
-func newDeflater(z packer, out io.Writer) (*deflater, error) {
+func newDeflater(z codec, out io.Writer) (*deflater, error) {
 	d := &deflater{
 		out: out, dictionary: z.dictionary, window: slices.Clone(z.dictionary), framed: z.format == "deflate",
 		sum: adler32.New(),
@@ -36,7 +35,7 @@ func newDeflater(z packer, out io.Writer) (*deflater, error) {
 	return d, d.setLevel(z.level)
 }
 
-// setLevel compresses what follows at another level.
+// setLevel sets the level of the data that follows.
 func (d *deflater) setLevel(level int) (err error) {
 	if d.w != nil && d.begun {
 		if err := d.w.Flush(); err != nil {
@@ -49,7 +48,7 @@ func (d *deflater) setLevel(level int) (err error) {
 	return err
 }
 
-// begin writes the head.
+// begin writes the head once.
 func (d *deflater) begin() error {
 	if d.begun {
 		return nil
@@ -92,7 +91,7 @@ func (d *deflater) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// Flush lets all that was written be read.
+// Flush makes all that was written readable.
 func (d *deflater) Flush() error {
 	if err := d.begin(); err != nil {
 		return err

@@ -12,12 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxRounds bounds what one derivation may cost, in iterations of a hash: some
-// seconds. The platform itself stops at 100,000 iterations.
+// maxRounds bounds one derivation, in iterations of a hash: some seconds. The platform itself stops at 100,000 iterations.
 const maxRounds = 10_000_000
-
-// random fills b. crypto/rand.Read never fails.
-func random(b []byte) { _, _ = rand.Read(b) }
 
 func deriveOperations() map[string]operation {
 	return map[string]operation{
@@ -26,7 +22,7 @@ func deriveOperations() map[string]operation {
 			if err := needRequest(c); err != nil {
 				return nil, err
 			}
-			random(c.View(1))
+			_, _ = rand.Read(c.View(1)) // never fails
 			return engine.Undefined, nil
 		},
 		// prime(bits, safe) -> bytes
@@ -39,7 +35,8 @@ func deriveOperations() map[string]operation {
 		"is_prime": func(c *engine.Call) (any, error) {
 			b := c.View(1)
 			if len(b) > maxPrimeBytes {
-				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
+				const format = "a candidate of %d bytes is over the %d that are tested"
+				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", format, len(b), maxPrimeBytes)
 			}
 			candidate := new(big.Int).SetBytes(b)
 			return c.Offload(func() (any, error) { return candidate.ProbablyPrime(20), nil })
@@ -64,7 +61,8 @@ func deriveOperations() map[string]operation {
 			}
 			password, salt, rounds, length := c.Bytes(2), c.Bytes(3), c.Int(4), c.Int(5)
 			if size := int64(h().Size()); length > maxOutput || rounds*(1+(length-1)/size) > maxRounds {
-				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
+				const format = "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)"
+				return nil, newError("RangeError", "ERR_OUT_OF_RANGE", format, rounds, length, maxRounds)
 			}
 			async := c.Bool(6)
 			if err := c.Reserve(length); err != nil {
@@ -73,7 +71,7 @@ func deriveOperations() map[string]operation {
 			return offload(c, async, func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
 		},
 		// scrypt(password, salt, length, N, r, p, max memory, async) -> bytes
-		"scrypt": func(c *engine.Call) (any, error) { return deriveScrypt(c) },
+		"scrypt": deriveScrypt,
 	}
 }
 
@@ -87,7 +85,8 @@ func deriveScrypt(c *engine.Call) (any, error) {
 		return nil, newError("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
 	}
 	if length > maxOutput || n*r*p > maxRounds {
-		return nil, newError("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
+		const format = "Scrypt failed: N*r*p of %d is over the %d that is computed here"
+		return nil, newError("RangeError", "ERR_OUT_OF_RANGE", format, n*r*p, maxRounds)
 	}
 	async := c.Bool(8)
 	if err := c.Reserve(128*r*(n+p+2) + length); err != nil {
@@ -101,8 +100,8 @@ func deriveScrypt(c *engine.Call) (any, error) {
 	})
 }
 
-// offload runs work beside the isolate, on the turn's time, and gives its result now or by a
-// promise: what takes the time of a processor counts, whoever waits for it.
+// offload runs work beside the isolate, and returns its result now or by a promise. In both cases its processor time counts as
+// the turn's.
 func offload(c *engine.Call, async bool, work func() (any, error)) (any, error) {
 	value, err := c.Offload(work)
 	if !async {
@@ -119,7 +118,7 @@ func offload(c *engine.Call, async bool, work func() (any, error)) (any, error) 
 
 const maxPrimeBytes = 512
 
-// newPrime finds a prime, or one whose half is prime too.
+// newPrime finds a prime, or a safe one, whose half is prime too.
 func newPrime(ctx context.Context, bits int64, safe bool) ([]byte, error) {
 	const most, mostSafe = 4096, 512
 	if bits < 2 || bits > most || safe && bits > mostSafe {

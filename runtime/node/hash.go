@@ -17,11 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file hashes. What has been hashed so far lies in JavaScript, as the state
-// that the hash itself writes: an isolate that starts over from its image has
-// it, and nothing is to be freed here.
+// JavaScript keeps the state that a hash writes of itself: an isolate that starts over from its image has it, and Go frees
+// nothing.
 
-// maxOutput is the most bytes that a hash of any length or a derivation gives.
+// maxOutput is the most bytes of a hash of any length or of a derivation.
 const maxOutput = 64 << 20
 
 var hashes = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
@@ -37,7 +36,7 @@ var hashes = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
 	"blake2s256": func() hash.Hash { return must(blake2s.New256(nil)) },
 }
 
-// must is for hashes that fail for keys only, of which there is none.
+// must is for hashes that only fail for a key.
 func must(h hash.Hash, err error) hash.Hash {
 	if err != nil {
 		panic(err)
@@ -45,8 +44,7 @@ func must(h hash.Hash, err error) hash.Hash {
 	return h
 }
 
-// shake is a function of any output length with the length that it has in
-// Node.js unless told.
+// shake is a hash of any length, with Node.js's default.
 type shake struct {
 	*sha3.SHAKE
 	size int
@@ -64,13 +62,14 @@ func (s *shake) read(n int) []byte {
 	return out
 }
 
-// newHash returns the hash of a name in any case; "RSA-SHA256" is SHA-256.
+// hashName is the key in hashes of a name in any case; "RSA-SHA256" is "sha256".
+func hashName(name string) string {
+	name = strings.TrimPrefix(strings.ToLower(name), "rsa-")
+	return strings.Replace(strings.Replace(name, "sha-", "sha", 1), "/", "-", 1)
+}
+
 func newHash(name string) (func() hash.Hash, error) {
-	plain := strings.ToLower(name)
-	plain = strings.TrimPrefix(plain, "rsa-")
-	plain = strings.Replace(plain, "sha-", "sha", 1)
-	plain = strings.Replace(plain, "/", "-", 1)
-	f, ok := hashes[plain]
+	f, ok := hashes[hashName(name)]
 	if !ok {
 		return nil, newError("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
 	}
@@ -104,7 +103,15 @@ func hashOperations() map[string]operation {
 			if err := c.Reserve(length); err != nil {
 				return nil, err
 			}
-			return digest(h, length)
+			if length < 0 || length == int64(h.Size()) {
+				return h.Sum(nil), nil
+			}
+			s, ok := h.(*shake)
+			if !ok || length > maxOutput {
+				return nil, newError("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH",
+					"Unsupported state or unable to set the output length to %d", length)
+			}
+			return s.read(int(length)), nil
 		},
 		// hmac_begin(name, key) -> state
 		"hmac_begin": func(c *engine.Call) (any, error) {
@@ -122,7 +129,7 @@ func hashOperations() map[string]operation {
 			if err != nil {
 				return nil, err
 			}
-			h, _ := newHash(c.String(1)) // resumed knows it
+			h, _ := newHash(c.String(1)) // resumeHash knows it
 			key := c.Bytes(2)
 			inner.Write(c.View(4))
 			outer := h()
@@ -138,8 +145,7 @@ func hashOperations() map[string]operation {
 	}
 }
 
-// pad is the first block of HMAC (RFC 2104): the key, shortened by the hash if it
-// is longer than a block, each byte xor x.
+// pad is the first block of HMAC (RFC 2104): the key, hashed if it is longer than a block, each byte xor x.
 func pad(h func() hash.Hash, key []byte, x byte) []byte {
 	block := make([]byte, h().BlockSize())
 	if len(key) > len(block) {
@@ -177,16 +183,4 @@ func state(h hash.Hash) ([]byte, error) {
 		return nil, newError("Error", "ERR_CRYPTO_HASH_FINALIZED", "The digest has no state")
 	}
 	return m.MarshalBinary()
-}
-
-// digest is the result, of the length if it may be chosen; -1 is the usual one.
-func digest(h hash.Hash, length int64) ([]byte, error) {
-	if length < 0 || length == int64(h.Size()) {
-		return h.Sum(nil), nil
-	}
-	s, ok := h.(*shake)
-	if !ok || length > maxOutput {
-		return nil, newError("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "Unsupported state or unable to set the output length to %d", length)
-	}
-	return s.read(int(length)), nil
 }

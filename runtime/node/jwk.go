@@ -12,8 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file converts keys from and to JSON Web Keys (RFC 7517, 7518, 8037). The
-// bytes go to and from base64url in JavaScript.
+// This file converts keys from and to JSON Web Keys (RFC 7517, 7518, 8037). JavaScript converts the bytes to and from base64url.
 
 func toJWK(der []byte, private bool) (any, error) {
 	var key any
@@ -145,9 +144,5 @@ func ecFromJWK(private bool, name string, d, x, y []byte) (crypto.PrivateKey, cr
 
 // padToCurve returns b with zeros before it, up to the size of the curve's numbers.
 func padToCurve(b []byte, curve elliptic.Curve) []byte {
-	size := (curve.Params().BitSize + 7) / 8
-	if len(b) >= size {
-		return b
-	}
-	return append(make([]byte, size-len(b)), b...)
+	return append(make([]byte, max(curveSize(curve)-len(b), 0)), b...)
 }

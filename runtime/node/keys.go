@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdh"
 	"crypto/ecdsa"
@@ -17,11 +18,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file knows asymmetric keys. In JavaScript a key is its DER: PKCS #8 for a
-// private key, SubjectPublicKeyInfo for a public one.
+// In JavaScript an asymmetric key is its DER: PKCS #8 for a private key, SubjectPublicKeyInfo for a public one.
 
-// keyKind says what a key is as Node.js tells it: asymmetricKeyType and
-// asymmetricKeyDetails.
+// keyKind is the asymmetricKeyType and the asymmetricKeyDetails of a key.
 func keyKind(key any) (kind string, details engine.Object) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
@@ -31,7 +30,8 @@ func keyKind(key any) (kind string, details engine.Object) {
 	case *ecdsa.PrivateKey:
 		return keyKind(&k.PublicKey)
 	case *ecdsa.PublicKey:
-		return "ec", engine.Object{{Name: "namedCurve", Value: opensslCurve(k.Curve)}}
+		name := k.Params().Name
+		return "ec", engine.Object{{Name: "namedCurve", Value: cmp.Or(opensslCurves[name], name)}}
 	case ed25519.PrivateKey, ed25519.PublicKey:
 		return "ed25519", nil
 	case *ecdh.PrivateKey, *ecdh.PublicKey:
@@ -40,19 +40,9 @@ func keyKind(key any) (kind string, details engine.Object) {
 	return "", nil
 }
 
-// opensslCurve is a curve's name in OpenSSL.
-func opensslCurve(c elliptic.Curve) string {
-	switch c {
-	case elliptic.P224():
-		return "secp224r1"
-	case elliptic.P256():
-		return "prime256v1"
-	case elliptic.P384():
-		return "secp384r1"
-	case elliptic.P521():
-		return "secp521r1"
-	}
-	return c.Params().Name
+// opensslCurves are the names of curves in OpenSSL.
+var opensslCurves = map[string]string{ //nolint:gochecknoglobals // a table
+	"P-224": "secp224r1", "P-256": "prime256v1", "P-384": "secp384r1", "P-521": "secp521r1",
 }
 
 func curveOf(name string) (elliptic.Curve, error) {
@@ -120,7 +110,7 @@ func publicOf(key crypto.PrivateKey) crypto.PublicKey {
 func keyOperations() map[string]operation {
 	return map[string]operation{
 		// key_pem(text) -> [DER, label] of the first block that is a key or certificate
-		"key_pem": func(c *engine.Call) (any, error) { return readPEM(c.String(1)) },
+		"key_pem": readPEM,
 		// key_private(DER) -> [PKCS #8, kind, details]
 		"key_private": func(c *engine.Call) (any, error) {
 			key, err := parsePrivate(c.Bytes(1))
@@ -130,28 +120,52 @@ func keyOperations() map[string]operation {
 			return describePrivate(key)
 		},
 		// key_public(DER, private) -> [SPKI, kind, details], of a private key its public half
-		"key_public": func(c *engine.Call) (any, error) { return publicKey(c.Bytes(1), c.Bool(2)) },
+		"key_public": func(c *engine.Call) (any, error) {
+			if c.Bool(2) {
+				key, err := parsePrivate(c.Bytes(1))
+				if err != nil {
+					return nil, err
+				}
+				return describePublic(publicOf(key))
+			}
+			key, err := parsePublic(c.Bytes(1))
+			if err != nil {
+				return nil, err
+			}
+			return describePublic(key)
+		},
 		// key_export(DER, private, type) -> DER as pkcs1, sec1, pkcs8 or spki
 		"key_export": func(c *engine.Call) (any, error) { return exportKey(c.Bytes(1), c.Bool(2), c.String(3)) },
 		// key_to_jwk(DER, private) -> [name, bytes or text, …]
 		"key_to_jwk": func(c *engine.Call) (any, error) { return toJWK(c.Bytes(1), c.Bool(2)) },
 		// key_from_jwk(private, kty, crv, bytes of n, e, d, p, q, x, y) -> [DER, kind, details]
-		"key_from_jwk": func(c *engine.Call) (any, error) { return fromJWK(c) },
+		"key_from_jwk": fromJWK,
 		// key_generate(kind, modulus length or curve, exponent, async) -> [[DER, kind, details], the same of the public key]
 		"key_generate": func(c *engine.Call) (any, error) {
 			if err := needRequest(c); err != nil {
 				return nil, err
 			}
 			kind, curve, bits, exponent := c.String(1), c.String(2), c.Int(2), c.Int(3)
-			return offload(c, c.Bool(4), func() (any, error) { return generate(kind, curve, bits, exponent) })
+			return offload(c, c.Bool(4), func() (any, error) {
+				key, err := newKey(kind, curve, bits, exponent)
+				if err != nil {
+					return nil, err
+				}
+				private, err := describePrivate(key)
+				if err != nil {
+					return nil, err
+				}
+				public, err := describePublic(publicOf(key))
+				return []any{private, public}, err
+			})
 		},
 		// key_agree(private DER, public DER) -> the shared secret
 		"key_agree": func(c *engine.Call) (any, error) { return sharedSecret(c.Bytes(1), c.Bytes(2)) },
 	}
 }
 
-func readPEM(text string) (any, error) {
-	for rest := []byte(text); ; {
+func readPEM(c *engine.Call) (any, error) {
+	for rest := []byte(c.String(1)); ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			return nil, errUnsupported("there is no PEM block in the text")
@@ -181,21 +195,6 @@ func describePublic(key crypto.PublicKey) (any, error) {
 		return nil, errUnsupported(err.Error())
 	}
 	return describeKey(der, key)
-}
-
-func publicKey(der []byte, private bool) (any, error) {
-	if !private {
-		key, err := parsePublic(der)
-		if err != nil {
-			return nil, err
-		}
-		return describePublic(key)
-	}
-	key, err := parsePrivate(der)
-	if err != nil {
-		return nil, err
-	}
-	return describePublic(publicOf(key))
 }
 
 func exportKey(der []byte, private bool, form string) ([]byte, error) {
@@ -230,21 +229,8 @@ func exportKey(der []byte, private bool, form string) ([]byte, error) {
 	return nil, incompatible
 }
 
-// The most that is generated: larger ones take minutes.
+// maxModulus is the most bits of an RSA key that is generated: larger ones take minutes.
 const maxModulus = 4096
-
-func generate(kind, curve string, bits, exponent int64) (any, error) {
-	key, err := newKey(kind, curve, bits, exponent)
-	if err != nil {
-		return nil, err
-	}
-	private, err := describePrivate(key)
-	if err != nil {
-		return nil, err
-	}
-	public, err := describePublic(publicOf(key))
-	return []any{private, public}, err
-}
 
 func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error) {
 	switch kind {
@@ -318,7 +304,7 @@ func ecdsaRaw(der []byte, size int) ([]byte, error) {
 	return out, nil
 }
 
-// ecdsaDER is the opposite of ecdsaRaw; nil when raw has another size.
+// ecdsaDER is the inverse of ecdsaRaw; nil when raw has another size.
 func ecdsaDER(raw []byte, size int) []byte {
 	if len(raw) != 2*size {
 		return nil

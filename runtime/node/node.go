@@ -1,28 +1,22 @@
-// Package node is what a Worker sees of Node.js under the flag nodejs_compat:
-// the modules node:buffer, node:crypto, node:stream …, which the bundler leaves
-// to the runtime, cloudflare:node, which brings requests to servers of node:http,
-// and the globals process, Buffer, global and setImmediate.
+// Package node is what a Worker sees of Node.js under the flag nodejs_compat: the modules node:buffer, node:crypto,
+// node:stream …, which the bundler leaves to the runtime, cloudflare:node, which brings requests to servers of
+// node:http, and the globals process, Buffer, global and setImmediate.
 //
-// The modules are JavaScript: our own (the folder js) and those of the npm
-// packages unenv and readable-stream, bundled into one
-// archive when the binary is built. [Modules] gives their sources; one that a
-// Worker does not import is never evaluated. unenv names most modules and implements
-// few, so that buffer, util and crypto, among others, are our own; readable-stream is
-// Node.js's own code. What is bulky or cryptographic in
-// them is answered in Go by the one host function of [Funcs], whose first
-// argument names the operation.
+// The modules are JavaScript: our own (the folder js) and those of the npm packages unenv and readable-stream, bundled
+// into one archive when the binary is built. [Modules] gives their sources; one that a Worker does not import is never
+// evaluated. unenv names most modules and implements few, so that buffer, util and crypto, among others, are our own;
+// readable-stream is Node.js's own code. What is bulky or cryptographic in them is answered in Go by the one host
+// function of [Funcs], whose first argument names the operation.
 //
-// The platform's document leaves open, and this package assumes: the version is 22
-// (js/modules/process.js), the names of modules are those of the platform at its pin
-// date (manifest.PinDate), process.env holds the site's secrets, and a derivation of a
-// key costs at most maxRounds.
+// The platform's document leaves open, and this package assumes: the version is 22 (js/modules/process.js), the names
+// of modules are those of the platform at its pin date (manifest.PinDate), process.env holds the site's secrets, and a
+// derivation of a key costs at most maxRounds.
 //
 // Errors of operations are thrown in JavaScript with the code that Node.js gives
 // them. The package is safe for concurrent use and keeps no state.
 //
-// A new module is a file in js/modules (js/cloudflare for names of "cloudflare:"), its
-// exports in testdata/names.list, what Node.js itself gives in testdata/*.txt; then make
-// artifacts.
+// A new module is a file in js/modules (js/cloudflare for names of "cloudflare:"), its exports in testdata/names.list,
+// what Node.js itself gives in testdata/*.txt; then make artifacts.
 package node
 
 import (
@@ -34,24 +28,22 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// hostName is the host function that answers all operations: a Worker without
-// the flag carries one name of this package, not a hundred.
+// hostName is the host function of all operations: a Worker without the flag carries one name of this package, not a hundred.
 const hostName = "node"
 
 // Names returns the names of the host functions, for the engine's image.
 func Names() []string { return []string{hostName} }
 
-// operation answers one operation; argument 0 is its name.
+// operation is one operation; argument 0 is its name.
 type operation = engine.Func
 
-// Coders keeps the open coders of each request, whose work JavaScript asks it
-// for by their ids.
+// Coders keeps the open coders of each request, which JavaScript uses by their ids.
 type Coders interface {
-	// OpenCompressor opens one that takes so many bytes of memory.
+	// OpenCompressor opens a compressor that takes so many bytes of memory.
 	OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (compressor, error)) (id int64, err error)
-	// Compressor has a compressor that is open, if it is, do something beside its steps.
+	// Compressor calls do with a compressor, if it is open.
 	Compressor(c *engine.Call, id int64, do func(compressor) error) error
-	// OpenDecompressor opens one that takes as many bytes as it gave, up to history.
+	// OpenDecompressor opens a decompressor that takes as much memory as it has written bytes, up to history.
 	OpenDecompressor(
 		c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error,
 	) (id int64, err error)
@@ -87,4 +79,25 @@ func operations(coders Coders) map[string]operation {
 		maps.Copy(all, part)
 	}
 	return all
+}
+
+// newError returns an error of a class with a code, as Node.js gives it.
+func newError(class, code, format string, args ...any) error {
+	return &engine.Error{
+		Name: class, Message: fmt.Sprintf(format, args...),
+		Props: []engine.Field{{Name: "code", Value: code}},
+	}
+}
+
+// errGlobalScope is the platform's own text.
+var errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
+	"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
+	"are not allowed within global scope. To fix this error, perform this operation within a handler."}
+
+// needRequest refuses what may not be done while the module is evaluated.
+func needRequest(c *engine.Call) error {
+	if c.Scope().Value == nil {
+		return errGlobalScope
+	}
+	return nil
 }

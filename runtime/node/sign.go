@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdh"
 	"crypto/ecdsa"
@@ -9,7 +10,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"hash"
-	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -33,21 +33,9 @@ var signHashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
 func signOperations() map[string]operation {
 	return map[string]operation{
 		// sign(digest or "", PKCS #8, data, padding, salt length, "der" or "ieee-p1363") -> signature
-		"sign": func(c *engine.Call) (any, error) {
-			key, err := parsePrivate(c.Bytes(2))
-			if err != nil {
-				return nil, err
-			}
-			return sign(key, c.String(1), c.Bytes(3), rsaOptions{c.Int(4), int(c.Int(5))}, c.String(6) == "ieee-p1363")
-		},
+		"sign": sign,
 		// verify(digest or "", SPKI, data, padding, salt length, encoding, signature) -> boolean
-		"verify": func(c *engine.Call) (any, error) {
-			key, err := parsePublic(c.Bytes(2))
-			if err != nil {
-				return nil, err
-			}
-			return verify(key, c.String(1), c.Bytes(3), c.Bytes(7), rsaOptions{c.Int(4), int(c.Int(5))}, c.String(6) == "ieee-p1363")
-		},
+		"verify": verify,
 		// rsa_encrypt(SPKI, data, padding, OAEP's hash, label) -> bytes
 		"rsa_encrypt": rsaEncrypt,
 		// rsa_decrypt(PKCS #8, data, padding, OAEP's hash, label) -> bytes
@@ -55,8 +43,7 @@ func signOperations() map[string]operation {
 	}
 }
 
-// rsaOptions are the padding, 0 for the usual one, and the length of PSS's salt:
-// -1 the hash's, -2 the longest or, to verify, any.
+// rsaOptions are the padding, 0 for the default, and the length of PSS's salt: -1 the hash's, -2 the longest or, to verify, any.
 type rsaOptions struct {
 	padding int64
 	salt    int
@@ -82,8 +69,7 @@ func digestFor(name string, data []byte) (sum []byte, id crypto.Hash, err error)
 	if err != nil {
 		return nil, 0, err
 	}
-	plain := strings.Replace(strings.TrimPrefix(strings.ToLower(name), "rsa-"), "sha-", "sha", 1)
-	id, ok := signHashes[strings.Replace(plain, "/", "-", 1)]
+	id, ok := signHashes[hashName(name)]
 	if !ok {
 		return nil, 0, newError("Error", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", name)
 	}
@@ -94,7 +80,12 @@ func digestFor(name string, data []byte) (sum []byte, id crypto.Hash, err error)
 
 func curveSize(c elliptic.Curve) int { return (c.Params().BitSize + 7) / 8 }
 
-func sign(key crypto.PrivateKey, name string, data []byte, o rsaOptions, raw bool) ([]byte, error) {
+func sign(c *engine.Call) (any, error) {
+	key, err := parsePrivate(c.Bytes(2))
+	if err != nil {
+		return nil, err
+	}
+	name, data := c.String(1), c.Bytes(3)
 	switch k := key.(type) {
 	case ed25519.PrivateKey:
 		if name != "" {
@@ -102,21 +93,18 @@ func sign(key crypto.PrivateKey, name string, data []byte, o rsaOptions, raw boo
 		}
 		return ed25519.Sign(k, data), nil
 	case *ecdh.PrivateKey:
-		return nil, newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+		return nil, errKeyType
 	}
-	if name == "" {
-		name = "sha256"
-	}
-	sum, id, err := digestFor(name, data)
+	sum, id, err := digestFor(cmp.Or(name, "sha256"), data)
 	if err != nil {
 		return nil, err
 	}
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
-		return signRSA(k, id, sum, o)
+		return signRSA(k, id, sum, rsaOptions{c.Int(4), int(c.Int(5))})
 	case *ecdsa.PrivateKey:
 		sig, err := ecdsa.SignASN1(rand.Reader, k, sum)
-		if err == nil && raw {
+		if err == nil && c.String(6) == "ieee-p1363" {
 			return ecdsaRaw(sig, curveSize(k.Curve))
 		}
 		return sig, err
@@ -139,39 +127,42 @@ func signRSA(k *rsa.PrivateKey, id crypto.Hash, sum []byte, o rsaOptions) (sig [
 	return sig, nil
 }
 
-func verify(key crypto.PublicKey, name string, data, sig []byte, o rsaOptions, raw bool) (bool, error) {
+func verify(c *engine.Call) (any, error) {
+	key, err := parsePublic(c.Bytes(2))
+	if err != nil {
+		return nil, err
+	}
+	name, data, sig := c.String(1), c.Bytes(3), c.Bytes(7)
 	if k, ok := key.(ed25519.PublicKey); ok {
 		if name != "" {
-			return false, errUnsupported("Ed25519 verifies without a digest")
+			return nil, errUnsupported("Ed25519 verifies without a digest")
 		}
 		return ed25519.Verify(k, data, sig), nil
 	}
-	if name == "" {
-		name = "sha256"
-	}
-	sum, id, err := digestFor(name, data)
+	sum, id, err := digestFor(cmp.Or(name, "sha256"), data)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	switch k := key.(type) {
 	case *rsa.PublicKey:
+		o := rsaOptions{c.Int(4), int(c.Int(5))}
 		switch o.padding {
 		case 0, paddingPKCS1:
 			return rsa.VerifyPKCS1v15(k, id, sum, sig) == nil, nil
 		case paddingPSS:
 			return rsa.VerifyPSS(k, id, sum, sig, o.pss(id, true)) == nil, nil
 		}
-		return false, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
+		return nil, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
 	case *ecdsa.PublicKey:
-		if raw {
+		if c.String(6) == "ieee-p1363" {
 			sig = ecdsaDER(sig, curveSize(k.Curve))
 		}
 		return ecdsa.VerifyASN1(k, sum, sig), nil
 	}
-	return false, newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+	return nil, errKeyType
 }
 
-var errRSAKey = newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
+var errKeyType = newError("Error", "ERR_OSSL_EVP_OPERATION_NOT_SUPPORTED_FOR_THIS_KEYTYPE", "operation not supported for this keytype")
 
 func rsaEncrypt(c *engine.Call) (any, error) {
 	parsed, err := parsePublic(c.Bytes(1))
@@ -180,7 +171,7 @@ func rsaEncrypt(c *engine.Call) (any, error) {
 	}
 	key, ok := parsed.(*rsa.PublicKey)
 	if !ok {
-		return nil, errRSAKey
+		return nil, errKeyType
 	}
 	return rsaCrypt(c, newError("Error", "ERR_OSSL_RSA_DATA_TOO_LARGE_FOR_KEY_SIZE", "data too large for key size"),
 		func(data []byte) ([]byte, error) { return rsa.EncryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
@@ -196,7 +187,7 @@ func rsaDecrypt(c *engine.Call) (any, error) {
 	}
 	key, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return nil, errRSAKey
+		return nil, errKeyType
 	}
 	return rsaCrypt(c, newError("Error", "ERR_OSSL_RSA_OAEP_DECODING_ERROR", "error:02000079:rsa routines::oaep decoding error"),
 		func(data []byte) ([]byte, error) { return rsa.DecryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
@@ -205,8 +196,8 @@ func rsaDecrypt(c *engine.Call) (any, error) {
 		})
 }
 
-// rsaCrypt does what a call asks for, by its padding (argument 3): data is
-// argument 2, OAEP's digest 4 and label 5. What fails is refused as such.
+// rsaCrypt encrypts or decrypts by the padding of a call (argument 3): data is argument 2, OAEP's digest 4 and label 5. Its
+// error is refused.
 func rsaCrypt(
 	c *engine.Call, refused error, pkcs1 func(data []byte) ([]byte, error),
 	oaep func(h hash.Hash, data, label []byte) ([]byte, error),

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// textOperations are what node:buffer asks for.
+// textOperations are those of node:buffer.
 func textOperations() map[string]operation {
 	return map[string]operation{
 		// encode(encoding, text) -> bytes
@@ -82,8 +82,7 @@ func textOperations() map[string]operation {
 	}
 }
 
-// encode returns the bytes of text. What is no digit of its encoding ends or is
-// left out as in Node.js.
+// encode returns the bytes of text. As in Node.js, an invalid digit ends the text or is skipped, by the encoding.
 func encode(encoding, text string) ([]byte, error) {
 	switch encoding {
 	case "utf8":
@@ -91,7 +90,9 @@ func encode(encoding, text string) ([]byte, error) {
 	case "latin1", "ascii":
 		return latin1(text), nil
 	case "hex":
-		return decodeHex(text), nil
+		b := make([]byte, len(text)/2)
+		n, _ := hex.Decode(b, []byte(text[:len(text)&^1])) // n counts the bytes before an invalid digit
+		return b[:n], nil
 	case "base64", "base64url":
 		return decodeBase64(text), nil
 	}
@@ -112,15 +113,7 @@ func latin1(text string) []byte {
 	return b
 }
 
-// decodeHex stops at the first pair that is not of hexadecimal digits.
-func decodeHex(text string) []byte {
-	b := make([]byte, len(text)/2)
-	n, _ := hex.Decode(b, []byte(text[:len(text)&^1])) // n counts what came before the error
-	return b[:n]
-}
-
-// decodeBase64 takes both alphabets, leaves out what is in neither and ends at
-// the first "=".
+// decodeBase64 takes both alphabets, skips other characters and ends at the first "=".
 func decodeBase64(text string) []byte {
 	text, _, _ = strings.Cut(text, "=")
 	digits := make([]byte, 0, len(text))
@@ -144,11 +137,16 @@ func decodeBase64(text string) []byte {
 	return b[:n]
 }
 
-// decode returns b as text; UTF-8 is left to the web's own decoder.
+// decode returns b as text, but for UTF-8, which has the web's decoder.
 func decode(encoding string, b []byte) (string, error) {
 	switch encoding {
 	case "ascii":
-		return fromASCII(b), nil
+		var s strings.Builder
+		s.Grow(len(b))
+		for _, c := range b {
+			s.WriteByte(c & 0x7f)
+		}
+		return s.String(), nil
 	case "hex":
 		return hex.EncodeToString(b), nil
 	case "base64":
@@ -159,17 +157,7 @@ func decode(encoding string, b []byte) (string, error) {
 	return "", fmt.Errorf("there is no encoding %q", encoding)
 }
 
-func fromASCII(b []byte) string {
-	var s strings.Builder
-	s.Grow(len(b))
-	for _, c := range b {
-		s.WriteByte(c & 0x7f)
-	}
-	return s.String()
-}
-
-// indexFrom finds sought at offset or later. In pairs, only even distances
-// from the start count.
+// indexFrom finds sought at offset or later. With pairs, only even distances from the start count.
 func indexFrom(b, sought []byte, offset int, pairs bool) int {
 	offset = max(offset, 0)
 	if len(sought) == 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"time"
 
 	"github.com/andybalholm/brotli"
@@ -16,14 +17,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file compresses: for the functions of node:zlib, whose input is whole and
-// whose output is bounded, and for its streams, which Coders keeps.
-
 func zlibOperations(coders Coders) map[string]operation {
 	return map[string]operation{
 		// zlib_compress(format, view, level, window bits, dictionary or null, async, checksum) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5), checksum: c.Bool(7)}
+			z := codec{
+				format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5),
+				checksum: c.Bool(7),
+			}
 			async, out := c.Bool(6), c.Buffer(engine.MaxOutside, nil)
 			if err := c.Reserve(z.cost()); err != nil {
 				return nil, err
@@ -32,14 +33,14 @@ func zlibOperations(coders Coders) map[string]operation {
 		},
 		// zlib_expand(format, view, most bytes out, dictionary or null, whole, async) -> bytes
 		"zlib_expand": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
+			z := codec{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
 			async := c.Bool(6)
 			out := c.Buffer(z.most, newError("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most))
 			return offload(c, async, func() (any, error) { return out, z.expand(out) })
 		},
 		// zlib_compressor(format, level, window bits, dictionary or null, checksum) -> id of a coder
 		"zlib_compressor": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
+			z := codec{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
 			return coders.OpenCompressor(c, z.cost(), z.writer)
 		},
 		// zlib_level(id, level): what follows is compressed at another one
@@ -54,7 +55,7 @@ func zlibOperations(coders Coders) map[string]operation {
 		},
 		// zlib_expander(format, dictionary or null, whole) -> id of a coder
 		"zlib_expander": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
+			z := codec{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
 			return coders.OpenDecompressor(c, z.history(), z.reader, z.libraryError)
 		},
 		// crc32(view, value) -> number
@@ -65,10 +66,11 @@ func zlibOperations(coders Coders) map[string]operation {
 	}
 }
 
-// packer is one piece of work.
-type packer struct {
+// codec compresses or decompresses: for a function of node:zlib, whose input is complete and whose output is bounded, or for a
+// stream, which Coders keeps.
+type codec struct {
 	format     string // gzip, deflate, raw, unzip, brotli, zstd
-	input      []byte
+	input      []byte // of a function
 	dictionary []byte
 	level      int
 	window     int   // brotli's
@@ -77,7 +79,7 @@ type packer struct {
 	whole      bool  // an input that ends early is an error
 }
 
-func (z packer) compress(out io.Writer) error {
+func (z codec) compress(out io.Writer) error {
 	w, err := z.writer(out)
 	if err != nil {
 		return err
@@ -88,13 +90,13 @@ func (z packer) compress(out io.Writer) error {
 	return w.Close()
 }
 
-// compressor is what the writers of all formats can.
+// compressor is the writer of any format.
 type compressor = interface {
 	io.WriteCloser
 	Flush() error
 }
 
-func (z packer) writer(out io.Writer) (w compressor, err error) {
+func (z codec) writer(out io.Writer) (w compressor, err error) {
 	switch z.format {
 	case "gzip":
 		var gz *gzip.Writer
@@ -118,7 +120,7 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 	return w, nil
 }
 
-func (z packer) expand(out *engine.Buffer) error {
+func (z codec) expand(out *engine.Buffer) error {
 	r, err := z.reader(bufio.NewReader(bytes.NewReader(z.input)))
 	if err != nil {
 		return z.libraryError(err)
@@ -133,7 +135,7 @@ func (z packer) expand(out *engine.Buffer) error {
 func isEarlyEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
 // reader does not read past the end of the data, but for further members of gzip.
-func (z packer) reader(in *bufio.Reader) (r io.Reader, err error) {
+func (z codec) reader(in *bufio.Reader) (r io.Reader, err error) {
 	if z.format == "unzip" {
 		z.format = "deflate"
 		if isGzip(in) {
@@ -157,7 +159,7 @@ func (z packer) reader(in *bufio.Reader) (r io.Reader, err error) {
 	return r, earlyEnd(err)
 }
 
-// earlyEnd returns the error of data that ended before its head.
+// earlyEnd is err, but io.EOF, the end before a head, as io.ErrUnexpectedEOF.
 func earlyEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -165,7 +167,7 @@ func earlyEnd(err error) error {
 	return err
 }
 
-// isGzip looks at the head, at no more of it than there has to be.
+// isGzip peeks at the head, and waits for the second byte only if the first is gzip's.
 func isGzip(in *bufio.Reader) bool {
 	const first, second = 0x1f, 0x8b
 	if head, _ := in.Peek(1); len(head) < 1 || head[0] != first {
@@ -175,7 +177,7 @@ func isGzip(in *bufio.Reader) bool {
 	return len(head) == 2 && head[1] == second
 }
 
-// brotliReader ends where its data does, whatever follows.
+// brotliReader ends where its data does, and ignores what follows.
 type brotliReader struct{ *brotli.Reader }
 
 // Read implements io.Reader.
@@ -187,14 +189,13 @@ func (u brotliReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gzipMembers reads the members of a gzip file one after the other. Zeros may follow the last.
+// gzipMembers reads the members of a gzip file in order. Zeros may follow the last.
 type gzipMembers struct {
 	in *bufio.Reader
 	z  *gzip.Reader
 }
 
-// Read implements io.Reader. It gives what it has before it looks for another
-// member, which may be long in coming.
+// Read implements io.Reader. It returns what it has before it waits for another member.
 func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
 		if m.z == nil {
@@ -231,9 +232,8 @@ func (m *gzipMembers) next() (err error) {
 	return nil
 }
 
-// libraryError returns the error that zlib's or brotli's own library would give; nil where
-// the data may end early.
-func (z packer) libraryError(err error) error {
+// libraryError returns the error that zlib's or brotli's own library would give; nil if the data may end early.
+func (z codec) libraryError(err error) error {
 	if isEarlyEnd(err) && !z.whole {
 		return nil
 	}
@@ -258,4 +258,60 @@ func (z packer) libraryError(err error) error {
 		text = "invalid stored block lengths"
 	}
 	return &engine.Error{Name: "Error", Message: text, Props: []engine.Field{{Name: "errno", Value: number}, {Name: "code", Value: code}}}
+}
+
+// brotli keeps a tree of eight bytes for each byte of its window at its two best qualities.
+const (
+	treeQuality   = 10 // the lower of the two
+	maxTreeWindow = 22 // bits of the widest window there
+)
+
+// cost is the memory of a compressor in bytes, beside its input and output, as its package allocates it.
+func (z codec) cost() int64 {
+	switch z.format {
+	case "brotli":
+		z = z.fitWindow()
+		const tree, ring = 8 + 2, 4 // bytes for each of the window
+		if z.level >= treeQuality {
+			return (tree+ring)<<z.window + 2<<20
+		}
+		const fewest, table = 4, 4 << 14 // of quality 5 and more: quality-1 bits a bucket
+		return ring<<z.window + table<<max(z.level, fewest)
+	case "zstd":
+		const better, best = 6, 10 // the first levels of other encoders
+		switch {
+		case z.level >= best:
+			return 44 << 20
+		case z.level >= better:
+			return 14 << 20
+		}
+		return 8 << 20
+	}
+	return 1 << 20
+}
+
+// fitWindow returns the codec with a window that is no wider than it can use.
+func (z codec) fitWindow() codec {
+	const least, usual = 10, 22
+	if z.window == 0 {
+		z.window = usual
+	}
+	if z.level >= treeQuality {
+		z.window = min(z.window, maxTreeWindow)
+	}
+	if z.input != nil {
+		z.window = max(least, min(z.window, bits.Len(uint(len(z.input)))))
+	}
+	return z
+}
+
+// history is the most memory of a decompressor, which grows with its output.
+func (z codec) history() int64 {
+	switch z.format {
+	case "brotli":
+		return 1 << 24
+	case "zstd":
+		return maxZstdWindow
+	}
+	return 0
 }

@@ -8,20 +8,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// This file is Zstandard, https://www.rfc-editor.org/rfc/rfc8878.
-
 const (
-	// zstdWindow is that of zstd's own default level.
+	// zstdWindow is that of zstd's default level.
 	zstdWindow = 2 << 20
-	// maxZstdWindow is what a stream may ask for: the most that HTTP allows
-	// (RFC 9659), as a decoder takes as much memory.
+	// maxZstdWindow is the widest window of a stream, as in HTTP (RFC 9659): a decoder takes as much memory.
 	maxZstdWindow = 8 << 20
 )
 
-// zstdDictionary begins a dictionary that is no mere text.
+// zstdDictionary begins a dictionary in Zstandard's format (RFC 8878); others are text.
 var zstdDictionary = []byte{0x37, 0xa4, 0x30, 0xec} //nolint:gochecknoglobals // a constant
 
-func (z packer) zstdWriter(out io.Writer) (compressor, error) {
+func (z codec) zstdWriter(out io.Writer) (compressor, error) {
 	options := []zstd.EOption{
 		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(z.level)), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
 		zstd.WithWindowSize(zstdWindow), zstd.WithEncoderCRC(z.checksum), zstd.WithZeroFrames(true),
@@ -35,7 +32,7 @@ func (z packer) zstdWriter(out io.Writer) (compressor, error) {
 	return zstd.NewWriter(out, options...)
 }
 
-func (z packer) zstdReader(in io.Reader) (io.ReadCloser, error) {
+func (z codec) zstdReader(in io.Reader) (io.ReadCloser, error) {
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow)}
 	switch {
 	case bytes.HasPrefix(z.dictionary, zstdDictionary):
@@ -50,8 +47,7 @@ func (z packer) zstdReader(in io.Reader) (io.ReadCloser, error) {
 	return &zstdFrames{ReadCloser: d.IOReadCloser()}, nil
 }
 
-// zstdFrames reads frames one after the other, as RFC 8878 says and Node.js 22 does
-// not. What follows them is left out.
+// zstdFrames reads frames in order, as RFC 8878 says and Node.js 22 does not, and ignores what follows them.
 type zstdFrames struct {
 	io.ReadCloser
 	any bool
@@ -67,8 +63,7 @@ func (f *zstdFrames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zstdFailure is the code, the number and the text that zstd's own library has
-// for an error.
+// zstdFailure is the code, the number and the text of an error in zstd's own library.
 func zstdFailure(err error) (code string, number int, text string) {
 	switch {
 	case errors.Is(err, zstd.ErrMagicMismatch):

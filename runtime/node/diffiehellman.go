@@ -44,7 +44,7 @@ func curveOperations() map[string]operation {
 			return []any{key.Bytes(), key.PublicKey().Bytes()}, nil
 		},
 		// ec_secret(curve, private, other public) -> bytes
-		"ec_secret": func(c *engine.Call) (any, error) { return curveSecret(c) },
+		"ec_secret": curveSecret,
 		// ec_point(curve, public, format) -> the public key as compressed, uncompressed or hybrid
 		"ec_point": func(c *engine.Call) (any, error) {
 			_, points, err := exchangeCurve(c.String(1))
@@ -116,7 +116,7 @@ var (
 	errPoint = newError("Error", "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Public key is not valid for specified curve")
 )
 
-// exchangeCurve is a curve as the two packages of the standard library have it.
+// exchangeCurve is a curve in the two packages of the standard library.
 func exchangeCurve(name string) (ecdh.Curve, elliptic.Curve, error) {
 	points, err := curveOf(name)
 	if err != nil {

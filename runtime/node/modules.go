@@ -5,18 +5,15 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// This file reads the archive of modules: for each a file "<name>.js", where
-// name is its specifier without "node:", or "cloudflare/node".
-
-// artifacts holds modules.zip once cmd/tools/artifacts has built it; before that only
-// a README, so that the module compiles.
+// artifacts holds modules.zip, with a file "<name>.js" for each module: name is its specifier without "node:", or
+// "cloudflare/node". Before cmd/tools/artifacts has built it there is only a README, so that the package compiles.
 //
 //go:embed artifact
 var artifacts embed.FS
@@ -24,14 +21,13 @@ var artifacts embed.FS
 // internal is the prefix of the modules that only other modules import.
 const internal = "node:internal/"
 
-// Globals is the module that installs the globals; it is evaluated before the
-// Worker.
+// Globals is the module that installs the globals; it is evaluated before the Worker.
 const Globals = internal + "globals"
 
 var unpacked = sync.OnceValues(unpack) //nolint:gochecknoglobals // one archive a process
 
-// Modules returns the sources of all modules by specifier, to be read only.
-// Nil when the binary was built without them; an error means a damaged archive.
+// Modules returns the sources of all modules by specifier, to be read only. It is nil in a binary that was built without them;
+// an error means a damaged archive.
 func Modules() (map[string]string, error) { return unpacked() }
 
 // Specifiers returns the specifiers that a Worker may import, sorted.
@@ -55,30 +51,15 @@ func unpack() (map[string]string, error) {
 	}
 	modules := make(map[string]string, len(archive.File))
 	for _, file := range archive.File {
-		text, err := contents(file)
+		text, err := fs.ReadFile(archive, file.Name)
 		if err != nil {
-			return nil, fmt.Errorf("the archive of the modules of Node.js: %s: %w", file.Name, err)
+			return nil, fmt.Errorf("the archive of the modules of Node.js: %w", err)
 		}
-		modules[specifier(strings.TrimSuffix(file.Name, ".js"))] = text
+		specifier := "node:" + strings.TrimSuffix(file.Name, ".js")
+		if name, ok := strings.CutPrefix(specifier, "node:cloudflare/"); ok {
+			specifier = "cloudflare:" + name
+		}
+		modules[specifier] = string(text)
 	}
 	return modules, nil
-}
-
-func specifier(name string) string {
-	if rest, ok := strings.CutPrefix(name, "cloudflare/"); ok {
-		return "cloudflare:" + rest
-	}
-	return "node:" + name
-}
-
-func contents(file *zip.File) (string, error) {
-	r, err := file.Open()
-	if err != nil {
-		return "", err
-	}
-	b, err := io.ReadAll(r)
-	if err := r.Close(); err != nil {
-		return "", err
-	}
-	return string(b), err
 }
