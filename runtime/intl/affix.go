@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// affixes are what stands around a number, as a pattern of CLDR has it (UTS 35,
-// part 3, section 3): signs, symbols and literal text.
+// affixes are the signs, symbols and literal text around a number in a pattern of CLDR (UTS 35, part 3, section 3).
 type affixes struct{ prefix, suffix string }
 
 // pattern is a parsed number pattern: "#,##0.00 ¤;(#,##0.00 ¤)".
@@ -90,7 +89,7 @@ func (p pattern) signed(sign byte) affixes {
 	return a
 }
 
-// affixParts writes an affix: literal is the kind of what is only text.
+// affixParts writes an affix: literal is the kind of mere text.
 func (f *numberFormat) affixParts(affix, literal string) (parts []part) {
 	quoted := false
 	text := strings.Builder{}
@@ -115,7 +114,11 @@ func (f *numberFormat) affixParts(affix, literal string) (parts []part) {
 		case r == '+':
 			symbol("plusSign", f.symbol("plusSign"))
 		case r == '%':
-			symbol(f.percentKind(), f.symbol("percentSign"))
+			kind := "percentSign"
+			if f.s.Style == "unit" {
+				kind = "unit"
+			}
+			symbol(kind, f.symbol("percentSign"))
 		case r == '¤':
 			symbol("currency", f.currency)
 		default:
@@ -133,16 +136,7 @@ func appendSymbol(parts []part, kind, symbol string) []part {
 	return appendPart(append(appendPart(parts, "literal", before), part{kind, inner}), "literal", after)
 }
 
-// isDirection reports whether r is a mark of direction.
 func isDirection(r rune) bool { return r == '\u061c' || r == '\u200e' || r == '\u200f' }
-
-// percentKind is what the percent sign is to JavaScript.
-func (f *numberFormat) percentKind() string {
-	if f.s.Style == "unit" {
-		return "unit"
-	}
-	return "percentSign"
-}
 
 // appendText appends text of a kind; the white space around it is literal.
 func appendText(parts []part, kind, text string) []part {
@@ -156,8 +150,8 @@ func appendText(parts []part, kind, text string) []part {
 	return appendPart(parts, "literal", text[at+len(inner):])
 }
 
-// spaceCurrency separates a currency from the digit that it touches, unless it
-// ends in a symbol or space: "USD 5", but "$5" (UTS 35, part 3, section 4.2.1).
+// spaceCurrency separates a currency from the digit that it touches, unless it ends in a symbol or space: "USD 5", but "$5"
+// (UTS 35, part 3, section 4.2.1).
 func spaceCurrency(prefix, number, suffix []part) (before, after []part) {
 	if n := len(prefix); n > 0 && prefix[n-1].kind == "currency" && touches(number, true) {
 		if r, _ := utf8.DecodeLastRuneInString(prefix[n-1].text); !unicode.IsSymbol(r) && !unicode.Is(unicode.Z, r) {

@@ -9,20 +9,19 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// This file reckons the calendars that are arithmetic, by their published definitions
-// (Reingold and Dershowitz, "Calendrical Calculations") and with ICU's bounds, so that every
-// date is the one that JavaScript shows elsewhere. No Go module has them all.
+// This file computes arithmetic calendars by their published definitions (Reingold and Dershowitz, "Calendrical Calculations")
+// and with ICU's bounds, so that every date is that of other JavaScript engines. No Go module has them all.
 
 // calendarDate is a day in a calendar.
 type calendarDate struct {
-	era   int // the place of its name among the calendar's
+	era   int // the index of its name among the calendar's
 	year  int // of the era
 	month int // 1 is the first; the Hebrew Adar is 7 in every year
 	day   int
 	leap  bool // whether the Hebrew year has two months Adar
 }
 
-// early is the era of the Japanese eras before Meiji: less 1000 their place among these.
+// early is added to the index of a Japanese era before Meiji.
 const early = 1000
 
 // dayOf is the day of a date in the Gregorian calendar, counted from 1970.
@@ -34,18 +33,30 @@ func dayOf(year, month, day int) int {
 	return 365*year + floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400) + (153*month-457)/5 + day - 719469
 }
 
-// reckonings are the calendars beside gregory and iso8601, by their names in -u-ca-.
-var reckonings = map[string]func(days int) calendarDate{ //nolint:gochecknoglobals // a table
+// calendars are those beside gregory and iso8601, by their names in -u-ca-.
+var calendars = map[string]func(days int) calendarDate{ //nolint:gochecknoglobals // a table
 	"buddhist": func(days int) calendarDate {
 		year, month, day := western(days)
 		return calendarDate{year: year + 543, month: month, day: day}
 	},
-	"coptic": coptic,
+	"coptic": func(days int) calendarDate {
+		year, month, day := copticDay(days, martyrs)
+		if year <= 0 {
+			return calendarDate{0, 1 - year, month, day, false}
+		}
+		return calendarDate{1, year, month, day, false}
+	},
 	"ethioaa": func(days int) calendarDate {
 		year, month, day := copticDay(days, incarnation)
 		return calendarDate{year: year + 5500, month: month, day: day}
 	},
-	"ethiopic":         ethiopic,
+	"ethiopic": func(days int) calendarDate {
+		year, month, day := copticDay(days, incarnation)
+		if year <= 0 { // counted since the world began
+			return calendarDate{0, year + 5500, month, day, false}
+		}
+		return calendarDate{1, year, month, day, false}
+	},
 	"hebrew":           hebrew,
 	"indian":           indian,
 	"islamic":          islamicByMoon,
@@ -74,7 +85,7 @@ func floorDiv(a, b int) int {
 
 func floorMod(a, b int) int { return a - b*floorDiv(a, b) }
 
-// western is a date in the Gregorian calendar since October 15, 1582, before in the Julian one.
+// western is a date in the Gregorian calendar since October 15, 1582, and in the Julian one before.
 func western(days int) (year, month, day int) {
 	const reform = -141427
 	if days >= reform {
@@ -101,8 +112,8 @@ func fromMarch(n int) (month, day int) {
 	return month + 3, n - (153*month+2)/5 + 1
 }
 
-// copticDay is a day of years of twelve months of thirty days and the rest, every fourth of
-// which has a day more; epoch is the first day of year 1.
+// copticDay is a day in years of twelve months of thirty days and five days more, six in every fourth year; epoch is the first
+// day of year 1.
 func copticDay(days, epoch int) (year, month, day int) {
 	n := days - epoch
 	year = floorDiv(4*n+1463, 1461)
@@ -110,29 +121,11 @@ func copticDay(days, epoch int) (year, month, day int) {
 	return year, n/30 + 1, n%30 + 1
 }
 
-// The first days of the Coptic and of the Ethiopic year 1, in August 284 and August 8 of the
-// Julian calendar.
+// The first days of the Coptic and of the Ethiopic year 1, in August 284 and August 8 of the Julian calendar.
 const (
 	martyrs     = -615558
 	incarnation = -716367
 )
-
-func coptic(days int) calendarDate {
-	year, month, day := copticDay(days, martyrs)
-	if year <= 0 {
-		return calendarDate{0, 1 - year, month, day, false}
-	}
-	return calendarDate{1, year, month, day, false}
-}
-
-// ethiopic counts the years before the incarnation since the world began.
-func ethiopic(days int) calendarDate {
-	year, month, day := copticDay(days, incarnation)
-	if year <= 0 {
-		return calendarDate{0, year + 5500, month, day, false}
-	}
-	return calendarDate{1, year, month, day, false}
-}
 
 // indian is the Śaka calendar: its year begins on March 22, in leap years on March 21.
 func indian(days int) calendarDate {
@@ -154,12 +147,14 @@ func indian(days int) calendarDate {
 	return calendarDate{year: year - 78, month: n/30 + 7, day: n%30 + 1}
 }
 
-// persian is the Solar Hijri calendar: leap years in cycles of 33, but for those in whose
-// stead the next one is, by the equinox.
+// persian is the Solar Hijri calendar: leap years in cycles of 33, but for notLeap.
 func persian(days int) calendarDate {
 	n := days + 492268
 	year := floorDiv(33*n+3, 12053) + 1
-	n -= persianStart(year)
+	n -= 365*(year-1) + floorDiv(8*year+21, 33)
+	if _, moved := slices.BinarySearch(notLeap, year-1); moved {
+		n++
+	}
 	if _, moved := slices.BinarySearch(notLeap, year); moved && n == 365 {
 		year, n = year+1, 0
 	}
@@ -167,15 +162,6 @@ func persian(days int) calendarDate {
 		return calendarDate{year: year, month: n/31 + 1, day: n%31 + 1}
 	}
 	return calendarDate{year: year, month: (n-6)/30 + 1, day: (n-6)%30 + 1}
-}
-
-// persianStart is the day of the first of Farvardin since that of the year 1.
-func persianStart(year int) int {
-	start := 365*(year-1) + floorDiv(8*year+21, 33)
-	if _, moved := slices.BinarySearch(notLeap, year-1); moved {
-		start--
-	}
-	return start
 }
 
 // hijra is the number of days from July 16, 622 of the Julian calendar to 1970.
@@ -189,15 +175,14 @@ func islamic(n int) calendarDate {
 	return calendarDate{year: year, month: month + 1, day: n - (59*month+1)/2 + 1}
 }
 
-// ummAlQura is the calendar of Saudi Arabia: its tables for the years 1300 to 1600, else the
-// tabular calendar.
+// ummAlQura is the calendar of Saudi Arabia: its tables for the years 1300 to 1600, else the tabular calendar.
 func ummAlQura(days int) calendarDate {
 	n := days - dayOf(1882, 11, 12)
 	if n < 0 {
 		return islamic(days + hijra)
 	}
 	for at := range len(ummAlQuraYears) / 3 {
-		months, _ := strconv.ParseUint(ummAlQuraYears[3*at:3*at+3], 16, 16) // hexadecimal, as it stands there
+		months, _ := strconv.ParseUint(ummAlQuraYears[3*at:3*at+3], 16, 16)
 		for month := range 12 {
 			length := 29 + int(months>>(11-month)&1)
 			if n < length {
@@ -209,8 +194,7 @@ func ummAlQura(days int) calendarDate {
 	return islamic(days + hijra)
 }
 
-// hebrewStart is the day of the first of Tishri since the epoch: by the molad, and the rules
-// that put it off.
+// hebrewStart is the day of the first of Tishri since the epoch: by the molad, and the rules that delay it.
 func hebrewStart(year int) int {
 	months := floorDiv(235*year-234, 19)
 	parts := 12084 + 13753*months
@@ -221,7 +205,7 @@ func hebrewStart(year int) int {
 	return day
 }
 
-// hebrewYear is the first day of a year, with the two rules that look at the years beside it.
+// hebrewYear is the first day of a year, with the two rules that depend on the years beside it.
 func hebrewYear(year int) int {
 	last, start, next := hebrewStart(year-1), hebrewStart(year), hebrewStart(year+1)
 	switch {
@@ -266,8 +250,7 @@ func hebrew(days int) calendarDate {
 	}
 }
 
-// hebrewNumeral writes a number in letters: fifteen and sixteen are nine and six, and nine and
-// seven, and the five thousand of these years are left out.
+// hebrewNumeral writes a number in letters: fifteen is nine and six, sixteen nine and seven, and five thousand is left out.
 func hebrewNumeral(n int) string {
 	const hundreds, tens, units = "קרשת", "יכלמנסעפצ", "אבגדהוזחט"
 	letter := func(letters string, n int) string { return string([]rune(letters)[n-1]) }
@@ -327,3 +310,25 @@ func japanese(days int) calendarDate {
 	}
 	return d
 }
+
+// notLeap are the Persian years that are leap in the cycle of 33 years, but not by the equinox; the following year is leap
+// instead. They end at the year 3000.
+var notLeap = []int{ //nolint:gochecknoglobals // a table
+	1502, 1601, 1634, 1667, 1700, 1733, 1766, 1799, 1832, 1865, 1898, 1931, 1964, 1997, 2030, 2059, 2063, 2096, 2129, 2158,
+	2162, 2191, 2195, 2224, 2228, 2257, 2261, 2290, 2294, 2323, 2327, 2356, 2360, 2389, 2393, 2422, 2426, 2455, 2459, 2488,
+	2492, 2521, 2525, 2554, 2558, 2587, 2591, 2620, 2624, 2653, 2657, 2686, 2690, 2719, 2723, 2748, 2752, 2756, 2781, 2785,
+	2789, 2818, 2822, 2847, 2851, 2855, 2880, 2884, 2888, 2913, 2917, 2921, 2946, 2950, 2954, 2979, 2983, 2987,
+}
+
+// ummAlQuraYears are the years 1300 to 1600 of the calendar of Umm al-Qura, from ICU, which has the tables of King Abdulaziz
+// City for Science and Technology. Each is three hexadecimal digits; a set bit, the first month's first, is a month of thirty
+// days.
+const ummAlQuraYears = "" +
+	"aaad54ec96d46ea36caad5556a9792ba95d4ada55cd2d69574ab54b6a5ad4aea4f51768b6a5ad52d695b49da4dd26d955ac9b62baa5b52ba956caae9" +
+	"2f49762b6956acaba4bd25d92dc96d54daa5b52ba55b49b655729754b6a3752b6556aaab52bc95d4ada55caad69574ab94baa5b52b6a5752768b745b" +
+	"5555a95b49da4dd26e936aaad54db25d52da95b4aba55b49b64b715b4ab5a55d25e92ec96d4ae996b4aba93d49da4db2ab94baa5b52ba95b2ab5555c" +
+	"4bd23d91da95b4ab5a56d2b693b49b6556a9754b6a56caad555b29b92ba95d4ada55aaab595749764baa5b52b6a56e4db25b52b6a5ad2ae92f49764b" +
+	"6a56acad655d49da4dd16d955aa5b52da95b4ad5956ca6e4aea4f52b6956aaab54bd25d92ea96d4ada95b4aba55b29b54d6a97547693749b5556aa6b" +
+	"52ba8bd46da35caad64db26b94baa5b52b695751768b725b52b5655b49da4ed16d8b6aa6d52da95d4ada95b4ab653729762ba95b2ab5555b25d92ec9" +
+	"6d2ae956b4aba55d29d54daa9b54baa3b49ba4daaaad52da95d45ea2ec9ad556b26b94baa5d52da95b52ba8bb45b92da95ab4ada4ed16e8b6a56d535" +
+	"695d4ada8dd46da55b29d62bb15b4ab955aaaae92ec8f5276956aaad655d29d"

@@ -55,7 +55,7 @@ func TestCalendarDays(t *testing.T) {
 		{"japanese", "1989-01-08", 3, 1, 1, 8},
 		{"japanese", "2019-05-01", 4, 1, 5, 1},
 	} {
-		got := reckonings[c.calendar](daysOf(t, c.day))
+		got := calendars[c.calendar](daysOf(t, c.day))
 		got.leap = false
 		if want := (calendarDate{c.era, c.year, c.month, c.date, false}); got != want {
 			t.Errorf("%s of %s: %+v, want %+v", c.calendar, c.day, got, want)
@@ -66,7 +66,7 @@ func TestCalendarDays(t *testing.T) {
 // After each day of three centuries comes the next one of its month, or the first of the next
 // month, which is not before the 29th but in the month that ends a Coptic or Ethiopic year.
 func TestCalendarFollows(t *testing.T) {
-	for name, reckon := range reckonings {
+	for name, reckon := range calendars {
 		before := reckon(daysOf(t, "1850-01-01"))
 		for days := daysOf(t, "1850-01-02"); days < daysOf(t, "2150-01-01"); days++ {
 			now := reckon(days)

@@ -2,10 +2,9 @@ package intl
 
 import "math"
 
-// This file reckons the Islamic calendar by the moon: a month begins on the day after the
-// new moon. Where sun and moon stand follows P. Duffett-Smith, "Practical Astronomy with
-// your Calculator", sections 46 and 65, with the constants of 1990 that ICU has: so the
-// months begin on the days that they do in ICU.
+// This file computes the Islamic calendar by the moon: a month begins on the day after the new moon. The positions of sun and
+// moon follow P. Duffett-Smith, "Practical Astronomy with your Calculator", sections 46 and 65, with ICU's constants of 1990,
+// so that months begin on ICU's days.
 
 const (
 	synodicMonth = 29.530588853
@@ -23,8 +22,7 @@ func islamicByMoon(days int) calendarDate {
 	return calendarDate{year: floorDiv(month, 12) + 1, month: floorMod(month, 12) + 1, day: n - newMoonDay(month) + 1}
 }
 
-// newMoonDay is the first day of a month, both counted since the hijra: the mean new moon is
-// sought from, day by day.
+// newMoonDay is the first day of a month, both counted since the hijra. It searches day by day from the mean new moon.
 func newMoonDay(month int) int {
 	at := hijraMillis + math.Floor(float64(month)*synodicMonth)*dayMillis
 	step, waxing := dayMillis, moonAge(at) >= 0
@@ -44,8 +42,7 @@ func turn(angle float64) float64 {
 	return angle - 2*math.Pi*math.Floor(angle/(2*math.Pi))
 }
 
-// moonAge is how far the moon is from the sun along the ecliptic, in degrees: negative for a
-// waning one.
+// moonAge is how far the moon is from the sun along the ecliptic, in degrees: negative for a waning one.
 func moonAge(millis float64) float64 {
 	day := millis/dayMillis + 2440587.5 - 2447891.5 // since the last day of 1989
 	anomaly, sun := sunPosition(day)

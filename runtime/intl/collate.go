@@ -22,7 +22,7 @@ type collatorOptions struct {
 	IgnorePunctuation *bool  `json:"ignorePunctuation"`
 }
 
-// longText is from how many bytes on text is worked on apart from the isolate.
+// longText is the most bytes of text that are worked on in the isolate's own goroutine.
 const longText = 64 << 10
 
 // collatorSpec is what a Collator resolved to, in the order of resolvedOptions.
@@ -36,26 +36,9 @@ type collatorSpec struct {
 	CaseFirst         string `json:"caseFirst"`
 }
 
-// tailored are the collations that x/text has beside the standard ones, by
-// language.
+// tailored are the collations of x/text beside the standard ones, by language.
 var tailored = map[string][]string{ //nolint:gochecknoglobals // a table
 	"de": {"phonebk"}, "es": {"trad"}, "sv": {"reformed"}, "zh": {"pinyin", "stroke"},
-}
-
-func collations() []string {
-	out := []string{"emoji", "eor"}[:0]
-	for _, names := range tailored {
-		out = append(out, names...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func localeCollations(t *tag) []string {
-	if names := tailored[t.language]; names != nil {
-		return slices.Clone(names)
-	}
-	return []string{"standard"}[:0]
 }
 
 func resolveCollator(requested []string, o collatorOptions) (*collatorSpec, error) {
@@ -92,8 +75,7 @@ func resolveCollator(requested []string, o collatorOptions) (*collatorSpec, erro
 	return s, nil
 }
 
-// collator compares texts. x/text's own keeps state while it compares: there is
-// one for each comparison under way.
+// collator compares texts. x/text's collators keep state while they compare: each comparison takes one of its own.
 type collator struct {
 	s        collatorSpec
 	strength sync.Pool // of *collate.Collator, at the specification's strength
@@ -130,8 +112,8 @@ func newCollator(s collatorSpec) (*collator, error) {
 	return c, nil
 }
 
-// collationTag is the tag under which x/text has a language's order: it finds none for Norwegian but Nynorsk's, and
-// for Serbian in Latin letters and Bosnian only Croatian's, which are the same.
+// collationTag is x/text's tag for a language's order. For Norwegian it has only Nynorsk's, for Serbian in Latin letters and
+// Bosnian only Croatian's, which are the same.
 func collationTag(t *tag) string {
 	switch {
 	case t.language == "nb", t.language == "no":
@@ -144,17 +126,18 @@ func collationTag(t *tag) string {
 
 // reordered are the scripts that a language puts before Latin (CLDR, "reorder").
 var reordered = map[string][]*unicode.RangeTable{ //nolint:gochecknoglobals // a table
-	"ar": {unicode.Arabic}, "ur": {unicode.Arabic}, "fa": {unicode.Arabic}, "ps": {unicode.Arabic}, "th": {unicode.Thai}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
-	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han},
-	"bg": {unicode.Cyrillic}, "sr": {unicode.Cyrillic}, "uk": {unicode.Cyrillic}, "el": {unicode.Greek}, "he": {unicode.Hebrew},
-	"be": {unicode.Cyrillic}, "kk": {unicode.Cyrillic}, "mk": {unicode.Cyrillic}, "hy": {unicode.Armenian}, "ka": {unicode.Georgian},
-	"az": {unicode.Latin, unicode.Cyrillic}, "bs": {unicode.Latin, unicode.Cyrillic}, "my": {unicode.Myanmar},
-	"ml": {unicode.Malayalam, unicode.Latin, unicode.Devanagari, unicode.Arabic},
+	"ar": {unicode.Arabic}, "ur": {unicode.Arabic}, "fa": {unicode.Arabic}, "ps": {unicode.Arabic}, "th": {unicode.Thai},
+	"ru": {unicode.Cyrillic}, "bg": {unicode.Cyrillic}, "sr": {unicode.Cyrillic}, "uk": {unicode.Cyrillic}, "be": {unicode.Cyrillic},
+	"kk": {unicode.Cyrillic}, "mk": {unicode.Cyrillic}, "az": {unicode.Latin, unicode.Cyrillic}, "bs": {unicode.Latin, unicode.Cyrillic},
+	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han}, "ko": {unicode.Hangul, unicode.Han}, "my": {unicode.Myanmar},
+	"el": {unicode.Greek}, "he": {unicode.Hebrew}, "hy": {unicode.Armenian}, "ka": {unicode.Georgian},
 	"hi": indic(unicode.Devanagari), "mr": indic(unicode.Devanagari), "bn": indic(unicode.Bengali), "gu": indic(unicode.Gujarati),
-	"kn": indic(unicode.Kannada), "pa": append(indic(unicode.Gurmukhi), unicode.Arabic), "ta": indic(unicode.Tamil), "te": indic(unicode.Telugu),
+	"kn": indic(unicode.Kannada), "ta": indic(unicode.Tamil), "te": indic(unicode.Telugu),
+	"pa": append(indic(unicode.Gurmukhi), unicode.Arabic),
+	"ml": {unicode.Malayalam, unicode.Latin, unicode.Devanagari, unicode.Arabic},
 }
 
-// indic is the order of the scripts of India, with one put first.
+// indic is the order of the scripts of India, with one before the others.
 func indic(first *unicode.RangeTable) []*unicode.RangeTable {
 	out := []*unicode.RangeTable{first}
 	for _, script := range []*unicode.RangeTable{
@@ -168,7 +151,7 @@ func indic(first *unicode.RangeTable) []*unicode.RangeTable {
 	return out
 }
 
-// kana is one group.
+// kana is both syllabaries, as one script.
 var kana = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}} //nolint:gochecknoglobals // a table
 
 func compareWith(pool *sync.Pool, a, b string) int {
@@ -180,7 +163,6 @@ func compareWith(pool *sync.Pool, a, b string) int {
 	return c.CompareString(a, b)
 }
 
-// compare returns a negative number, 0 or a positive number.
 func (c *collator) compare(a, b string) int {
 	if c.s.IgnorePunctuation {
 		a, b = withoutPunctuation(a), withoutPunctuation(b)
@@ -205,8 +187,8 @@ func (c *collator) compare(a, b string) int {
 	return 0
 }
 
-// withoutPunctuation is text without what a collation that shifts leaves out (UTS 10, 4, with
-// CLDR's bound): spaces and punctuation. x/text takes all texts for equal where it is told to.
+// withoutPunctuation removes spaces and punctuation, as a collation that shifts does (UTS 10, 4, with CLDR's bound). With its own
+// option x/text finds all texts equal.
 func withoutPunctuation(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) {
@@ -216,8 +198,7 @@ func withoutPunctuation(text string) string {
 	}, text)
 }
 
-// compareScripts decides by the order of scripts, at the first letters that
-// differ.
+// compareScripts compares by the order of scripts, at the first letters that differ.
 func (c *collator) compareScripts(a, b string) int {
 	x, y := []rune(norm.NFC.String(a)), []rune(norm.NFC.String(b))
 	for i := range min(len(x), len(y)) {
@@ -235,7 +216,7 @@ func (c *collator) compareScripts(a, b string) int {
 	return 0
 }
 
-// group is the place of a letter's script; -1 for what is no letter.
+// group is the index of a letter's script; -1 for other characters.
 func (c *collator) group(r rune) int {
 	if !unicode.IsLetter(r) {
 		return -1
@@ -272,20 +253,10 @@ var collators cache[*collator] //nolint:gochecknoglobals // pure functions of th
 func collateFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// intl_collator(tags, options) -> specification
-		"intl_collator": func(c *engine.Call) (any, error) {
-			o, err := options[collatorOptions](c.String(1))
-			if err != nil {
-				return nil, err
-			}
-			s, err := resolveCollator(c.Strings(0), o)
-			if err != nil {
-				return nil, err
-			}
-			return specification(s)
-		},
+		"intl_collator": resolver(resolveCollator),
 		// intl_compare(specification, text, text) -> negative, 0 or positive
 		"intl_compare": func(c *engine.Call) (any, error) {
-			k, err := of(&collators, c.String(0), newCollator)
+			k, err := cached(&collators, c.String(0), newCollator)
 			if err != nil {
 				return nil, err
 			}

@@ -3,9 +3,11 @@ package intl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
@@ -18,7 +20,7 @@ type dateFormat struct {
 	pieces   []piece
 	number   *numberFormat
 	hebrew   bool   // whether years and days are written in Hebrew letters
-	gannen   string // the first year of an era, where it has a word
+	gannen   string // the digits of an era's first year, if that is written as a word
 }
 
 func newDateFormat(s dateSpec) (*dateFormat, error) {
@@ -30,18 +32,18 @@ func newDateFormat(s dateSpec) (*dateFormat, error) {
 	if f.location, err = location(s.TimeZone); err != nil {
 		return nil, err
 	}
-	f.pieces = piecesOf(s.Pattern)
+	f.pieces = slices.Collect(patternPieces(s.Pattern))
 	f.hebrew = r.data.Language() == "he" && s.Calendar == "hebrew" && s.DateStyle != ""
 	f.number, err = newNumberFormat(numberSpec{
 		Locale: r.data.Name(), NumberingSystem: s.NumberingSystem, Style: "decimal", Notation: "standard", UseGrouping: false,
 	})
 	if err == nil && r.data.Language() == "ja" && s.Calendar == "japanese" {
-		f.gannen = f.localDigits("1")
+		f.gannen = f.number.localized("1")
 	}
 	return f, err
 }
 
-// instant makes a time of milliseconds since 1970 (ECMA-262, TimeClip).
+// instant is the time of milliseconds since 1970 (ECMA-262, TimeClip).
 func (f *dateFormat) instant(ms float64) (time.Time, error) {
 	if math.IsNaN(ms) || math.Abs(ms) > 8.64e15 {
 		return time.Time{}, rangeError("Invalid time value")
@@ -51,11 +53,7 @@ func (f *dateFormat) instant(ms float64) (time.Time, error) {
 
 func (f *dateFormat) format(t time.Time) []part { return f.formatPieces(f.pieces, t) }
 
-// text is the whole text.
-func (f *dateFormat) text(t time.Time) string { return join(f.format(t)) }
-
-// commonSpaces has common spaces for the narrow ones that CLDR puts before "PM" and
-// around the dash of an interval: V8 gives those, which the web is used to.
+// commonSpaces replaces the narrow spaces that CLDR puts before "PM" and around the dash of an interval, as V8 does.
 var commonSpaces = strings.NewReplacer("\u202f", " ", "\u2009", " ") //nolint:gochecknoglobals // a table
 
 func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
@@ -80,45 +78,51 @@ func (f *dateFormat) field(p field, t time.Time) (kind, text string) {
 	case 'G':
 		return "era", f.era(p, f.date(t).era)
 	case 'y':
-		return "year", f.year(f.date(t).year, p.length)
+		year := f.date(t).year
+		switch {
+		case f.hebrew && year > 0:
+			return "year", hebrewNumeral(year)
+		case p.length == 2:
+			year %= 100
+		}
+		return "year", f.digits(year, p.length)
 	case 'M', 'L':
 		return "month", f.month(p, f.date(t))
-	case 'E', 'c':
-		return "weekday", f.weekday(p, t.Weekday())
+	case 'E':
+		return "weekday", f.name("day/format/", p, int(t.Weekday()))
+	case 'c':
+		return "weekday", f.name("day/stand-alone/", p, int(t.Weekday()))
 	case 'd':
-		return "day", f.dayNumber(f.date(t).day, p.length)
+		if f.hebrew {
+			return "day", hebrewNumeral(f.date(t).day)
+		}
+		return "day", f.digits(f.date(t).day, p.length)
 	case 'a':
 		return "dayPeriod", f.halfDay(p, t.Hour())
 	case 'B':
 		return "dayPeriod", f.dayPeriod(p, t)
-	case 'h', 'H', 'K', 'k':
-		return "hour", f.digits(clockHour(p.letter, t.Hour()), p.length)
+	case 'h':
+		return "hour", f.digits((t.Hour()+11)%12+1, p.length)
+	case 'K':
+		return "hour", f.digits(t.Hour()%12, p.length)
+	case 'H':
+		return "hour", f.digits(t.Hour(), p.length)
+	case 'k':
+		return "hour", f.digits((t.Hour()+23)%24+1, p.length)
 	case 'm':
 		return "minute", f.digits(t.Minute(), p.length)
 	case 's':
 		return "second", f.digits(t.Second(), p.length)
 	case 'S':
-		return "fractionalSecond", f.localDigits(fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:min(p.length, 3)])
+		return "fractionalSecond", f.number.localized(fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:min(p.length, 3)])
 	}
 	return "timeZoneName", f.zoneText(t, p)
 }
 
-func clockHour(letter byte, hour int) int {
-	switch letter {
-	case 'h':
-		return (hour+11)%12 + 1
-	case 'K':
-		return hour % 12
-	case 'k':
-		return (hour+23)%24 + 1
-	}
-	return hour
-}
-
-// date is the day in the calendar. In the Gregorian one there is no year 0.
+// date is the day in the calendar. The Gregorian one has no year 0.
 func (f *dateFormat) date(t time.Time) calendarDate {
-	if reckon, ok := reckonings[f.s.Calendar]; ok {
-		return reckon(dayOf(t.Year(), int(t.Month()), t.Day()))
+	if dateOf, ok := calendars[f.s.Calendar]; ok {
+		return dateOf(dayOf(t.Year(), int(t.Month()), t.Day()))
 	}
 	d := calendarDate{era: 1, year: t.Year(), month: int(t.Month()), day: t.Day()}
 	if d.year <= 0 && f.s.Calendar != "iso8601" {
@@ -142,34 +146,15 @@ func (f *dateFormat) era(p field, era int) string {
 	return strings.Split(names, "|")[era-early]
 }
 
-func (f *dateFormat) year(year, length int) string {
-	switch {
-	case f.hebrew && year > 0:
-		return hebrewNumeral(year)
-	case length == 2:
-		return f.digits(year%100, 2)
-	}
-	return f.digits(year, length)
-}
-
-func (f *dateFormat) dayNumber(day, length int) string {
-	if f.hebrew {
-		return hebrewNumeral(day)
-	}
-	return f.digits(day, length)
-}
-
 func (f *dateFormat) digits(n, length int) string {
 	sign := ""
 	if n < 0 {
 		sign, n = f.number.symbol("minusSign"), -n
 	}
-	return sign + f.localDigits(fmt.Sprintf("%0*d", length, n))
+	return sign + f.number.localized(fmt.Sprintf("%0*d", length, n))
 }
 
-func (f *dateFormat) localDigits(digits string) string { return f.number.localized(digits) }
-
-// width is the name of a text's length.
+// width is CLDR's name of a text's length.
 func (f field) width() string {
 	switch f.length {
 	case 4:
@@ -208,13 +193,6 @@ func (f *dateFormat) month(p field, d calendarDate) string {
 	return f.name("month/format/", p, month-1)
 }
 
-func (f *dateFormat) weekday(p field, day time.Weekday) string {
-	if p.letter == 'c' {
-		return f.name("day/stand-alone/", p, int(day))
-	}
-	return f.name("day/format/", p, int(day))
-}
-
 func (f *dateFormat) halfDay(p field, hour int) string {
 	if hour < 12 {
 		return f.data.Text("period/" + p.width() + "/am")
@@ -222,8 +200,7 @@ func (f *dateFormat) halfDay(p field, hour int) string {
 	return f.data.Text("period/" + p.width() + "/pm")
 }
 
-// dayPeriod is "in the morning": the part of the day by the language's custom,
-// or noon, if that is what the pattern's smallest field shows.
+// dayPeriod is "in the morning": the part of the day by the language's custom, or noon, to the smallest field of the pattern.
 func (f *dateFormat) dayPeriod(p field, t time.Time) string {
 	rules, _ := cldr.Common().Find("periods/" + f.data.Language())
 	sharp := t.Hour()*60 + t.Minute()
@@ -267,4 +244,66 @@ func minutes(clock string) int {
 		return 0
 	}
 	return (int(clock[0]-'0')*10+int(clock[1]-'0'))*60 + int(clock[3]-'0')*10 + int(clock[4]-'0')
+}
+
+var dateFormats cache[*dateFormat] //nolint:gochecknoglobals // pure functions of their specifications
+
+func dateFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// intl_date(tags, options) -> specification
+		"intl_date": func(c *engine.Call) (any, error) {
+			o, err := options[dateOptions](c.String(1))
+			if err != nil {
+				return nil, err
+			}
+			s, err := resolveDate(c.Strings(0), o)
+			if err != nil {
+				return nil, err
+			}
+			if err := s.usable(c); err != nil {
+				return nil, err
+			}
+			return specification(s)
+		},
+		// intl_date_format(specification, milliseconds) -> text
+		"intl_date_format": func(c *engine.Call) (any, error) {
+			f, t, err := dateCall(c)
+			if err != nil {
+				return nil, err
+			}
+			return join(f.format(t)), nil
+		},
+		// intl_date_parts(specification, milliseconds) -> [kind, text, …]
+		"intl_date_parts": func(c *engine.Call) (any, error) {
+			f, t, err := dateCall(c)
+			if err != nil {
+				return nil, err
+			}
+			return flat(f.format(t)), nil
+		},
+		// intl_date_range(specification, from, to) -> [kind, text, source, …]
+		"intl_date_range": func(c *engine.Call) (any, error) {
+			f, from, err := dateCall(c)
+			if err != nil {
+				return nil, err
+			}
+			to, err := f.instant(c.Float(2))
+			if err != nil {
+				return nil, err
+			}
+			return flatRange(f.formatRange(from, to)), nil
+		},
+	}
+}
+
+func dateCall(c *engine.Call) (*dateFormat, time.Time, error) {
+	f, err := cached(&dateFormats, c.String(0), newDateFormat)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := f.s.usable(c); err != nil {
+		return nil, time.Time{}, err
+	}
+	t, err := f.instant(c.Float(1))
+	return f, t, err
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// This file makes the pattern for a skeleton out of a locale's patterns (UTS 35,
-// part 4, sections 2.6.2.1 and 2.6.2.2), as ICU's DateTimePatternGenerator does:
-// so that what JavaScript formats here is what it formats elsewhere.
+// This file makes the pattern for a skeleton out of a locale's patterns (UTS 35, part 4, sections 2.6.2.1 and 2.6.2.2), as ICU's
+// DateTimePatternGenerator does, so that dates are those of other JavaScript engines.
 
 // datePatterns are the patterns of a locale by skeleton.
 type datePatterns struct {
@@ -18,15 +17,14 @@ type datePatterns struct {
 	list []datePattern
 }
 
-// datePattern is a pattern; specified says that the skeleton is CLDR's own, not
-// read off the pattern.
+// datePattern is a pattern; specified means that the skeleton is CLDR's own, not read off the pattern.
 type datePattern struct {
 	skeleton  skeleton
 	pattern   string
 	specified bool
 }
 
-// generators are the locales' patterns; there are as many as locales and calendars in use.
+// generators are the patterns of the locales and calendars in use.
 var generators sync.Map //nolint:gochecknoglobals // a cache of what is embedded
 
 func patternsOf(data *cldr.Locale) *datePatterns {
@@ -47,16 +45,15 @@ func patternsOf(data *cldr.Locale) *datePatterns {
 	for _, key := range data.Keys("available/") {
 		p.add(datePattern{parseSkeleton(key), data.Text("available/" + key), true})
 	}
-	// Of two that are as near, the first counts: by its largest field's letter, and
-	// then a style's pattern before the others.
+	// Of two that are as near, nearest takes the first: by its largest field's letter, and then a style's pattern.
 	slices.SortStableFunc(p.list, func(a, b datePattern) int { return strings.Compare(a.skeleton.String()[:1], b.skeleton.String()[:1]) })
 	kept, _ := generators.LoadOrStore(data, p)
 	p, _ = kept.(*datePatterns)
 	return p
 }
 
-// add adds a pattern. Of two with the same skeleton CLDR's own counts, else the
-// first; of the styles also of two that differ in how many digits a number has.
+// add adds a pattern, unless there is one with the same skeleton; CLDR's own replaces that. A pattern of a style is not added
+// either if it differs only in how many digits a number has.
 func (p *datePatterns) add(one datePattern) {
 	for i, have := range p.list {
 		if !one.specified && one.skeleton.base() == have.skeleton.base() {
@@ -101,7 +98,7 @@ func (p *datePatterns) best(s skeleton) string {
 	return glue(p.data.Text(p.glueKey(s)), date, time)
 }
 
-// glueKey says how date and time are put together: by how long the month is.
+// glueKey is the key of the pattern that joins date and time, by the length of the month.
 func (p *datePatterns) glueKey(s skeleton) string {
 	prefix := "glueat/"
 	if _, ok := p.data.Find("glueat/full"); !ok {
@@ -122,7 +119,7 @@ func glue(pattern, date, time string) string {
 	return strings.Replace(strings.Replace(pattern, "{1}", date, 1), "{0}", time, 1)
 }
 
-// appended makes a pattern of some fields, of several patterns if it must.
+// appended makes a pattern of some fields, if necessary of several patterns.
 func (p *datePatterns) appended(s skeleton, wanted fieldMask) string {
 	if wanted == 0 {
 		return ""
@@ -164,13 +161,12 @@ func (p *datePatterns) append(result, more string, added fieldMask) string {
 	return strings.Replace(text, "{2}", quoteLiteral(p.data.Text("field/"+name)), 1)
 }
 
-// adjust gives a pattern's fields the lengths that the skeleton asks for. With
-// point, the fraction of the second follows the second.
+// adjust gives a pattern's fields the lengths of a skeleton. With point, the fraction of the second follows the second.
 func adjust(found datePattern, want skeleton, point string) string {
 	var out strings.Builder
 	for piece := range patternPieces(found.pattern) {
-		l, ok := letterOf(piece.text[0])
-		if piece.literal || !ok {
+		l := patternLetters[piece.text[0]]
+		if piece.literal || !l.known {
 			out.WriteString(quoteLiteral(piece.text))
 			continue
 		}

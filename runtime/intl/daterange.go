@@ -23,29 +23,29 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 		have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
 		return f.fallbackRange(f.pieces, from, to) // to ICU they are fields that no interval has
 	}
-	if wider := have.toTell(id); differ && wider != have {
+	if wider := have.distinguishing(id); differ && wider != have {
 		have = wider
 		pattern := withHours(patternsOf(f.data).best(have), have[fieldHour].letter)
 		if have.mask()&timeMask != 0 {
-			return f.fallbackRange(piecesOf(pattern), from, to)
+			return f.fallbackRange(slices.Collect(patternPieces(pattern)), from, to)
 		}
-		return f.intervalOf(have, piecesOf(pattern), id, from, to)
+		return f.intervalOf(have, slices.Collect(patternPieces(pattern)), id, from, to)
 	}
 	if !differ || slices.Equal(f.format(from), f.format(to)) {
-		return sourced(f.format(from), "shared")
+		return withSource(f.format(from), "shared")
 	}
 	if have.mask()&dateMask != 0 && have.mask()&timeMask != 0 {
 		if id <= fieldDay || id == fieldWeekday {
-			return f.fallbackRange(piecesOf(withHours(patternsOf(f.data).best(have), have[fieldHour].letter)), from, to)
+			pattern := withHours(patternsOf(f.data).best(have), have[fieldHour].letter)
+			return f.fallbackRange(slices.Collect(patternPieces(pattern)), from, to)
 		}
 		return f.timeRange(have, id, from, to)
 	}
 	return f.intervalOf(have, f.pieces, id, from, to)
 }
 
-// toTell adds the fields of the date without which the two ends of a range look
-// like the same day.
-func (s skeleton) toTell(id fieldID) skeleton {
+// distinguishing adds the fields of the date without which the two ends of a range look like the same day.
+func (s skeleton) distinguishing(id fieldID) skeleton {
 	timeOnly := s.mask()&dateMask == 0
 	if id > fieldDay || id == fieldWeekday {
 		return s
@@ -101,9 +101,9 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 	for _, p := range placeholders(f.data.Text("interval/")) {
 		switch p {
 		case "{0}":
-			out = append(out, inner(f.formatPieces(pieces, from), "startRange")...)
+			out = append(out, wholeEnd(f.formatPieces(pieces, from), "startRange")...)
 		case "{1}":
-			out = append(out, inner(f.formatPieces(pieces, to), "endRange")...)
+			out = append(out, wholeEnd(f.formatPieces(pieces, to), "endRange")...)
 		default:
 			out = append(out, rangePart{part{"literal", commonSpaces.Replace(p)}, "shared"})
 		}
@@ -111,9 +111,9 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 	return joinLiterals(out)
 }
 
-// inner marks a whole end, from its first to its last field.
-func inner(parts []part, source string) []rangePart {
-	out := sourced(parts, source)
+// wholeEnd marks a whole end, from its first to its last field.
+func wholeEnd(parts []part, source string) []rangePart {
+	out := withSource(parts, source)
 	for _, at := range []int{0, len(out) - 1} {
 		if at >= 0 && out[at].kind == "literal" {
 			out[at].source = "shared"
@@ -131,12 +131,12 @@ func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []
 	clock := have.only(timeMask)
 	datePattern := patterns.best(have.only(dateMask))
 	timePattern := withHours(patterns.best(clock), have[fieldHour].letter)
-	interval := f.intervalOf(clock, piecesOf(timePattern), id, from, to)
+	interval := f.intervalOf(clock, slices.Collect(patternPieces(timePattern)), id, from, to)
 	var out []rangePart
 	for _, p := range placeholders(f.data.Text("glue/medium")) {
 		switch p {
 		case "{1}":
-			out = append(out, sourced(f.formatPieces(piecesOf(datePattern), from), "shared")...)
+			out = append(out, withSource(f.formatPieces(slices.Collect(patternPieces(datePattern)), from), "shared")...)
 		case "{0}":
 			out = append(out, interval...)
 		default:
@@ -160,47 +160,31 @@ func joinLiterals(parts []rangePart) []rangePart {
 	return out
 }
 
-func piecesOf(pattern string) []piece {
-	var out []piece
-	for p := range patternPieces(pattern) {
-		out = append(out, p)
-	}
-	return out
-}
-
-// intervalOf formats by the locale's interval pattern for the skeleton and the
-// field that differs.
+// intervalOf formats by the locale's interval pattern for the skeleton and the field that differs.
 func (f *dateFormat) intervalOf(have skeleton, pieces []piece, id fieldID, from, to time.Time) []rangePart {
 	pattern := f.intervalPattern(have, id)
 	if pattern == "" {
 		return f.fallbackRange(pieces, from, to)
 	}
-	all := piecesOf(pattern)
-	cut := repeatedAt(all)
-	start, end := f.formatPieces(all[:cut], from), f.formatPieces(all[cut:], to)
-	return spans(start, end)
-}
-
-// repeatedAt is where the second end begins: at the first field that was there
-// before.
-func repeatedAt(pieces []piece) int {
+	all := slices.Collect(patternPieces(pattern))
 	var seen fieldMask
-	for i, p := range pieces {
-		l, ok := letterOf(p.text[0])
-		if p.literal || !ok {
-			continue
+	second := slices.IndexFunc(all, func(p piece) bool { // it begins at the first field that is repeated
+		l := patternLetters[p.text[0]]
+		if p.literal || !l.known {
+			return false
 		}
-		if seen&l.field.mask() != 0 {
-			return i
-		}
+		repeated := seen&l.field.mask() != 0
 		seen |= l.field.mask()
+		return repeated
+	})
+	if second < 0 {
+		second = len(all)
 	}
-	return len(pieces)
+	return markEnds(f.formatPieces(all[:second], from), f.formatPieces(all[second:], to))
 }
 
-// spans marks what belongs to one end: from the first to the last field that
-// both ends have.
-func spans(start, end []part) []rangePart {
+// markEnds marks the parts of one end: from the first to the last field that both ends have.
+func markEnds(start, end []part) []rangePart {
 	in := func(list []part, kind string) bool {
 		return kind != "literal" && slices.ContainsFunc(list, func(p part) bool { return p.kind == kind })
 	}
@@ -214,7 +198,7 @@ func spans(start, end []part) []rangePart {
 				last = i
 			}
 		}
-		out := sourced(list, "shared")
+		out := withSource(list, "shared")
 		for i := max(first, 0); i <= last; i++ {
 			out[i].source = source
 		}
@@ -223,8 +207,7 @@ func spans(start, end []part) []rangePart {
 	return joinLiterals(append(mark(start, end, "startRange"), mark(end, start, "endRange")...))
 }
 
-// intervalPattern finds the pattern and gives its fields the lengths of the
-// skeleton; "" when there is none for that difference.
+// intervalPattern finds the pattern and gives its fields the lengths of the skeleton; "" when there is none for that difference.
 func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
 	if have[fieldHour].letter != 'h' && have[fieldHour].letter != 'K' && id == fieldPeriod {
 		id = fieldHour
@@ -260,8 +243,7 @@ func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
 	return ""
 }
 
-// forInterval is the skeleton without how wide its numbers are, weekday and zone in short:
-// so ICU looks for an interval, and gives it no more width than that.
+// forInterval is the skeleton with the shortest numbers, weekday and zone: with that ICU finds and formats an interval.
 func (s skeleton) forInterval() skeleton {
 	for _, id := range []fieldID{fieldMonth, fieldWeekday, fieldDay, fieldHour, fieldMinute, fieldZone} {
 		switch f := &s[id]; {
@@ -273,8 +255,7 @@ func (s skeleton) forInterval() skeleton {
 	return s
 }
 
-// nearestInterval is the interval skeleton with the same fields, of the nearest
-// lengths; "" for none.
+// nearestInterval is the interval skeleton with the same fields, of the nearest lengths; "" for none.
 func nearestInterval(data *cldr.Locale, want skeleton) string {
 	best, shortest := "", -1
 	for _, key := range data.Keys("interval/") {
@@ -294,8 +275,8 @@ func nearestInterval(data *cldr.Locale, want skeleton) string {
 func adjustInterval(pattern string, from, want skeleton) string {
 	var out strings.Builder
 	for p := range patternPieces(pattern) {
-		l, ok := letterOf(p.text[0])
-		if p.literal || !ok {
+		l := patternLetters[p.text[0]]
+		if p.literal || !l.known {
 			out.WriteString(quoteLiteral(p.text))
 			continue
 		}

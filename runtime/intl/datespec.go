@@ -8,8 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// dateFields are the component options of a DateTimeFormat, in the order of
-// resolvedOptions; "" and 0 are undefined.
+// dateFields are the component options of a DateTimeFormat, in the order of resolvedOptions; "" and 0 are undefined.
 type dateFields struct {
 	Weekday                string `json:"weekday,omitempty"`
 	Era                    string `json:"era,omitempty"`
@@ -37,8 +36,7 @@ type dateOptions struct {
 	Defaults        string `json:"defaults"` // date, time or all
 }
 
-// dateSpec is what a DateTimeFormat resolved to, in the order of resolvedOptions,
-// and last what JavaScript does not show.
+// dateSpec is what a DateTimeFormat resolved to, in the order of resolvedOptions; JavaScript does not show the last two.
 type dateSpec struct {
 	Locale          string `json:"locale"`
 	Calendar        string `json:"calendar"`
@@ -51,13 +49,12 @@ type dateSpec struct {
 	TimeStyle string `json:"timeStyle,omitempty"`
 
 	Pattern string `json:"pattern"`
-	// Missing is a calendar that was asked for and cannot be shown.
+	// Missing is a calendar that was asked for and is not computed.
 	Missing string `json:"missing,omitempty"`
 }
 
-// usable is nil unless the dates would be of another calendar than was asked for.
-// What packages ask at the top level, to learn what the runtime can do, no visitor
-// sees: there it is always nil.
+// usable refuses dates of another calendar than was asked for. At the top level, where packages find out what the runtime can
+// do, it is always nil: no client sees those dates.
 func (s *dateSpec) usable(c *engine.Call) error {
 	if scope := c.Scope(); s.Missing == "" || scope != nil && scope.ClockStopped() {
 		return nil
@@ -82,9 +79,12 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Calendar == "iso8601" {
-		if err := s.isoError(fields); err != nil {
-			return nil, err
+	if s.Calendar == "iso8601" { // which has numbers alone, and no weekday
+		words := map[string]string{"weekday": fields.Weekday, "era": fields.Era, "month": fields.Month, "dateStyle": s.DateStyle}
+		for name, value := range words {
+			if value != "" && (name == "weekday" || value != "numeric" && value != "2-digit" && value != "short") {
+				return nil, errMissing("the calendar iso8601 with " + name + " \"" + value + "\"")
+			}
 		}
 	}
 	s.Pattern = s.choosePattern(r.data.Calendar(s.Calendar), fields, hc)
@@ -92,11 +92,14 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 	return s, nil
 }
 
-// calendarOf settles -u-ca-. A known calendar that cannot be shown is missing: the
-// default in its stead is another date.
+// calendarOf resolves -u-ca-. missing is a calendar that was asked for and is not computed: the default is another date.
 func calendarOf(r *resolution, option string) (calendar, missing string) {
-	known := func(name string) bool { return name == "gregory" || name == "iso8601" || reckonings[name] != nil }
-	for _, asked := range []string{canonicalOption("ca", option), r.asked("ca")} {
+	known := func(name string) bool { return name == "gregory" || name == "iso8601" || calendars[name] != nil }
+	inTag := ""
+	if r.from != nil {
+		inTag, _ = r.from.keyword("ca")
+	}
+	for _, asked := range []string{canonicalOption("ca", option), inTag} {
 		if asked != "" && !known(asked) && slices.Contains(otherCalendars, asked) {
 			missing = asked
 			break
@@ -108,24 +111,12 @@ func calendarOf(r *resolution, option string) (calendar, missing string) {
 	return r.keyword("ca", option, preferredCalendars(&tag{language: r.tag.language}, r.region())[0], known), missing
 }
 
-// otherCalendars are those of CLDR that this package does not know to reckon.
-var otherCalendars = []string{ //nolint:gochecknoglobals // a table
-	"chinese", "dangi",
-}
-
-// asked is the requested tag's value of a -u- key.
-func (r *resolution) asked(key string) string {
-	if r.from == nil {
-		return ""
-	}
-	value, _ := r.from.keyword(key)
-	return value
-}
+// otherCalendars are those of CLDR that this package does not compute.
+var otherCalendars = []string{"chinese", "dangi"} //nolint:gochecknoglobals // a table
 
 var hourLetters = map[string]byte{"h11": 'K', "h12": 'h', "h23": 'H', "h24": 'k'} //nolint:gochecknoglobals // a table
 
-// hourCycle settles the clock: hour12 before hourCycle before -u-hc- before the
-// region's custom.
+// hourCycle resolves the clock: hour12 before hourCycle before -u-hc- before the region's custom.
 func (r *resolution) hourCycle(o dateOptions) string {
 	custom := regionHourCycles(r.tag.language, r.region())[0]
 	option := o.HourCycle
@@ -217,33 +208,17 @@ func (f dateFields) skeleton(hour byte) string {
 		strings.Repeat("S", f.FractionalSecondDigits) + zone[f.TimeZoneName]
 }
 
-// isoError refuses what ISO 8601 has no form for.
-func (s *dateSpec) isoError(f dateFields) error {
-	for name, value := range map[string]string{"weekday": f.Weekday, "era": f.Era, "month": f.Month, "dateStyle": s.DateStyle} {
-		if value != "" && value != "numeric" && value != "2-digit" && value != "short" || name == "weekday" && value != "" {
-			return errMissing("the calendar iso8601 with " + name + " \"" + value + "\"")
-		}
-	}
-	return nil
-}
-
-// isoDate is the pattern of the numeric fields of a date: "y-MM-dd".
-func isoDate(f dateFields) string {
-	var parts []string
-	for _, part := range []struct{ value, pattern string }{{f.Year, "y"}, {f.Month, "MM"}, {f.Day, "dd"}} {
-		if part.value != "" {
-			parts = append(parts, part.pattern)
-		}
-	}
-	return strings.Join(parts, "-")
-}
-
 func (s *dateSpec) choosePattern(data *cldr.Locale, f dateFields, hc string) string {
 	hour := hourLetters[hc]
 	if s.DateStyle == "" && s.TimeStyle == "" {
 		iso := ""
 		if s.Calendar == "iso8601" {
-			iso = isoDate(f)
+			for _, part := range []struct{ value, pattern string }{{f.Year, "-y"}, {f.Month, "-MM"}, {f.Day, "-dd"}} {
+				if part.value != "" {
+					iso += part.pattern
+				}
+			}
+			iso = strings.TrimPrefix(iso, "-")
 			f.Year, f.Month, f.Day = "", "", ""
 		}
 		rest := withHours(patternsOf(data).best(parseSkeleton(f.skeleton(hour))), hour)
@@ -260,7 +235,11 @@ func (s *dateSpec) choosePattern(data *cldr.Locale, f dateFields, hc string) str
 		date = data.Text("date/" + s.DateStyle)
 	}
 	if s.TimeStyle != "" {
-		time = styledTime(data, data.Text("time/"+s.TimeStyle), hour)
+		time = data.Text("time/" + s.TimeStyle)
+		if sk := parseSkeleton(time); sk[fieldHour].letter != hour { // another clock than the locale's own
+			sk[fieldHour].letter, sk[fieldPeriod] = hour, field{}
+			time = withHours(patternsOf(data).best(parseSkeleton(sk.String())), hour)
+		}
 	}
 	switch {
 	case date == "":
@@ -273,16 +252,6 @@ func (s *dateSpec) choosePattern(data *cldr.Locale, f dateFields, hc string) str
 		key = "glue/" + s.DateStyle
 	}
 	return glue(data.Text(key), date, time)
-}
-
-// styledTime is a time pattern on another clock than the locale's own.
-func styledTime(data *cldr.Locale, pattern string, hour byte) string {
-	sk := parseSkeleton(pattern)
-	if sk[fieldHour].letter == hour {
-		return pattern
-	}
-	sk[fieldHour].letter, sk[fieldPeriod] = hour, field{}
-	return withHours(patternsOf(data).best(parseSkeleton(sk.String())), hour)
 }
 
 // describe reads the resolved options off the pattern.
@@ -321,9 +290,8 @@ func (s *dateSpec) describe(hc string) {
 	if sk[fieldEra].length < 3 { // the pattern's own, not asked for
 		sk[fieldEra] = field{}
 	}
-	s.Weekday, s.Era, s.Year, s.Month, s.Day = word(
-		sk[fieldWeekday],
-	), word(sk[fieldEra]), number(sk[fieldYear]), number(sk[fieldMonth]), number(sk[fieldDay])
+	s.Weekday, s.Era = word(sk[fieldWeekday]), word(sk[fieldEra])
+	s.Year, s.Month, s.Day = number(sk[fieldYear]), number(sk[fieldMonth]), number(sk[fieldDay])
 	if sk[fieldPeriod].letter == 'B' {
 		s.DayPeriod = word(sk[fieldPeriod])
 	}

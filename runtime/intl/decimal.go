@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// decimal is an exact decimal number, as JavaScript's Intl mathematical values
-// are: 0.d1d2d3… × 10^point.
+// decimal is an exact decimal number, an Intl mathematical value of JavaScript: 0.d1d2d3… × 10^point.
 type decimal struct {
 	negative bool
 	infinite bool
@@ -20,7 +19,7 @@ type decimal struct {
 // maxExponent bounds the numbers that a text may name: their digits are written out.
 const maxExponent = 1 << 12
 
-// float is the shortest decimal that reads back as f: what ICU formats.
+// float is the shortest decimal that reads back as f, as in ICU.
 func float(f float64) decimal {
 	switch {
 	case math.IsNaN(f):
@@ -32,8 +31,8 @@ func float(f float64) decimal {
 	return d
 }
 
-// parseDecimal reads StringNumericLiteral (ECMA-262, 7.1.4.1); what is none is NaN.
-// ok is false when its exponent is beyond what is worked with.
+// parseDecimal reads StringNumericLiteral (ECMA-262, 7.1.4.1); other texts are NaN. ok is false when the number is beyond
+// maxExponent.
 func parseDecimal(text string) (d decimal, ok bool) {
 	text = strings.TrimFunc(text, isSpace)
 	if len(text) > 2 && text[0] == '0' {
@@ -55,24 +54,17 @@ func parseDecimal(text string) (d decimal, ok bool) {
 	if text == "" {
 		return decimal{}, true
 	}
-	mantissa, exponent, scaled := cutAny(rest, "eE")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	power, err := 0, error(nil)
-	if scaled {
+	mantissa, exponent, power, err := rest, "", 0, error(nil)
+	if at := strings.IndexAny(rest, "eE"); at >= 0 {
+		mantissa, exponent = rest[:at], rest[at+1:]
 		power, err = strconv.Atoi(exponent)
 	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
 	if whole+fraction == "" || !every("0"+whole+fraction, isDigit) || err != nil && !every(strings.TrimLeft(exponent, "+-"), isDigit) {
 		return decimal{nan: true}, true
 	}
 	d = decimal{negative: negative, digits: whole + fraction, point: len(whole) + power}.trim()
 	return d, err == nil && (d.digits == "" || max(d.point, len(d.digits)-d.point, -d.point) <= maxExponent)
-}
-
-func cutAny(s, chars string) (before, after string, found bool) {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
 }
 
 // isSpace reports whether JavaScript trims r.
@@ -114,8 +106,7 @@ func (d decimal) shift(by int) decimal {
 	return d
 }
 
-// split returns the digits before and after the decimal point, at least one
-// before it.
+// split returns the digits before and after the decimal point, at least one before it.
 func (d decimal) split() (whole, fraction string) {
 	switch n := len(d.digits); {
 	case d.digits == "":
@@ -171,8 +162,8 @@ func (d decimal) roundBy(at, increment int, mode string) decimal {
 	return decimal{negative: d.negative, digits: digits, point: len(digits) - scale}.trim()
 }
 
-// roundsUp reports whether what is cut off makes the rest greater in magnitude;
-// half is how it compares with one half. Nothing cut off is not asked about.
+// roundsUp reports whether the digits cut off, which are not all zero, make the rest greater in magnitude; half compares them
+// with one half.
 func roundsUp(mode string, negative bool, half int, odd bool) bool {
 	switch mode {
 	case "ceil":

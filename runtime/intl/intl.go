@@ -1,20 +1,17 @@
-// Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves
-// locales and options, and formats, compares and segments. The JavaScript half is
-// the folder js.
+// Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves locales and options, and formats, compares
+// and segments. The JavaScript half is the folder js.
 //
-// Every host function is pure. A constructor's function resolves what was asked
-// for into a specification, a JSON text that is also what resolvedOptions shows;
-// the methods' functions take it back. So an isolate holds nothing but a string,
-// and an isolate started from an image, or a second one, goes on with it. What is
-// made of a specification is kept in a bounded cache of the process.
+// Every host function is pure. A constructor's function resolves what was asked for into a specification, a JSON text
+// that is also what resolvedOptions shows; the methods' functions take it back. So an isolate holds nothing but a
+// string, and an isolate started from an image, or a second one, goes on with it. What is made of a specification is
+// kept in a bounded cache of the process.
 //
 // What a Worker gets that asks for nothing is an assumption: en-US (defaultLocale) and
 // UTC. There is data for sixty-six languages; others fall back to that, and
 // resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
 //
-// In: tags, options and values as JavaScript gave them. Out: texts and parts of
-// texts. Errors are [*engine.Error], by the names that ECMA-402 gives them; what
-// the package has no data for is an Error that names it. It is safe for
+// In: tags, options and values as JavaScript gave them. Out: texts and parts of texts. Errors are [*engine.Error], by
+// the names that ECMA-402 gives them; what the package has no data for is an Error that names it. It is safe for
 // concurrent use.
 package intl
 
@@ -26,9 +23,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Funcs returns the host functions by name. What each takes and gives stands where
-// it is written, as in "intl_compare(specification, text, text) -> negative, 0 or
-// positive".
+// Funcs returns the host functions by name. A comment beside each has its arguments and result, as in
+// "intl_compare(specification, text, text) -> negative, 0 or positive".
 func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
@@ -39,24 +35,38 @@ func Funcs() map[string]engine.Func {
 	return all
 }
 
+// resolver is a host function (tags, options) -> specification.
+func resolver[O, S any](resolve func(tags []string, o O) (S, error)) engine.Func {
+	return func(c *engine.Call) (any, error) {
+		o, err := options[O](c.String(1))
+		if err != nil {
+			return nil, err
+		}
+		s, err := resolve(c.Strings(0), o)
+		if err != nil {
+			return nil, err
+		}
+		return specification(s)
+	}
+}
+
 func rangeError(text string) *engine.Error { return &engine.Error{Name: "RangeError", Message: text} }
 
-// errMissing says what this version has no data or code for.
 func errMissing(what string) *engine.Error {
 	return &engine.Error{Name: "Error", Message: what + " is not available in this version of the runtime"}
 }
 
-// cache keeps what was made of specifications. When it is full it starts over:
-// a Worker uses a few, and one that makes thousands has no use for a cache.
+// cache keeps what was made of specifications. When it is full it starts over: a Worker uses a few, and one that makes
+// thousands has no use for a cache.
 type cache[T any] struct {
 	mu   sync.Mutex
 	made map[string]T
 }
 
-const cached = 256
+const maxCached = 256
 
-// of returns what build makes of spec, which it decodes into an S.
-func of[S, T any](c *cache[T], spec string, build func(S) (T, error)) (T, error) {
+// cached returns the value that build makes of spec, which it decodes into an S.
+func cached[S, T any](c *cache[T], spec string, build func(S) (T, error)) (T, error) {
 	c.mu.Lock()
 	made, ok := c.made[spec]
 	c.mu.Unlock()
@@ -73,7 +83,7 @@ func of[S, T any](c *cache[T], spec string, build func(S) (T, error)) (T, error)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made == nil || len(c.made) >= cached {
+	if c.made == nil || len(c.made) >= maxCached {
 		c.made = map[string]T{}
 	}
 	c.made[spec] = made
@@ -113,7 +123,7 @@ func join(parts []part) string {
 	return string(out)
 }
 
-// flat is the parts as JavaScript takes them: kind, text, kind, text, …
+// flat is the parts for JavaScript: kind, text, kind, text, …
 func flat(parts []part) []string {
 	out := make([]string, 0, 2*len(parts))
 	for _, p := range parts {
@@ -122,8 +132,7 @@ func flat(parts []part) []string {
 	return out
 }
 
-// appendPart appends a piece, joined to the last one when that is of its kind;
-// empty ones are left out.
+// appendPart appends a part, unless it is empty; literals are joined.
 func appendPart(parts []part, kind, text string) []part {
 	if text == "" {
 		return parts

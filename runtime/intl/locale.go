@@ -21,7 +21,19 @@ func localeFuncs() map[string]engine.Func {
 			return t.String(), nil
 		},
 		// intl_supported(tags) -> those for which there is data
-		"intl_supported": func(c *engine.Call) (any, error) { return supported(c.Strings(0)) },
+		"intl_supported": func(c *engine.Call) (any, error) {
+			out := []string{}
+			for _, text := range c.Strings(0) {
+				t, err := parseTag(text)
+				if err != nil {
+					return nil, err
+				}
+				if available(t) != "" {
+					out = append(out, t.String())
+				}
+			}
+			return out, nil
+		},
 		// intl_values(key) -> the values that are supported, sorted
 		"intl_values": func(c *engine.Call) (any, error) { return supportedValues(c.String(0)) },
 		// intl_locale(tag, changes as JSON) -> the parts of the tag as JSON
@@ -56,20 +68,6 @@ func localeFuncs() map[string]engine.Func {
 	}
 }
 
-func supported(requested []string) (any, error) {
-	out := []string{}
-	for _, text := range requested {
-		t, err := parseTag(text)
-		if err != nil {
-			return nil, err
-		}
-		if available(t) != "" {
-			out = append(out, t.String())
-		}
-	}
-	return out, nil
-}
-
 // localeOptions are the options of Intl.Locale; nil is undefined.
 type localeOptions struct {
 	Language *string           `json:"language"`
@@ -79,7 +77,7 @@ type localeOptions struct {
 	Keywords map[string]string `json:"keywords"`
 }
 
-// localeParts are what the getters of Intl.Locale show.
+// localeParts are the values of Intl.Locale's getters.
 type localeParts struct {
 	Tag      string            `json:"tag"`
 	Base     string            `json:"base"`
@@ -125,7 +123,11 @@ func (o localeOptions) apply(t *tag) error {
 		{"region", o.Region, func(s string) { base.region = s }, func(s string) bool {
 			return alphabetic(s) && len(s) == 2 || numeric(s) && len(s) == 3
 		}},
-		{"variants", o.Variants, func(s string) { base.variants = strings.Split(s, "-") }, isVariants},
+		{"variants", o.Variants, func(s string) { base.variants = strings.Split(s, "-") }, func(s string) bool {
+			list := strings.Split(strings.ToLower(s), "-")
+			unique := slices.Compact(slices.Sorted(slices.Values(list)))
+			return len(unique) == len(list) && !slices.ContainsFunc(list, func(v string) bool { return !isVariant(v) })
+		}},
 	} {
 		if change.to == nil {
 			continue
@@ -146,23 +148,20 @@ func (o localeOptions) apply(t *tag) error {
 	return nil
 }
 
-func isVariants(s string) bool {
-	list := strings.Split(strings.ToLower(s), "-")
-	unique := slices.Compact(slices.Sorted(slices.Values(list)))
-	return len(unique) == len(list) && !slices.ContainsFunc(list, func(v string) bool { return !isVariant(v) })
-}
-
-// supportedValues answers Intl.supportedValuesOf.
+// supportedValues is Intl.supportedValuesOf.
 func supportedValues(key string) (any, error) {
 	switch key {
 	case "calendar":
-		names := slices.AppendSeq([]string{"gregory", "iso8601"}, maps.Keys(reckonings))
+		names := slices.AppendSeq([]string{"gregory", "iso8601"}, maps.Keys(calendars))
 		slices.Sort(names)
 		return names, nil
 	case "collation":
-		return collations(), nil
+		names := slices.Concat(slices.Collect(maps.Values(tailored))...)
+		slices.Sort(names)
+		return slices.Compact(names), nil
 	case "currency":
-		return currencyCodes(), nil
+		keys := cldr.Open("en").Keys("currency/")
+		return slices.DeleteFunc(keys, func(key string) bool { return strings.Contains(key, "/") }), nil
 	case "numberingSystem":
 		var out []string
 		for name := range cldr.Common().Under("numerals/") {
@@ -177,17 +176,7 @@ func supportedValues(key string) (any, error) {
 	return nil, rangeError("Invalid key : " + key)
 }
 
-func currencyCodes() []string {
-	var out []string
-	for _, key := range cldr.Open("en").Keys("currency/") {
-		if !strings.Contains(key, "/") {
-			out = append(out, key)
-		}
-	}
-	return out
-}
-
-// localeInfo answers the methods of Intl.Locale that tell of customs.
+// localeInfo is the result of Intl.Locale's methods about customs.
 func localeInfo(t *tag, what string) any {
 	whole := tag{language: t.language, script: t.script, region: t.region}
 	whole.maximize()
@@ -204,7 +193,7 @@ func localeInfo(t *tag, what string) any {
 		if asked, ok := t.keyword("co"); ok {
 			return []string{asked}
 		}
-		return localeCollations(t)
+		return append([]string{}, tailored[t.language]...)
 	case "hourCycles":
 		if asked, ok := t.keyword("hc"); ok {
 			return []string{asked}
@@ -214,20 +203,16 @@ func localeInfo(t *tag, what string) any {
 		if asked, ok := t.keyword("nu"); ok {
 			return []string{asked}
 		}
-		return []string{numeralsOf(t)}
+		if name := available(t); name != "" {
+			return []string{cldr.Open(name).Text("number/system")}
+		}
+		return []string{"latn"}
 	case "timeZones":
 		return zonesOf(region)
 	case "textInfo":
 		return json.RawMessage(`{"direction":"` + direction(whole.script) + `"}`)
 	}
 	return weekOf(t, region)
-}
-
-func numeralsOf(t *tag) string {
-	if name := available(t); name != "" {
-		return cldr.Open(name).Text("number/system")
-	}
-	return "latn"
 }
 
 func preferredCalendars(t *tag, region string) []string {
@@ -243,17 +228,15 @@ func preferredCalendars(t *tag, region string) []string {
 
 // direction is by script: those that CLDR's scriptMetadata marks as rtl.
 func direction(script string) string {
-	if strings.Contains(
-		" Adlm Arab Aran Avst Chrs Cprt Elym Garb Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero Narb Nbat Nkoo "+
-			"Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Todr Yezi ",
-		" "+script+" ",
-	) && script != "" {
+	const rightToLeft = " Adlm Arab Aran Avst Chrs Cprt Elym Garb Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero Narb Nbat " +
+		"Nkoo Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Todr Yezi "
+	if script != "" && strings.Contains(rightToLeft, " "+script+" ") {
 		return "rtl"
 	}
 	return "ltr"
 }
 
-// week is what getWeekInfo shows; days are 1 (Monday) to 7.
+// week is the result of getWeekInfo; days are 1 (Monday) to 7.
 type week struct {
 	FirstDay int   `json:"firstDay"`
 	Weekend  []int `json:"weekend"`

@@ -5,10 +5,7 @@ import (
 	"strings"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// compact divides by a thousand, a million …, as the locale's patterns say, and
-// rounds.
+// compact divides by a thousand, a million …, by the locale's patterns, and rounds.
 func (f *numberFormat) compact(d decimal) formatted {
 	magnitude := d.magnitude()
 	shift := f.compactShift(magnitude)
@@ -29,7 +26,7 @@ func (f *numberFormat) compact(d decimal) formatted {
 	return n
 }
 
-// compactTable is where the compact patterns are.
+// compactTable is the prefix of the compact patterns' keys.
 func (f *numberFormat) compactTable() string {
 	switch {
 	case f.currency != "":
@@ -43,14 +40,13 @@ func (f *numberFormat) compactTable() string {
 	return f.symbols + "short/"
 }
 
-// compactPattern is the pattern of a magnitude; "" when numbers of that size are
-// written out.
+// compactPattern is the pattern of a magnitude; "" when numbers of that size are written out.
 func (f *numberFormat) compactPattern(magnitude int, plural string) string {
 	capped := f.compactSize(magnitude)
 	if capped == 0 {
 		return ""
 	}
-	key := f.compactTable() + itoa(capped) + "/"
+	key := f.compactTable() + strconv.Itoa(capped) + "/"
 	text, ok := f.data.Find(key + plural)
 	if !ok && plural == "1" {
 		plural = f.rules.find(operands{whole: "1"})
@@ -62,24 +58,17 @@ func (f *numberFormat) compactPattern(magnitude int, plural string) string {
 	if text == "0" || strings.Trim(text, "0 ¤\u00a0") == "" {
 		return ""
 	}
-	return collapseZeros(text)
-}
-
-// collapseZeros makes "000 Mio'.'" of any number of zeros "0 Mio'.'", also in a form for
-// negative numbers.
-func collapseZeros(text string) string {
-	for strings.Contains(text, "00") {
+	for strings.Contains(text, "00") { // "000 Mio'.'" is "0 Mio'.'"
 		text = strings.ReplaceAll(text, "00", "0")
 	}
 	return text
 }
 
-// compactSize is the greatest power of ten, up to magnitude, that there is a
-// pattern for; 0 for none.
+// compactSize is the greatest power of ten, up to magnitude, that has a pattern; 0 for none.
 func (f *numberFormat) compactSize(magnitude int) int {
 	const most = 24 // no locale has patterns beyond
 	for size := min(magnitude, most); size >= 3; size-- {
-		if _, ok := f.data.Find(f.compactTable() + itoa(size) + "/other"); ok {
+		if _, ok := f.data.Find(f.compactTable() + strconv.Itoa(size) + "/other"); ok {
 			return size
 		}
 	}
@@ -91,7 +80,7 @@ func (f *numberFormat) compactShift(magnitude int) int {
 	if capped == 0 {
 		return 0
 	}
-	text := f.data.Text(f.compactTable() + itoa(capped) + "/other")
+	text := f.data.Text(f.compactTable() + strconv.Itoa(capped) + "/other")
 	positive, _, _ := strings.Cut(text, ";")
 	zeros := strings.Count(positive, "0")
 	if zeros == 0 || strings.Trim(text, "0 ¤\u00a0") == "" {

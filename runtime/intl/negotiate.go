@@ -6,8 +6,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// defaultLocale is the locale of Workers (developers.cloudflare.com: their
-// navigator.language is "en").
+// defaultLocale is the locale of Workers (developers.cloudflare.com: their navigator.language is "en").
 const defaultLocale = "en-US"
 
 // available is the longest prefix of a tag's base for which there is data (ECMA-402,
@@ -25,40 +24,34 @@ func available(t *tag) string {
 	}
 }
 
-// resolution is the locale that serves a request.
+// resolution is the locale that a request resolves to.
 type resolution struct {
 	tag  *tag // the data's locale, with the -u- keywords that count
-	from *tag // the requested tag; nil when none was served
+	from *tag // the requested tag; nil for the default
 	data *cldr.Locale
 }
 
-// resolve takes the first requested locale that there is data for, else the
-// default.
+// resolve takes the first requested locale with data, else the default.
 func resolve(requested []string) (*resolution, error) {
+	name, r := defaultLocale, &resolution{}
 	for _, text := range requested {
 		t, err := parseTag(text)
 		if err != nil {
 			return nil, err
 		}
-		if name := available(t); name != "" {
-			return resolution{from: t}.in(name)
+		if found := available(t); found != "" {
+			name, r.from = found, t
+			break
 		}
 	}
-	return resolution{}.in(defaultLocale)
+	var err error
+	r.tag, err = parseTag(name)
+	r.data = cldr.Open(name)
+	return r, err
 }
 
-func (r resolution) in(name string) (*resolution, error) {
-	t, err := parseTag(name)
-	if err != nil {
-		return nil, err
-	}
-	r.tag, r.data = t, cldr.Open(name)
-	return &r, nil
-}
-
-// keyword settles one -u- key (ECMA-402, ResolveLocale): the option if it is
-// supported, else the requested tag's keyword if that is, else the default. The
-// keyword stays in the resolved tag when it is what counts.
+// keyword resolves one -u- key (ECMA-402, ResolveLocale): the option if it is supported, else the requested tag's keyword if
+// that is, else the default. The resolved tag has the keyword if that decides.
 func (r *resolution) keyword(key, option, fallback string, supported func(string) bool) string {
 	value, inTag := fallback, false
 	if r.from != nil {
@@ -106,7 +99,7 @@ func (r *resolution) region() string {
 	return t.region
 }
 
-// numberingSystem settles -u-nu-.
+// numberingSystem resolves -u-nu-.
 func (r *resolution) numberingSystem(option string) string {
 	return r.keyword("nu", option, r.data.Text("number/system"), func(s string) bool {
 		_, ok := cldr.Common().Find("numerals/" + s)

@@ -1,9 +1,12 @@
 package intl
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
@@ -16,8 +19,8 @@ type numberFormat struct {
 	symbols  string // "number/latn/"
 	arabic   bool   // Arabic digits in a locale that has none of its own
 	pattern  pattern
-	currency string // what stands for ¤
-	grouping int    // a group needs so many digits before it; 0 for no groups
+	currency string // the symbol, for ¤
+	grouping int    // least digits before a group; 0 for no groups
 }
 
 func newNumberFormat(s numberSpec) (*numberFormat, error) {
@@ -35,29 +38,37 @@ func newNumberFormat(s numberSpec) (*numberFormat, error) {
 	if len(f.numerals) != 10 {
 		return nil, errMissing("the numbering system " + s.NumberingSystem)
 	}
-	f.chooseSymbols()
+	// The symbols are the locale's own, CLDR root's for Arabic digits (which are those of Arabic), else the Latin ones.
+	f.symbols = "number/" + s.NumberingSystem + "/"
+	if _, ok := f.data.Find(f.symbols + "decimal"); !ok {
+		f.symbols = "number/latn/"
+		f.arabic = s.NumberingSystem == "arab"
+	}
 	kind := "pattern/decimal"
 	switch {
 	case f.asPercent():
 		kind = "pattern/percent"
 	case s.Style == "currency" && s.CurrencyDisplay != "name":
 		f.currency = f.currencySymbol()
-		kind = f.moneyPattern()
+		kind = "money/standard"
+		if s.CurrencySign == "accounting" {
+			kind = "money/accounting"
+		}
 	}
 	f.pattern = parsePattern(f.data.Text(f.symbols + kind))
-	f.chooseGrouping()
-	return f, nil
-}
-
-// chooseSymbols finds the symbols of the numbering system: the locale's own,
-// CLDR root's for Arabic digits (which are those of Arabic), else the Latin ones.
-func (f *numberFormat) chooseSymbols() {
-	f.symbols = "number/" + f.s.NumberingSystem + "/"
-	if _, ok := f.data.Find(f.symbols + "decimal"); ok {
-		return
+	least := 1
+	if f.data.Text("number/grouping") == "2" {
+		least = 2
 	}
-	f.symbols = "number/latn/"
-	f.arabic = f.s.NumberingSystem == "arab"
+	switch s.UseGrouping {
+	case "auto":
+		f.grouping = least
+	case "always":
+		f.grouping = 1
+	case "min2":
+		f.grouping = max(2, least)
+	}
+	return f, nil
 }
 
 func (f *numberFormat) symbol(name string) string {
@@ -67,8 +78,7 @@ func (f *numberFormat) symbol(name string) string {
 	return f.data.Text(f.symbols + name)
 }
 
-// asPercent reports whether the pattern is that of percentages: also of the unit,
-// unless it is spelled out.
+// asPercent reports whether the pattern is that of percentages: also for the unit, unless it is spelled out.
 func (f *numberFormat) asPercent() bool {
 	return f.s.Style == "percent" || f.s.Style == "unit" && f.s.Unit == "percent" && f.s.UnitDisplay != "long"
 }
@@ -89,33 +99,11 @@ func (f *numberFormat) currencySymbol() string {
 	return code
 }
 
-func (f *numberFormat) moneyPattern() string {
-	if f.s.CurrencySign == "accounting" {
-		return "money/accounting"
-	}
-	return "money/standard"
-}
-
-func (f *numberFormat) chooseGrouping() {
-	least := 1
-	if f.data.Text("number/grouping") == "2" {
-		least = 2
-	}
-	switch f.s.UseGrouping {
-	case "auto":
-		f.grouping = least
-	case "always":
-		f.grouping = 1
-	case "min2":
-		f.grouping = max(2, least)
-	}
-}
-
 // formatted is a number after rounding.
 type formatted struct {
 	value           decimal
 	whole, fraction string
-	shift           int    // what value was divided by, as a power of ten
+	shift           int    // the power of ten that value was divided by
 	exponent        bool   // shift is shown as an exponent
 	compact         string // the compact pattern, "" for none
 }
@@ -136,7 +124,7 @@ func (f *numberFormat) percent(d decimal) decimal {
 	return d
 }
 
-// spelled reports whether words that depend on the plural stand around the number.
+// spelled reports whether words around the number depend on the plural.
 func (f *numberFormat) spelled() bool {
 	return f.s.Style == "currency" && f.s.CurrencyDisplay == "name" || f.s.Style == "unit" && !f.asPercent()
 }
@@ -195,7 +183,7 @@ func (f *numberFormat) sign(d decimal) byte {
 	return 0
 }
 
-// scale rounds a number and, for notations that do, takes out a power of ten.
+// scale rounds a number and, in some notations, divides it by a power of ten.
 func (f *numberFormat) scale(d decimal) formatted {
 	if !d.finite() || f.s.Notation == "standard" {
 		return f.round(d, 0)
@@ -220,10 +208,7 @@ func (f *numberFormat) exponentOf(magnitude int) int {
 
 // round divides by a power of ten and rounds (ECMA-402, FormatNumericToString).
 func (f *numberFormat) round(d decimal, shift int) formatted {
-	return roundDigits(f.s.digits, f.s.rounding, d, shift)
-}
-
-func roundDigits(s digits, r rounding, d decimal, shift int) formatted {
+	s, r := f.s.digits, f.s.rounding
 	n := formatted{value: d, shift: shift}
 	if !d.finite() {
 		return n
@@ -263,7 +248,7 @@ func (f *numberFormat) numberParts(n formatted) []part {
 	case n.value.infinite:
 		return []part{{"infinity", f.symbol("infinity")}}
 	}
-	parts := f.groups(nil, n.whole)
+	parts := f.groups(n.whole)
 	if n.fraction != "" {
 		decimalSign := f.symbol("decimal")
 		if own := f.symbol("currencyDecimal"); own != "" && f.s.Style == "currency" {
@@ -275,18 +260,17 @@ func (f *numberFormat) numberParts(n formatted) []part {
 		return parts
 	}
 	parts = append(parts, part{"exponentSeparator", f.symbol("exponential")})
-	exponent := decimal{digits: itoa(max(n.shift, -n.shift))}
 	if n.shift < 0 {
 		parts = appendSymbol(parts, "exponentMinusSign", f.symbol("minusSign"))
 	}
-	return append(parts, part{"exponentInteger", f.localized(exponent.digits)})
+	return append(parts, part{"exponentInteger", f.localized(strconv.Itoa(max(n.shift, -n.shift)))})
 }
 
 // groups writes the digits before the point.
-func (f *numberFormat) groups(parts []part, whole string) []part {
+func (f *numberFormat) groups(whole string) []part {
 	p := f.pattern
 	if f.grouping == 0 || p.primary == 0 || len(whole) < p.primary+f.grouping {
-		return append(parts, part{"integer", f.localized(whole)})
+		return []part{{"integer", f.localized(whole)}}
 	}
 	group := f.symbol("group")
 	if own := f.symbol("currencyGroup"); own != "" && f.s.Style == "currency" {
@@ -294,7 +278,7 @@ func (f *numberFormat) groups(parts []part, whole string) []part {
 	}
 	head, tail := whole[:len(whole)-p.primary], whole[len(whole)-p.primary:]
 	first := (len(head)-1)%p.secondary + 1
-	parts = append(parts, part{"integer", f.localized(head[:first])})
+	parts := []part{{"integer", f.localized(head[:first])}}
 	for at := first; at < len(head); at += p.secondary {
 		parts = append(parts, part{"group", group}, part{"integer", f.localized(head[at : at+p.secondary])})
 	}
@@ -313,7 +297,7 @@ func (f *numberFormat) localized(digits string) string {
 	return string(out)
 }
 
-// plural is the plural category of a number as it is shown.
+// plural is the plural category of the number as shown.
 func (f *numberFormat) plural(n formatted) string { return n.plural(f.rules) }
 
 func (n formatted) plural(rules pluralRules) string {
@@ -327,4 +311,95 @@ func (n formatted) plural(rules pluralRules) string {
 		o.whole, o.fraction = strings.TrimLeft(n.whole+all[:n.shift], "0"), all[n.shift:]
 	}
 	return rules.find(o)
+}
+
+var numberFormats cache[*numberFormat] //nolint:gochecknoglobals // pure functions of their specifications
+
+func numberFormatOf(c *engine.Call) (*numberFormat, error) {
+	return cached(&numberFormats, c.String(0), newNumberFormat)
+}
+
+func numberFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// intl_number(tags, options) -> specification
+		"intl_number": resolver(resolveNumber),
+		// intl_number_format(specification, number or its text) -> text
+		"intl_number_format": func(c *engine.Call) (any, error) {
+			f, d, err := numberCall(c)
+			if err != nil {
+				return nil, err
+			}
+			return join(f.format(d)), nil
+		},
+		// intl_number_parts(specification, number or its text) -> [kind, text, …]
+		"intl_number_parts": func(c *engine.Call) (any, error) {
+			f, d, err := numberCall(c)
+			if err != nil {
+				return nil, err
+			}
+			return flat(f.format(d)), nil
+		},
+		// intl_number_range(specification, from, to) -> [kind, text, source, …]
+		"intl_number_range": func(c *engine.Call) (any, error) {
+			f, err := numberFormatOf(c)
+			if err != nil {
+				return nil, err
+			}
+			from, to, err := rangeArguments(c)
+			if err != nil {
+				return nil, err
+			}
+			return flatRange(f.formatRange(from, to)), nil
+		},
+		// intl_unit(unit) -> whether it is well-formed
+		"intl_unit": func(c *engine.Call) (any, error) {
+			unit := c.String(0)
+			above, below, ok := strings.Cut(unit, "-per-")
+			return isSanctioned(unit) || ok && isSanctioned(above) && isSanctioned(below), nil
+		},
+	}
+}
+
+// rangeArguments are the two ends of a range.
+func rangeArguments(c *engine.Call) (from, to decimal, err error) {
+	if from, err = numberArgument(c, 1); err != nil {
+		return from, to, err
+	}
+	if to, err = numberArgument(c, 2); err != nil {
+		return from, to, err
+	}
+	if from.nan || to.nan {
+		return from, to, rangeError("Invalid argument: a range has no NaN")
+	}
+	return from, to, nil
+}
+
+func numberCall(c *engine.Call) (*numberFormat, decimal, error) {
+	f, err := numberFormatOf(c)
+	if err != nil {
+		return nil, decimal{}, err
+	}
+	d, err := numberArgument(c, 1)
+	return f, d, err
+}
+
+// numberArgument is a number, or the text of a number or bigint.
+func numberArgument(c *engine.Call, i int) (decimal, error) {
+	text, isText := c.Value(i).(string)
+	if !isText {
+		return float(c.Float(i)), nil
+	}
+	d, ok := parseDecimal(text)
+	if !ok {
+		return d, rangeError("the number " + shortened(text) + " is too large to be written out")
+	}
+	return d, nil
+}
+
+func shortened(text string) string {
+	if len(text) > 32 {
+		text = strings.ToValidUTF8(text[:32], "") + "…"
+	}
+	b, _ := json.Marshal(text) // a string always has a JSON form
+	return string(b)
 }

@@ -1,6 +1,9 @@
 package intl
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // rangePart is a piece of a formatted range, and which end it comes from.
 type rangePart struct {
@@ -16,7 +19,7 @@ func flatRange(parts []rangePart) []string {
 	return out
 }
 
-func sourced(parts []part, source string) []rangePart {
+func withSource(parts []part, source string) []rangePart {
 	out := make([]rangePart, 0, len(parts))
 	for _, p := range parts {
 		out = append(out, rangePart{p, source})
@@ -24,8 +27,8 @@ func sourced(parts []part, source string) []rangePart {
 	return out
 }
 
-// formatRange formats a range (ECMA-402, 16.5.19). What both ends have around
-// their digits is written once if it is more than one character (ICU's "auto").
+// formatRange formats a range (ECMA-402, 16.5.19). Equal text around the digits of both ends is written once if it is more than
+// one character (ICU's "auto").
 func (f *numberFormat) formatRange(from, to decimal) []rangePart {
 	first, last := f.scale(f.percent(from)), f.scale(f.percent(to))
 	start, end := f.decorate(first), f.decorate(last)
@@ -33,7 +36,7 @@ func (f *numberFormat) formatRange(from, to decimal) []rangePart {
 	var parts []rangePart
 	if same {
 		sign := part{"approximatelySign", f.symbol("approximatelySign")}
-		parts = append([]rangePart{{sign, "shared"}}, sourced(start, "shared")...)
+		parts = append([]rangePart{{sign, "shared"}}, withSource(start, "shared")...)
 	} else {
 		parts = f.dashed(start, end)
 	}
@@ -65,21 +68,21 @@ func (f *numberFormat) dashed(start, end []part) []rangePart {
 	if !collapsed {
 		before, otherBefore, after, otherAfter = 0, 0, len(start), len(end)
 	}
-	out := append(sourced(start[:before], "shared"), sourced(start[before:after], "startRange")...)
+	out := append(withSource(start[:before], "shared"), withSource(start[before:after], "startRange")...)
 	for _, piece := range placeholders(f.data.Text(f.symbols + "misc/range")) {
 		if piece == "{0}" || piece == "{1}" {
 			continue
 		}
-		if !collapsed && !bare && piece == trimSpace(piece) {
+		if !collapsed && !bare && piece == strings.TrimFunc(piece, isSpace) {
 			piece = " " + piece + " "
 		}
 		out = append(out, rangePart{part{"literal", piece}, "shared"})
 	}
-	out = append(out, sourced(end[otherBefore:otherAfter], "endRange")...)
-	return append(out, sourced(end[otherAfter:], "shared")...)
+	out = append(out, withSource(end[otherBefore:otherAfter], "endRange")...)
+	return append(out, withSource(end[otherAfter:], "shared")...)
 }
 
-// digitsAt tells where the number itself begins and ends.
+// digitsAt is where the number itself begins and ends.
 func digitsAt(parts []part) (from, to int) {
 	from, to = slices.IndexFunc(parts, ofDigits), len(parts)
 	for to > 0 && !ofDigits(parts[to-1]) {

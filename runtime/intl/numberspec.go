@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// digitOptions are the options of SetNumberFormatDigitOptions (ECMA-402, 16.1.3);
-// nil is undefined. JavaScript has held each to its range.
+// digitOptions are the options of SetNumberFormatDigitOptions (ECMA-402, 16.1.3); nil is undefined. JavaScript has checked the
+// range of each.
 type digitOptions struct {
 	MinimumIntegerDigits     *int   `json:"minimumIntegerDigits"`
 	MinimumFractionDigits    *int   `json:"minimumFractionDigits"`
@@ -87,7 +87,10 @@ func resolveNumber(requested []string, o numberOptions) (*numberSpec, error) {
 	case "currency":
 		s.Currency, s.CurrencyDisplay, s.CurrencySign = strings.ToUpper(o.Currency), o.CurrencyDisplay, o.CurrencySign
 		if o.Notation == "standard" {
-			low = currencyDigits(s.Currency)
+			low = 2
+			if digits, ok := cldr.Common().Find("digits/" + s.Currency); ok {
+				low, _ = strconv.Atoi(digits) // CLDR's own number
+			}
 			high = low
 		}
 	case "unit":
@@ -100,16 +103,6 @@ func resolveNumber(requested []string, o numberOptions) (*numberSpec, error) {
 	}
 	s.digits, s.rounding, err = o.resolve(low, high, o.Notation == "compact")
 	return s, err
-}
-
-// currencyDigits is the number of digits of a currency's minor unit.
-func currencyDigits(code string) int {
-	digits, ok := cldr.Common().Find("digits/" + code)
-	if !ok {
-		return 2
-	}
-	n, _ := strconv.Atoi(digits) // CLDR's own number
-	return n
 }
 
 // resolve is SetNumberFormatDigitOptions with the defaults for fraction digits.
@@ -193,15 +186,6 @@ var sanctioned = []string{ //nolint:gochecknoglobals // a table
 	"gigabyte", "gram", "hectare", "hour", "inch", "kilobit", "kilobyte", "kilogram", "kilometer", "liter", "megabit", "megabyte",
 	"meter", "microsecond", "mile", "mile-scandinavian", "milliliter", "millimeter", "millisecond", "minute", "month", "nanosecond",
 	"ounce", "percent", "petabyte", "pound", "second", "stone", "terabit", "terabyte", "week", "yard", "year",
-}
-
-// wellFormedUnit is IsWellFormedUnitIdentifier.
-func wellFormedUnit(unit string) bool {
-	if isSanctioned(unit) {
-		return true
-	}
-	above, below, ok := strings.Cut(unit, "-per-")
-	return ok && isSanctioned(above) && isSanctioned(below)
 }
 
 func isSanctioned(unit string) bool {

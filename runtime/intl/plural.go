@@ -4,19 +4,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// operands are what plural rules ask of a formatted number (UTS 35, part 3,
-// section 5.1.1).
+// operands are the values of a formatted number in plural rules (UTS 35, part 3, section 5.1.1).
 type operands struct {
 	whole    string // digits before the point, with the exponent worked in
 	fraction string // after it, trailing zeros kept
 	exponent int    // of a compact form
 }
 
-// value is an operand as a number; ok is false for one too large to be of
-// interest to any rule, which ask for remainders and small numbers only.
+// value is an operand as a number. A large one is not exact: rules compare only small numbers, and remainders.
 func (o operands) value(name byte) float64 {
 	number := func(s string) float64 {
 		f, _ := strconv.ParseFloat("0"+s, 64) // digits only
@@ -155,4 +154,92 @@ func pluralRange(language, from, to string) string {
 		}
 	}
 	return "other"
+}
+
+type pluralOptions struct {
+	digitOptions
+	Type     string `json:"type"`
+	Notation string `json:"notation"`
+	Compact  string `json:"compactDisplay"`
+}
+
+// pluralSpec is what a PluralRules resolved to, in the order of resolvedOptions.
+type pluralSpec struct {
+	Locale   string `json:"locale"`
+	Type     string `json:"type"`
+	Notation string `json:"notation"`
+	Compact  string `json:"compactDisplay,omitempty"`
+	digits
+	Categories []string `json:"pluralCategories"`
+	rounding
+}
+
+// pluralFormat chooses plural categories.
+type pluralFormat struct {
+	number *numberFormat
+	rules  pluralRules
+}
+
+func newPluralFormat(s pluralSpec) (*pluralFormat, error) {
+	n, err := newNumberFormat(numberSpec{
+		Locale: s.Locale, NumberingSystem: "latn", Style: "decimal", Notation: s.Notation, CompactDisplay: s.Compact,
+		digits: s.digits, rounding: s.rounding,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pluralFormat{n, findPluralRules(s.Type, n.data.Name())}, nil
+}
+
+// choose returns the category of a number.
+func (p *pluralFormat) choose(d decimal) string {
+	n := p.number.scale(d)
+	if n.exponent {
+		n.shift = 0
+	}
+	return n.plural(p.rules)
+}
+
+var pluralFormats cache[*pluralFormat] //nolint:gochecknoglobals // pure functions of their specifications
+
+func pluralFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// intl_plural(tags, options) -> specification
+		"intl_plural": resolver(func(tags []string, o pluralOptions) (s pluralSpec, err error) {
+			r, err := resolve(tags)
+			if err != nil {
+				return s, err
+			}
+			s = pluralSpec{
+				Locale: r.tag.String(), Type: o.Type, Notation: o.Notation,
+				Categories: findPluralRules(o.Type, r.data.Name()).categories(),
+			}
+			if o.Notation == "compact" {
+				s.Compact = o.Compact
+			}
+			s.digits, s.rounding, err = o.resolve(0, 3, o.Notation == "compact")
+			return s, err
+		}),
+		// intl_plural_select(specification, number or its text) -> category
+		"intl_plural_select": func(c *engine.Call) (any, error) {
+			p, err := cached(&pluralFormats, c.String(0), newPluralFormat)
+			if err != nil {
+				return nil, err
+			}
+			d, err := numberArgument(c, 1)
+			return p.choose(d), err
+		},
+		// intl_plural_range(specification, from, to) -> category
+		"intl_plural_range": func(c *engine.Call) (any, error) {
+			p, err := cached(&pluralFormats, c.String(0), newPluralFormat)
+			if err != nil {
+				return nil, err
+			}
+			from, to, err := rangeArguments(c)
+			if err != nil {
+				return nil, err
+			}
+			return pluralRange(p.number.data.Language(), p.choose(from), p.choose(to)), nil
+		},
+	}
 }

@@ -14,9 +14,8 @@ import (
 
 func segmentFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// intl_segments(granularity, well-formed text) -> for each segment, four
-		// bytes in little-endian order: twice the UTF-16 index of its end, plus one if
-		// it is like a word
+		// intl_segments(granularity, well-formed text) -> for each segment, four bytes in little-endian order: twice the
+		// UTF-16 index of its end, plus one if it is like a word
 		"intl_segments": func(c *engine.Call) (any, error) {
 			granularity, text := c.String(0), c.String(1)
 			if len(text) <= longText {
@@ -27,7 +26,12 @@ func segmentFuncs() map[string]engine.Func {
 	}
 }
 
-// tokens is what the three kinds of segments have in common.
+// withoutSpaces are the scripts whose words only a dictionary knows.
+var withoutSpaces = []*unicode.RangeTable{ //nolint:gochecknoglobals // a table
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana,
+}
+
+// tokens iterates over segments of any kind.
 type tokens interface {
 	Next() bool
 	Value() string
@@ -38,8 +42,11 @@ func segments(granularity, text string) (any, error) {
 	var t tokens
 	switch granularity {
 	case "word":
-		if r, ok := needsDictionary(text); ok {
-			return nil, errMissing("Intl.Segmenter for words in a script written without spaces (here " + string(r) + "), which takes a dictionary,")
+		for _, r := range text {
+			if r >= 0x0e00 && unicode.In(r, withoutSpaces...) {
+				return nil, errMissing("Intl.Segmenter for words in a script written without spaces (here " + string(r) +
+					"), which takes a dictionary,")
+			}
 		}
 		t = words.FromString(text)
 	case "sentence":
@@ -61,14 +68,4 @@ func segments(granularity, text string) (any, error) {
 		out = binary.LittleEndian.AppendUint32(out, end<<1|like)
 	}
 	return out, nil
-}
-
-// needsDictionary finds a letter of a script whose words only a dictionary tells.
-func needsDictionary(text string) (rune, bool) {
-	for _, r := range text {
-		if r >= 0x0e00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana) {
-			return r, true
-		}
-	}
-	return 0, false
 }

@@ -1,11 +1,11 @@
 package intl
 
 import (
+	"iter"
 	"strings"
 )
 
-// This file compares skeletons of dates as UTS 35, part 4, section 2.6.2.1
-// "Matching Skeletons" says, with the distances that ICU gives to differences.
+// This file compares skeletons of dates (UTS 35, part 4, section 2.6.2.1 "Matching Skeletons"), with ICU's distances.
 
 // fieldID is a field of a date, in order of size.
 type fieldID int
@@ -47,66 +47,38 @@ const (
 	distanceMissing = 0x1000
 )
 
-// letter is what one letter of a pattern stands for.
+// letter is the meaning of one letter of a pattern.
 type letter struct {
+	known   bool
 	field   fieldID
 	numeric bool
-	delta   int // how far it is from the field's first letter
+	delta   int // its distance from the field's first letter
 }
 
-func letterOf(c byte) (letter, bool) {
-	switch c {
-	case 'G':
-		return letter{fieldEra, false, 0}, true
-	case 'y':
-		return letter{fieldYear, true, 0}, true
-	case 'M':
-		return letter{fieldMonth, true, 0}, true
-	case 'L':
-		return letter{fieldMonth, true, 1}, true
-	case 'E':
-		return letter{fieldWeekday, false, 0}, true
-	case 'c':
-		return letter{fieldWeekday, true, 2}, true
-	case 'd':
-		return letter{fieldDay, true, 0}, true
-	case 'a':
-		return letter{fieldPeriod, false, 0}, true
-	case 'b':
-		return letter{fieldPeriod, false, 1}, true
-	case 'B':
-		return letter{fieldPeriod, false, 3}, true
-	case 'h':
-		return letter{fieldHour, true, 0}, true
-	case 'K':
-		return letter{fieldHour, true, 1}, true
-	case 'H':
-		return letter{fieldHour, true, 10}, true
-	case 'k':
-		return letter{fieldHour, true, 11}, true
-	}
-	return smallLetter(c)
+var patternLetters = [256]letter{ //nolint:gochecknoglobals // a table
+	'G': {true, fieldEra, false, 0},
+	'y': {true, fieldYear, true, 0},
+	'M': {true, fieldMonth, true, 0},
+	'L': {true, fieldMonth, true, 1},
+	'E': {true, fieldWeekday, false, 0},
+	'c': {true, fieldWeekday, true, 2},
+	'd': {true, fieldDay, true, 0},
+	'a': {true, fieldPeriod, false, 0},
+	'b': {true, fieldPeriod, false, 1},
+	'B': {true, fieldPeriod, false, 3},
+	'h': {true, fieldHour, true, 0},
+	'K': {true, fieldHour, true, 1},
+	'H': {true, fieldHour, true, 10},
+	'k': {true, fieldHour, true, 11},
+	'm': {true, fieldMinute, true, 0},
+	's': {true, fieldSecond, true, 0},
+	'S': {true, fieldFraction, true, 0},
+	'z': {true, fieldZone, false, 0},
+	'O': {true, fieldZone, false, 1},
+	'v': {true, fieldZone, false, 2},
 }
 
-func smallLetter(c byte) (letter, bool) {
-	switch c {
-	case 'm':
-		return letter{fieldMinute, true, 0}, true
-	case 's':
-		return letter{fieldSecond, true, 0}, true
-	case 'S':
-		return letter{fieldFraction, true, 0}, true
-	case 'z':
-		return letter{fieldZone, false, 0}, true
-	case 'O':
-		return letter{fieldZone, false, 1}, true
-	case 'v':
-		return letter{fieldZone, false, 2}, true
-	}
-	return letter{}, false
-}
-
-// field is one field of a pattern: its letter and how often it stands there.
+// field is one field of a pattern: its letter and how often it is repeated.
 type field struct {
 	letter byte
 	length int
@@ -114,8 +86,8 @@ type field struct {
 
 // form is the number by which fields are compared; 0 is no field.
 func (f field) form() int {
-	l, ok := letterOf(f.letter)
-	if !ok || f.length == 0 {
+	l := patternLetters[f.letter]
+	if !l.known || f.length == 0 {
 		return 0
 	}
 	if l.numeric && (f.length <= 2 || l.field != fieldMonth && l.field != fieldWeekday) {
@@ -135,15 +107,15 @@ func (f field) isNumeric() bool { return f.form() > 0 }
 // skeleton is the fields of a pattern, each at its place.
 type skeleton [fieldCount]field
 
-// parseSkeleton reads the letters of a skeleton or pattern, quoted text apart. A
-// twelve-hour clock has a day period, a twenty-four-hour clock none.
+// parseSkeleton reads the letters of a skeleton or pattern, but for quoted text. A twelve-hour clock has a day period, a
+// twenty-four-hour clock none.
 func parseSkeleton(text string) skeleton {
 	var s skeleton
 	for piece := range patternPieces(text) {
 		if piece.literal {
 			continue
 		}
-		if l, ok := letterOf(piece.text[0]); ok {
+		if l := patternLetters[piece.text[0]]; l.known {
 			s[l.field] = field{piece.text[0], len(piece.text)}
 		}
 	}
@@ -177,7 +149,7 @@ func (s skeleton) mask() fieldMask {
 	return m
 }
 
-// base is the skeleton without how many digits its numbers have.
+// base is the skeleton without the number of digits.
 func (s skeleton) base() skeleton {
 	for id, f := range s {
 		switch {
@@ -200,8 +172,7 @@ func (s skeleton) only(mask fieldMask) skeleton {
 	return s
 }
 
-// distance tells how far another skeleton is from the wanted fields of this one,
-// and which of those it lacks or has in addition.
+// distance is how far another skeleton is from the wanted fields of this one, and which of those it lacks or has in addition.
 func (s skeleton) distance(other skeleton, wanted fieldMask) (distance int, missing, extra fieldMask) {
 	for id := range s {
 		mine, theirs := 0, other[id].form()
@@ -230,7 +201,7 @@ type piece struct {
 }
 
 // patternPieces cuts a pattern into fields and literal text, which is unquoted.
-func patternPieces(pattern string) func(yield func(piece) bool) {
+func patternPieces(pattern string) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		for at := 0; at < len(pattern); {
 			if isLetter(pattern[at]) {

@@ -1,15 +1,14 @@
 package intl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// tag is a Unicode BCP 47 locale identifier (UTS 35, part 1, section 3), in lower
-// case but for the script and region.
+// tag is a Unicode BCP 47 locale identifier (UTS 35, part 1, section 3), in lower case but for the script and region.
 type tag struct {
 	language, script, region string
 	variants                 []string
@@ -43,19 +42,12 @@ func (t *tag) setKeyword(key, value string) {
 	t.keywords = slices.Insert(t.keywords, at, keyword{key, value})
 }
 
-func errTag(text string) error {
-	return &engine.Error{
-		Name:    "RangeError",
-		Message: "Incorrect locale information provided: \"" + text + "\" is not a well-formed language tag",
-	}
-}
-
 // parseTag parses and canonicalizes a tag.
 func parseTag(text string) (*tag, error) {
 	p := tagParser{rest: strings.Split(strings.ToLower(text), "-")}
 	t := &tag{}
 	if !p.language(t) || !p.extensions(t) {
-		return nil, errTag(text)
+		return nil, rangeError("Incorrect locale information provided: \"" + text + "\" is not a well-formed language tag")
 	}
 	t.canonicalize()
 	return t, nil
@@ -134,7 +126,7 @@ func (p *tagParser) extensions(t *tag) bool {
 	return true
 }
 
-// run takes subtags of at least so many letters and digits, and at most eight.
+// run takes subtags of low to eight letters and digits.
 func (p *tagParser) run(low int) []string {
 	var out []string
 	for sized(p.peek(), low, 8) {
@@ -224,35 +216,22 @@ func (t *tag) base() string {
 // String is the tag in canonical form.
 func (t *tag) String() string {
 	extensions := slices.Clone(t.others)
-	if s := t.transformText(); s != "" {
-		extensions = append(extensions, s)
+	if t.transform != nil || len(t.fields) > 0 {
+		parts := []string{"t"}
+		if t.transform != nil {
+			parts = append(parts, strings.ToLower(t.transform.base()))
+		}
+		extensions = append(extensions, strings.Join(append(parts, joinKeywords(t.fields)...), "-"))
 	}
-	if s := t.unicodeText(); s != "" {
-		extensions = append(extensions, s)
+	if len(t.attributes) > 0 || len(t.keywords) > 0 {
+		parts := append([]string{"u"}, t.attributes...)
+		extensions = append(extensions, strings.Join(append(parts, joinKeywords(t.keywords)...), "-"))
 	}
 	slices.Sort(extensions)
 	if t.private != "" {
 		extensions = append(extensions, t.private)
 	}
 	return strings.Join(append([]string{t.base()}, extensions...), "-")
-}
-
-func (t *tag) unicodeText() string {
-	if len(t.attributes) == 0 && len(t.keywords) == 0 {
-		return ""
-	}
-	return strings.Join(append(append([]string{"u"}, t.attributes...), joinKeywords(t.keywords)...), "-")
-}
-
-func (t *tag) transformText() string {
-	if t.transform == nil && len(t.fields) == 0 {
-		return ""
-	}
-	parts := []string{"t"}
-	if t.transform != nil {
-		parts = append(parts, strings.ToLower(t.transform.base()))
-	}
-	return strings.Join(append(parts, joinKeywords(t.fields)...), "-")
 }
 
 func joinKeywords(list []keyword) []string {
@@ -289,10 +268,16 @@ func (t *tag) canonicalize() {
 
 // canonicalValue is the preferred spelling of a keyword's value.
 func canonicalValue(extension string, k keyword) string {
-	if (k.key == "rg" || k.key == "sd") && extension == "u" {
-		return canonicalSubdivision(k.value)
-	}
 	value := k.value
+	if (k.key == "rg" || k.key == "sd") && extension == "u" { // a subdivision
+		if to, ok := cldr.Aliases().Find("subdivision/" + value); ok {
+			value, _, _ = strings.Cut(strings.ToLower(to), " ")
+			if len(value) == 2 {
+				value += "zzzz"
+			}
+		}
+		return value
+	}
 	if preferred, ok := cldr.Aliases().Find(extension + "/" + k.key + "/" + value); ok {
 		value = preferred
 	}
@@ -302,20 +287,7 @@ func canonicalValue(extension string, k keyword) string {
 	return value
 }
 
-func canonicalSubdivision(value string) string {
-	to, ok := cldr.Aliases().Find("subdivision/" + value)
-	if !ok {
-		return value
-	}
-	to, _, _ = strings.Cut(to, " ")
-	if len(to) == 2 {
-		return strings.ToLower(to) + "zzzz"
-	}
-	return strings.ToLower(to)
-}
-
-// replaceSubtags replaces what is deprecated in language, script, region and
-// variants.
+// replaceSubtags replaces deprecated languages, scripts, regions and variants.
 func (t *tag) replaceSubtags() {
 	for range 4 { // a replacement may itself be replaced, some times
 		if !t.replaceLanguage() {
@@ -326,7 +298,11 @@ func (t *tag) replaceSubtags() {
 		t.script = to
 	}
 	if to, ok := cldr.Aliases().Find("territory/" + t.region); ok && t.region != "" {
-		t.region = t.successor(strings.Fields(to))
+		// A region that was split becomes the likely one of its successors, else the first.
+		regions := strings.Fields(to)
+		whole := tag{language: t.language, script: t.script}
+		whole.maximize()
+		t.region = regions[max(slices.Index(regions, whole.region), 0)]
 	}
 	for i, v := range t.variants {
 		if to, ok := cldr.Aliases().Find("variant/" + v); ok {
@@ -335,18 +311,7 @@ func (t *tag) replaceSubtags() {
 	}
 }
 
-// successor picks of the regions that a former region was split into.
-func (t *tag) successor(regions []string) string {
-	whole := tag{language: t.language, script: t.script}
-	whole.maximize()
-	if slices.Contains(regions, whole.region) {
-		return whole.region
-	}
-	return regions[0]
-}
-
-// replaceLanguage applies the first rule of the language aliases that fits, the
-// most specific one first.
+// replaceLanguage applies the most specific rule of the language aliases that fits.
 func (t *tag) replaceLanguage() bool {
 	var rules []string
 	for _, language := range []string{t.language, "und"} {
@@ -369,7 +334,7 @@ func (t *tag) replaceLanguage() bool {
 	return false
 }
 
-// replaceBy puts the subtags of to in the place of those of rule.
+// replaceBy replaces the subtags of rule by those of to.
 func (t *tag) replaceBy(rule, to string) {
 	var into tag
 	p := tagParser{rest: strings.Split(strings.ToLower(to), "-")}
@@ -384,12 +349,7 @@ func (t *tag) replaceBy(rule, to string) {
 	if into.language != "und" {
 		t.language = into.language
 	}
-	if t.script == "" {
-		t.script = into.script
-	}
-	if t.region == "" {
-		t.region = into.region
-	}
+	t.script, t.region = cmp.Or(t.script, into.script), cmp.Or(t.region, into.region)
 	for _, v := range into.variants {
 		if !slices.Contains(t.variants, v) {
 			t.variants = append(t.variants, v)
@@ -412,31 +372,20 @@ func (t *tag) maximize() bool {
 		if key == [3]string{"und"} && t.language != "und" {
 			continue
 		}
-		if to, ok := likely(key); ok {
-			if t.language == "und" {
-				t.language = to.language
-			}
-			if t.script == "" {
-				t.script = to.script
-			}
-			if t.region == "" {
-				t.region = to.region
-			}
-			return true
+		from := tag{language: key[0], script: key[1], region: key[2]}
+		value, ok := cldr.Likely().Find(from.base())
+		var to tag
+		p := tagParser{rest: strings.Split(strings.ToLower(value), "-")}
+		if !ok || !p.language(&to) {
+			continue
 		}
+		if t.language == "und" {
+			t.language = to.language
+		}
+		t.script, t.region = cmp.Or(t.script, to.script), cmp.Or(t.region, to.region)
+		return true
 	}
 	return false
-}
-
-func likely(key [3]string) (tag, bool) {
-	from := tag{language: key[0], script: key[1], region: key[2]}
-	value, ok := cldr.Likely().Find(from.base())
-	if !ok {
-		return tag{}, false
-	}
-	var to tag
-	p := tagParser{rest: strings.Split(strings.ToLower(value), "-")}
-	return to, p.language(&to)
 }
 
 // minimize removes the subtags that maximize would add.

@@ -1,7 +1,10 @@
 package intl
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -12,11 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// wordFuncs are those of RelativeTimeFormat, ListFormat, DisplayNames and the
-// cases of strings.
+// wordFuncs are those of RelativeTimeFormat, ListFormat, DisplayNames and the cases of strings.
 func wordFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// intl_resolve(tags, whether numbers matter, numbering system) -> [locale, numbering system, what a clock has between its numbers]
+		// intl_resolve(tags, whether numbers matter, numbering system) -> [locale, numbering system, separator of a clock's numbers]
 		"intl_resolve": func(c *engine.Call) (any, error) {
 			r, err := resolve(c.Strings(0))
 			if err != nil {
@@ -32,8 +34,7 @@ func wordFuncs() map[string]engine.Func {
 			}
 			return []string{r.tag.String(), system, separator}, nil
 		},
-		// intl_relative(locale, numbering system, style, numeric, number, unit) ->
-		// [kind, text, …]
+		// intl_relative(locale, numbering system, style, numeric, number, unit) -> [kind, text, …]
 		"intl_relative": func(c *engine.Call) (any, error) {
 			f, err := relativeFormatOf(c.String(0), c.String(1))
 			if err != nil {
@@ -78,9 +79,11 @@ func wordFuncs() map[string]engine.Func {
 var relativeFormats cache[*numberFormat] //nolint:gochecknoglobals // pure functions of their specifications
 
 func relativeFormatOf(locale, system string) (*numberFormat, error) {
-	return of(&relativeFormats, `["`+locale+`","`+system+`"]`, func(key [2]string) (*numberFormat, error) {
+	return cached(&relativeFormats, `["`+locale+`","`+system+`"]`, func(key [2]string) (*numberFormat, error) {
 		s, err := resolveNumber([]string{key[0]}, numberOptions{
-			digitOptions:    digitOptions{RoundingIncrement: 1, RoundingMode: "halfExpand", RoundingPriority: "auto", TrailingZeroDisplay: "auto"},
+			digitOptions: digitOptions{
+				RoundingIncrement: 1, RoundingMode: "halfExpand", RoundingPriority: "auto", TrailingZeroDisplay: "auto",
+			},
 			NumberingSystem: key[1], Style: "decimal", Notation: "standard", UseGrouping: "auto", SignDisplay: "auto",
 		})
 		if err != nil {
@@ -98,7 +101,7 @@ func (f *numberFormat) relative(style string, auto bool, value float64, unit str
 	}
 	d := float(value)
 	if auto {
-		if text, ok := f.data.Find(key + "/" + itoa(int(value))); ok && value == math.Trunc(value) {
+		if text, ok := f.data.Find(key + "/" + strconv.Itoa(int(value))); ok && value == math.Trunc(value) {
 			return []part{{"literal", text}}
 		}
 	}
@@ -160,9 +163,8 @@ func pair(pattern string, before []part, text string) []part {
 	return out
 }
 
-// pairPattern is a pattern before its last element: Spanish and Italian change
-// "y" and "o" before a word that begins with the same sound (UTS 35, part 2,
-// "List patterns").
+// pairPattern is a pattern before its last element: Spanish changes "y" and "o" before a word that begins with the same sound,
+// Hebrew puts a hyphen before a word in other letters (UTS 35, part 2, "List patterns").
 func pairPattern(data *cldr.Locale, key, next string) string {
 	pattern := data.Text(key)
 	word := strings.ToLower(next)
@@ -188,7 +190,7 @@ func pairPattern(data *cldr.Locale, key, next string) string {
 	return pattern
 }
 
-// namer answers DisplayNames.
+// namer is a DisplayNames.
 type namer struct {
 	data    *cldr.Locale
 	style   string
@@ -207,14 +209,45 @@ func (n namer) styled(key string) (string, bool) {
 
 // find returns the canonical code, and its name if there is one.
 func (n namer) find(kind, code string) (any, error) {
-	lookUp, ok := map[string]func(string) (string, string, bool, bool){
-		"language": n.languageName, "region": n.regionName, "script": n.scriptName, "currency": n.currencyName,
-		"calendar": n.calendarName, "dateTimeField": n.fieldName,
-	}[kind]
-	if !ok {
+	canonical, name, valid, found := code, "", false, false
+	switch kind {
+	case "language":
+		t, err := parseTag(code)
+		if valid = err == nil && t.base() == t.String(); valid {
+			canonical = t.String()
+			name, found = n.language(t)
+		}
+	case "region":
+		valid = len(code) == 2 && alphabetic(code) || len(code) == 3 && numeric(code)
+		canonical = strings.ToUpper(code)
+		name, found = n.styled("name/t/" + canonical)
+	case "script":
+		valid = len(code) == 4 && alphabetic(code)
+		canonical = title(code)
+		if name, found = n.data.Find("name/s/" + canonical + "/stand-alone"); !found {
+			name, found = n.styled("name/s/" + canonical)
+		}
+	case "currency":
+		valid = len(code) == 3 && alphabetic(code)
+		canonical = strings.ToUpper(code)
+		name, found = n.data.Find("currency/" + canonical)
+	case "calendar":
+		valid = !slices.ContainsFunc(strings.Split(code, "-"), func(word string) bool { return !sized(word, 3, 8) })
+		canonical = canonicalValue("u", keyword{"ca", strings.ToLower(code)})
+		key := cmp.Or(map[string]string{"gregory": "gregorian", "ethioaa": "ethiopic-amete-alem"}[canonical], canonical)
+		name, found = n.data.Find("name/calendar/" + key)
+	case "dateTimeField":
+		var key string
+		key, valid = dateTimeFields[code]
+		if n.style != "long" {
+			name, found = n.data.Find("field/" + key + "-" + n.style)
+		}
+		if !found {
+			name, found = n.data.Find("field/" + key)
+		}
+	default:
 		return nil, rangeError("Intl.DisplayNames has no type " + shortened(kind))
 	}
-	canonical, name, found, valid := lookUp(code)
 	if !valid {
 		return nil, rangeError("Invalid argument to Intl.DisplayNames.prototype.of: " + shortened(code))
 	}
@@ -224,87 +257,13 @@ func (n namer) find(kind, code string) (any, error) {
 	return []string{canonical, name}, nil
 }
 
-func (n namer) languageName(code string) (canonical, name string, found, valid bool) {
-	t, err := parseTag(code)
-	if err != nil || t.base() != t.String() {
-		return code, "", false, false
-	}
-	name, found = n.language(t)
-	return t.String(), name, found, true
-}
-
-func (n namer) regionName(code string) (canonical, name string, found, valid bool) {
-	if !(len(code) == 2 && alphabetic(code) || len(code) == 3 && numeric(code)) {
-		return code, "", false, false
-	}
-	code = strings.ToUpper(code)
-	name, found = n.styled("name/t/" + code)
-	return code, name, found, true
-}
-
-func (n namer) scriptName(code string) (canonical, name string, found, valid bool) {
-	if len(code) != 4 || !alphabetic(code) {
-		return code, "", false, false
-	}
-	code = title(code)
-	name, found = n.data.Find("name/s/" + code + "/stand-alone")
-	if !found {
-		name, found = n.styled("name/s/" + code)
-	}
-	return code, name, found, true
-}
-
-func (n namer) currencyName(code string) (canonical, name string, found, valid bool) {
-	if len(code) != 3 || !alphabetic(code) {
-		return code, "", false, false
-	}
-	code = strings.ToUpper(code)
-	name, found = n.data.Find("currency/" + code)
-	return code, name, found, true
-}
-
-func (n namer) calendarName(code string) (canonical, name string, found, valid bool) {
-	if !isType(code) {
-		return code, "", false, false
-	}
-	code = canonicalValue("u", keyword{"ca", strings.ToLower(code)})
-	key := code
-	switch code {
-	case "gregory":
-		key = "gregorian"
-	case "ethioaa":
-		key = "ethiopic-amete-alem"
-	}
-	name, found = n.data.Find("name/calendar/" + key)
-	return code, name, found, true
-}
-
-// dateTimeFields are CLDR's names of the codes that "of" takes.
+// dateTimeFields are CLDR's names of the codes of "of".
 var dateTimeFields = map[string]string{ //nolint:gochecknoglobals // a table
 	"era": "era", "year": "year", "quarter": "quarter", "month": "month", "weekOfYear": "week", "weekday": "weekday", "day": "day",
 	"dayPeriod": "dayperiod", "hour": "hour", "minute": "minute", "second": "second", "timeZoneName": "zone",
 }
 
-func (n namer) fieldName(code string) (canonical, name string, found, valid bool) {
-	key, known := dateTimeFields[code]
-	if !known {
-		return code, "", false, false
-	}
-	name, found = n.field(key)
-	return code, name, found, true
-}
-
-func (n namer) field(key string) (string, bool) {
-	if n.style != "long" {
-		if name, ok := n.data.Find("field/" + key + "-" + n.style); ok {
-			return name, true
-		}
-	}
-	return n.data.Find("field/" + key)
-}
-
-// language is the name of a whole tag: of the longest known beginning, with the
-// rest in brackets (UTS 35, part 2, section 1.1).
+// language is the name of a whole tag: of the longest known beginning, with the rest in brackets (UTS 35, part 2, section 1.1).
 func (n namer) language(t *tag) (string, bool) {
 	rest := tag{script: t.script, region: t.region, variants: t.variants}
 	name, ok := "", false
@@ -346,7 +305,9 @@ func (n namer) language(t *tag) (string, bool) {
 
 func (n namer) dialectName(t, rest *tag) (string, bool) {
 	for _, try := range []tag{
-		{language: t.language, script: t.script, region: t.region}, {language: t.language, script: t.script}, {language: t.language, region: t.region},
+		{language: t.language, script: t.script, region: t.region},
+		{language: t.language, script: t.script},
+		{language: t.language, region: t.region},
 	} {
 		if try.base() == t.language {
 			continue
@@ -364,19 +325,8 @@ func (n namer) dialectName(t, rest *tag) (string, bool) {
 	return "", false
 }
 
-// isType is the type nonterminal: words of three to eight letters and digits.
-func isType(s string) bool {
-	for word := range strings.SplitSeq(s, "-") {
-		if !sized(word, 3, 8) {
-			return false
-		}
-	}
-	return true
-}
-
-// changeCase does String.prototype.toLocaleUpperCase and toLocaleLowerCase
-// (ECMA-402, 20.1.2): languages with rules of their own are lt, tr, az and, for
-// upper case, el. Armenian has none in ICU's rules that V8 asks.
+// changeCase does String.prototype.toLocaleUpperCase and toLocaleLowerCase (ECMA-402, 20.1.2): languages with rules of
+// their own are lt, tr, az and, for upper case, el. Armenian has none in ICU's rules that V8 asks.
 func changeCase(requested []string, text string, upper bool) (any, error) {
 	t := &tag{language: "en"}
 	if len(requested) > 0 {

@@ -3,6 +3,7 @@ package intl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,14 +40,18 @@ func findZone(name string) (zoneEntry, bool) {
 	return zoneEntry{primary: f[0], key: f[1], region: f[2], spans: f[3]}, true
 }
 
-// zoneName is the identifier that an option names: an IANA zone in any case, or
-// an offset, "+01:00". Empty is UTC, the zone of Workers.
+// zoneName is the identifier that an option names: an IANA zone in any case, or an offset, "+01:00". Empty is UTC, the zone of
+// Workers.
 func zoneName(asked string) (string, error) {
 	if asked == "" {
 		return "UTC", nil
 	}
-	if offset, ok := parseOffset(asked); ok {
-		return offsetName(offset), nil
+	if minutes, ok := parseOffset(asked); ok {
+		sign := '+'
+		if minutes < 0 {
+			sign, minutes = '-', -minutes
+		}
+		return fmt.Sprintf("%c%02d:%02d", sign, minutes/60, minutes%60), nil
 	}
 	name, ok := zoneNames()[strings.ToLower(asked)]
 	if !ok || len(name) != len(asked) {
@@ -78,14 +83,6 @@ func parseOffset(s string) (minutes int, ok bool) {
 	return hour*60 + minute, true
 }
 
-func offsetName(minutes int) string {
-	sign := '+'
-	if minutes < 0 {
-		sign, minutes = '-', -minutes
-	}
-	return fmt.Sprintf("%c%02d:%02d", sign, minutes/60, minutes%60)
-}
-
 // location loads a zone that zoneName returned.
 func location(name string) (*time.Location, error) {
 	if minutes, ok := parseOffset(name); ok {
@@ -100,9 +97,8 @@ func location(name string) (*time.Location, error) {
 	return nil, rangeError("Invalid time zone specified: " + name)
 }
 
-// daylight reports whether daylight saving time is in use. Some zones are defined
-// the other way round, with a winter time before the standard one; for people,
-// summer is what the clock is put forward for.
+// daylight reports whether daylight saving time is in use: the clock is put forward. Some zones are defined the other way round,
+// with a winter time before the standard one.
 func daylight(t time.Time) bool {
 	_, offset := t.Zone()
 	other := t.AddDate(0, 6, 0)
@@ -199,16 +195,19 @@ func (f *dateFormat) zoneForm(e zoneEntry, t time.Time, width, kind string) stri
 	return f.data.Text("metazone/" + e.metazone(t) + "/" + width + "/" + kind)
 }
 
-// genericZone is a zone's name that does not tell summer from winter: "Pacific
-// Time", else by its place, "Germany Time".
+// genericZone is a zone's name for summer and winter: "Pacific Time", else by its place, "Germany Time".
 func (f *dateFormat) genericZone(t time.Time, e zoneEntry, width string) string {
 	meta := e.metazone(t)
 	name := f.zoneForm(e, t, width, "generic")
-	if name == "" && !f.changes(t) {
+	hasSummer := daylight(t) || daylight(t.AddDate(0, 6, 0)) || daylight(t.AddDate(0, -6, 0))
+	if name == "" && !hasSummer {
 		name = f.zoneForm(e, t, width, "standard")
 	}
 	if name != "" {
-		golden := f.goldenZone(meta)
+		golden, ok := cldr.Zones().Find("=" + meta + "/" + f.region) // the zone that stands for the metazone there
+		if !ok {
+			golden, _ = cldr.Zones().Find("=" + meta + "/001")
+		}
 		if golden == e.key || meta == "" || sameOffset(golden, t) {
 			return name
 		}
@@ -218,21 +217,6 @@ func (f *dateFormat) genericZone(t time.Time, e zoneEntry, width string) string 
 		return f.offsetText(t, width == "long")
 	}
 	return strings.Replace(f.data.Text("zone/regionFormat"), "{0}", f.place(e), 1)
-}
-
-// changes reports whether the zone has summer time within half a year.
-func (f *dateFormat) changes(t time.Time) bool {
-	return daylight(t) || daylight(t.AddDate(0, 6, 0)) || daylight(t.AddDate(0, -6, 0))
-}
-
-// goldenZone is the zone that stands for a metazone in the locale's region.
-func (f *dateFormat) goldenZone(meta string) string {
-	for _, region := range []string{f.region, "001"} {
-		if name, ok := cldr.Zones().Find("=" + meta + "/" + region); ok {
-			return name
-		}
-	}
-	return ""
 }
 
 func sameOffset(zone string, t time.Time) bool {
@@ -258,8 +242,7 @@ func (f *dateFormat) place(e zoneEntry) string {
 	return strings.ReplaceAll(e.key[strings.LastIndexByte(e.key, '/')+1:], "_", " ")
 }
 
-// soleZones stand for their countries although there are others (CLDR's
-// primaryZones).
+// soleZones stand for their countries although there are others (CLDR's primaryZones).
 var soleZones = []string{ //nolint:gochecknoglobals // a table
 	"America/Santiago", "Asia/Shanghai", "Asia/Kuala_Lumpur", "Asia/Tashkent", "Europe/Berlin", "Europe/Madrid", "Europe/Lisbon",
 	"America/Guayaquil", "Pacific/Majuro", "Pacific/Auckland", "Europe/Kyiv",
@@ -274,20 +257,20 @@ func (f *dateFormat) offsetText(t time.Time, long bool) string {
 		format, seconds = negative, -seconds
 	}
 	hour, minute, second := seconds/3600, seconds/60%60, seconds%60
-	h, rest := f.localDigits(itoa(hour)), ""
+	h, rest := f.number.localized(strconv.Itoa(hour)), ""
 	at := strings.Index(format, "HH")
 	if long {
-		h = f.localDigits(fmt.Sprintf("%02d", hour))
+		h = f.number.localized(fmt.Sprintf("%02d", hour))
 	} else if at < 0 {
 		at = strings.IndexByte(format, 'H')
 	}
 	before, after := format[:max(at, 0)], strings.TrimLeft(format[max(at, 0):], "H")
 	separator, tail, _ := strings.Cut(after, "mm")
 	if long || minute > 0 || second > 0 {
-		rest = separator + f.localDigits(fmt.Sprintf("%02d", minute))
+		rest = separator + f.number.localized(fmt.Sprintf("%02d", minute))
 	}
 	if second > 0 {
-		rest += separator + f.localDigits(fmt.Sprintf("%02d", second))
+		rest += separator + f.number.localized(fmt.Sprintf("%02d", second))
 	}
 	return strings.Replace(f.data.Text("zone/gmtFormat"), "{0}", before+h+rest+tail, 1)
 }
