@@ -1,18 +1,15 @@
-// Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves locales and options, and formats, compares
-// and segments. The JavaScript half is the folder js.
+// Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves locales and options, and formats, compares and
+// segments. The JavaScript half is the folder js.
 //
-// Every host function is pure. A constructor's function resolves what was asked for into a specification, a JSON text
-// that is also what resolvedOptions shows; the methods' functions take it back. So an isolate holds nothing but a
-// string, and an isolate started from an image, or a second one, goes on with it. What is made of a specification is
-// kept in a bounded cache of the process.
+// Every host function is pure. A constructor's function resolves its options into a specification, a JSON text with the
+// values of resolvedOptions; the methods' functions take it back. So an isolate holds nothing but a string, and another
+// one that starts from its image goes on with it. A bounded cache of the process keeps what was made of specifications.
 //
-// What a Worker gets that asks for nothing is an assumption: en-US (defaultLocale) and
-// UTC. There is data for sixty-six languages; others fall back to that, and
-// resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
+// The defaults are an assumption: en-US (defaultLocale) and UTC. There is data for sixty-six languages; others fall back
+// to the default, and resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
 //
-// In: tags, options and values as JavaScript gave them. Out: texts and parts of texts. Errors are [*engine.Error], by
-// the names that ECMA-402 gives them; what the package has no data for is an Error that names it. It is safe for
-// concurrent use.
+// In: tags, options and values from JavaScript. Out: texts and parts of texts. Errors are [*engine.Error] with
+// ECMA-402's names; missing data is an Error that names it. The package is safe for concurrent use.
 package intl
 
 import (

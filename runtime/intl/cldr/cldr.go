@@ -1,16 +1,11 @@
-// Package cldr is the data of Unicode CLDR 48 that JavaScript's Intl needs:
-// number and date patterns, names, plural rules, likely subtags, time zones.
-// The folder data holds it as text, written by the command gen from CLDR's own
-// JSON; data/README.md names the source and its licence. golang.org/x/text would not
-// do: it carries CLDR 32, and no dates, units or lists. The 11.5 MB are in the
-// repository since the packages they are written from are too much to install for a
-// first build.
+// Package cldr is the data of Unicode CLDR 48 for JavaScript's Intl: number and date patterns, names, plural rules, likely
+// subtags, time zones. The command gen writes the folder data, as text, from CLDR's JSON; data/README.md names the source and
+// its licence. golang.org/x/text does not suffice: it has CLDR 32, and no dates, units or lists. The 11.5 MB are in the repository
+// because their source packages are too large to install for a first build.
 //
-// In: a locale, and the key of a pattern or name, a path such as "date/short",
-// "currency/EUR" or "month/format/wide"; the tables in data list them all. Out:
-// the text, or that there is none. A text that is many, as the months are, has
-// "|" between them. Nothing is read, parsed or allocated before the first
-// question. The package is safe for concurrent use and does no formatting.
+// In: a locale, and the key of a pattern or name, a path such as "date/short", "currency/EUR" or "month/format/wide"; the tables
+// in data list all keys. Out: the text, or that there is none; texts that belong together, such as the months, are joined by "|".
+// Nothing is read, parsed or allocated before the first call. The package is safe for concurrent use and does no formatting.
 package cldr
 
 import (
@@ -27,7 +22,7 @@ var files embed.FS
 // Table is sorted lines "key<TAB>value".
 type Table string
 
-// missing is the value of what a region has not although its parent has it.
+// missing is the value of a key that a region lacks and its parent has.
 const missing = "\x00"
 
 // Find returns the value of key.
@@ -40,9 +35,9 @@ func (t Table) Find(key string) (value string, ok bool) {
 	return value, true
 }
 
-// search returns where the first line begins that is not before prefix.
+// search returns the begin of the first line that is not before prefix.
 func (t Table) search(prefix string) int {
-	low, high := 0, len(t) // both at the begin of a line
+	low, high := 0, len(t) // begins of lines
 	for low < high {
 		mid := low + (high-low)/2
 		start := strings.LastIndexByte(string(t[low:mid]), '\n') + 1 + low
@@ -86,21 +81,20 @@ func load(name string) Table {
 
 // The tables that belong to no locale.
 var (
-	// Common has plural rules, digits of currencies and numerals, and by region or
-	// language calendars, hours, weeks and periods of the day: "digits/JPY" is "0".
+	// Common has plural rules, digits of currencies and numerals, and by region or language calendars, hours, weeks and
+	// periods of the day: "digits/JPY" is "0".
 	Common = sync.OnceValue(func() Table { return load("common.txt") })
 	// Likely has the likely subtags: "und-Hant" is "zh-Hant-TW".
 	Likely = sync.OnceValue(func() Table { return load("likely.txt") })
 	// Aliases has the preferred spellings of subtags: "language/iw" is "he".
 	Aliases = sync.OnceValue(func() Table { return load("aliases.txt") })
-	// Zones has the time zones by their names; gen/zones.go says in what form.
+	// Zones has the time zones by their names, in the form of function zones in gen/common.go.
 	Zones = sync.OnceValue(func() Table { return load("zones.txt") })
 
 	index = sync.OnceValue(func() Table { return load("locales.txt") })
 )
 
-// Locale is the data of one locale: its own table, then its parents'. With a calendar, its
-// dates are that calendar's.
+// Locale is the data of one locale: its own table, then its parents'. With a calendar, its dates are that calendar's.
 type Locale struct {
 	name     string
 	tables   []Table
@@ -123,15 +117,12 @@ func (l *Locale) Find(key string) (string, bool) {
 			return value, true
 		}
 	}
-	if l.calendar != nil && isDatePattern(key) {
+	// No calendar takes date patterns from the Gregorian one.
+	if l.calendar != nil &&
+		(strings.HasPrefix(key, "date/") || strings.HasPrefix(key, "available/") || strings.HasPrefix(key, "interval/")) {
 		return "", false
 	}
 	return l.find(key)
-}
-
-// isDatePattern tells of what no calendar takes from the Gregorian one.
-func isDatePattern(key string) bool {
-	return strings.HasPrefix(key, "date/") || strings.HasPrefix(key, "available/") || strings.HasPrefix(key, "interval/")
 }
 
 func (l *Locale) find(key string) (string, bool) {
@@ -146,7 +137,7 @@ func (l *Locale) find(key string) (string, bool) {
 	return "", false
 }
 
-// Text is Find without the question whether there is one.
+// Text returns the value of key, "" for none.
 func (l *Locale) Text(key string) string {
 	value, _ := l.Find(key)
 	return value
@@ -175,8 +166,7 @@ func Has(name string) bool {
 	return ok
 }
 
-// Calendar is the locale with the dates of a calendar, by its name in -u-ca-; the locale
-// itself for the Gregorian one.
+// Calendar is the locale with the dates of a calendar, by its name in -u-ca-; the locale itself for the Gregorian one.
 func (l *Locale) Calendar(name string) *Locale {
 	var prefixes []string
 	switch {
@@ -190,12 +180,11 @@ func (l *Locale) Calendar(name string) *Locale {
 		prefixes = []string{"ca/" + name + "/"}
 	}
 	key := l.name + " " + prefixes[0]
-	if kept, ok := locales.Load(key); ok {
-		opened, _ := kept.(*Locale)
-		return opened
+	cached, ok := locales.Load(key)
+	if !ok {
+		cached, _ = locales.LoadOrStore(key, &Locale{l.name, l.tables, append(prefixes, "ca/generic/")})
 	}
-	kept, _ := locales.LoadOrStore(key, &Locale{l.name, l.tables, append(prefixes, "ca/generic/")})
-	opened, _ := kept.(*Locale)
+	opened, _ := cached.(*Locale)
 	return opened
 }
 
@@ -218,34 +207,28 @@ func Open(name string) *Locale {
 			at = same
 			continue
 		}
-		l.tables = append(l.tables, section(at))
+		language, _, _ := strings.Cut(at, "-")
+		_, table, _ := strings.Cut(languageFile(language), "\n# "+at+"\n")
+		if strings.HasPrefix(table, "# ") { // without a line of its own
+			table = ""
+		}
+		table, _, _ = strings.Cut(table, "\n# ")
+		l.tables = append(l.tables, Table(table))
 		at = parent
 	}
-	kept, _ := locales.LoadOrStore(name, l)
-	opened, _ := kept.(*Locale)
+	cached, _ := locales.LoadOrStore(name, l)
+	opened, _ := cached.(*Locale)
 	return opened
-}
-
-// section cuts a locale's table out of its language's file.
-func section(name string) Table {
-	language, _, _ := strings.Cut(name, "-")
-	_, table, _ := strings.Cut(languageFile(language), "\n# "+name+"\n")
-	if strings.HasPrefix(table, "# ") { // without a line of its own
-		return ""
-	}
-	table, _, _ = strings.Cut(table, "\n# ")
-	return Table(table)
 }
 
 // texts are the files of the languages in use, each after a line feed.
 var texts sync.Map //nolint:gochecknoglobals // a cache of what is embedded
 
 func languageFile(language string) string {
-	if t, ok := texts.Load(language); ok {
-		text, _ := t.(string)
-		return text
+	cached, ok := texts.Load(language)
+	if !ok {
+		cached, _ = texts.LoadOrStore(language, "\n"+string(load(language+".txt")))
 	}
-	kept, _ := texts.LoadOrStore(language, "\n"+string(load(language+".txt")))
-	text, _ := kept.(string)
+	text, _ := cached.(string)
 	return text
 }

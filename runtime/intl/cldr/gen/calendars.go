@@ -5,13 +5,9 @@ import (
 	"strings"
 )
 
-// This file writes the dates of the calendars beside the Gregorian one: under "ca/generic/" the
-// patterns that they share, and under "ca/NAME/" what a calendar has otherwise, or names
-// otherwise than the Gregorian one.
-
-// reckoned are the calendars that package intl reckons, by their folders: the Islamic ones
-// have one set of names and patterns.
-var reckoned = map[string]string{ //nolint:gochecknoglobals // a table
+// computed are the calendars beside the Gregorian one that package intl computes, with their folders. The Islamic ones share
+// names and patterns.
+var computed = map[string]string{ //nolint:gochecknoglobals // a table
 	"buddhist": "buddhist", "coptic": "coptic", "ethiopic": "ethiopic", "ethiopic-amete-alem": "ethiopic", "hebrew": "hebrew",
 	"indian": "indian", "islamic": "islamic", "japanese": "japanese", "persian": "persian", "roc": "roc",
 }
@@ -19,21 +15,17 @@ var reckoned = map[string]string{ //nolint:gochecknoglobals // a table
 // firstModern is Meiji's number among the Japanese eras.
 const firstModern = 232
 
-func otherCalendars(s source, locale string, t table) error {
-	n, err := s.read("cldr-dates-full/main/"+locale+"/ca-generic.json", "main", locale, "dates", "calendars", "generic")
-	if err != nil {
-		return err
-	}
+// otherCalendars puts under "ca/generic/" the patterns that calendars share, and under "ca/NAME/" the patterns and names of one
+// that differ from the generic and the Gregorian ones.
+func otherCalendars(s *source, locale string, t table) {
+	n := s.read("cldr-dates-full/main/"+locale+"/ca-generic.json", "main", locale, "dates", "calendars", "generic")
 	generic := datePatterns(locale, n)
 	for key, value := range generic {
 		t.put("ca/generic/"+key, value)
 	}
-	for name, folder := range reckoned {
+	for name, folder := range computed {
 		file := "cldr-cal-" + folder + "-full/main/" + locale + "/ca-" + name + ".json"
-		n, err := s.read(file, "main", locale, "dates", "calendars", name)
-		if err != nil {
-			return err
-		}
+		n := s.read(file, "main", locale, "dates", "calendars", name)
 		prefix := "ca/" + strings.Replace(name, "ethiopic-amete-alem", "ethioaa", 1) + "/"
 		for key, value := range datePatterns(locale, n) {
 			if generic[key] != value {
@@ -46,7 +38,12 @@ func otherCalendars(s source, locale string, t table) error {
 			}
 		}
 	}
-	return earlyEras(s, locale, t)
+	// The Japanese eras before Meiji, where their names are not those of English.
+	for key, width := range map[string]string{"eraAbbr": "wide", "eraNarrow": "narrow"} {
+		if names := earlyNames(s, locale, key); names != earlyNames(s, "en", key) {
+			t.put("ca/japanese/early/"+width, names)
+		}
+	}
 }
 
 // datePatterns are the patterns that depend on the calendar.
@@ -96,44 +93,19 @@ func calendarNames(name string, n node) table {
 
 var eraWidths = map[string]string{"eraNames": "wide", "eraAbbr": "abbreviated", "eraNarrow": "narrow"} //nolint:gochecknoglobals // a table
 
-// earlyEras are the names of Japanese eras before Meiji, where they are not those of English.
-func earlyEras(s source, locale string, t table) error {
-	for key, width := range map[string]string{"eraAbbr": "wide", "eraNarrow": "narrow"} {
-		names, err := earlyNames(s, locale, key)
-		if err != nil {
-			return err
-		}
-		english, err := earlyNames(s, "en", key)
-		if err != nil {
-			return err
-		}
-		if names != english {
-			t.put("ca/japanese/early/"+width, names)
-		}
-	}
-	return nil
+// earlyNames are the names of the Japanese eras before Meiji.
+func earlyNames(s *source, locale, key string) string {
+	file := "cldr-cal-japanese-full/main/" + locale + "/ca-japanese.json"
+	return joined(s.read(file, "main", locale, "dates", "calendars", "japanese", "eras", key), counted(0, firstModern-1))
 }
 
-func earlyNames(s source, locale, key string) (string, error) {
-	n, err := s.read(
-		"cldr-cal-japanese-full/main/"+locale+"/ca-japanese.json", "main", locale, "dates", "calendars", "japanese",
-		"eras", key,
-	)
-	return joined(n, counted(0, firstModern-1)), err
-}
-
-// japaneseEras writes when each began, and what the early ones are called in English.
-func japaneseEras(s source, t table) error {
-	all, err := s.read("cldr-core/supplemental/calendarData.json", "supplemental", "calendarData", "japanese", "eras")
-	if err != nil {
-		return err
-	}
+// japaneseEras puts when each began, and the English names of the early ones.
+func japaneseEras(s *source, t table) {
+	all := s.read("cldr-core/supplemental/calendarData.json", "supplemental", "calendarData", "japanese", "eras")
 	var starts []string
 	for at := range len(all) {
 		starts = append(starts, all.at(strconv.Itoa(at)).text("_start"))
 	}
-	names, err := earlyNames(s, "en", "eraAbbr")
 	t.put("eras/japanese/start", strings.Join(starts, "|"))
-	t.put("eras/japanese/early", names)
-	return err
+	t.put("eras/japanese/early", earlyNames(s, "en", "eraAbbr"))
 }

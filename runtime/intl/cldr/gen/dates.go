@@ -6,8 +6,6 @@ import (
 	"strings"
 )
 
-// This file writes the dates of a locale.
-
 // joined puts several names on one line, in the order of keys.
 func joined(n node, keys []string) string {
 	var out []string
@@ -28,18 +26,20 @@ func counted(from, to int) []string {
 	return out
 }
 
-func gregorian(s source, locale string, t table) error {
-	n, err := s.read("cldr-dates-full/main/"+locale+"/ca-gregorian.json", "main", locale, "dates", "calendars", "gregorian")
-	if err != nil {
-		return err
-	}
+func gregorian(s *source, locale string, t table) {
+	n := s.read("cldr-dates-full/main/"+locale+"/ca-gregorian.json", "main", locale, "dates", "calendars", "gregorian")
 	for _, use := range []string{"format", "stand-alone"} {
 		for _, width := range []string{"wide", "abbreviated", "narrow"} {
 			t.put("month/"+use+"/"+width, joined(n.at("months", use, width), counted(1, 12)))
 			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), weekdays))
 			for key, value := range n.at("dayPeriods", use, width) {
 				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
-					t.put("period/"+width+"/"+key, half(locale, width, n.at("dayPeriods", use, "wide").text(key), key, text))
+					// V8's ICU writes the long words in Korean and Pashto, where CLDR has those of English.
+					language, _, _ := strings.Cut(locale, "-")
+					if (language == "ko" || language == "ps") && width == "abbreviated" && (key == "am" || key == "pm") {
+						text = n.at("dayPeriods", use, "wide").text(key)
+					}
+					t.put("period/"+width+"/"+key, text)
 				}
 			}
 		}
@@ -49,7 +49,6 @@ func gregorian(s source, locale string, t table) error {
 	}
 	formats(t, locale, n)
 	skeletons(t, n.at("dateTimeFormats"))
-	return nil
 }
 
 // formats puts the patterns of the four styles.
@@ -73,18 +72,7 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolin
 
 var styles = []string{"full", "long", "medium", "short"} //nolint:gochecknoglobals // a table
 
-// half is the text of a part of the day. For the halves of it, V8's ICU writes the long words
-// in Korean and Pashto, where CLDR has those of English.
-func half(locale, width, wide, key, text string) string {
-	language, _, _ := strings.Cut(locale, "-")
-	if (language == "ko" || language == "ps") && width == "abbreviated" && (key == "am" || key == "pm") {
-		return wide
-	}
-	return text
-}
-
-// spaced puts back the space that traditional Chinese has in CLDR 48 and the JSON
-// of 48.0 has lost: a thin one in the short form.
+// spaced restores the space that traditional Chinese has in CLDR 48 but not in its JSON: a thin one in the short form.
 func spaced(locale, width, glue string) string {
 	switch {
 	case !strings.HasPrefix(locale, "zh-Hant") || glue != "{1}{0}":
@@ -103,8 +91,8 @@ func pattern(n node, key string) string {
 	return plain(n.at(key).text("_value"))
 }
 
-// plain puts the year for the year of the week, and the weekday's name for its number: some
-// patterns of CLDR 48 have these by mistake, and V8 ends on them.
+// plain replaces the year of the week by the year, and the weekday's number by its name: some patterns of CLDR 48 have these by
+// mistake, and V8 crashes on them.
 func plain(pattern string) string {
 	quoted := false
 	return strings.Map(func(r rune) rune {
@@ -146,11 +134,8 @@ func skeletons(t table, n node) {
 	}
 }
 
-func zoneNames(s source, locale string, t table) error {
-	n, err := s.read("cldr-dates-full/main/"+locale+"/timeZoneNames.json", "main", locale, "dates", "timeZoneNames")
-	if err != nil {
-		return err
-	}
+func zoneNames(s *source, locale string, t table) {
+	n := s.read("cldr-dates-full/main/"+locale+"/timeZoneNames.json", "main", locale, "dates", "timeZoneNames")
 	for _, key := range []string{"hourFormat", "gmtFormat", "gmtZeroFormat", "regionFormat", "fallbackFormat"} {
 		t.put("zone/"+key, n.text(key))
 	}
@@ -158,7 +143,6 @@ func zoneNames(s source, locale string, t table) error {
 		zoneForms(t, "metazone/"+meta, n.at("metazone", meta))
 	}
 	zoneTree(t, "", n.at("zone"))
-	return nil
 }
 
 // zoneTree walks Europe → London, America → Argentina → Salta.
@@ -184,11 +168,8 @@ func zoneForms(t table, prefix string, n node) {
 	}
 }
 
-func fields(s source, locale string, t table) error {
-	all, err := s.read("cldr-dates-full/main/"+locale+"/dateFields.json", "main", locale, "dates", "fields")
-	if err != nil {
-		return err
-	}
+func fields(s *source, locale string, t table) {
+	all := s.read("cldr-dates-full/main/"+locale+"/dateFields.json", "main", locale, "dates", "fields")
 	for field := range all {
 		n := all.at(field)
 		t.put("field/"+field, n.text("displayName"))
@@ -205,5 +186,4 @@ func fields(s source, locale string, t table) error {
 			}
 		}
 	}
-	return nil
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,41 +11,34 @@ import (
 	"strings"
 )
 
-// This file writes what belongs to a locale.
-
-// tree says which locales there are and what each inherits from.
+// tree is the locales and what each inherits from.
 type tree struct {
 	names   []string // with tables of their own, sorted
 	parents map[string]string
-	alias   map[string]string // locales without tables, and the one they are the same as
+	alias   map[string]string // locales without tables, and those they are equal to
 }
 
-func (s source) tree() (tree, error) {
-	t := tree{alias: map[string]string{}}
-	entries, err := os.ReadDir(filepath.Join(string(s), "cldr-numbers-full", "main"))
-	if err != nil {
-		return t, err
-	}
+func (s *source) tree() tree {
+	t := tree{alias: map[string]string{}, parents: map[string]string{}}
+	entries, err := os.ReadDir(filepath.Join(s.folder, "cldr-numbers-full", "main"))
+	s.err = cmp.Or(s.err, err)
 	for _, e := range entries {
 		language, _, _ := strings.Cut(e.Name(), "-")
-		if slices.Contains(languages, language) && s.whole(e.Name()) {
+		if slices.Contains(languages, language) && s.complete(e.Name()) {
 			t.names = append(t.names, e.Name())
 		}
 	}
-	explicit, err := s.read("cldr-core/supplemental/parentLocales.json", "supplemental", "parentLocales", "parentLocale")
-	if err != nil {
-		return t, err
-	}
-	t.parents = map[string]string{}
+	explicit := s.read("cldr-core/supplemental/parentLocales.json", "supplemental", "parentLocales", "parentLocale")
 	for _, name := range t.names {
 		t.parents[name] = t.parent(name, explicit.text(name))
 	}
-	return t, s.aliases(&t)
+	s.setAliases(&t)
+	return t
 }
 
-// whole reports whether a locale has every part: seldom-used scripts have not. Azerbaijani
-// in Arabic letters has them as copies of the root's.
-func (s source) whole(locale string) bool {
+// complete reports whether a locale has every part: rarely used scripts lack some. Azerbaijani in Arabic letters has copies of
+// the root's.
+func (s *source) complete(locale string) bool {
 	if strings.HasPrefix(locale, "az-Arab") {
 		return false
 	}
@@ -55,7 +46,7 @@ func (s source) whole(locale string) bool {
 		"cldr-dates-full/main/%s/ca-gregorian.json", "cldr-units-full/main/%s/units.json", "cldr-misc-full/main/%s/listPatterns.json",
 		"cldr-localenames-full/main/%s/languages.json",
 	} {
-		if _, err := os.Stat(filepath.Join(string(s), fmt.Sprintf(file, locale))); err != nil {
+		if !s.has(fmt.Sprintf(file, locale)) {
 			return false
 		}
 	}
@@ -78,17 +69,10 @@ func (t tree) parent(name, explicit string) string {
 	return ""
 }
 
-// aliases adds the locales that have no content of their own: de-DE is de, and
-// zh-TW and pa-PK, without their scripts, are zh-Hant and pa-Arab.
-func (s source) aliases(t *tree) error {
-	core := filepath.Join(string(s), "cldr-core", "defaultContent.json")
-	if _, err := os.Stat(core); err != nil {
-		return err
-	}
-	all, err := s.read("cldr-core/defaultContent.json")
-	if err != nil {
-		return err
-	}
+// setAliases sets the locales without content of their own: de-DE is de, and zh-TW and pa-PK, whose regions imply their scripts,
+// are zh-Hant and pa-Arab.
+func (s *source) setAliases(t *tree) {
+	all := s.read("cldr-core/defaultContent.json")
 	list, _ := all["defaultContent"].([]any)
 	for _, item := range list {
 		name, _ := item.(string)
@@ -97,29 +81,17 @@ func (s source) aliases(t *tree) error {
 			t.alias[name] = parent
 		}
 	}
-	return s.shortAliases(t)
-}
-
-// shortAliases adds the tags whose region tells the script.
-func (s source) shortAliases(t *tree) error {
-	subtags, err := s.read("cldr-core/supplemental/likelySubtags.json", "supplemental", "likelySubtags")
-	if err != nil {
-		return err
-	}
+	subtags := s.read("cldr-core/supplemental/likelySubtags.json", "supplemental", "likelySubtags")
 	for _, name := range slices.Concat(t.names, slices.Collect(maps.Keys(t.alias))) {
-		if short := withoutScript(name); short != "" && likelyTag(subtags, short) == name && !slices.Contains(t.names, short) {
+		parts := strings.Split(name, "-")
+		if len(parts) != 3 || len(parts[1]) != 4 {
+			continue
+		}
+		short := parts[0] + "-" + parts[2] // uz-AF for uz-Arab-AF
+		if likelyTag(subtags, short) == name && !slices.Contains(t.names, short) {
 			t.alias[short] = cmp.Or(t.alias[name], name)
 		}
 	}
-	return nil
-}
-
-// withoutScript is uz-AF for uz-Arab-AF; "" for a name without script or region.
-func withoutScript(name string) string {
-	if parts := strings.Split(name, "-"); len(parts) == 3 && len(parts[1]) == 4 {
-		return parts[0] + "-" + parts[2]
-	}
-	return ""
 }
 
 // likelyTag adds the likely script to the language and region of a tag.
@@ -132,13 +104,9 @@ func likelyTag(subtags node, tag string) string {
 	return language + "-" + parts[min(1, len(parts)-1)] + "-" + region
 }
 
-// locales lists the locales: "name<TAB>parent", and "name<TAB>=locale" for one
-// that has no table of its own.
-func locales(s source) (string, error) {
-	t, err := s.tree()
-	if err != nil {
-		return "", err
-	}
+// locales lists the locales: "name<TAB>parent", and "name<TAB>=locale" for one without a table of its own.
+func locales(s *source) string {
+	t := s.tree()
 	var out []string
 	for _, name := range t.names {
 		out = append(out, name+"\t"+t.parents[name]+"\n")
@@ -147,19 +115,22 @@ func locales(s source) (string, error) {
 		out = append(out, name+"\t="+same+"\n")
 	}
 	slices.Sort(out)
-	return strings.Join(out, ""), nil
+	return strings.Join(out, "")
 }
 
 // writeLocales writes one file a language: a line "# locale", its table, and so on.
-func writeLocales(s source, to string) error {
-	t, err := s.tree()
-	if err != nil {
-		return err
-	}
+func writeLocales(s *source, to string) error {
+	t := s.tree()
 	tables := map[string]table{}
-	for _, name := range t.names {
-		if tables[name], err = localeTable(s, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for _, locale := range t.names {
+		tables[locale] = table{}
+		for _, put := range []func(*source, string, table){
+			numbers, currencies, gregorian, otherCalendars, zoneNames, fields, lists, units, names,
+		} {
+			put(s, locale, tables[locale])
+		}
+		if s.err != nil {
+			return fmt.Errorf("%s: %w", locale, s.err)
 		}
 	}
 	files := map[string]*strings.Builder{}
@@ -178,23 +149,8 @@ func writeLocales(s source, to string) error {
 	return nil
 }
 
-func localeTable(s source, locale string) (table, error) {
-	t := table{}
-	for _, part := range []func(source, string, table) error{
-		numbers, currencies, gregorian, otherCalendars, zoneNames, fields, lists, units, names,
-	} {
-		if err := part(s, locale, t); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
-
-func numbers(s source, locale string, t table) error {
-	n, err := s.read("cldr-numbers-full/main/"+locale+"/numbers.json", "main", locale, "numbers")
-	if err != nil {
-		return err
-	}
+func numbers(s *source, locale string, t table) {
+	n := s.read("cldr-numbers-full/main/"+locale+"/numbers.json", "main", locale, "numbers")
 	system := n.text("defaultNumberingSystem")
 	t.put("number/system", system)
 	t.put("number/native", n.at("otherNumberingSystems").text("native"))
@@ -223,7 +179,6 @@ func numbers(s source, locale string, t table) error {
 			t.put("number/"+ns+"/misc/"+key, n.at("miscPatterns"+at).text(key))
 		}
 	}
-	return nil
 }
 
 // compact puts the patterns of 1000, 10000, … by the number of zeros.
@@ -238,11 +193,8 @@ func compact(t table, prefix string, n node) {
 	}
 }
 
-func currencies(s source, locale string, t table) error {
-	all, err := s.read("cldr-numbers-full/main/"+locale+"/currencies.json", "main", locale, "numbers", "currencies")
-	if err != nil {
-		return err
-	}
+func currencies(s *source, locale string, t table) {
+	all := s.read("cldr-numbers-full/main/"+locale+"/currencies.json", "main", locale, "numbers", "currencies")
 	for code := range all {
 		n := all.at(code)
 		for key, value := range n {
@@ -251,7 +203,11 @@ func currencies(s source, locale string, t table) error {
 				"displayName": "", "symbol": "/symbol", "symbol-alt-narrow": "/narrow", "symbol-alt-formal": "/formal",
 			}[key]
 			if count, plural := strings.CutPrefix(key, "displayName-count-"); plural {
-				if !inflected(n) {
+				inflected := false // the name changes with the number
+				for key, value := range n {
+					inflected = inflected || strings.HasPrefix(key, "displayName-count-") && value != n.text("displayName")
+				}
+				if !inflected {
 					continue
 				}
 				short, ok = "/"+count, true
@@ -261,24 +217,10 @@ func currencies(s source, locale string, t table) error {
 			}
 		}
 	}
-	return nil
 }
 
-// inflected reports whether a currency's name changes with the number.
-func inflected(n node) bool {
-	for key, value := range n {
-		if strings.HasPrefix(key, "displayName-count-") && value != n.text("displayName") {
-			return true
-		}
-	}
-	return false
-}
-
-func units(s source, locale string, t table) error {
-	all, err := s.read("cldr-units-full/main/"+locale+"/units.json", "main", locale, "units")
-	if err != nil {
-		return err
-	}
+func units(s *source, locale string, t table) {
+	all := s.read("cldr-units-full/main/"+locale+"/units.json", "main", locale, "units")
 	for _, width := range []string{"long", "short", "narrow"} {
 		t.put("unit/"+width+"/per", all.at(width, "per").text("compoundUnitPattern"))
 		for key := range all.at(width) {
@@ -296,7 +238,6 @@ func units(s source, locale string, t table) error {
 			}
 		}
 	}
-	return nil
 }
 
 // sanctioned are the simple units of ECMA-402, section 6.6.2.
@@ -308,11 +249,8 @@ var sanctioned = []string{ //nolint:gochecknoglobals // a table
 	"mile-per-gallon", "liter-per-kilometer",
 }
 
-func lists(s source, locale string, t table) error {
-	all, err := s.read("cldr-misc-full/main/"+locale+"/listPatterns.json", "main", locale, "listPatterns")
-	if err != nil {
-		return err
-	}
+func lists(s *source, locale string, t table) {
+	all := s.read("cldr-misc-full/main/"+locale+"/listPatterns.json", "main", locale, "listPatterns")
 	for key := range all {
 		kind := strings.TrimPrefix(key, "listPattern-type-")
 		for part, value := range all.at(key) {
@@ -320,19 +258,15 @@ func lists(s source, locale string, t table) error {
 			t.put("list/"+kind+"/"+part, text)
 		}
 	}
-	return nil
 }
 
-func names(s source, locale string, t table) error {
+func names(s *source, locale string, t table) {
 	folder := "cldr-localenames-full/main/" + locale + "/"
 	for _, kind := range []string{"languages", "territories", "scripts", "variants"} {
-		all, err := s.read(folder+kind+".json", "main", locale, "localeDisplayNames", kind)
-		if kind == "variants" && errors.Is(err, fs.ErrNotExist) { // as in some languages
+		if kind == "variants" && !s.has(folder+kind+".json") { // as in some languages
 			continue
 		}
-		if err != nil {
-			return err
-		}
+		all := s.read(folder+kind+".json", "main", locale, "localeDisplayNames", kind)
 		for code, value := range all {
 			text, _ := value.(string)
 			if kind == "variants" && strings.ToUpper(code) != code {
@@ -345,10 +279,7 @@ func names(s source, locale string, t table) error {
 			}
 		}
 	}
-	all, err := s.read(folder+"localeDisplayNames.json", "main", locale, "localeDisplayNames")
-	if err != nil {
-		return err
-	}
+	all := s.read(folder+"localeDisplayNames.json", "main", locale, "localeDisplayNames")
 	for key, value := range all.at("localeDisplayPattern") {
 		text, _ := value.(string)
 		t.put("name/"+key, text)
@@ -357,5 +288,4 @@ func names(s source, locale string, t table) error {
 		text, _ := value.(string)
 		t.put("name/calendar/"+key, text)
 	}
-	return nil
 }

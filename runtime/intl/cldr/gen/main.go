@@ -1,13 +1,11 @@
-// Command gen writes the tables of package cldr from the npm packages of
-// Unicode CLDR in JSON: cldr-core, cldr-dates-full, cldr-localenames-full,
-// cldr-misc-full, cldr-numbers-full, cldr-units-full and the cldr-cal-*-full of the
-// calendars in calendars.go, all of one version, and cldr-bcp47. It runs when somebody
-// writes the tables anew, never when the program is built:
+// Command gen writes the tables of package cldr from the npm packages of Unicode CLDR in JSON: cldr-core,
+// cldr-dates-full, cldr-localenames-full, cldr-misc-full, cldr-numbers-full, cldr-units-full and the cldr-cal-*-full of
+// the calendars in calendars.go, all of one version, and cldr-bcp47. It runs when somebody writes the tables anew,
+// never when the program is built:
 //
 //	go run ./runtime/intl/cldr/gen FOLDER/node_modules runtime/intl/cldr/data
 //
-// A table is a text of sorted lines "key<TAB>value"; a region's table holds only
-// what differs from its parent's.
+// A table is a text of sorted lines "key<TAB>value"; a region's table holds only what differs from its parent's.
 package main
 
 import (
@@ -19,9 +17,8 @@ import (
 	"strings"
 )
 
-// languages are those with tables: languages of many web sites, and beside them what is
-// spoken widely in Europe, in West, South and Southeast Asia, and in Africa. Fewer speakers, or
-// data that CLDR has in parts only, is no table.
+// languages are those with tables: languages of many web sites, and others that are widely spoken in Europe, in West, South and
+// Southeast Asia, and in Africa. Languages with fewer speakers, or with incomplete data in CLDR, have none.
 var languages = []string{ //nolint:gochecknoglobals // a table
 	"af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fil",
 	"fr", "ga", "gl", "gu",
@@ -41,13 +38,13 @@ func main() {
 }
 
 func run(from, to string) error {
-	s := source(from)
-	for name, write := range map[string]func(source) (string, error){
+	s := &source{folder: from}
+	for name, write := range map[string]func(*source) string{
 		"locales.txt": locales, "common.txt": common, "likely.txt": likely, "aliases.txt": aliases, "zones.txt": zones,
 	} {
-		text, err := write(s)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		text := write(s)
+		if s.err != nil {
+			return fmt.Errorf("%s: %w", name, s.err)
 		}
 		if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o666); err != nil {
 			return err
@@ -57,24 +54,36 @@ func run(from, to string) error {
 }
 
 // source is the folder of the npm packages.
-type source string
+type source struct {
+	folder string
+	err    error // the first of read
+}
 
-// read returns what is at the path of keys in a JSON file.
-func (s source) read(file string, keys ...string) (node, error) {
-	text, err := os.ReadFile(filepath.Join(string(s), filepath.FromSlash(file)))
+// read returns the object at the path of keys in a JSON file. Once it has failed it returns nil.
+func (s *source) read(file string, keys ...string) node {
+	if s.err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(s.folder, filepath.FromSlash(file)))
 	if err != nil {
-		return nil, err
+		s.err = err
+		return nil
 	}
-	var all any
+	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		s.err = fmt.Errorf("%s: %w", file, err)
+		return nil
 	}
-	n, _ := all.(map[string]any)
-	found := node(n).at(keys...)
+	found := node(all).at(keys...)
 	if found == nil {
-		return nil, fmt.Errorf("%s has no %s", file, strings.Join(keys, "."))
+		s.err = fmt.Errorf("%s has no %s", file, strings.Join(keys, "."))
 	}
-	return found, nil
+	return found
+}
+
+func (s *source) has(file string) bool {
+	_, err := os.Stat(filepath.Join(s.folder, filepath.FromSlash(file)))
+	return err == nil
 }
 
 // node is a JSON object; a nil node has no members.
@@ -103,8 +112,7 @@ func (t table) put(key, value string) {
 	}
 }
 
-// lines is the table as a text. What the parent has and this one has not is a
-// line with the value "\x00".
+// lines is the table as a text. A key of the parent that this table lacks has the value "\x00".
 func (t table) lines(parent table) string {
 	var out []string
 	for key, value := range t {
