@@ -27,13 +27,15 @@ func TestBatchDue(t *testing.T) {
 		{"never quiet", burst(4000, ms), 3000 * ms},
 	}
 	for _, test := range tests {
-		b := batch{quiet: settleQuiet, storm: settleStorm, most: settleMost}
-		for _, at := range test.events {
-			b.add("/site/a.css", false, start.Add(at))
-		}
-		if got := b.due().Sub(start); got != test.want {
-			t.Errorf("%s: due after %v, want %v", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			b := batch{quiet: settleQuiet, storm: settleStorm, most: settleMost}
+			for _, at := range test.events {
+				b.add("/site/a.css", false, start.Add(at))
+			}
+			if got := b.due().Sub(start); got != test.want {
+				t.Errorf("%s: due after %v, want %v", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -67,8 +69,10 @@ func TestIgnored(t *testing.T) {
 		".DS_Store": true, "a.js___jb_tmp___": true,
 	}
 	for rel, want := range tests {
-		if got := isIgnored(rel); got != want {
-			t.Errorf("ignored(%q) = %v, want %v", rel, got, want)
-		}
+		t.Run(rel, func(t *testing.T) {
+			if got := isIgnored(rel); got != want {
+				t.Errorf("ignored(%q) = %v, want %v", rel, got, want)
+			}
+		})
 	}
 }

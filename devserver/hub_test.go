@@ -2,6 +2,7 @@ package devserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -48,16 +49,18 @@ func TestReloadStreamIsGuarded(t *testing.T) {
 		{"bad version", "token=" + r.hub.opener + "&v=1e9", []string{asPage}, 400},
 	}
 	for _, test := range tests {
-		res := open(t, "GET", r.url+streamPath+"?"+test.query, test.header...)
-		res.Body.Close()
-		if res.StatusCode != test.want {
-			t.Errorf("%s: %d, want %d", test.name, res.StatusCode, test.want)
-		}
-		for name := range res.Header {
-			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: %s is set", test.name, name)
+		t.Run(test.name, func(t *testing.T) {
+			res := open(t, "GET", r.url+streamPath+"?"+test.query, test.header...)
+			res.Body.Close()
+			if res.StatusCode != test.want {
+				t.Errorf("%s: %d, want %d", test.name, res.StatusCode, test.want)
 			}
-		}
+			for name := range res.Header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s: %s is set", test.name, name)
+				}
+			}
+		})
 	}
 }
 
@@ -104,25 +107,27 @@ func TestControlPaths(t *testing.T) {
 		{"GET", "/__pages/", []string{"Host: evil.example"}, 421, ""},
 	}
 	for _, test := range tests {
-		got := r.ask(t, test.method, test.path, test.header...)
-		h := got.Header
-		if got.StatusCode != test.want || (test.kind != "" && h.Get("Content-Type") != test.kind) {
-			t.Errorf("%s %s %v: %s, %s", test.method, test.path, test.header, got.Status, h.Get("Content-Type"))
-		}
-		if kind := h.Get("Content-Type"); got.StatusCode >= 400 && kind != "text/html; charset=utf-8" && test.method != "HEAD" {
-			var answer struct {
-				OK    *bool
-				Error struct{ Code, Message string }
+		t.Run(fmt.Sprintf("%s %.40s %v", test.method, test.path, test.header), func(t *testing.T) {
+			got := r.ask(t, test.method, test.path, test.header...)
+			h := got.Header
+			if got.StatusCode != test.want || (test.kind != "" && h.Get("Content-Type") != test.kind) {
+				t.Errorf("%s %s %v: %s, %s", test.method, test.path, test.header, got.Status, h.Get("Content-Type"))
 			}
-			if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.OK == nil || *answer.OK ||
-				answer.Error.Code == "" || answer.Error.Message == "" {
-				t.Errorf("%s %s: %s %s %q", test.method, test.path, got.Status, kind, got.body)
+			if kind := h.Get("Content-Type"); got.StatusCode >= 400 && kind != "text/html; charset=utf-8" && test.method != "HEAD" {
+				var answer struct {
+					OK    *bool
+					Error struct{ Code, Message string }
+				}
+				if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.OK == nil || *answer.OK ||
+					answer.Error.Code == "" || answer.Error.Message == "" {
+					t.Errorf("%s %s: %s %s %q", test.method, test.path, got.Status, kind, got.body)
+				}
 			}
-		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
-			h.Get("X-Frame-Options") != "DENY" {
-			t.Errorf("%s %s: unguarded: %v", test.method, test.path, h)
-		}
+			if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+				h.Get("X-Frame-Options") != "DENY" {
+				t.Errorf("%s %s: unguarded: %v", test.method, test.path, h)
+			}
+		})
 	}
 }
 

@@ -10,13 +10,16 @@ import (
 
 // The dashboard reads lists: none may be null.
 func TestInfoHasLists(t *testing.T) {
-	for _, info := range []Info{
-		Describe(nil), Describe(&manifest.Manifest{}), Describe(&manifest.Manifest{Entry: "w.js"}), Info{}.withLists(),
+	for name, info := range map[string]Info{
+		"no manifest": Describe(nil), "an empty manifest": Describe(&manifest.Manifest{}),
+		"a Worker": Describe(&manifest.Manifest{Entry: "w.js"}), "an empty Info": Info{}.withLists(),
 	} {
-		data, err := json.Marshal(info)
-		if err != nil || strings.Contains(string(data), "null") {
-			t.Errorf("%s, %v", data, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			data, err := json.Marshal(info)
+			if err != nil || strings.Contains(string(data), "null") {
+				t.Errorf("%s, %v", data, err)
+			}
+		})
 	}
 }
 

@@ -60,32 +60,34 @@ func TestInject(t *testing.T) {
 		{"the platform's own pages", "GET", "/__pages/sign-in", []string{asDocument}, 200, html, false},
 	}
 	for _, test := range tests {
-		for _, length := range []bool{true, false} {
-			url := injecting(t, func(w http.ResponseWriter, r *http.Request) {
-				for name, value := range test.header {
-					w.Header()[name] = []string{value}
+		t.Run(test.name, func(t *testing.T) {
+			for _, length := range []bool{true, false} {
+				url := injecting(t, func(w http.ResponseWriter, r *http.Request) {
+					for name, value := range test.header {
+						w.Header()[name] = []string{value}
+					}
+					if length {
+						w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+					}
+					w.Header().Set("Repr-Digest", "x")
+					w.WriteHeader(test.status)
+					if r.Method != http.MethodHead {
+						fmt.Fprint(w, page)
+					}
+				})
+				want := page
+				if test.want {
+					want += element
 				}
-				if length {
-					w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+				got := askURL(t, test.method, url+test.path, test.request...)
+				if got.body != want || got.StatusCode != test.status || got.ContentLength != int64(len(want)) {
+					t.Errorf("%s: %d %q (length %d), want %q", test.name, got.StatusCode, got.body, got.ContentLength, want)
 				}
-				w.Header().Set("Repr-Digest", "x")
-				w.WriteHeader(test.status)
-				if r.Method != http.MethodHead {
-					fmt.Fprint(w, page)
+				if digest := got.Header.Get("Repr-Digest") != ""; digest == test.want {
+					t.Errorf("%s: digest kept: %v", test.name, digest)
 				}
-			})
-			want := page
-			if test.want {
-				want += element
 			}
-			got := askURL(t, test.method, url+test.path, test.request...)
-			if got.body != want || got.StatusCode != test.status || got.ContentLength != int64(len(want)) {
-				t.Errorf("%s: %d %q (length %d), want %q", test.name, got.StatusCode, got.body, got.ContentLength, want)
-			}
-			if digest := got.Header.Get("Repr-Digest") != ""; digest == test.want {
-				t.Errorf("%s: digest kept: %v", test.name, digest)
-			}
-		}
+		})
 	}
 }
 
@@ -108,21 +110,23 @@ func TestFailuresNotKept(t *testing.T) {
 		{404, "", ""},
 		{500, "", ""},
 	} {
-		url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
-			if c.given != "" {
-				w.Header().Set("Cache-Control", c.given)
-			}
-			w.WriteHeader(http.StatusEarlyHints)
-			w.WriteHeader(c.status)
-			if c.status != http.StatusNotModified {
-				fmt.Fprint(w, "text")
+		t.Run(fmt.Sprintf("%d with %q", c.status, c.given), func(t *testing.T) {
+			url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+				if c.given != "" {
+					w.Header().Set("Cache-Control", c.given)
+				}
+				w.WriteHeader(http.StatusEarlyHints)
+				w.WriteHeader(c.status)
+				if c.status != http.StatusNotModified {
+					fmt.Fprint(w, "text")
+				}
+			})
+			for _, as := range []string{asDocument, "Sec-Fetch-Dest: script"} {
+				if got := askURL(t, "GET", url+"/x.js", as); got.StatusCode != c.status || got.Header.Get("Cache-Control") != c.want {
+					t.Errorf("%d with %q, %s: %d with %q", c.status, c.given, as, got.StatusCode, got.Header.Get("Cache-Control"))
+				}
 			}
 		})
-		for _, as := range []string{asDocument, "Sec-Fetch-Dest: script"} {
-			if got := askURL(t, "GET", url+"/x.js", as); got.StatusCode != c.status || got.Header.Get("Cache-Control") != c.want {
-				t.Errorf("%d with %q, %s: %d with %q", c.status, c.given, as, got.StatusCode, got.Header.Get("Cache-Control"))
-			}
-		}
 	}
 }
 
@@ -201,9 +205,11 @@ func TestScriptNonce(t *testing.T) {
 		"script-src 'nonce-abc":                     "",
 	}
 	for policy, want := range tests {
-		if got := scriptNonce([]string{policy}); got != want {
-			t.Errorf("scriptNonce(%q) = %q, want %q", policy, got, want)
-		}
+		t.Run(policy, func(t *testing.T) {
+			if got := scriptNonce([]string{policy}); got != want {
+				t.Errorf("scriptNonce(%q) = %q, want %q", policy, got, want)
+			}
+		})
 	}
 	if got := reloadElement(7, "abc"); got != "\n<script src=\"/__pages/reload.js?v=7\" nonce=\"abc\"></script>\n" {
 		t.Errorf("element = %q", got)
@@ -238,11 +244,13 @@ func TestPoliciesAgainstReload(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost:8788/a", nil)
 	for _, test := range tests {
-		policies := []string{test.policy}
-		if got := obstacleOf(policies, r, scriptNonce(policies)); got.directive != test.directive ||
-			(got.fix == "") != (test.directive == "") {
-			t.Errorf("%s: %+v, want %q", test.policy, got, test.directive)
-		}
+		t.Run(test.policy, func(t *testing.T) {
+			policies := []string{test.policy}
+			if got := obstacleOf(policies, r, scriptNonce(policies)); got.directive != test.directive ||
+				(got.fix == "") != (test.directive == "") {
+				t.Errorf("%s: %+v, want %q", test.policy, got, test.directive)
+			}
+		})
 	}
 
 	var log bytes.Buffer
@@ -288,10 +296,12 @@ func TestInjectedEntityTags(t *testing.T) {
 		{"a range of what was shown", []string{asDocument, "Range: bytes=0-0", "If-Range: " + tag}, 200},
 	}
 	for _, test := range tests {
-		got := r.ask(t, "GET", "/", test.header...)
-		if got.StatusCode != test.status {
-			t.Errorf("%s: %d, want %d", test.name, got.StatusCode, test.status)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			got := r.ask(t, "GET", "/", test.header...)
+			if got.StatusCode != test.status {
+				t.Errorf("%s: %d, want %d", test.name, got.StatusCode, test.status)
+			}
+		})
 	}
 	if got := r.ask(t, "GET", "/", asDocument, "If-None-Match: "+tag); got.Header.Get("ETag") != tag {
 		t.Errorf("304 has tag %s, want %s", got.Header.Get("ETag"), tag)

@@ -124,10 +124,12 @@ func TestSlowClientsAreEnded(t *testing.T) {
 		{"a body nobody reads", ignore, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
 	}
 	for _, test := range tests {
-		got := lives(t, test.handler, test.do)
-		if got < test.want || got > test.want+2*time.Second {
-			t.Errorf("%s: closed after %v, want about %v", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			got := lives(t, test.handler, test.do)
+			if got < test.want || got > test.want+2*time.Second {
+				t.Errorf("%s: closed after %v, want about %v", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -323,12 +325,14 @@ func TestRequestSizes(t *testing.T) {
 		{"32 KiB + 1", "/", "X-A: " + strings.Repeat("a", 32<<10) + "\r\n", "431"},
 	}
 	for _, test := range tests {
-		c := dial(t, r)
-		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", test.target, test.header)
-		status, err := bufio.NewReader(c).ReadString('\n')
-		if err != nil || !strings.HasPrefix(status, "HTTP/1.1 "+test.want) {
-			t.Errorf("%s: %q, %v; want %s", test.name, status, err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			c := dial(t, r)
+			fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", test.target, test.header)
+			status, err := bufio.NewReader(c).ReadString('\n')
+			if err != nil || !strings.HasPrefix(status, "HTTP/1.1 "+test.want) {
+				t.Errorf("%s: %q, %v; want %s", test.name, status, err, test.want)
+			}
+		})
 	}
 }
 

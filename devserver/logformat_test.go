@@ -10,18 +10,22 @@ import (
 func TestFormatRequest(t *testing.T) {
 	meter := &site.Meter{CPUMs: 2, CPULimitMs: 10000, SubRequests: 0, SubRequestsMax: 20}
 	tests := []struct {
+		name string
 		rec  site.RequestRecord
 		want string
 	}{
 		{
+			"a Worker",
 			site.RequestRecord{Method: "GET", Path: "/api/x", Status: 200, Millis: 3, Source: site.FromWorker, Meter: meter},
 			"GET /api/x 200 3 ms · cpu 2/10000 ms · sub 0/20 · worker",
 		},
 		{
+			"a static file",
 			site.RequestRecord{Method: "GET", Path: "/", Query: "a=1", Status: 304, Millis: 0.0416, Source: site.FromStatic},
 			"GET /?a=1 304 0.04 ms · static",
 		},
 		{
+			"a failed Worker",
 			site.RequestRecord{
 				Method: "POST", Path: "/x", Status: 503, Millis: 1234.5, Source: site.FromWorker, Member: "a@b",
 				Error: "cpuMs of 50 ms used up", Meter: &site.Meter{CPUMs: 50.4},
@@ -29,10 +33,12 @@ func TestFormatRequest(t *testing.T) {
 			"POST /x 503 1234 ms · cpu 50 ms · sub 0 · worker · a@b · cpuMs of 50 ms used up",
 		},
 		{
+			"control characters",
 			site.RequestRecord{Method: "GET\x1b", Path: "/\x1b[2J\n", Status: 400, Millis: 1.5, Source: site.FromRefusal, Error: "a\nb"},
 			"GET /[2J  400 1.5 ms · refused · a b",
 		},
 		{
+			"near its limits",
 			site.RequestRecord{
 				Method: "GET", Path: "/x", Status: 200, Millis: 3, Source: site.FromWorker,
 				Meter: &site.Meter{CPUMs: 82, CPULimitMs: 100, SubRequests: 3, SubRequestsMax: 3},
@@ -41,9 +47,11 @@ func TestFormatRequest(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		if got := FormatRequest(test.rec, false); got != test.want {
-			t.Errorf("got  %q\nwant %q", got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := FormatRequest(test.rec, false); got != test.want {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package devserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -44,20 +45,22 @@ func TestProblemForms(t *testing.T) {
 		{"", "text/plain; charset=utf-8"},
 	}
 	for _, test := range tests {
-		for _, method := range []string{"GET", "POST", "HEAD"} {
-			w := show(t, method, test.accept, sample())
-			h := w.Header()
-			if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" ||
-				h.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s, Accept %q: %d %v", method, test.accept, w.Code, h)
+		t.Run("Accept "+test.accept, func(t *testing.T) {
+			for _, method := range []string{"GET", "POST", "HEAD"} {
+				w := show(t, method, test.accept, sample())
+				h := w.Header()
+				if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" ||
+					h.Get("X-Content-Type-Options") != "nosniff" {
+					t.Errorf("%s, Accept %q: %d %v", method, test.accept, w.Code, h)
+				}
+				if (method == "HEAD") != (w.Body.Len() == 0) {
+					t.Errorf("%s, Accept %q: a body of %d bytes", method, test.accept, w.Body.Len())
+				}
+				if method == "GET" && !strings.Contains(w.Body.String(), "src/worker.js") {
+					t.Errorf("Accept %q: no word of the file", test.accept)
+				}
 			}
-			if (method == "HEAD") != (w.Body.Len() == 0) {
-				t.Errorf("%s, Accept %q: a body of %d bytes", method, test.accept, w.Body.Len())
-			}
-			if method == "GET" && !strings.Contains(w.Body.String(), "src/worker.js") {
-				t.Errorf("Accept %q: no word of the file", test.accept)
-			}
-		}
+		})
 	}
 	var doc struct {
 		OK      bool    `json:"ok"`
@@ -92,9 +95,11 @@ func TestProblemsText(t *testing.T) {
 
 func TestProblemStatus(t *testing.T) {
 	for status, want := range map[int]int{0: 500, 503: 503, 404: 404, 200: 500, 99: 500, 600: 500} {
-		if w := show(t, "GET", "", Problem{Status: status}); w.Code != want {
-			t.Errorf("status %d became %d, want %d", status, w.Code, want)
-		}
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			if w := show(t, "GET", "", Problem{Status: status}); w.Code != want {
+				t.Errorf("status %d became %d, want %d", status, w.Code, want)
+			}
+		})
 	}
 }
 
@@ -141,9 +146,11 @@ func TestMarks(t *testing.T) {
 		{"ab", 0, 0, ""},
 	}
 	for _, test := range tests {
-		if got := (Problem{Column: test.column, EndColumn: test.end}).Marks(SnippetLine{Text: test.line}); got != test.want {
-			t.Errorf("Marks(%q, %d-%d) = %q, want %q", test.line, test.column, test.end, got, test.want)
-		}
+		t.Run(fmt.Sprintf("%s, %d to %d", test.line, test.column, test.end), func(t *testing.T) {
+			if got := (Problem{Column: test.column, EndColumn: test.end}).Marks(SnippetLine{Text: test.line}); got != test.want {
+				t.Errorf("Marks(%q, %d-%d) = %q, want %q", test.line, test.column, test.end, got, test.want)
+			}
+		})
 	}
 }
 
@@ -160,14 +167,16 @@ func TestFitSnippet(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 	for _, column := range []int{0, 1, snippetWidth, 1 << 40} {
-		for _, line := range FitSnippet([]SnippetLine{{Text: long}, {Text: "é\tü"}}, column) {
-			if n := len([]rune(line.Text)); n > snippetWidth+2 {
-				t.Errorf("column %d: %d characters", column, n)
+		t.Run(fmt.Sprint(column), func(t *testing.T) {
+			for _, line := range FitSnippet([]SnippetLine{{Text: long}, {Text: "é\tü"}}, column) {
+				if n := len([]rune(line.Text)); n > snippetWidth+2 {
+					t.Errorf("column %d: %d characters", column, n)
+				}
+				if marks := (Problem{Column: column}).Marks(line); len(marks) > 2*snippetWidth {
+					t.Errorf("column %d: marks of %d bytes", column, len(marks))
+				}
 			}
-			if marks := (Problem{Column: column}).Marks(line); len(marks) > 2*snippetWidth {
-				t.Errorf("column %d: marks of %d bytes", column, len(marks))
-			}
-		}
+		})
 	}
 	if got := FitSnippet([]SnippetLine{{Text: "short"}}, 3); got[0].Text != "short" || got[0].Cut != 0 {
 		t.Errorf("got %+v", got)

@@ -56,8 +56,8 @@ func fillLog(log *RequestLog) {
 	line(6, "debug", "still open", "req_5")
 }
 
-// shown names entries: a request by its id and the levels of its lines.
-func shown(entries []LogEntry) string {
+// entryNames names entries: a request by its id and the levels of its lines.
+func entryNames(entries []LogEntry) string {
 	var names []string
 	for _, e := range entries {
 		if e.Line != nil {
@@ -77,42 +77,45 @@ func TestRequestLog(t *testing.T) {
 	db := openDB(t, logFile(t, RequestLogOptions{}, fillLog)) // as another program does, with no server running
 	const all = "line:loading req_1+info req_2+warn+error req_3 req_4 line:still open"
 	tests := []struct {
+		name   string
 		filter LogFilter
 		want   string
 	}{
-		{LogFilter{}, all},
-		{LogFilter{Limit: 2}, "req_4 line:still open"},
-		{LogFilter{Status: []StatusRange{{500, 599}}}, "req_3"},
-		{LogFilter{Status: []StatusRange{{404, 404}, {500, 599}}}, "req_3 req_4"},
-		{LogFilter{Path: "/api"}, ""},
-		{LogFilter{Path: "/api/*"}, "req_2+warn+error req_3"},
-		{LogFilter{Path: "/api?"}, "req_4"},
-		{LogFilter{Path: "/%"}, ""},
-		{LogFilter{Path: "*"}, "req_1+info req_2+warn+error req_3 req_4"},
-		{LogFilter{Route: "/api/*"}, "req_2+warn+error req_3"},
-		{LogFilter{Route: "/api"}, ""},
-		{LogFilter{Method: "post"}, "req_2+warn+error"},
-		{LogFilter{Member: "member@example.org"}, "req_2+warn+error"},
-		{LogFilter{Level: "error"}, "req_2+warn+error req_3"},
-		{LogFilter{Level: "info"}, "line:loading req_1+info req_2+warn+error req_3"},
-		{LogFilter{Level: "debug"}, "line:loading req_1+info req_2+warn+error req_3 line:still open"},
-		{LogFilter{Text: "low"}, "req_2+warn+error"},
-		{LogFilter{Text: "HERON"}, "req_2+warn+error"},
-		{LogFilter{Text: "CPUMS"}, "req_3"},
-		{LogFilter{Text: "load"}, "line:loading"},
-		{LogFilter{Text: "%"}, "req_3"},
-		{LogFilter{Text: "' OR 1=1 --"}, ""},
-		{LogFilter{Request: "req_2"}, "req_2+warn+error"},
-		{LogFilter{Request: "req_"}, "req_1+info req_2+warn+error req_3 req_4 line:still open"},
-		{LogFilter{Request: "%"}, ""},
-		{LogFilter{Since: logStart.Add(5 * time.Minute)}, "req_4 line:still open"},
-		{LogFilter{Since: logStart.Add(2 * time.Minute), Path: "/api/*", Status: []StatusRange{{500, 599}}, Limit: 1}, "req_3"},
+		{"no filter", LogFilter{}, all},
+		{"a limit", LogFilter{Limit: 2}, "req_4 line:still open"},
+		{"a status class", LogFilter{Status: []StatusRange{{500, 599}}}, "req_3"},
+		{"two statuses", LogFilter{Status: []StatusRange{{404, 404}, {500, 599}}}, "req_3 req_4"},
+		{"a path prefix without a glob", LogFilter{Path: "/api"}, ""},
+		{"a path glob", LogFilter{Path: "/api/*"}, "req_2+warn+error req_3"},
+		{"one character", LogFilter{Path: "/api?"}, "req_4"},
+		{"no wildcard of LIKE", LogFilter{Path: "/%"}, ""},
+		{"any path", LogFilter{Path: "*"}, "req_1+info req_2+warn+error req_3 req_4"},
+		{"a route", LogFilter{Route: "/api/*"}, "req_2+warn+error req_3"},
+		{"no such route", LogFilter{Route: "/api"}, ""},
+		{"a method in lower case", LogFilter{Method: "post"}, "req_2+warn+error"},
+		{"a member", LogFilter{Member: "member@example.org"}, "req_2+warn+error"},
+		{"errors", LogFilter{Level: "error"}, "req_2+warn+error req_3"},
+		{"info and above", LogFilter{Level: "info"}, "line:loading req_1+info req_2+warn+error req_3"},
+		{"debug and above", LogFilter{Level: "debug"}, "line:loading req_1+info req_2+warn+error req_3 line:still open"},
+		{"a text of a line", LogFilter{Text: "low"}, "req_2+warn+error"},
+		{"a text of a query", LogFilter{Text: "HERON"}, "req_2+warn+error"},
+		{"a text of an error", LogFilter{Text: "CPUMS"}, "req_3"},
+		{"a text without a request", LogFilter{Text: "load"}, "line:loading"},
+		{"a percent sign", LogFilter{Text: "%"}, "req_3"},
+		{"SQL", LogFilter{Text: "' OR 1=1 --"}, ""},
+		{"a request", LogFilter{Request: "req_2"}, "req_2+warn+error"},
+		{"a prefix of ids", LogFilter{Request: "req_"}, "req_1+info req_2+warn+error req_3 req_4 line:still open"},
+		{"a percent sign as an id", LogFilter{Request: "%"}, ""},
+		{"since", LogFilter{Since: logStart.Add(5 * time.Minute)}, "req_4 line:still open"},
+		{"all together", LogFilter{Since: logStart.Add(2 * time.Minute), Path: "/api/*", Status: []StatusRange{{500, 599}}, Limit: 1}, "req_3"},
 	}
 	for _, test := range tests {
-		got, err := ReadLog(t.Context(), db, test.filter)
-		if err != nil || shown(got) != test.want {
-			t.Errorf("%+v: %s, %v, want %s", test.filter, shown(got), err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			got, err := ReadLog(t.Context(), db, test.filter)
+			if err != nil || entryNames(got) != test.want {
+				t.Errorf("%s, %v, want %s", entryNames(got), err, test.want)
+			}
+		})
 	}
 	got, err := ReadLog(t.Context(), db, LogFilter{Request: "req_3"})
 	if err != nil || len(got) != 1 || got[0].Request.Failure == nil || got[0].Request.Failure.Line != 3 ||
@@ -247,8 +250,8 @@ func TestFollowLog(t *testing.T) {
 	look := func(w *LogFollower, want string) {
 		t.Helper()
 		told = nil
-		if err := w.poll(t.Context(), tell); err != nil || shown(told) != want {
-			t.Errorf("told %q, %v, want %q", shown(told), err, want)
+		if err := w.poll(t.Context(), tell); err != nil || entryNames(told) != want {
+			t.Errorf("told %q, %v, want %q", entryNames(told), err, want)
 		}
 	}
 	every, errorsOnly, api := follow(LogFilter{}), follow(LogFilter{Level: "error"}), follow(LogFilter{Path: "/api/*"})
@@ -370,12 +373,14 @@ func TestFormatLine(t *testing.T) {
 		},
 		{site.LogLine{Level: "log", Text: "\x1b[32mok\x1b[0m \x1b[2Jgone\x07\r"}, "log: ok [2Jgone", "log: \x1b[32mok\x1b[0m [2Jgone"},
 	} {
-		if got := FormatLine(c.line, false); got != c.plain {
-			t.Errorf("%q, want %q", got, c.plain)
-		}
-		if got := FormatLine(c.line, true); got != c.color {
-			t.Errorf("in colour %q, want %q", got, c.color)
-		}
+		t.Run(c.line.Level+" "+c.line.Text, func(t *testing.T) {
+			if got := FormatLine(c.line, false); got != c.plain {
+				t.Errorf("%q, want %q", got, c.plain)
+			}
+			if got := FormatLine(c.line, true); got != c.color {
+				t.Errorf("in colour %q, want %q", got, c.color)
+			}
+		})
 	}
 }
 

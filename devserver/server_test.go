@@ -77,10 +77,12 @@ func TestChangedStyles(t *testing.T) {
 		{[]string{"/src/in-the-bundle.css"}, false},
 	}
 	for _, test := range tests {
-		paths, only := changedStyles(test.changed, assets)
-		if only != test.only || (only && !slices.Equal(paths, []string{"/a.css"})) {
-			t.Errorf("changedStyles(%v) = %v, %v", test.changed, paths, only)
-		}
+		t.Run(fmt.Sprint(test.changed), func(t *testing.T) {
+			paths, only := changedStyles(test.changed, assets)
+			if only != test.only || (only && !slices.Equal(paths, []string{"/a.css"})) {
+				t.Errorf("changedStyles(%v) = %v, %v", test.changed, paths, only)
+			}
+		})
 	}
 }
 

@@ -312,9 +312,11 @@ func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 // TestMoreWatches: nobody is sent to a setting that their system does not have.
 func TestMoreWatches(t *testing.T) {
 	for system, want := range map[string]string{"linux": "inotify", "darwin": "ulimit", "freebsd": "ulimit", "windows": "disk"} {
-		if got := moreWatches(system); !strings.Contains(got, want) {
-			t.Errorf("%s: %s", system, got)
-		}
+		t.Run(system, func(t *testing.T) {
+			if got := moreWatches(system); !strings.Contains(got, want) {
+				t.Errorf("%s: %s", system, got)
+			}
+		})
 	}
 	var said bytes.Buffer
 	newWatcher(time.Now, slog.New(slog.NewTextHandler(&said, nil))).fallBack(errors.New("no watches left"))

@@ -139,43 +139,44 @@ func TestJudge(t *testing.T) {
 // and the address that the visitor cannot choose.
 func TestVisit(t *testing.T) {
 	for _, c := range []struct {
-		host, remote string
-		headers      []string
-		want         string
+		name, host, remote string
+		headers            []string
+		want               string
 	}{
-		{"demo.example", "127.0.0.1:1", nil, "demo.example false invalid IP"},
+		{"an allowed host", "demo.example", "127.0.0.1:1", nil, "demo.example false invalid IP"},
 		{
-			"demo.example", "127.0.0.1:1",
+			"a tunnel with https", "demo.example", "127.0.0.1:1",
 			[]string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"},
 			"demo.example true 203.0.113.9",
 		},
 		{
-			"localhost:8788", "127.0.0.1:1",
+			"a tunnel that requests localhost", "localhost:8788", "127.0.0.1:1",
 			[]string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: demo.example", "X-Forwarded-Proto: https, http"},
 			"demo.example true 203.0.113.9",
 		},
-		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Proto: https"}, "localhost:8788 false invalid IP"},
-		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: a b"}, "localhost:8788 false invalid IP"},
-		{"localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: " + strings.Repeat("a", 300)}, "localhost:8788 false invalid IP"},
+		{"https to this machine", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Proto: https"}, "localhost:8788 false invalid IP"},
+		{"a malformed host", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: a b"}, "localhost:8788 false invalid IP"},
+		{"a long host", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: " + strings.Repeat("a", 300)}, "localhost:8788 false invalid IP"},
 		{
-			"demo.example", "127.0.0.1:1",
+			"a chain of proxies", "demo.example", "127.0.0.1:1",
 			[]string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"},
 			"demo.example false 203.0.113.9",
 		},
-		{"demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, nonsense"}, "demo.example false invalid IP"},
-		{"demo.example", "127.0.0.1:1", []string{"Cf-Connecting-Ip: 2001:db8::7"}, "demo.example false 2001:db8::7"},
-		{"demo.example", "127.0.0.1:1", []string{"Forwarded: for=203.0.113.9;Proto=HTTPS"}, "demo.example true invalid IP"},
-		{"192.168.1.5:8788", "[fe80::1%eth0]:1", nil, "192.168.1.5:8788 false fe80::1"},
+		{"a malformed chain", "demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, nonsense"}, "demo.example false invalid IP"},
+		{"Cloudflare", "demo.example", "127.0.0.1:1", []string{"Cf-Connecting-Ip: 2001:db8::7"}, "demo.example false 2001:db8::7"},
+		{"Forwarded", "demo.example", "127.0.0.1:1", []string{"Forwarded: for=203.0.113.9;Proto=HTTPS"}, "demo.example true invalid IP"},
+		{"a link-local address", "192.168.1.5:8788", "[fe80::1%eth0]:1", nil, "192.168.1.5:8788 false fe80::1"},
 	} {
-		v := Judge(request(t, c.host, c.remote, "127.0.0.1:8788", c.headers...))
-		if v == nil {
-			t.Errorf("%s %v: of this machine", c.host, c.headers)
-			continue
-		}
-		secure := map[bool]string{true: "true", false: "false"}[v.Secure]
-		if got := v.Host + " " + secure + " " + v.Client.String(); got != c.want {
-			t.Errorf("%s %v: %s, want %s", c.host, c.headers, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			v := Judge(request(t, c.host, c.remote, "127.0.0.1:8788", c.headers...))
+			if v == nil {
+				t.Fatal("of this machine")
+			}
+			secure := map[bool]string{true: "true", false: "false"}[v.Secure]
+			if got := v.Host + " " + secure + " " + v.Client.String(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
 	}
 }
 

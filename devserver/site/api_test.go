@@ -146,23 +146,25 @@ func TestWhoReadsTheDocuments(t *testing.T) {
 		"/__pages/api/leads", "/__pages/api/events", "/__pages/api/requests", "/__pages/api/state",
 		"/__pages/api/events/stream",
 	} {
-		for _, header := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-			if got := open.get(t, path, header); got.status != 403 {
-				t.Errorf("%s with %s: %d", path, header, got.status)
+		t.Run(path, func(t *testing.T) {
+			for _, header := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+				if got := open.get(t, path, header); got.status != 403 {
+					t.Errorf("%s with %s: %d", path, header, got.status)
+				}
 			}
-		}
-		if got := open.do(t, nil, "POST", path, ""); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
-			t.Errorf("POST %s: %d", path, got.status)
-		}
-		if got := closed.get(t, path); got.status != 401 {
-			t.Errorf("%s, signed out: %d", path, got.status)
-		}
-		if got := closed.do(t, outsider, "GET", path, ""); got.status != 403 {
-			t.Errorf("%s, outsider: %d", path, got.status)
-		}
-		if got := closed.do(t, member, "HEAD", path, ""); got.status != 200 {
-			t.Errorf("%s, member: %d", path, got.status)
-		}
+			if got := open.do(t, nil, "POST", path, ""); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("POST %s: %d", path, got.status)
+			}
+			if got := closed.get(t, path); got.status != 401 {
+				t.Errorf("%s, signed out: %d", path, got.status)
+			}
+			if got := closed.do(t, outsider, "GET", path, ""); got.status != 403 {
+				t.Errorf("%s, outsider: %d", path, got.status)
+			}
+			if got := closed.do(t, member, "HEAD", path, ""); got.status != 200 {
+				t.Errorf("%s, member: %d", path, got.status)
+			}
+		})
 	}
 }
 
@@ -210,9 +212,11 @@ func TestHosting(t *testing.T) {
 	for host, want := range map[string]int{
 		"site.example": 404, "SITE.example.:80": 404, "localhost": 421, "evil.example": 421, "a b": 400,
 	} {
-		if got, _ := send(t, f.server.Listener.Addr().String(), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); got != want {
-			t.Errorf("%s: %d, want %d", host, got, want)
-		}
+		t.Run(host, func(t *testing.T) {
+			if got, _ := send(t, f.server.Listener.Addr().String(), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); got != want {
+				t.Errorf("%s: %d, want %d", host, got, want)
+			}
+		})
 	}
 	many := "GET / HTTP/1.1\r\nHost: site.example\r\n" + strings.Repeat("A: b\r\n", 101) + "\r\n"
 	if got, _ := send(t, f.server.Listener.Addr().String(), many); got != 431 {

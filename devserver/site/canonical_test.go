@@ -43,10 +43,12 @@ func TestCanonical(t *testing.T) {
 		{"http://localhost/a?b", "/a", "/a?b"},
 		{"HTTPS://localhost:1/a", "/a", "/a"},
 	} {
-		p, err := Canonical(c.target)
-		if err != nil || p.String() != c.path || p.Target() != c.again {
-			t.Errorf("%q is %q, %q, %v", c.target, p.String(), p.Target(), err)
-		}
+		t.Run(c.target, func(t *testing.T) {
+			p, err := Canonical(c.target)
+			if err != nil || p.String() != c.path || p.Target() != c.again {
+				t.Errorf("%q is %q, %q, %v", c.target, p.String(), p.Target(), err)
+			}
+		})
 	}
 }
 
@@ -57,11 +59,13 @@ func TestCanonicalRefuses(t *testing.T) {
 		"/a\tb", "/a#b", "/é", "/%ff", "/%c0%af", "/%ed%a0%80", "/%ef%bf%bd", "/%ef%bc%8f", "/%ef%bc%bc", "/%ef%bc%85", "/%e2%80%a5/a", "/%ef%bc%8e/a",
 		"/%e2%84%80", "/a?b c", "/a?b#c", "/a?\n", "ftp://localhost/a", "http:/a", "http://", "http:///a", "http://h\\a", "http://h#a", "://h/a",
 	} {
-		if p, err := Canonical(target); err == nil {
-			t.Errorf("%q is taken for %q", target, p.Target())
-		} else if refusal := new(RefusalError); !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Message == "" {
-			t.Errorf("%q: %#v", target, err)
-		}
+		t.Run(target, func(t *testing.T) {
+			if p, err := Canonical(target); err == nil {
+				t.Errorf("%q is taken for %q", target, p.Target())
+			} else if refusal := new(RefusalError); !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Message == "" {
+				t.Errorf("%q: %#v", target, err)
+			}
+		})
 	}
 	refusal := new(RefusalError)
 	if _, err := Canonical("/" + strings.Repeat("a", 8192)); !errors.As(err, &refusal) || refusal.Status != 414 {
@@ -111,10 +115,12 @@ func TestHosts(t *testing.T) {
 		{"127.0.0.1.", true},
 		{"127.1", false},
 	} {
-		host, ok := loopback.BareHost(c.host)
-		if got := ok && loopback.Name(host); got != c.ok {
-			t.Errorf("%q: %v, want %v", c.host, got, c.ok)
-		}
+		t.Run(c.host, func(t *testing.T) {
+			host, ok := loopback.BareHost(c.host)
+			if got := ok && loopback.Name(host); got != c.ok {
+				t.Errorf("%q: %v, want %v", c.host, got, c.ok)
+			}
+		})
 	}
 }
 

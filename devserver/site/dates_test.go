@@ -41,18 +41,20 @@ func TestD013Conditions(t *testing.T) {
 		{"If-Range, another date", []string{"Range: bytes=0-3", "If-Range: " + date(time.Second)}, 200, "0123456789"},
 		{"If-Range, the tag", []string{"Range: bytes=0-3", "If-Range: " + tag}, 206, "0123"},
 	} {
-		for _, method := range []string{"GET", "HEAD"} {
-			got := f.do(t, nil, method, "/a.txt", "", c.headers...)
-			if method == "HEAD" {
-				c.body = ""
+		t.Run(c.name, func(t *testing.T) {
+			for _, method := range []string{"GET", "HEAD"} {
+				got := f.do(t, nil, method, "/a.txt", "", c.headers...)
+				if method == "HEAD" {
+					c.body = ""
+				}
+				if got.status != c.status || got.body != c.body {
+					t.Errorf("%s, %s: %d %q", c.name, method, got.status, got.body)
+				}
+				if last := got.header.Get("Last-Modified"); got.status/100 == 2 && last != date(0) {
+					t.Errorf("%s, %s: Last-Modified %q", c.name, method, last)
+				}
 			}
-			if got.status != c.status || got.body != c.body {
-				t.Errorf("%s, %s: %d %q", c.name, method, got.status, got.body)
-			}
-			if last := got.header.Get("Last-Modified"); got.status/100 == 2 && last != date(0) {
-				t.Errorf("%s, %s: Last-Modified %q", c.name, method, last)
-			}
-		}
+		})
 	}
 	if got := f.do(t, nil, "POST", "/a.txt", "", "If-Unmodified-Since: "+date(-time.Second)); got.status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", got.status)

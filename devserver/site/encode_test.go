@@ -49,13 +49,15 @@ func TestBestCoding(t *testing.T) {
 		{",,gzip,,", "gzip"},
 		{"identity;q=1, gzip;q=0.001", "gzip"},
 	} {
-		got := ""
-		if at := bestCoding([]string{c.accept}); at >= 0 {
-			got = codings[at].name
-		}
-		if got != c.want {
-			t.Errorf("%q: %q, want %q", c.accept, got, c.want)
-		}
+		t.Run(c.accept, func(t *testing.T) {
+			got := ""
+			if at := bestCoding([]string{c.accept}); at >= 0 {
+				got = codings[at].name
+			}
+			if got != c.want {
+				t.Errorf("%q: %q, want %q", c.accept, got, c.want)
+			}
+		})
 	}
 	if bestCoding([]string{"deflate", "gzip"}) != 2 {
 		t.Error("the second line is not read")

@@ -315,21 +315,23 @@ func TestExplain(t *testing.T) {
 		{"static", "GET /__Pages/x", "", "- - open platform - - 404", "nothing answers it"},
 		{"empty", "GET /", "", "- public open not-found - - 404", "the site has no static files"},
 	} {
-		method, target, _ := strings.Cut(c.request, " ")
-		e := NewRouting(underRoot(all[c.site])).Explain(method, target, c.who)
-		dash := func(s string) string {
-			if s == "" {
-				return "-"
+		t.Run(strings.Join([]string{c.site, c.request, string(c.who)}, " "), func(t *testing.T) {
+			method, target, _ := strings.Cut(c.request, " ")
+			e := NewRouting(underRoot(all[c.site])).Explain(method, target, c.who)
+			dash := func(s string) string {
+				if s == "" {
+					return "-"
+				}
+				return strings.TrimPrefix(s, "/site-root")
 			}
-			return strings.TrimPrefix(s, "/site-root")
-		}
-		got := strings.Join([]string{
-			dash(e.Pattern), dash(string(e.Access)), dash(string(e.Gate)), string(e.Answer), dash(e.File),
-			dash(e.Location), fmt.Sprint(e.Status),
-		}, " ")
-		if why := strings.Join(e.Why, "\n"); got != c.want || !strings.Contains(why, c.why) {
-			t.Errorf("%s, %s as %s:\n%s\nwant\n%s\n%s\nwant %q", c.site, c.request, c.who, got, c.want, why, c.why)
-		}
+			got := strings.Join([]string{
+				dash(e.Pattern), dash(string(e.Access)), dash(string(e.Gate)), string(e.Answer), dash(e.File),
+				dash(e.Location), fmt.Sprint(e.Status),
+			}, " ")
+			if why := strings.Join(e.Why, "\n"); got != c.want || !strings.Contains(why, c.why) {
+				t.Errorf("%s, %s as %s:\n%s\nwant\n%s\n%s\nwant %q", c.site, c.request, c.who, got, c.want, why, c.why)
+			}
+		})
 	}
 }
 
@@ -371,21 +373,23 @@ func TestListing(t *testing.T) {
 		}},
 		{"empty", Revision{}, []string{"* public none"}},
 	} {
-		l := NewRouting(c.r).Routes()
-		var got []string
-		for _, r := range l.Routes {
-			got = append(
-				got,
-				strings.TrimSpace(strings.Join([]string{r.Pattern, string(r.Access), r.Answers, strings.Join(r.Notes, ", ")}, " ")),
-			)
-			if entry := c.r.Manifest.Entry; r.Entry != entry {
-				t.Errorf("%s: the entry of %s is %q", c.name, r.Pattern, r.Entry)
+		t.Run(c.name, func(t *testing.T) {
+			l := NewRouting(c.r).Routes()
+			var got []string
+			for _, r := range l.Routes {
+				got = append(
+					got,
+					strings.TrimSpace(strings.Join([]string{r.Pattern, string(r.Access), r.Answers, strings.Join(r.Notes, ", ")}, " ")),
+				)
+				if entry := c.r.Manifest.Entry; r.Entry != entry {
+					t.Errorf("%s: the entry of %s is %q", c.name, r.Pattern, r.Entry)
+				}
 			}
-		}
-		got = append(got, "* "+string(l.Default.Access)+" "+l.Default.Answers)
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-		}
+			got = append(got, "* "+string(l.Default.Access)+" "+l.Default.Answers)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
 	}
 }
 

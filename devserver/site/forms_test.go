@@ -334,15 +334,17 @@ func TestFormRefusals(t *testing.T) {
 		{"trailing comma", asJSON(`{"a":1,}`), 400},
 		{"long token", form("form=contact&_token=" + strings.Repeat("x", 201)), 422},
 	} {
-		before := b.count(t)
-		got := b.do(t, nil, "POST", "/__pages/forms", c.post[0], "Content-Type: "+c.post[1])
-		stored := b.count(t) - before
-		if got.status != c.status || (stored == 1) != (c.status < 400) {
-			t.Errorf("%s: %d, %d stored: %.200s", c.name, got.status, stored, got.body)
-		}
-		if c.status >= 400 && !strings.Contains(got.body, `{"ok":false,"error":{"code":"`) {
-			t.Errorf("%s: %s", c.name, got.body)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			before := b.count(t)
+			got := b.do(t, nil, "POST", "/__pages/forms", c.post[0], "Content-Type: "+c.post[1])
+			stored := b.count(t) - before
+			if got.status != c.status || (stored == 1) != (c.status < 400) {
+				t.Errorf("%s: %d, %d stored: %.200s", c.name, got.status, stored, got.body)
+			}
+			if c.status >= 400 && !strings.Contains(got.body, `{"ok":false,"error":{"code":"`) {
+				t.Errorf("%s: %s", c.name, got.body)
+			}
+		})
 	}
 	if got := b.get(t, "/__pages/forms"); got.status != 405 || got.header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d", got.status)
@@ -362,12 +364,14 @@ func TestFormRefusals(t *testing.T) {
 // A form that is too large is refused at little cost: its JSON is gone through once, with no value made of what is in it.
 func TestLargeJSONForm(t *testing.T) {
 	for name, item := range map[string]string{"numbers": "1", "lists": "[]", "objects": "{}", "texts": `""`, "members": `{"a":1}`} {
-		text := []byte(`{"a":[` + strings.Repeat(item+",", maxFormBytes/(len(item)+1)-10) + item + `]}`)
-		var err error
-		made := testing.AllocsPerRun(1, func() { err = checkJSON(text) })
-		if err != nil || made > 1000 {
-			t.Errorf("%s: %v, %v allocations", name, err, made)
-		}
+		t.Run(name, func(t *testing.T) {
+			text := []byte(`{"a":[` + strings.Repeat(item+",", maxFormBytes/(len(item)+1)-10) + item + `]}`)
+			var err error
+			made := testing.AllocsPerRun(1, func() { err = checkJSON(text) })
+			if err != nil || made > 1000 {
+				t.Errorf("%s: %v, %v allocations", name, err, made)
+			}
+		})
 	}
 }
 
@@ -375,11 +379,13 @@ func TestLargeJSONForm(t *testing.T) {
 func TestFormsSentCompressed(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	for coding, status := range map[string]int{"gzip": 415, "deflate, gzip": 415, "br": 415, "identity": 303, "Identity": 303} {
-		before := b.count(t)
-		got := b.do(t, nil, "POST", "/__pages/forms", "form=contact&a=1", formType, "Content-Encoding: "+coding)
-		if stored := b.count(t) - before; got.status != status || (stored == 1) != (status < 400) {
-			t.Errorf("%s: %d, %d stored: %.200s", coding, got.status, stored, got.body)
-		}
+		t.Run(coding, func(t *testing.T) {
+			before := b.count(t)
+			got := b.do(t, nil, "POST", "/__pages/forms", "form=contact&a=1", formType, "Content-Encoding: "+coding)
+			if stored := b.count(t) - before; got.status != status || (stored == 1) != (status < 400) {
+				t.Errorf("%s: %d, %d stored: %.200s", coding, got.status, stored, got.body)
+			}
+		})
 	}
 }
 
@@ -396,9 +402,11 @@ func TestFilenames(t *testing.T) {
 		{"a\xff", "a\ufffd"},
 		{"/", ""},
 	} {
-		if got := cleanFilename(c.sent); got != c.kept {
-			t.Errorf("%q is kept as %q", c.sent, got)
-		}
+		t.Run(c.sent, func(t *testing.T) {
+			if got := cleanFilename(c.sent); got != c.kept {
+				t.Errorf("%q is kept as %q", c.sent, got)
+			}
+		})
 	}
 }
 

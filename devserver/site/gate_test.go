@@ -200,18 +200,20 @@ func TestGateOpensForMembers(t *testing.T) {
 		{nil, "/private/a", "Sec-Fetch-Mode: navigate", 303, ""},
 		{nil, "/private/a", "Sec-Fetch-Mode: cors", 401, "sign_in_required"},
 	} {
-		var headers []string
-		if c.header != "" {
-			headers = append(headers, c.header)
-		}
-		got := f.do(t, c.client, "GET", c.path, "", headers...)
-		want := c.body
-		if strings.HasPrefix(want, "Sam") {
-			want = "outsider@example.test"
-		}
-		if got.status != c.status || !strings.Contains(got.body, want) {
-			t.Errorf("%s %s: %d %q, want %d %q", c.path, c.header, got.status, got.body, c.status, c.body)
-		}
+		t.Run(fmt.Sprint(c.status, " ", c.path, " ", c.header), func(t *testing.T) {
+			var headers []string
+			if c.header != "" {
+				headers = append(headers, c.header)
+			}
+			got := f.do(t, c.client, "GET", c.path, "", headers...)
+			want := c.body
+			if strings.HasPrefix(want, "Sam") {
+				want = "outsider@example.test"
+			}
+			if got.status != c.status || !strings.Contains(got.body, want) {
+				t.Errorf("%s %s: %d %q, want %d %q", c.path, c.header, got.status, got.body, c.status, c.body)
+			}
+		})
 	}
 	got := f.get(t, "/private/a?x=1&y=%20", "Accept: text/html")
 	if want := "/__pages/sign-in?next=%2Fprivate%2Fa%3Fx%3D1%26y%3D%2520"; got.header.Get("Location") != want {
@@ -330,11 +332,13 @@ func TestMembersAnswersAreKeptApart(t *testing.T) {
 		{nil, "GET", "/private/a", 401, "no-store", "Cookie"},
 		{nil, "GET", "/open", 200, "", ""},
 	} {
-		got := f.do(t, c.client, c.method, c.path, "")
-		vary := strings.Join(got.header.Values("Vary"), ", ")
-		if got.status != c.status || got.header.Get("Cache-Control") != c.control || vary != c.vary {
-			t.Errorf("%s %s: %d, Cache-Control %q, Vary %q", c.method, c.path, got.status, got.header.Get("Cache-Control"), vary)
-		}
+		t.Run(fmt.Sprint(c.status, " ", c.method, " ", c.path), func(t *testing.T) {
+			got := f.do(t, c.client, c.method, c.path, "")
+			vary := strings.Join(got.header.Values("Vary"), ", ")
+			if got.status != c.status || got.header.Get("Cache-Control") != c.control || vary != c.vary {
+				t.Errorf("%s %s: %d, Cache-Control %q, Vary %q", c.method, c.path, got.status, got.header.Get("Cache-Control"), vary)
+			}
+		})
 	}
 }
 
@@ -372,13 +376,15 @@ func TestMostSpecificPatternWins(t *testing.T) {
 		{"public /api/*", "/club", false},
 		{"", "/club", false},
 	} {
-		table := manifest.NewRouteTable(nil)
-		if c.routes != "" {
-			table = manifest.NewRouteTable(routes(strings.Split(c.routes, "|")...))
-		}
-		if got := table.Judge(c.path).Gated(); got != c.gated {
-			t.Errorf("%s: %q gated = %v", c.routes, c.path, got)
-		}
+		t.Run(c.routes+" "+c.path, func(t *testing.T) {
+			table := manifest.NewRouteTable(nil)
+			if c.routes != "" {
+				table = manifest.NewRouteTable(routes(strings.Split(c.routes, "|")...))
+			}
+			if got := table.Judge(c.path).Gated(); got != c.gated {
+				t.Errorf("%s: %q gated = %v", c.routes, c.path, got)
+			}
+		})
 	}
 }
 
@@ -396,17 +402,19 @@ func TestGateKnowsEveryNameOfAPage(t *testing.T) {
 		{"/club/index.html", "/club /club/ /club/index.html"},
 		{"/404.html", "/404 /404.html"},
 	} {
-		f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{Routes: routes("members " + c.pattern)}})
-		for path := range strings.FieldsSeq(c.paths) {
-			if got := f.get(t, path); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound || strings.Contains(got.body, secret) {
-				t.Errorf("members %s: %s gives %d %q", c.pattern, path, got.status, got.body)
+		t.Run(c.pattern, func(t *testing.T) {
+			f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{Routes: routes("members " + c.pattern)}})
+			for path := range strings.FieldsSeq(c.paths) {
+				if got := f.get(t, path); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound || strings.Contains(got.body, secret) {
+					t.Errorf("members %s: %s gives %d %q", c.pattern, path, got.status, got.body)
+				}
 			}
-		}
-		if c.pattern == "/404.html" {
-			if got := f.get(t, "/nothing", "Accept: text/html"); got.status != 404 || strings.Contains(got.body, "hint") {
-				t.Errorf("the members' 404 page is shown to all: %d %q", got.status, got.body)
+			if c.pattern == "/404.html" {
+				if got := f.get(t, "/nothing", "Accept: text/html"); got.status != 404 || strings.Contains(got.body, "hint") {
+					t.Errorf("the members' 404 page is shown to all: %d %q", got.status, got.body)
+				}
 			}
-		}
+		})
 	}
 }
 

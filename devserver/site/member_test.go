@@ -29,9 +29,11 @@ func TestSignedInAs(t *testing.T) {
 		{"Cookie: " + f.site.sessions.cookie + "=x", 401},
 		{"Cookie: other=x", 200},
 	} {
-		if got := f.get(t, "/club", c.header); got.status != c.status || c.status == 200 && !strings.Contains(got.body, "usr_dev_owner") {
-			t.Errorf("%s: %d %s, want %d", c.header, got.status, got.body, c.status)
-		}
+		t.Run(c.header, func(t *testing.T) {
+			if got := f.get(t, "/club", c.header); got.status != c.status || c.status == 200 && !strings.Contains(got.body, "usr_dev_owner") {
+				t.Errorf("%s: %d %s, want %d", c.header, got.status, got.body, c.status)
+			}
+		})
 	}
 	if got := f.get(t, "/club", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"); got.status != 200 {
 		t.Errorf("a link from elsewhere: %d", got.status)
@@ -86,10 +88,12 @@ func TestSetSignedInAs(t *testing.T) {
 		name   string
 		status int
 	}{{"", 401}, {"member", 200}, {"outsider", 403}, {"nobody", 401}, {"owner@example.test", 200}, {"", 401}} {
-		f.site.SetSignedInAs(c.name)
-		if got := f.get(t, "/club"); got.status != c.status {
-			t.Errorf("%q: %d, want %d", c.name, got.status, c.status)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			f.site.SetSignedInAs(c.name)
+			if got := f.get(t, "/club"); got.status != c.status {
+				t.Errorf("%q: %d, want %d", c.name, got.status, c.status)
+			}
+		})
 	}
 	if f.site.Personas()[0].Key != "member" {
 		t.Error(f.site.Personas())

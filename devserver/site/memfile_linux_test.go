@@ -43,10 +43,12 @@ func TestMemoryFiles(t *testing.T) {
 		{"GET", `If-None-Match: "x"`, 200, text},
 		{"GET", `If-Match: "x"`, 412, ""},
 	} {
-		if got := f.do(t, nil, c.method, "/a.bin", "", c.header); got.status != c.status || got.body != c.body ||
-			got.status == 200 && got.header.Get("Content-Length") != fmt.Sprint(len(text)) {
-			t.Errorf("%s with %s: %d, %d bytes, %v", c.method, c.header, got.status, len(got.body), got.header)
-		}
+		t.Run(c.method+" with "+c.header, func(t *testing.T) {
+			if got := f.do(t, nil, c.method, "/a.bin", "", c.header); got.status != c.status || got.body != c.body ||
+				got.status == 200 && got.header.Get("Content-Length") != fmt.Sprint(len(text)) {
+				t.Errorf("%s with %s: %d, %d bytes, %v", c.method, c.header, got.status, len(got.body), got.header)
+			}
+		})
 	}
 
 	// What happens on the disk does not show before there is a revision of it.

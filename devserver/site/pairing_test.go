@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -169,9 +170,11 @@ func TestNoCodeUnasked(t *testing.T) {
 		{"POST", []string{"Origin: http://evil.example", urlForm}, 403},
 		{"PUT", nil, 405},
 	} {
-		if got := p.do(t, nil, test.method, "/__pages/sign-in", "", append(test.header, afar)...); got.status != test.status {
-			t.Errorf("%s %v: %d %s", test.method, test.header, got.status, got.body)
-		}
+		t.Run(fmt.Sprint(test.method, " ", test.header), func(t *testing.T) {
+			if got := p.do(t, nil, test.method, "/__pages/sign-in", "", append(test.header, afar)...); got.status != test.status {
+				t.Errorf("%s %v: %d %s", test.method, test.header, got.status, got.body)
+			}
+		})
 	}
 	if got := p.get(t, "/__pages/sign-in"); got.status != 200 || len(p.told) != 0 {
 		t.Errorf("on this machine: %d, told %v", got.status, p.told)

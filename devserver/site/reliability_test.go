@@ -196,8 +196,10 @@ func TestD025Methods(t *testing.T) {
 		"DELETE /api/x HTTP/1.1":  {200},
 		"OPTIONS /api/x HTTP/1.1": {200},
 	} {
-		if status, answer := send(t, f.server.Listener.Addr().String(), line+"\r\nHost: localhost\r\n\r\n"); !slices.Contains(want, status) || strings.Contains(answer, secret) {
-			t.Errorf("%s: %d, want %v", line, status, want)
-		}
+		t.Run(line, func(t *testing.T) {
+			if status, answer := send(t, f.server.Listener.Addr().String(), line+"\r\nHost: localhost\r\n\r\n"); !slices.Contains(want, status) || strings.Contains(answer, secret) {
+				t.Errorf("%s: %d, want %v", line, status, want)
+			}
+		})
 	}
 }

@@ -92,11 +92,13 @@ func TestRules(t *testing.T) {
 		{"GET /kept/x.txt", 401, "", ""}, // the gate of what it leads to
 		{"GET /club/old", 401, "", ""},
 	} {
-		method, path, _ := strings.Cut(c.request, " ")
-		got := f.do(t, nil, method, path, "")
-		if got.status != c.status || got.header.Get("Location") != c.location || c.body != "" && got.body != c.body || strings.Contains(got.body, "not to be seen") {
-			t.Errorf("%s: %d %q to %q", c.request, got.status, got.body, got.header.Get("Location"))
-		}
+		t.Run(c.request, func(t *testing.T) {
+			method, path, _ := strings.Cut(c.request, " ")
+			got := f.do(t, nil, method, path, "")
+			if got.status != c.status || got.header.Get("Location") != c.location || c.body != "" && got.body != c.body || strings.Contains(got.body, "not to be seen") {
+				t.Errorf("%s: %d %q to %q", c.request, got.status, got.body, got.header.Get("Location"))
+			}
+		})
 	}
 	if got := f.do(t, f.as(t, "member"), "GET", "/kept/x.txt", ""); got.status != 200 || got.body != "x of dir" || got.header.Get("Cache-Control") != "private, no-cache" {
 		t.Errorf("a member gets %d %q, %q", got.status, got.body, got.header)
@@ -126,20 +128,22 @@ func TestRulesOfHeaders(t *testing.T) {
 		{"GET /", "Host: named.localhost:1", 200, "X-Host: named"},
 		{"GET /", "Host: other.localhost", 200, "X-Host: "},
 	} {
-		method, path, _ := strings.Cut(c.request, " ")
-		var with []string
-		if c.with != "" {
-			with = []string{c.with}
-		}
-		got := f.do(t, nil, method, path, "", with...)
-		if got.status != c.status {
-			t.Errorf("%s %s: status %d, want %d", c.request, c.with, got.status, c.status)
-		}
-		for line := range strings.SplitSeq(c.want, "\n") {
-			if name, value, _ := strings.Cut(line, ": "); got.header.Get(name) != value {
-				t.Errorf("%s %s: %s is %q, want %q", c.request, c.with, name, got.header[name], value)
+		t.Run(c.request+" "+c.with, func(t *testing.T) {
+			method, path, _ := strings.Cut(c.request, " ")
+			var with []string
+			if c.with != "" {
+				with = []string{c.with}
 			}
-		}
+			got := f.do(t, nil, method, path, "", with...)
+			if got.status != c.status {
+				t.Errorf("%s %s: status %d, want %d", c.request, c.with, got.status, c.status)
+			}
+			for line := range strings.SplitSeq(c.want, "\n") {
+				if name, value, _ := strings.Cut(line, ": "); got.header.Get(name) != value {
+					t.Errorf("%s %s: %s is %q, want %q", c.request, c.with, name, got.header[name], value)
+				}
+			}
+		})
 	}
 	if got := f.get(t, "/dir/y.txt"); !slices.Equal(got.header["Set-Cookie"], []string{"a=1", "b=2"}) {
 		t.Errorf("cookies: %q", got.header["Set-Cookie"])
@@ -154,16 +158,18 @@ func TestRulesOpenNothing(t *testing.T) {
 	})
 	member := f.as(t, "member")
 	for _, path := range []string{"/private/a", "/way/in/by/rule/a.html", "/way/in", "/public/x", "/abc"} {
-		if got := f.get(t, path); got.status != http.StatusUnauthorized || strings.Contains(got.body, secret) {
-			t.Errorf("%s: signed out %d %q", path, got.status, got.body)
-		}
-		got := f.do(t, member, "GET", path, "")
-		if got.status != 200 || got.body != secret {
-			t.Errorf("%s: a member gets %d %q", path, got.status, got.body)
-		}
-		if h := got.header; !keptPrivate(h.Get("Cache-Control")) || h.Get("Access-Control-Allow-Credentials") != "" || !strings.Contains(h.Get("Vary"), "Cookie") {
-			t.Errorf("%s: %q", path, h)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := f.get(t, path); got.status != http.StatusUnauthorized || strings.Contains(got.body, secret) {
+				t.Errorf("%s: signed out %d %q", path, got.status, got.body)
+			}
+			got := f.do(t, member, "GET", path, "")
+			if got.status != 200 || got.body != secret {
+				t.Errorf("%s: a member gets %d %q", path, got.status, got.body)
+			}
+			if h := got.header; !keptPrivate(h.Get("Cache-Control")) || h.Get("Access-Control-Allow-Credentials") != "" || !strings.Contains(h.Get("Vary"), "Cookie") {
+				t.Errorf("%s: %q", path, h)
+			}
+		})
 	}
 }
 
@@ -179,10 +185,12 @@ func TestExplainRules(t *testing.T) {
 		"http://named.localhost/": `"X-Host: named"`,
 		"/css/none":               `"! X-Content-Type-Options"`,
 	} {
-		e, err := json.Marshal(v.Explain("GET", target, VisitorSignedOut))
-		if err != nil || !strings.Contains(string(e), want) {
-			t.Errorf("%s: %s, %v", target, e, err)
-		}
+		t.Run(target, func(t *testing.T) {
+			e, err := json.Marshal(v.Explain("GET", target, VisitorSignedOut))
+			if err != nil || !strings.Contains(string(e), want) {
+				t.Errorf("%s: %s, %v", target, e, err)
+			}
+		})
 	}
 }
 
@@ -190,12 +198,14 @@ func TestExplainRules(t *testing.T) {
 func TestRulesOfAssetsBinding(t *testing.T) {
 	f := ruledSite(t)
 	for target, want := range map[string]int{"/old": 301, "/user/1": 200, "/dir/": 200, "/_headers": 404} {
-		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://assets.local"+target, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := record(f.site.AssetsHandler(), r); got.status != want || got.header.Get("X-Frame-Options") != "DENY" {
-			t.Errorf("%s: %d %q", target, got.status, got.header)
-		}
+		t.Run(target, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", "http://assets.local"+target, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := record(f.site.AssetsHandler(), r); got.status != want || got.header.Get("X-Frame-Options") != "DENY" {
+				t.Errorf("%s: %d %q", target, got.status, got.header)
+			}
+		})
 	}
 }

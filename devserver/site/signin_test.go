@@ -40,26 +40,28 @@ func TestSignIn(t *testing.T) {
 		{"email=Kim+%3Ckim@rowing.example%3E", 422, "", ""},
 		{"email=kim@rowing.example%0d%0aX: 1", 422, "", ""},
 	} {
-		client := f.client(t)
-		got := f.do(t, client, "POST", "/__pages/sign-in", c.form, formType, "Accept: text/html")
-		if got.status != c.status || got.header.Get("Location") != c.next {
-			t.Errorf("%s: %d to %q", c.form, got.status, got.header.Get("Location"))
-			continue
-		}
-		if c.id == "" {
-			continue
-		}
-		seen := decode[struct {
-			Member Member
-			Header http.Header
-		}](t, f.do(t, client, "GET", "/club/", "", "X-Pages-Member-Id: forged", "X-Pages-Else: forged", "Cookie: mine=1"))
-		if !strings.HasPrefix(seen.Member.ID, c.id) || seen.Header.Get("X-Pages-Member-Id") != seen.Member.ID ||
-			seen.Header.Get("X-Pages-Member-Email") != seen.Member.Email || seen.Header.Get("X-Pages-Member-Name") != seen.Member.Name {
-			t.Errorf("%s: the Worker sees %+v", c.form, seen)
-		}
-		if seen.Header.Get("X-Pages-Else") != "" || seen.Header.Get("Cookie") != "mine=1" {
-			t.Errorf("%s: the Worker gets what it must not: %v", c.form, seen.Header)
-		}
+		t.Run(c.form, func(t *testing.T) {
+			client := f.client(t)
+			got := f.do(t, client, "POST", "/__pages/sign-in", c.form, formType, "Accept: text/html")
+			if got.status != c.status || got.header.Get("Location") != c.next {
+				t.Errorf("%s: %d to %q", c.form, got.status, got.header.Get("Location"))
+				return
+			}
+			if c.id == "" {
+				return
+			}
+			seen := decode[struct {
+				Member Member
+				Header http.Header
+			}](t, f.do(t, client, "GET", "/club/", "", "X-Pages-Member-Id: forged", "X-Pages-Else: forged", "Cookie: mine=1"))
+			if !strings.HasPrefix(seen.Member.ID, c.id) || seen.Header.Get("X-Pages-Member-Id") != seen.Member.ID ||
+				seen.Header.Get("X-Pages-Member-Email") != seen.Member.Email || seen.Header.Get("X-Pages-Member-Name") != seen.Member.Name {
+				t.Errorf("%s: the Worker sees %+v", c.form, seen)
+			}
+			if seen.Header.Get("X-Pages-Else") != "" || seen.Header.Get("Cookie") != "mine=1" {
+				t.Errorf("%s: the Worker gets what it must not: %v", c.form, seen.Header)
+			}
+		})
 	}
 }
 
@@ -92,10 +94,12 @@ func TestSignInByAddress(t *testing.T) {
 		{"Sec-Fetch-Site: same-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: iframe", 403},
 		{"Sec-Purpose: prefetch", 200},
 	} {
-		got := f.get(t, path, strings.Split(c.headers, "|")...)
-		if got.status != c.status || (got.header.Get("Set-Cookie") != "") != (c.status == 303) {
-			t.Errorf("%s: %d, cookie %q", c.headers, got.status, got.header.Get("Set-Cookie"))
-		}
+		t.Run(c.headers, func(t *testing.T) {
+			got := f.get(t, path, strings.Split(c.headers, "|")...)
+			if got.status != c.status || (got.header.Get("Set-Cookie") != "") != (c.status == 303) {
+				t.Errorf("%s: %d, cookie %q", c.headers, got.status, got.header.Get("Set-Cookie"))
+			}
+		})
 	}
 	if got := f.do(t, nil, "HEAD", path, ""); got.status != 200 || got.header.Get("Set-Cookie") != "" {
 		t.Errorf("HEAD signs in: %d", got.status)
@@ -144,14 +148,16 @@ func TestNextStaysOnTheSite(t *testing.T) {
 		"/a\r\nX:1", "evil.example", "", "/../x", "\t//evil.example", " /x", "/x y", "//", "/a?b\nc", "/a#b\nc",
 		"javascript:alert(1)", "/%09/evil.example",
 	} {
-		got := f.do(t, nil, "POST", "/__pages/sign-in", url.Values{"persona": {"member"}, "next": {next}}.Encode(), formType)
-		if got.status != 303 || got.header.Get("Location") != "/" {
-			t.Errorf("next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
-		}
-		got = f.do(t, nil, "POST", "/__pages/forms/contact", url.Values{"name": {"Kim"}, "_next": {next}}.Encode(), formType)
-		if got.status != 303 || got.header.Get("Location") != "/__pages/forms/thanks?form=contact" {
-			t.Errorf("_next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
-		}
+		t.Run(next, func(t *testing.T) {
+			got := f.do(t, nil, "POST", "/__pages/sign-in", url.Values{"persona": {"member"}, "next": {next}}.Encode(), formType)
+			if got.status != 303 || got.header.Get("Location") != "/" {
+				t.Errorf("next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
+			}
+			got = f.do(t, nil, "POST", "/__pages/forms/contact", url.Values{"name": {"Kim"}, "_next": {next}}.Encode(), formType)
+			if got.status != 303 || got.header.Get("Location") != "/__pages/forms/thanks?form=contact" {
+				t.Errorf("_next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
+			}
+		})
 	}
 }
 
@@ -186,9 +192,11 @@ func TestSessionCookie(t *testing.T) {
 		"another name": {401, "pages_session_00000000=" + value, f},
 		"another site": {401, pair, other},
 	} {
-		if got := c.at.get(t, "/club/", "Cookie: "+c.header); got.status != c.status {
-			t.Errorf("%s: status %d", what, got.status)
-		}
+		t.Run(what, func(t *testing.T) {
+			if got := c.at.get(t, "/club/", "Cookie: "+c.header); got.status != c.status {
+				t.Errorf("%s: status %d", what, got.status)
+			}
+		})
 	}
 	var kept string
 	if err := f.platform.QueryRow(`SELECT group_concat(hex(hash)) FROM sessions`).Scan(&kept); err != nil || strings.Contains(kept, value) {
@@ -278,26 +286,28 @@ func TestOwnPagesAreSafe(t *testing.T) {
 		"/__pages/sign-in", "/__pages/sign-in?next=%22%3E%3Cscript%3E", "/__pages/forms/thanks", "/club/", "/nothing",
 		"/a%2f%3Cscript%3E", "/__pages/api/state",
 	} {
-		got := f.do(t, outsider, "GET", path, "", "Accept: text/html")
-		for name, want := range map[string]string{
-			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
-			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
-			"Access-Control-Allow-Origin": "",
-		} {
-			if got.header.Get(name) != want {
-				t.Errorf("%s: %s is %q", path, name, got.header.Get(name))
+		t.Run(path, func(t *testing.T) {
+			got := f.do(t, outsider, "GET", path, "", "Accept: text/html")
+			for name, want := range map[string]string{
+				"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+				"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+				"Access-Control-Allow-Origin": "",
+			} {
+				if got.header.Get(name) != want {
+					t.Errorf("%s: %s is %q", path, name, got.header.Get(name))
+				}
 			}
-		}
-		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-			policy := got.header.Get("Content-Security-Policy")
-			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "img-src 'self'") ||
-				!strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
-				t.Errorf("%s: policy %q", path, policy)
+			if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+				policy := got.header.Get("Content-Security-Policy")
+				if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "img-src 'self'") ||
+					!strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+					t.Errorf("%s: policy %q", path, policy)
+				}
 			}
-		}
-		if strings.Contains(got.body, "<script") {
-			t.Errorf("%s: %s", path, got.body)
-		}
+			if strings.Contains(got.body, "<script") {
+				t.Errorf("%s: %s", path, got.body)
+			}
+		})
 	}
 }
 
@@ -315,9 +325,11 @@ func TestReservedPathsNeverReachTheWorker(t *testing.T) {
 		"/__PAGES/x":         "not_found",
 		"/__pages;x/sign-in": "not_found", "/%5f_pages/y": "control /__pages/y", "/__pagesx": `"worker":true`,
 	} {
-		if got := f.get(t, path); !strings.Contains(got.body, want) {
-			t.Errorf("%s: %d %q", path, got.status, got.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := f.get(t, path); !strings.Contains(got.body, want) {
+				t.Errorf("%s: %d %q", path, got.status, got.body)
+			}
+		})
 	}
 	for _, header := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site"} {
 		if got := f.get(t, "/__pages/", header); got.status != 403 {

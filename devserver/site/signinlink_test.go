@@ -40,9 +40,11 @@ func TestSignInByLink(t *testing.T) {
 		"persona=owner": 422, "email=": 422, "email=not+one": 422, "email=who@else.test&next=/club/x": 200,
 		"email=ana@acme.test&next=/club/x": 200,
 	} {
-		if got := f.do(t, client, "POST", "/__pages/sign-in", form, formType, "Accept: text/html"); got.status != status {
-			t.Errorf("%s: %d %s", form, got.status, got.body)
-		}
+		t.Run(form, func(t *testing.T) {
+			if got := f.do(t, client, "POST", "/__pages/sign-in", form, formType, "Accept: text/html"); got.status != status {
+				t.Errorf("%s: %d %s", form, got.status, got.body)
+			}
+		})
 	}
 	if len(box.links) != 1 {
 		t.Fatalf("links %q", box.links)
@@ -109,22 +111,24 @@ func TestSignInLinkKeepsItsPort(t *testing.T) {
 	for host, want := range map[string]string{
 		address: address, "localhost:1": "localhost:" + port, "[::1]:1": "[::1]:" + port, "localhost": "localhost",
 	} {
-		box.links = nil
-		r, err := http.NewRequestWithContext(
-			t.Context(), http.MethodPost, f.server.URL+"/__pages/sign-in", strings.NewReader("email=ana@acme.test"),
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = host
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		if len(box.links) != 1 || !strings.HasPrefix(box.links[0], "http://"+want+"/") {
-			t.Errorf("%s: %d, links %q", host, answer.StatusCode, box.links)
-		}
+		t.Run(host, func(t *testing.T) {
+			box.links = nil
+			r, err := http.NewRequestWithContext(
+				t.Context(), http.MethodPost, f.server.URL+"/__pages/sign-in", strings.NewReader("email=ana@acme.test"),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if len(box.links) != 1 || !strings.HasPrefix(box.links[0], "http://"+want+"/") {
+				t.Errorf("%s: %d, links %q", host, answer.StatusCode, box.links)
+			}
+		})
 	}
 }

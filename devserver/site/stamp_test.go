@@ -17,14 +17,16 @@ func TestStampsHaveOneLength(t *testing.T) {
 		{time.Date(2026, 5, 6, 7, 8, 9, 999_999_999, time.UTC), `"2026-05-06T07:08:09.999Z"`},
 		{time.Date(2026, 5, 6, 0, 8, 9, 1_000_000, east), `"2026-05-05T23:08:09.001Z"`},
 	} {
-		got, err := json.Marshal(Stamp{c.at})
-		if err != nil || string(got) != c.want {
-			t.Errorf("%v: %s %v, want %s", c.at, got, err, c.want)
-		}
-		var back Stamp
-		if err := json.Unmarshal(got, &back); err != nil || !back.Equal(c.at.Truncate(time.Millisecond)) {
-			t.Errorf("%s is read as %v, %v", got, back, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			got, err := json.Marshal(Stamp{c.at})
+			if err != nil || string(got) != c.want {
+				t.Errorf("%v: %s %v, want %s", c.at, got, err, c.want)
+			}
+			var back Stamp
+			if err := json.Unmarshal(got, &back); err != nil || !back.Equal(c.at.Truncate(time.Millisecond)) {
+				t.Errorf("%s is read as %v, %v", got, back, err)
+			}
+		})
 	}
 }
 

@@ -100,18 +100,20 @@ func TestStaticFiles(t *testing.T) {
 		{"GET /__pages", 404, "not_found", ""},
 		{"GET /__PAGES/sign-in", 404, "not_found", ""},
 	} {
-		method, path, _ := strings.Cut(c.request, " ")
-		status, answer := send(
-			t, f.server.Listener.Addr().String(),
-			method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-		)
-		if status != c.status || !strings.Contains(answer, c.body) ||
-			c.location != "" && !strings.Contains(answer, "Location:["+c.location+"]") {
-			t.Errorf("%s: %d %s", c.request, status, answer)
-		}
-		if status == 405 && !strings.Contains(answer, "Allow:[GET, HEAD") {
-			t.Errorf("%s: no Allow in %s", c.request, answer)
-		}
+		t.Run(c.request, func(t *testing.T) {
+			method, path, _ := strings.Cut(c.request, " ")
+			status, answer := send(
+				t, f.server.Listener.Addr().String(),
+				method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+			)
+			if status != c.status || !strings.Contains(answer, c.body) ||
+				c.location != "" && !strings.Contains(answer, "Location:["+c.location+"]") {
+				t.Errorf("%s: %d %s", c.request, status, answer)
+			}
+			if status == 405 && !strings.Contains(answer, "Allow:[GET, HEAD") {
+				t.Errorf("%s: no Allow in %s", c.request, answer)
+			}
+		})
 	}
 }
 
@@ -190,14 +192,16 @@ func TestRangesAndConditions(t *testing.T) {
 			{"Range: bytes=0-3|If-Range: W/" + tag, 200, text, ""},
 			{"If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT", 200, text, ""},
 		} {
-			var headers []string
-			if c.headers != "" {
-				headers = strings.Split(c.headers, "|")
-			}
-			got := f.get(t, path, headers...)
-			if got.status != c.status || got.status < 400 && got.body != c.body || got.header.Get("Content-Range") != c.span {
-				t.Errorf("%s with %.60s: %d, %d bytes, %q", path, c.headers, got.status, len(got.body), got.header.Get("Content-Range"))
-			}
+			t.Run(path+" "+c.headers, func(t *testing.T) {
+				var headers []string
+				if c.headers != "" {
+					headers = strings.Split(c.headers, "|")
+				}
+				got := f.get(t, path, headers...)
+				if got.status != c.status || got.status < 400 && got.body != c.body || got.header.Get("Content-Range") != c.span {
+					t.Errorf("%s with %.60s: %d, %d bytes, %q", path, c.headers, got.status, len(got.body), got.header.Get("Content-Range"))
+				}
+			})
 		}
 	}
 }
@@ -384,14 +388,16 @@ func TestAssetsHandler(t *testing.T) {
 		{"POST", "/private/a", 405, ""},
 		{"GET", "/private%2fa", 400, ""},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://whatever.example"+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := record(handler, r)
-		if got.status != c.status || !strings.Contains(got.body, c.body) {
-			t.Errorf("%s %s: %d %q", c.method, c.path, got.status, got.body)
-		}
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), c.method, "http://whatever.example"+c.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := record(handler, r)
+			if got.status != c.status || !strings.Contains(got.body, c.body) {
+				t.Errorf("%s %s: %d %q", c.method, c.path, got.status, got.body)
+			}
+		})
 	}
 }
 

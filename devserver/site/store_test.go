@@ -3,6 +3,7 @@ package site
 import (
 	"bufio"
 	"database/sql"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -144,17 +145,19 @@ func TestStoreFilters(t *testing.T) {
 		{EventFilter{After: 6}, ""},
 		{EventFilter{Name: "' OR 1=1 --"}, ""},
 	} {
-		events, err := store.Events(t.Context(), c.filter)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, e := range events {
-			got = append(got, string(rune('0'+e.Sequence)))
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%+v: %v, want %s", c.filter, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%+v", c.filter), func(t *testing.T) {
+			events, err := store.Events(t.Context(), c.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range events {
+				got = append(got, string(rune('0'+e.Sequence)))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%+v: %v, want %s", c.filter, got, c.want)
+			}
+		})
 	}
 }
 

@@ -30,16 +30,20 @@ func TestWebhookSignature(t *testing.T) {
 
 func TestParseSecret(t *testing.T) {
 	for _, text := range []string{"", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2hvcnQ=", "whsec_!", "whsec_" + strings.Repeat("AAAA", 22)} {
-		if _, err := ParseSecret(text); err == nil {
-			t.Errorf("%q was taken", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := ParseSecret(text); err == nil {
+				t.Errorf("%q was taken", text)
+			}
+		})
 	}
 	for text, good := range map[string]bool{
 		"http://127.0.0.1:9/x": true, "https://a.example": true, "ftp://a": false, "a.example/x": false, "http://": false, "": false, "http://%zz": false,
 	} {
-		if err := ParseWebhookURL(text); (err == nil) != good {
-			t.Errorf("%q: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := ParseWebhookURL(text); (err == nil) != good {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
 }
 
@@ -449,8 +453,10 @@ func TestRetryAfter(t *testing.T) {
 		"301": webhookMost, "4294967296": webhookMost, "9223372037": webhookMost, "99999999999999999999": webhookMost,
 		"Wed, 06 May 2026 07:08:29 GMT": 20 * time.Second, "Wed, 06 May 2026 07:08:00 GMT": 0, "Thu, 07 May 2026 07:08:09 GMT": webhookMost,
 	} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := retryAfter(text, now); got != want {
+				t.Errorf("%q: %v, want %v", text, got, want)
+			}
+		})
 	}
 }

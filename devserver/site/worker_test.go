@@ -109,10 +109,12 @@ func TestCookiesOfWorkers(t *testing.T) {
 		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; pages_session_id=4; " +
 			"d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=",
 	} {
-		seen = "nothing"
-		if f.get(t, "/", "Cookie: "+sent); seen != want {
-			t.Errorf("%s: %q", sent, seen)
-		}
+		t.Run(sent, func(t *testing.T) {
+			seen = "nothing"
+			if f.get(t, "/", "Cookie: "+sent); seen != want {
+				t.Errorf("%s: %q", sent, seen)
+			}
+		})
 	}
 }
 
@@ -141,16 +143,18 @@ func TestRecords(t *testing.T) {
 			`"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused","revision":"r1","error":"path_malformed"`,
 		},
 	} {
-		got := f.get(t, c.path)
-		<-done
-		last.Millis = 0
-		text, err := json.Marshal(last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(strings.Replace(string(text), `"ms":0,`, "", 1), c.want) || int64(len(got.body)) != last.Bytes {
-			t.Errorf("%s: %s", c.path, text)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			got := f.get(t, c.path)
+			<-done
+			last.Millis = 0
+			text, err := json.Marshal(last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(strings.Replace(string(text), `"ms":0,`, "", 1), c.want) || int64(len(got.body)) != last.Bytes {
+				t.Errorf("%s: %s", c.path, text)
+			}
+		})
 	}
 	list := decode[struct{ Requests []RequestRecord }](t, f.get(t, "/__pages/api/requests"))
 	if len(list.Requests) != 4 || list.Requests[0].Number != 4 || list.Requests[3].Path != "/api/x" {

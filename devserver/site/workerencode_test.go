@@ -96,16 +96,18 @@ func TestCompressedAnswersOfWorkers(t *testing.T) {
 		{"Content-Type=text/plain&status=304&n=0", "gzip", "", ""},
 		{"Content-Type=text/plain&status=204&n=0", "gzip", "", ""},
 	} {
-		got := f.get(t, "/?"+c.query, "Accept-Encoding: "+c.accept)
-		if got.header.Get("Content-Encoding") != c.coding {
-			t.Errorf("%s for %q: %v", c.query, c.accept, got.header)
-		}
-		if name, value, ok := strings.Cut(c.with, ": "); ok && got.header.Get(name) != value {
-			t.Errorf("%s: %s is %q, want %q", c.query, name, got.header.Get(name), value)
-		}
-		if c.coding == "gzip" && !strings.HasPrefix(decoded(t, "gzip", got.body), answerText) {
-			t.Errorf("%s: %q", c.query, got.body)
-		}
+		t.Run(c.query+" "+c.accept, func(t *testing.T) {
+			got := f.get(t, "/?"+c.query, "Accept-Encoding: "+c.accept)
+			if got.header.Get("Content-Encoding") != c.coding {
+				t.Errorf("%s for %q: %v", c.query, c.accept, got.header)
+			}
+			if name, value, ok := strings.Cut(c.with, ": "); ok && got.header.Get(name) != value {
+				t.Errorf("%s: %s is %q, want %q", c.query, name, got.header.Get(name), value)
+			}
+			if c.coding == "gzip" && !strings.HasPrefix(decoded(t, "gzip", got.body), answerText) {
+				t.Errorf("%s: %q", c.query, got.body)
+			}
+		})
 	}
 	head := f.do(t, nil, "HEAD", "/?Content-Type=text/plain&Content-Length=10000&Etag=\"a\"", "", "Accept-Encoding: gzip")
 	if head.header.Get("Content-Encoding") != "gzip" || head.header.Get("Etag") != `W/"a"` || head.header.Get("Content-Length") != "" {

@@ -121,8 +121,10 @@ func TestOwnHosts(t *testing.T) {
 		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true, "club.example:8788": true, "club.example": true,
 		"localhost": false, "localhost:8789": false, "club.example:3000": false, "other.example:8788": false, "www.club.example": false,
 	} {
-		if b.isSelf(host) != own {
-			t.Errorf("%s is the site itself: %v", host, !own)
-		}
+		t.Run(host, func(t *testing.T) {
+			if b.isSelf(host) != own {
+				t.Errorf("%s is the site itself: %v", host, !own)
+			}
+		})
 	}
 }

@@ -21,17 +21,21 @@ func TestOpenSites(t *testing.T) {
 	for files, want := range map[uint64]int{
 		0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: maxOpenSites, 1<<64 - 1: maxOpenSites,
 	} {
-		if got := openSites(files); got != want {
-			t.Errorf("%d files: %d sites, want %d", files, got, want)
-		}
+		t.Run(fmt.Sprint(files), func(t *testing.T) {
+			if got := openSites(files); got != want {
+				t.Errorf("%d files: %d sites, want %d", files, got, want)
+			}
+		})
 	}
 }
 
 func TestOpenConns(t *testing.T) {
 	for files, want := range map[uint64]int{0: 256, 1024: 256, 4096: 256, 20000: 2832, 1 << 20: 8192, 1<<64 - 1: 8192} {
-		if got := openConns(files); got != want {
-			t.Errorf("%d files: %d connections, want %d", files, got, want)
-		}
+		t.Run(fmt.Sprint(files), func(t *testing.T) {
+			if got := openConns(files); got != want {
+				t.Errorf("%d files: %d connections, want %d", files, got, want)
+			}
+		})
 	}
 }
 

@@ -161,10 +161,12 @@ func TestMigrationRefused(t *testing.T) {
 		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false, migrate.CodeDatabaseReadOnly: false,
 		migrate.CodeUnreadable: false,
 	} {
-		err := site.migrationError(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
-		if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
-			t.Errorf("%s: %T %v", code, err, err)
-		}
+		t.Run(code, func(t *testing.T) {
+			err := site.migrationError(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
+			if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
+				t.Errorf("%s: %T %v", code, err, err)
+			}
+		})
 	}
 }
 

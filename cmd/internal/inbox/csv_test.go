@@ -39,9 +39,11 @@ func TestWithoutFormula(t *testing.T) {
 		"\ufeff=1+1":          "'\ufeff=1+1",
 		"a;=1;=2\n-3;plain;@": "a;'=1;'=2\n'-3;plain;'@",
 	} {
-		if got := withoutFormula(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := withoutFormula(text); got != want {
+				t.Errorf("%q: %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
