@@ -172,7 +172,8 @@ func TestBrowserDashboardKeepsItsPlace(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	ctx := tab(t)
 	post := func(n int, message string) step {
-		return script(fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) await fetch("/__pages/forms/contact", {method: "POST", headers: {Accept: "application/json"},
+		return script(fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) await fetch("/__pages/forms/contact", {
+			method: "POST", headers: {Accept: "application/json"},
 			body: new URLSearchParams({message: %q + i})}) })()`, n, message))
 	}
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/__pages/"), until(`document.getElementById("status").textContent === "serving"`))

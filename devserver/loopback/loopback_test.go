@@ -156,13 +156,21 @@ func TestVisit(t *testing.T) {
 		},
 		{"https to this machine", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Proto: https"}, "localhost:8788 false invalid IP"},
 		{"a malformed host", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: a b"}, "localhost:8788 false invalid IP"},
-		{"a long host", "localhost:8788", "127.0.0.1:1", []string{"X-Forwarded-Host: " + strings.Repeat("a", 300)}, "localhost:8788 false invalid IP"},
+		{
+			"a long host", "localhost:8788", "127.0.0.1:1",
+			[]string{"X-Forwarded-Host: " + strings.Repeat("a", 300)},
+			"localhost:8788 false invalid IP",
+		},
 		{
 			"a chain of proxies", "demo.example", "127.0.0.1:1",
 			[]string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9, 127.0.0.1"},
 			"demo.example false 203.0.113.9",
 		},
-		{"a malformed chain", "demo.example", "127.0.0.1:1", []string{"X-Forwarded-For: 198.51.100.1, nonsense"}, "demo.example false invalid IP"},
+		{
+			"a malformed chain", "demo.example", "127.0.0.1:1",
+			[]string{"X-Forwarded-For: 198.51.100.1, nonsense"},
+			"demo.example false invalid IP",
+		},
 		{"Cloudflare", "demo.example", "127.0.0.1:1", []string{"Cf-Connecting-Ip: 2001:db8::7"}, "demo.example false 2001:db8::7"},
 		{"Forwarded", "demo.example", "127.0.0.1:1", []string{"Forwarded: for=203.0.113.9;Proto=HTTPS"}, "demo.example true invalid IP"},
 		{"a link-local address", "192.168.1.5:8788", "[fe80::1%eth0]:1", nil, "192.168.1.5:8788 false fe80::1"},

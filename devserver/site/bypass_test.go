@@ -89,9 +89,12 @@ func TestGateAgainstBypasses(t *testing.T) {
 	}{
 		{name: "files", revision: Revision{Manifest: &manifest.Manifest{Routes: routes(guarded...)}}},
 		{name: "rules", warm: true, revision: Revision{
-			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*", "public /way/in/by/rule/*")...)}, Worker: worker, Rules: openers(t),
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*", "public /way/in/by/rule/*")...)},
+			Worker:   worker, Rules: openers(t),
 		}},
-		{name: "worker", warm: true, revision: Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*")...)}, Worker: worker}},
+		{name: "worker", warm: true, revision: Revision{
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*")...)}, Worker: worker,
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.revision.Assets, c.revision.AssetsDir = assets, dir

@@ -357,7 +357,8 @@ func TestListing(t *testing.T) {
 			"/report members worker GET and HEAD get report.html, not the Worker",
 			"/Club/* members worker",
 			"/api/* public worker GET and HEAD of api/spec.html get the file, not the Worker",
-			`/club/* public worker for members all the same: "/Club/*" guards every path of it, GET and HEAD of club/index.html get the file, not the Worker`,
+			`/club/* public worker for members all the same: "/Club/*" guards every path of it, ` +
+				`GET and HEAD of club/index.html get the file, not the Worker`,
 			"/private/* members worker GET and HEAD of 3 files get the file, not the Worker",
 			"* public static",
 		}},

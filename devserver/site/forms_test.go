@@ -82,7 +82,8 @@ func TestFormPost(t *testing.T) {
 	lead := b.leads(t)[0]
 	want := `{"id":"` + lead.ID +
 		`","form":"membership","fields":{"name":"Kim","age":"41","tag":["a","b"]},"created_at":"2026-05-06T07:08:09.123Z",` +
-		`"preview":false,"submission":{"table":"enquiries","status":"written"},"events":["pages.lead.captured","custom.membership_requested"]}`
+		`"preview":false,"submission":{"table":"enquiries","status":"written"},` +
+		`"events":["pages.lead.captured","custom.membership_requested"]}`
 	if got.status != 201 || strings.TrimSpace(got.body) != `{"ok":true,"lead":`+want+`}` {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -130,11 +131,13 @@ func TestFormEncodings(t *testing.T) {
 			"strange names", "application/x-www-form-urlencoded",
 			"form=contact&form=contact&_next=/&_token=t&__proto__=0&_subject=s&_=u&constructor=1&x%27);DROP TABLE " +
 				"leads;--=2&a=%3Dcmd()&=nameless&toString=3",
-			`{"__proto__":"0","_subject":"s","_":"u","constructor":"1","x');DROP TABLE leads;--":"2","a":"=cmd()","":"nameless","toString":"3"}`,
+			`{"__proto__":"0","_subject":"s","_":"u","constructor":"1","x');DROP TABLE leads;--":"2",` +
+				`"a":"=cmd()","":"nameless","toString":"3"}`,
 		},
 		{
 			"multipart", multiType, multi,
-			`{"name":"Kim","cv":{"filename":"kim.pdf","size":5,"content_type":"application/pdf","sha256":"5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"},"empty":""}`,
+			`{"name":"Kim","cv":{"filename":"kim.pdf","size":5,"content_type":"application/pdf",` +
+				`"sha256":"5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"},"empty":""}`,
 		},
 		{
 			"json", "application/json",

@@ -126,7 +126,9 @@ func TestGateKeepsTheCorpusOut(t *testing.T) {
 		warm     bool
 	}{
 		{name: "static", revision: Revision{Manifest: &manifest.Manifest{Routes: routes(guarded...)}}},
-		{name: "file pattern", revision: Revision{Manifest: &manifest.Manifest{Routes: routes("members /private/*", "members /report.html")}}},
+		{name: "file pattern", revision: Revision{
+			Manifest: &manifest.Manifest{Routes: routes("members /private/*", "members /report.html")},
+		}},
 		{name: "worker", revision: Revision{
 			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*")...)}, Worker: worker,
 		}},
@@ -275,8 +277,8 @@ func TestGateAnswersToTheByte(t *testing.T) {
 		f := start(t, Options{DevHints: c.hints}, Revision{Assets: assets, AssetsDir: dir, Manifest: m, Worker: c.worker})
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS", "TRACE", "BREW"} {
 			for _, header := range []string{
-				"Accept: */*", "Accept: application/json", "Accept: text/html", "Range: bytes=0-2", "If-None-Match: *", "Upgrade: websocket",
-				"Sec-Fetch-Mode: navigate", "Cookie: a=b",
+				"Accept: */*", "Accept: application/json", "Accept: text/html", "Range: bytes=0-2", "If-None-Match: *",
+				"Upgrade: websocket", "Sec-Fetch-Mode: navigate", "Cookie: a=b",
 			} {
 				there := rawAnswer(t, f, method, "/private/a", header)
 				for _, other := range []string{"/private/b", "/private/a.html", "/private/deep/b.txt"} {
@@ -405,7 +407,8 @@ func TestGateKnowsEveryNameOfAPage(t *testing.T) {
 		t.Run(c.pattern, func(t *testing.T) {
 			f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{Routes: routes("members " + c.pattern)}})
 			for path := range strings.FieldsSeq(c.paths) {
-				if got := f.get(t, path); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound || strings.Contains(got.body, secret) {
+				if got := f.get(t, path); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound ||
+					strings.Contains(got.body, secret) {
 					t.Errorf("members %s: %s gives %d %q", c.pattern, path, got.status, got.body)
 				}
 			}
@@ -473,7 +476,8 @@ func FuzzGate(f *testing.F) {
 		if strings.Contains(w.Body.String(), secret) {
 			t.Fatalf("%s %q leaks", method, target)
 		}
-		if location := w.Header().Get("Location"); location != "" && (!strings.HasPrefix(location, "/") || strings.HasPrefix(location, "//")) {
+		if location := w.Header().Get("Location"); location != "" &&
+			(!strings.HasPrefix(location, "/") || strings.HasPrefix(location, "//")) {
 			t.Fatalf("%s %q leads to %q", method, target, location)
 		}
 		if path, err := Canonical(target); err == nil {

@@ -26,7 +26,8 @@ const secret = "the-secret-of-the-club"
 // openDB opens a real SQLite file as the program does.
 func openDB(t testing.TB, path string) *sql.DB {
 	t.Helper()
-	const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
+	const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_txlock=immediate"
 	db, err := sql.Open("sqlite", "file:"+path+pragmas)
 	if err != nil {
 		t.Fatal(err)

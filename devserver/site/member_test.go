@@ -30,7 +30,8 @@ func TestSignedInAs(t *testing.T) {
 		{"Cookie: other=x", 200},
 	} {
 		t.Run(c.header, func(t *testing.T) {
-			if got := f.get(t, "/club", c.header); got.status != c.status || c.status == 200 && !strings.Contains(got.body, "usr_dev_owner") {
+			if got := f.get(t, "/club", c.header); got.status != c.status ||
+				c.status == 200 && !strings.Contains(got.body, "usr_dev_owner") {
 				t.Errorf("%s: %d %s, want %d", c.header, got.status, got.body, c.status)
 			}
 		})

@@ -47,7 +47,10 @@ var proofs = []proof{
 
 	{"D", 1, 1, "loopback only", "devserver.TestListenOpensLoopbackOnly"},
 	{"D", 2, 3, "hosts", "TestHosts TestCanonicalRefuses"},
-	{"D", 4, 4, "other origins", "TestOwnPagesAreSafe TestGateRefusesForeignUpgrade devserver.TestReloadStreamIsGuarded devserver.TestControlPaths"},
+	{
+		"D", 4, 4, "other origins",
+		"TestOwnPagesAreSafe TestGateRefusesForeignUpgrade devserver.TestReloadStreamIsGuarded devserver.TestControlPaths",
+	},
 	{"D", 5, 5, "live reload", "devserver.TestReloadStreamIsGuarded"},
 	{"D", 6, 6, "control", "devserver.TestToolsAreGuarded"},
 	{"D", 7, 7, "documents read as scripts", "TestOwnPagesAreSafe TestWhoReadsTheDocuments"},
@@ -64,7 +67,10 @@ var proofs = []proof{
 	{"D", 19, 20, "two servers, a port that is taken", "cmd/pages.TestScripts devserver.TestListenTakenPort"},
 	{"D", 21, 21, "file names in error pages", "devserver.TestProblemIsOnlyText"},
 	{"D", 22, 22, "sizes and numbers", "devserver.TestRequestSizes devserver.TestTooManyRunning"},
-	{"D", 23, 23, "slow clients", "devserver.TestSlowClientsAreEnded devserver.TestDrippingReaderIsEnded devserver.TestHalfOpenConnectionsKeepNobodyOut"},
+	{
+		"D", 23, 23, "slow clients",
+		"devserver.TestSlowClientsAreEnded devserver.TestDrippingReaderIsEnded devserver.TestHalfOpenConnectionsKeepNobodyOut",
+	},
 	{"D", 24, 24, "smuggling", "devserver.TestAmbiguousRequestsEndTheConnection devserver.TestPlainRequestsShareAConnection"},
 	{"D", 25, 25, "methods", "TestD025Methods"},
 
@@ -137,10 +143,14 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 
 // gateAtoms are what random paths are made of: the names of what is hidden, and
 // all that programs have read differently from each other.
-var gateAtoms = strings.Fields(`/ / / / private private private a a.html index.html deep b.txt report report.html 404.html public way in by rule
-PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat%65 PRIVAT~1 . .. ... %2e %2e%2e %252e .%2e // \ %5c %2f %252f %EF%BC%8F ∕ %E2%88%95
-; ;a=b ;/ :: ::$DATA : %3a %00 %0a %0d%0a %09 %20 %7f + %2b %25 % %zz %u0070 * ~ ~1 ? ?x # %23 %3f & = @ ! ' , %E2%80%8B %C2%AD %EF%BB%BF %CC%81 é %C3%A9 %ff %c0%af %c0%ae
-http:// http://localhost http://evil.example HTTP://LOCALHOST:80 https:// //localhost __pages __preview _headers _redirects .git .env .html .HTML .htm index`)
+var gateAtoms = strings.Fields(`/ / / / private private private a a.html index.html deep b.txt report report.html 404.html
+public way in by rule
+PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat%65 PRIVAT~1 . .. ... %2e %2e%2e %252e .%2e
+// \ %5c %2f %252f %EF%BC%8F ∕ %E2%88%95
+; ;a=b ;/ :: ::$DATA : %3a %00 %0a %0d%0a %09 %20 %7f + %2b %25 % %zz %u0070 * ~ ~1 ? ?x # %23 %3f & = @ ! ' ,
+%E2%80%8B %C2%AD %EF%BB%BF %CC%81 é %C3%A9 %ff %c0%af %c0%ae
+http:// http://localhost http://evil.example HTTP://LOCALHOST:80 https:// //localhost __pages __preview
+_headers _redirects .git .env .html .HTML .htm index`)
 
 // R-390: no path that a grammar of the atoms makes leads to what is hidden. The
 // fuzzer goes on from here.
@@ -181,7 +191,8 @@ func TestR390Grammar(t *testing.T) {
 func TestD025Methods(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{
-		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /api/*", "members /private/*")}, Worker: &watchful{t: t}, Assets: assets, AssetsDir: dir,
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /api/*", "members /private/*")},
+		Worker:   &watchful{t: t}, Assets: assets, AssetsDir: dir,
 	})
 	for line, want := range map[string][]int{
 		"get /api/x HTTP/1.1":     {501},
@@ -197,7 +208,8 @@ func TestD025Methods(t *testing.T) {
 		"OPTIONS /api/x HTTP/1.1": {200},
 	} {
 		t.Run(line, func(t *testing.T) {
-			if status, answer := send(t, f.server.Listener.Addr().String(), line+"\r\nHost: localhost\r\n\r\n"); !slices.Contains(want, status) || strings.Contains(answer, secret) {
+			status, answer := send(t, f.server.Listener.Addr().String(), line+"\r\nHost: localhost\r\n\r\n")
+			if !slices.Contains(want, status) || strings.Contains(answer, secret) {
 				t.Errorf("%s: %d, want %v", line, status, want)
 			}
 		})

@@ -47,7 +47,9 @@ https://named.localhost/*
 
 func ruledSite(t testing.TB) *fixture {
 	t.Helper()
-	files := map[string]string{"/_headers": "not to be seen", "/_redirects": "not to be seen", "/plain.css": strings.Repeat("a { color: red }\n", 200)}
+	files := map[string]string{
+		"/_headers": "not to be seen", "/_redirects": "not to be seen", "/plain.css": strings.Repeat("a { color: red }\n", 200),
+	}
 	maps.Copy(files, plainFiles)
 	dir, assets := folder(t, files)
 	rules, diags := edgerules.Parse(ruleHeaders, ruleRedirects)
@@ -95,12 +97,14 @@ func TestRules(t *testing.T) {
 		t.Run(c.request, func(t *testing.T) {
 			method, path, _ := strings.Cut(c.request, " ")
 			got := f.do(t, nil, method, path, "")
-			if got.status != c.status || got.header.Get("Location") != c.location || c.body != "" && got.body != c.body || strings.Contains(got.body, "not to be seen") {
+			if got.status != c.status || got.header.Get("Location") != c.location || c.body != "" && got.body != c.body ||
+				strings.Contains(got.body, "not to be seen") {
 				t.Errorf("%s: %d %q to %q", c.request, got.status, got.body, got.header.Get("Location"))
 			}
 		})
 	}
-	if got := f.do(t, f.as(t, "member"), "GET", "/kept/x.txt", ""); got.status != 200 || got.body != "x of dir" || got.header.Get("Cache-Control") != "private, no-cache" {
+	if got := f.do(t, f.as(t, "member"), "GET", "/kept/x.txt", ""); got.status != 200 || got.body != "x of dir" ||
+		got.header.Get("Cache-Control") != "private, no-cache" {
 		t.Errorf("a member gets %d %q, %q", got.status, got.body, got.header)
 	}
 }
@@ -154,7 +158,8 @@ func TestRulesOfHeaders(t *testing.T) {
 func TestRulesOpenNothing(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{
-		Manifest: &manifest.Manifest{Routes: routes("members /private/*", "members /report")}, Rules: openers(t), Assets: assets, AssetsDir: dir,
+		Manifest: &manifest.Manifest{Routes: routes("members /private/*", "members /report")}, Rules: openers(t),
+		Assets: assets, AssetsDir: dir,
 	})
 	member := f.as(t, "member")
 	for _, path := range []string{"/private/a", "/way/in/by/rule/a.html", "/way/in", "/public/x", "/abc"} {
@@ -166,7 +171,8 @@ func TestRulesOpenNothing(t *testing.T) {
 			if got.status != 200 || got.body != secret {
 				t.Errorf("%s: a member gets %d %q", path, got.status, got.body)
 			}
-			if h := got.header; !keptPrivate(h.Get("Cache-Control")) || h.Get("Access-Control-Allow-Credentials") != "" || !strings.Contains(h.Get("Vary"), "Cookie") {
+			if h := got.header; !keptPrivate(h.Get("Cache-Control")) || h.Get("Access-Control-Allow-Credentials") != "" ||
+				!strings.Contains(h.Get("Vary"), "Cookie") {
 				t.Errorf("%s: %q", path, h)
 			}
 		})
@@ -176,11 +182,15 @@ func TestRulesOpenNothing(t *testing.T) {
 func TestExplainRules(t *testing.T) {
 	dir, assets := folder(t, plainFiles)
 	rules, _ := edgerules.Parse(ruleHeaders, ruleRedirects)
-	v := NewRouting(Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /dir/x.txt")}, Rules: rules, Assets: assets, AssetsDir: dir})
+	v := NewRouting(Revision{
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /dir/x.txt")}, Rules: rules,
+		Assets: assets, AssetsDir: dir,
+	})
 	for target, want := range map[string]string{
-		"/old?a":                  `"rule":"_redirects:2","headers":["X-Frame-Options: DENY","X-Tag: all"],"status":301`,
-		"/kept/x.txt":             `"rule":"_redirects:5","status":303`,
-		"/user/7":                 `"status":200,"why":["no route covers the path, so the Worker is not asked","line 6 of _redirects answers with the file of /about.html, before files and Worker"`,
+		"/old?a":      `"rule":"_redirects:2","headers":["X-Frame-Options: DENY","X-Tag: all"],"status":301`,
+		"/kept/x.txt": `"rule":"_redirects:5","status":303`,
+		"/user/7": `"status":200,"why":["no route covers the path, so the Worker is not asked",` +
+			`"line 6 of _redirects answers with the file of /about.html, before files and Worker"`,
 		"/go/__pages/":            `leads to one that is not the site's: nothing answers`,
 		"http://named.localhost/": `"X-Host: named"`,
 		"/css/none":               `"! X-Content-Type-Options"`,

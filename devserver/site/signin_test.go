@@ -68,7 +68,8 @@ func TestSignIn(t *testing.T) {
 func TestSignInAnswersPrograms(t *testing.T) {
 	f := club(t, Options{})
 	got := f.do(t, nil, "POST", "/__pages/sign-in", "persona=member", formType, "Accept: application/json")
-	if want := `{"ok":true,"member":{"id":"usr_dev_member","email":"member@example.test","name":"Robin Member"}}`; strings.TrimSpace(got.body) != want {
+	const want = `{"ok":true,"member":{"id":"usr_dev_member","email":"member@example.test","name":"Robin Member"}}`
+	if strings.TrimSpace(got.body) != want {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	got = f.do(t, nil, "POST", "/__pages/sign-in", "persona=x", formType, "Accept: application/json")

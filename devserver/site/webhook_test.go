@@ -29,7 +29,9 @@ func TestWebhookSignature(t *testing.T) {
 }
 
 func TestParseSecret(t *testing.T) {
-	for _, text := range []string{"", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2hvcnQ=", "whsec_!", "whsec_" + strings.Repeat("AAAA", 22)} {
+	for _, text := range []string{
+		"", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2hvcnQ=", "whsec_!", "whsec_" + strings.Repeat("AAAA", 22),
+	} {
 		t.Run(text, func(t *testing.T) {
 			if _, err := ParseSecret(text); err == nil {
 				t.Errorf("%q was taken", text)
@@ -37,7 +39,8 @@ func TestParseSecret(t *testing.T) {
 		})
 	}
 	for text, good := range map[string]bool{
-		"http://127.0.0.1:9/x": true, "https://a.example": true, "ftp://a": false, "a.example/x": false, "http://": false, "": false, "http://%zz": false,
+		"http://127.0.0.1:9/x": true, "https://a.example": true, "ftp://a": false, "a.example/x": false, "http://": false,
+		"": false, "http://%zz": false,
 	} {
 		t.Run(text, func(t *testing.T) {
 			if err := ParseWebhookURL(text); (err == nil) != good {
@@ -75,7 +78,8 @@ func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.got = append(r.got, delivery{
-		q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), q.Header.Get("Content-Type"), body,
+		q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"),
+		q.Header.Get("Content-Type"), body,
 	})
 	status := http.StatusNoContent
 	if len(r.answers) > 0 {
@@ -198,7 +202,8 @@ func TestWebhookDelivers(t *testing.T) {
 		t.Fatalf("got %s, want %s", got, want)
 	}
 	first := hook.all()[0]
-	const body = `{"type":"pages.lead.captured","timestamp":"2026-05-06T07:08:09.000Z","data":{"id":"EVENT","lead_id":"LEAD","form":"contact","fields":{"name":"Ada & <Bob>"}}}`
+	const body = `{"type":"pages.lead.captured","timestamp":"2026-05-06T07:08:09.000Z",` +
+		`"data":{"id":"EVENT","lead_id":"LEAD","form":"contact","fields":{"name":"Ada & <Bob>"}}}`
 	want := strings.NewReplacer("EVENT", events[0].ID, "LEAD", events[0].LeadID).Replace(body)
 	if string(first.body) != want || first.kind != "application/json" {
 		t.Errorf("%s: %s\nwant %s", first.kind, first.body, want)
@@ -381,7 +386,10 @@ func TestWebhookOfASite(t *testing.T) {
 		Webhook: &Webhook{URL: hook.URL, Secret: testSecret}, DevHints: true,
 		OnDelivery: func(e Event) { done <- e },
 	}, Revision{Manifest: &manifest.Manifest{Forms: []manifest.Form{{Name: "join", Event: "custom.joined"}}}})
-	got := f.do(t, nil, "POST", "/__pages/forms/join", "name=Ada", "Content-Type: application/x-www-form-urlencoded", "Accept: application/json")
+	got := f.do(
+		t, nil, "POST", "/__pages/forms/join", "name=Ada",
+		"Content-Type: application/x-www-form-urlencoded", "Accept: application/json",
+	)
 	if got.status != http.StatusCreated {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
@@ -390,7 +398,8 @@ func TestWebhookOfASite(t *testing.T) {
 		e := <-done
 		names = append(names, e.Name+" "+string(e.Delivery.Status))
 	}
-	if want := []string{"pages.lead.captured pending", "pages.lead.captured delivered", "custom.joined delivered"}; !slices.Equal(names, want) {
+	want := []string{"pages.lead.captured pending", "pages.lead.captured delivered", "custom.joined delivered"}
+	if !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
 	list := decode[readEvents](t, f.get(t, "/__pages/api/events"))

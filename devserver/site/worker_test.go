@@ -134,13 +134,15 @@ func TestRecords(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{
 			"/api/x?y=1",
-			`"path":"/api/x","query":"y=1","status":200,"bytes":5,"source":"worker","route":"/api/*","revision":"r1","meter":{"cpu_ms":3,"cpu_limit_ms":10,"subrequests":1,"subrequest_limit":2}`,
+			`"path":"/api/x","query":"y=1","status":200,"bytes":5,"source":"worker","route":"/api/*",` +
+				`"revision":"r1","meter":{"cpu_ms":3,"cpu_limit_ms":10,"subrequests":1,"subrequest_limit":2}`,
 		},
 		{"/about", `"path":"/about","status":200,"bytes":14,"source":"static","revision":"r1"`},
 		{"/club/x", `"path":"/club/x","status":401,"bytes":101,"source":"gate","revision":"r1","error":"sign_in_required"`},
 		{
 			"/a%2fb?token=abcd&y=1",
-			`"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused","revision":"r1","error":"path_malformed"`,
+			`"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused",` +
+				`"revision":"r1","error":"path_malformed"`,
 		},
 	} {
 		t.Run(c.path, func(t *testing.T) {

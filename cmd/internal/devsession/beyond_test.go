@@ -35,7 +35,8 @@ import (
 
 // beyondSite has all that a stranger might want to see, and what could lead there.
 var beyondSite = map[string]string{
-	"pages.deploy.json": `{"entry": "src/worker.js", "assets": "public", "routes": [{"pattern": "/api/*"}, {"pattern": "/club/*", "access": "members"}],
+	"pages.deploy.json": `{"entry": "src/worker.js", "assets": "public",
+ "routes": [{"pattern": "/api/*"}, {"pattern": "/club/*", "access": "members"}],
  "bindings": {"database": {"migrations": "migrations", "tables": ["visits"]}, "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}},
  "runtime": {"compatibilityFlags": ["global_fetch_strictly_public"]}}`,
 	"migrations/0001_visits.sql": "CREATE TABLE visits (id INTEGER PRIMARY KEY);\n",
@@ -113,7 +114,10 @@ func startBeyond(t *testing.T) *beyond {
 		t.Fatal(err)
 	}
 	sockets.V6 = lanListener{lan}
-	options := Options{Limits: "enforce", CPUScale: 1, Isolation: "shared", LiveReload: "hot", EdgeRules: project.EdgeRulesOn, AllowHosts: []string{"demo.example"}, As: "member"}
+	options := Options{
+		Limits: "enforce", CPUScale: 1, Isolation: "shared", LiveReload: "hot", EdgeRules: project.EdgeRulesOn,
+		AllowHosts: []string{"demo.example"}, As: "member",
+	}
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}
 	b.run = &session{
 		process: p, options: options, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
@@ -328,13 +332,19 @@ func TestBeyondLoopback(t *testing.T) {
 	here := []asker{
 		{name: "loopback", header: []string{same}},
 		{name: "localhost name", header: []string{"Host: club.localhost:8788", same}},
-		{name: "proxy of this machine", header: []string{same, "X-Forwarded-For: ::1", "X-Forwarded-Host: localhost:5173", "X-Forwarded-Proto: http"}},
+		{name: "proxy of this machine", header: []string{
+			same, "X-Forwarded-For: ::1", "X-Forwarded-Host: localhost:5173", "X-Forwarded-Proto: http",
+		}},
 	}
 	strangers := []asker{
 		{name: "allowed host", header: []string{"Host: demo.example", same}},
 		{name: "allowed host with a port", header: []string{"Host: DEMO.example.:443", same}},
-		{name: "tunnel, host kept", header: []string{"Host: demo.example", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https", same}},
-		{name: "tunnel, host rewritten", header: []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: demo.example", same, "Origin: https://demo.example"}},
+		{name: "tunnel, host kept", header: []string{
+			"Host: demo.example", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https", same,
+		}},
+		{name: "tunnel, host rewritten", header: []string{
+			"X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: demo.example", same, "Origin: https://demo.example",
+		}},
 		{name: "tunnel that says its own address alone", header: []string{"Cf-Connecting-Ip: 203.0.113.9", same}},
 		{name: "tunnel, and one who claims to be here", header: []string{"X-Forwarded-For: 127.0.0.1, 203.0.113.9", same}},
 		{name: "LAN address", lan: true, header: []string{same}},
@@ -346,7 +356,9 @@ func TestBeyondLoopback(t *testing.T) {
 		{name: "foreign host on the LAN", lan: true, header: []string{"Host: 192.168.1.5:8788", same}},
 	}
 	foreign := asker{name: "foreign origin", header: []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site"}}
-	foreignBeyond := asker{name: "foreign origin beyond", header: []string{"Host: demo.example", "Origin: http://evil.example", "Sec-Fetch-Site: cross-site"}}
+	foreignBeyond := asker{name: "foreign origin beyond", header: []string{
+		"Host: demo.example", "Origin: http://evil.example", "Sec-Fetch-Site: cross-site",
+	}}
 	for _, e := range endpoints {
 		for _, v := range here {
 			b.check(e, v, e.here, true)
@@ -380,7 +392,8 @@ func (b *beyond) check(e endpoint, v asker, want int, author bool) {
 	if got.StatusCode != want {
 		b.t.Errorf("%s: %s %s: %d, want %d: %.200s", v.name, e.method, e.path, got.StatusCode, want, got.body)
 	}
-	if holds := strings.Contains(got.body, b.token); holds != (author && e.path == "/__pages/") && !(author && e.path == "/__pages/ui/index.html") {
+	if holds := strings.Contains(got.body, b.token); holds != (author && e.path == "/__pages/") &&
+		!(author && e.path == "/__pages/ui/index.html") {
 		b.t.Errorf("%s: %s %s holds the token: %v", v.name, e.method, e.path, holds)
 	}
 	if author || e.path == "/__pages/reload.js" {
@@ -403,7 +416,8 @@ func (b *beyond) sameAsUnknown(e endpoint, v asker, got answer) {
 	got.Header.Del("Date")
 	unknown.Header.Del("Date")
 	if got.body != unknown.body || !maps.EqualFunc(got.Header, unknown.Header, slices.Equal) {
-		b.t.Errorf("%s: %s %s differs from an unknown page:\n%v %s\n%v %s", v.name, e.method, e.path, got.Header, got.body, unknown.Header, unknown.body)
+		b.t.Errorf("%s: %s %s differs from an unknown page:\n%v %s\n%v %s",
+			v.name, e.method, e.path, got.Header, got.body, unknown.Header, unknown.body)
 	}
 }
 
@@ -431,7 +445,11 @@ func (b *beyond) testSite(here asker, strangers []asker) {
 		expect(v, index, 200, `<script src="/__pages/reload.js`)
 		expect(v, b.send(v, "GET", "/club/", "", page...), 303, "")
 		expect(v, b.send(v, "GET", "/club/", "", "Accept: application/json"), 401, "sign_in_required")
-		expect(v, b.send(v, "GET", "/club/", "", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="), 401, "")
+		upgrade := b.send(
+			v, "GET", "/club/", "", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+		)
+		expect(v, upgrade, 401, "")
 		if self := b.send(v, "GET", "/api/self?path=/__pages/api/leads", ""); strings.Contains(self.body, "leads") {
 			b.t.Errorf("%s: through the Worker there is %s", v.name, self.body)
 		}
@@ -488,7 +506,10 @@ func TestEndpointsAreInTable(t *testing.T) {
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	for _, must := range []string{"/__pages/sign-in", "/__pages/reload", "/__pages/api/db/exec", "/__pages/api/leads", "/__pages/api/dev/stream", "/__pages/ui/index.html"} {
+	for _, must := range []string{
+		"/__pages/sign-in", "/__pages/reload", "/__pages/api/db/exec", "/__pages/api/leads", "/__pages/api/dev/stream",
+		"/__pages/ui/index.html",
+	} {
 		if !slices.Contains(found, must) {
 			t.Errorf("%s is not found in the source: where do endpoints stand now?", must)
 		}

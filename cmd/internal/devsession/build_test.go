@@ -19,7 +19,10 @@ import (
 
 // processOf returns a process with a terminal, and the state beside the manifest.
 func processOf(t *terminal.Terminal) Process {
-	return Process{Terminal: t, Sites: &project.Sites{Terminal: t}, States: localstate.Locator{WorkDir: userfile.WorkDir(t.Dir), Flag: "--state-dir"}}
+	return Process{
+		Terminal: t, Sites: &project.Sites{Terminal: t},
+		States: localstate.Locator{WorkDir: userfile.WorkDir(t.Dir), Flag: "--state-dir"},
+	}
 }
 
 // migrationSite makes a site with a database and some migrations, by name.
@@ -118,7 +121,8 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 func TestOwnHosts(t *testing.T) {
 	b := &builder{run: &session{options: Options{AllowHosts: []string{"club.example"}}, sockets: &devserver.Listeners{Port: 8788}}}
 	for host, own := range map[string]bool{
-		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true, "club.example:8788": true, "club.example": true,
+		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true,
+		"club.example:8788": true, "club.example": true,
 		"localhost": false, "localhost:8789": false, "club.example:3000": false, "other.example:8788": false, "www.club.example": false,
 	} {
 		t.Run(host, func(t *testing.T) {

@@ -71,7 +71,10 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 		}
 		return names
 	}
-	want := []string{"pages-stat", "pages-state-backup", "pages-state-101", "pages-state-110", "pages-state-111", "pages-state-4", "pages-state-5", "pages-state-3", filepath.Base(f.path)}
+	want := []string{
+		"pages-stat", "pages-state-backup", "pages-state-101", "pages-state-110", "pages-state-111", "pages-state-4",
+		"pages-state-5", "pages-state-3", filepath.Base(f.path),
+	}
 	slices.Sort(want)
 	if got := left(); !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)

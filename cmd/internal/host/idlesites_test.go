@@ -48,7 +48,11 @@ func TestRest(t *testing.T) {
 	loads := 0
 	visit := func(site string) {
 		t.Helper()
-		if got := ask(h, site, func(context.Context) (service.Release, error) { loads++; return release(site, "of "+site), nil }); got != "of "+site {
+		got := ask(h, site, func(context.Context) (service.Release, error) {
+			loads++
+			return release(site, "of "+site), nil
+		})
+		if got != "of "+site {
 			t.Errorf("%s shows %q", site, got)
 		}
 	}

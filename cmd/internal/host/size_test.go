@@ -57,13 +57,15 @@ const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c 
 func TestDatabaseSize(t *testing.T) {
 	h, of := hosting(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000
-	const manifest = `{"entry":"w/worker.js","bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite"},"routes":[{"pattern":"/*"}]}`
+	const manifest = `{"entry":"w/worker.js","bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite"},` +
+		`"routes":[{"pattern":"/*"}]}`
 	const worker = `export default { async fetch(request, env) {
 	const db = new URL(request.url).pathname === "/project" ? env.PROJECT_DB : env.DB;
 	await db.exec("CREATE TABLE IF NOT EXISTS b(x)");
 	let says = "";
 	try { await db.exec("INSERT INTO b ` + filling + `"); } catch (e) { says = e.message; }
-	for (let i = 0; i < 9; i++) try { await db.exec("INSERT INTO b VALUES (zeroblob(1000000))"); } catch (e) { says += "|" + e.message; break; }
+	for (let i = 0; i < 9; i++) try { await db.exec("INSERT INTO b VALUES (zeroblob(1000000))"); }
+		catch (e) { says += "|" + e.message; break; }
 	return new Response(says + "|" + await db.prepare("SELECT count(*) AS n FROM b").first("n"));
 } }`
 	files := map[string]string{
