@@ -281,14 +281,15 @@ func (v *Routing) whyAnswer(path, method string, d decision) []string {
 		return why
 	case AnswerNotFound, AnswerNotFoundPage:
 		return v.whyNotFound(cmp.Or(d.rule.Path, path), method, d.file)
+	default:
+		switch {
+		case d.refusal != nil:
+			return []string{d.refusal.Message}
+		case v.worker:
+			return []string{`files answer GET and HEAD only; a path in "routes" of the manifest is the Worker's to answer`}
+		}
+		return []string{"files answer GET and HEAD only, and the site has no Worker"}
 	}
-	switch {
-	case d.refusal != nil:
-		return []string{d.refusal.Message}
-	case v.worker:
-		return []string{`files answer GET and HEAD only; a path in "routes" of the manifest is the Worker's to answer`}
-	}
-	return []string{"files answer GET and HEAD only, and the site has no Worker"}
 }
 
 // whyNotFound names the 404 page, or says why there is none.
