@@ -1,10 +1,9 @@
-// Package dbfile is SQLite databases as files: their names as SQLite's URIs, and copies
-// page by page.
+// Package dbfile is about SQLite databases as files: their names as SQLite's URIs, copies
+// page by page, full disks, and bounds on temporary files.
 //
 // A copy is made by SQLite's backup, which keeps every page as it is: VACUUM INTO may
-// renumber rowids that a site relies on. It sees one moment of the database, and others
-// go on writing. A Temporary bounds what connections keep on the disk for a while. Errors
-// are SQLite's, the context's, or ErrDriver.
+// renumber rowids that a site relies on. It holds one moment of the database, and others
+// go on writing. Errors are SQLite's, the context's, or ErrDriver.
 package dbfile
 
 import (
@@ -13,23 +12,26 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ErrDriver says that a connection is of another driver than modernc.org/sqlite.
 var ErrDriver = errors.New("the database is not opened by the SQLite driver this is built on")
 
-// drive has what SQLite syncs reach the disk on macOS too, where fsync leaves it in the
-// drive's memory and a power cut takes it (fsync(2) there; os.File.Sync knows). Elsewhere
-// it changes nothing.
-const drive = "_pragma=fullfsync(1)"
+// fullSync makes SQLite's syncs reach the disk on macOS too, where fsync leaves data in the
+// drive's memory, which a power cut clears (fsync(2) there; os.File.Sync knows). Elsewhere it
+// changes nothing.
+const fullSync = "_pragma=fullfsync(1)"
 
-// URI is a file with a query as SQLite takes them. It reads "//" at the front as the name of a host to come: before a
-// path that begins so, on a share of Windows, stands an empty one. What its connections sync is on the disk.
+// URI returns a file with a query in SQLite's form. SQLite takes the name behind "//" at the front for a host: a path that
+// begins so, on a share of Windows, gets an empty one. Syncs of its connections reach the disk.
 func URI(file, query string) string {
 	slashed := filepath.ToSlash(file)
 	switch {
@@ -41,32 +43,31 @@ func URI(file, query string) string {
 	if query != "" {
 		query += "&"
 	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query + drive}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query + fullSync}
 	return u.String()
 }
 
-// Copy writes what the database of conn holds to a new file. It is not synced, and what
-// a crash leaves of it is no database: it must have no name yet that anyone believes.
+// Copy writes the database of conn to a new file, which it does not sync: after a crash it may
+// be no database, so it must not have its final name yet.
 func Copy(ctx context.Context, conn *sql.Conn, file string) error {
 	return with(conn, func(c copier) error {
 		b, err := c.NewBackup(URI(file, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)"))
 		if err != nil {
 			return err
 		}
-		return errors.Join(pages(ctx, b), b.Finish())
+		return errors.Join(copyPages(ctx, b), b.Finish())
 	})
 }
 
-// Restore makes the database of conn hold what the one at a URI does. It is one
-// transaction: a crash leaves all of the old or all of the new, and other connections
-// go on.
+// Restore replaces the contents of conn's database by those of the one at a URI. It is one
+// transaction: a crash leaves the old contents or the new ones, and other connections go on.
 func Restore(ctx context.Context, conn *sql.Conn, uri string) error {
 	return with(conn, func(c copier) error {
 		b, err := c.NewRestore(uri)
 		if err != nil {
 			return err
 		}
-		return errors.Join(pages(ctx, b), b.Finish())
+		return errors.Join(copyPages(ctx, b), b.Finish())
 	})
 }
 
@@ -77,7 +78,7 @@ func InMemory(ctx context.Context, conn *sql.Conn) (made driver.Conn, err error)
 		if err != nil {
 			return err
 		}
-		if err := pages(ctx, b); err != nil {
+		if err := copyPages(ctx, b); err != nil {
 			return errors.Join(err, b.Finish())
 		}
 		made, err = b.Commit()
@@ -101,18 +102,57 @@ func with(conn *sql.Conn, do func(copier) error) error {
 	})
 }
 
-// perStep is how many pages are copied before a cancelled context is noticed.
-const perStep = 4096
-
-func pages(ctx context.Context, b *sqlite.Backup) error {
+func copyPages(ctx context.Context, b *sqlite.Backup) error {
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var err error
-		if more, err = b.Step(perStep); err != nil {
+		if more, err = b.Step(4096); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// SyncFolder makes the names in a folder durable. open is os.Open, or that of a root.
+// Windows cannot sync a folder; its file system journals them.
+func SyncFolder(open func(name string) (*os.File, error), name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// FullDisk reports whether an error of a database in a folder means that the disk is full. SQLite says so for the database's
+// own file; for the shared memory beside it, which it makes when it opens one, it says "disk I/O error": then FullDisk tries
+// to write a file of its size.
+func FullDisk(folder string, err error) bool {
+	if isFull(err) {
+		return true
+	}
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch failed.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return true
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+		probe, err := os.CreateTemp(folder, ".probe-*")
+		if err == nil {
+			_, err = probe.Write(make([]byte, 32<<10))
+			err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name()))
+		}
+		return isFull(err)
+	}
+	return false
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

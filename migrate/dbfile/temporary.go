@@ -10,16 +10,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file bounds what SQLite keeps in temporary files, of which it has no bound itself:
-// what is sorted or materialized and does not fit into memory lies on the disk, beside the
-// database and whatever its size may be. A VFS of our own is the system's, but for writes
-// to files that are deleted when they are closed.
-
-// Temporary is a bound on temporary files. Its connections are opened with its name as the
-// query parameter vfs.
+// Temporary is a bound on SQLite's temporary files, into which it sorts and materializes
+// what does not fit into memory; SQLite itself has no bound. It is a VFS as the system's,
+// except for writes to files that are deleted when they are closed. Its connections are
+// opened with its name as the query parameter vfs.
 type Temporary struct {
-	// PerFile is how long one file may be, Together how long all files of all connections
-	// are at a time, in bytes. What would make them longer fails with SQLITE_FULL.
+	// PerFile bounds one file, Together all files of all connections, in bytes. A write
+	// beyond a bound fails with SQLITE_FULL.
 	PerFile, Together int64
 
 	base  uintptr // the system's sqlite3_vfs
@@ -34,14 +31,14 @@ type temporaryFile struct {
 }
 
 var (
-	// bounds has the Temporary of each sqlite3_vfs of ours, and open that of each file.
+	// bounds holds the Temporary of each sqlite3_vfs of ours, open the temporaryFile of each file.
 	bounds, open sync.Map
-	// methodsOf has our sqlite3_io_methods for the system's. There are a handful.
+	// methodsOf holds our sqlite3_io_methods for the system's. There are few.
 	methodsOf sync.Map
 	making    sync.Mutex
 )
 
-// Register makes the bound known to SQLite by a name, for as long as the process runs.
+// Register registers the bound with SQLite under a name, for the life of the process.
 func (b *Temporary) Register(name string) error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -67,10 +64,10 @@ func (b *Temporary) Register(name string) error {
 	return nil
 }
 
-// Taken is how long all temporary files are together now.
+// Taken is the size of all temporary files together.
 func (b *Temporary) Taken() int64 { return b.taken.Load() }
 
-// at is what lies at an address of the translated C's.
+// at returns the value at an address of the translated C.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 type (
@@ -80,8 +77,8 @@ type (
 	closeFunc = func(tls *libc.TLS, file uintptr) int32
 )
 
-// Functions as the translated C calls them: a pointer to a pointer to the code, which a
-// function that is no closure has for ever.
+// Functions as the translated C calls them: a pointer to a pointer to the code, which is
+// constant for a function that is no closure.
 var (
 	openC     = *(*uintptr)(unsafe.Pointer(&struct{ f openFunc }{openTemporary}))
 	writeC    = *(*uintptr)(unsafe.Pointer(&struct{ f writeFunc }{writeTemporary}))
@@ -89,7 +86,7 @@ var (
 	closeC    = *(*uintptr)(unsafe.Pointer(&struct{ f closeFunc }{closeTemporary}))
 )
 
-// function is one of the translated C's.
+// function returns a function of the translated C.
 func function[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ f uintptr }{pointer})) }
 
 func openTemporary(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
@@ -110,7 +107,7 @@ func openTemporary(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags
 	return rc
 }
 
-// boundedMethods are the methods of a file with ours among them; 0 when there is no memory.
+// boundedMethods returns the methods of a file with ours among them; 0 when there is no memory.
 func boundedMethods(tls *libc.TLS, methods uintptr) uintptr {
 	making.Lock()
 	defer making.Unlock()
@@ -129,7 +126,7 @@ func boundedMethods(tls *libc.TLS, methods uintptr) uintptr {
 	return own
 }
 
-// opened is a temporary file with the system's methods.
+// opened returns a temporary file with the system's methods.
 func opened(file uintptr) (*temporaryFile, *sqlite3.Tsqlite3_io_methods) {
 	found, _ := open.Load(file)
 	f, ok := found.(*temporaryFile)

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// This file judges the way to a folder. A link on it is its user's own choice, unless it came with a site: then
-// whoever made the site chose where another one's files are written and removed.
+// This file finds links in the path of a folder. A link is its user's own choice, unless it came with a site: then the
+// author of the site would choose where files of another person are written and removed.
 
-// mostLinks is how many links a path may lead over: more lead round in a circle.
-const mostLinks = 64
+// maxLinks bounds the links in a path: more are a circle.
+const maxLinks = 64
 
-// LinkBelow is the first link on the way from a folder to a path below it, "" for none. Where a name does not exist the
-// way ends.
+// LinkBelow returns the first link in the path from a folder to one below it, up to a name that does not exist; "" for none.
 func LinkBelow(folder, below string) (string, error) {
 	at := folder
 	for _, name := range split(below) {
@@ -33,7 +32,7 @@ func LinkBelow(folder, below string) (string, error) {
 	return "", nil
 }
 
-// LinkIn is the first link on the way to a path that lies in a folder, "" for none. What does not exist leads nowhere.
+// LinkIn returns the first link in the target's path that lies in the folder, up to a name that does not exist; "" for none.
 // Both paths are absolute.
 func LinkIn(folder, target string) (string, error) {
 	at := filepath.VolumeName(target) + string(filepath.Separator)
@@ -56,11 +55,11 @@ func LinkIn(folder, target string) (string, error) {
 			return next, nil
 		}
 		to, err := os.Readlink(next)
-		if err != nil { // no link that leads anywhere, as a file that is kept in a cloud
+		if err != nil { // such as a file that is kept in a cloud
 			at = next
 			continue
 		}
-		if links++; links > mostLinks {
+		if links++; links > maxLinks {
 			return "", &fs.PathError{Op: "open", Path: target, Err: errors.New("too many links")}
 		}
 		if filepath.IsAbs(to) {
@@ -71,13 +70,13 @@ func LinkIn(folder, target string) (string, error) {
 	return "", nil
 }
 
-// split is the names of a path.
+// split returns the names of a path.
 func split(path string) []string {
 	path = path[len(filepath.VolumeName(path)):]
 	return strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
 }
 
-// Holds reports whether a path is a folder or lies in it, by what the names lead to: the path's end need not exist.
+// Holds reports whether a path is a folder or lies in it, with links followed. The path's end need not exist.
 func Holds(folder, path string) bool {
 	is, err := os.Stat(folder)
 	if err != nil {
@@ -93,7 +92,7 @@ func Holds(folder, path string) bool {
 	}
 }
 
-// Real is a path without links. What of its end does not exist is as it was given.
+// Real returns a path without links. A part at its end that does not exist stays as it is.
 func Real(path string) string {
 	rest := ""
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// This file is the list: every name that a state folder may hold, at every depth, those that crashes of this
-// version and of earlier ones leave among them. A new file of the state is added here first.
+// This file lists every name that a state folder may hold, at every depth, also those that crashes of this and
+// earlier versions leave behind. A new file of the state is added here first.
 
 // Names of the top level.
 const (
@@ -38,17 +38,16 @@ const (
 	LoadFolder = ".load"
 )
 
-// IgnoreText is what IgnoreFile holds: sessions and leads belong into no version control.
+// IgnoreText is the contents of IgnoreFile: sessions and leads belong into no version control.
 const IgnoreText = "*\n"
 
-// node is a name of a folder, and what is in it if it is a folder itself.
+// node is an allowed name, and the names in it if it is a folder.
 type node struct {
 	fits   func(name string) bool
 	class  Class
 	folder bool
 	within []node
-	// unseen is a folder whose files Look leaves to who reads it: a snapshot is held to its own list of files.
-	unseen bool
+	unseen bool // Look does not look into the folder: its reader does, as for a snapshot with its own list of files
 }
 
 func is(names ...string) func(string) bool {
@@ -59,15 +58,15 @@ func like(pattern string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
 }
 
-// blob is the SHA-256 of a file's bytes in hex. A bucket has many: no regular expression is asked.
+// blob matches the SHA-256 of a file's bytes in hex. A bucket has too many for a regular expression.
 func blob(name string) bool {
 	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// database matches a database, and what SQLite writes beside it.
+// database returns the pattern of a database and of the files that SQLite writes beside it.
 func database(name string) string { return regexp.QuoteMeta(name) + `(?:-wal|-shm|-journal)?` }
 
-// snapshotName is what snapshot.CheckName lets a snapshot be called.
+// snapshotName is the pattern of snapshot.CheckName.
 const snapshotName = `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`
 
 // bucket is a folder of files named by their content.
@@ -79,16 +78,10 @@ func bucket(name string) node {
 	}}
 }
 
-// states are what a snapshot holds.
+// states are the names in a snapshot.
 var states = []node{
-	{
-		fits: like(
-			database(SiteFile) + "|" + database(ProjectFile) + "|" + database(
-				PlatformFile,
-			) + "|" + database(KVFile) + "|" + database(CacheFile),
-		),
-		class: State,
-	},
+	{fits: like(database(SiteFile) + "|" + database(ProjectFile) + "|" + database(PlatformFile)), class: State},
+	{fits: like(database(KVFile) + "|" + database(CacheFile)), class: State},
 	{fits: is(SiteFile+".part", KVFile+".part"), class: Unfinished}, // of a preview that is being made
 	bucket(StorageFolder),
 	bucket(UploadsFolder),
@@ -97,7 +90,7 @@ var states = []node{
 // all are the names of a state folder.
 var all = append(slices.Clone(states), []node{
 	{fits: is(DevLock, StateLock, SnapshotsLock, MigrateLock, DevFile, HistoryFile, IgnoreFile), class: Kept},
-	{fits: like(`\.probe-[0-9]+`), class: Kept}, // it is tried whether a file can be made
+	{fits: like(`\.probe-[0-9]+`), class: Kept}, // tries whether a file can be made
 	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
 	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{
 		{

@@ -1,10 +1,10 @@
-// Package statefolder says which files a site's local state consists of, and tells a folder that holds them from one
-// that holds somebody's own.
+// Package statefolder says which files a site's local state consists of, and distinguishes a folder of such files from
+// one with a user's own files.
 //
-// In goes the path of a folder, or a path in one. Out comes whose a file is, what a folder holds that is not the
-// state's, and which link leads to it. Nothing is opened but folders, and no link is followed below the one that is
-// named. Remove alone changes anything: it removes what the list names and leaves all else. Errors are the system's.
-// All functions are safe for concurrent use; what others do to the folder meanwhile may be missed.
+// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that are not the
+// state's, and links in its path. Only folders are opened, and links below the named folder are not followed. Only
+// Remove changes anything: it removes what the list names and leaves everything else. Errors are the system's. All
+// functions are safe for concurrent use; they may miss concurrent changes of the folder.
 package statefolder
 
 import (
@@ -19,20 +19,20 @@ import (
 	"syscall"
 )
 
-// Class is whose a file or a folder is.
+// Class says how a state folder treats a file or folder.
 type Class int
 
 // The classes.
 const (
 	Foreign    Class = iota // not of the state: a folder that holds one is no state folder
-	Litter                  // what desktops and editors leave anywhere: neither refused, removed nor saved
-	State                   // what a snapshot holds, and a reset removes
-	Unfinished              // what a reset removes, and no snapshot holds: bytes that have no name yet
+	Litter                  // left anywhere by desktops and editors: neither refused, removed nor saved
+	State                   // saved by a snapshot, and removed by a reset
+	Unfinished              // removed by a reset, and not saved: bytes without a name yet
 	Kept                    // locks, notes and copies, which stay
 )
 
-// Of is the class of a slash-separated path below a state folder: of a folder, or of a regular file. Of anything
-// else, such as a link, the name does not tell.
+// Of returns the class of a slash-separated path below a state folder: of a folder, or of a regular file. Anything else,
+// such as a link, has none.
 func Of(name string, folder bool) Class {
 	nodes, found := all, Foreign
 	for rest, more := name, true; more; {
@@ -60,30 +60,27 @@ func match(nodes []node, name string, folder bool) *node {
 	return nil
 }
 
-// Report is what a folder holds.
+// Report describes a folder.
 type Report struct {
-	// Foreign are slash-separated paths of what is not the state's, sorted: the first few that were found, and More
-	// when there may be others. A folder among them was not looked into.
+	// Foreign are the first few slash-separated paths that are not the state's, sorted; More says that there may be
+	// others. Folders among them were not opened.
 	Foreign []string
 	More    bool
-	// Links are those of the state's names that are links.
-	Links []string
-	// Empty is a folder that is not there, or in which nothing is the state's. Marked is one that pages has
-	// written into before.
-	Empty, Marked bool
+	Links   []string // those of the state's names that are links
+	Empty   bool     // nothing in it is the state's, or it does not exist
+	Marked  bool     // pages has written into it before
 }
 
-// named is how many paths of a folder are named.
-const named = 3
+const maxForeign = 3
 
-// Look looks through a folder, which need not be there.
+// Look looks through a folder, which need not exist.
 func Look(dir string) (Report, error) {
 	r := Report{Empty: true}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
-	case err == nil && !info.IsDir(): // to open a pipe would wait for somebody
+	case err == nil && !info.IsDir(): // opening a pipe would wait for a writer
 		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if err != nil {
@@ -97,11 +94,11 @@ func Look(dir string) (Report, error) {
 	return r, nil
 }
 
-// look looks through a folder of the state, whose path is below. Names are read by the folder's path, and their kinds
-// with them: those of an os.Root would be asked for one by one, of which a bucket has many.
+// look looks through a folder of the state, whose path is below. Reading by the folder's path also returns the types of
+// its entries; an os.Root would ask for each of the many blobs of a bucket.
 func (r *Report) look(dir, below string, nodes []node) error {
 	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) { // any more
+	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil
 	}
 	if err != nil {
@@ -133,15 +130,20 @@ func (r *Report) entry(dir, below string, e fs.DirEntry, nodes []node) error {
 		r.Links = append(r.Links, path.Join(below, e.Name()))
 		return nil
 	case n == nil || !e.IsDir() && !e.Type().IsRegular():
-		r.More = len(r.Foreign) == named
+		r.More = len(r.Foreign) == maxForeign
 		if !r.More {
 			r.Foreign = append(r.Foreign, path.Join(below, e.Name()))
 		}
 		return nil
 	}
 	r.Empty = false
-	if below == "" {
-		r.Marked = r.Marked || marks(dir, e.Name())
+	switch {
+	case below != "" || r.Marked:
+	case e.Name() == StateLock, e.Name() == DevLock:
+		r.Marked = true
+	case e.Name() == IgnoreFile:
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		r.Marked = err == nil && string(text) == IgnoreText
 	}
 	if !e.IsDir() || n.unseen {
 		return nil
@@ -149,23 +151,11 @@ func (r *Report) entry(dir, below string, e fs.DirEntry, nodes []node) error {
 	return r.look(filepath.Join(dir, e.Name()), path.Join(below, e.Name()), n.within)
 }
 
-// marks reports whether a file of the top level is one that pages alone writes.
-func marks(dir, name string) bool {
-	switch name {
-	case StateLock, DevLock:
-		return true
-	case IgnoreFile:
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		return err == nil && string(text) == IgnoreText
-	}
-	return false
-}
-
-// isLink reports whether a name leads elsewhere: junctions of Windows are irregular files to Go.
+// isLink reports whether a file is a link, or a junction of Windows, which is irregular to Go.
 func isLink(mode fs.FileMode) bool { return mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
 
-// Remove removes what is the state's at a path below root, which is a state folder, and the folders that are empty
-// then. It returns the paths of what it left because it is not the state's, sorted. A path that is not there is no error.
+// Remove removes the state's files at a path below root, which is a state folder, and the folders that are empty then. It
+// returns the paths of the files that it left, sorted. A path that does not exist is no error.
 func Remove(root *os.Root, name string) (left []string, err error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +175,7 @@ func isOurs(name string, mode fs.FileMode) bool {
 	return class != Foreign && class != Litter && (mode.IsDir() || mode.IsRegular())
 }
 
-// remove is Remove for a name of dir, whose path in the state folder is below.
+// remove is Remove for a name in dir, whose path in the state folder is below.
 func remove(dir *os.Root, name, below string) (left []string, err error) {
 	info, err := dir.Lstat(name)
 	if err == nil && info.IsDir() {
@@ -200,7 +190,7 @@ func remove(dir *os.Root, name, below string) (left []string, err error) {
 	return left, err
 }
 
-// removeIn is remove for all that the folder name holds.
+// removeIn is remove for everything in the folder name.
 func removeIn(dir *os.Root, name, below string) (left []string, err error) {
 	folder, err := dir.OpenRoot(name)
 	if err != nil {

@@ -12,10 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads comma-separated values as RFC 4180 has them, with what programs in use write besides: a byte order
-// mark, lines that end in LF or CR alone, a last line without an end. encoding/csv does not tell an empty field from
-// a quoted empty one, and that is how NULL differs from "".
-
 // field is one value of a record.
 type field struct {
 	text   string
@@ -23,7 +19,9 @@ type field struct {
 	pos    token.Position
 }
 
-// csvReader reads records; each may span lines.
+// csvReader reads records of comma-separated values (RFC 4180); each may span lines. It also takes lines that end in LF or
+// CR alone, and a last line without an end. encoding/csv does not distinguish an empty field from a quoted empty one,
+// which are NULL and "".
 type csvReader struct {
 	r   *bufio.Reader
 	pos token.Position // of the next byte
@@ -34,14 +32,6 @@ type csvReader struct {
 // maxField bounds a field: a quote that never ends must not take all memory.
 const maxField = 256 << 20
 
-func newCSV(name string, r io.Reader) *csvReader {
-	c := &csvReader{r: bufio.NewReaderSize(r, 256<<10), pos: token.Position{Filename: name, Line: 1, Column: 1}}
-	if head, err := c.r.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
-		_, _ = c.r.Discard(3) // they were peeked
-	}
-	return c
-}
-
 // byte reads one byte, CRLF and CR as LF.
 func (c *csvReader) byte() (byte, error) {
 	b, err := c.r.ReadByte()
@@ -50,7 +40,7 @@ func (c *csvReader) byte() (byte, error) {
 	}
 	if b == '\r' {
 		if next, err := c.r.Peek(1); err == nil && next[0] == '\n' {
-			_, _ = c.r.ReadByte() // it was peeked
+			_, _ = c.r.ReadByte() // never fails after Peek
 		}
 		b = '\n'
 	}
@@ -63,7 +53,7 @@ func (c *csvReader) byte() (byte, error) {
 	return b, nil
 }
 
-// record reads the next record into fields, which it returns; io.EOF is the end. Blank lines are passed over.
+// record reads the next record into fields, which it returns; io.EOF is the end. It skips blank lines.
 func (c *csvReader) record(fields []field) ([]field, error) {
 	for {
 		fields = fields[:0]
@@ -84,7 +74,7 @@ func (c *csvReader) record(fields []field) ([]field, error) {
 	}
 }
 
-// field reads one field and what ended it: ',' or '\n'. io.EOF is given only where nothing is left at all.
+// field reads one field and its end: ',' or '\n'. It returns io.EOF only when nothing is left at all.
 func (c *csvReader) field() (f field, end byte, err error) {
 	f.pos = c.pos
 	c.buf = c.buf[:0]
@@ -122,7 +112,7 @@ func (c *csvReader) field() (f field, end byte, err error) {
 	}
 }
 
-// quoted reads a field behind its first quote, and what stands behind its last.
+// quoted reads a field behind its first quote, and its end.
 func (c *csvReader) quoted(begin token.Position) (end byte, err error) {
 	for {
 		// The bytes of a quoted field are kept as they are, line ends too.
@@ -168,7 +158,7 @@ func (c *csvReader) chunk() error {
 	c.buf = append(c.buf, chunk...)
 	if bytes.HasSuffix(chunk, []byte("\r")) { // the buffer ends in the middle of a line's end
 		if next, e := c.r.Peek(1); e == nil && next[0] == '\n' {
-			_, _ = c.r.Discard(1) // it was peeked
+			_, _ = c.r.Discard(1) // never fails after Peek
 			c.buf = append(c.buf, '\n')
 		}
 	}
@@ -176,7 +166,7 @@ func (c *csvReader) chunk() error {
 	return err
 }
 
-// advanceBytes moves a position over bytes of which the last is a quote or the end of a buffer.
+// advanceBytes moves a position over bytes that end with a quote or with the buffer.
 func advanceBytes(pos token.Position, b []byte) token.Position {
 	for {
 		i := bytes.IndexAny(b, "\r\n")
@@ -202,7 +192,11 @@ func (c *csvReader) text(begin token.Position) (string, error) {
 // any order; columns that it does not name get their defaults. An empty field is NULL, a quoted empty one is "".
 // Every value is bound as text, and becomes a number where the column's type says so.
 func CSV(ctx context.Context, db DB, name, table string, r io.Reader) (rows int64, err error) {
-	in := newCSV(name, r)
+	in := &csvReader{r: bufio.NewReaderSize(r, 256<<10), pos: token.Position{Filename: name, Line: 1, Column: 1}}
+	const bom = "\xef\xbb\xbf"
+	if head, err := in.r.Peek(len(bom)); err == nil && string(head) == bom {
+		_, _ = in.r.Discard(len(bom)) // never fails after Peek
+	}
 	err = transaction(ctx, db, func() error {
 		header, err := in.record(nil)
 		if errors.Is(err, io.EOF) {
@@ -214,7 +208,7 @@ func CSV(ctx context.Context, db DB, name, table string, r io.Reader) (rows int6
 		if err != nil {
 			return err
 		}
-		insert, err := insertion(ctx, db, table, header)
+		insert, err := insertStatement(ctx, db, table, header)
 		if err != nil {
 			return err
 		}
@@ -253,31 +247,23 @@ func insertRecord(ctx context.Context, db DB, insert string, header, fields []fi
 			args[i] = f.text
 		}
 	}
-	if _, err := db.Run(ctx, insert, args, nil, nil); err != nil {
-		return blameRecord(fields, header, err)
-	}
-	return nil
-}
-
-// blameRecord puts a failure at the record, or at the field whose column SQLite's message names.
-func blameRecord(fields, header []field, err error) error {
-	at, ok := errors.AsType[located](err)
+	_, err := db.Run(ctx, insert, args, nil, nil)
+	failed, ok := errors.AsType[locatedError](err)
 	if !ok {
 		return err
 	}
-	pos := fields[0].pos
-	named := at.Error()
+	pos := fields[0].pos // or that of the field whose column SQLite's message names
 	for i, h := range header {
-		if strings.HasSuffix(named, "."+h.text) {
+		if strings.HasSuffix(failed.Error(), "."+h.text) {
 			pos = fields[i].pos
 		}
 	}
-	return &Error{Pos: pos, Code: CodeStatement, Msg: named, cause: err}
+	return &Error{Pos: pos, Code: CodeStatement, Msg: failed.Error(), cause: err}
 }
 
-// insertion is the statement that adds one record.
-func insertion(ctx context.Context, db DB, table string, header []field) (string, error) {
-	known, err := columnsOf(ctx, db, table)
+// insertStatement returns the statement that adds one record.
+func insertStatement(ctx context.Context, db DB, table string, header []field) (string, error) {
+	known, err := writableColumns(ctx, db, table)
 	if err != nil {
 		return "", err
 	}
@@ -304,8 +290,8 @@ func insertion(ctx context.Context, db DB, table string, header []field) (string
 	return "INSERT INTO " + quoteName(table) + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")", nil
 }
 
-// columnsOf gives a table's columns that can be written, by their names in lower case.
-func columnsOf(ctx context.Context, db DB, table string) (map[string]string, error) {
+// writableColumns returns the names of a table's columns that are not generated, by the names in lower case.
+func writableColumns(ctx context.Context, db DB, table string) (map[string]string, error) {
 	known := map[string]string{}
 	_, err := db.Run(ctx, "PRAGMA main.table_xinfo("+quoteName(table)+")", nil, nil, func(v []any) error {
 		if v[6] == int64(0) {
@@ -313,19 +299,15 @@ func columnsOf(ctx context.Context, db DB, table string) (map[string]string, err
 		}
 		return nil
 	})
-	if err == nil && len(known) == 0 {
-		err = tableMissing(ctx, db, table)
+	if err != nil || len(known) > 0 {
+		return known, err
 	}
-	return known, err
-}
-
-func tableMissing(ctx context.Context, db DB, table string) error {
-	var there []string
-	_, err := db.Run(ctx,
+	var tables []string
+	_, err = db.Run(ctx,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
 		nil, nil, func(v []any) error {
-			there = append(there, textOf(v[0]))
+			tables = append(tables, textOf(v[0]))
 			return nil
 		})
-	return errors.Join(err, noTable(table, there))
+	return known, errors.Join(err, noTable(table, tables))
 }

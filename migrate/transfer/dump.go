@@ -2,21 +2,26 @@ package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// DumpOptions say what of a database is written.
+// DumpOptions select the part of a database to write.
 type DumpOptions struct {
 	// NoData leaves the rows out.
 	NoData bool
-	// Tables are the names of the tables wanted, with their indexes and triggers. Default all there is.
+	// Tables are the names of tables to write, with their indexes and triggers. Default everything.
 	Tables []string
 }
 
@@ -24,7 +29,7 @@ type DumpOptions struct {
 type object struct{ kind, name, table, sql string }
 
 // Dump writes the database as SQL that sqlite3 and [Script] read back: the same schema, in the same order, and the
-// same values of the same storage class under the same rowids. Of a virtual table, the tables behind it are written.
+// same values of the same storage class under the same rowids. For a virtual table it writes the tables behind it.
 func Dump(ctx context.Context, db DB, w io.Writer, o DumpOptions) error {
 	d := &dump{db: db, w: bufio.NewWriterSize(w, 256<<10), o: o}
 	if err := db.Begin(ctx); err != nil {
@@ -38,13 +43,13 @@ func Dump(ctx context.Context, db DB, w io.Writer, o DumpOptions) error {
 }
 
 type dump struct {
-	db     DB
-	w      *bufio.Writer
-	o      DumpOptions
-	shadow map[string][]string // of a virtual table, the tables behind it
-	behind map[string]bool     // all of those
-	bare   map[string]bool     // tables WITHOUT ROWID
-	line   []byte
+	db       DB
+	w        *bufio.Writer
+	o        DumpOptions
+	shadow   map[string][]string // by virtual table, the tables behind it
+	isShadow map[string]bool
+	noRowID  map[string]bool // tables WITHOUT ROWID
+	line     []byte
 }
 
 func (d *dump) write(ctx context.Context) error {
@@ -52,7 +57,7 @@ func (d *dump) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
+	d.print("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
 	for _, o := range objects {
 		if o.kind == "table" {
 			if err := d.table(ctx, o); err != nil {
@@ -66,23 +71,23 @@ func (d *dump) write(ctx context.Context) error {
 	// Indexes and triggers last: rows go in faster without the first, and must not set off the second.
 	for _, o := range objects {
 		if o.kind != "table" {
-			d.say(migrate.Ended(o.sql))
+			d.print(migrate.Ended(o.sql))
 		}
 	}
-	d.say("COMMIT;\n")
+	d.print("COMMIT;\n")
 	return nil
 }
 
-// say writes; the writer keeps its first error until Flush.
-func (d *dump) say(text string) { _, _ = d.w.WriteString(text) }
+// print writes a text; the writer returns its first error on Flush.
+func (d *dump) print(text string) { _, _ = d.w.WriteString(text) }
 
-// schema reads what there is to write, in the order in which it was made.
+// schema reads the objects to write, in the order in which they were made.
 func (d *dump) schema(ctx context.Context) ([]object, error) {
-	d.shadow, d.behind, d.bare = map[string][]string{}, map[string]bool{}, map[string]bool{}
+	d.shadow, d.isShadow, d.noRowID = map[string][]string{}, map[string]bool{}, map[string]bool{}
 	var virtual, shadows []string
 	_, err := d.db.Run(ctx, "PRAGMA main.table_list", nil, nil, func(v []any) error {
 		name, kind := textOf(v[1]), textOf(v[2])
-		d.bare[name] = v[4] == int64(1)
+		d.noRowID[name] = v[4] == int64(1)
 		switch kind {
 		case "virtual":
 			virtual = append(virtual, name)
@@ -103,13 +108,13 @@ func (d *dump) schema(ctx context.Context) ([]object, error) {
 			}
 		}
 		d.shadow[of] = append(d.shadow[of], s)
-		d.behind[s] = true
+		d.isShadow[s] = true
 	}
 	var objects []object
 	_, err = d.db.Run(ctx, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid",
 		nil, nil, func(v []any) error {
 			o := object{textOf(v[0]), textOf(v[1]), textOf(v[2]), textOf(v[3])}
-			if !strings.HasPrefix(o.name, "sqlite_") && !d.behind[o.name] {
+			if !strings.HasPrefix(o.name, "sqlite_") && !d.isShadow[o.name] {
 				objects = append(objects, o)
 			}
 			return nil
@@ -117,53 +122,48 @@ func (d *dump) schema(ctx context.Context) ([]object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.wanted(objects)
-}
-
-// wanted keeps the objects of the tables that were named.
-func (d *dump) wanted(objects []object) ([]object, error) {
 	if len(d.o.Tables) == 0 {
 		return objects, nil
 	}
-	var names, there []string
+	var names, all []string
 	for _, o := range objects {
 		if o.kind == "table" || o.kind == "view" {
-			there = append(there, o.name)
+			all = append(all, o.name)
 		}
 	}
 	for _, want := range d.o.Tables {
-		at := slices.IndexFunc(there, func(name string) bool { return strings.EqualFold(name, want) })
+		at := slices.IndexFunc(all, func(name string) bool { return strings.EqualFold(name, want) })
 		if at < 0 {
-			return nil, noTable(want, there)
+			return nil, noTable(want, all)
 		}
-		names = append(names, there[at])
+		names = append(names, all[at])
 	}
 	return slices.DeleteFunc(objects, func(o object) bool {
 		return !slices.Contains(names, o.name) && !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, o.table) })
 	}), nil
 }
 
-func noTable(name string, there []string) error {
+func noTable(name string, tables []string) error {
 	e := &Error{
 		Code: CodeTable, Msg: fmt.Sprintf("there is no table %q", name),
 		Fix: "the database has no tables yet: run pages migrate first",
 	}
-	if len(there) > 0 {
-		e.Fix = "there are " + strings.Join(there, ", ")
+	if len(tables) > 0 {
+		e.Fix = "there are " + strings.Join(tables, ", ")
 	}
 	return e
 }
 
-// table writes one table with its rows. The tables behind a virtual one exist as soon as it does.
+// table writes one table with its rows. A virtual table makes the tables behind it.
 func (d *dump) table(ctx context.Context, o object) error {
-	d.say(migrate.Ended(o.sql))
+	d.print(migrate.Ended(o.sql))
 	if d.o.NoData {
 		return nil
 	}
-	if len(o.sql) > 14 &&
-		strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(o.sql[:min(len(o.sql), 64)]), " ")), "CREATE VIRTUAL") {
+	head := strings.Join(strings.Fields(o.sql[:min(len(o.sql), 64)]), " ")
+	if strings.HasPrefix(strings.ToUpper(head), "CREATE VIRTUAL") {
 		for _, name := range d.shadow[o.name] {
-			d.say("DELETE FROM " + quoteName(name) + ";\n")
+			d.print("DELETE FROM " + quoteName(name) + ";\n")
 			if err := d.rows(ctx, name); err != nil {
 				return err
 			}
@@ -173,7 +173,6 @@ func (d *dump) table(ctx context.Context, o object) error {
 	return d.rows(ctx, o.name)
 }
 
-// rows writes the rows of a table.
 func (d *dump) rows(ctx context.Context, table string) error {
 	columns, err := d.columns(ctx, table)
 	if err != nil {
@@ -185,7 +184,7 @@ func (d *dump) rows(ctx context.Context, table string) error {
 	return err
 }
 
-// columns are those of a table that can be written, quoted, and before them the rowid where it is no column.
+// columns returns a table's columns that are not generated, quoted, and before them the rowid unless it is a column.
 func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 	var list []string
 	names := map[string]bool{}
@@ -202,7 +201,7 @@ func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 		}
 		return nil
 	})
-	if err != nil || d.bare[table] {
+	if err != nil || d.noRowID[table] {
 		return list, err
 	}
 	if keys == 1 && integerKey {
@@ -224,17 +223,14 @@ func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 	return list, nil
 }
 
-// counters writes what SQLite keeps of the tables: where AUTOINCREMENT stands, and of a whole database what ANALYZE
-// found.
+// counters writes the values of AUTOINCREMENT, and for a whole database the statistics of ANALYZE.
 func (d *dump) counters(ctx context.Context, objects []object) error {
 	if d.o.NoData {
 		return nil
 	}
 	if len(d.o.Tables) == 0 {
-		return errors.Join(
-			d.counter(ctx, "sqlite_sequence", "name,seq", "DELETE FROM sqlite_sequence;\n", "1"),
-			d.counter(ctx, "sqlite_stat1", "tbl,idx,stat", "ANALYZE sqlite_schema;\n", "1"),
-		)
+		return errors.Join(d.counter(ctx, "sqlite_sequence", "name,seq", "DELETE FROM sqlite_sequence;\n", "1"),
+			d.counter(ctx, "sqlite_stat1", "tbl,idx,stat", "ANALYZE sqlite_schema;\n", "1"))
 	}
 	for _, o := range objects {
 		if o.kind != "table" {
@@ -248,17 +244,17 @@ func (d *dump) counters(ctx context.Context, objects []object) error {
 	return nil
 }
 
-// counter writes the rows of one of SQLite's own tables, if it is there, behind what makes room for them.
+// counter writes the rows of one of SQLite's own tables, if it exists, behind the statement first.
 func (d *dump) counter(ctx context.Context, table, columns, first, where string) error {
-	there := false
+	exists := false
 	_, err := d.db.Run(ctx, "SELECT 1 FROM sqlite_schema WHERE name = ?", []any{table}, nil, func([]any) error {
-		there = true
+		exists = true
 		return nil
 	})
-	if err != nil || !there {
+	if err != nil || !exists {
 		return err
 	}
-	d.say(first)
+	d.print(first)
 	_, err = d.db.Run(ctx, "SELECT "+columns+" FROM "+table+" WHERE "+where, nil, nil, func(v []any) error {
 		return d.insert("INSERT INTO "+table+"("+columns+") VALUES(", v)
 	})
@@ -283,6 +279,54 @@ func (d *dump) insert(head string, values []any) error {
 }
 
 func textOf(v any) string {
-	text, _ := v.(string) // what is none is no name either
+	text, _ := v.(string)
 	return text
+}
+
+// appendLiteral writes a value as SQL that every SQLite reads back as the same value.
+func appendLiteral(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(b, "NULL"...), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case float64: // never as text that would be an INTEGER; SQLite keeps no NaN
+		switch {
+		case math.IsInf(v, 1):
+			return append(b, "1e999"...), nil
+		case math.IsInf(v, -1):
+			return append(b, "-1e999"...), nil
+		}
+		begin := len(b)
+		b = strconv.AppendFloat(b, v, 'g', -1, 64)
+		if !bytes.ContainsAny(b[begin:], ".e") {
+			b = append(b, ".0"...)
+		}
+		return b, nil
+	case string:
+		return appendText(b, v), nil
+	case []byte:
+		return appendBlob(b, v), nil
+	default:
+		return nil, fmt.Errorf("a value of SQLite cannot be a %T", value)
+	}
+}
+
+func appendBlob(b, v []byte) []byte {
+	b = append(b, "X'"...)
+	b = hex.AppendEncode(b, v)
+	return append(b, '\'')
+}
+
+// appendText quotes text. The shell of sqlite3 ends SQL at a NUL and drops a carriage return before a line feed; bytes that
+// are not UTF-8 would make the dump no text.
+func appendText(b []byte, v string) []byte {
+	if strings.ContainsAny(v, "\x00\r") || !utf8.ValidString(v) {
+		b = append(b, "CAST("...)
+		b = appendBlob(b, []byte(v))
+		return append(b, " AS TEXT)"...)
+	}
+	b = append(b, '\'')
+	b = append(b, strings.ReplaceAll(v, "'", "''")...)
+	return append(b, '\'')
 }

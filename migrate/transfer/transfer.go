@@ -1,11 +1,11 @@
 // Package transfer moves data between a SQLite database and text: it runs SQL scripts, writes a database out as one,
 // and reads comma-separated values into a table.
 //
-// In goes a [DB], which is one connection, and a reader or writer; all of a call is one transaction on it. What is
-// wrong with the text, or happens on its behalf, is an [*Error] with the place in the text, and nothing of the call
-// stands then. Texts may be of any length: a statement, or a row, is held at a time.
+// In goes a [DB], which is one connection, and a reader or writer; each call is one transaction on it. A fault of the
+// text, or a failure of one of its statements, is an [*Error] with the place in the text, and rolls the call back. Texts
+// may be of any length: one statement or row is in memory at a time.
 //
-// The package opens nothing, and does not say which SQL is allowed: that is the DB's part.
+// The package opens nothing, and does not decide which SQL is allowed: the DB does.
 package transfer
 
 import (
@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"io"
+	"regexp"
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
@@ -20,13 +22,13 @@ import (
 
 // DB is one connection to a database.
 type DB interface {
-	// Run runs one statement, as binding.Console does: values are nil, int64, float64, string or []byte.
+	// Run runs one statement, as d1.Console does: values are nil, int64, float64, string or []byte.
 	Run(
 		ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error,
 	) (changes int64, err error)
 	Begin(ctx context.Context) error
 	Commit(ctx context.Context) error
-	// Rollback undoes the transaction, and does nothing when none is open.
+	// Rollback undoes the transaction, if one is open.
 	Rollback(ctx context.Context) error
 	// Idle reports whether no transaction is open.
 	Idle() bool
@@ -43,9 +45,9 @@ const (
 	CodeColumn    = "column_missing"
 )
 
-// Error is what is wrong with a text, or failed on its behalf.
+// Error is a fault of a text, or a failure of one of its statements.
 type Error struct {
-	// Pos is where in the text; columns count characters. It is zero when no place is to blame.
+	// Pos is the place in the text; columns count characters. It is zero when no place is to blame.
 	Pos token.Position
 	// Source is the line, or the part of it that begins at column SourceColumn.
 	Source       string
@@ -63,31 +65,31 @@ func (e *Error) Error() string {
 	return e.Pos.String() + ": " + e.Msg
 }
 
-// Unwrap gives the database's error, if one is behind e.
+// Unwrap returns the database's error, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// located is an error that knows its byte in the statement; -1 for none.
-type located interface {
+// locatedError is an error with its byte in the statement; -1 for none.
+type locatedError interface {
 	error
 	At() int
 }
 
-// Blame puts a failure of a statement at its place in the text.
+// Blame returns a failure of a statement with its place in the text.
 func Blame(s migrate.Statement, err error) error {
-	at, ok := errors.AsType[located](err)
+	failed, ok := errors.AsType[locatedError](err)
 	if !ok {
-		return err // the end of the context, or the writer's own
+		return err // of the context, or of the writer
 	}
-	e := &Error{Code: CodeStatement, Msg: at.Error(), Fix: migrate.ForeignFix([]byte(s.Text), at.Error()), cause: err}
-	offset := at.At()
+	e := &Error{Code: CodeStatement, Msg: failed.Error(), Fix: migrate.ForeignFix([]byte(s.Text), failed.Error()), cause: err}
+	offset := failed.At()
 	if offset < 0 {
-		offset = s.Culprit(at.Error())
+		offset = s.Culprit(failed.Error())
 	}
 	e.Pos, e.Source, e.SourceColumn = s.At(offset)
 	return e
 }
 
-// BlameText is a refusal of the text itself.
+// BlameText returns a refusal of the text itself as an *Error.
 func BlameText(err error) error {
 	refusal, ok := errors.AsType[*migrate.Error](err)
 	if !ok {
@@ -96,7 +98,7 @@ func BlameText(err error) error {
 	return &Error{Pos: refusal.Pos, Code: CodeText, Msg: refusal.Msg, Fix: refusal.Fix, cause: refusal}
 }
 
-// transaction runs fn in one transaction: all of it stands, or nothing.
+// transaction runs fn in one transaction, which it commits or rolls back.
 func transaction(ctx context.Context, db DB, fn func() error) (err error) {
 	if err := db.Begin(ctx); err != nil {
 		return err
@@ -117,21 +119,17 @@ func transaction(ctx context.Context, db DB, fn func() error) (err error) {
 		if found := violations(ctx, db, err); found != nil {
 			return found
 		}
-		return settle(ctx, db)
+		// SQLite counts rows that lost their parent until it is inserted again; a table that is made anew under the old
+		// name does not change the count. This resets it.
+		if _, err := db.Run(ctx, "PRAGMA defer_foreign_keys=OFF", nil, nil, nil); err != nil {
+			return err
+		}
+		return db.Commit(ctx)
 	}
 	return err
 }
 
-// settle commits where every row has its parent and SQLite holds that some do not: it counts those that lost one until
-// that is inserted again, and knows nothing of a table that was made anew and given the old one's name.
-func settle(ctx context.Context, db DB) error {
-	if _, err := db.Run(ctx, "PRAGMA defer_foreign_keys=OFF", nil, nil, nil); err != nil {
-		return err
-	}
-	return db.Commit(ctx)
-}
-
-// violations says which rows a commit failed for; nil when there is none.
+// violations returns the error of rows without their parent; nil when there is none.
 func violations(ctx context.Context, db DB, cause error) error {
 	first, n := "", 0
 	_, err := db.Run(ctx, "PRAGMA foreign_key_check", nil, nil, func(v []any) error {
@@ -158,3 +156,79 @@ func violations(ctx context.Context, db DB, cause error) error {
 
 // quoteName quotes the name of a table or column.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// ScriptOptions are those of [Script].
+type ScriptOptions struct {
+	// Args are the values of the parameters, for a script of one statement.
+	Args []any
+	// Dump skips the BEGIN, COMMIT and PRAGMA foreign_keys of a dump. The script is one transaction in any case.
+	Dump bool
+	// CheckKeys refuses rows whose parent does not exist, where the DB does not.
+	CheckKeys bool
+	// Last runs in the transaction, after the script.
+	Last func(ctx context.Context) error
+}
+
+// Ran counts the statements of a script.
+type Ran struct {
+	Statements int   `json:"statements"`
+	Changes    int64 `json:"changes"` // rows written
+}
+
+// Script runs the SQL of r as one transaction; name stands in positions.
+func Script(ctx context.Context, db DB, name string, r io.Reader, o ScriptOptions) (ran Ran, err error) {
+	err = transaction(ctx, db, func() error {
+		if err := ran.run(ctx, db, migrate.NewStatements(name, r), o); err != nil {
+			return err
+		}
+		if o.CheckKeys {
+			if err := violations(ctx, db, nil); err != nil {
+				return err
+			}
+		}
+		if o.Last != nil {
+			return o.Last(ctx)
+		}
+		return nil
+	})
+	return ran, err
+}
+
+func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOptions) error {
+	for {
+		s, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return BlameText(err)
+		}
+		if o.Dump && len(s.Text) < 80 && dumpFrame.MatchString(strings.TrimSpace(s.Text)) {
+			continue
+		}
+		changes, err := db.Run(ctx, s.Text, o.Args, nil, nil)
+		if err != nil {
+			err = Blame(s, err)
+			if e, ok := errors.AsType[*Error](err); ok && o.Dump && strings.Contains(e.Msg, `"writable_schema"`) {
+				e.Fix = "sqlite3 dumps virtual tables so, and they cannot be made that way: read the database file " +
+					"itself, pages db import FILE.db"
+			}
+			return err
+		}
+		if db.Idle() {
+			e := &Error{
+				Code: CodeEnded, Msg: "the statement ended the transaction it is part of",
+				Fix: "take ROLLBACK out of the statement or trigger",
+			}
+			e.Pos, e.Source, e.SourceColumn = s.At(0)
+			return e
+		}
+		r.Statements++
+		r.Changes += changes
+	}
+}
+
+// dumpFrame matches the statements that a dump puts around the others.
+var dumpFrame = regexp.MustCompile(
+	`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
+)
