@@ -13,21 +13,12 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file holds the steps on the disk. All go through the state folder's root, so that no link leads out.
+// The steps on the disk go through the state folder's root, so that no link leads out.
 
 // sync makes the names in a folder durable.
 func (s *Store) sync(folder string) error { return dbfile.SyncFolder(s.root.Open, folder) }
 
-// syncFile makes what another handle has written durable. Windows syncs only what is open for writing.
-func (s *Store) syncFile(name string) error {
-	f, err := s.root.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// copyFile copies a file and syncs it, and gives its size and the SHA-256 of what was written.
+// copyFile copies a file and syncs it, and returns its size and SHA-256.
 func (s *Store) copyFile(ctx context.Context, from, to string) (size int64, sum string, err error) {
 	in, err := s.root.Open(from)
 	if err != nil {
@@ -39,7 +30,7 @@ func (s *Store) copyFile(ctx context.Context, from, to string) (size int64, sum 
 		return 0, "", err
 	}
 	h := sha256.New()
-	size, err = io.Copy(io.MultiWriter(out, h), &patient{ctx, in})
+	size, err = io.Copy(io.MultiWriter(out, h), &contextReader{ctx, in})
 	if err == nil {
 		err = out.Sync()
 	}
@@ -54,24 +45,24 @@ func (s *Store) sum(ctx context.Context, name string) (size int64, sum string, e
 	}
 	defer in.Close()
 	h := sha256.New()
-	size, err = io.Copy(h, &patient{ctx, in})
+	size, err = io.Copy(h, &contextReader{ctx, in})
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// patient is a reader that ends with a context.
-type patient struct {
+// contextReader is a reader that ends with a context.
+type contextReader struct {
 	ctx context.Context // io.Reader takes none
 	r   io.Reader
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *contextReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return p.r.Read(b)
 }
 
-// link makes a second name for a file that never changes, or a copy where the file system has no links.
+// link makes a hard link to a file that never changes, or a copy where the file system has no links.
 func (s *Store) link(ctx context.Context, from, to string) error {
 	if s.root.Link(from, to) == nil {
 		return nil
@@ -80,14 +71,14 @@ func (s *Store) link(ctx context.Context, from, to string) error {
 	return err
 }
 
-// writeJSON writes a file as a whole or not at all.
+// writeJSON replaces a file atomically.
 func (s *Store) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	grown := name + ".new"
-	f, err := s.root.OpenFile(grown, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	temporary := name + ".new"
+	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -99,10 +90,10 @@ func (s *Store) writeJSON(name string, v any) error {
 		return err
 	}
 	s.at("rename " + name)
-	return errors.Join(s.root.Rename(grown, name), s.sync(path.Dir(name)))
+	return errors.Join(s.root.Rename(temporary, name), s.sync(path.Dir(name)))
 }
 
-// folders makes the folders of a list of files below base, and remembers them to be synced.
+// folders makes the folders of files below base, and syncs them afterwards.
 type folders struct {
 	s    *Store
 	base string

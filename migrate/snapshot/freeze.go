@@ -16,7 +16,7 @@ import (
 )
 
 // frozen is all databases of a state at one moment. Each has two connections: one holds the write lock until
-// [frozen.thaw], the other reads what the database held meanwhile, until close.
+// [frozen.thaw], the other a view of that moment until close.
 type frozen struct {
 	names []string
 	locks []*sql.DB
@@ -28,8 +28,8 @@ type view struct {
 	conn *sql.Conn
 }
 
-// freeze stops every writer of the databases, in the order of their names, and takes a view of each. Writers of
-// other processes wait for their busy timeout.
+// freeze stops every writer of the databases, in the order of their names, and opens a view of each. Writers of other
+// processes wait for their busy timeout.
 func (s *Store) freeze(ctx context.Context, names []string) (*frozen, error) {
 	f := &frozen{names: names, views: map[string]*view{}}
 	for _, name := range names {
@@ -45,7 +45,7 @@ func (s *Store) freeze(ctx context.Context, names []string) (*frozen, error) {
 	return f, nil
 }
 
-// file is the path of a file of the state, for SQLite.
+// file returns the path of a file of the state, for SQLite.
 func (s *Store) file(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
 func open(file, pragmas string) (*sql.DB, error) {
@@ -83,7 +83,7 @@ func (f *frozen) view(ctx context.Context, name, file string) error {
 	return conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables)
 }
 
-// thaw lets writers go on; the views stay.
+// thaw releases the write locks; the views stay.
 func (f *frozen) thaw() error {
 	var errs []error
 	for _, db := range slices.Backward(f.locks) {
@@ -102,12 +102,7 @@ func (f *frozen) close() error {
 	return err
 }
 
-// copyTo writes the view of a database to a new file. It is not synced.
-func (f *frozen) copyTo(ctx context.Context, name, file string) error {
-	return dbfile.Copy(ctx, f.views[name].conn, file)
-}
-
-// unreadableError is why a database cannot be read or copied.
+// unreadableError returns the error of a database that cannot be read or copied.
 func unreadableError(name string, err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

@@ -13,15 +13,14 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// commit is the decision to replace the state by what lies in the folder of new files.
+// commit is the decision to replace the state by the folder of new files.
 type commit struct {
-	Format int `json:"format"`
-	// Names are those of the top level that the new state has. All others go.
-	Names []string `json:"names"`
+	Format int      `json:"format"`
+	Names  []string `json:"names"` // at the top level of the new state; all others are removed
 }
 
-// Load makes a snapshot the state. All of it is checked before anything changes. Where a state would go, agree is
-// asked before, and its error ends the load; nil agrees.
+// Load replaces the state by a snapshot. All of it is checked before anything changes. Before it removes a state it calls
+// agree, if that is not nil, whose error ends the load.
 func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info, error) {
 	if err := s.tidySnapshots(); err != nil {
 		return Info{}, err
@@ -57,7 +56,7 @@ func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info
 	return info, s.replace(names)
 }
 
-// Reset empties the state, and gives the names of its top level that are gone.
+// Reset empties the state, and returns the names of its top level that it removed.
 func (s *Store) Reset() ([]string, error) {
 	if err := s.Settle(); err != nil {
 		return nil, err
@@ -72,8 +71,8 @@ func (s *Store) Reset() ([]string, error) {
 	return gone, s.replace(nil)
 }
 
-// Settle ends what a crash cut short: a load that was decided is carried out, any other is forgotten. It does
-// nothing, and writes nothing, when there is none.
+// Settle ends a load that a crash interrupted: one with a decision is completed, any other is removed. Without an
+// interrupted load it writes nothing.
 func (s *Store) Settle() error {
 	if _, err := s.root.Lstat(loadFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -93,10 +92,10 @@ func (s *Store) Settle() error {
 			Fix: "finish it with the version of pages that began it", cause: err,
 		}
 	}
-	return s.carryOut(c)
+	return s.install(c)
 }
 
-// Unsettled reports whether the state in dir waits for [Store.Settle].
+// Unsettled reports whether the state in dir needs [Store.Settle].
 func Unsettled(dir fs.FS) bool {
 	_, err := fs.Lstat(dir, loadFolder)
 	return err == nil
@@ -113,7 +112,7 @@ func (s *Store) checkComplete(ctx context.Context, info Info) error {
 	err := fs.WalkDir(s.root.FS(), below, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && name == below:
-			return nil // of an empty state
+			return nil // the snapshot of an empty state
 		case err != nil:
 			return errors.Join(err, ctx.Err())
 		case d.IsDir():
@@ -139,7 +138,7 @@ func (s *Store) checkComplete(ctx context.Context, info Info) error {
 	return err
 }
 
-// stage lays the files of a snapshot out beside the state and checks them.
+// stage copies the files of a snapshot into the folder of new files, and checks them.
 func (s *Store) stage(ctx context.Context, info Info) error {
 	made, err := s.newFolders(loadNew)
 	if err != nil {
@@ -171,7 +170,7 @@ func (s *Store) stage(ctx context.Context, info Info) error {
 	return made.sync()
 }
 
-// replace decides that the staged files are the state, and makes them so.
+// replace writes the decision that the staged files are the state, and installs them.
 func (s *Store) replace(names []string) error {
 	if err := s.sync(loadFolder); err != nil {
 		return err
@@ -180,31 +179,31 @@ func (s *Store) replace(names []string) error {
 	if err := errors.Join(s.sync("."), s.writeJSON(loadCommit, c)); err != nil {
 		return errors.Join(err, s.endLoad())
 	}
-	return s.carryOut(c)
+	return s.install(c)
 }
 
-// carryOut moves the new files to their places. Each step can be done twice: what is still in the folder of new
-// files is not in its place yet, so whatever is there is old.
-func (s *Store) carryOut(c commit) error {
-	there, err := s.stateNames()
+// install moves the new files to their places. Each step can be repeated: while a name is in the folder of new files,
+// the file in its place is an old one.
+func (s *Store) install(c commit) error {
+	old, err := s.stateNames()
 	if err != nil {
 		return err
 	}
-	waits := func(name string) bool {
+	isStaged := func(name string) bool {
 		_, err := s.root.Lstat(path.Join(loadNew, name))
 		return err == nil
 	}
-	for _, name := range there {
-		if slices.Contains(c.Names, name) && !waits(name) {
+	for _, name := range old {
+		if slices.Contains(c.Names, name) && !isStaged(name) {
 			continue
 		}
 		s.at("remove " + name)
-		if err := s.clear(name, waits(name)); err != nil {
+		if err := s.clear(name, isStaged(name)); err != nil {
 			return err
 		}
 	}
 	for _, name := range c.Names {
-		if !waits(name) {
+		if !isStaged(name) {
 			continue
 		}
 		s.at("install " + name)
@@ -224,11 +223,11 @@ func (s *Store) carryOut(c commit) error {
 	return s.endLoad()
 }
 
-// clear removes what is the state's at a name of the top level. What is not stays: where a new folder waits for the
-// name, it is moved there first, and comes back with it.
-func (s *Store) clear(name string, waits bool) error {
+// clear removes the state's files at a name of the top level. Other files stay: if a new folder is staged for the name,
+// they are moved into it first, and come back with it.
+func (s *Store) clear(name string, staged bool) error {
 	left, err := statefolder.Remove(s.root, name)
-	if err != nil || len(left) == 0 || !waits {
+	if err != nil || len(left) == 0 || !staged {
 		return err
 	}
 	for _, at := range left {
@@ -242,7 +241,7 @@ func (s *Store) clear(name string, waits bool) error {
 	return err
 }
 
-// endLoad removes the folder of a load that is over. What is not the state's in it moves up.
+// endLoad removes the folder of new files. Files in it that are not the state's move up.
 func (s *Store) endLoad() error {
 	left, err := statefolder.Remove(s.root, loadFolder)
 	if err != nil || len(left) == 0 {
@@ -264,8 +263,7 @@ func (s *Store) endLoad() error {
 	return err
 }
 
-// removable gives the names of the top level that a reset removes something of. A folder in which nothing is left but what
-// is not the state's is none.
+// removable returns the names of the top level of which a reset removes files: not a folder with other files only.
 func (s *Store) removable() ([]string, error) {
 	names, err := s.stateNames()
 	if err != nil {
@@ -290,7 +288,7 @@ func (s *Store) removable() ([]string, error) {
 	return names, err
 }
 
-// stateNames gives the names of the top level that are state.
+// stateNames returns the names of the top level that are state.
 func (s *Store) stateNames() ([]string, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {

@@ -1,17 +1,24 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Save saves the state under a name. A snapshot of that name is refused, or with replace it gives way once the new
-// one is whole.
+// Save saves the state under a name. An existing snapshot of that name is an error, or with replace is replaced once the
+// new one is whole.
 func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info, err error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
@@ -49,12 +56,18 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 	if err != nil {
 		return Info{}, err
 	}
-	for _, f := range files {
-		saved, err := s.measure(ctx, name, path.Join(saving, filesFolder), f)
+	for _, f := range files { // read back as they were written
+		size, sum, err := s.sum(ctx, path.Join(saving, filesFolder, f.path))
 		if err != nil {
 			return Info{}, err
 		}
-		info.Files = append(info.Files, saved)
+		if f.kind == Blob && sum != path.Base(f.path) {
+			return Info{}, &Error{
+				Code: CodeUnusable, Msg: fmt.Sprintf("the stored file %q is damaged: its bytes are not those of its name", f.path),
+				Fix: "put the object that it belongs to again, or reset the state; the snapshot " + name + " was not made",
+			}
+		}
+		info.Files = append(info.Files, File{f.path, f.kind, size, sum})
 	}
 	if err := made.sync(); err != nil {
 		return Info{}, err
@@ -65,10 +78,10 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 	return info, s.publish(saving, name)
 }
 
-// attempts is how often a save begins anew when databases come or go under it.
+// attempts bounds how often a save begins, when databases come or go meanwhile.
 const attempts = 3
 
-// capture copies the state, as it is at one moment, below a folder.
+// capture copies the state of one moment below a folder.
 func (s *Store) capture(ctx context.Context, made *folders, below string) (files []found, err error) {
 	var f *frozen
 	for range attempts {
@@ -78,7 +91,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		if f, err = s.freeze(ctx, databasesOf(files)); err != nil {
 			return nil, err
 		}
-		// What is there now stays: nobody can write.
+		// Nothing can write now: if the list is still the same, it stays.
 		if files, err = s.scan(ctx); err == nil && slices.Equal(databasesOf(files), f.names) {
 			break
 		}
@@ -92,7 +105,19 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	for _, file := range files {
-		if err := s.captureFile(ctx, made, below, file); err != nil {
+		to := path.Join(below, file.path)
+		if err := made.makeFor(path.Join(filesFolder, file.path)); err != nil {
+			return nil, err
+		}
+		switch file.kind {
+		case Blob:
+			err = s.link(ctx, file.path, to)
+		case Plain:
+			s.at("copy " + file.path)
+			_, _, err = s.copyFile(ctx, file.path, to)
+		case Database: // copied below, when others may write again
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -102,47 +127,18 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 	for _, name := range f.names {
 		to := path.Join(below, name)
 		s.at("copy " + name)
-		if err := errors.Join(f.copyTo(ctx, name, s.file(to))); err != nil {
+		if err := dbfile.Copy(ctx, f.views[name].conn, s.file(to)); err != nil {
 			return nil, unreadableError(name, err)
 		}
-		if err := s.syncFile(to); err != nil {
+		copied, err := s.root.OpenFile(to, os.O_WRONLY, 0) // Windows syncs only files that are open for writing
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(copied.Sync(), copied.Close()); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
-}
-
-// captureFile takes what is no database, while nobody can write.
-func (s *Store) captureFile(ctx context.Context, made *folders, below string, file found) error {
-	to := path.Join(below, file.path)
-	if err := made.makeFor(path.Join(filesFolder, file.path)); err != nil {
-		return err
-	}
-	switch file.kind {
-	case Blob:
-		return s.link(ctx, file.path, to)
-	case Plain:
-		s.at("copy " + file.path)
-		_, _, err := s.copyFile(ctx, file.path, to)
-		return err
-	default: // a database is copied when others may write again
-		return nil
-	}
-}
-
-// measure reads back what was written, and holds a blob against its name.
-func (s *Store) measure(ctx context.Context, name, below string, f found) (File, error) {
-	size, sum, err := s.sum(ctx, path.Join(below, f.path))
-	if err != nil {
-		return File{}, err
-	}
-	if f.kind == Blob && sum != path.Base(f.path) {
-		return File{}, &Error{
-			Code: CodeUnusable, Msg: fmt.Sprintf("the stored file %q is damaged: its bytes are not those of its name", f.path),
-			Fix: "put the object that it belongs to again, or reset the state; the snapshot " + name + " was not made",
-		}
-	}
-	return File{f.path, f.kind, size, sum}, nil
 }
 
 // publish gives a whole snapshot its name.
@@ -165,8 +161,7 @@ func (s *Store) publish(saving, name string) error {
 	return s.drop(old)
 }
 
-// tidySnapshots removes what a save that was killed left behind, and gives a snapshot its name back that was
-// about to be replaced.
+// tidySnapshots removes what a killed save left behind, and gives a snapshot its name back that was about to be replaced.
 func (s *Store) tidySnapshots() error {
 	entries, err := fs.ReadDir(s.root.FS(), Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,4 +184,87 @@ func (s *Store) tidySnapshots() error {
 		}
 	}
 	return nil
+}
+
+// found is one file of a state.
+type found struct {
+	path string
+	kind Kind
+}
+
+var (
+	blobName     = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	sqliteHeader = []byte("SQLite format 3\x00")
+)
+
+// scan finds the files of the state, sorted by path.
+func (s *Store) scan(ctx context.Context) ([]found, error) {
+	var files []found
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if name == "." {
+			return nil
+		}
+		class := statefolder.Of(name, d.IsDir())
+		switch {
+		case d.IsDir() && class != statefolder.State:
+			return fs.SkipDir
+		case d.IsDir(), class != statefolder.State:
+			return nil
+		case !d.Type().IsRegular():
+			return &Error{
+				Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is no plain file", name),
+				Fix: "move it out of the state folder: a snapshot could not hold what it stands for",
+			}
+		}
+		kind, err := s.kind(name)
+		if err == nil {
+			files = append(files, found{name, kind})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	databases := map[string]bool{}
+	for _, f := range files {
+		databases[f.path] = f.kind == Database
+	}
+	// SQLite's backup holds the log too.
+	return slices.DeleteFunc(files, func(f found) bool {
+		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+			if of, ok := strings.CutSuffix(f.path, suffix); ok && databases[of] {
+				return true
+			}
+		}
+		return false
+	}), nil
+}
+
+func (s *Store) kind(name string) (Kind, error) {
+	if blobName.MatchString(path.Base(name)) && strings.Contains(name, "/") {
+		return Blob, nil
+	}
+	f, err := s.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteHeader))
+	if _, err := io.ReadFull(f, head); err == nil && bytes.Equal(head, sqliteHeader) {
+		return Database, nil
+	}
+	return Plain, nil
+}
+
+func databasesOf(files []found) []string {
+	var names []string
+	for _, f := range files {
+		if f.kind == Database {
+			names = append(names, f.path)
+		}
+	}
+	return names
 }

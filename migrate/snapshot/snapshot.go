@@ -1,17 +1,17 @@
 // Package snapshot saves a site's local state under a name, puts a saved one back, and empties it.
 //
 // In goes the path of a state folder: SQLite databases and files named by the SHA-256 of their bytes, those that
-// statefolder lists. Nothing else is saved, replaced or removed, wherever it lies. A snapshot is a folder of its own
-// below it, with the databases as SQLite's backup makes them, at one moment of all of them, hard links to the files
-// that never change, and a list of every file with its size and checksum.
+// statefolder lists. No other file is saved, replaced or removed. A snapshot is a folder below it, with the databases as
+// SQLite's backup makes them, all at one moment, hard links to the files that never change, and a list of every file
+// with its size and checksum.
 //
-// Both ways are atomic. A snapshot has its name only once it is whole and on disk. What is loaded is first
-// checked and laid out beside the state; then one file is the decision, and from there on only [Store.Settle]
-// or its own continuation can follow: after a crash at any point the state is the old one or the new one.
+// Both directions are atomic. A snapshot gets its name only once it is whole and on disk. A load first copies and checks
+// the new files beside the state; then one file is the decision, and from there on only the load itself or
+// [Store.Settle] can continue: after a crash at any point the state is the old one or the new one.
 //
-// A state may be in use while it is saved. Nobody may use it while it is loaded or reset, nor before Settle has
-// returned after a crash: to keep others away is the caller's part, as is to run one function at a time.
-// Refusals are an [*Error]. The package opens databases only to read them, and follows no links.
+// A state may be in use while it is saved, but not while it is loaded or reset, nor before Settle has returned after a
+// crash: the caller keeps others away, and runs one function at a time. Refusals are an [*Error]. The package opens
+// databases only to read them, and follows no links.
 package snapshot
 
 import (
@@ -33,7 +33,7 @@ const (
 	// Folder holds the snapshots, each under its name.
 	Folder = statefolder.SnapshotsFolder
 
-	loadFolder  = statefolder.LoadFolder // what is about to become the state
+	loadFolder  = statefolder.LoadFolder // the next state
 	loadNew     = loadFolder + "/new"
 	loadCommit  = loadFolder + "/commit.json"
 	savePrefix  = ".saving-"
@@ -45,11 +45,11 @@ const (
 	format = 1
 )
 
-// Options are what a snapshot says of itself.
+// Options describe new snapshots.
 type Options struct {
 	// Now is the clock of Info.CreatedAt. Default time.Now.
 	Now func() time.Time
-	// Tool says in a snapshot what made it, such as "pages 1.2". Default "pages".
+	// Tool names in a snapshot the program that made it, such as "pages 1.2". Default "pages".
 	Tool string
 }
 
@@ -80,7 +80,7 @@ func Open(dir string, o Options) (*Store, error) {
 // Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Kind is how a file is saved.
+// Kind says how a file is saved.
 type Kind string
 
 // The kinds of files.
@@ -92,26 +92,23 @@ const (
 
 // File is one file of a snapshot.
 type File struct {
-	// Path is below the state folder, slash separated.
-	Path string `json:"path"`
-	Kind Kind   `json:"kind"`
-	// Size is in bytes, SHA256 in hex.
-	Size   int64  `json:"size"`
+	Path   string `json:"path"` // below the state folder, slash separated
+	Kind   Kind   `json:"kind"`
+	Size   int64  `json:"size"` // in bytes
 	SHA256 string `json:"sha256"`
 }
 
-// Info is what is known of a snapshot.
+// Info describes a snapshot.
 type Info struct {
 	Name      string
 	CreatedAt time.Time
 	Tool      string
-	// Files are sorted by path.
-	Files []File
-	// Left are paths of files that it holds and no state does, as earlier versions saved whatever lay in the folder.
-	// A load leaves them where they are.
+	Files     []File // sorted by path
+	// Left are paths of files that belong to no state: earlier versions saved every file of the folder. A load
+	// ignores them.
 	Left []string
-	// Damage says why the snapshot cannot be read; "" for a good one. Only List sets it, which does not look at
-	// the files themselves.
+	// Damage says why the snapshot cannot be read; "" for a good one. Only List sets it, without reading the files
+	// themselves.
 	Damage string
 }
 
@@ -139,7 +136,7 @@ var (
 	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 )
 
-// CheckName refuses a name that is no file name on every system.
+// CheckName refuses a name that some system does not take for a file.
 func CheckName(name string) error {
 	if goodName.MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
 		return nil
@@ -150,7 +147,7 @@ func CheckName(name string) error {
 	}
 }
 
-// List gives the snapshots, by name. One that cannot be read is listed with its damage.
+// List returns the snapshots, by name. One that cannot be read is listed with its damage.
 func (s *Store) List() ([]Info, error) {
 	if err := s.tidySnapshots(); err != nil {
 		return nil, err
@@ -193,7 +190,7 @@ func (s *Store) Remove(name string) error {
 	return s.drop(from)
 }
 
-// checkOwn refuses the folder of a snapshot that holds somebody's own files.
+// checkOwn refuses the folder of a snapshot that holds other files.
 func (s *Store) checkOwn(name, folder string) error {
 	listed, err := s.listedFiles(folder)
 	if err != nil {
@@ -206,12 +203,20 @@ func (s *Store) checkOwn(name, folder string) error {
 		class := statefolder.Of(at, d.IsDir())
 		rel := strings.TrimPrefix(at, path.Join(folder, filesFolder)+"/")
 		regular := d.Type().IsRegular()
+		holdsListed := func() bool {
+			for name := range listed {
+				if strings.HasPrefix(name, rel+"/") {
+					return true
+				}
+			}
+			return false
+		}
 		switch {
 		case class == statefolder.Litter && d.IsDir():
 			return fs.SkipDir
 		case class == statefolder.Litter, class != statefolder.Foreign && (d.IsDir() || regular), regular && listed[rel]:
 			return nil
-		case d.IsDir() && hasBelow(listed, rel):
+		case d.IsDir() && holdsListed():
 			return nil
 		}
 		return &Error{
@@ -221,23 +226,14 @@ func (s *Store) checkOwn(name, folder string) error {
 	})
 }
 
-func hasBelow(listed map[string]bool, folder string) bool {
-	for name := range listed {
-		if strings.HasPrefix(name, folder+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// listedFiles are the files of a snapshot's folder that its list names; none when the list is not there, or is none.
+// listedFiles returns the files in a snapshot's list; none without a valid list.
 func (s *Store) listedFiles(folder string) (map[string]bool, error) {
 	text, err := s.root.ReadFile(path.Join(folder, listFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var doc document
-	_ = json.Unmarshal(text, &doc) // one that was cut short lists nothing
+	_ = json.Unmarshal(text, &doc) // one that was cut off lists nothing
 	names := map[string]bool{}
 	for _, f := range doc.Files {
 		if fs.ValidPath(f.Path) && f.Path != "." {
@@ -247,8 +243,8 @@ func (s *Store) listedFiles(folder string) (map[string]bool, error) {
 	return names, nil
 }
 
-// drop removes the folder of a snapshot, or what there is of one. Under another name first: a crash leaves no half of
-// it to be loaded. What neither the list of the state's files nor its own names stays there.
+// drop removes the folder of a snapshot, also of an unfinished one. It renames the folder first, so that a crash leaves no
+// half that could be loaded. Files that neither the list of the state's files nor its own names stay.
 func (s *Store) drop(folder string) error {
 	gone := folder
 	if !strings.HasPrefix(path.Base(folder), savePrefix) {
@@ -270,7 +266,7 @@ func (s *Store) drop(folder string) error {
 	if err != nil {
 		return err
 	}
-	for name := range listed { // of an earlier version some are in no list of the state's files
+	for name := range listed { // earlier versions saved files that the list of the state's files lacks
 		at := path.Join(gone, filesFolder, name)
 		if info, err := s.root.Lstat(at); err != nil || !info.Mode().IsRegular() || statefolder.Of(at, false) != statefolder.Foreign {
 			continue
@@ -278,7 +274,7 @@ func (s *Store) drop(folder string) error {
 		if err := s.root.Remove(at); err != nil {
 			return err
 		}
-		up := path.Dir(at) // up to the first folder that holds something
+		up := path.Dir(at) // up to the first folder that is not empty
 		for up != gone && s.root.Remove(up) == nil {
 			up = path.Dir(up)
 		}
@@ -287,7 +283,7 @@ func (s *Store) drop(folder string) error {
 	return err
 }
 
-// read reads a snapshot's list of files, and checks that it says what a load may do.
+// read reads a snapshot's list of files, and checks it.
 func (s *Store) read(name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
@@ -316,11 +312,20 @@ func (s *Store) read(name string) (Info, error) {
 	if doc.Format != format || doc.Files == nil {
 		return Info{}, foreignError(name, "its "+listFile+" is none of this program's")
 	}
-	if err := s.checkFiles(name, doc.Files); err != nil {
-		return Info{}, err
-	}
 	info := Info{Name: name, CreatedAt: doc.CreatedAt, Tool: doc.Tool, Files: doc.Files}
+	seen := map[string]bool{}
 	for _, f := range doc.Files {
+		top, _, _ := strings.Cut(f.Path, "/")
+		isKept := statefolder.Of(top, false) == statefolder.Kept || statefolder.Of(top, true) == statefolder.Kept
+		switch {
+		case !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || isKept:
+			return Info{}, foreignError(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
+		case seen[f.Path]:
+			return Info{}, foreignError(name, fmt.Sprintf("it names the file %q twice", f.Path))
+		case f.Kind != Database && f.Kind != Blob && f.Kind != Plain:
+			return Info{}, foreignError(name, fmt.Sprintf("the file %q is of an unknown kind", f.Path))
+		}
+		seen[f.Path] = true
 		if !isState(f.Path) {
 			info.Left = append(info.Left, f.Path)
 		}
@@ -328,34 +333,60 @@ func (s *Store) read(name string) (Info, error) {
 	return info, nil
 }
 
-// isState reports whether a file is one of those that a snapshot brings back.
+// isState reports whether a load restores a file.
 func isState(name string) bool { return statefolder.Of(name, false) == statefolder.State }
 
-func (s *Store) checkFiles(name string, files []File) error {
-	seen := map[string]bool{}
-	for _, f := range files {
-		top, _, _ := strings.Cut(f.Path, "/")
-		if !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || isForeignName(top) {
-			return foreignError(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
-		}
-		if seen[f.Path] {
-			return foreignError(name, fmt.Sprintf("it names the file %q twice", f.Path))
-		}
-		seen[f.Path] = true
-		if f.Kind != Database && f.Kind != Blob && f.Kind != Plain {
-			return foreignError(name, fmt.Sprintf("the file %q is of an unknown kind", f.Path))
-		}
-	}
-	return nil
-}
-
-// isForeignName reports whether a name of the top level is there and is no state.
-func isForeignName(name string) bool {
-	return statefolder.Of(name, false) == statefolder.Kept || statefolder.Of(name, true) == statefolder.Kept
-}
-
+// at calls the hook of tests before a change to the disk.
 func (s *Store) at(what string) {
 	if s.step != nil {
 		s.step(what)
+	}
+}
+
+// The codes of [Error]. They are stable.
+const (
+	CodeName     = "snapshot_name_invalid"
+	CodeExists   = "snapshot_exists"
+	CodeMissing  = "snapshot_missing"
+	CodeForeign  = "snapshot_foreign"
+	CodeDamaged  = "snapshot_damaged"
+	CodeBusy     = "state_busy"
+	CodeUnusable = "state_unusable"
+)
+
+// Error is a refusal: nothing was changed.
+type Error struct {
+	// Code is one of the Code constants. Msg says what is wrong, Fix what to do about it; Fix may be empty.
+	Code, Msg, Fix string
+
+	cause error
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.cause }
+
+func missingError(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &Error{
+		Code: CodeMissing, Msg: fmt.Sprintf("there is no snapshot %q", name),
+		Fix: "pages state list shows those there are", cause: err,
+	}
+}
+
+func foreignError(name, why string) error {
+	return &Error{
+		Code: CodeForeign, Msg: fmt.Sprintf("the folder %q is no snapshot: %s", name, why),
+		Fix: "load another snapshot; what is in the way can be removed with pages state remove",
+	}
+}
+
+func damagedError(name, why string) error {
+	return &Error{
+		Code: CodeDamaged, Msg: fmt.Sprintf("the snapshot %q is damaged: %s", name, why),
+		Fix: "load another snapshot; this one can be removed with pages state remove",
 	}
 }
