@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// This file tells of rows that went with a table. DROP TABLE first deletes what the table holds, and rows that refer
-// to it with ON DELETE CASCADE or SET NULL follow, whatever PRAGMA defer_foreign_keys says: who makes a table anew by
-// the usual steps loses them, and no foreign key is violated.
+// This file warns of rows that are lost with a table. DROP TABLE first deletes the table's rows, and rows that refer to
+// them with ON DELETE CASCADE or SET NULL follow, whatever PRAGMA defer_foreign_keys says: an author who makes a table
+// anew by the usual steps loses them, and no foreign key is violated.
 
-// loss is what a DROP TABLE did to the references of another table.
+// loss is a change of DROP TABLE to the references of another table.
 type loss struct {
 	pos    token.Position
 	parent string // the table that was dropped
@@ -19,10 +19,10 @@ type loss struct {
 	before, after int64 // rows with a reference, around the statement
 }
 
-// reference is a foreign key: the table that has it, its first column, and what it says of a deleted parent.
+// reference is a foreign key: its table, its first column, and its action ON DELETE.
 type reference struct{ table, column, action string }
 
-// droppedTable is the table that DROP TABLE drops; "" for another statement.
+// droppedTable returns the table that DROP TABLE drops; "" for another statement.
 func droppedTable(text string) string {
 	src := []byte(text)
 	words := []string{"DROP", "TABLE"}
@@ -45,7 +45,7 @@ func droppedTable(text string) string {
 	return unquote(name)
 }
 
-// dropTable runs a statement that drops a table, and notes what it took along. It runs inside [guarded].
+// dropTable runs a statement that drops a table, and notes the losses. It runs inside [withGuard].
 func (r *run) dropTable(ctx context.Context, f File, s span, table string) error {
 	references, err := r.referencesTo(ctx, table)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *run) dropTable(ctx context.Context, f File, s span, table string) error
 	return nil
 }
 
-// referencesTo are the foreign keys by which the deletion of a table's rows goes on to others, and from those to others again.
+// referencesTo returns the foreign keys by which the deletion of a table's rows spreads, also through other tables.
 func (r *run) referencesTo(ctx context.Context, table string) (all []reference, err error) {
 	seen := map[string]bool{strings.ToLower(table): true}
 	for queue := []string{table}; len(queue) > 0; queue = queue[1:] {
@@ -115,7 +115,7 @@ WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_d
 	return found, rows.Err()
 }
 
-// countReferring is how many rows have the reference.
+// countReferring counts the rows with a reference.
 func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err error) {
 	err = r.conn.QueryRowContext(
 		context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table),
@@ -123,7 +123,7 @@ func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err e
 	return n, err
 }
 
-// noticeLosses warns of what the file that ran did not put back. It runs inside [interruptible].
+// noticeLosses warns of losses that the file did not put back. It runs inside [withInterrupt].
 func (r *run) noticeLosses(ctx context.Context, f File) error {
 	defer func() { r.losses = nil }()
 	for _, l := range r.losses {

@@ -271,25 +271,30 @@ func TestRepair(t *testing.T) {
 		{"forget what never was", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"3.sql"}}, migrate.CodeRepair},
 		{
 			"record", list("1.sql", a, "2.sql", b, "3.sql", "CREATE TABLE a(x)"),
-			migrate.Repair{Record: []string{"3.sql"}}, "1:1.sql 2:2.sql 3:3.sql",
+			migrate.Repair{Record: []string{"3.sql"}},
+			"1:1.sql 2:2.sql 3:3.sql",
 		},
 		{"record what is applied", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"2.sql"}}, migrate.CodeRepair},
 		{"record what is nowhere", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"3.sql"}}, migrate.CodeRepair},
 		{
 			"rename", list("01.sql", a, "2.sql", b),
-			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"01.sql"}}, "2:2.sql 3:01.sql",
+			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"01.sql"}},
+			"2:2.sql 3:01.sql",
 		},
 		{
 			"half of it", list("01.sql", a, "2.sql", b),
-			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"02.sql"}}, migrate.CodeRepair,
+			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"02.sql"}},
+			migrate.CodeRepair,
 		},
 		{
 			"accept and forget", list("1.sql", "-- edited", "2.sql", b),
-			migrate.Repair{Accept: []string{"1.sql"}, Forget: []string{"1.sql"}}, migrate.CodeRepair,
+			migrate.Repair{Accept: []string{"1.sql"}, Forget: []string{"1.sql"}},
+			migrate.CodeRepair,
 		},
 		{
 			"accept and record", list("1.sql", "-- edited", "2.sql", b),
-			migrate.Repair{Accept: []string{"1.sql"}, Record: []string{"1.sql"}}, migrate.CodeRepair,
+			migrate.Repair{Accept: []string{"1.sql"}, Record: []string{"1.sql"}},
+			migrate.CodeRepair,
 		},
 	}
 	for _, tt := range tests {

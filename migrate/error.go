@@ -2,10 +2,10 @@ package migrate
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"go/token"
+	"regexp"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -61,20 +61,18 @@ const (
 
 // Error is one refusal or failure.
 type Error struct {
-	// Pos is where in the author's own file; zero when no file is to blame,
+	// Pos is the place in the author's own file; zero when no file is to blame,
 	// and without a line when the whole file is. Columns count characters.
 	Pos token.Position
-	// Code is one of the Code constants.
-	Code string
-	// Msg says what is wrong, Fix what to do about it; Fix may be empty.
-	Msg, Fix string
-	// Table is the one of [Options.Tables] that there is not; empty with other codes.
+	// Code is one of the Code constants. Msg says what is wrong, Fix what to do about it; Fix may be empty.
+	Code, Msg, Fix string
+	// Table is the missing one of [Options.Tables]; empty with other codes.
 	Table string
 
 	cause error
 }
 
-// Error gives position and message on one line.
+// Error returns position and message on one line.
 func (e *Error) Error() string {
 	if e.Pos.Filename == "" && !e.Pos.IsValid() {
 		return e.Msg
@@ -82,13 +80,13 @@ func (e *Error) Error() string {
 	return e.Pos.String() + ": " + e.Msg
 }
 
-// Unwrap gives the driver's or the context's error, if one is behind e.
+// Unwrap returns the driver's or the context's error, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Errors is several refusals, in file order.
 type Errors []*Error
 
-// Error gives one line for each.
+// Error returns one line for each.
 func (l Errors) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
@@ -117,18 +115,14 @@ func (l Errors) orNil() error {
 	}
 }
 
-// Notice is something the author should know that refuses nothing.
+// Notice is a warning: it refuses nothing.
 type Notice struct {
-	// Name is the file or directory entry it is about.
-	Name string
-	// Pos is where in it; without a line when all of it is meant.
-	Pos token.Position
-	// Code is one of the Code constants, Msg a sentence without full stop.
-	Code, Msg string
+	Name      string         // the file or directory entry
+	Pos       token.Position // the place in it; without a line for the whole file
+	Code, Msg string         // one of the Code constants, and a sentence without full stop
 }
 
-// databaseError maps a failure that is no file's fault to a code. what says
-// what was being done.
+// databaseError returns an error of the driver with its code, after the sentence what.
 func databaseError(what string, err error) *Error {
 	e := &Error{Code: CodeFailed, Msg: what + ": " + message(err), cause: err}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -154,12 +148,7 @@ func databaseError(what string, err error) *Error {
 	return e
 }
 
-// blamesDatabase reports whether e is about the database or the run and not
-// about what a file says.
-func (e *Error) blamesDatabase() bool { return e.Code != CodeFailed }
-
-// message is SQLite's own text of err. The driver writes
-// "class: text (code)", and no class holds a colon.
+// message returns SQLite's own text of err. The driver writes "class: text (code)", and no class holds a colon.
 func message(err error) string {
 	se, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -178,15 +167,61 @@ func isBusy(err error) bool {
 	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-func isForeignKey(err error) bool {
-	se, ok := errors.AsType[*sqlite.Error](err)
-	return ok && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+// foreignForms are forms of PostgreSQL and MySQL that SQLite does not read, with its own. They match the text of
+// [normalizeSpace].
+var foreignForms = []struct {
+	form *regexp.Regexp
+	fix  string
+}{
+	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows by itself"},
+	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP, which is what NOW() is"},
+	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
+	{
+		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
+		"leave out the options behind the columns",
+	},
+	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "leave out the last word"},
+	{
+		regexp.MustCompile(`(?i)^CREATE TYPE\b`),
+		"leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+	},
+	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "leave the statement out: there are no extensions"},
+	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "leave the statement out: INTEGER PRIMARY KEY numbers rows by itself"},
+	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "leave the statement out: it is about a session"},
+	{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "have the dump write INSERT statements: pg_dump --inserts"},
+	{regexp.MustCompile(`(?i)\bpublic \. `), "leave out the schema before the name: public"},
 }
 
-func violation(table, parent string, rowid sql.NullInt64) string {
-	row := "a row"
-	if rowid.Valid {
-		row = fmt.Sprintf("row %d", rowid.Int64)
+// ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message;
+// "" for none.
+func ForeignFix(statement []byte, msg string) string {
+	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") && msg != "unknown database public" {
+		return ""
 	}
-	return fmt.Sprintf("%s of %q names a row of %q that does not exist", row, table, parent)
+	text, first, fix := normalizeSpace(statement), -1, ""
+	for _, f := range foreignForms {
+		if at := f.form.FindStringIndex(text); at != nil && (first < 0 || at[0] < first) {
+			first, fix = at[0], isSQLite+f.fix
+		}
+	}
+	return fix
+}
+
+const isSQLite = "the database is SQLite: "
+
+// normalizeSpace returns a statement with one space between its tokens, and empty quotes.
+func normalizeSpace(statement []byte) string {
+	var tokens []string
+	for pos := 0; pos < len(statement); {
+		t := nextToken(statement, pos)
+		pos = t.end
+		switch t.kind {
+		case tokenSpace, tokenSemicolon:
+		case tokenQuoted:
+			tokens = append(tokens, "''")
+		default:
+			tokens = append(tokens, string(statement[t.start:t.end]))
+		}
+	}
+	return strings.Join(tokens, " ")
 }

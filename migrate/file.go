@@ -10,11 +10,13 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"math/big"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,26 +24,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxFileSize is the most bytes one migration file may have.
-const MaxFileSize = 10 << 20
+const (
+	// MaxFileSize bounds a migration file, in bytes.
+	MaxFileSize = 10 << 20
 
-// maxNameLength is the longest file name, in bytes, that every file system
-// takes.
-const maxNameLength = 255
+	maxNameLength = 255 // bytes of a file name that every file system takes
+)
 
 // File is one migration: the bytes that are hashed are the bytes that run.
 type File struct {
-	// Name is the base name, such as "0001_posts.sql".
-	Name string
-	// Path is what positions in errors show. Default Name.
-	Path string
-	// SQL is the file's text as it stands on disk.
-	SQL []byte
+	Name string // the base name, such as "0001_posts.sql"
+	Path string // in positions of errors; default Name
+	SQL  []byte // the file's text as it is on disk
 }
 
-// Sum is the SHA-256 of the text in hex, with a leading byte order mark
-// dropped and CRLF read as LF, so that a checkout with other line endings is
-// the same migration.
+// Sum is the SHA-256 of the text in hex, without a leading byte order mark and with CRLF read as LF, so that a checkout
+// with other line endings is the same migration.
 func (f File) Sum() string {
 	text := bytes.TrimPrefix(f.SQL, []byte(bom))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -64,17 +62,24 @@ func (f File) errorWhole(code, msg, fix string) *Error {
 	return &Error{Pos: token.Position{Filename: f.path()}, Code: code, Msg: msg, Fix: fix}
 }
 
-// Read gives the migrations of the directory dir in bytewise filename order,
-// which is the order they are applied in.
+// Read returns the migrations of the directory dir in bytewise filename order, in which they are applied.
 //
-// Files that are not *.sql, hidden files and directories are left out with a
-// notice. A .sql file under a name that some system cannot hold or would
-// confuse with another, one that is a link or no plain file, and one over
-// [MaxFileSize] refuse the whole directory; all such refusals are reported.
+// Files that are not *.sql, hidden files and directories are left out with a notice. A .sql file under a name that some
+// system cannot hold or would confuse with another, one that is a link or no plain file, and one over [MaxFileSize]
+// refuse the whole directory; all such refusals are reported.
 func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
-		return nil, nil, unreadable(dir, err)
+		e := &Error{
+			Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
+			Msg: "the migrations directory cannot be read: " + fileReason(err),
+			Fix: `check "bindings.database.migrations" in the manifest`,
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			e.Msg = "the migrations directory does not exist"
+			e.Fix = `create it, or correct "bindings.database.migrations" in the manifest`
+		}
+		return nil, nil, e
 	}
 	var files []File
 	var notices []Notice
@@ -82,8 +87,8 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 	for _, entry := range entries {
 		name := entry.Name()
 		f := File{Name: name, Path: path.Join(dir, name)}
-		if why := ignoreReason(entry); why != "" {
-			notices = append(notices, notice(f, CodeIgnored, why))
+		if reason := ignoreReason(entry); reason != "" {
+			notices = append(notices, notice(f, CodeIgnored, reason))
 			continue
 		}
 		if err := f.checkEntry(entry); err != nil {
@@ -94,15 +99,10 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if isDownFile(name) {
-			notices = append(
-				notices,
-				notice(
-					f, CodeDown,
-					"the file is applied as any other, in the order of its name: move it out of the folder, and go "+
-						"back with pages migrate undo",
-				),
-			)
+		if strings.HasSuffix(strings.ToLower(name), ".down.sql") { // other tools undo a migration with it
+			notices = append(notices, notice(f, CodeDown,
+				"the file is applied as any other, in the order of its name: move it out of the folder, and go "+
+					"back with pages migrate undo"))
 		}
 		files = append(files, f)
 	}
@@ -120,29 +120,13 @@ func notice(f File, code, msg string) Notice {
 	return Notice{Name: f.Name, Pos: token.Position{Filename: f.path()}, Code: code, Msg: msg}
 }
 
-func unreadable(dir string, err error) *Error {
-	e := &Error{
-		Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
-		Msg: "the migrations directory cannot be read: " + fileReason(err),
-		Fix: `check "bindings.database.migrations" in the manifest`,
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		e.Msg, e.Fix = "the migrations directory does not exist",
-			`create it, or correct "bindings.database.migrations" in the manifest`
-	}
-	return e
-}
-
-// fileReason is an error of the file system without the path it repeats.
+// fileReason returns the text of an error without the path, which the position has.
 func fileReason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()
 }
-
-// isDownFile reports whether other tools keep in a file so called what undoes another one.
-func isDownFile(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".down.sql") }
 
 func ignoreReason(entry fs.DirEntry) string {
 	switch name := entry.Name(); {
@@ -156,11 +140,13 @@ func ignoreReason(entry fs.DirEntry) string {
 	return ""
 }
 
-// checkEntry refuses an entry that looks like a migration and cannot be one
-// on every system the site may be built on.
+// checkEntry refuses an entry that looks like a migration and cannot be one on every system.
 func (f File) checkEntry(entry fs.DirEntry) *Error {
 	refuse := func(msg, fix string) *Error { return f.errorWhole(CodeNameInvalid, msg, fix) }
 	quoted := strconv.QuoteToGraphic(f.Name)
+	isUnportable := func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
+	}
 	switch {
 	case entry.Type()&fs.ModeSymlink != 0:
 		return refuse("a migration must not be a link", "replace the link by the file itself")
@@ -181,12 +167,8 @@ func (f File) checkEntry(entry fs.DirEntry) *Error {
 	return nil
 }
 
-func isUnportable(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
-}
-
-// load reads the file as long as it was when it was opened: nothing is asked of the system that is not needed, since
-// the time that a status takes is the time of reading the files.
+// load reads the file, as long as it was when it was opened, with as few system calls as possible: they are the time that
+// a status takes.
 func (f *File) load(fsys fs.FS) *Error {
 	in, err := fsys.Open(f.Path)
 	if err != nil {
@@ -215,20 +197,12 @@ func (f File) unreadable(err error) *Error {
 	return e
 }
 
-func (f File) checkSize() *Error {
-	if len(f.SQL) <= MaxFileSize {
-		return nil
-	}
-	return f.tooLarge()
-}
-
 func (f File) tooLarge() *Error {
 	return f.errorWhole(CodeTooLarge, fmt.Sprintf("the migration is larger than %d bytes", MaxFileSize),
 		"split it into several files")
 }
 
-// checkText refuses bytes that SQLite would misread: it stops at a NUL as if
-// the file ended there.
+// checkText refuses bytes that SQLite would misread: it stops at a NUL as if the file ended there.
 func (f File) checkText() *Error {
 	if i := bytes.IndexByte(f.SQL, 0); i >= 0 {
 		return f.errorAt(i, CodeNotText, "the file has a NUL byte", "save it as UTF-8 text")
@@ -243,8 +217,7 @@ func (f File) checkText() *Error {
 	return nil
 }
 
-// collisions finds names that a case-insensitive or normalising file system
-// would take for one.
+// collisions refuses names that a case-insensitive or normalising file system would take for one.
 func collisions(files []File) Errors {
 	var errs Errors
 	first := map[string]string{}
@@ -260,7 +233,7 @@ func collisions(files []File) Errors {
 	return errs
 }
 
-// foldName is the same for names that differ in case or in how a letter is composed.
+// foldName returns equal names for those that differ in case or in how a letter is composed.
 func foldName(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return strings.ToLower(name)
@@ -268,8 +241,7 @@ func foldName(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// ambiguities warns where other tools, which order by number, would apply the files in another order than ours, and
-// shows both orders.
+// ambiguities warns where other tools, which order by number, would apply the files in another order.
 func ambiguities(files []File) []Notice {
 	var notices []Notice
 	var numbered []File
@@ -300,7 +272,7 @@ func ambiguities(files []File) []Notice {
 	return notices
 }
 
-// listInOrder names files in order, or as many as fit a sentence.
+// listInOrder names the first files, as many as fit a sentence.
 func listInOrder(files []File) string {
 	const most = 6
 	var names []string
@@ -313,10 +285,10 @@ func listInOrder(files []File) string {
 	return strings.Join(names, ", ")
 }
 
-// dated is a name that begins with a day, such as 2026-11-22, which is no number.
+// dated matches a name that begins with a day, such as 2026-11-22, which is no number.
 var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
-// leadingDigits is the number a name begins with, as it is written.
+// leadingDigits returns the number at the beginning of a name, as it is written.
 func leadingDigits(name string) string {
 	if dated.MatchString(name) {
 		return ""
@@ -324,13 +296,94 @@ func leadingDigits(name string) string {
 	return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 }
 
-// leadingNumber is the number a name begins with without its padding, so that equal numbers are equal strings at any length.
+// leadingNumber is leadingDigits without padding, so that equal numbers are equal strings at any length.
 func leadingNumber(name string) string { return strings.TrimLeft(leadingDigits(name), "0") }
 
-// statements checks the text and finds the statements in it.
-func (f File) statements() ([]span, *Error) {
-	if err := f.checkText(); err != nil {
-		return nil, err
+// timestampWidth is the number of digits of a time: year to second, as Supabase and Rails write it.
+const timestampWidth = 14
+
+// NextName returns the base name of a new migration called what, which sorts behind all others: it continues the
+// folder's numbers, in their width and with their separator, or its times or days. An empty or missing folder begins
+// with 0001. what becomes lower case, with "_" for all but letters and digits.
+func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
+	files, _, err := Read(fsys, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
 	}
-	return scan(f)
+	slug, err := slugOf(what)
+	if err != nil {
+		return "", err
+	}
+	last, lastName := "", ""
+	for _, f := range files {
+		lastName = f.Name
+		if d := leadingDigits(f.Name); d != "" {
+			last = d
+		}
+	}
+	if last == "" && lastName != "" && !dated.MatchString(lastName) {
+		return "", &Error{
+			Code: CodeNumbering,
+			Msg:  fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName),
+			Fix:  "create the file under a name that sorts behind them",
+		}
+	}
+	number, between := "0001", "_"
+	switch {
+	case dated.MatchString(lastName):
+		number = now.UTC().Format("2006-01-02-150405")
+	case len(last) == timestampWidth:
+		number = max(now.UTC().Format("20060102150405"), increment(last))
+	case last != "":
+		number = increment(last)
+	}
+	if rest := strings.TrimPrefix(lastName, last); last != "" && strings.HasPrefix(rest, "-") {
+		between = "-"
+	}
+	name := number + between + slug + ".sql"
+	if len(name) > maxNameLength {
+		return "", &Error{
+			Code: CodeNameInvalid,
+			Msg:  fmt.Sprintf("the name %q has %d bytes, over %d", name, len(name), maxNameLength),
+			Fix:  "choose a shorter one",
+		}
+	}
+	if name <= lastName {
+		return "", &Error{
+			Code: CodeNumbering,
+			Msg:  fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts behind it", name, lastName),
+			Fix: "pad the numbers of all files to one width; where they are applied, say so with pages migrate " +
+				"repair --forget OLD --record NEW",
+		}
+	}
+	return name, nil
+}
+
+// increment returns the next number in the width of digits, or one wider.
+func increment(digits string) string {
+	n, _ := new(big.Int).SetString(digits, 10) // never fails
+	next := n.Add(n, big.NewInt(1)).String()
+	return strings.Repeat("0", max(len(digits)-len(next), 0)) + next
+}
+
+func slugOf(what string) (string, error) {
+	var out strings.Builder
+	for _, r := range strings.TrimSuffix(what, ".sql") {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			out.WriteRune(unicode.ToLower(r))
+		case unicode.IsMark(r):
+			out.WriteRune(r)
+		case out.Len() > 0 && !strings.HasSuffix(out.String(), "_"):
+			out.WriteByte('_')
+		}
+	}
+	slug := strings.TrimSuffix(out.String(), "_")
+	if slug == "" {
+		return "", &Error{
+			Code: CodeNameInvalid, Msg: fmt.Sprintf("%q has no letter or digit to make a name of", what),
+			Fix: "say in a word or two what it does, such as add_tags",
+		}
+	}
+	return slug, nil
 }

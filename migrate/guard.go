@@ -10,16 +10,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// guard is the authorizer a migration runs under. SQLite asks it about every
-// operation while it compiles a statement, so nothing depends on how the
-// statement is written.
-type guard struct {
-	// These say why the last statement was refused.
-	code, msg, fix string
-}
+// This file is the authorizer of migrations. SQLite asks it about every operation while it compiles a statement, so
+// nothing depends on how the statement is written.
 
-// pragmas are the ones a migration may use: they read, or they hold only
-// until the transaction ends. True means that a value may be given.
+// pragmas are those that a migration may use: they read, or hold only until the transaction ends. True allows a value.
 var pragmas = map[string]bool{
 	"defer_foreign_keys": true,
 	"foreign_key_check":  true,
@@ -44,29 +38,19 @@ var forbiddenFunctions = map[string]bool{
 	"fts3_tokenizer": true,
 }
 
-// virtualTables are the modules the platform's databases have.
+// virtualTables are the modules of the platform's databases.
 var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 
-// hiddenTables are modules of SQLite's that show the pages of all tables: the
-// platform's databases are built without them.
+// hiddenTables are modules that show the pages of all tables: the platform's databases are built without them.
 var hiddenTables = map[string]bool{"sqlite_dbpage": true, "dbstat": true}
 
-// ownPrefixes begin the names of tables that are the platform's: its ledger, and what production keeps for itself, which
-// no Worker could write to.
+// ownPrefixes begin the names of the platform's own tables: the ledger, and those of production, to which no Worker may
+// write.
 var ownPrefixes = [...]string{ledgerPrefix, "_cf_"}
 
 const ledgerPrefix = "_pages_"
 
-func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
-	v := judgeAction(action, arg1, arg2, database)
-	if v.msg == "" {
-		return sqlite.AuthorizerOK
-	}
-	*g = guard(v)
-	return sqlite.AuthorizerDeny
-}
-
-// refusal is why an operation is refused; the zero value allows it.
+// refusal says why an operation is refused; the zero value allows it.
 type refusal struct{ code, msg, fix string }
 
 func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
@@ -90,7 +74,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 			"remove the statement: a site has one database; to bring data in, write INSERT statements, or pages db import",
 		}
 	case sqlite.AuthPragma:
-		return pragmaVerdict(strings.ToLower(arg1), arg2)
+		return judgePragma(strings.ToLower(arg1), arg2)
 	case sqlite.AuthFunction:
 		if forbiddenFunctions[strings.ToLower(arg2)] {
 			return refusal{
@@ -114,7 +98,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 		}
 	default: // creates, changes or drops what the arguments name
 	}
-	return ownVerdict(cmp.Or(ownPrefix(arg1), ownPrefix(arg2)))
+	return judgePrefix(cmp.Or(ownPrefix(arg1), ownPrefix(arg2)))
 }
 
 var temporary = refusal{
@@ -122,8 +106,8 @@ var temporary = refusal{
 	"create an ordinary table and drop it at the end of the file",
 }
 
-// ownVerdict refuses a name that begins with one of ownPrefixes; "" is another name.
-func ownVerdict(prefix string) refusal {
+// judgePrefix refuses a name that begins with one of ownPrefixes; "" is another name.
+func judgePrefix(prefix string) refusal {
 	msg := `names that begin with "` + prefix + `" belong to the platform`
 	switch prefix {
 	case "":
@@ -135,7 +119,7 @@ func ownVerdict(prefix string) refusal {
 	}
 }
 
-func pragmaVerdict(name, value string) refusal {
+func judgePragma(name, value string) refusal {
 	writable, known := pragmas[name]
 	switch {
 	case known && (writable || value == ""):
@@ -156,7 +140,7 @@ func pragmaVerdict(name, value string) refusal {
 	}
 }
 
-// ownPrefix is the one of ownPrefixes that a name begins with; "" for none.
+// ownPrefix returns the one of ownPrefixes with which a name begins; "" for none.
 func ownPrefix(name string) string {
 	for _, prefix := range ownPrefixes {
 		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
@@ -168,20 +152,28 @@ func ownPrefix(name string) string {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// withGuard runs fn while conn refuses what a migration may not do, and has the platform's limits. c is its handle.
-func withGuard(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, g *guard) error) error {
-	g := &guard{}
+// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits.
+// refused says why the last statement was refused.
+func withGuard(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, refused *refusal) error) error {
 	restore, err := limitConn(conn)
 	if err != nil {
 		return err
 	}
-	if err := setAuthorizer(conn, g.authorize); err != nil {
+	refused := &refusal{}
+	authorize := func(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
+		r := judgeAction(action, arg1, arg2, database)
+		if r.msg == "" {
+			return sqlite.AuthorizerOK
+		}
+		*refused = r
+		return sqlite.AuthorizerDeny
+	}
+	if err := setAuthorizer(conn, authorize); err != nil {
 		return errors.Join(err, restore())
 	}
-	// The tables in which fts5 and rtree keep their trees are theirs: the C code that reads them is to find there
-	// what it wrote.
+	// Only fts5 and rtree may write to the tables of their trees: their C code trusts what it reads there.
 	c.setDefensive(true)
-	err = fn(ctx, g)
+	err = fn(ctx, refused)
 	c.setDefensive(false)
 	if off := errors.Join(setAuthorizer(conn, nil), restore()); err == nil {
 		err = off

@@ -12,11 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file ends statements when their context does. The driver starts a goroutine
-// for each statement to watch its context, which takes a quarter of the time of
-// small files; here one function watches for all statements of a transaction.
-
-// interruptPause is after how long an interrupt is repeated: SQLite forgets one
+// interruptPause is the time after which an interrupt is repeated: SQLite forgets one
 // that comes between two statements.
 const interruptPause = 5 * time.Millisecond
 
@@ -30,9 +26,9 @@ func (c connection) inTransaction() bool {
 	return sqlite3.Xsqlite3_get_autocommit(tls, uintptr(c)) == 0
 }
 
-// owesParents reports whether COMMIT would fail: SQLite counts the rows that lost their parent, until it is inserted
-// again. A table that is given the lost one's name changes nothing of the count.
-func (c connection) owesParents() bool {
+// hasOrphans reports whether COMMIT would fail: SQLite counts the rows that lost their parent, until it is inserted
+// again. A table that gets the name of a lost one does not change the count.
+func (c connection) hasOrphans() bool {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	counts := libc.Xmalloc(tls, 8)
@@ -41,7 +37,7 @@ func (c connection) owesParents() bool {
 	return libc.AtomicLoadPInt32(counts) != 0
 }
 
-// setBusyTimeout is how long statements wait for locks that others hold.
+// setBusyTimeout sets how long statements wait for locks.
 func (c connection) setBusyTimeout(d time.Duration) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -61,8 +57,9 @@ func (c connection) setDefensive(on bool) {
 	sqlite3.Xsqlite3_db_config(tls, uintptr(c), sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// withInterrupt runs fn, and when ctx ends it interrupts what fn runs on conn with
-// a context that has no end.
+// withInterrupt runs fn, and when ctx ends it interrupts the statements that fn runs on conn with
+// a context that has no end. The driver would start a goroutine for each statement to watch its
+// context, which takes a quarter of the time of small files.
 func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
 	var c connection
 	err := conn.Raw(func(driverConn any) error {
@@ -79,7 +76,18 @@ func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) erro
 	done, gone := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(gone)
-		c.interrupt(done)
+		tls := libc.NewTLS()
+		defer tls.Close()
+		again := time.NewTicker(interruptPause)
+		defer again.Stop()
+		for {
+			sqlite3.Xsqlite3_interrupt(tls, uintptr(c))
+			select {
+			case <-done:
+				return
+			case <-again.C:
+			}
+		}
 	})
 	err = fn(c)
 	if !stop() {
@@ -87,20 +95,4 @@ func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) erro
 		<-gone
 	}
 	return err
-}
-
-// interrupt repeats itself until done.
-func (c connection) interrupt(done <-chan struct{}) {
-	tls := libc.NewTLS()
-	defer tls.Close()
-	again := time.NewTicker(interruptPause)
-	defer again.Stop()
-	for {
-		sqlite3.Xsqlite3_interrupt(tls, uintptr(c))
-		select {
-		case <-done:
-			return
-		case <-again.C:
-		}
-	}
 }

@@ -29,7 +29,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// readLedger gives the entries in the order they were applied; none when the database has no ledger yet.
+// readLedger returns the entries in the order in which they were applied; none when the database has no ledger yet.
 func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	columns, err := ledgerColumns(ctx, db)
 	if err != nil || columns == 0 {
@@ -56,23 +56,23 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 		}
 		entries = append(entries, e)
 	}
-	// Here, and not by SQLite, which would sort them in a table of its own.
+	// SQLite would sort them in a table of its own.
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Name, b.Name))
 	})
 	return entries, rows.Err()
 }
 
-// firstColumns is how many columns the first ledgers had: no duration, and the position called n.
+// firstColumns is the number of columns of the first ledgers: no duration, and the position called n.
 const firstColumns = 5
 
-// ledgerColumns is how many columns the ledger has; 0 when there is none.
+// ledgerColumns returns the number of columns of the ledger; 0 when there is none.
 func ledgerColumns(ctx context.Context, db querier) (n int, err error) {
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info('_pages_migrations')").Scan(&n)
 	return n, err
 }
 
-// prepareLedger makes the ledger, or brings an old one to its present form, in the open transaction.
+// prepareLedger creates the ledger, or brings an old one to its present form, in the open transaction.
 func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 	columns, err := ledgerColumns(ctx, conn)
 	if err != nil {
@@ -93,8 +93,7 @@ func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// insertEntry, as the others that take a moment, does not listen to the end of ctx: a driver that does has to start a
-// goroutine for it.
+// insertEntry, as other short statements, ignores the end of ctx, for which the driver would start a goroutine.
 func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
 	_, err := conn.ExecContext(context.WithoutCancel(ctx),
 		"INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
@@ -115,16 +114,105 @@ func nextPosition(applied []Entry) int {
 	return n + 1
 }
 
-// hasKeys reports whether a table may refer to another: it cannot without the word.
-func hasKeys(ctx context.Context, db querier) (found bool, err error) {
-	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%REFERENCES%')").Scan(&found)
-	return found, err
-}
-
 // hasTable reports whether a table or view of that name exists; SQLite compares names without ASCII case.
 func hasTable(ctx context.Context, db querier, name string) (bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx,
 		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", name).Scan(&n)
 	return n > 0, err
+}
+
+// Repair is an author's statement about the database, in names of files.
+type Repair struct {
+	Accept []string // edited files: the database has the effects of their present text
+	Forget []string // applied files whose effects are gone, or which another file replaces: their rows are removed
+	Record []string // new files whose effects the database has already: they are recorded and do not run
+}
+
+// Repair writes an author's statement to the ledger, all of it or nothing, and changes nothing else. A statement that
+// contradicts the ledger or the folder is refused; nothing is guessed. The Status is that of afterwards.
+func (m *Migrator) Repair(ctx context.Context, stated Repair) (Status, error) {
+	set, err := m.read()
+	if err != nil {
+		return Status{}, err
+	}
+	r, err := m.newRun(ctx, m.db, set)
+	if err != nil {
+		return Status{}, err
+	}
+	defer r.close()
+	_, err = r.transaction(ctx, func(ctx context.Context, _ connection) (bool, error) {
+		unwritable := func(err error) error { return databaseError("the migrations ledger cannot be written", err) }
+		if err := prepareLedger(ctx, r.conn); err != nil {
+			return false, unwritable(err)
+		}
+		ledger, err := readLedger(ctx, r.conn)
+		if err != nil {
+			return false, databaseError("the migrations ledger cannot be read", err)
+		}
+		if err := set.checkRepair(stated, set.compare(ledger, m.o)); err != nil {
+			return false, err
+		}
+		for _, name := range slices.Concat(stated.Forget, stated.Accept) {
+			if err := removeEntry(ctx, r.conn, name); err != nil {
+				return false, unwritable(err)
+			}
+		}
+		for _, e := range ledger {
+			if slices.Contains(stated.Accept, e.Name) {
+				e.SHA256 = set.sums[e.Name]
+				if err := insertEntry(ctx, r.conn, e); err != nil {
+					return false, unwritable(err)
+				}
+			}
+		}
+		at, position := m.o.Now().UTC().Truncate(time.Millisecond), nextPosition(ledger)
+		for i, name := range stated.Record {
+			e := Entry{Name: name, SHA256: set.sums[name], Position: position + i, AppliedAt: at, Tool: m.o.Tool}
+			if err := insertEntry(ctx, r.conn, e); err != nil {
+				return false, unwritable(err)
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return Status{}, err
+	}
+	return m.Status(ctx)
+}
+
+// checkRepair refuses statements that contradict the ledger or the folder.
+func (s fileSet) checkRepair(stated Repair, status Status) error {
+	var errs Errors
+	refuse := func(name, msg, fix string) {
+		errs = append(errs, &Error{Code: CodeRepair, Msg: fmt.Sprintf("%q %s", name, msg), Fix: fix})
+	}
+	applied := func(name string) bool {
+		return slices.ContainsFunc(status.Applied, func(e Entry) bool { return e.Name == name })
+	}
+	for _, name := range stated.Accept {
+		if !slices.ContainsFunc(status.Edited, func(f File) bool { return f.Name == name }) {
+			refuse(name, "is no edited migration", "pages migrate status says which are")
+		}
+	}
+	for _, name := range stated.Forget {
+		if !applied(name) {
+			refuse(name, "is not in the ledger", "pages migrate status says which are applied")
+		}
+		if slices.Contains(stated.Accept, name) {
+			refuse(name, "cannot be accepted and forgotten", "state one of them")
+		}
+	}
+	for i, name := range stated.Record {
+		_, present := s.sums[name]
+		switch {
+		case !present:
+			refuse(name, "is no file of the migrations directory", "write its base name, such as 0001_posts.sql")
+		case applied(name) && !slices.Contains(stated.Forget, name):
+			refuse(name, "is applied already", "an edited one can be accepted")
+		case slices.Contains(stated.Record[:i], name):
+			refuse(name, "is named twice", "name it once")
+		}
+	}
+	return errs.orNil()
 }

@@ -4,23 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file tells of statements that the platform's databases refuse for their size (as Cloudflare D1's do, which
-// they are modelled on). SQLite itself says so: a statement first runs under those limits, and once more without
-// them when it is one of them that it hits.
-
+// limit is a size that the platform's databases refuse (modelled on those of Cloudflare D1). A statement first runs under
+// the limits, and once more without them when it hits one.
 type limit struct {
 	id, max int
-	// says is part of SQLite's message about it.
-	says string
-	// what is the limit in words.
-	what string
+	says    string // part of SQLite's message about it
+	what    string // the limit in words
 }
 
 var platformLimits = []limit{
@@ -35,7 +30,7 @@ var platformLimits = []limit{
 	{sqlite3.SQLITE_LIMIT_VDBE_OP, 25_000, "out of memory", "a statement compiles to at most 25,000 steps"},
 }
 
-// limitConn sets the platform's limits, and gives what puts back those that were.
+// limitConn sets the platform's limits; restore sets those from before.
 func limitConn(conn *sql.Conn) (restore func() error, err error) {
 	var before []limit
 	restore = func() error {
@@ -56,7 +51,7 @@ func limitConn(conn *sql.Conn) (restore func() error, err error) {
 	return restore, nil
 }
 
-// limitOf is the limit that an error of SQLite's about a statement is about.
+// limitOf returns the limit of which SQLite's error about a statement speaks.
 func limitOf(statement string, err error) (limit, bool) {
 	se, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -74,8 +69,8 @@ func limitOf(statement string, err error) (limit, bool) {
 	return limit{}, false
 }
 
-// beyondLimits runs a statement that hit a limit of the platform's without them, and warns. With [Options.Limited] that
-// is one of too many steps.
+// beyondLimits runs a statement that hit a limit once more without it, and warns. With [Options.Limited] it lifts only
+// that of steps.
 func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error {
 	text := string(f.SQL[s.start:s.end])
 	l, ok := limitOf(text, err)
@@ -99,15 +94,13 @@ func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error
 	if again == nil && !strings.HasPrefix(message(err), "malformed database schema") {
 		r.result.Warnings = append(r.result.Warnings, Notice{
 			Name: f.Name, Code: CodeOverLimit, Pos: position(f.path(), f.SQL, s.start),
-			Msg: fmt.Sprintf("the platform's database will refuse this statement: %s", l.what),
+			Msg: "the platform's database will refuse this statement: " + l.what,
 		})
 	}
 	return again
 }
 
 const (
-	// maxLimit is cut down by SQLite to the most it was built for.
-	maxLimit = 1<<31 - 1
-	// maxSteps is what 100,000 bytes of SQL can ask for. D1's own figure stops nothing there: statements of 60,000 steps pass.
-	maxSteps = 500_000
+	maxLimit = 1<<31 - 1 // SQLite takes the most that it was built for
+	maxSteps = 500_000   // more than 100,000 bytes of SQL need; D1 passes statements of 60,000 steps whatever its figure says
 )

@@ -11,20 +11,21 @@
 // authorizer that refuses what would leave the transaction or the database: transaction control, ATTACH, VACUUM,
 // TEMP objects, PRAGMAs that are not on a short list, and any write to a _pages_ table. An applied file that
 // changed or vanished, and a new file that sorts before an applied one, are refused before anything runs. What the
-// platform's databases would refuse for its size alone runs, and is told, but with [Options.Limited].
+// platform's databases would refuse only for its size runs with a notice, except with [Options.Limited].
 //
 // Every refusal is an [Error] with a stable code and, where a file is to blame, the line and column in it; several
 // at once come as [Errors].
 //
-// All functions may be called concurrently. Two runners on one database are kept apart by BEGIN IMMEDIATE and by
-// looking at the ledger again inside the transaction; a runner that cannot get the write lock within the
-// connection's busy timeout fails with migration_locked. A context that ends rolls the running file back.
+// All functions may be called concurrently. Two runners on one database are kept apart by BEGIN IMMEDIATE, and each
+// reads the ledger again inside the transaction; a runner that cannot get the write lock within the connection's busy
+// timeout fails with migration_locked. A context that ends rolls the running file back.
 //
 // The package opens no database but private temporary ones, and the copies of [Options.UndoDir]; it takes no lock
 // file, and writes no migration.
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"io/fs"
@@ -44,8 +45,8 @@ type Options struct {
 	// HoldEmpty ends a run before the first file that has no statement yet, which someone is about to write. Default
 	// is to apply it.
 	HoldEmpty bool
-	// Limited refuses a statement that is over a limit of the platform's databases, but for that of steps, where the
-	// default is to run it without them and to warn.
+	// Limited refuses a statement that is over a limit of the platform's databases, other than that of steps. The
+	// default is to run it without the limits and to warn.
 	Limited bool
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
@@ -53,45 +54,16 @@ type Options struct {
 	// UndoDir is a folder for copies of the database as it was before each Apply and Reset; the last ten are kept.
 	// It is made when it is missing. Default is to keep none.
 	UndoDir string
-	// Word writes the name of a file into a command that a fix gives. Default is the name as it is.
+	// Word quotes the name of a file for a command in a fix. Default is the name as it is.
 	Word func(name string) string
-	// Progress is told of each file before it runs, on the caller's goroutine. Default nobody.
+	// Progress is called before each file runs, on the caller's goroutine.
 	Progress func(Progress)
 }
 
-// Progress is how far a run is.
+// Progress names the file that runs now, the Done+1st of Total.
 type Progress struct {
-	// Name is the file that runs now, the Done+1st of Total.
 	Name        string
 	Done, Total int
-}
-
-func (o Options) now() time.Time {
-	if o.Now == nil {
-		return time.Now() //nolint:forbidigo // the default of an injected clock
-	}
-	return o.Now()
-}
-
-func (o Options) word(name string) string {
-	if o.Word == nil {
-		return name
-	}
-	return o.Word(name)
-}
-
-func (o Options) tool() string {
-	if o.Tool == "" {
-		return "pages"
-	}
-	return o.Tool
-}
-
-func (o Options) dir() string {
-	if o.Dir == "" {
-		return "."
-	}
-	return o.Dir
 }
 
 // Migrator is one database and the folder of its migrations.
@@ -101,61 +73,52 @@ type Migrator struct {
 	o    Options
 }
 
-// New gives the migrator of an open database, which stays the caller's. Nothing is read yet. A nil fsys has no files.
-func New(db *sql.DB, fsys fs.FS, o Options) *Migrator { return &Migrator{db: db, fsys: fsys, o: o} }
+// New returns the migrator of an open database, which stays the caller's. Nothing is read yet. A nil fsys has no files.
+func New(db *sql.DB, fsys fs.FS, o Options) *Migrator {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Word == nil {
+		o.Word = func(name string) string { return name }
+	}
+	o.Tool, o.Dir = cmp.Or(o.Tool, "pages"), cmp.Or(o.Dir, ".")
+	return &Migrator{db: db, fsys: fsys, o: o}
+}
 
 // Entry is one applied file.
 type Entry struct {
-	// Name is the file's base name, the ledger's key.
-	Name string
-	// SHA256 is the [File.Sum] the file had when it was applied.
-	SHA256 string
-	// Position counts applications on this database from 1.
-	Position int
-	// AppliedAt is when its transaction began, in UTC, to the millisecond.
-	AppliedAt time.Time
-	// DurationMS is how long the file took, in milliseconds; 0 for one that [Migrator.Repair] recorded.
-	DurationMS float64
-	// Tool is the [Options.Tool] that applied it.
-	Tool string
+	Name       string    // the file's base name, the ledger's key
+	SHA256     string    // the [File.Sum] the file had when it was applied
+	Position   int       // counts applications on this database from 1
+	AppliedAt  time.Time // when its transaction began, in UTC, to the millisecond
+	DurationMS float64   // milliseconds; 0 for a file that [Migrator.Repair] recorded
+	Tool       string    // the [Options.Tool] that applied it
 }
 
-// Result is what a run did, or tried on a copy.
+// Result reports a run, or a trial on a copy.
 type Result struct {
-	// Applied are the files that ran, in order, also when a later one failed.
-	Applied []Entry
-	// Failed is the file that failed, and left nothing; "" when none did.
-	Failed string
-	// Remaining are the files that were not reached.
-	Remaining []string
-	// Squashed are files that were recorded in the place of those they stand for.
-	Squashed []string
-	// Warnings are things to look at that refuse nothing.
-	Warnings []Notice
+	Applied   []Entry  // the files that ran, in order, also when a later one failed
+	Failed    string   // the file that failed, and left no trace; "" for none
+	Remaining []string // the files that were not reached
+	Squashed  []string // files that were recorded in the place of those they replace
+	Warnings  []Notice
 }
 
-// Status is what the folder and the ledger say of each other.
+// Status compares the folder with the ledger.
 type Status struct {
-	// Applied are the ledger's entries in the order they were applied.
-	Applied []Entry
-	// Pending are the files [Migrator.Apply] would run, in that order.
-	Pending []File
-	// Edited are applied files whose text is no longer the one that ran.
-	Edited []File
-	// Missing are applied files that are gone.
-	Missing []Entry
-	// OutOfOrder are new files that sort before an applied one. With [Options.AllowOutOfOrder] they are pending too.
-	OutOfOrder []File
-	// Squashed are files that stand for several applied ones, and are recorded in their place by the next Apply.
-	Squashed []File
-	// Warnings are things to look at that refuse nothing.
-	Warnings []Notice
+	Applied    []Entry // the ledger's entries in the order in which they were applied
+	Pending    []File  // the files that [Migrator.Apply] would run, in that order
+	Edited     []File  // applied files whose text has changed since
+	Missing    []Entry // applied files that are gone
+	OutOfOrder []File  // new files that sort before an applied one; with [Options.AllowOutOfOrder] they are pending too
+	Squashed   []File  // files that replace several applied ones, and are recorded in their place by the next Apply
+	Warnings   []Notice
 
 	refusals Errors
 	adopt    []adoption
 }
 
-// Refusal is why Apply would refuse; nil when it would not.
+// Refusal returns the error with which Apply would refuse to run, or nil.
 func (s Status) Refusal() error { return s.refusals.orNil() }
 
 // Status compares the folder with the ledger, and writes nothing. It is an error when one of them cannot be read, and

@@ -3,31 +3,31 @@ package migrate
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+
+	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Plan is what Apply would do, tried on a copy of the database.
+// Plan is the effect of Apply, tried on a copy of the database.
 type Plan struct {
 	Result
-	// Pending are the files that Apply would run, in order.
-	Pending []File
-	// Files are those that ran on the copy, in order, with what they did.
-	Files []PlannedFile
-	// Changes are the differences between the schema of today and the one to come.
-	Changes []Change
-	// Rows are the tables that get more or fewer rows.
-	Rows []RowCount
+	Pending []File        // the files that Apply would run, in order
+	Files   []PlannedFile // those that ran on the copy, in order
+	Changes []Change      // of the schema
+	Rows    []RowCount    // of tables that get more or fewer rows
 }
 
 // PlannedFile is one file that ran on the copy.
 type PlannedFile struct {
 	Entry
-	// Changed counts rows inserted, updated and deleted.
-	Changed int64
+	Changed int64 // rows inserted, updated and deleted
 }
 
 // Plan runs the pending files on a private copy of the database, and writes nothing. Foreign keys are checked after
-// each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan tells of those before it.
+// each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan holds those before it.
 func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 	set, status, err := m.compare(ctx)
 	if err != nil {
@@ -43,18 +43,13 @@ func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = m.tryOn(ctx, db, set, &p)
-	return p, err
-}
-
-func (m *Migrator) tryOn(ctx context.Context, db *sql.DB, set fileSet, p *Plan) error {
 	before, err := readSchema(ctx, db)
 	if err != nil {
-		return databaseError("the schema cannot be read", err)
+		return p, databaseError("the schema cannot be read", err)
 	}
 	countsBefore, err := rowCounts(ctx, db, before)
 	if err != nil {
-		return err
+		return p, err
 	}
 	r, failed := m.replay(ctx, db, set)
 	if r != nil {
@@ -65,35 +60,30 @@ func (m *Migrator) tryOn(ctx context.Context, db *sql.DB, set fileSet, p *Plan) 
 	}
 	after, err := readSchema(ctx, db)
 	if err != nil {
-		return errors.Join(failed, databaseError("the schema cannot be read", err))
+		return p, errors.Join(failed, databaseError("the schema cannot be read", err))
 	}
 	p.Changes = diff(before, after)
 	countsAfter, err := rowCounts(ctx, db, after)
 	if err != nil {
-		return errors.Join(failed, err)
+		return p, errors.Join(failed, err)
 	}
 	p.Rows = countChanges(countsBefore, countsAfter)
 	if failed != nil {
-		return failed
+		return p, failed
 	}
-	return withConn(ctx, db, func(conn *sql.Conn) error {
-		r.conn = conn
-		return r.checkTables(ctx)
-	})
+	return p, r.checkTablesOf(ctx, db)
 }
 
-// Rehearsal is what the files give on an empty database.
+// Rehearsal is the result of all files on an empty database.
 type Rehearsal struct {
 	Result
-	// Compared is whether there was a database to compare with.
-	Compared bool
-	// Changes lead from the database's schema, with what is pending applied, to the one that the files give.
-	Changes []Change
+	Compared bool     // false when there was no database to compare with
+	Changes  []Change // from the database's schema, with pending files applied, to that of the rehearsal
 }
 
-// Rehearse applies all files to a private empty database, and then compares its schema with that of the database, to
-// a copy of which what is pending is applied. It writes nothing. Where the files cannot be applied to the database,
-// its schema is compared as it is.
+// Rehearse applies all files to a private empty database, and compares its schema with that of a copy of the database, to
+// which it applies the pending files. It writes nothing. Where the files cannot be applied to the database, its schema is
+// compared as it is.
 func (m *Migrator) Rehearse(ctx context.Context) (h Rehearsal, err error) {
 	set, err := m.read()
 	if err != nil {
@@ -111,11 +101,7 @@ func (m *Migrator) Rehearse(ctx context.Context) (h Rehearsal, err error) {
 	if err != nil {
 		return h, err
 	}
-	err = withConn(ctx, db, func(conn *sql.Conn) error {
-		r.conn = conn
-		return r.checkTables(ctx)
-	})
-	if err != nil {
+	if err := r.checkTablesOf(ctx, db); err != nil {
 		return h, err
 	}
 	rehearsed, err := readSchema(ctx, db)
@@ -132,7 +118,7 @@ func (m *Migrator) Rehearse(ctx context.Context) (h Rehearsal, err error) {
 	return h, nil
 }
 
-// liveSchema is the schema of the database, or of a copy with what is pending; nil for an empty one.
+// liveSchema returns the schema of the database, or of a copy with pending files applied; nil for an empty one.
 func (m *Migrator) liveSchema(ctx context.Context, set fileSet) (live []Object, err error) {
 	live, err = readSchema(ctx, m.db)
 	if err != nil || live == nil {
@@ -154,4 +140,89 @@ func (m *Migrator) liveSchema(ctx context.Context, set fileSet) (live []Object, 
 		return nil, err
 	}
 	return readSchema(ctx, db)
+}
+
+// scratch opens an empty private database, whose file SQLite deletes as it opens it: it has one connection, and nothing
+// is left of it whatever happens to the process.
+func scratch() (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:?_pragma=foreign_keys(1)&_pragma=synchronous(0)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// scratchCopy returns a scratch database with the contents of db at one moment.
+func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
+	var made driver.Conn
+	keys := 0
+	err := withConn(ctx, db, func(conn *sql.Conn) error {
+		if err := conn.QueryRowContext(ctx, "PRAGMA foreign_keys").Scan(&keys); err != nil {
+			return err
+		}
+		var err error
+		made, err = dbfile.InMemory(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return nil, databaseError("the database cannot be copied", err)
+	}
+	out := sql.OpenDB(&onlyConn{made})
+	out.SetMaxOpenConns(1)
+	pragma := "PRAGMA foreign_keys = OFF"
+	if keys != 0 {
+		pragma = "PRAGMA foreign_keys = ON"
+	}
+	if _, err := out.ExecContext(ctx, pragma); err != nil {
+		return nil, errors.Join(databaseError("the copy cannot be opened", err), out.Close())
+	}
+	return out, nil
+}
+
+// onlyConn connects a database to one open connection.
+type onlyConn struct{ conn driver.Conn }
+
+var errScratchGone = errors.New("the copy of the database is gone")
+
+// Connect implements driver.Connector.
+func (o *onlyConn) Connect(context.Context) (driver.Conn, error) {
+	if o.conn == nil {
+		return nil, errScratchGone
+	}
+	conn := o.conn
+	o.conn = nil
+	return conn, nil
+}
+
+// Driver implements driver.Connector.
+func (o *onlyConn) Driver() driver.Driver { return &sqlite.Driver{} }
+
+func withConn(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(conn), conn.Close())
+}
+
+// checkTablesOf is checkTables for a database on which r has run.
+func (r *run) checkTablesOf(ctx context.Context, db *sql.DB) error {
+	return withConn(ctx, db, func(conn *sql.Conn) error {
+		r.conn = conn
+		return r.checkTables(ctx)
+	})
+}
+
+// replay applies the files to a private database.
+func (m *Migrator) replay(ctx context.Context, db *sql.DB, set fileSet) (*run, error) {
+	r, err := m.newRun(ctx, db, set)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	r.counting = true
+	if err := r.readLedger(ctx); err != nil {
+		return r, err
+	}
+	return r, r.applyAll(ctx)
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // This file reads SQL as far as SQLite's own tokenizer does
-// (https://www.sqlite.org/src/file/src/tokenize.c): enough to say where in a
+// (https://www.sqlite.org/src/file/src/tokenize.c): enough to find where in a
 // file a statement begins, and to refuse text that SQLite would silently
-// drop. It never decides what runs. Each stretch goes to SQLite, which
-// compiles every statement in it; a stretch that ends too early is
+// drop. It never decides what runs. Each span goes to SQLite, which
+// compiles every statement in it; a span that ends too early is
 // "incomplete input" to SQLite and is then lengthened.
 
 type tokenKind uint8
@@ -38,7 +38,7 @@ func nextToken(src []byte, pos int) sqlToken {
 	rest := src[pos:]
 	take := func(kind tokenKind, n int) sqlToken { return sqlToken{kind, pos, pos + n} }
 	switch c := rest[0]; {
-	case isSpace(c):
+	case c == ' ' || c >= '\t' && c <= '\r' && c != '\v':
 		return take(tokenSpace, 1)
 	case bytes.HasPrefix(rest, []byte(bom)):
 		return take(tokenSpace, len(bom))
@@ -89,8 +89,6 @@ func measureQuoted(rest []byte, q byte) (tokenKind, int) {
 	return tokenOpen, len(rest)
 }
 
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
-
 func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
@@ -103,12 +101,11 @@ func wordLength(rest []byte) int {
 	return n
 }
 
-// span is a stretch of a file: one statement with its semicolon, from its
-// first token on.
+// span is a statement of a file, from its first token to its semicolon.
 type span struct{ start, end int }
 
-// scan finds the statements of f, and refuses text SQLite would read past
-// without a word: an open comment or quote, a parameter nobody binds.
+// scan finds the statements of f, and refuses text that SQLite would silently
+// accept: an open comment or quote, a parameter without a value.
 func scan(f File) ([]span, *Error) {
 	var spans []span
 	var s statement
@@ -148,19 +145,25 @@ func (f File) refuseToken(t sqlToken) *Error {
 	case t.kind == tokenVariable:
 		return f.errorAt(t.start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
 			"write the value itself, or put the text in quotes")
-	case t.kind == tokenOpen && text[0] == '/':
-		return f.errorAt(t.start, CodeFailed, "the comment that begins here never ends", `end it with "*/"`)
 	case t.kind == tokenOpen:
-		closing := map[byte]string{'[': "]"}[text[0]]
-		if closing == "" {
-			closing = string(text[:1])
-		}
-		return f.errorAt(t.start, CodeFailed, "the quote that begins here never ends", "end it with "+closing)
+		msg, fix := unendedToken(text)
+		return f.errorAt(t.start, CodeFailed, msg, fix)
 	case t.kind == tokenSpace && text[0] == '-' && bytes.ContainsRune(bytes.TrimRight(text, "\r"), '\r'):
 		return f.errorAt(t.start, CodeNotText, `the comment's line ends in a carriage return alone, which does not end a "--" comment`,
 			"save the file with line feeds")
 	}
 	return nil
+}
+
+// unendedToken returns message and fix for a comment, string or quoted name that never ends.
+func unendedToken(text []byte) (msg, fix string) {
+	switch text[0] {
+	case '/':
+		return "the comment that begins here never ends", `end it with "*/"`
+	case '[':
+		return "the quote that begins here never ends", "end it with ]"
+	}
+	return "the quote that begins here never ends", "end it with " + string(text[:1])
 }
 
 // statement follows one statement's tokens to its end, by the states of SQLite's own
@@ -194,7 +197,7 @@ func (s *statement) ends(kind tokenKind, text []byte) bool {
 	return false
 }
 
-// head reads the words up to the one that tells a trigger from the rest.
+// head reads the words up to the one that distinguishes a trigger.
 func (s *statement) head(word string) {
 	switch {
 	case s.words < 0:
@@ -211,7 +214,7 @@ func (s *statement) head(word string) {
 	}
 }
 
-// position gives line and column of a byte offset in src, both from 1, the
+// position returns line and column of a byte offset in src, both from 1, the
 // column in characters. A lone carriage return ends a line, as in an editor.
 func position(name string, src []byte, offset int) token.Position {
 	pos := token.Position{Filename: name, Offset: offset, Line: 1, Column: 1}

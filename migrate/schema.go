@@ -10,25 +10,21 @@ import (
 
 // Object is one table, index, view or trigger.
 type Object struct {
-	// Kind is "table", "index", "view" or "trigger".
-	Kind string
-	Name string
-	// Table is the table that an index or trigger is of, else Name.
-	Table string
-	// SQL is the statement that makes it.
-	SQL string
+	Kind  string // "table", "index", "view" or "trigger"
+	Name  string
+	Table string // of an index or trigger, else Name
+	SQL   string // the statement that makes it
 }
 
 // Change is one difference between two schemas.
 type Change struct {
-	Kind, Name string
-	// Before and After are the statements; "" where there is none.
-	Before, After string
+	Kind, Name    string
+	Before, After string // the statements; "" for none
 }
 
-// readSchema gives what migrations have made: not SQLite's own objects, nor the platform's, nor the tables behind a
-// virtual one. Tables come with their indexes, then views, then triggers, each by name, so that two databases with
-// the same objects give the same list.
+// readSchema returns the objects of migrations, without those of SQLite and of the platform and the tables behind a
+// virtual one. Tables come with their indexes, then views, then triggers, each by name, so that two databases with the
+// same objects have the same list.
 func readSchema(ctx context.Context, db querier) ([]Object, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, sql FROM sqlite_schema
 		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
@@ -49,7 +45,7 @@ func readSchema(ctx context.Context, db querier) ([]Object, error) {
 	return list, rows.Err()
 }
 
-// diff gives what of two schemas is not the same but for space and comments.
+// diff returns the differences of two schemas, other than in space and comments.
 func diff(before, after []Object) []Change {
 	type key struct{ kind, name string }
 	there := map[key]string{}
@@ -73,7 +69,7 @@ func diff(before, after []Object) []Change {
 	return changes
 }
 
-// normalizeSQL is a statement with one space for all that is between its tokens.
+// normalizeSQL returns a statement with one space between its tokens.
 func normalizeSQL(sql string) string {
 	var out strings.Builder
 	src := []byte(sql)
@@ -88,7 +84,7 @@ func normalizeSQL(sql string) string {
 	return out.String()
 }
 
-// Schema gives the schema of the database as a script that makes it anew. It is refused while migrations are pending,
+// Schema returns the schema of the database as a script that makes it anew. It is refused while migrations are pending,
 // since it would not be the schema of the folder's files.
 func (m *Migrator) Schema(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
@@ -119,7 +115,7 @@ func (m *Migrator) Schema(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
-// Ended is a statement of the schema with its semicolon, which a comment must not swallow.
+// Ended returns a statement of the schema with its semicolon, outside a comment at its end.
 func Ended(sql string) string {
 	if last := sql[strings.LastIndexByte(sql, '\n')+1:]; strings.Contains(last, "--") {
 		return sql + "\n;\n"
@@ -127,7 +123,7 @@ func Ended(sql string) string {
 	return sql + ";\n"
 }
 
-// rowCounts is how many rows each table has.
+// rowCounts counts the rows of each table.
 func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]int64, error) {
 	counts := map[string]int64{}
 	for _, o := range objects {
@@ -143,7 +139,7 @@ func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]in
 	return counts, nil
 }
 
-// RowCount is how the rows of a table come to be more or fewer.
+// RowCount is a change in the number of rows of a table.
 type RowCount struct {
 	Table         string
 	Before, After int64

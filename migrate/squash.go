@@ -11,58 +11,57 @@ import (
 	"strings"
 )
 
-// This file makes one file of many, and knows such a file again. It begins with the names and sums of those it
-// stands for. On a database that has applied all of them it is recorded in their place; on one that has none of them
-// it runs. So the same folder is right everywhere, without anyone saying so.
+// A squash is one file that replaces several. It begins with their names and sums. On a database that has applied all of
+// them it is recorded in their place; on one that has none of them it runs. So the same folder is right everywhere.
 
 const squashHead = "-- pages squash 1: this file stands for"
 
-// stoodFor is one file that a squash stands for, and those which that one stood for itself.
-type stoodFor struct {
+// squashedFile is one file that a squash replaces, with those that it had replaced itself.
+type squashedFile struct {
 	name, sum string
-	members   []stoodFor
+	members   []squashedFile
 }
 
-// adoption is a squash that takes the place of what the ledger has.
+// adoption is a squash that replaces entries of the ledger.
 type adoption struct {
 	file   File
 	remove []string
-	last   Entry // the latest of them, whose time it takes over
+	last   Entry // the latest of them, whose time the squash gets
 }
 
 // members reads the head of a squash; nil for any other file.
-func (f File) members() []stoodFor {
+func (f File) members() []squashedFile {
 	text := bytes.TrimPrefix(f.SQL, []byte(bom))
 	first, rest, _ := strings.Cut(string(text[:min(len(text), maxHead)]), "\n")
 	if strings.TrimSpace(first) != squashHead {
 		return nil
 	}
-	var all []stoodFor
+	var all []squashedFile
 	for line := range strings.Lines(rest) {
 		fields := strings.SplitN(strings.TrimRight(line, "\r\n"), " ", 3)
 		if len(fields) != 3 || len(fields[1]) != 64 || strings.Trim(fields[0], "-") != "" {
 			break
 		}
 		at := &all
-		for depth := len(fields[0]); depth > 2 && len(*at) > 0; depth-- { // one dash more for what that one stood for
+		for depth := len(fields[0]); depth > 2 && len(*at) > 0; depth-- { // one dash more for members of members
 			at = &(*at)[len(*at)-1].members
 		}
-		*at = append(*at, stoodFor{name: fields[2], sum: fields[1]})
+		*at = append(*at, squashedFile{name: fields[2], sum: fields[1]})
 	}
 	return all
 }
 
-// maxHead is more than the head of any squash.
+// maxHead bounds the head of a squash, in bytes.
 const maxHead = 1 << 20
 
-// squash looks at a file that may stand for others.
+// squash compares a file that may be a squash with the ledger.
 func (c *comparison) squash(f File) {
 	members := f.members()
 	if len(members) == 0 {
 		return
 	}
 	if _, done := c.known[f.Name]; done {
-		c.standFor(f, members)
+		c.passOver(f, members)
 		return
 	}
 	var applied []string
@@ -74,34 +73,32 @@ func (c *comparison) squash(f File) {
 	}
 	switch {
 	case len(applied) == 0:
-		c.standFor(f, members)
+		c.passOver(f, members)
 	case !covered:
 		for _, name := range append(applied, f.Name) {
-			c.stood[name] = true
+			c.squashed[name] = true
 		}
 		c.refusals = append(c.refusals, f.errorWhole(CodeSquash,
-			fmt.Sprintf(
-				"the file stands for %d migrations, and this database has applied %s of them, or other versions",
-				len(members), strings.Join(applied, ", "),
-			),
+			fmt.Sprintf("the file stands for %d migrations, and this database has applied %s of them, or other versions",
+				len(members), strings.Join(applied, ", ")),
 			"apply the others first, from the version of the folder before the squash; or begin anew with pages migrate reset"))
 	default:
-		c.standFor(f, members)
-		c.stood[f.Name] = true
+		c.passOver(f, members)
+		c.squashed[f.Name] = true
 		c.Squashed = append(c.Squashed, f)
 		a := adoption{file: f, remove: applied}
 		for _, name := range applied {
 			if e := c.known[name]; e.Position >= a.last.Position {
 				a.last = e
 			}
-			c.stood[name] = true
+			c.squashed[name] = true
 		}
 		c.adopt = append(c.adopt, a)
 	}
 }
 
-// covers reports whether the ledger has a file, by itself or by the files it stood for, and which names those are.
-func (c *comparison) covers(m stoodFor) (names []string, ok bool) {
+// covers reports whether the ledger has a file, or all the files that it replaced, and under which names.
+func (c *comparison) covers(m squashedFile) (names []string, ok bool) {
 	if e, done := c.known[m.name]; done {
 		return []string{m.name}, e.SHA256 == m.sum
 	}
@@ -117,19 +114,19 @@ func (c *comparison) covers(m stoodFor) (names []string, ok bool) {
 	return names, ok
 }
 
-// standFor leaves out what still lies in the folder of the files that f stands for.
-func (c *comparison) standFor(f File, members []stoodFor) {
+// passOver leaves out those files in the folder that the squash f replaces.
+func (c *comparison) passOver(f File, members []squashedFile) {
 	for _, m := range members {
-		c.standFor(f, m.members)
+		c.passOver(f, m.members)
 		if sum, present := c.sums[m.name]; present && sum == m.sum {
-			c.stood[m.name] = true
+			c.squashed[m.name] = true
 			c.Warnings = append(c.Warnings, notice(File{Name: m.name, Path: c.path(m.name)}, CodeSquashed,
 				fmt.Sprintf("%q stands for this migration, which can be removed", f.Name)))
 		}
 	}
 }
 
-// adopt records squashes in the place of the files they stand for, in the open transaction.
+// adopt records squashes in the place of the files that they replace, in the open transaction.
 func (r *run) adopt(ctx context.Context) error {
 	for _, a := range r.status.adopt {
 		for _, name := range a.remove {
@@ -138,7 +135,7 @@ func (r *run) adopt(ctx context.Context) error {
 			}
 		}
 		entry := a.last
-		entry.Name, entry.SHA256, entry.Tool, entry.DurationMS = a.file.Name, r.set.sums[a.file.Name], r.o.tool(), 0
+		entry.Name, entry.SHA256, entry.Tool, entry.DurationMS = a.file.Name, r.set.sums[a.file.Name], r.o.Tool, 0
 		if err := insertEntry(ctx, r.conn, entry); err != nil {
 			return databaseError("the migrations ledger cannot be written", err)
 		}
@@ -147,15 +144,14 @@ func (r *run) adopt(ctx context.Context) error {
 	return nil
 }
 
-// Squash is one file for many.
+// Squash is one file that replaces several.
 type Squash struct {
-	// File is what to write, Replaces the names of the files to remove then.
-	File     File
-	Replaces []string
+	File     File     // to write
+	Replaces []string // names of the files to remove afterwards
 }
 
 // Squash makes one file of all files up to the name upTo. dump writes a database as SQL; it is called with private
-// ones. The file is tried: from an empty database it gives the same dump as the files it stands for. Nothing is
+// ones. The file is tried: on an empty database it must give the same dump as the files that it replaces. Nothing is
 // written; the next Apply records the new file where the old ones were applied.
 func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx context.Context, db *sql.DB, w io.Writer) error) (Squash, error) {
 	set, status, err := m.compare(ctx)
@@ -165,7 +161,8 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 	if err != nil {
 		return Squash{}, err
 	}
-	head := set.upTo(upTo)
+	head := set // the files up to upTo
+	head.files = slices.DeleteFunc(slices.Clone(set.files), func(f File) bool { return f.Name > upTo })
 	out, err := m.squashHead(set, head, status, upTo)
 	if err != nil {
 		return Squash{}, err
@@ -176,24 +173,23 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 	}
 	out.File.SQL = append(out.File.SQL, before...)
 	alone := fileSet{files: []File{out.File}, sums: map[string]string{out.File.Name: out.File.Sum()}}
-	if err := out.File.checkSize(); err != nil {
-		return Squash{}, err
+	if len(out.File.SQL) > MaxFileSize {
+		return Squash{}, out.File.tooLarge()
 	}
 	after, err := m.dumpOf(ctx, alone, dump)
 	if err != nil {
 		return Squash{}, fmt.Errorf("try the squash: %w", err)
 	}
 	if !bytes.Equal(before, after) {
-		return Squash{}, refuseSquash(
-			"what these migrations leave cannot be written as one file that leaves the same", "squash fewer of them",
-		)
+		return Squash{}, refuseSquash("what these migrations leave cannot be written as one file that leaves the same",
+			"squash fewer of them")
 	}
 	return out, nil
 }
 
 func refuseSquash(msg, fix string) *Error { return &Error{Code: CodeSquash, Msg: msg, Fix: fix} }
 
-// squashHead names the new file and the files it stands for, and refuses what cannot be squashed.
+// squashHead names the new file and the files that it replaces, and refuses what cannot be squashed.
 func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Squash, error) {
 	if _, there := set.sums[upTo]; !there {
 		return Squash{}, refuseSquash(fmt.Sprintf("there is no migration %q", upTo), "name a file of the migrations directory")
@@ -227,21 +223,21 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 	text.WriteString(squashHead + "\n")
 	for _, f := range head.files {
 		out.Replaces = append(out.Replaces, f.Name)
-		stoodFor{f.Name, set.sums[f.Name], f.members()}.write(&text, "--")
+		squashedFile{f.Name, set.sums[f.Name], f.members()}.write(&text, "--")
 	}
 	text.WriteString("\nPRAGMA defer_foreign_keys = ON;\n")
 	out.File.SQL = []byte(text.String())
 	return out, nil
 }
 
-func (m stoodFor) write(out *strings.Builder, dashes string) {
+func (m squashedFile) write(out *strings.Builder, dashes string) {
 	out.WriteString(dashes + " " + m.sum + " " + m.name + "\n")
 	for _, inner := range m.members {
 		inner.write(out, dashes+"-")
 	}
 }
 
-// dumpOf writes what files leave of an empty database.
+// dumpOf applies files to an empty database, and dumps it.
 func (m *Migrator) dumpOf(
 	ctx context.Context, set fileSet, dump func(ctx context.Context, db *sql.DB, w io.Writer) error,
 ) (text []byte, err error) {

@@ -15,15 +15,13 @@ const maxStatement = 1_000_000_000
 
 // Statement is one statement of an SQL text, from its first token to its semicolon.
 type Statement struct {
-	Text string
-	// Pos is where its first token stands; columns count characters.
-	Pos token.Position
-	// Ended reports whether its semicolon is there; only the last statement of a text can be without.
-	Ended bool
+	Text  string
+	Pos   token.Position // of its first token; columns count characters
+	Ended bool           // its semicolon is there; only the last statement of a text can be without
 }
 
-// At gives the position of a byte of the statement's text, and the part of that line that belongs to the
-// statement with the column it begins at. Of a line over some hundred bytes only what is near is given.
+// At returns the position of a byte of the statement's text, and the part of that line that belongs to the
+// statement with the column at which it begins; of a long line, only the neighbourhood.
 func (s Statement) At(offset int) (pos token.Position, line string, column int) {
 	offset = min(max(offset, 0), len(s.Text))
 	pos = advance(s.Pos, s.Text[:offset])
@@ -39,8 +37,7 @@ func (s Statement) At(offset int) (pos token.Position, line string, column int) 
 	return pos, line, pos.Column - utf8.RuneCountInString(s.Text[begin:offset])
 }
 
-// Culprit gives the byte of the word that SQLite's message is about, when it names one that stands in the statement
-// just once, else 0.
+// Culprit returns the byte of the word that SQLite's message names, if it stands in the statement just once, else 0.
 func (s Statement) Culprit(msg string) int {
 	return File{SQL: []byte(s.Text)}.blame(span{0, len(s.Text)}, msg)
 }
@@ -66,21 +63,21 @@ func advance(pos token.Position, text string) token.Position {
 // Statements reads an SQL text of any length one statement at a time. It holds one statement in memory.
 type Statements struct {
 	r   io.Reader
-	buf []byte // what is read and not given yet
+	buf []byte // bytes that were read and not returned yet
 	pos token.Position
 	eof bool
 }
 
-// NewStatements reads from r; name is what positions show.
+// NewStatements reads from r; name stands in positions.
 func NewStatements(name string, r io.Reader) *Statements {
 	return &Statements{r: r, pos: token.Position{Filename: name, Line: 1, Column: 1}}
 }
 
-// StartAt says on which line the text begins, when that is not the first.
+// StartAt sets the line on which the text begins, when that is not the first.
 func (s *Statements) StartAt(line int) { s.pos.Line = line }
 
-// Next gives the next statement, or io.EOF. Text that SQLite would misread is an [*Error]: a NUL, what is no UTF-8,
-// a comment or quote that never ends.
+// Next returns the next statement, or io.EOF. Text that SQLite would misread is an [*Error]: a NUL, bytes that are not
+// UTF-8, a comment or quote that never ends.
 func (s *Statements) Next() (Statement, error) {
 	var follow statement
 	start := -1
@@ -99,9 +96,14 @@ func (s *Statements) Next() (Statement, error) {
 		at = t.end
 		switch between := start < 0; {
 		case between && (t.kind == tokenSpace || t.kind == tokenSemicolon):
-			if at, err = s.pass(at); err != nil {
+			if s.buf[at-1] == '\r' {
+				continue // it may be half of a CRLF, which is one end of a line, and is dropped as one
+			}
+			if err := s.checkText(0, at); err != nil {
 				return Statement{}, err
 			}
+			s.drop(at)
+			at = 0
 			continue
 		case t.kind == tokenSpace:
 			continue
@@ -115,20 +117,7 @@ func (s *Statements) Next() (Statement, error) {
 	}
 }
 
-// pass drops what stands between statements, up to a byte of the buffer, and gives where to go on. CRLF is one end of
-// a line, and is dropped as one.
-func (s *Statements) pass(at int) (next int, err error) {
-	if s.buf[at-1] == '\r' {
-		return at, nil
-	}
-	if err := s.checkText(0, at); err != nil {
-		return 0, err
-	}
-	s.drop(at)
-	return 0, nil
-}
-
-// take gives the statement between two bytes of the buffer.
+// take returns the statement between two bytes of the buffer.
 func (s *Statements) take(start, end int, ended bool) (Statement, error) {
 	if err := s.checkText(start, end); err != nil {
 		return Statement{}, err
@@ -157,21 +146,25 @@ func (s *Statements) token(at int) (sqlToken, error) {
 			if t.end < len(s.buf) && t.kind != tokenOpen {
 				return t, nil
 			}
+			if s.eof && t.kind == tokenOpen {
+				msg, fix := unendedToken(s.buf[t.start:t.end])
+				return t, s.errorAt(t.start, CodeFailed, msg, fix)
+			}
 			if s.eof {
-				return t, s.refuseOpen(t)
+				return t, nil
 			}
 		}
 		if s.eof {
 			return sqlToken{}, io.EOF
 		}
-		if err := s.more(); err != nil {
+		if err := s.read(); err != nil {
 			return sqlToken{}, err
 		}
 	}
 }
 
-// more reads as much again as the buffer holds, so that a long token is not looked at too often.
-func (s *Statements) more() error {
+// read doubles the buffer, so that a long token is not read too often.
+func (s *Statements) read() error {
 	old := len(s.buf)
 	if old > maxStatement {
 		return s.errorAt(0, CodeTooLarge, fmt.Sprintf("the statement that begins here is over %d bytes", maxStatement), "")
@@ -192,37 +185,20 @@ func (s *Statements) errorAt(at int, code, msg, fix string) *Error {
 	return &Error{Pos: advance(s.pos, string(s.buf[:at])), Code: code, Msg: msg, Fix: fix}
 }
 
-func (s *Statements) refuseOpen(t sqlToken) error {
-	text := s.buf[t.start:t.end]
-	switch {
-	case t.kind != tokenOpen:
-		return nil
-	case text[0] == '/':
-		return s.errorAt(t.start, CodeFailed, "the comment that begins here never ends", `end it with "*/"`)
-	case text[0] == '[':
-		return s.errorAt(t.start, CodeFailed, "the quote that begins here never ends", "end it with ]")
-	default:
-		return s.errorAt(t.start, CodeFailed, "the quote that begins here never ends", "end it with "+string(text[:1]))
-	}
-}
-
 // checkText refuses bytes that SQLite would misread: it stops at a NUL as if the text ended there.
 func (s *Statements) checkText(start, end int) error {
-	text, base := s.buf[start:end], start
+	text := s.buf[start:end]
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return s.errorAt(base+i, CodeNotText, "the SQL has a NUL byte", "write the value as CAST(X'00' AS TEXT)")
+		return s.errorAt(start+i, CodeNotText, "the SQL has a NUL byte", "write the value as CAST(X'00' AS TEXT)")
 	}
 	if utf8.Valid(text) {
 		return nil
 	}
-	i := 0
-	for {
+	for i := 0; ; {
 		r, n := utf8.DecodeRune(text[i:])
 		if r == utf8.RuneError && n == 1 {
-			return s.errorAt(
-				base+i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i]),
-				"save it as UTF-8, or write the value as CAST(X'…' AS TEXT)",
-			)
+			return s.errorAt(start+i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i]),
+				"save it as UTF-8, or write the value as CAST(X'…' AS TEXT)")
 		}
 		i += n
 	}

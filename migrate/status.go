@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"go/token"
 	"path"
-	"slices"
 	"strings"
 )
 
-// fileSet is the files in the order they are applied, checked and hashed once.
+// fileSet is the files in the order in which they are applied, checked and hashed once.
 type fileSet struct {
 	dir     string
 	files   []File
@@ -19,44 +18,38 @@ type fileSet struct {
 // read reads the folder.
 func (m *Migrator) read() (fileSet, error) {
 	if m.fsys == nil {
-		return fileSet{dir: m.o.dir()}, nil
+		return fileSet{dir: m.o.Dir}, nil
 	}
-	files, notices, err := Read(m.fsys, m.o.dir())
+	files, notices, err := Read(m.fsys, m.o.Dir)
 	if err != nil {
 		return fileSet{}, err
 	}
-	set := fileSet{dir: m.o.dir(), files: files, sums: make(map[string]string, len(files)), notices: notices}
+	set := fileSet{dir: m.o.Dir, files: files, sums: make(map[string]string, len(files)), notices: notices}
 	for _, f := range files {
 		set.sums[f.Name] = f.Sum()
 	}
 	return set, nil
 }
 
-// path is what positions show of a file of the folder.
+// path returns the path of a file of the folder for positions.
 func (s fileSet) path(name string) string { return path.Join(s.dir, name) }
 
-// upTo is the files up to a name, with it.
-func (s fileSet) upTo(name string) fileSet {
-	s.files = slices.DeleteFunc(slices.Clone(s.files), func(f File) bool { return f.Name > name })
-	return s
-}
-
-// comparison is one look at the ledger.
+// comparison compares the files with the ledger.
 type comparison struct {
 	fileSet
 	Status
-	o     Options
-	known map[string]Entry
-	last  string          // the applied file that sorts last
-	stood map[string]bool // applied or present files that a squash stands for
+	o        Options
+	known    map[string]Entry
+	last     string          // the applied file that sorts last
+	squashed map[string]bool // applied or present files that a squash replaces
 }
 
-// compare is the rule of what may run: every applied file is present with the sum it had, and every new one sorts
-// after the last applied one.
+// compare applies the rule for files: every applied file is present with the sum it had, and every new one sorts after
+// the last applied one.
 func (s fileSet) compare(ledger []Entry, o Options) Status {
 	c := &comparison{
 		fileSet: s, Status: Status{Applied: ledger}, o: o, known: make(map[string]Entry, len(ledger)),
-		stood: map[string]bool{},
+		squashed: map[string]bool{},
 	}
 	c.Warnings = append(c.Warnings, s.notices...)
 	for _, e := range ledger {
@@ -67,37 +60,33 @@ func (s fileSet) compare(ledger []Entry, o Options) Status {
 		c.squash(f)
 	}
 	for _, e := range ledger {
-		if _, present := s.sums[e.Name]; !present && !c.stood[e.Name] {
-			c.noteMissing(e)
+		if _, present := s.sums[e.Name]; !present && !c.squashed[e.Name] {
+			c.addMissing(e)
 		}
 	}
 	for _, f := range s.files {
-		c.noteFile(f)
+		e, done := c.known[f.Name]
+		switch {
+		case c.squashed[f.Name]:
+		case done && e.SHA256 != c.sums[f.Name]:
+			c.Edited = append(c.Edited, f)
+			c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
+				fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
+				"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
+					"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+
+					c.o.Word(f.Name)))
+		case done:
+		case f.Name < c.last:
+			c.addOutOfOrder(f)
+		default:
+			c.Pending = append(c.Pending, f)
+		}
 	}
 	return c.Status
 }
 
-func (c *comparison) noteFile(f File) {
-	e, done := c.known[f.Name]
-	switch {
-	case c.stood[f.Name]:
-	case done && e.SHA256 != c.sums[f.Name]:
-		c.Edited = append(c.Edited, f)
-		c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
-			fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
-			"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
-				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+
-				c.o.word(f.Name)))
-	case done:
-	case f.Name < c.last:
-		c.noteOutOfOrder(f)
-	default:
-		c.Pending = append(c.Pending, f)
-	}
-}
-
-// noteOutOfOrder is a new file that sorts before an applied one.
-func (c *comparison) noteOutOfOrder(f File) {
+// addOutOfOrder adds a new file that sorts before an applied one.
+func (c *comparison) addOutOfOrder(f File) {
 	c.OutOfOrder = append(c.OutOfOrder, f)
 	if !c.o.AllowOutOfOrder {
 		fix := "rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"
@@ -119,32 +108,26 @@ func (c *comparison) noteOutOfOrder(f File) {
 	})
 }
 
-func (c *comparison) noteMissing(e Entry) {
+// addMissing adds an applied file that is gone, or renamed.
+func (c *comparison) addMissing(e Entry) {
 	c.Missing = append(c.Missing, e)
 	gone := &Error{
 		Pos: token.Position{Filename: c.path(e.Name)}, Code: CodeMissing,
 		Msg: "the migration is applied but its file is gone",
 		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
-			"another file stands for it, pages migrate repair --forget " + c.o.word(e.Name),
+			"another file stands for it, pages migrate repair --forget " + c.o.Word(e.Name),
 	}
-	if now := c.renamedFile(e); now != "" {
-		gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", now)
-		gone.Fix = fmt.Sprintf("rename it to %q again: an applied migration keeps its name", e.Name)
+	for _, f := range c.files {
+		if _, applied := c.known[f.Name]; !applied && c.sums[f.Name] == e.SHA256 {
+			gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", f.Name)
+			gone.Fix = fmt.Sprintf("rename it to %q again: an applied migration keeps its name", e.Name)
+			break
+		}
 	}
 	c.refusals = append(c.refusals, gone)
 }
 
-// renamedFile is the new file that has the text of an applied one, "" for none.
-func (c *comparison) renamedFile(e Entry) string {
-	for _, f := range c.files {
-		if _, applied := c.known[f.Name]; !applied && c.sums[f.Name] == e.SHA256 {
-			return f.Name
-		}
-	}
-	return ""
-}
-
-// Stands says what of the run stands: "" when nothing failed.
+// Stands says in words which files of a failed run are applied; "" when nothing failed.
 func (r Result) Stands() string {
 	if r.Failed == "" {
 		return ""
@@ -154,10 +137,8 @@ func (r Result) Stands() string {
 	case n == 1:
 		parts = append(parts, r.Applied[0].Name+" is applied and stands")
 	case n > 1:
-		parts = append(
-			parts,
-			fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name),
-		)
+		parts = append(parts,
+			fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name))
 	}
 	switch n := len(r.Remaining); {
 	case n == 1:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,10 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file keeps copies of a database from before it was migrated, and puts them back. A copy has its name only once
-// it is whole and on disk.
-
-// Kept is how many copies are kept for [Migrator.Undo].
+// Kept is the number of copies for [Migrator.Undo]. A copy gets its name only once it is whole and on disk.
 const Kept = 10
 
 const (
@@ -29,24 +27,20 @@ const (
 	undoTime     = "20060102T150405Z"
 )
 
-// savingName is what the system makes of savingPrefix.
-var savingName = regexp.MustCompile(`^\.saving-[0-9]+$`)
-
-var undoName = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
+var (
+	savingName = regexp.MustCompile(`^\.saving-[0-9]+$`) // as os.CreateTemp makes it of savingPrefix
+	undoName   = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
+)
 
 // Copy is one copy of the database from before a run.
 type Copy struct {
-	// Path is its file.
-	Path string
-	// Number counts copies from 1; the highest is the newest.
-	Number int
-	// MadeAt is when, in UTC, to the second.
-	MadeAt time.Time
-	// Bytes is its size.
-	Bytes int64
+	Path   string
+	Number int       // counts copies from 1; the highest is the newest
+	MadeAt time.Time // in UTC, to the second
+	Bytes  int64
 }
 
-// Copies gives the copies there are, the newest first.
+// Copies returns the copies, the newest first.
 func (m *Migrator) Copies() ([]Copy, error) {
 	if m.o.UndoDir == "" {
 		return nil, nil
@@ -76,14 +70,14 @@ func (m *Migrator) Copies() ([]Copy, error) {
 func undoError(what string, err error) *Error {
 	e := databaseError(what, err)
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		e.Msg, e.Code, e.Fix = what+": "+
-			pe.Err.Error(), CodeDatabaseUnavailable, "free some disk, or make the folder one that you may write to"
+		e.Code, e.Msg = CodeDatabaseUnavailable, what+": "+pe.Err.Error()
+		e.Fix = "free some disk, or make the folder one that you may write to"
 	}
 	return e
 }
 
-// copyForUndo copies the database of a run. keep lets the copy stay, and older ones go; a run that changes nothing
-// calls drop.
+// copyForUndo copies the database of a run. keep names the copy and removes older ones; a run that changes nothing calls
+// drop.
 func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop func() error, err error) {
 	file, err := m.save(ctx, conn)
 	if err != nil {
@@ -95,10 +89,12 @@ func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop 
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%06d_%s_%s.db", 1, m.o.now().UTC().Format(undoTime), strings.TrimPrefix(filepath.Base(file), savingPrefix))
+		number := 1
 		if len(older) > 0 {
-			name = fmt.Sprintf("%06d%s", older[0].Number+1, name[6:])
+			number = older[0].Number + 1
 		}
+		random := strings.TrimPrefix(filepath.Base(file), savingPrefix)
+		name := fmt.Sprintf("%06d_%s_%s.db", number, m.o.Now().UTC().Format(undoTime), random)
 		if err := errors.Join(os.Rename(file, filepath.Join(m.o.UndoDir, name)), dbfile.SyncFolder(os.Open, m.o.UndoDir)); err != nil {
 			return undoError("the copy of the database cannot be kept", err)
 		}
@@ -112,14 +108,26 @@ func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop 
 	return keep, drop, nil
 }
 
-// save copies the database to a file that has no name of its own yet.
+// save copies the database to a file under a temporary name. It removes copies, and folders of new databases, that a
+// process left behind which was killed.
 func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err error) {
-	if err := errors.Join(os.MkdirAll(m.o.UndoDir, 0o700), m.tidyCopies()); err != nil {
-		return "", undoError("the database cannot be copied for undo", err)
+	const what = "the database cannot be copied for undo"
+	if err := os.MkdirAll(m.o.UndoDir, 0o700); err != nil {
+		return "", undoError(what, err)
+	}
+	entries, err := os.ReadDir(m.o.UndoDir)
+	if err != nil {
+		return "", undoError(what, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && savingName.MatchString(e.Name()) && m.o.Now().Sub(info.ModTime()) > abandoned {
+			_ = os.RemoveAll(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
+		}
 	}
 	f, err := os.CreateTemp(m.o.UndoDir, savingPrefix+"*")
 	if err != nil {
-		return "", undoError("the database cannot be copied for undo", err)
+		return "", undoError(what, err)
 	}
 	file = f.Name()
 	err = dbfile.Copy(ctx, conn, file)
@@ -127,31 +135,16 @@ func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err e
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(undoError("the database cannot be copied for undo", err), os.Remove(file))
+		return "", errors.Join(undoError(what, err), os.Remove(file))
 	}
 	return file, nil
 }
 
-// abandoned is how old a copy without a name is when nobody can still be writing it.
+// abandoned is the age at which no process can still be writing a copy without a name.
 const abandoned = time.Hour
 
-// tidyCopies removes what a process that was killed left behind: copies, and the folders of new databases.
-func (m *Migrator) tidyCopies() error {
-	entries, err := os.ReadDir(m.o.UndoDir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && savingName.MatchString(e.Name()) && m.o.now().Sub(info.ModTime()) > abandoned {
-			_ = os.RemoveAll(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
-		}
-	}
-	return nil
-}
-
-// Undo makes the database what it was before the newest run, and gives the copy that it used up. What the database
-// held until now is kept for [Migrator.Redo]. Both are one transaction each: other connections go on.
+// Undo restores the database from before the newest run, and returns the copy that it used up. The contents until now are
+// kept for [Migrator.Redo]. Each is one transaction: other connections go on.
 func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	list, err := m.Copies()
 	if err != nil {
@@ -185,7 +178,7 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	return list[0], nil
 }
 
-// Redo makes the database what it was before the last Undo, which can then be repeated.
+// Redo restores the database from before the last Undo, which can then be repeated.
 func (m *Migrator) Redo(ctx context.Context) error {
 	undone := filepath.Join(m.o.UndoDir, undoneFile)
 	if _, err := os.Stat(undone); m.o.UndoDir == "" || errors.Is(err, fs.ErrNotExist) {
@@ -206,8 +199,8 @@ func (m *Migrator) Redo(ctx context.Context) error {
 	return errors.Join(keep(), os.Remove(undone))
 }
 
-// Reset makes the database anew: all files are applied to an empty one, which then takes its place in one transaction.
-// A file that fails leaves the database as it was.
+// Reset makes the database anew: all files are applied to an empty one, which then replaces it in one transaction. A file
+// that fails leaves the database as it was.
 func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	set, err := m.read()
 	if err != nil {
@@ -239,7 +232,7 @@ func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	return result, m.replace(ctx, file, set)
 }
 
-// replace makes the database what a file holds, and keeps a copy of what it was.
+// replace replaces the contents of the database by those of a file, and keeps a copy for undo.
 func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error {
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -260,4 +253,41 @@ func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error 
 		return err
 	}
 	return (&run{conn: conn, set: set, o: m.o}).checkTables(ctx)
+}
+
+// restoreFile replaces the contents of conn's database by those of a database file.
+func restoreFile(ctx context.Context, conn *sql.Conn, file string) error {
+	if err := checkFile(ctx, file); err != nil {
+		return err
+	}
+	return dbfile.Restore(ctx, conn, dbfile.URI(file, "mode=rw"))
+}
+
+var errDamaged = errors.New("the copy is damaged")
+
+// checkFile reads all of a database file before it replaces another.
+func checkFile(ctx context.Context, file string) error {
+	const header = "SQLite format 3\x00"
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(header))
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.EOF) {
+		err = nil // an empty file is an empty database
+	}
+	if err = errors.Join(err, f.Close()); err != nil || n > 0 && string(head) != header {
+		return errors.Join(errDamaged, err)
+	}
+	db, err := sql.Open("sqlite", dbfile.URI(file, "mode=ro"))
+	if err != nil {
+		return err
+	}
+	var said string
+	err = db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said)
+	if err = errors.Join(err, db.Close()); err == nil && said != "ok" {
+		return errDamaged
+	}
+	return err
 }
