@@ -10,10 +10,8 @@ type board struct {
 	running          string
 }
 
-// board finds a board of the workspace whose draft is at the revision, when one is
-// given.
-func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (board, error) {
-	var b board
+// board finds a board of the workspace. A revision that is given must be its draft's.
+func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (b board, err error) {
 	found, err := c.queryOne(`SELECT id, display_name, status, revision, position, running,
 		(SELECT max(position) FROM board_states WHERE board_id = boards.id) FROM boards WHERE id = ? AND workspace_id = ?`,
 		[]any{string(id), c.in.id}, &b.id, &b.name, &b.status, &b.revision, &b.position, &b.running, &b.last)
@@ -23,10 +21,8 @@ func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (board, error) 
 	case !found:
 		return b, refuseAt(toolapi.CodeBoardUnknown, "There is no such board in this workspace.", "board_id", "")
 	case revision != nil && int64(*revision) != b.revision:
-		return b, refuseAt(
-			toolapi.CodeDraftMoved, "The draft has moved since that revision; nothing changed.", "revision",
-			"look at the draft again, or omit revision to step from where it stands",
-		)
+		return b, refuseAt(toolapi.CodeDraftMoved, "The draft has moved since that revision; nothing changed.", "revision",
+			"look at the draft again, or omit revision to step from where it stands")
 	}
 	return b, nil
 }
@@ -67,17 +63,15 @@ func (c *call) redoDraft(args toolapi.UndoDraftArgs) (toolapi.Draft, error) {
 	return c.move(b, b.position+1)
 }
 
-// discardDraft is automations.discard_draft: the running version becomes the draft,
-// which can be undone as any change.
+// discardDraft is automations.discard_draft: the running version becomes the draft, as a change that can be undone.
 func (c *call) discardDraft(args toolapi.DiscardDraftArgs) (toolapi.Draft, error) {
 	b, err := c.board(args.BoardID, args.Revision)
 	if err != nil {
 		return toolapi.Draft{}, err
 	}
 	var state string
-	if _, err := c.queryOne(
-		"SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state,
-	); err != nil {
+	_, err = c.queryOne("SELECT state FROM board_states WHERE board_id = ? AND position = ?", []any{b.id, b.position}, &state)
+	if err != nil {
 		return toolapi.Draft{}, err
 	}
 	if state == b.running {

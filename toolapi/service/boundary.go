@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"modernc.org/sqlite"
 
@@ -21,10 +20,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file is the boundary: everything between a request and its tool, and what is
-// refused before anything runs (platform document, sections 4.1, 5 and 7.1).
+// This file is the boundary: everything between a request and its tool, and what is refused before anything runs
+// (platform document, sections 4.1, 5 and 7.1).
 
-// exchange is one request and what is known of it, for the log.
+// exchange is one request with its response, and what the log says of it.
 type exchange struct {
 	http.ResponseWriter
 	r       *http.Request
@@ -75,12 +74,20 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.log.Error("panic", "request", request, "tool", x.tool, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			s.refuse(x, internal())
 		}
-		s.observe(x, s.elapsed()-started)
+		took := s.elapsed() - started
+		s.metrics.count(x.tool, x.status, x.code, took)
+		level := slog.LevelInfo
+		if x.status >= http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+		// Bodies, keys and the query are never logged.
+		s.log.Log(x.r.Context(), level, "request", "request", x.request, "method", x.r.Method, "tool", x.tool,
+			"status", x.status, "code", x.code, "key", x.key, "ms", took.Milliseconds())
 	}()
 	s.route(x)
 }
 
-// setCommonHeaders sets the headers that every answer has.
+// setCommonHeaders sets the headers of every response.
 func setCommonHeaders(h http.Header, request string) {
 	h.Set(toolapi.HeaderAPI, toolapi.Stage)
 	h.Set(toolapi.HeaderRequestID, request)
@@ -88,17 +95,7 @@ func setCommonHeaders(h http.Header, request string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// observe counts and logs a request. Bodies, keys and the query are never logged.
-func (s *Service) observe(x *exchange, took time.Duration) {
-	s.metrics.count(x.tool, x.status, x.code, took)
-	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError {
-		level = slog.LevelError
-	}
-	s.log.Log(x.r.Context(), level, "request", "request", x.request, "method", x.r.Method, "tool", x.tool, "status", x.status, "code", x.code, "key", x.key, "ms", took.Milliseconds())
-}
-
-// route answers by the path as it was sent, which nothing cleans or decodes.
+// route answers by the path as it was sent, neither cleaned nor decoded.
 func (s *Service) route(x *exchange) {
 	if s.Failure() != nil {
 		s.refuseFailed(x)
@@ -107,7 +104,9 @@ func (s *Service) route(x *exchange) {
 	if s.serveHosted(x) {
 		return
 	}
-	if !isLocalHost(x.r.Host) {
+	// A web page whose name was made to resolve to this machine would otherwise be of the same origin, and the demo's keys
+	// are public.
+	if name := bareName(x.r.Host); !isLoopback(name) && !strings.HasSuffix(name, localSuffix) {
 		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers as localhost and by its loopback addresses only."))
 		return
 	}
@@ -133,7 +132,8 @@ func (s *Service) route(x *exchange) {
 		return
 	}
 	page, ok := map[string]func(*exchange){
-		toolapi.HealthPath: s.serveHealth, toolapi.MetricsPath: s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
+		toolapi.HealthPath: s.serveHealth, toolapi.MetricsPath: s.serveMetrics, toolapi.DeprecationsPath: s.serveDeprecations,
+		toolapi.OpenAPIPath: func(x *exchange) { x.reply(http.StatusOK, s.openAPI) },
 	}[path]
 	switch {
 	case !ok:
@@ -146,9 +146,8 @@ func (s *Service) route(x *exchange) {
 	}
 }
 
-// ambiguity says what is wrong with a path that two programs could read in two ways; ""
-// for any other. Names of tools and of what was uploaded are not looked at: an unknown one
-// is answered like every other.
+// ambiguity says what is wrong with a path that two programs could read in two ways; "" for any other. It does not judge
+// names of tools and uploads: unknown ones are all answered alike.
 func ambiguity(u *url.URL) (fault string) {
 	switch {
 	case !strings.HasPrefix(u.Path, "/"):
@@ -160,30 +159,25 @@ func ambiguity(u *url.URL) (fault string) {
 	return fault
 }
 
-// isLocalHost reports whether a Host is a name of this machine's own. A page of the web whose
-// name was made to lead here would otherwise be of the same origin, and the demo's
-// keys are known to everyone.
-func isLocalHost(host string) bool {
-	name := bareName(host)
-	return isLoopback(name) || strings.HasSuffix(name, localSuffix)
-}
-
-// notFound is the same for every name, so that it says nothing of them.
+// notFound is the same for every name, so that it discloses none.
 func notFound() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeNotFound, "There is nothing at this address. "+toolapi.OpenAPIPath+" lists the tools.")
 }
 
 func internal() *toolapi.Error {
-	return toolapi.NewError(toolapi.CodeInternal, "The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
+	return toolapi.NewError(toolapi.CodeInternal,
+		"The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
 }
 
-// serviceFailure is what a caller is told of a failure of the service itself.
+// serviceFailure is the refusal for a failure of the service itself.
 func serviceFailure(err error) *toolapi.Error {
 	if isSyncError(err) {
-		return toolapi.NewError(toolapi.CodeInternal, "The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
+		return toolapi.NewError(toolapi.CodeInternal,
+			"The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
 	}
 	if fullDisk(err) {
-		return toolapi.NewError(toolapi.CodeInternal, "The service's disk is full; nothing took effect. Try again when there is room on it.")
+		return toolapi.NewError(toolapi.CodeInternal,
+			"The service's disk is full; nothing took effect. Try again when there is room on it.")
 	}
 	return internal()
 }
@@ -235,15 +229,11 @@ func (s *Service) call(x *exchange, name string) (response, error) {
 func (s *Service) admit(x *exchange, c *call) error {
 	ctx := x.r.Context()
 	var err error
-	if c.version, err = s.db.lately.currentVersion(ctx); err != nil {
+	if c.version, err = s.db.cache.currentVersion(ctx); err != nil {
 		return err
 	}
-	who, err := readCached(s.db.lately, c.version, "key "+string(c.hash), func() (who identity, err error) {
-		err = s.db.read(ctx, func(t tx) error {
-			who, err = identify(t, c.hash, c.now)
-			return err
-		})
-		return who, err
+	who, err := readCached(s.db.cache, c.version, "key "+string(c.hash), func() (identity, error) {
+		return readTx(ctx, s.db, func(t tx) (identity, error) { return identify(t, c.hash, c.now) })
 	})
 	if err == nil {
 		err = who.expired(c.now)
@@ -273,7 +263,8 @@ func (s *Service) count(x *exchange, who identity, calls int) error {
 	h.Set(toolapi.HeaderRateLimitRemaining, strconv.Itoa(left.remaining))
 	h.Set(toolapi.HeaderRateLimitReset, strconv.FormatInt(left.reset, 10))
 	if !ok {
-		return toolapi.NewError(toolapi.CodeRateLimited, fmt.Sprintf("This key may make %d %s a minute. Wait for retry_after_seconds.", limit, of)).After(toolapi.Seconds(left.reset))
+		message := fmt.Sprintf("This key may make %d %s a minute. Wait for retry_after_seconds.", limit, of)
+		return toolapi.NewError(toolapi.CodeRateLimited, message).After(toolapi.Seconds(left.reset))
 	}
 	return nil
 }
@@ -301,9 +292,23 @@ func (c *call) read(x *exchange) (err error) {
 	}
 	toolapi.Deprecate(x.Header(), toolapi.BodyKey)
 	if key := c.body.String("idempotency_key"); c.headerID != "" && key != c.headerID {
-		return toolapi.NewError(toolapi.CodeIdempotencyConflict, "Idempotency-Key and the body's idempotency_key differ: send the header alone.")
+		return toolapi.NewError(toolapi.CodeIdempotencyConflict,
+			"Idempotency-Key and the body's idempotency_key differ: send the header alone.")
 	}
 	return nil
+}
+
+// body reads the request body.
+func (x *exchange) body() ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, toolapi.MaxBody))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return nil, toolapi.NewError(toolapi.CodeBodyTooLarge,
+			fmt.Sprintf("The request body must have at most %d bytes.", toolapi.MaxBody))
+	}
+	if err != nil {
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+	}
+	return text, nil
 }
 
 // isJSON reports whether a body is declared as JSON, or not declared at all.
@@ -317,8 +322,7 @@ func isJSON(h http.Header) bool {
 	return len(sent) == 1 && err == nil && kind == "application/json" && (!there || strings.EqualFold(charset, "utf-8"))
 }
 
-// refuse answers with the Error envelope. A failure of the service itself is logged
-// and not told.
+// refuse answers with the Error envelope. A failure of the service itself is logged and not disclosed.
 func (s *Service) refuse(x *exchange, err error) {
 	if x.pages {
 		s.refusePages(x, err)
@@ -361,4 +365,22 @@ func (x *exchange) reply(status int, body []byte) {
 	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
 	_, _ = x.Write(body) // fails only when the caller is gone
+}
+
+// serveDeprecations answers at the Link of a deprecated response.
+func (s *Service) serveDeprecations(x *exchange) {
+	x.Header().Set("Content-Type", "text/html; charset=utf-8")
+	x.WriteHeader(http.StatusOK)
+	until := toolapi.SunsetDate().Format("2 January 2006")
+	fmt.Fprintf(x, `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Deprecations</title>
+<h1>Deprecations</h1>
+<h2 id="%s">The nested error object of refusals</h2>
+<p>Kept until %s at least. Read code, message and retry_after_seconds at the top level.</p>
+<h2 id="%s">idempotency_key in the body</h2>
+<p>Accepted until %s at least. Send the Idempotency-Key header.</p>
+<h2 id="truncated">truncated of content.status</h2>
+<p>Page with cursor until next_cursor is absent.</p>
+</html>
+`, toolapi.NestedError, until, toolapi.BodyKey, until)
 }

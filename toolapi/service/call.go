@@ -1,17 +1,17 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file takes a call that the boundary admitted to its tool and back. A tool
-// that can change something runs in one transaction with the look at who calls,
-// the audit row, and what is kept for a retry; one that reads sees one
-// state of the database.
+// This file takes a call that the boundary admitted to its tool and back. A tool that writes runs in one transaction with
+// the look at who calls, the audit row and the answer kept for a retry; one that reads sees one state of the database.
 
 // call is one admitted call.
 type call struct {
@@ -27,13 +27,13 @@ type call struct {
 	proven   bool  // DNS had the proof of the domain that is to be verified
 
 	who identity
-	in  reachable
+	in  membership
 	as  toolapi.WorkingIn
 
 	after []func() // once it is committed
 }
 
-// response is what a call is answered with, HTTP status 200.
+// response is the body of an answer with HTTP status 200.
 type response struct {
 	body []byte
 	// refused is the code of a refusal; "" for a result.
@@ -50,22 +50,22 @@ type handler struct {
 	tool  *toolapi.Tool
 	needs permission
 	run   func(*call) (any, entry, error)
-	// replay turns a kept answer into the one a retry gets; nil where there are none.
+	// replay turns a kept answer into the one that a retry gets; nil where none is kept.
 	replay func([]byte) ([]byte, error)
-	// before does what takes long, outside of the transaction; nil where nothing does.
-	before func(context.Context, *call) error
-	// ahead says what a confirming call will make live; nil where no call does.
-	ahead func(*call) (releaseChange, error)
+	// prepare does what takes long, outside of the transaction; nil for nothing.
+	prepare func(context.Context, *call) error
+	// plannedRelease returns what a confirming call will make live; nil where no call does.
+	plannedRelease func(*call) (releaseChange, error)
 }
 
-// filled is a pointer to a result, which names the workspace.
-type filled[R any] interface {
+// workspaceResult is a pointer to a result, which names the workspace.
+type workspaceResult[R any] interface {
 	*R
 	Fill(toolapi.WorkingIn)
 }
 
 // bindTool binds a tool that takes one call.
-func bindTool[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
+func bindTool[A, R any, P workspaceResult[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
 	return handler{tool: t.Tool, needs: needs, run: func(c *call) (any, entry, error) {
 		var args A
 		if err := c.body.Decode(&args); err != nil {
@@ -77,18 +77,14 @@ func bindTool[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, ru
 	}}
 }
 
-// bindPrepared binds a tool that does something before its transaction.
-func bindPrepared(before func(context.Context, *call) error, h handler) handler {
-	h.before = before
-	return h
+// replayedResult is a pointer to a result that says when it is a repetition.
+type replayedResult[R any] interface {
+	workspaceResult[R]
+	Replay()
 }
 
-// onReplayed binds a tool whose answer is kept for retries.
-func onReplayed[A, R any, P interface {
-	filled[R]
-	Replay()
-}](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error),
-) handler {
+// bindReplayed binds a tool whose answer is kept for retries.
+func bindReplayed[A, R any, P replayedResult[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
 	h := bindTool[A, R, P](t, needs, run)
 	h.replay = func(kept []byte) ([]byte, error) {
 		var result R
@@ -101,10 +97,15 @@ func onReplayed[A, R any, P interface {
 	return h
 }
 
-// dispatch runs the tool. What it returns as an error is a *toolapi.Error, or a
-// failure of the service itself.
+// dispatch runs the tool. An error is a *toolapi.Error, or a failure of the service itself.
 func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) {
-	if issues := c.check(); len(issues) > 0 {
+	issues := c.body.Check(c.tool)
+	if c.tool.Replays && c.headerID == "" && !c.body.Has("idempotency_key") {
+		issues = append(issues, toolapi.Issue{
+			Path: "idempotency_key", Message: "is required: send the Idempotency-Key header, or over MCP this argument",
+		})
+	}
+	if len(issues) > 0 {
 		return h.auditRefusal(ctx, c, invalid(issues...))
 	}
 	if h.tool.Effect != toolapi.Reads {
@@ -124,15 +125,14 @@ func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) 
 	return a, err
 }
 
-// commit runs a tool that writes. What it makes live is made ready before, and shown
-// after.
+// commit runs a tool that writes. What it makes live is prepared before, and shown after.
 func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
-	if h.before != nil {
-		err = h.before(ctx, c)
+	if h.prepare != nil {
+		err = h.prepare(ctx, c)
 	}
-	var next *ready
+	var next *preparedRelease
 	if err == nil {
-		next, err = h.makeReady(ctx, c)
+		next, err = h.prepareRelease(ctx, c)
 	}
 	if _, refused := refusedWith(err); refused {
 		return h.auditRefusal(ctx, c, err)
@@ -153,17 +153,6 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 		do()
 	}
 	return a, nil
-}
-
-// check lists what is wrong with the arguments.
-func (c *call) check() []toolapi.Issue {
-	issues := c.body.Check(c.tool)
-	if c.tool.Replays && c.headerID == "" && !c.body.Has("idempotency_key") {
-		issues = append(issues, toolapi.Issue{
-			Path: "idempotency_key", Message: "is required: send the Idempotency-Key header, or over MCP this argument",
-		})
-	}
-	return issues
 }
 
 // auditRefusal writes the audit row of a call that a reading tool refused.
@@ -188,33 +177,98 @@ func (c *call) enter(t tx) (err error) {
 	return err
 }
 
-// runInTransaction runs the tool in its transaction. A refusal of a reading tool is the error.
-func (h handler) runInTransaction(c *call, t tx) (response, error) {
+// authorize enters the transaction and the workspace of the call. It refuses a holder who lacks a permission there.
+func (c *call) authorize(t tx, needs permission) error {
 	if err := c.enter(t); err != nil {
-		return response{}, err
+		return err
 	}
-	reading := h.tool.Effect == toolapi.Reads
 	in, source, err := c.who.resolve(c.body.String("workspace"))
 	c.in, c.as = in, workingIn(in, source)
-	if err == nil && !roleAllows(in.role, h.needs) {
-		err = refuse(toolapi.CodePermissionDenied, "The holder of this key may not "+string(h.needs)+" in this workspace.")
+	if err == nil && !roleAllows(in.role, needs) {
+		err = refuse(toolapi.CodePermissionDenied, "The holder of this key may not "+string(needs)+" in this workspace.")
 	}
+	return err
+}
+
+// lookAhead runs do before the call's own transaction, where the call will be refused if it is refused here.
+func (c *call) lookAhead(ctx context.Context, needs permission, do func() error) error {
+	return c.service.db.read(ctx, func(t tx) error {
+		err := c.authorize(t, needs)
+		if err == nil {
+			err = do()
+		}
+		if _, refused := refusedWith(err); refused {
+			return nil
+		}
+		return err
+	})
+}
+
+// runInTransaction runs the tool in its transaction. A refusal of a reading tool is the error.
+func (h handler) runInTransaction(c *call, t tx) (response, error) {
+	err := c.authorize(t, h.needs)
 	switch {
-	case err != nil && reading:
-		return response{}, err
-	case err != nil:
-		return c.refuse(err)
-	case reading:
+	case h.tool.Effect == toolapi.Reads:
+		if err != nil {
+			return response{}, err
+		}
 		result, _, err := h.run(c)
 		if err != nil {
 			return response{}, err
 		}
 		body, err := encode(result)
 		return response{body: body}, err
+	case err != nil:
+		return c.refuse(err)
 	case h.tool.Replays:
 		return h.runIdempotent(c)
 	}
 	return h.change(c)
+}
+
+// runIdempotent runs a tool that takes an idempotency key, or repeats the answer of the call that used the key first.
+// Writers come one after another: a call never meets one with its key that is still under way.
+func (h handler) runIdempotent(c *call) (response, error) {
+	key := c.headerID
+	if key == "" {
+		key = c.body.String("idempotency_key")
+	}
+	fingerprint, err := c.body.Fingerprint()
+	if err != nil {
+		return response{}, err
+	}
+	var first, kept []byte
+	var refusal bool
+	found, err := c.queryOne("SELECT fingerprint, answer, refusal FROM answers WHERE holder_id = ? AND workspace_id = "+
+		"? AND tool = ? AND key = ? AND created_at > ?",
+		[]any{c.who.holder, c.in.id, c.tool.Name, key, c.now.Add(-answerLife).UnixMilli()}, &first, &kept, &refusal)
+	switch {
+	case err != nil:
+		return response{}, err
+	case found && !bytes.Equal(first, fingerprint):
+		return c.refuse(refuseAt(
+			toolapi.CodeIdempotencyReused, "This idempotency key was used with other arguments.", "idempotency_key",
+			"send a key of its own with each change",
+		))
+	case found:
+		if err := c.audit(entry{outcome: "repeated"}); err != nil {
+			return response{}, err
+		}
+		if refusal {
+			var first toolapi.ToolRefusal
+			err := json.Unmarshal(kept, &first)
+			return response{body: kept, refused: first.Code}, err
+		}
+		body, err := h.replay(kept)
+		return response{body: body}, err
+	}
+	a, err := h.change(c)
+	if err != nil || a.refused == toolapi.CodeInvalidArguments { // the caller mends those and sends the same key
+		return a, err
+	}
+	return a, c.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, "+
+		"refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		c.who.holder, c.in.id, c.tool.Name, key, fingerprint, string(a.body), a.refused != "", c.now.UnixMilli())
 }
 
 // change runs a tool that writes. What it wrote before it refused is undone.
@@ -267,3 +321,29 @@ func encode(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	return append(text, '\n'), err
 }
+
+// refusalError is the refusal of a tool.
+type refusalError struct {
+	refusal toolapi.ToolRefusal
+	// boundary says that resolving the workspace refused, and the tool did not run.
+	boundary bool
+}
+
+func (e *refusalError) Error() string { return e.refusal.Code + ": " + e.refusal.Message }
+
+func refuse(code, message string) error {
+	return &refusalError{refusal: toolapi.ToolRefusal{Code: code, Message: message}}
+}
+
+// refuseAt is refuse for an argument, at path; fix says what would pass.
+func refuseAt(code, message, path, fix string) error {
+	return &refusalError{refusal: toolapi.ToolRefusal{Code: code, Message: message, Path: path, Fix: fix}}
+}
+
+func invalid(issues ...toolapi.Issue) error {
+	return &refusalError{refusal: toolapi.ToolRefusal{
+		Code: toolapi.CodeInvalidArguments, Message: "The arguments are not valid; nothing ran.", Issues: issues,
+	}}
+}
+
+func refusedWith(err error) (*refusalError, bool) { return errors.AsType[*refusalError](err) }

@@ -1,53 +1,51 @@
 package service
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file compares what is live with the revision that is to take its place, by the
-// bundles that are kept of both. Their lists of files are read side by side, as they are
-// sorted: two lists of 20,000 take a tenth of a second, and hardly more memory than
-// the paths.
+// This file compares a revision with what is live, and shows the difference to the person who approves it. The sorted
+// lists of files of both bundles are read side by side: two lists of 20,000 take a tenth of a second, and hardly more
+// memory than the paths.
 
-// comparison is what a bundle has that another has not. It never changes.
+// comparison is the difference of a bundle from the one that is live. It never changes.
 type comparison struct {
-	against                       bool // there is another
-	added, changed, removed, same tally
-	opened, closed                some // paths that become public, and for members only
-	public, members               some // routes
+	hasBase                       bool // something is live
+	added, changed, removed, same fileCount
+	opened, closed                nameList // paths that become public, and for members only
+	public, members               nameList // routes
 	worker                        string
 	migrations                    []string // all of the bundle, in the order they run
-	made                          []string // bindings
-	differ                        []string // parts of the manifest
+	provisions                    []string // new bindings
+	differences                   []string // changed parts of the manifest
 }
 
-// tally counts files.
-type tally struct {
+type fileCount struct {
 	n     int
 	bytes int64
 }
 
-func (t *tally) add(f *toolapi.UploadFile) { t.n, t.bytes = t.n+1, t.bytes+int64(f.Size) }
+func (t *fileCount) add(f *toolapi.UploadFile) { t.n, t.bytes = t.n+1, t.bytes+int64(f.Size) }
 
-// some are the first of many names, as they are shown.
-type some struct {
+func (c fileCount) inWords(word string) string {
+	return fmt.Sprintf("%d %s (%s)", c.n, word, formatSize(c.bytes))
+}
+
+// nameList has the first maxNames names, as they are shown.
+type nameList struct {
 	Names []string
 	More  int
 }
 
-func (s *some) add(name string) {
+func (s *nameList) add(name string) {
 	if len(s.Names) == maxNames {
 		s.More++
 		return
@@ -55,41 +53,10 @@ func (s *some) add(name string) {
 	s.Names = append(s.Names, exactText(name))
 }
 
-// All is how many there are.
-func (s some) All() int { return len(s.Names) + s.More }
+// All returns the number of all names.
+func (s nameList) All() int { return len(s.Names) + s.More }
 
-// storedBundle is a bundle as it is stored.
-type storedBundle struct {
-	manifest *manifest.Manifest
-	files    []byte // packed
-}
-
-// bundleOf is the bundle of a revision, 0 when none is kept.
-func (t tx) bundleOf(site, revision string) (id int64, err error) {
-	_, err = t.queryOne("SELECT coalesce(bundle_id, 0) FROM revisions WHERE site_id = ? AND name = ?", []any{site, revision}, &id)
-	return id, err
-}
-
-// storedBundle reads a bundle; one with nothing in it for 0.
-func (t tx) storedBundle(bundle int64) (h storedBundle, err error) {
-	if bundle == 0 {
-		return storedBundle{manifest: &manifest.Manifest{}}, nil
-	}
-	var text []byte
-	found, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &h.files)
-	if err == nil && !found {
-		err = errors.New("it is not there")
-	}
-	if err == nil {
-		h.manifest, err = manifest.Accepted(text)
-	}
-	if err != nil {
-		err = fmt.Errorf("read bundle %d: %w", bundle, err)
-	}
-	return h, err
-}
-
-// compareBundles compares two bundles; the first is 0 where there is nothing to compare with.
+// compareBundles compares two bundles; the first is 0 when nothing is live.
 func (s *Service) compareBundles(t tx, was, now int64) (*comparison, error) {
 	key := [2]int64{was, now}
 	if c, ok := s.comparisons.get(key); ok {
@@ -111,12 +78,21 @@ func (s *Service) compareBundles(t tx, was, now int64) (*comparison, error) {
 	return c, nil
 }
 
-func compare(was, now storedBundle, against bool) (*comparison, error) {
-	c := &comparison{against: against}
+func compare(was, now storedBundle, hasBase bool) (*comparison, error) {
+	c := &comparison{hasBase: hasBase}
 	var files []string
-	before, after := map[string]string{}, map[string]string{} // of the Worker: hashes by name
-	err := merge(was.files, now.files, func(w, n *toolapi.UploadFile) {
-		c.count(w, n)
+	before, after := map[string]string{}, map[string]string{} // hashes of the Worker's files, by name
+	err := mergeFiles(was.files, now.files, func(w, n *toolapi.UploadFile) {
+		switch {
+		case w == nil:
+			c.added.add(n)
+		case n == nil:
+			c.removed.add(w)
+		case w.SHA256 != n.SHA256, w.ContentType != n.ContentType:
+			c.changed.add(n)
+		default:
+			c.same.add(n)
+		}
 		noteWorkerFile(before, was.manifest, w)
 		noteWorkerFile(after, now.manifest, n)
 		if n == nil {
@@ -142,8 +118,8 @@ func compare(was, now storedBundle, against bool) (*comparison, error) {
 		c.worker = "changed"
 	}
 	has := was.manifest.Provisions()
-	c.made = slices.DeleteFunc(now.manifest.Provisions(), func(name string) bool { return slices.Contains(has, name) })
-	if !against {
+	c.provisions = slices.DeleteFunc(now.manifest.Provisions(), func(name string) bool { return slices.Contains(has, name) })
+	if !hasBase {
 		for _, r := range now.manifest.Routes {
 			into := &c.public
 			if r.Access == manifest.Members {
@@ -160,26 +136,11 @@ func compare(was, now storedBundle, against bool) (*comparison, error) {
 		}
 		into.add(a.Path)
 	}
-	c.differ = manifest.Differences(was.manifest, now.manifest)
+	c.differences = manifest.Differences(was.manifest, now.manifest)
 	return c, nil
 }
 
-// count counts a path of either bundle, or of both.
-func (c *comparison) count(was, now *toolapi.UploadFile) {
-	switch {
-	case was == nil:
-		c.added.add(now)
-	case now == nil:
-		c.removed.add(was)
-	case was.SHA256 != now.SHA256, was.ContentType != now.ContentType:
-		c.changed.add(now)
-	default:
-		c.same.add(now)
-	}
-}
-
-// noteWorkerFile notes the hash of a file that the Worker is made of: its entry, and the
-// WebAssembly beside it.
+// noteWorkerFile notes the hash of a file of the Worker: its entry, and the WebAssembly beside it.
 func noteWorkerFile(hashes map[string]string, m *manifest.Manifest, f *toolapi.UploadFile) {
 	if f == nil || m.Entry == "" {
 		return
@@ -193,8 +154,8 @@ func noteWorkerFile(hashes map[string]string, m *manifest.Manifest, f *toolapi.U
 	}
 }
 
-// merge goes through two stored lists of files by path. Of a path that one of them lacks, that one is nil.
-func merge(was, now []byte, each func(was, now *toolapi.UploadFile)) error {
+// mergeFiles calls each for every path of two packed lists of files; was or now is nil when its list lacks the path.
+func mergeFiles(was, now []byte, each func(was, now *toolapi.UploadFile)) error {
 	next, stop := iter.Pull2(storedFiles(was))
 	defer stop()
 	w, err, more := next()
@@ -221,33 +182,96 @@ func merge(was, now []byte, each func(was, now *toolapi.UploadFile)) error {
 	return err
 }
 
-// storedFiles reads a stored list of files piece by piece. An error is the last.
-func storedFiles(packed []byte) iter.Seq2[toolapi.UploadFile, error] {
-	return func(yield func(toolapi.UploadFile, error) bool) {
-		if len(packed) == 0 {
-			return
-		}
-		r, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			yield(toolapi.UploadFile{}, err)
-			return
-		}
-		list := json.NewDecoder(r)
-		_, err = list.Token() // the bracket
-		for err == nil && list.More() {
-			var f toolapi.UploadFile
-			if err = list.Decode(&f); err == nil && !yield(f, nil) {
-				return
+// contentsView shows a revision against what is live.
+type contentsView struct {
+	Revision, Live string
+	First          bool     // nothing is live
+	Kept, LiveKept bool     // the contents of each are stored
+	Opened         nameList // paths that become public
+	Rows           []contentsRow
+}
+
+// contentsRow is one difference: in words, or as names.
+type contentsRow struct {
+	What, Says string
+	nameList
+}
+
+// contents compares a revision of a site with what is live.
+func (v *consoleRequest) contents(t tx, s siteRow, revision string) (*contentsView, error) {
+	if s.id == "" || s.live.String == revision {
+		return nil, nil //nolint:nilnil // nothing would change
+	}
+	shown := &contentsView{Revision: revision, Live: s.live.String, First: !s.live.Valid}
+	now, err := t.bundleOf(s.id, revision)
+	if err != nil || now == 0 {
+		return shown, err
+	}
+	was, err := t.bundleOf(s.id, s.live.String)
+	if err != nil {
+		return nil, err
+	}
+	c, err := v.service.compareBundles(t, was, now)
+	if err != nil {
+		return nil, err
+	}
+	applied, err := t.appliedMigrations(s.id)
+	if err != nil {
+		return nil, err
+	}
+	shown.Kept, shown.LiveKept, shown.Opened = true, was != 0, c.opened
+	if c.hasBase {
+		var counts []string
+		for _, kind := range []struct {
+			fileCount
+			word string
+		}{{c.added, "added"}, {c.changed, "changed"}, {c.removed, "removed"}, {c.same, "unchanged"}} {
+			if kind.n > 0 {
+				counts = append(counts, kind.inWords(kind.word))
 			}
 		}
-		if err == nil {
-			_, err = list.Token() // the other bracket
+		shown.addText("Files", strings.Join(counts, ", "))
+		shown.addNames("Becomes members only", "", c.closed)
+		if c.opened.All()+c.closed.All() == 0 {
+			shown.addText("Who may see what", "as now")
 		}
-		if err == nil {
-			_, err = io.Copy(io.Discard, r) // up to its checksum
-		}
-		if err != nil {
-			yield(toolapi.UploadFile{}, err)
+	} else {
+		shown.addText("Files", c.added.inWords("in all"))
+		shown.addNames("Routes for everyone", "", c.public)
+		shown.addNames("Routes for members only", "", c.members)
+	}
+	if c.worker != "" {
+		shown.addText("Worker", c.worker)
+	}
+	shown.addNames("Migrations", "These run before it goes live:", missingFrom(applied, c.migrations))
+	shown.addNames("Not in it", "The site's database has these migrations, which the revision does not know:",
+		missingFrom(c.migrations, applied))
+	if len(c.provisions) > 0 {
+		shown.addText("Made on publishing", strings.Join(c.provisions, ", "))
+	}
+	if len(c.differences) > 0 {
+		shown.addText("Changed in the manifest", strings.Join(c.differences, ", "))
+	}
+	return shown, nil
+}
+
+func (v *contentsView) addText(what, says string) {
+	v.Rows = append(v.Rows, contentsRow{What: what, Says: says})
+}
+
+// addNames adds nothing for an empty list.
+func (v *contentsView) addNames(what, says string, names nameList) {
+	if len(names.Names) > 0 {
+		v.Rows = append(v.Rows, contentsRow{what, says, names})
+	}
+}
+
+// missingFrom returns the names that a list lacks; both are sorted.
+func missingFrom(list, names []string) (missing nameList) {
+	for _, name := range names {
+		if _, ok := slices.BinarySearch(list, name); !ok {
+			missing.add(name)
 		}
 	}
+	return missing
 }

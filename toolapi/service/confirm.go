@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,57 +14,74 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the two-call protocol (platform document, section 3.3). A proposal is
-// bound to the tool, the workspace, the exact arguments, who proposed, and the state
-// of its target; performing it, marking it as used and keeping its answer
-// are one transaction.
+// This file is the two-call protocol (platform document, section 3.3). A proposal is bound to the tool, the workspace, the
+// exact arguments, its proposer, and the state of its target. Performing it, marking it as used and keeping its answer are
+// one transaction.
 
 // plan is what a two-call tool would do.
 type plan[R any] struct {
-	// target is the state of what the call is about: the proposal is stale when it
-	// is another one.
+	// target is the state of what the call changes; another one makes the proposal stale.
 	target string
 	// summary is one sentence for a person.
 	summary string
 	result  R
-	// goes is the revision that the call makes live, if it does.
-	goes  releaseChange
-	apply func() error
+	// release is the revision that the call makes live, if it does.
+	release releaseChange
+	apply   func() error
 }
 
-// proposing is the arguments of a two-call tool.
-type proposing interface{ Confirm() string }
+// twoCallArgs are the arguments of a two-call tool.
+type twoCallArgs interface{ Confirm() string }
 
-// proposed is a pointer to the result of a two-call tool.
-type proposed[R any] interface {
-	filled[R]
+// twoCallResult is a pointer to the result of a two-call tool.
+type twoCallResult[R any] interface {
+	workspaceResult[R]
 	Propose(id, summary string, expires toolapi.Seconds)
 	Perform()
 }
 
-// onTwo binds a two-call tool. prepare finds out what the call would do, and
-// changes nothing.
-func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error)) handler {
+// bindTwoCall binds a two-call tool. prepare finds out what the call would do, and changes nothing.
+func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
+	t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error),
+) handler {
+	decode := func(c *call) (args A, fingerprint []byte, err error) {
+		if err := c.body.Decode(&args); err != nil {
+			return args, nil, err
+		}
+		fingerprint, err = c.body.Fingerprint()
+		return args, fingerprint, err
+	}
 	return handler{
 		tool: t.Tool, needs: needs,
-		ahead: func(c *call) (releaseChange, error) { return plannedRelease(c, prepare) }, run: func(c *call) (any, entry, error) {
-			var args A
-			if err := c.body.Decode(&args); err != nil {
-				return nil, entry{}, err
+		plannedRelease: func(c *call) (none releaseChange, err error) {
+			args, fingerprint, err := decode(c)
+			if err != nil {
+				return none, err
 			}
-			asked, err := c.body.Fingerprint()
+			proposal, err := c.findProposal(strings.ToLower(args.Confirm()), fingerprint)
+			if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.isValid(needs) {
+				return none, err
+			}
+			now, err := prepare(c, args)
+			if err != nil || now.target != proposal.target {
+				return none, err
+			}
+			return now.release, nil
+		},
+		run: func(c *call) (any, entry, error) {
+			args, fingerprint, err := decode(c)
 			if err != nil {
 				return nil, entry{}, err
 			}
 			if id := args.Confirm(); id != "" {
-				return confirm[R, P](c, strings.ToLower(id), asked, func() (plan[R], error) { return prepare(c, args) })
+				return confirm[R, P](c, strings.ToLower(id), fingerprint, needs, func() (plan[R], error) { return prepare(c, args) })
 			}
 			p, err := prepare(c, args)
 			if err != nil {
 				return nil, entry{}, err
 			}
 			id, summary := uuid(), oneLine(p.summary)
-			if err := c.propose(id, summary, p.target, asked); err != nil {
+			if err := c.propose(id, summary, p.target, fingerprint); err != nil {
 				return nil, entry{}, err
 			}
 			result := P(&p.result)
@@ -74,29 +92,8 @@ func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permi
 	}
 }
 
-// plannedRelease is what a confirming call will make live, if it is one that will do so.
-func plannedRelease[A proposing, R any](c *call, prepare func(*call, A) (plan[R], error)) (releaseChange, error) {
-	var args A
-	if err := c.body.Decode(&args); err != nil {
-		return releaseChange{}, err
-	}
-	asked, err := c.body.Fingerprint()
-	if err != nil {
-		return releaseChange{}, err
-	}
-	proposal, err := c.find(strings.ToLower(args.Confirm()), asked)
-	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.isValid(c.requiredPermission()) {
-		return releaseChange{}, err
-	}
-	now, err := prepare(c, args)
-	if err != nil || now.target != proposal.target {
-		return releaseChange{}, err
-	}
-	return now.goes, nil
-}
-
-// propose stores a proposal; the oldest open ones of the holder make room.
-func (c *call) propose(id, summary, target string, asked []byte) error {
+// propose stores a proposal, in the place of the oldest open one of a holder who has too many.
+func (c *call) propose(id, summary, target string, fingerprint []byte) error {
 	err := c.exec(`DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND answer IS NULL
 		ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`, c.who.holder, c.in.id, maxProposals-1)
 	if err != nil {
@@ -108,7 +105,7 @@ func (c *call) propose(id, summary, target string, asked []byte) error {
 	}
 	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, target, "+
 		"summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, asked, string(arguments), target, summary, c.now.UnixMilli(),
+		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, fingerprint, string(arguments), target, summary, c.now.UnixMilli(),
 		c.now.Add(proposalLife).UnixMilli())
 }
 
@@ -120,7 +117,7 @@ type proposer struct {
 	revoked bool   // the key is
 }
 
-// proposerColumns are those of a proposer, of proposals p with proposerTables.
+// proposerColumns are those of a proposer; proposerTables joins them to proposals p.
 const (
 	proposerColumns = "p.holder_id, h.service, coalesce(m.role, ''), k.revoked_at IS NOT NULL"
 	proposerTables  = `JOIN holders h ON h.id = p.holder_id LEFT JOIN keys k ON k.id = p.key_id
@@ -129,15 +126,14 @@ const (
 
 func (p *proposer) columns() []any { return []any{&p.holder, &p.service, &p.role, &p.revoked} }
 
-// isValid reports whether a proposal still counts as that of its proposer. A member who
-// confirms has permissions of their own; a service account's reach ends with its key and
-// its membership, and what others would do for it ends too.
+// isValid reports whether the proposer may still propose. A member who confirms has permissions of their own; the
+// proposals of a service account end with its key and its membership.
 func (p *proposer) isValid(needs permission) bool {
 	return !p.service || !p.revoked && roleAllows(p.role, needs)
 }
 
-// open is a proposal that a call names.
-type open struct {
+// openProposal is a proposal that a call names.
+type openProposal struct {
 	proposer
 
 	fingerprint []byte
@@ -148,8 +144,10 @@ type open struct {
 }
 
 // confirm performs a proposal, or repeats its answer.
-func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare func() (plan[R], error)) (any, entry, error) {
-	p, err := c.find(id, asked)
+func confirm[R any, P twoCallResult[R]](
+	c *call, id string, fingerprint []byte, needs permission, prepare func() (plan[R], error),
+) (any, entry, error) {
+	p, err := c.findProposal(id, fingerprint)
 	if err != nil {
 		return nil, entry{}, err
 	}
@@ -159,14 +157,13 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 	if p.expires <= c.now.UnixMilli() {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
 	}
-	if !p.isValid(c.requiredPermission()) {
-		return nil, entry{}, refusePropose(
-			toolapi.CodeConfirmationStale,
-			"The service account that proposed it may not propose it any more; nothing was done.",
-		)
+	if !p.isValid(needs) {
+		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale,
+			"The service account that proposed it may not propose it any more; nothing was done.")
 	}
 	now, err := prepare()
-	if refused, ok := refusedWith(err); ok && isTargetGone(refused.refusal.Code) || err == nil && now.target != p.target {
+	refused, ok := refusedWith(err)
+	if ok && slices.Contains(targetGoneCodes, refused.refusal.Code) || err == nil && now.target != p.target {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "What the proposal is about has changed since; nothing was done.")
 	}
 	if err != nil {
@@ -182,15 +179,19 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 	if err != nil {
 		return nil, entry{}, err
 	}
-	return result, entry{outcome: "done", summary: p.summary}, c.exec(
-		"UPDATE proposals SET answer = ?, confirmed_by = ? WHERE id = ?", string(text), c.who.holder, id,
-	)
+	return result, entry{outcome: "done", summary: p.summary}, c.exec("UPDATE proposals SET answer = ?, confirmed_by = ? WHERE id = ?",
+		string(text), c.who.holder, id)
 }
 
-// find returns the proposal that a call may confirm. Ids of someone else, of another
-// tool or of another workspace are unknown.
-func (c *call) find(id string, asked []byte) (open, error) {
-	var p open
+// targetGoneCodes are refusals for a target that a proposal can no longer have.
+var targetGoneCodes = []string{
+	toolapi.CodeSiteUnknown, toolapi.CodeDomainUnknown, toolapi.CodeNoRevision, toolapi.CodeRevisionUnknown,
+	toolapi.CodeDomainThere, toolapi.CodeRevisionLive, toolapi.CodeDomainTaken,
+}
+
+// findProposal returns the proposal that a call may confirm. Ids of someone else, of another tool or of another workspace
+// are unknown.
+func (c *call) findProposal(id string, fingerprint []byte) (p openProposal, err error) {
 	if c.who.service {
 		return p, &refusalError{refusal: toolapi.ToolRefusal{
 			Code: toolapi.CodeConfirmationNeedsMember, Message: "A service account can propose but never confirm.",
@@ -206,7 +207,7 @@ func (c *call) find(id string, asked []byte) (open, error) {
 		return p, err
 	case !found, p.holder != c.who.holder && !p.service:
 		return p, refusePropose(toolapi.CodeConfirmationUnknown, "There is no such proposal; nothing was done.")
-	case !bytes.Equal(p.fingerprint, asked):
+	case !bytes.Equal(p.fingerprint, fingerprint):
 		return p, refuseAt(
 			toolapi.CodeConfirmationMismatch, "The arguments are not those that were proposed; nothing was done.",
 			"confirmation_id", "repeat the proposed arguments exactly",
@@ -215,18 +216,8 @@ func (c *call) find(id string, asked []byte) (open, error) {
 	return p, nil
 }
 
-// requiredPermission is what the tool of the call takes.
-func (c *call) requiredPermission() permission { return c.service.tools[c.tool.Name].needs }
-
 func refusePropose(code, message string) error {
 	return refuseAt(code, message, "confirmation_id", "propose again: send the arguments without confirmation_id")
-}
-
-// isTargetGone reports whether a refusal says that the target is not there any more.
-func isTargetGone(code string) bool {
-	return code == toolapi.CodeSiteUnknown || code == toolapi.CodeDomainUnknown || code == toolapi.CodeNoRevision ||
-		code == toolapi.CodeRevisionUnknown ||
-		code == toolapi.CodeDomainThere || code == toolapi.CodeRevisionLive || code == toolapi.CodeDomainTaken
 }
 
 // uuid is a random UUID, version 4.
@@ -237,8 +228,7 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// oneLine makes a summary what can be shown to a person: one line of visible
-// characters, none of which turns the direction of text.
+// oneLine makes a summary safe to show: one line of visible characters, none of which turns the direction of text.
 func oneLine(s string) string {
 	var out strings.Builder
 	n := 0
@@ -256,7 +246,7 @@ func oneLine(s string) string {
 	return out.String()
 }
 
-// quoteName is a name that someone chose, as a summary quotes it.
+// quoteName quotes a name that someone chose, for a summary.
 func quoteName(s string) string {
 	const longest = 80
 	if r := []rune(s); len(r) > longest {

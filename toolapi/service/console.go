@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -15,9 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the console: pages for people, at /. What they show and do goes
-// through the tools, as the person whose key is signed in: the console may do nothing
-// that the key may not. It works without JavaScript.
+// This file is the console: pages for people, at /. They show and do everything through the tools, as the person whose key
+// is signed in: the console can do nothing that the key cannot. It works without JavaScript.
 
 //go:embed console
 var consoleFiles embed.FS
@@ -28,7 +28,7 @@ var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
 	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
 }).ParseFS(consoleFiles, "console/*.html"))
 
-// formatSize is a number of bytes for people.
+// formatSize formats a number of bytes for people.
 func formatSize(bytes int64) string {
 	const kilo = 1000
 	switch {
@@ -40,35 +40,30 @@ func formatSize(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
 }
 
-// consolePath takes the addresses of the console as they are sent, with nothing to
-// decode in them.
+// consolePath matches the paths of the console as they are sent, with nothing to decode in them.
 var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9.-]*)+$`)
 
-// isConsole reports whether a path is the console's.
 func isConsole(path string) bool { return path == "/" || consolePath.MatchString(path) }
 
-// visit is one request of the console.
-type visit struct {
+// consoleRequest is one request of the console.
+type consoleRequest struct {
 	x       *exchange
 	service *Service
 	now     time.Time
 	session
 	who identity
-	in  reachable // the workspace that is looked at
+	in  membership // the workspace of the page
 }
 
 // serveConsole answers a path of the console.
 func (s *Service) serveConsole(x *exchange, path string) {
 	h := x.Header()
-	h.Set(
-		"Content-Security-Policy",
-		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action "+
-			"'self'; frame-ancestors 'none'; base-uri 'none'",
-	)
-	h.Set("Referrer-Policy", "same-origin") // with none, a form would be sent without its origin
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+		"img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, a form would be sent without its origin
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	v := &visit{x: x, service: s, now: s.now()}
+	v := &consoleRequest{x: x, service: s, now: s.now()}
 	steps := strings.Split(strings.Trim(strings.TrimPrefix(path, "/console"), "/"), "/")
 	var err error
 	switch x.r.Method {
@@ -85,12 +80,18 @@ func (s *Service) serveConsole(x *exchange, path string) {
 	}
 }
 
-// get answers what is read.
-func (v *visit) get(steps []string) error {
+func (v *consoleRequest) get(steps []string) error {
 	if kind, ok := map[string]string{
 		"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml",
 	}[steps[0]]; ok && len(steps) == 1 {
-		return v.file(steps[0], kind)
+		text, err := consoleFiles.ReadFile("console/" + steps[0])
+		if err != nil {
+			return err
+		}
+		v.x.Header().Set("Content-Type", kind+"; charset=utf-8")
+		v.x.WriteHeader(http.StatusOK)
+		_, _ = v.x.Write(text) // fails only when the client is gone
+		return nil
 	}
 	if err := v.signedIn(); err != nil {
 		return err
@@ -114,9 +115,8 @@ func (v *visit) get(steps []string) error {
 	return page()
 }
 
-// post does what a form asks for. A form of another origin, or one that does not hold
-// the session's token, is refused.
-func (v *visit) post(steps []string) error {
+// post handles a form. It refuses one of another origin, or without the session's token.
+func (v *consoleRequest) post(steps []string) error {
 	r := v.x.r
 	if site := r.Header.Get("Sec-Fetch-Site"); !ownOrigin(r) || site != "" && site != "same-origin" && site != "none" {
 		return toolapi.NewError(toolapi.CodeOriginRefused, "The form was sent by a page of another origin.")
@@ -131,14 +131,20 @@ func (v *visit) post(steps []string) error {
 	if err := v.signedIn(); err != nil {
 		return err
 	}
-	if !v.checkToken(r.PostForm.Get("token")) {
+	if v.secret == "" || !hmac.Equal([]byte(r.PostForm.Get("token")), []byte(v.token())) {
 		return toolapi.NewError(toolapi.CodeOriginRefused, "The form is not of this session: open the page again.")
 	}
 	if len(steps) == 1 && steps[0] == "sign-out" {
 		return v.signOut()
 	}
 	if steps[0] == "keys" {
-		return v.postKeys(steps)
+		switch {
+		case len(steps) == 1:
+			return v.makeKey(r.PostForm)
+		case len(steps) == 3 && steps[2] == "revoke":
+			return v.revokeKey(steps[1])
+		}
+		return notFound()
 	}
 	if err := v.enter(steps); err != nil {
 		return err
@@ -154,19 +160,8 @@ func (v *visit) post(steps []string) error {
 	return notFound()
 }
 
-// postKeys makes and revokes keys.
-func (v *visit) postKeys(steps []string) error {
-	switch {
-	case len(steps) == 1:
-		return v.makeKey(v.x.r.PostForm)
-	case len(steps) == 3 && steps[2] == "revoke":
-		return v.revokeKey(steps[1])
-	}
-	return notFound()
-}
-
 // enter finds the workspace of w/<slug>/….
-func (v *visit) enter(steps []string) error {
+func (v *consoleRequest) enter(steps []string) error {
 	if len(steps) < 3 || steps[0] != "w" {
 		return notFound()
 	}
@@ -176,32 +171,30 @@ func (v *visit) enter(steps []string) error {
 			return nil
 		}
 	}
-	return notFound() // the same for one that there is not
+	return notFound() // the same for an unknown one
 }
 
-// view is what every page gets.
+// view is the data of every page.
 type view struct {
 	Title     string
-	Page      string // which tab is the current one
+	Page      string // the current tab
 	Token     string
 	Who       string
 	Service   bool
-	Workspace reachableView
+	Workspace workspaceView
 	Open      int // proposals that wait
 	Data      any
 }
 
-type reachableView struct{ Slug, Name, Zone, Role string }
+type workspaceView struct{ Slug, Name, Zone, Role string }
 
 // render writes a page.
-func (v *visit) render(status int, page, title string, data any) error {
+func (v *consoleRequest) render(status int, page, title string, data any) error {
 	shown := view{Title: title, Page: page, Token: v.token(), Who: v.who.name, Service: v.who.service, Data: data}
 	if v.in.id != 0 {
-		shown.Workspace = reachableView{v.in.slug, v.in.name, v.in.zone, v.in.role}
-		err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
-			shown.Open, err = t.countPending(v.in.id, v.now)
-			return err
-		})
+		shown.Workspace = workspaceView{v.in.slug, v.in.name, v.in.zone, v.in.role}
+		var err error
+		shown.Open, err = readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) { return t.countPending(v.in.id, v.now) })
 		if err != nil {
 			return err
 		}
@@ -212,31 +205,29 @@ func (v *visit) render(status int, page, title string, data any) error {
 	}
 	v.x.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.x.WriteHeader(status)
-	_, _ = v.x.Write(text.Bytes()) // fails only when the caller is gone
+	_, _ = v.x.Write(text.Bytes()) // fails only when the client is gone
 	return nil
 }
 
-// file answers one of the console's own files.
-func (v *visit) file(name, kind string) error {
-	text, err := consoleFiles.ReadFile("console/" + name)
-	if err != nil {
-		return err
-	}
-	v.x.Header().Set("Content-Type", kind+"; charset=utf-8")
-	v.x.WriteHeader(http.StatusOK)
-	_, _ = v.x.Write(text) // as above
-	return nil
-}
-
-// redirect sends a browser on.
-func (v *visit) redirect(to string) error {
+func (v *consoleRequest) redirect(to string) error {
 	v.x.Header().Set("Location", to)
 	v.x.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
+// problem shows a page that did not work out.
+func (v *consoleRequest) problem(status int, title, message string) error {
+	return v.render(status, "problem", title, map[string]string{"Problem": message, "Request": v.x.request})
+}
+
 // fail shows a refusal as a page.
-func (v *visit) fail(err error) {
+func (v *consoleRequest) fail(err error) {
+	if byTool, ok := refusedWith(err); ok {
+		if err := v.problem(http.StatusOK, "That did not work", byTool.refusal.Message); err != nil && v.x.status == 0 {
+			v.service.refuse(v.x, err)
+		}
+		return
+	}
 	refused, ok := errors.AsType[*toolapi.Error](err)
 	if !ok {
 		v.service.log.Error("failed", "request", v.x.request, "error", err.Error())
@@ -245,46 +236,48 @@ func (v *visit) fail(err error) {
 	v.x.code = refused.Code
 	status := toolapi.Status(refused.Code)
 	if status == http.StatusUnauthorized || status == http.StatusForbidden && v.who.key == 0 && refused.Code != toolapi.CodeOriginRefused {
-		v.in = reachable{}
+		v.in = membership{}
 		wanted := v.x.r.URL.Path
 		if v.x.r.Method == http.MethodPost {
 			wanted = v.x.r.PostForm.Get("next")
 		} else if refused.Message == "" && wanted == "/" {
-			status = http.StatusOK // where one begins
+			status = http.StatusOK // the start page
 		}
 		err = v.render(status, "signin", "Sign in", map[string]string{"Problem": refused.Message, "Next": wanted})
 	} else {
-		err = v.render(status, "problem", "That did not work", map[string]string{"Problem": refused.Message, "Request": v.x.request})
+		err = v.problem(status, "That did not work", refused.Message)
 	}
 	if err != nil && v.x.status == 0 {
 		v.service.refuse(v.x, err)
 	}
 }
 
-// callTool calls a tool as the person who is signed in, in the workspace that is looked at.
-func callTool[R any](v *visit, tool string, arguments map[string]any) (result R, refusal *toolapi.ToolRefusal, err error) {
+// callTool calls a tool as the person who is signed in, in the workspace of the page. Its refusal is a *refusalError.
+func callTool[R any](v *consoleRequest, tool string, arguments map[string]any) (result R, err error) {
 	arguments["workspace"] = v.in.slug
 	text, err := json.Marshal(arguments)
 	if err != nil {
-		return result, nil, err
+		return result, err
 	}
 	body, err := toolapi.ParseObject(text)
 	if err != nil {
-		return result, nil, err
+		return result, err
 	}
 	a, err := v.call(tool, body)
 	if err != nil {
-		return result, nil, err
+		return result, err
 	}
 	if a.refused != "" {
-		refusal = &toolapi.ToolRefusal{}
-		return result, refusal, json.Unmarshal(a.body, refusal)
+		refused := &refusalError{}
+		if err := json.Unmarshal(a.body, &refused.refusal); err != nil {
+			return result, err
+		}
+		return result, refused
 	}
-	return result, nil, json.Unmarshal(a.body, &result)
+	return result, json.Unmarshal(a.body, &result)
 }
 
-// call calls a tool with a body.
-func (v *visit) call(tool string, body toolapi.Object) (response, error) {
+func (v *consoleRequest) call(tool string, body toolapi.Object) (response, error) {
 	h := v.service.tools[tool]
 	c := &call{service: v.service, hash: v.keyHash, request: v.x.request, now: v.now, tool: h.tool, body: body}
 	return h.dispatch(v.x.r.Context(), c)

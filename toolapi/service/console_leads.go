@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// leadView is a lead as a person reads it.
+// leadView shows a lead.
 type leadView struct {
 	toolapi.Lead
 	At      clockView
@@ -21,14 +21,13 @@ type leadView struct {
 	Answers []answerView
 }
 
-// answerView is an answer of a form: files, text, or JSON for anything else.
+// answerView shows a field of a form: files, text, or JSON for anything else.
 type answerView struct {
 	Name, Value string
 	Files       []fileView
 }
 
-// fileView is a file that a visitor sent. The page has it, and gives it to members who
-// are signed in there.
+// fileView links to a file of a lead. The page has it, and serves it to members who are signed in there.
 type fileView struct {
 	Name string `json:"filename"`
 	Size int64  `json:"size"`
@@ -36,7 +35,7 @@ type fileView struct {
 	URL  string `json:"-"`
 }
 
-// filesOf are the files of an answer, none when it is anything else.
+// filesOf returns the files of a field; none when it is anything else.
 func filesOf(value json.RawMessage, lead string) (files []fileView) {
 	if json.Unmarshal(value, &files) != nil {
 		files = make([]fileView, 1)
@@ -55,7 +54,7 @@ func filesOf(value json.RawMessage, lead string) (files []fileView) {
 
 var sha256Digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// leadAnswers are the fields of a lead, in the visitor's order. lead is where the page has it.
+// leadAnswers returns the fields of a lead in their order. lead is its URL on the page.
 func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err error) {
 	d := json.NewDecoder(bytes.NewReader(fields))
 	if _, err := d.Token(); err != nil {
@@ -79,8 +78,8 @@ func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err err
 	return all, nil
 }
 
-// leadsPage is what the forms of the workspace's pages captured, newest first.
-func (v *visit) leadsPage() error {
+// leadsPage shows the leads of the workspace's pages, newest first.
+func (v *consoleRequest) leadsPage() error {
 	q := v.x.r.URL.Query()
 	arguments := map[string]any{"limit": listCards}
 	for _, name := range []string{"site_id", "form", "cursor"} {
@@ -88,23 +87,17 @@ func (v *visit) leadsPage() error {
 			arguments[name] = value
 		}
 	}
-	found, refusal, err := callTool[toolapi.LeadList](v, "page.leads", arguments)
+	found, err := callTool[toolapi.LeadList](v, "page.leads", arguments)
 	if err != nil {
 		return err
 	}
-	if refusal != nil {
-		return v.refusedPage(refusal)
-	}
-	pages, refusal, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
+	pages, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
 	if err != nil {
 		return err
 	}
-	if refusal != nil {
-		return v.refusedPage(refusal)
-	}
-	of := map[string]toolapi.Page{}
+	bySite := map[string]toolapi.Page{}
 	for _, p := range pages.Pages {
-		of[p.SiteID] = p
+		bySite[p.SiteID] = p
 	}
 	data := struct {
 		Total int
@@ -116,12 +109,12 @@ func (v *visit) leadsPage() error {
 		if err != nil {
 			return err
 		}
-		page := of[l.SiteID]
-		said, err := leadAnswers(l.Fields, v.address(page.Hostname)+"__pages/api/leads/"+url.PathEscape(l.ID))
+		page := bySite[l.SiteID]
+		answers, err := leadAnswers(l.Fields, v.address(page.Hostname)+"__pages/api/leads/"+url.PathEscape(l.ID))
 		if err != nil {
 			return err
 		}
-		data.Leads = append(data.Leads, leadView{l, v.clock(at.UnixMilli()), page.Name, said})
+		data.Leads = append(data.Leads, leadView{l, v.clock(at.UnixMilli()), page.Name, answers})
 	}
 	if found.NextCursor != "" {
 		older := url.Values{"cursor": {found.NextCursor}}

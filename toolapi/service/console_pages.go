@@ -13,45 +13,37 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the console's pages that are read.
+// This file is the console's pages that only show.
 
-// boardCards is how many pieces a column of the board shows.
 const (
-	boardCards = 10
-	listCards  = 50
-	auditRows  = 100
-	listSites  = 25
-	// Of so many sites or fewer the revisions are unfolded, so many of each.
-	openSites     = 5
+	boardCards    = 10 // pieces in a column of the board
+	listCards     = 50
+	auditRows     = 100
+	listSites     = 25
+	openSites     = 5 // at most as many have their revisions unfolded
 	siteRevisions = 10
 )
 
 // home lists the workspaces.
-func (v *visit) home() error {
+func (v *consoleRequest) home() error {
 	type workspace struct {
 		Slug, Name, Role string
 		Open             int
 	}
-	var all []workspace
-	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
+	all, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (all []workspace, err error) {
 		for _, w := range v.who.reachableWorkspaces() {
 			n, err := t.countPending(w.id, v.now)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			all = append(all, workspace{w.slug, w.name, w.role, n})
 		}
-		return nil
+		return all, nil
 	})
 	if err != nil {
 		return err
 	}
 	return v.render(http.StatusOK, "home", "Workspaces", all)
-}
-
-// refusedPage shows that a tool refused what a page needs.
-func (v *visit) refusedPage(refusal *toolapi.ToolRefusal) error {
-	return v.render(http.StatusOK, "problem", "That did not work", map[string]string{"Problem": refusal.Message, "Request": v.x.request})
 }
 
 // column is a state of the board.
@@ -62,14 +54,13 @@ type column struct {
 	Next   string // cursor
 }
 
-// pieceView is a content piece.
 type pieceView struct {
 	toolapi.Piece
 	When *clockView
 }
 
-// contentPage is the board, or the list of one of its columns.
-func (v *visit) contentPage() error {
+// contentPage shows the board, or the list of one of its columns.
+func (v *consoleRequest) contentPage() error {
 	q := v.x.r.URL.Query()
 	data := struct {
 		Columns         []column
@@ -91,12 +82,9 @@ func (v *visit) contentPage() error {
 		if cursor := q.Get("cursor"); cursor != "" && data.Status != "" {
 			arguments["cursor"] = cursor
 		}
-		page, refusal, err := callTool[toolapi.ContentStatus](v, "content.status", arguments)
+		page, err := callTool[toolapi.ContentStatus](v, "content.status", arguments)
 		if err != nil {
 			return err
-		}
-		if refusal != nil {
-			return v.refusedPage(refusal)
 		}
 		c := column{Status: status, Total: page.Total, Next: page.NextCursor}
 		for _, p := range page.Pieces {
@@ -108,32 +96,25 @@ func (v *visit) contentPage() error {
 }
 
 // piece shows when a piece is or was due.
-func (v *visit) piece(p toolapi.Piece) pieceView {
+func (v *consoleRequest) piece(p toolapi.Piece) pieceView {
 	shown := pieceView{Piece: p}
 	for _, at := range []*string{p.ScheduledFor, p.PublishedAt} {
-		if at == nil {
-			continue
-		}
-		if parsed, err := time.Parse(time.RFC3339Nano, *at); err == nil {
-			when := v.clock(parsed.UnixMilli())
-			shown.When = &when
+		if when := v.timestamp(at); when != nil {
+			shown.When = when
 		}
 	}
 	return shown
 }
 
-// weekPage is the schedule grid.
-func (v *visit) weekPage() error {
+// weekPage shows the schedule grid.
+func (v *consoleRequest) weekPage() error {
 	arguments := map[string]any{}
 	if week := v.x.r.URL.Query().Get("week"); week != "" {
 		arguments["week"] = week
 	}
-	grid, refusal, err := callTool[toolapi.Schedule](v, "schedule.read", arguments)
+	grid, err := callTool[toolapi.Schedule](v, "schedule.read", arguments)
 	if err != nil {
 		return err
-	}
-	if refusal != nil {
-		return v.refusedPage(refusal)
 	}
 	type cell struct{ Pieces []pieceView }
 	type row struct {
@@ -157,15 +138,15 @@ func (v *visit) weekPage() error {
 	if err != nil {
 		return err
 	}
-	data.Before, data.After = monday.AddDate(
-		0, 0, -daysOfWeek,
-	).Format(time.DateOnly), monday.AddDate(0, 0, daysOfWeek).Format(time.DateOnly)
+	data.Before = monday.AddDate(0, 0, -daysOfWeek).Format(time.DateOnly)
+	data.After = monday.AddDate(0, 0, daysOfWeek).Format(time.DateOnly)
 	zone, err := time.LoadLocation(grid.TimeZone)
 	if err != nil {
 		return err
 	}
 	for i, date := range grid.Days {
-		data.Days = append(data.Days, day{date, monday.AddDate(0, 0, i).Format("Mon 2 Jan"), date == v.now.In(zone).Format(time.DateOnly)})
+		today := date == v.now.In(zone).Format(time.DateOnly)
+		data.Days = append(data.Days, day{date, monday.AddDate(0, 0, i).Format("Mon 2 Jan"), today})
 	}
 	for _, r := range grid.Rows {
 		shown := row{Format: r.Format, Planned: r.Planned}
@@ -177,11 +158,8 @@ func (v *visit) weekPage() error {
 			shown.Filled += len(pieces)
 			shown.Cells = append(shown.Cells, cell{pieces})
 		}
-		if shown.Over = shown.Filled - shown.Planned; shown.Over > 0 {
-			shown.Filled = shown.Planned
-		} else {
-			shown.Over = 0
-		}
+		shown.Over = max(0, shown.Filled-shown.Planned)
+		shown.Filled -= shown.Over
 		data.Rows = append(data.Rows, shown)
 	}
 	for _, p := range grid.Unplanned {
@@ -190,7 +168,7 @@ func (v *visit) weekPage() error {
 	return v.render(http.StatusOK, "week", "Week", data)
 }
 
-// siteView is a site as the console shows it.
+// siteView shows a site.
 type siteView struct {
 	toolapi.Page
 	URL      string
@@ -202,27 +180,21 @@ type siteView struct {
 	Older    int
 }
 
-// revisionView is a revision with its dates.
+// revisionView shows a revision.
 type revisionView struct {
 	toolapi.RevisionSummary
 	Created, Published *clockView
 }
 
 // sitesPage shows the pages with their revisions, schedules and domains, by name.
-func (v *visit) sitesPage() error {
-	pages, refusal, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
+func (v *consoleRequest) sitesPage() error {
+	pages, err := callTool[toolapi.PageList](v, "page.list", map[string]any{})
 	if err != nil {
 		return err
 	}
-	if refusal != nil {
-		return v.refusedPage(refusal)
-	}
-	domains, refusal, err := callTool[toolapi.DomainList](v, "domain.list", map[string]any{})
+	domains, err := callTool[toolapi.DomainList](v, "domain.list", map[string]any{})
 	if err != nil {
 		return err
-	}
-	if refusal != nil {
-		return v.refusedPage(refusal)
 	}
 	q := v.x.r.URL.Query()
 	data := struct {
@@ -250,11 +222,10 @@ func (v *visit) sitesPage() error {
 	return v.render(http.StatusOK, "sites", "Sites", data)
 }
 
-// query are parameters as a link has them. As mere text they would be encoded once more.
+// query encodes the parameters of a link. As a string the template would encode them once more.
 func query(values url.Values) template.URL { return template.URL(values.Encode()) } //nolint:gosec // encoded
 
-// hasText reports whether a page has a text in its name or in an address of its own,
-// whatever the case of the letters.
+// hasText reports whether the name of a page or one of its domains contains a text, in any case.
 func hasText(p toolapi.Page, domains []toolapi.Domain, text string) bool {
 	text = strings.ToLower(text)
 	return strings.Contains(strings.ToLower(p.Name), text) || slices.ContainsFunc(domains, func(d toolapi.Domain) bool {
@@ -262,24 +233,22 @@ func hasText(p toolapi.Page, domains []toolapi.Domain, text string) bool {
 	})
 }
 
-// sites are pages with all that is shown of them.
-func (v *visit) sites(pages []toolapi.Page, domains []toolapi.Domain) (all []siteView, err error) {
+// sites looks up what sitesPage shows of pages.
+func (v *consoleRequest) sites(pages []toolapi.Page, domains []toolapi.Domain) (all []siteView, err error) {
 	ids := make([]string, len(pages))
 	for i, p := range pages {
 		ids[i] = p.SiteID
 	}
-	var made map[string]revisionsOfSite
-	err = v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
-		made, err = t.revisionsOf(ids, siteRevisions, v.now)
-		return err
+	revisions, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (map[string]revisionsOfSite, error) {
+		return t.revisionsOf(ids, siteRevisions, v.now)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pages {
-		s := siteView{Page: p, URL: v.address(p.Hostname), Count: made[p.SiteID].total}
-		s.Older = s.Count - len(made[p.SiteID].newest)
-		for _, r := range made[p.SiteID].newest {
+		s := siteView{Page: p, URL: v.address(p.Hostname), Count: revisions[p.SiteID].total}
+		s.Older = s.Count - len(revisions[p.SiteID].newest)
+		for _, r := range revisions[p.SiteID].newest {
 			s.Made = append(s.Made, revisionView{r, v.timestamp(&r.CreatedAt), v.timestamp(r.PublishedAt)})
 		}
 		if p.LiveRevision != nil {
@@ -298,8 +267,8 @@ func (v *visit) sites(pages []toolapi.Page, domains []toolapi.Domain) (all []sit
 	return all, nil
 }
 
-// timestamp shows the time of an answer.
-func (v *visit) timestamp(at *string) *clockView {
+// timestamp shows the time in a result; nil for none.
+func (v *consoleRequest) timestamp(at *string) *clockView {
 	if at == nil {
 		return nil
 	}
@@ -311,8 +280,8 @@ func (v *visit) timestamp(at *string) *clockView {
 	return &shown
 }
 
-// address is where a site of this service is visited: on its own port.
-func (v *visit) address(hostname string) string {
+// address returns the URL of a site on this service, at the port of the request.
+func (v *consoleRequest) address(hostname string) string {
 	u := url.URL{Scheme: "http", Host: hostname, Path: "/"}
 	if _, port, found := strings.Cut(strings.TrimPrefix(v.x.r.Host, "[::1]"), ":"); found {
 		u.Host += ":" + port
@@ -320,8 +289,8 @@ func (v *visit) address(hostname string) string {
 	return u.String()
 }
 
-// auditPage is the trail of what was proposed, done and refused, newest first.
-func (v *visit) auditPage() error {
+// auditPage shows what was proposed, done and refused, newest first.
+func (v *consoleRequest) auditPage() error {
 	type trace struct {
 		At                           clockView
 		Who, Tool, Outcome           string
@@ -349,8 +318,7 @@ func (v *visit) auditPage() error {
 			r.At, r.Who = v.clock(at), who.String
 			n++
 			return err
-		},
-			`SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id
+		}, `SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id
 			FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
 			WHERE a.workspace_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?`, v.in.id, before, auditRows)
 		if n == auditRows {

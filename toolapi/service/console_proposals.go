@@ -14,20 +14,17 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file shows a person what waits for their go-ahead, and takes it (platform
-// document, section 3.3). To approve is to make the second call of the two, with the
-// arguments that were proposed and the key that is signed in.
+// This file shows a person the proposals that wait for approval (platform document, section 3.3). To approve is to make the
+// second of the two calls, with the arguments that were proposed and the key that is signed in.
 
-// countPending is how many proposals of a workspace can still be confirmed.
+// countPending returns the number of proposals of a workspace that can still be confirmed.
 func (t tx) countPending(workspace int64, now time.Time) (n int, err error) {
-	_, err = t.queryOne(
-		"SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL",
-		[]any{workspace, now.UnixMilli()}, &n,
-	)
+	_, err = t.queryOne("SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL",
+		[]any{workspace, now.UnixMilli()}, &n)
 	return n, err
 }
 
-// proposalRow is a proposal as it is kept.
+// proposalRow is a stored proposal.
 type proposalRow struct {
 	proposer
 
@@ -42,13 +39,11 @@ const proposalQuery = "SELECT " + proposerColumns +
 	FROM proposals p ` + proposerTables + " WHERE p.workspace_id = ? AND "
 
 func (p *proposalRow) columns() []any {
-	return append(
-		p.proposer.columns(), &p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created,
-		&p.expires, &p.answer,
-	)
+	return append(p.proposer.columns(),
+		&p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created, &p.expires, &p.answer)
 }
 
-// proposalView is a proposal as a person sees it.
+// proposalView shows a proposal.
 type proposalView struct {
 	ID, Tool, Title, Summary string
 	By, Email                string
@@ -60,20 +55,19 @@ type proposalView struct {
 	Contents                 *contentsView // of the revision that would go live
 	Stale                    bool
 	MayApprove               bool
-	Because                  string // why it may not
+	Because                  string // why the person may not
 }
 
-// argumentView is an argument exactly as it was proposed, and what it names.
+// argumentView shows an argument exactly as it was proposed, and what it names.
 type argumentView struct{ Name, Value, Means string }
 
-// changeView is one thing that would be another.
+// changeView shows one change.
 type changeView struct{ What, Now, Then string }
 
-// clockView is a time in the workspace's zone.
+// clockView shows a time in the workspace's zone.
 type clockView struct{ Machine, Text, Hour string }
 
-// clock shows a time to people.
-func (v *visit) clock(ms int64) clockView {
+func (v *consoleRequest) clock(ms int64) clockView {
 	at := time.UnixMilli(ms)
 	zone, err := time.LoadLocation(v.in.zone)
 	if err != nil {
@@ -83,8 +77,8 @@ func (v *visit) clock(ms int64) clockView {
 	return clockView{at.UTC().Format(time.RFC3339), local.Format("Mon 2 Jan 2006, 15:04:05 MST"), local.Format("15:04")}
 }
 
-// proposalsPage shows what waits, and what became of the one that was just decided.
-func (v *visit) proposalsPage() error {
+// proposalsPage shows the open proposals, and the result of the one that was just decided.
+func (v *consoleRequest) proposalsPage() error {
 	data := struct {
 		Open    []proposalView
 		Settled string
@@ -120,25 +114,21 @@ func (v *visit) proposalsPage() error {
 	return v.render(http.StatusOK, "proposals", "Proposals", data)
 }
 
-// pending is asked by the page's script: whether there is something new.
-func (v *visit) pending() error {
-	var newest string
-	var n int
-	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
-		if n, err = t.countPending(v.in.id, v.now); err != nil {
-			return err
+// pending tells the page's script whether there is a new proposal.
+func (v *consoleRequest) pending() error {
+	newest := "none"
+	n, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) {
+		n, err := t.countPending(v.in.id, v.now)
+		if err != nil {
+			return 0, err
 		}
 		_, err = t.queryOne(
 			"SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1",
-			[]any{v.in.id, v.now.UnixMilli()}, &newest,
-		)
-		return err
+			[]any{v.in.id, v.now.UnixMilli()}, &newest)
+		return n, err
 	})
 	if err != nil {
 		return err
-	}
-	if newest == "" {
-		newest = "none"
 	}
 	body, err := encode(map[string]any{"waiting": n, "newest": newest})
 	if err == nil {
@@ -147,17 +137,22 @@ func (v *visit) pending() error {
 	return err
 }
 
-// show makes a proposal one that a person can decide on.
-func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
+// show makes the view of a proposal.
+func (v *consoleRequest) show(t tx, p proposalRow) (proposalView, error) {
 	h := v.service.tools[p.tool]
+	remaining := time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond
+	left := fmt.Sprintf("%d s", int(remaining.Seconds()))
+	if remaining >= time.Minute {
+		left = fmt.Sprintf("%d min %02d s", int(remaining.Minutes()), int(remaining.Seconds())%60)
+	}
 	shown := proposalView{
 		ID: p.id, Tool: p.tool, Title: h.tool.Title, Summary: p.summary, By: p.name, Email: p.email, Service: p.service,
-		Created: v.clock(p.created), Expires: v.clock(p.expires),
-		Left: remainingTime(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
+		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: left,
 	}
 	shown.MayApprove, shown.Because = v.mayApprove(p, h)
 	if shown.MayApprove && !p.isValid(h.needs) {
-		shown.MayApprove, shown.Because = false, p.name+" may not propose it any more: its key was revoked, or it lost its role."
+		shown.MayApprove = false
+		shown.Because = p.name + " may not propose it any more: its key was revoked, or it lost its role."
 	}
 	var arguments map[string]any
 	if err := json.Unmarshal([]byte(p.arguments), &arguments); err != nil {
@@ -181,8 +176,7 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 	return shown, v.effects(t, p, arguments, &shown)
 }
 
-// exactText is a value as it was sent; text that a page could show as something else is
-// shown escaped.
+// exactText returns a value as it was sent, with text that could be displayed as something else escaped.
 func exactText(value any) string {
 	if text, ok := value.(string); ok {
 		if oneLine(text) == text {
@@ -197,16 +191,8 @@ func exactText(value any) string {
 	return string(encoded)
 }
 
-// remainingTime is a duration in words.
-func remainingTime(d time.Duration) string {
-	if d >= time.Minute {
-		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%d s", int(d.Seconds()))
-}
-
-// mayApprove says whether the person may, by the rules of confirm.
-func (v *visit) mayApprove(p proposalRow, h handler) (ok bool, because string) {
+// mayApprove reports whether the person may approve, by the rules of confirm, and else why not.
+func (v *consoleRequest) mayApprove(p proposalRow, h handler) (ok bool, because string) {
 	switch {
 	case v.who.service:
 		return false, "A service account proposes and never approves."
@@ -218,8 +204,8 @@ func (v *visit) mayApprove(p proposalRow, h handler) (ok bool, because string) {
 	return true, ""
 }
 
-// effects says what would be another after the approval.
-func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) error {
+// effects adds what an approval would change.
+func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) error {
 	id, _ := arguments["site_id"].(string)
 	var s siteRow
 	found, err := t.queryOne(siteQuery+"s.id = lower(?) AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...)
@@ -245,10 +231,9 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 		if at, ok := toolapi.Timestamp(fmt.Sprint(arguments["at"])).Moment(); ok {
 			then += " on " + v.clock(at.UnixMilli()).Text
 		}
-		shown.Changes = append(
-			shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then},
-			changeView{"What it serves until then", live, "the same"},
-		)
+		shown.Changes = append(shown.Changes,
+			changeView{"What is scheduled for " + s.hostname, scheduled, then},
+			changeView{"What it serves until then", live, "the same"})
 		shown.Contents, err = v.contents(t, s, revision)
 	case "domain.connect":
 		shown.Changes = append(shown.Changes, changeView{
@@ -258,32 +243,24 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 		domain, _ := arguments["domain_id"].(string)
 		var hostname, points string
 		var version int64
-		found, err = t.queryOne(
-			"SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.id = "+
-				"lower(?) AND d.workspace_id = ?",
-			[]any{domain, v.in.id}, &hostname, &points, &version,
-		)
+		found, err = t.queryOne("SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE "+
+			"d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points, &version)
 		shown.Stale = shown.Stale || !found || !strings.Contains(p.target, fmt.Sprintf(" at %d,", version))
 		shown.Changes = append(shown.Changes, changeView{"Where " + hostname + " points", points, s.name + ", which serves " + live})
 	}
 	return err
 }
 
-// open finds a proposal of the workspace that can still be decided.
-func (v *visit) open(id string) (p proposalRow, err error) {
+func (v *consoleRequest) findProposal(id string) (p proposalRow, err error) {
 	err = v.service.db.read(v.x.r.Context(), func(t tx) error {
-		found, err := t.queryOne(proposalQuery+"p.id = ?", []any{v.in.id, id}, p.columns()...)
-		if err == nil && !found {
-			err = notFound()
-		}
-		return err
+		return t.queryOr(notFound(), proposalQuery+"p.id = ?", []any{v.in.id, id}, p.columns()...)
 	})
 	return p, err
 }
 
 // approve makes the second call.
-func (v *visit) approve(id string) error {
-	p, err := v.open(id)
+func (v *consoleRequest) approve(id string) error {
+	p, err := v.findProposal(id)
 	if err != nil {
 		return err
 	}
@@ -303,29 +280,23 @@ func (v *visit) approve(id string) error {
 	if err := json.Unmarshal(a.body, &refusal); err != nil {
 		return err
 	}
-	return v.render(http.StatusConflict, "problem", "Not approved", map[string]string{
-		"Problem": refusal.Message, "Request": v.x.request, "Back": "proposals",
-	})
+	return v.problem(http.StatusConflict, "Not approved", refusal.Message)
 }
 
-// endProposal ends a proposal before its time, for who could have approved it.
-func (v *visit) endProposal(id string) error {
-	p, err := v.open(id)
+// endProposal ends a proposal before its time, by a person who could have approved it.
+func (v *consoleRequest) endProposal(id string) error {
+	p, err := v.findProposal(id)
 	if err != nil {
 		return err
 	}
 	h := v.service.tools[p.tool]
 	if ok, because := v.mayApprove(p, h); !ok {
-		return v.render(http.StatusForbidden, "problem", "Not yours to decide", map[string]string{
-			"Problem": because, "Request": v.x.request, "Back": "proposals",
-		})
+		return v.problem(http.StatusForbidden, "Not yours to decide", because)
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
-		// Long ago, and not now: a clock that is set back must not make it good again.
-		n, err := t.change(
-			"UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?",
-			v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli(),
-		)
+		// Long ago, and not now: a clock that is set back must not make it valid again.
+		n, err := t.change("UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?",
+			v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli())
 		if err != nil || n == 0 {
 			return err
 		}

@@ -1,35 +1,140 @@
 package service
 
 import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/publicsuffix"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
+// This file is the domains of pages. A domain becomes a workspace's by a TXT record that only the holder of its zone can
+// set (RFC 1035, section 2.3.4 for the length of names).
+const (
+	challengeLabel = "_pages-challenge." // of the name that has the proof
+	maxHostname    = 253
+
+	// localSuffix ends the names that every machine resolves to itself (RFC 6761). They need no proof.
+	localSuffix = ".localhost"
+	// previewHost is the domain of the hosts of previews. Nobody may connect a name below it, nor below another page's
+	// address: a page there could set cookies for all that is below it.
+	previewHost = "preview" + localSuffix
+)
+
+// connect is domain.connect.
+func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], err error) {
+	hostname := string(args.Hostname)
+	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == previewHost) {
+		return none, refuseAt(toolapi.CodeDomainTaken,
+			"This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname",
+			"choose one such as my-page.localhost, or connect a domain of your own")
+	}
+	if reason := reservedReason(hostname); reason != "" {
+		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+reason+".", "hostname",
+			"connect a domain of your own, such as www.example.com")
+	}
+	if err := c.checkConnectable(hostname); err != nil {
+		return none, err
+	}
+	s, err := c.site(args.SiteID)
+	if err != nil {
+		return none, err
+	}
+	active := strings.HasSuffix(hostname, localSuffix)
+	p := plan[toolapi.Connect]{
+		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
+		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, active, active)),
+		result: toolapi.Connect{
+			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
+			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active && c.served(s.id),
+		},
+	}
+	if !active {
+		p.result.Records = append(p.result.Records, c.service.domainProof(c.in.id, hostname), toolapi.DNSRecord{
+			Type: "CNAME", Name: hostname, Value: s.hostname,
+		})
+	}
+	id := uuid()
+	if c.body.Has("confirmation_id") {
+		p.result.DomainID = &id
+	}
+	p.apply = func() error {
+		var since sql.NullInt64
+		if !active {
+			since = sql.NullInt64{Int64: c.now.UnixMilli(), Valid: true}
+		}
+		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) VALUES (?, ?, ?, ?, ?, ?)",
+			id, c.in.id, hostname, s.id, active, since)
+	}
+	return p, nil
+}
+
+// checkConnectable refuses a name that is taken or that is pending in this workspace, and one more where too many are
+// pending.
+func (c *call) checkConnectable(hostname string) error {
+	taken, err := c.isTaken(hostname)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname",
+			"domain.list lists the domains of the workspace; domain.point_at_site moves one")
+	}
+	var isPending bool
+	var pending int
+	if _, err := c.queryOne("SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains "+
+		"WHERE workspace_id = ? AND pending_since IS NOT NULL",
+		[]any{hostname, c.in.id}, &isPending, &pending); err != nil {
+		return err
+	}
+	switch {
+	case isPending:
+		return refuseAt(toolapi.CodeDomainTaken, "This domain waits for its proof in this workspace already.", "hostname",
+			"set the TXT record that domain.list shows, and call domain.verify")
+	case pending >= maxPendingDomains:
+		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", pending),
+			"hostname", "prove them with domain.verify, or wait until those expire that nobody proves")
+	}
+	return nil
+}
+
+// reservedReason says why a name cannot be connected; "" for any other.
+func reservedReason(hostname string) string {
+	if strings.HasSuffix(hostname, localSuffix) {
+		return ""
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(hostname); suffix == hostname {
+		return "names below it belong to many"
+	}
+	if len(challengeLabel)+len(hostname) > maxHostname {
+		return "it is too long for the name of a proof below it"
+	}
+	return ""
+}
+
 // pointAtSite is domain.point_at_site (platform document, section 4.4).
-func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSite], error) {
-	none := plan[toolapi.PointAtSite]{}
+func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.PointAtSite], err error) {
 	var id, hostname, points string
 	var provided, active, pending bool
 	var version int64
-	found, err := c.queryOne("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM "+
-		"domains WHERE id = ? AND workspace_id = ?",
-		[]any{strings.ToLower(string(args.DomainID)), c.in.id}, &id, &hostname, &points, &provided, &active, &pending, &version)
-	switch {
-	case err != nil:
+	unknown := refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
+		"domain.list lists the domains")
+	if err := c.queryOr(unknown, "SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM "+
+		"domains WHERE id = ? AND workspace_id = ?", []any{strings.ToLower(string(args.DomainID)), c.in.id},
+		&id, &hostname, &points, &provided, &active, &pending, &version); err != nil {
 		return none, err
-	case !found:
-		return none, refuseAt(
-			toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
-			"domain.list lists the domains",
-		)
-	case provided:
-		return none, refuseAt(
-			toolapi.CodeDomainOfPage, "The service gave this address to its page; it cannot be moved.", "domain_id",
-			"point a domain of your own",
-		)
+	}
+	if provided {
+		return none, refuseAt(toolapi.CodeDomainOfPage, "The service gave this address to its page; it cannot be moved.", "domain_id",
+			"point a domain of your own")
 	}
 	s, err := c.site(args.SiteID)
 	if err != nil {
@@ -51,7 +156,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	}, nil
 }
 
-// domainConsequence says what visitors of the address will find.
+// domainConsequence says what the address will serve.
 func domainConsequence(published, proven, active bool) string {
 	switch {
 	case !published:
@@ -70,7 +175,7 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 		var since sql.NullInt64
 		err := rows.Scan(&d.DomainID, &d.Hostname, &d.SiteID, &d.SiteName, &d.Provided, &d.ServingNow, &since)
 		if since.Valid {
-			record := c.service.proofOf(c.in.id, d.Hostname)
+			record := c.service.domainProof(c.in.id, d.Hostname)
 			d.Pending = &toolapi.PendingProof{Record: record, ExpiresAt: formatTime(since.Int64 + proofLife.Milliseconds())}
 		}
 		return err
@@ -81,4 +186,107 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 		d.ServingNow = d.ServingNow && c.served(d.SiteID)
 	}
 	return result, err
+}
+
+// domainProof returns the record that proves a domain to be a workspace's. It follows from both, so that a record that
+// was set stays right when the domain is connected again.
+func (s *Service) domainProof(workspace int64, hostname string) toolapi.DNSRecord {
+	mac := hmac.New(sha256.New, s.cursorKey)
+	mac.Write(fmt.Appendf(nil, "domain\x00%d\x00%s", workspace, hostname))
+	const bits = 20
+	return toolapi.DNSRecord{
+		Type: "TXT", Name: challengeLabel + hostname,
+		Value: "pages-challenge=" + strings.ToLower(keyEncoding.EncodeToString(mac.Sum(nil)[:bits])),
+	}
+}
+
+// pendingDomain is the domain that domain.verify names.
+type pendingDomain struct {
+	id, hostname string
+	pending      bool
+}
+
+func (c *call) findPending() (d pendingDomain, err error) {
+	unknown := refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
+		"domain.list lists the domains; one that was not proven in time must be connected again")
+	err = c.queryOr(unknown, "SELECT id, hostname, pending_since IS NOT NULL FROM domains WHERE id = ? AND workspace_id = ?",
+		[]any{strings.ToLower(c.body.String("domain_id")), c.in.id}, &d.id, &d.hostname, &d.pending)
+	return d, err
+}
+
+// lookUpDomainProof asks DNS for the proof of the domain that a call is to verify, before its transaction, which is the only one
+// that writes.
+func lookUpDomainProof(ctx context.Context, c *call) error {
+	var d pendingDomain
+	err := c.lookAhead(ctx, moveDomains, func() (err error) {
+		d, err = c.findPending()
+		return err
+	})
+	if err != nil || !d.pending {
+		return err
+	}
+	want := c.service.domainProof(c.in.id, d.hostname)
+	asking, cancel := context.WithTimeout(ctx, lookUpTime)
+	defer cancel()
+	records, err := c.service.lookUp(asking, want.Name+".") // the dot keeps this machine's search list out
+	missing, ok := errors.AsType[*net.DNSError](err)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && (!ok || !missing.IsNotFound):
+		return refuseAt(toolapi.CodeDomainLookup, "DNS gave no answer for "+want.Name+".", "domain_id",
+			"try again; if it goes on, see that the name servers of the domain answer")
+	}
+	c.proven = slices.Contains(records, want.Value)
+	return nil
+}
+
+// verify is domain.verify.
+func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
+	d, err := c.findPending()
+	if err != nil {
+		return result, err
+	}
+	var live bool
+	_, err = c.queryOne("SELECT s.id, s.name, s.live_revision IS NOT NULL, d.active FROM domains d "+
+		"JOIN sites s ON s.id = d.site_id WHERE d.id = ?",
+		[]any{d.id}, &result.SiteID, &result.SiteName, &live, &result.ServingNow)
+	if err != nil {
+		return result, err
+	}
+	result.DomainID, result.Hostname = d.id, d.hostname
+	if d.pending {
+		if err := c.prove(d); err != nil {
+			return result, err
+		}
+		result.ServingNow = true
+	}
+	result.ServingNow = result.ServingNow && live && c.served(result.SiteID)
+	return result, nil
+}
+
+// prove makes a domain the workspace's, if DNS has the proof.
+func (c *call) prove(d pendingDomain) error {
+	taken, err := c.isTaken(d.hostname)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return refuseAt(toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id",
+			"ask who runs the service, if it is yours")
+	}
+	if !c.proven {
+		want := c.service.domainProof(c.in.id, d.hostname)
+		return refuseAt(toolapi.CodeDomainUnproven,
+			fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
+			"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
+				"hour where there was another answer before")
+	}
+	return c.exec("UPDATE domains SET pending_since = NULL, active = 1, version = version + 1 WHERE id = ?", d.id)
+}
+
+// isTaken reports whether any workspace has a domain.
+func (c *call) isTaken(hostname string) (taken bool, err error) {
+	_, err = c.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND pending_since IS NULL)", []any{hostname}, &taken)
+	return taken, err
 }

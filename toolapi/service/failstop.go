@@ -10,63 +10,58 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file stops the service when a write did not reach the disk. After an fsync that
-// failed the kernel may have dropped what was to be written, and say yes to the next
-// one. So none is tried again: nothing is acknowledged any more, and whoever runs the
-// service ends the process. The next one begins with what the disk has.
-
-// failStop is whether every write has reached the disk so far.
+// failStop stops the service when a write did not reach the disk. After an fsync that failed the kernel may have dropped
+// the pages, and accept the next fsync. So none is tried again: the service acknowledges nothing any more, and its
+// process must end. The next process begins with what is on disk.
 type failStop struct {
-	lost context.Context // ends with the first write that did not
-	lose context.CancelCauseFunc
+	failed context.Context // ends with the first write that was lost
+	fail   context.CancelCauseFunc
 }
 
-func newSoundness(ctx context.Context) failStop {
-	lost, lose := context.WithCancelCause(context.WithoutCancel(ctx))
-	return failStop{lost, lose}
+func newFailStop(ctx context.Context) failStop {
+	failed, fail := context.WithCancelCause(context.WithoutCancel(ctx))
+	return failStop{failed, fail}
 }
 
-// Failed is closed when a write did not reach the disk. From then on everything is
-// refused with 503; the process must end, and must not close the service before.
-func (s *Service) Failed() <-chan struct{} { return s.sound.lost.Done() }
+// Failed is closed when a write did not reach the disk. From then on every request is refused with 503; the process must
+// end, and must not close the service before.
+func (s *Service) Failed() <-chan struct{} { return s.failStop.failed.Done() }
 
-// Failure is the write that did not reach the disk; nil as long as all did.
-func (s *Service) Failure() error { return context.Cause(s.sound.lost) }
+// Failure is the error of the write that did not reach the disk; nil as long as all did.
+func (s *Service) Failure() error { return context.Cause(s.failStop.failed) }
 
-// Notice stops the service if err says that an fsync failed. A Host tells it what its
-// own databases failed with.
+// Notice stops the service if err says that an fsync failed. A Host calls it with the errors of its own databases.
 func (s *Service) Notice(err error) {
 	if s.Failure() == nil && isSyncError(err) {
 		s.log.Error("a write did not reach the disk: nothing is acknowledged any more", "error", err.Error())
-		s.sound.lose(err)
+		s.failStop.fail(err)
 	}
 }
 
 // isSyncError reports whether an error is that of an fsync.
 func isSyncError(err error) bool {
-	const file, folder = 10 | 4<<8, 10 | 5<<8    // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC
-	if database, ok := errors.AsType[interface { // as the driver's errors and those of hosts are
+	const file, folder = 10 | 4<<8, 10 | 5<<8 // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC
+	type sqliteError interface {              // of the driver or of a host
 		error
 		Code() int
-	}](err); ok && (database.Code() == file || database.Code() == folder) {
+	}
+	if database, ok := errors.AsType[sqliteError](err); ok && (database.Code() == file || database.Code() == folder) {
 		return true
 	}
 	named, ok := errors.AsType[*fs.PathError](err)
 	return ok && named.Op == "sync" || errors.Is(err, blob.ErrBroken)
 }
 
-// refuseFailed answers everybody once a write was lost. Nothing ran.
+// refuseFailed answers every request once a write was lost. Nothing ran.
 func (s *Service) refuseFailed(x *exchange) {
 	const soon = 5
 	if s.host != nil && !isLoopback(bareName(x.r.Host)) {
 		x.tool = "visit"
-		s.cannotShow(x, nil)
+		s.serveUnavailable(x, nil)
 		return
 	}
-	refused := toolapi.NewError(
-		toolapi.CodeUnavailable,
-		"The service cannot store anything and is ending; nothing ran. Try again when it is back.",
-	).After(soon)
+	refused := toolapi.NewError(toolapi.CodeUnavailable,
+		"The service cannot store anything and is ending; nothing ran. Try again when it is back.").After(soon)
 	path := x.r.URL.EscapedPath()
 	if x.pages = strings.HasPrefix(path, pagesPrefix); x.pages {
 		refused.Code = toolapi.CodePagesUnavailable

@@ -10,23 +10,22 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// identity is who a key acts for and what that may reach, as of the moment it was
-// resolved.
+// identity is the holder of a key with their workspaces, as of the transaction that resolved it.
 type identity struct {
-	key       int64
-	prefix    string
-	perMinute int // 0 for the service's
-	pin       int64
-	expires   sql.NullInt64 // in Unix milliseconds
-	holder    int64
-	name      string
-	service   bool // a service account
-	fallback  int64
-	reach     []reachable
+	key              int64
+	prefix           string
+	perMinute        int // 0 for the service's
+	pin              int64
+	expires          sql.NullInt64 // in Unix milliseconds
+	holder           int64
+	name             string
+	service          bool // a service account
+	defaultWorkspace int64
+	memberships      []membership
 }
 
-// reachable is a workspace that the holder is a member of.
-type reachable struct {
+// membership is a workspace of the holder, with their role in it.
+type membership struct {
 	id         int64
 	slug, name string
 	zone       string
@@ -47,7 +46,6 @@ const (
 	curate       permission = "curate approvals"
 )
 
-// roleAllows reports what a role may do.
 func roleAllows(role string, p permission) bool {
 	switch role {
 	case "owner":
@@ -71,12 +69,12 @@ func bearerKey(r *http.Request) string {
 	return strings.TrimLeft(key, " ")
 }
 
-// unauthorized is the one answer to every credential that does not resolve.
+// unauthorized refuses every credential that does not resolve, all alike.
 func unauthorized() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeUnauthorized, "Send a valid API key: Authorization: Bearer <API_KEY>.")
 }
 
-// identify resolves a key by its hash. What it refuses is a *toolapi.Error.
+// identify resolves a key by its hash. A refusal is a *toolapi.Error.
 func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	var who identity
 	var pin, perMinute, fallback, revoked sql.NullInt64
@@ -95,24 +93,20 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	case !platform:
 		return who, toolapi.NewError(toolapi.CodeSurfaceDisabled, "The API is switched off on this platform.")
 	case !account:
-		return who, toolapi.NewError(
-			toolapi.CodeAccountDisabled,
-			"The API is switched off for this account. An owner can switch it on in Settings, API & MCP.",
-		)
+		return who, toolapi.NewError(toolapi.CodeAccountDisabled,
+			"The API is switched off for this account. An owner can switch it on in Settings, API & MCP.")
 	case !access:
-		return who, toolapi.NewError(
-			toolapi.CodeAccessMissing,
-			"The holder of this key lacks api.access. An owner can grant it in Settings, Members.",
-		)
+		return who, toolapi.NewError(toolapi.CodeAccessMissing,
+			"The holder of this key lacks api.access. An owner can grant it in Settings, Members.")
 	}
-	who.pin, who.perMinute, who.fallback = pin.Int64, int(perMinute.Int64), fallback.Int64
-	who.reach, err = list(t, func(rows *sql.Rows, w *reachable) error { return rows.Scan(&w.id, &w.slug, &w.name, &w.zone, &w.role) },
-		"SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = "+
-			"m.workspace_id WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
+	who.pin, who.perMinute, who.defaultWorkspace = pin.Int64, int(perMinute.Int64), fallback.Int64
+	who.memberships, err = list(t, func(rows *sql.Rows, w *membership) error {
+		return rows.Scan(&w.id, &w.slug, &w.name, &w.zone, &w.role)
+	}, "SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = m.workspace_id "+
+		"WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
 	return who, err
 }
 
-// expired refuses a key whose time is over.
 func (who identity) expired(now time.Time) error {
 	if who.expires.Valid && who.expires.Int64 <= now.UnixMilli() {
 		return unauthorized()
@@ -120,61 +114,61 @@ func (who identity) expired(now time.Time) error {
 	return nil
 }
 
-// reachableWorkspaces are the workspaces that a call with this key may name.
-func (who identity) reachableWorkspaces() []reachable {
+// reachableWorkspaces are those that a call with this key may name.
+func (who identity) reachableWorkspaces() []membership {
 	if who.pin == 0 {
-		return who.reach
+		return who.memberships
 	}
-	return slices.DeleteFunc(slices.Clone(who.reach), func(w reachable) bool { return w.id != who.pin })
+	return slices.DeleteFunc(slices.Clone(who.memberships), func(w membership) bool { return w.id != who.pin })
 }
 
-// resolve finds the workspace of a call that names one, or "" (platform document,
-// section 1). What it refuses is a *refusalError of the boundary.
-func (who identity) resolve(named string) (reachable, toolapi.Source, error) {
+// resolve finds the workspace of a call that names one, or none (platform document, section 1). A refusal is a
+// *refusalError of the boundary.
+func (who identity) resolve(named string) (membership, toolapi.Source, error) {
 	all := who.reachableWorkspaces()
-	find := func(is func(reachable) bool) (reachable, bool) {
-		i := slices.IndexFunc(all, is)
+	find := func(matches func(membership) bool) (membership, bool) {
+		i := slices.IndexFunc(all, matches)
 		if i < 0 {
-			return reachable{}, false
+			return membership{}, false
 		}
 		return all[i], true
 	}
 	if named != "" {
-		if w, ok := find(func(w reachable) bool { return w.slug == named }); ok {
+		if w, ok := find(func(w membership) bool { return w.slug == named }); ok {
 			return w, toolapi.CallOverride, nil
 		}
-		return reachable{}, "", unreachable("The key does not reach this workspace.", all)
+		return membership{}, "", unreachable("The key does not reach this workspace.", all)
 	}
 	if who.pin != 0 {
-		if w, ok := find(func(w reachable) bool { return w.id == who.pin }); ok {
+		if w, ok := find(func(w membership) bool { return w.id == who.pin }); ok {
 			return w, toolapi.KeyPin, nil
 		}
-		return reachable{}, "", unreachable("The key is pinned to a workspace that its holder no longer reaches.", all)
+		return membership{}, "", unreachable("The key is pinned to a workspace that its holder no longer reaches.", all)
 	}
-	if w, ok := find(func(w reachable) bool { return w.id == who.fallback }); ok {
+	if w, ok := find(func(w membership) bool { return w.id == who.defaultWorkspace }); ok {
 		return w, toolapi.StoredDefault, nil
 	}
 	switch len(all) {
 	case 0:
-		return reachable{}, "", unreachable("The holder of this key is a member of no workspace.", all)
+		return membership{}, "", unreachable("The holder of this key is a member of no workspace.", all)
 	case 1:
 		return all[0], toolapi.SoleReachable, nil
 	}
-	return reachable{}, "", &refusalError{boundary: true, refusal: toolapi.ToolRefusal{
+	return membership{}, "", &refusalError{boundary: true, refusal: toolapi.ToolRefusal{
 		Code: toolapi.CodeWorkspaceAmbiguous, Message: "The key reaches more than one workspace and none is selected.",
 		Workspaces: slugs(all), Fix: "send workspace with one of the slugs",
 		Instruction: "Offer the workspaces to the person; do not pick one.",
 	}}
 }
 
-func unreachable(message string, all []reachable) error {
+func unreachable(message string, all []membership) error {
 	return &refusalError{
 		boundary: true,
 		refusal:  toolapi.ToolRefusal{Code: toolapi.CodeWorkspaceUnreachable, Message: message, Workspaces: slugs(all)},
 	}
 }
 
-func slugs(all []reachable) []string {
+func slugs(all []membership) []string {
 	names := make([]string, len(all))
 	for i, w := range all {
 		names[i] = w.slug
@@ -182,8 +176,8 @@ func slugs(all []reachable) []string {
 	return names
 }
 
-// workingIn is the workspace as a result names it.
-func workingIn(w reachable, source toolapi.Source) toolapi.WorkingIn {
+// workingIn describes the workspace in a result.
+func workingIn(w membership, source toolapi.Source) toolapi.WorkingIn {
 	note := map[toolapi.Source]string{
 		toolapi.CallOverride:  "The call named this workspace.",
 		toolapi.KeyPin:        "The key is pinned to this workspace.",

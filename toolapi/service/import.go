@@ -8,12 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"mime"
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest/sitefile"
@@ -25,27 +25,28 @@ import (
 
 // importArchive is POST /pages/imports.
 func (p *pagesCall) importArchive() error {
-	var s siteRow
-	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
-		s, err = p.siteOfQuery(t)
-		return err
-	})
+	s, err := readTx(p.x.r.Context(), p.service.db, p.siteOfQuery)
 	if err != nil {
 		return err
 	}
-	kind, err := archiveKind(p.x.r.Header)
-	if err != nil {
-		return err
+	var kind archive.Kind
+	switch sent, _, err := mime.ParseMediaType(p.x.r.Header.Get("Content-Type")); {
+	case err == nil && sent == "application/zip":
+		kind = archive.Zip
+	case err == nil && sent == "application/gzip":
+		kind = archive.TarGzip
+	default:
+		return toolapi.NewPagesError(toolapi.CodeArchiveType, "Send a zip as application/zip, or a gzipped tar as application/gzip.")
 	}
 	store, err := p.service.store()
 	if err != nil {
 		return err
 	}
-	spooled, sum, err := p.spool(store)
+	file, size, sum, err := p.spool(store)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = errors.Join(spooled.file.Close(), os.Remove(spooled.file.Name())) }() // it holds nothing that is kept
+	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // a temporary file
 	select {
 	case p.service.unpacking <- struct{}{}:
 		defer func() { <-p.service.unpacking }()
@@ -54,114 +55,87 @@ func (p *pagesCall) importArchive() error {
 	}
 	in := &imported{space: store.Space(p.in.id)}
 	defer in.release()
-	if err := archive.Read(spooled.file, spooled.size, kind, in.take); err != nil {
+	if err := archive.Read(file, size, kind, in.take); err != nil {
 		return err
 	}
 	b, err := in.bundle()
 	if err != nil {
 		return err
 	}
-	found := configs{}
-	for _, f := range b.Files {
-		found.note(f.Path, f.SHA256)
+	files, sums := make([]checkedFile, len(b.Files)), make([]string, len(b.Files))
+	for i, f := range b.Files {
+		files[i], sums[i] = checkedFile{f.Path, f.SHA256}, f.SHA256
 	}
-	if err := found.check(b.Text, in.space); err != nil {
+	if err := checkFlags(b.Text, in.space, files); err != nil {
 		return err
 	}
-	if err := p.service.checkLeaks(p.x.r.Context(), s.id, in.space, b.Text, uploadedFiles(b)); err != nil {
+	if err := p.service.checkLeaks(p.x.r.Context(), s.id, in.space, b.Text, files); err != nil {
 		return err
 	}
-	if err := in.space.Sync(uniqueHashes(b.Files)); err != nil {
+	if err := in.space.Sync(sums); err != nil {
 		return err
 	}
-	var k storedReply
-	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
-		k, err = p.finish(t, b, sum)
-		return err
-	})
+	reply, err := writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) { return p.storeImport(t, b, sum) })
 	if err != nil {
 		return err
 	}
-	p.sendStored(k)
+	p.sendReply(reply)
 	return nil
 }
 
-// archiveKind is what a body is declared as.
-func archiveKind(h http.Header) (archive.Kind, error) {
-	sent, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err == nil {
-		switch sent {
-		case "application/zip":
-			return archive.Zip, nil
-		case "application/gzip":
-			return archive.TarGzip, nil
-		}
-	}
-	return 0, toolapi.NewPagesError(toolapi.CodeArchiveType, "Send a zip as application/zip, or a gzipped tar as application/gzip.")
-}
-
-// spool is a body in a file.
-type spool struct {
-	file *os.File
-	size int64
-}
-
-// spool stores the body in a temporary file and checks what the request says of it.
-func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
+// spool stores the body in a temporary file, and holds it to its limit and its digest.
+func (p *pagesCall) spool(store *blob.Store) (file *os.File, size int64, sum []byte, err error) {
 	r := p.x.r
-	tooLarge := func() error {
-		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("An archive may have %d bytes.", toolapi.MaxArchiveBytes))
-	}
+	tooLarge := toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("An archive may have %d bytes.", toolapi.MaxArchiveBytes))
 	if r.ContentLength > toolapi.MaxArchiveBytes {
-		return s, nil, tooLarge()
+		return nil, 0, nil, tooLarge
 	}
-	if s.file, err = store.Temporary(); err != nil {
-		return s, nil, err
+	if file, err = store.Temporary(); err != nil {
+		return nil, 0, nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.file.Close(), os.Remove(s.file.Name()))
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
 	}()
 	digest := sha256.New()
 	body := p.pacedBody()
-	s.size, err = io.Copy(io.MultiWriter(s.file, digest), io.LimitReader(body, toolapi.MaxArchiveBytes+1))
+	size, err = io.Copy(io.MultiWriter(file, digest), io.LimitReader(body, toolapi.MaxArchiveBytes+1))
 	switch {
 	case body.failed != nil:
-		return s, nil, blobError(body.failed, body, 0)
+		return file, 0, nil, blobError(body.failed, body, 0)
 	case err != nil:
-		return s, nil, err
-	case s.size > toolapi.MaxArchiveBytes:
-		return s, nil, tooLarge()
-	case s.size == 0:
-		return s, nil, toolapi.NewPagesError(toolapi.CodeArchiveInvalid, "The request has no archive.")
+		return file, 0, nil, err
+	case size > toolapi.MaxArchiveBytes:
+		return file, 0, nil, tooLarge
+	case size == 0:
+		return file, 0, nil, toolapi.NewPagesError(toolapi.CodeArchiveInvalid, "The request has no archive.")
 	}
-	return s, digest.Sum(nil), checkDigest(r.Header, digest)
+	sum = digest.Sum(nil)
+	return file, size, sum, checkDigest(r.Header, sum)
 }
 
-// checkDigest compares a body with Repr-Digest (RFC 9530). Algorithms other than
-// sha-256 are passed over.
-func checkDigest(h http.Header, sum hash.Hash) error {
+// checkDigest compares the hash of a body with Repr-Digest (RFC 9530). It ignores algorithms other than sha-256.
+func checkDigest(h http.Header, sum []byte) error {
 	for member := range strings.SplitSeq(strings.Join(h.Values("Repr-Digest"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(member), "=")
 		if name != "sha-256" {
 			continue
 		}
 		value, _, _ = strings.Cut(value, ";")
-		if value != ":"+base64.StdEncoding.EncodeToString(sum.Sum(nil))+":" {
+		if value != ":"+base64.StdEncoding.EncodeToString(sum)+":" {
 			return toolapi.NewPagesError(toolapi.CodeReprDigestMismatch, "The archive is not the one that Repr-Digest tells of.")
 		}
 	}
 	return nil
 }
 
-// imported is what an archive held. Its blobs are pinned: nobody refers to them yet.
+// imported is the contents of an archive. Its blobs are pinned, since no bundle refers to them yet.
 type imported struct {
 	space *blob.Space
 	files []sitefile.File
 	pins  []func()
-	// Of the files called as the manifest is: the one at the top, and the first in a
-	// folder there. Each is nil when there is none.
+	// The manifests at the top, and first in a folder there; nil for none.
 	top, inner []byte
 	folder     string // of inner, with a slash
 }
@@ -194,15 +168,20 @@ func (in *imported) release() {
 	}
 }
 
-// bundle is the site in the archive: at its top, or in its only folder.
+// bundle makes a bundle of the site in the archive: at its top, or in its only folder.
 func (in *imported) bundle() (*bundle.Bundle, error) {
 	if in.top != nil {
 		return bundle.New(in.top, in.files)
 	}
-	if in.inner != nil { // in a second folder, neither folder would be the only one
-		if stripped, ok := stripFolder(in.files, in.folder); ok {
-			return bundle.New(in.inner, stripped)
+	outside := func(f sitefile.File) bool { return !strings.HasPrefix(f.Path, in.folder) }
+	if in.inner != nil && !slices.ContainsFunc(in.files, outside) {
+		var files []sitefile.File
+		for _, f := range in.files {
+			if f.Path = strings.TrimPrefix(f.Path, in.folder); f.Path != bundle.ManifestFile {
+				files = append(files, f)
+			}
 		}
+		return bundle.New(in.inner, files)
 	}
 	return nil, &bundle.FaultError{
 		Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile,
@@ -210,45 +189,32 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 	}
 }
 
-// stripFolder takes a folder that holds everything off, and the manifest away.
-func stripFolder(files []sitefile.File, folder string) (stripped []sitefile.File, ok bool) {
-	for _, f := range files {
-		if f.Path, ok = strings.CutPrefix(f.Path, folder); !ok {
-			return nil, false
-		}
-		if f.Path != bundle.ManifestFile {
-			stripped = append(stripped, f)
-		}
-	}
-	return stripped, true
-}
-
-// finish makes a revision of what was imported.
-func (p *pagesCall) finish(t tx, b *bundle.Bundle, sum []byte) (storedReply, error) {
+// storeImport makes a revision of what was imported.
+func (p *pagesCall) storeImport(t tx, b *bundle.Bundle, sum []byte) (reply storedReply, err error) {
 	s, err := p.siteOfQuery(t)
 	if err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
-	asked := append([]byte(s.id), sum...)
-	if k, found, err := p.storedResponse(t, asked); found || err != nil {
-		return k, err
+	fingerprint := append([]byte(s.id), sum...)
+	if reply, found, err := p.storedResponse(t, fingerprint); found || err != nil {
+		return reply, err
 	}
 	packed, err := pack(b)
 	if err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	id, err := t.storeBundle(p.in.id, packed)
 	if err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	result := &toolapi.Imported{BundleDigest: "sha256:" + b.Digest}
 	if err := t.ensureRevision(s.id, id, p.now, &result.Finalized); err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	result.Fill(p.as)
 	status := http.StatusCreated
 	if result.AlreadyExisted {
 		status = http.StatusOK
 	}
-	return p.storeResponse(asked, status, result, entry{outcome: "done", summary: "Imported revision " + result.Revision + "."})
+	return p.storeResponse(fingerprint, status, result, entry{outcome: "done", summary: "Imported revision " + result.Revision + "."})
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -12,11 +13,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file brings what the forms of published pages captured into their workspaces. A
-// visitor is answered when the page itself has the lead; from there the service takes each
-// once, in the page's order: the leads and how far they were taken are one transaction.
+// This file brings the leads of published pages into their workspaces. A page answers its client when it has stored the
+// lead; from there the service takes each once, in the page's order: the leads and how far they were taken are one
+// transaction.
 
-// Captured is a lead of a page, on its way into the workspace.
+// Captured is a lead of a page that its workspace does not have yet.
 type Captured struct {
 	// Number grows with each lead of the page.
 	Number   int64
@@ -29,26 +30,21 @@ type Captured struct {
 	Events []toolapi.LeadEvent
 }
 
-// takenAtOnce is how many leads are taken in one transaction.
-const takenAtOnce = 500
+const leadBatch = 500 // leads taken in one transaction
 
-// arrivals are the pages whose leads wait to be taken.
+// arrivals are the pages that have new leads.
 type arrivals struct {
 	mu    sync.Mutex
 	sites map[string]bool
-	any   chan struct{} // one is waiting
+	any   chan struct{} // has an item when there may be such a page
 }
 
-func newArrivals() arrivals {
-	return arrivals{sites: map[string]bool{}, any: make(chan struct{}, 1)}
-}
-
-// Arrived says that a page has captured something. It does not wait.
+// Arrived says that a page has new leads. It does not wait.
 func (s *Service) Arrived(site string) {
 	s.arrivals.put(site)
 	select {
 	case s.arrivals.any <- struct{}{}:
-	default: // somebody will look
+	default:
 	}
 }
 
@@ -58,7 +54,7 @@ func (a *arrivals) put(site string) {
 	a.sites[site] = true
 }
 
-// next takes a page from those that wait; "" when there is none.
+// next removes and returns a page; "" for none.
 func (a *arrivals) next() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,11 +65,17 @@ func (a *arrivals) next() string {
 	return ""
 }
 
-// runInbox takes leads as they arrive, until ctx ends, and then those of the last moment.
+// runInbox takes leads as they arrive, until ctx ends, and then those of the last moment. It begins with every page that
+// has a revision: an earlier process may have left leads.
 func (s *Service) runInbox(ctx context.Context) {
-	again := time.NewTicker(pollInterval) // for what failed
+	again := time.NewTicker(pollInterval) // after a failure
 	defer again.Stop()
-	err := s.takeAll(ctx)
+	sites, err := readTx(ctx, s.db, func(t tx) ([]string, error) {
+		return listColumn[string](t, "SELECT DISTINCT site_id FROM revisions")
+	})
+	for _, site := range sites {
+		s.Arrived(site)
+	}
 	for ctx.Err() == nil {
 		if err = errors.Join(err, s.takeArrived(ctx)); err != nil && ctx.Err() == nil {
 			s.log.Error("leads were not taken into the workspace, which is tried again", "error", err.Error())
@@ -93,7 +95,7 @@ func (s *Service) runInbox(ctx context.Context) {
 	}
 }
 
-// takeArrived takes the leads of every page that said it has some.
+// takeArrived takes the leads of every page in arrivals.
 func (s *Service) takeArrived(ctx context.Context) error {
 	var failed []string
 	var errs []error
@@ -108,44 +110,29 @@ func (s *Service) takeArrived(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// takeAll has the leads of every page taken that was ever uploaded: what a
-// service that ended left is among them.
-func (s *Service) takeAll(ctx context.Context) error {
-	var sites []string
-	err := s.db.read(ctx, func(t tx) (err error) {
-		sites, err = list(t, func(rows *sql.Rows, site *string) error { return rows.Scan(site) }, "SELECT DISTINCT site_id FROM revisions")
-		return err
-	})
-	for _, site := range sites {
-		s.Arrived(site)
-	}
-	return err
-}
-
-// takeLeads takes the leads of a page that are new.
+// takeLeads takes the new leads of a page.
 func (s *Service) takeLeads(ctx context.Context, site string) error {
 	for {
-		var last int64
-		err := s.db.read(ctx, func(t tx) error {
-			_, err := t.queryOne("SELECT last FROM leads_brought WHERE site_id = ?", []any{site}, &last)
-			return err
+		last, err := readTx(ctx, s.db, func(t tx) (last int64, err error) {
+			_, err = t.queryOne("SELECT last FROM leads_brought WHERE site_id = ?", []any{site}, &last)
+			return last, err
 		})
 		if err != nil {
 			return err
 		}
-		fresh, err := s.host.Leads(ctx, site, last, takenAtOnce)
+		fresh, err := s.host.Leads(ctx, site, last, leadBatch)
 		if err != nil || len(fresh) == 0 {
 			return err
 		}
-		if err := s.db.write(ctx, func(t tx) error { return t.keepLeads(site, fresh) }); err != nil {
+		if err := s.db.write(ctx, func(t tx) error { return t.storeLeads(site, fresh) }); err != nil {
 			return err
 		}
 	}
 }
 
-// keepLeads stores leads, and that they were taken. One that is there already, as after
-// the service was restored from a copy, stays.
-func (t tx) keepLeads(site string, fresh []Captured) error {
+// storeLeads stores leads, and that they were taken. One that exists, as after the service was restored from a backup,
+// stays.
+func (t tx) storeLeads(site string, fresh []Captured) error {
 	for _, l := range fresh {
 		if l.Events == nil {
 			l.Events = []toolapi.LeadEvent{}
@@ -161,19 +148,20 @@ func (t tx) keepLeads(site string, fresh []Captured) error {
 			return err
 		}
 	}
-	return t.exec(
-		"INSERT INTO leads_brought (site_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)",
-		site, fresh[len(fresh)-1].Number,
-	)
+	return t.exec("INSERT INTO leads_brought (site_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)",
+		site, fresh[len(fresh)-1].Number)
+}
+
+// storedLead is a lead with its position in a list.
+type storedLead struct {
+	toolapi.Lead
+	created int64
 }
 
 // leads is page.leads.
 func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	page := toolapi.LeadList{Leads: []toolapi.Lead{}}
-	limit := int(args.Limit)
-	if limit == 0 {
-		limit = defaultPageSize
-	}
+	limit := cmp.Or(int(args.Limit), defaultPageSize)
 	where, filters := "workspace_id = ?", []any{c.in.id}
 	if args.SiteID != "" {
 		s, err := c.site(args.SiteID)
@@ -190,56 +178,38 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	}
 	chosen := "leads\x00" + strings.ToLower(string(args.SiteID)) + "\x00" + string(args.Form)
 	if args.Cursor != "" {
-		at, err := c.unseal(string(args.Cursor), chosen)
+		at, err := c.decodeCursor(string(args.Cursor), chosen)
 		if err != nil {
 			return page, err
 		}
 		where, filters = where+" AND (created_at, id) < (?, ?)", append(filters, at.Updated, at.ID)
 	}
 	const newest = " ORDER BY created_at DESC, id DESC LIMIT ?"
-	sizes, err := list(
-		c.tx, func(rows *sql.Rows, n *int) error { return rows.Scan(n) },
-		"SELECT octet_length(fields) FROM leads WHERE "+where+newest, append(filters, limit+1)...,
-	)
+	sizes, err := listColumn[int](c.tx, "SELECT octet_length(fields) FROM leads WHERE "+where+newest, append(filters, limit+1)...)
 	if err != nil {
 		return page, err
 	}
-	found, err := list(
-		c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest,
-		append(filters, countFitting(sizes, limit))...,
-	)
+	// A client may send a lead of a megabyte, and does not decide how long the response is: it ends where it holds leadBytes.
+	fitting := 0
+	for bytes := 0; fitting < min(limit, len(sizes)) && bytes < leadBytes; fitting++ {
+		bytes += sizes[fitting]
+	}
+	found, err := list(c.tx, func(rows *sql.Rows, l *storedLead) error {
+		var fields, events []byte
+		if err := rows.Scan(&l.ID, &l.SiteID, &l.Form, &fields, &events, &l.created, &l.Preview); err != nil {
+			return err
+		}
+		l.Fields, l.CreatedAt = fields, formatTime(l.created)
+		return json.Unmarshal(events, &l.Events)
+	}, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, fitting)...)
 	if err != nil {
 		return page, err
 	}
 	if last := len(found) - 1; len(sizes) > len(found) {
-		page.NextCursor, err = c.seal(found[last].created, found[last].ID, chosen)
+		page.NextCursor, err = c.encodeCursor(found[last].created, found[last].ID, chosen)
 	}
 	for _, l := range found {
 		page.Leads = append(page.Leads, l.Lead)
 	}
 	return page, err
-}
-
-// countFitting is how many leads of such sizes are on a page: at most so many, and no more once
-// they hold leadBytes. A visitor may send a megabyte, and decides not how long an answer is.
-func countFitting(sizes []int, most int) (n int) {
-	for held := 0; n < min(most, len(sizes)) && held < leadBytes; n++ {
-		held += sizes[n]
-	}
-	return n
-}
-
-// storedLead is a lead with what its place in a list is found by.
-type storedLead struct {
-	toolapi.Lead
-	created int64
-}
-
-func scanLead(rows *sql.Rows, l *storedLead) error {
-	var fields, events []byte
-	if err := rows.Scan(&l.ID, &l.SiteID, &l.Form, &fields, &events, &l.created, &l.Preview); err != nil {
-		return err
-	}
-	l.Fields, l.CreatedAt = fields, formatTime(l.created)
-	return json.Unmarshal(events, &l.Events)
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -15,13 +13,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the boundary of MCP (platform document, sections 1.3 and 7.1): what is
-// between a POST and the protocol, which mcp_tools.go leaves to its SDK. What the
-// boundary refuses is the Error envelope; what it admits is answered in JSON-RPC. The SDK
-// alone would refuse in plain text, take batches without end, and let a tool's panic end
-// the process.
+// This file is the boundary of MCP (platform document, sections 1.3 and 7.1), between a POST and the SDK (mcp_tools.go). It
+// refuses with the Error envelope; what it admits is answered in JSON-RPC. The SDK alone would refuse in plain text, take
+// batches without end, and let a tool's panic end the process.
 
-// Codes of JSON-RPC and of MCP.
+// Error codes of JSON-RPC and of MCP.
 const (
 	rpcInvalidRequest     = -32600
 	rpcMethodNotFound     = -32601
@@ -29,13 +25,12 @@ const (
 	rpcUnsupportedVersion = -32022
 )
 
-// protocolVersions are the revisions of MCP that are spoken, oldest first.
+// protocolVersions are the supported revisions of MCP, oldest first.
 var protocolVersions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
 const (
 	headerProtocol = "Mcp-Protocol-Version"
-	// batchVersion is the one revision with arrays of messages, and the one that is
-	// meant where none is named.
+	// batchVersion is the only revision with arrays of messages, and the default.
 	batchVersion = "2025-03-26"
 )
 
@@ -56,13 +51,13 @@ func (s *Service) serveMCP(x *exchange) {
 	}
 }
 
-// ownOrigin reports whether a request comes from no web page, or from one of ours.
+// ownOrigin reports whether a request comes from no web page, or from a page of this service.
 func ownOrigin(r *http.Request) bool {
 	sent := r.Header.Values("Origin")
 	return len(sent) == 0 || len(sent) == 1 && strings.EqualFold(sent[0], "http://"+r.Host)
 }
 
-// admitMessages takes the messages of an admitted request to the protocol.
+// admitMessages admits a request and takes its messages to the SDK.
 func (s *Service) admitMessages(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	if err := s.admit(x, c); err != nil {
@@ -74,20 +69,30 @@ func (s *Service) admitMessages(x *exchange) error {
 	}
 	version := x.r.Header.Get(headerProtocol)
 	if version != "" && !slices.Contains(protocolVersions, version) {
-		x.fail(
-			http.StatusBadRequest, messages[0].ID, rpcUnsupportedVersion, "unsupported protocol version",
-			map[string]any{"supported": protocolVersions, "requested": version},
-		)
+		refusal := rpcError(messages[0].ID, rpcUnsupportedVersion, "unsupported protocol version",
+			map[string]any{"supported": protocolVersions, "requested": version})
+		x.reply(http.StatusBadRequest, append(refusal, '\n'))
 		return nil
 	}
 	caller := mcpCaller{hash: c.hash, request: x.request}
-	if caller.headerID, err = s.idempotencyOf(x.r.Header, messages, batch); err != nil {
+	if caller.headerID, err = s.headerIdempotencyKey(x.r.Header, messages, batch); err != nil {
 		return err
 	}
 	x.r = x.r.WithContext(context.WithValue(context.WithoutCancel(x.r.Context()), mcpCallerKey{}, caller))
 	if !batch {
-		x.tool = s.knownTool(messages[0].Tool)
-		return s.answerOne(x, messages[0])
+		if _, ok := s.tools[messages[0].Tool]; ok { // only existing tools are logged and counted
+			x.tool = messages[0].Tool
+		}
+		reply := s.callSDK(x.r, messages[0])
+		switch {
+		case reply.body != nil:
+			x.reply(reply.status, append(reply.body, '\n'))
+		case reply.status == http.StatusAccepted:
+			x.WriteHeader(http.StatusAccepted)
+		default:
+			return toolapi.NewError(toolapi.CodeMalformedBody, "The message is not one that MCP has.")
+		}
+		return nil
 	}
 	if version != "" && version != batchVersion {
 		return toolapi.NewError(toolapi.CodeMalformedBody, "This revision of MCP takes one message at a time, and no array.")
@@ -95,27 +100,18 @@ func (s *Service) admitMessages(x *exchange) error {
 	if err := s.count(x, c.who, len(messages)-1); err != nil {
 		return err
 	}
-	return s.answerAll(x, messages)
+	return s.serveBatch(x, messages)
 }
 
-// knownTool is the name of a tool that exists, or "": only those are logged and counted.
-func (s *Service) knownTool(tool string) string {
-	if _, ok := s.tools[tool]; !ok {
-		return ""
-	}
-	return tool
-}
-
-// readMessages reads the body.
+// readMessages reads the body, of one message or of a batch.
 func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err error) {
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset, there := parameters["charset"]; err != nil || kind != "application/json" || there && !strings.EqualFold(charset, "utf-8") {
 		return nil, false, toolapi.NewError(toolapi.CodeMediaType, "Messages must be sent as Content-Type: application/json, in UTF-8.")
 	}
-	if !acceptsBoth(x.r.Header) {
-		return nil, false, toolapi.NewError(
-			toolapi.CodeNotAcceptable, "Accept must have application/json and text/event-stream, as MCP wants it.",
-		)
+	if !acceptsJSONAndStream(x.r.Header) {
+		return nil, false, toolapi.NewError(toolapi.CodeNotAcceptable,
+			"Accept must have application/json and text/event-stream, as MCP wants it.")
 	}
 	text, err := x.body()
 	if err != nil {
@@ -132,9 +128,8 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 			return nil, false, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON-RPC 2.0 message.")
 		}
 		if raw[0] == '[' || m.ID != nil && ids[string(m.ID)] {
-			return nil, batch, toolapi.NewError(
-				toolapi.CodeMalformedBody, "The array must hold messages, each request with an id of its own.",
-			)
+			return nil, batch, toolapi.NewError(toolapi.CodeMalformedBody,
+				"The array must hold messages, each request with an id of its own.")
 		}
 		ids[string(m.ID)] = true
 		messages = append(messages, m)
@@ -145,9 +140,8 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 	return messages, batch, nil
 }
 
-// acceptsBoth reports whether the answer may be either of the two types of MCP's
-// HTTP transport.
-func acceptsBoth(h http.Header) bool {
+// acceptsJSONAndStream reports whether Accept has both types of MCP's HTTP transport.
+func acceptsJSONAndStream(h http.Header) bool {
 	document, stream := false, false
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept"), ","), ",") {
 		kind, _, _ := strings.Cut(part, ";")
@@ -163,47 +157,28 @@ func acceptsBoth(h http.Header) bool {
 	return document && stream
 }
 
-// idempotencyOf is the idempotency key of the header, which goes with one call of a
-// tool that can replay it.
-func (s *Service) idempotencyOf(h http.Header, messages []toolapi.Message, batch bool) (string, error) {
+// headerIdempotencyKey returns the idempotency key of the header, which goes with one call of a tool that can replay it.
+func (s *Service) headerIdempotencyKey(h http.Header, messages []toolapi.Message, batch bool) (string, error) {
 	key, err := toolapi.HeaderKey(h)
 	if err != nil || key == "" {
 		return "", err
 	}
 	tool, ok := s.tools[messages[0].Tool]
 	if batch || !ok || !tool.tool.Replays {
-		return "", toolapi.NewError(
-			toolapi.CodeIdempotencyUnsupported,
-			"Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.",
-		)
+		return "", toolapi.NewError(toolapi.CodeIdempotencyUnsupported,
+			"Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.")
 	}
 	arguments, err := toolapi.ParseObject(messages[0].Arguments)
 	if err == nil && arguments.Has("idempotency_key") && arguments.String("idempotency_key") != key {
-		return "", toolapi.NewError(
-			toolapi.CodeIdempotencyConflict,
-			"Idempotency-Key and the argument idempotency_key differ: send one of them.",
-		)
+		return "", toolapi.NewError(toolapi.CodeIdempotencyConflict,
+			"Idempotency-Key and the argument idempotency_key differ: send one of them.")
 	}
 	return key, nil
 }
 
-// answerOne answers a body of one message.
-func (s *Service) answerOne(x *exchange, m toolapi.Message) error {
-	reply := s.exchangeOne(x.r, m)
-	switch {
-	case reply.body != nil:
-		x.reply(reply.status, append(reply.body, '\n'))
-	case reply.status == http.StatusAccepted:
-		x.WriteHeader(http.StatusAccepted)
-	default:
-		return toolapi.NewError(toolapi.CodeMalformedBody, "The message is not one that MCP has.")
-	}
-	return nil
-}
-
-// answerAll answers an array: one message after another, and each request once.
-func (s *Service) answerAll(x *exchange, messages []toolapi.Message) error {
-	answers := [][]byte{}
+// serveBatch answers an array: one message after another, and each request once.
+func (s *Service) serveBatch(x *exchange, messages []toolapi.Message) error {
+	var replies [][]byte
 	for _, m := range messages {
 		reply := mcpReply{}
 		switch {
@@ -212,46 +187,44 @@ func (s *Service) answerAll(x *exchange, messages []toolapi.Message) error {
 		case m.Method == "initialize":
 			reply.body = rpcError(m.ID, rpcInvalidRequest, "initialize must be sent alone", nil)
 		default:
-			reply = s.exchangeOne(x.r, m)
+			reply = s.callSDK(x.r, m)
 		}
 		if reply.body != nil {
-			answers = append(answers, reply.body)
+			replies = append(replies, reply.body)
 		}
 	}
-	if len(answers) == 0 {
+	if len(replies) == 0 {
 		x.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	x.reply(http.StatusOK, slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]\n")))
+	x.reply(http.StatusOK, slices.Concat([]byte("["), bytes.Join(replies, []byte(",")), []byte("]\n")))
 	return nil
 }
 
-// mcpReply is what the protocol answered to one message: the body is nil where it
-// had nothing to say.
+// mcpReply is the SDK's response to one message; the body is nil for none.
 type mcpReply struct {
 	status int
 	body   []byte
 }
 
-// exchangeOne takes one message to the SDK.
-func (s *Service) exchangeOne(r *http.Request, m toolapi.Message) mcpReply {
+// callSDK takes one message to the SDK.
+func (s *Service) callSDK(r *http.Request, m toolapi.Message) mcpReply {
 	if m.Method == "subscriptions/listen" { // would never end; nothing here changes
 		return mcpReply{http.StatusNotFound, rpcError(m.ID, rpcMethodNotFound, "method not found", nil)}
 	}
 	r = r.Clone(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.Raw)), int64(len(m.Raw))
-	r.Header.Del("Last-Event-Id") // of streams, which there are none
+	r.Header.Del("Last-Event-Id") // there are no streams
 	w := &recorder{header: http.Header{}}
 	s.mcp.ServeHTTP(w, r)
 	if strings.HasPrefix(w.header.Get("Content-Type"), "application/json") {
-		return mcpReply{w.status, inOurWords(m, bytes.TrimSpace(w.body.Bytes()))}
+		return mcpReply{w.status, rewriteSDKError(m, bytes.TrimSpace(w.body.Bytes()))}
 	}
 	reply := mcpReply{status: w.status}
 	if m.ID == nil || w.status < http.StatusBadRequest {
 		return reply
 	}
-	// The SDK answers what it cannot take in plain text: a method that there is not, or
-	// one whose parameters are no good.
+	// The SDK refuses an unknown method, or invalid parameters, in plain text.
 	code, text := rpcInvalidRequest, "the request is not one that its method takes"
 	if !slices.Contains([]string{"initialize", "ping", "tools/list", "tools/call", "server/discover"}, m.Method) {
 		code, text = rpcMethodNotFound, "method not found"
@@ -260,8 +233,8 @@ func (s *Service) exchangeOne(r *http.Request, m toolapi.Message) mcpReply {
 	return reply
 }
 
-// inOurWords is a reply of the SDK, which names its own types to who sent parameters that it cannot read.
-func inOurWords(m toolapi.Message, reply []byte) []byte {
+// rewriteSDKError replaces the SDK's error for parameters that it cannot read, which names its own types.
+func rewriteSDKError(m toolapi.Message, reply []byte) []byte {
 	const unread = "handling '"
 	var failed struct {
 		Error struct {
@@ -269,13 +242,14 @@ func inOurWords(m toolapi.Message, reply []byte) []byte {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if !bytes.Contains(reply, []byte(unread)) || json.Unmarshal(reply, &failed) != nil || !strings.HasPrefix(failed.Error.Message, unread) {
+	if !bytes.Contains(reply, []byte(unread)) || json.Unmarshal(reply, &failed) != nil ||
+		!strings.HasPrefix(failed.Error.Message, unread) {
 		return reply
 	}
 	return rpcError(m.ID, failed.Error.Code, "the parameters are not those of "+m.Method, nil)
 }
 
-// rpcError is a JSON-RPC error; the id is null for a message that has none.
+// rpcError makes a JSON-RPC error; the id is null for a message without one.
 func rpcError(id json.RawMessage, code int, text string, data any) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -296,12 +270,7 @@ func rpcError(id json.RawMessage, code int, text string, data any) []byte {
 	return body
 }
 
-// fail answers with a JSON-RPC error.
-func (x *exchange) fail(status int, id json.RawMessage, code int, text string, data any) {
-	x.reply(status, append(rpcError(id, code, text, data), '\n'))
-}
-
-// recorder keeps an answer.
+// recorder is an http.ResponseWriter in memory.
 type recorder struct {
 	header http.Header
 	status int
@@ -326,15 +295,3 @@ func (w *recorder) Write(b []byte) (int, error) {
 
 // Flush implements http.Flusher.
 func (w *recorder) Flush() {}
-
-// body reads the request body.
-func (x *exchange) body() ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, toolapi.MaxBody))
-	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
-		return nil, toolapi.NewError(toolapi.CodeBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", toolapi.MaxBody))
-	}
-	if err != nil {
-		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
-	}
-	return text, nil
-}

@@ -14,9 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file gives the tools to the SDK of MCP, which speaks the protocol's revisions.
-// A tool's answer is the REST answer: as structured content, and as text for readers
-// of before there was any.
+// This file gives the tools to the SDK of MCP, which speaks the protocol's revisions. A tool's result is the REST response:
+// as structured content, and as text for older clients.
 
 const mcpInstructions = "Every result names the workspace it ran in. On workspace_ambiguous offer the workspaces to " +
 	"the person and never pick one. " +
@@ -24,7 +23,7 @@ const mcpInstructions = "Every result names the workspace it ran in. On workspac
 	"same arguments with confirmation_id only after their go-ahead. " +
 	"Never call a page live unless serving_now is true."
 
-// mcpCaller is who sent a message, on the way through the SDK in a context.
+// mcpCaller is the sender of a message, passed through the SDK in a context.
 type mcpCaller struct {
 	hash     []byte
 	request  string
@@ -32,9 +31,6 @@ type mcpCaller struct {
 }
 
 type mcpCallerKey struct{}
-
-// newMCP makes the protocol's half of MCP.
-func (s *Service) newMCP() http.Handler { return serveMCP(s.mcpServer(s.mcpOptions())) }
 
 func (s *Service) mcpOptions() *mcp.ServerOptions {
 	return &mcp.ServerOptions{
@@ -44,7 +40,6 @@ func (s *Service) mcpOptions() *mcp.ServerOptions {
 	}
 }
 
-// mcpServer has the tools.
 func (s *Service) mcpServer(o *mcp.ServerOptions) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "workspace-tools", Title: "Workspace Tool-Call API", Version: toolapi.Version}, o)
 	for _, h := range s.tools {
@@ -55,17 +50,17 @@ func (s *Service) mcpServer(o *mcp.ServerOptions) *mcp.Server {
 	return server
 }
 
-// serveMCP answers over HTTP: one document for one message.
+// serveMCP serves over HTTP: one document for one message.
 func serveMCP(server *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
-		DisableLocalhostProtection: true, // the boundary looks at Host, and knows our names
+		DisableLocalhostProtection: true, // the boundary checks Host
 	})
 }
 
-// mcpTool is the definition of a tool as MCP lists it.
+// mcpTool makes the definition of a tool as MCP lists it.
 func mcpTool(t *toolapi.Tool) *mcp.Tool {
-	destroys, open := false, false // what a proposal does waits for a person
+	destroys, open := false, false // a proposal waits for a person
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.AnswerSchema(),
 		Annotations: &mcp.ToolAnnotations{
@@ -75,8 +70,8 @@ func mcpTool(t *toolapi.Tool) *mcp.Tool {
 	}
 }
 
-// mcpArguments is the schema of a tool's arguments as MCP lists it: an agent sends no
-// headers, so that its idempotency key is an argument like any other.
+// mcpArguments makes the schema of a tool's arguments for MCP: an agent sends no headers, so its idempotency key is an
+// argument like any other.
 func mcpArguments(t *toolapi.Tool) json.RawMessage {
 	text := t.ArgumentsSchema()
 	if !t.Replays {
@@ -137,7 +132,7 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 	}, nil
 }
 
-// mcpError is what the boundary refuses when a call is under way already.
+// mcpError makes the JSON-RPC error of a call that is already under way.
 func mcpError(refused *toolapi.Error) error {
 	data, err := json.Marshal(refused)
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// metrics counts requests. Names are those of tools that exist, and codes are ours:
-// nobody can make the table grow.
+// metrics counts requests. Callers cannot make it grow: only tools that exist have a name, and codes are ours.
 type metrics struct {
 	mu    sync.Mutex
-	calls map[counted]int64
+	calls map[requestLabels]int64
 	took  map[string]*histogram // by tool
 }
 
-type counted struct {
+type requestLabels struct {
 	tool   string
 	status int
 	code   string
@@ -29,8 +30,7 @@ type counted struct {
 // bounds are the upper ends of a histogram's buckets, in seconds.
 var bounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
-// histogram is how long calls took. A value is in the first bucket that holds it; the
-// last bucket has no bound.
+// histogram counts calls by how long they took. The last bucket has no bound.
 type histogram struct {
 	buckets [len(bounds) + 1]int64
 	sum     float64
@@ -39,7 +39,7 @@ type histogram struct {
 func (m *metrics) count(tool string, status int, code string, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls[counted{tool, status, code}]++
+	m.calls[requestLabels{tool, status, code}]++
 	h := m.took[tool]
 	if h == nil {
 		h = &histogram{}
@@ -50,12 +50,8 @@ func (m *metrics) count(tool string, status int, code string, took time.Duration
 	h.sum += took.Seconds()
 }
 
-// gauge is a number that is looked up when it is asked for.
-type gauge struct {
-	name, help, query string
-}
-
-var gauges = []gauge{
+// gauges are queried on each request.
+var gauges = []struct{ name, help, query string }{
 	{
 		"pages_open_proposals", "Proposals that wait for a go-ahead.",
 		"SELECT count(*) FROM proposals WHERE expires_at > ?1 AND answer IS NULL",
@@ -104,7 +100,7 @@ func writeFamily(text *strings.Builder, name, kind, help string) {
 func (m *metrics) write(text *strings.Builder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	keys := slices.SortedFunc(maps.Keys(m.calls), func(a, b counted) int {
+	keys := slices.SortedFunc(maps.Keys(m.calls), func(a, b requestLabels) int {
 		return cmp.Or(strings.Compare(a.tool, b.tool), a.status-b.status, strings.Compare(a.code, b.code))
 	})
 	writeFamily(text, "pages_requests_total", "counter", "Requests answered.")
@@ -120,15 +116,12 @@ func (m *metrics) write(text *strings.Builder) {
 			fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"%g\"} %d\n", name, tool, bound, n)
 		}
 		n += h.buckets[len(bounds)]
-		fmt.Fprintf(
-			text, "%s_bucket{tool=%q,le=\"+Inf\"} %d\n%s_sum{tool=%q} %g\n%s_count{tool=%q} %d\n", name, tool, n, name,
-			tool, h.sum, name, tool, n,
-		)
+		fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"+Inf\"} %d\n%s_sum{tool=%q} %g\n%s_count{tool=%q} %d\n",
+			name, tool, n, name, tool, h.sum, name, tool, n)
 	}
 }
 
-// lastUse keeps when keys were used until it is written down, so that a call that
-// reads writes nothing.
+// lastUse keeps when keys were used until Clean writes it down, so that a call that reads writes nothing.
 type lastUse struct {
 	mu   sync.Mutex
 	keys map[int64]int64
@@ -140,7 +133,15 @@ func (l *lastUse) note(key int64, at time.Time) {
 	l.keys[key] = at.UnixMilli()
 }
 
-// take returns what was noted since the last time.
+// last is when a key was used, if it was since the last take.
+func (l *lastUse) last(key int64) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, ok := l.keys[key]
+	return at, ok
+}
+
+// take returns the uses since the last take.
 func (l *lastUse) take() map[int64]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,4 +150,17 @@ func (l *lastUse) take() map[int64]int64 {
 	return taken
 }
 
-var _ http.Handler = (*Service)(nil)
+// serveHealth says whether the service can answer calls.
+func (s *Service) serveHealth(x *exchange) {
+	err := s.db.read(x.r.Context(), func(t tx) error {
+		var n int
+		_, err := t.queryOne("SELECT count(*) FROM settings", nil, &n)
+		return err
+	})
+	if err != nil {
+		s.log.Error("unhealthy", "error", err.Error())
+		s.refuse(x, toolapi.NewError(toolapi.CodeUnavailable, "The database cannot be read."))
+		return
+	}
+	x.reply(http.StatusOK, []byte(`{"ok":true}`+"\n"))
+}

@@ -18,13 +18,12 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file is the boundary of uploads, imports, preview links and revisions: plain
-// HTTP beside the tools, with refusals as section 7.3 of the platform document has them.
+// This file is the boundary of uploads, imports, preview links and revisions: plain HTTP beside the tools, with refusals
+// as section 7.3 of the platform document has them.
 
-// pagesPrefix is where the endpoints are.
 const pagesPrefix = "/api/v1/pages/"
 
-// endpoint is what a method does at an address.
+// endpoint is an endpoint of the contract with its code.
 type endpoint struct {
 	toolapi.Endpoint
 	run func(*pagesCall) error
@@ -39,41 +38,25 @@ type pagesCall struct {
 	id, sum string
 }
 
-// pagesEndpoints are those of the contract, each with its code.
 var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 	code := map[string]func(*pagesCall) error{
-		"pages.declare": (*pagesCall).declare, "pages.upload_status": (*pagesCall).uploadStatus,
-		"pages.cancel_upload": (*pagesCall).cancelUpload,
-		"pages.has_blob":      (*pagesCall).hasBlob, "pages.send_blob": (*pagesCall).sendBlob, "pages.finalize": (*pagesCall).finalize,
-		"pages.import": (*pagesCall).importArchive, "pages.preview": (*pagesCall).makePreview,
+		"pages.declare":        (*pagesCall).declare,
+		"pages.upload_status":  (*pagesCall).uploadStatus,
+		"pages.cancel_upload":  (*pagesCall).cancelUpload,
+		"pages.has_blob":       (*pagesCall).hasBlob,
+		"pages.send_blob":      (*pagesCall).sendBlob,
+		"pages.finalize":       (*pagesCall).finalize,
+		"pages.import":         (*pagesCall).importArchive,
+		"pages.preview":        (*pagesCall).makePreview,
 		"pages.revoke_preview": (*pagesCall).revokePreview,
-		"pages.revision":       (*pagesCall).readRevision, "pages.uploads": (*pagesCall).listUploads,
+		"pages.revision":       (*pagesCall).readRevision,
+		"pages.uploads":        (*pagesCall).listUploads,
 	}
 	for _, e := range toolapi.PagesEndpoints() {
 		all = append(all, endpoint{e, code[e.Name]})
 	}
 	return all
 })
-
-// endpointsAt are those at an address, by method; none when there is nothing.
-func endpointsAt(path string) (byMethod map[string]endpoint, id, sum string) {
-	for _, e := range pagesEndpoints() {
-		values, ok := e.Match(path)
-		if !ok {
-			continue
-		}
-		if byMethod == nil {
-			byMethod = map[string]endpoint{}
-		}
-		byMethod[e.Method] = e
-		for i, part := range []*string{&id, &sum} {
-			if i < len(values) {
-				*part = values[i]
-			}
-		}
-	}
-	return byMethod, id, sum
-}
 
 // servePages answers under pagesPrefix.
 func (s *Service) servePages(x *exchange) {
@@ -85,10 +68,23 @@ func (s *Service) servePages(x *exchange) {
 
 func (s *Service) pagesCall(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
-	byMethod, id, sum := endpointsAt(x.r.URL.EscapedPath())
+	byMethod := map[string]endpoint{} // those at the address
+	var id, sum string
+	for _, e := range pagesEndpoints() {
+		values, ok := e.Match(x.r.URL.EscapedPath())
+		if !ok {
+			continue
+		}
+		byMethod[e.Method] = e
+		for i, part := range []*string{&id, &sum} {
+			if i < len(values) {
+				*part = values[i]
+			}
+		}
+	}
 	kind, ok := byMethod[x.r.Method]
-	if byMethod != nil && !ok {
-		allowed := make([]string, 0, len(byMethod))
+	if len(byMethod) > 0 && !ok {
+		var allowed []string
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
 			if _, ok := byMethod[method]; ok {
 				allowed = append(allowed, method)
@@ -110,7 +106,8 @@ func (s *Service) pagesCall(x *exchange) error {
 		return err
 	}
 	if c.headerID != "" && !kind.Keyed {
-		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "This request needs no Idempotency-Key: send it again without.")
+		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported,
+			"This request needs no Idempotency-Key: send it again without.")
 	}
 	return kind.run(&pagesCall{call: c, x: x, kind: kind, id: id, sum: sum})
 }
@@ -131,7 +128,7 @@ func (s *Service) refusePages(x *exchange, err error) {
 	switch refused.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
-	case http.StatusForbidden: // of a permission, which is known after the call was counted
+	case http.StatusForbidden: // of a permission, which is looked up after the call was counted
 		h.Del(toolapi.HeaderRateLimit)
 		h.Del(toolapi.HeaderRateLimitRemaining)
 		h.Del(toolapi.HeaderRateLimitReset)
@@ -141,9 +138,8 @@ func (s *Service) refusePages(x *exchange, err error) {
 	if x.tool == "pages.import" {
 		refused.Inner.RetryAfterSeconds = 0
 	}
-	// A long body that nobody will read is not waited for.
-	const short = 64 << 10
-	if x.r.ContentLength > short || x.r.ContentLength < 0 || refused.Status == http.StatusRequestTimeout {
+	const shortBody = 64 << 10 // a longer one is not read to its end
+	if x.r.ContentLength > shortBody || x.r.ContentLength < 0 || refused.Status == http.StatusRequestTimeout {
 		h.Set("Connection", "close")
 	}
 	body, err := json.Marshal(refused)
@@ -153,8 +149,8 @@ func (s *Service) refusePages(x *exchange, err error) {
 	x.reply(refused.Status, append(body, '\n'))
 }
 
-// pagesRefusal is any error in the envelope of section 7.3. A failure of the service
-// itself is logged and not told.
+// pagesRefusal puts any error into the envelope of section 7.3. A failure of the service itself is logged and not
+// disclosed.
 func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 	if refused, ok := errors.AsType[*toolapi.PagesError](err); ok {
 		return refused
@@ -200,10 +196,11 @@ func (p *pagesCall) object() (toolapi.Object, error) {
 	return toolapi.ParseObject(text)
 }
 
-// body reads a body of at most so many bytes that is said to be JSON.
+// body reads a body of at most `most` bytes that is declared as JSON.
 func (p *pagesCall) body(most int64) ([]byte, error) {
 	tooLarge := func() error {
-		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", most))
+		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge,
+			fmt.Sprintf("The request body must have at most %d bytes.", most))
 	}
 	if p.x.r.ContentLength > most {
 		return nil, tooLarge()
@@ -220,38 +217,36 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 	case len(text) == 0:
 		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON object.")
 	case !isJSON(p.x.r.Header):
-		return nil, toolapi.NewError(
-			toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.",
-		)
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody,
+			"The request body must be sent as Content-Type: application/json, in UTF-8.")
 	}
 	return text, nil
 }
 
-// tooSlow refuses a body that did not keep the pace.
 func tooSlow() error {
 	return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body came too slowly; nothing was stored.")
 }
 
-// badArguments refuses a body for what is wrong with it.
+// badArguments refuses a request with the first issues of it.
 func badArguments(issues []toolapi.Issue) *toolapi.PagesError {
 	const most = 5
-	said := make([]string, 0, most)
+	var parts []string
 	for _, issue := range issues[:min(len(issues), most)] {
 		name := issue.Path
 		if name == "" {
 			name = "the body"
 		}
-		said = append(said, name+" "+issue.Message)
+		parts = append(parts, name+" "+issue.Message)
 	}
-	message := "The request is not valid: " + strings.Join(said, "; ") + "."
+	message := "The request is not valid: " + strings.Join(parts, "; ") + "."
 	if more := len(issues) - most; more > 0 {
 		message += fmt.Sprintf(" %d more things are wrong with it.", more)
 	}
 	return toolapi.NewPagesError(toolapi.CodeInvalidArguments, message)
 }
 
-// enterWorkspace finds the workspace that a call names, or the one it means, and whether the
-// holder may upload there.
+// enterWorkspace enters the transaction and the workspace that a call names, or its default. The holder must be allowed to
+// upload there.
 func (p *pagesCall) enterWorkspace(t tx, named string) error {
 	if err := p.enter(t); err != nil {
 		return err
@@ -264,8 +259,7 @@ func (p *pagesCall) enterWorkspace(t tx, named string) error {
 	return p.checkPermission()
 }
 
-// enterWorkspaceOf is work in a workspace that something the call names is in. It reports
-// whether the holder reaches it.
+// enterWorkspaceOf enters the workspace of something that the call names. It reports whether the holder reaches it.
 func (p *pagesCall) enterWorkspaceOf(workspace int64) (bool, error) {
 	for _, w := range p.who.reachableWorkspaces() {
 		if w.id != workspace {
@@ -282,14 +276,13 @@ func (p *pagesCall) enterWorkspaceOf(workspace int64) (bool, error) {
 
 func (p *pagesCall) checkPermission() error {
 	if !roleAllows(p.in.role, uploadPages) {
-		return toolapi.NewPagesError(
-			toolapi.CodePermissionDenied, "The holder of this key may not "+string(uploadPages)+" in this workspace.",
-		)
+		return toolapi.NewPagesError(toolapi.CodePermissionDenied,
+			"The holder of this key may not "+string(uploadPages)+" in this workspace.")
 	}
 	return nil
 }
 
-// pagesSite finds a site of the workspace for an endpoint.
+// pagesSite is site, with the refusal of an endpoint.
 func (p *pagesCall) pagesSite(id toolapi.UUID) (siteRow, error) {
 	s, err := p.site(id)
 	if refused, ok := refusedWith(err); ok && refused.refusal.Code == toolapi.CodeSiteUnknown {
@@ -298,14 +291,14 @@ func (p *pagesCall) pagesSite(id toolapi.UUID) (siteRow, error) {
 	return s, err
 }
 
-// answer is what is kept for a retry with the same key.
+// storedReply is kept for a retry with the same key.
 type storedReply struct {
 	Status int             `json:"status"`
 	Body   json.RawMessage `json:"body"`
 }
 
-// storedResponse gives the first answer to the key of a request, if there is one.
-func (p *pagesCall) storedResponse(t tx, asked []byte) (k storedReply, found bool, err error) {
+// storedResponse returns the reply to the first request with the same idempotency key, if there is one.
+func (p *pagesCall) storedResponse(t tx, fingerprint []byte) (k storedReply, found bool, err error) {
 	if p.headerID == "" {
 		return k, false, nil
 	}
@@ -316,15 +309,15 @@ func (p *pagesCall) storedResponse(t tx, asked []byte) (k storedReply, found boo
 	if err != nil || !found {
 		return k, false, err
 	}
-	if string(first) != string(asked) {
+	if string(first) != string(fingerprint) {
 		return k, false, toolapi.NewPagesError(toolapi.CodeIdempotencyReused, "This idempotency key was used for another request.")
 	}
 	err = json.Unmarshal(text, &k)
 	return k, true, err
 }
 
-// storeResponse writes the audit row, and what a retry with the same key gets.
-func (p *pagesCall) storeResponse(asked []byte, status int, result any, e entry) (k storedReply, err error) {
+// storeResponse writes the audit row, and keeps the reply for a retry with the same key.
+func (p *pagesCall) storeResponse(fingerprint []byte, status int, result any, e entry) (k storedReply, err error) {
 	if err := p.audit(e); err != nil {
 		return k, err
 	}
@@ -342,16 +335,15 @@ func (p *pagesCall) storeResponse(asked []byte, status int, result any, e entry)
 	}
 	return k, p.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, "+
 		"refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
-		p.who.holder, p.in.id, p.kind.Name, p.headerID, asked, string(text), p.now.UnixMilli())
+		p.who.holder, p.in.id, p.kind.Name, p.headerID, fingerprint, string(text), p.now.UnixMilli())
 }
 
-// sendStored answers.
-func (p *pagesCall) sendStored(k storedReply) {
+func (p *pagesCall) sendReply(k storedReply) {
 	p.x.reply(k.Status, append([]byte(strings.TrimRight(string(k.Body), "\n")), '\n'))
 }
 
-// giveResult answers with what is kept for nobody.
-func (p *pagesCall) giveResult(status int, result any) error {
+// sendResult sends a reply that is not kept.
+func (p *pagesCall) sendResult(status int, result any) error {
 	body, err := encode(result)
 	if err == nil {
 		p.x.reply(status, body)

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// Mail is a message of the service to a person.
+// Mail is a message to a person.
 type Mail struct{ To, Subject, Text string }
 
-// people are the members of a site's workspace. They implement People.
+// people implements People.
 type people struct {
 	service   *Service
 	site      string
@@ -32,11 +30,8 @@ func (p *people) IsMember(ctx context.Context, id string) bool {
 	}
 	member := false
 	err = p.service.db.read(ctx, func(t tx) (err error) {
-		_, err = t.queryOne(
-			"SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE m.holder_id = ? "+
-				"AND m.workspace_id = ? AND NOT h.service)",
-			[]any{holder, p.workspace}, &member,
-		)
+		_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM memberships m JOIN holders h ON h.id = m.holder_id WHERE "+
+			"m.holder_id = ? AND m.workspace_id = ? AND NOT h.service)", []any{holder, p.workspace}, &member)
 		return err
 	})
 	if err != nil {
@@ -66,21 +61,18 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 		}
 		var waiting int
 		now := p.service.now().UnixMilli()
-		if _, err := t.queryOne(
-			"SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?",
-			[]any{holder, p.site, now}, &waiting,
-		); err != nil {
+		if _, err := t.queryOne("SELECT count(*) FROM sign_in_links WHERE holder_id = ? AND site_id = ? AND expires_at > ?",
+			[]any{holder, p.site, now}, &waiting); err != nil {
 			return err
 		}
 		if waiting >= maxSignInLinks {
-			m.To = "" // enough are on their way
+			m.To = "" // sends none
 			return nil
 		}
 		m.Subject = "Sign in to " + oneLine(page)
 		m.Text = fmt.Sprintf(
 			"Follow this link to sign in to %s. It is good once, for %d minutes:\n\n%s\n\nIf you did not ask for it, do nothing.\n",
-			oneLine(page), int(signInLife.Minutes()), link(token),
-		)
+			oneLine(page), int(signInLife.Minutes()), link(token))
 		return t.exec("INSERT INTO sign_in_links (hash, site_id, holder_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
 			hashToken(token), p.site, holder, now, now+signInLife.Milliseconds())
 	})
@@ -99,22 +91,10 @@ func (p *people) Redeem(ctx context.Context, token string) (who Person, ok bool,
 		if err != nil || !found {
 			return err
 		}
-		ok, err = t.queryOne("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE "+
-			"h.id = ? AND m.workspace_id = ?",
-			[]any{holder, p.workspace}, &who.Email, &who.Name)
+		ok, err = t.queryOne("SELECT h.email, h.name FROM holders h JOIN memberships m ON m.holder_id = h.id "+
+			"WHERE h.id = ? AND m.workspace_id = ?", []any{holder, p.workspace}, &who.Email, &who.Name)
 		who.ID = personPrefix + strconv.FormatInt(holder, 10)
 		return err
 	})
 	return who, ok, err
-}
-
-// bindPublishing gives the tools of toolapi's publishing part their code.
-func bindPublishing(c *toolapi.Contract) []handler {
-	return []handler{
-		bindTool(c.Revisions, read, (*call).revisions),
-		bindTool(c.ListSecrets, read, (*call).listSecrets),
-		bindTool(c.SetSecret, publishPages, (*call).setSecret),
-		bindTool(c.RemoveSecret, publishPages, (*call).removeSecret),
-		bindTool(c.Leads, read, (*call).leads),
-	}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -19,12 +20,12 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is preview links. The link holds a token of 256 bits, of which only the
-// hash is kept; visiting it sets a cookie for the preview's own host.
+// This file is preview links. The link holds a token of 256 bits, of which only the hash is stored; opening it sets a
+// cookie for the preview's own host.
 
 const (
-	// previewCookie begins the name of a preview's cookie, and its label ends it: code of one
-	// preview may set cookies for the hosts of all, but knows the label of no other.
+	// previewCookie is followed by the preview's label: code of one preview can set cookies for the hosts of all, but does
+	// not know other labels.
 	previewCookie = "pages_preview_"
 	previewPath   = "/__preview/"
 )
@@ -44,83 +45,74 @@ func (p *pagesCall) makePreview() error {
 	if err := body.Decode(&args); err != nil {
 		return err
 	}
-	asked, err := body.Fingerprint()
+	fingerprint, err := body.Fingerprint()
 	if err != nil {
 		return err
 	}
-	var k storedReply
-	var made *toolapi.PreviewLink
-	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
-		made, k, err = p.storePreview(t, args, asked)
-		return err
+	result := &toolapi.PreviewLink{}
+	reply, err := writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) {
+		return p.storePreview(t, args, fingerprint, result)
 	})
 	if err != nil {
 		return err
 	}
-	return p.giveResult(k.Status, made)
+	return p.sendResult(reply.Status, result)
 }
 
-// storePreview stores a link. What is kept for a retry lacks the address, which holds
-// the token: it is made of the key anew.
-func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byte) (*toolapi.PreviewLink, storedReply, error) {
+// storePreview stores a link. The answer kept for a retry lacks the URL, which holds the token: a retry makes the token
+// from its key again.
+func (p *pagesCall) storePreview(
+	t tx, args toolapi.PreviewLinkArgs, fingerprint []byte, result *toolapi.PreviewLink,
+) (reply storedReply, err error) {
 	if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
-		return nil, storedReply{}, err
+		return reply, err
 	}
 	s, err := p.pagesSite(args.SiteID)
 	if err != nil {
-		return nil, storedReply{}, err
+		return reply, err
 	}
-	token, label, err := p.previewToken(asked)
+	token, label, err := p.previewToken(fingerprint)
 	if err != nil {
-		return nil, storedReply{}, err
+		return reply, err
 	}
-	result := &toolapi.PreviewLink{}
-	k, found, err := p.storedResponse(t, asked)
+	url := p.x.origin(label+previewDomain) + previewPath + token
+	reply, found, err := p.storedResponse(t, fingerprint)
 	if err != nil {
-		return nil, k, err
+		return reply, err
 	}
 	if found {
-		if err := json.Unmarshal(k.Body, result); err != nil {
-			return nil, k, err
-		}
-		result.URL = p.previewURL(label, token)
-		return result, k, nil
+		err := json.Unmarshal(reply.Body, result)
+		result.URL = url
+		return reply, err
 	}
-	if err := p.previewRoom(s.id); err != nil {
-		return nil, k, err
+	if err := p.checkPreviewLimit(s.id); err != nil {
+		return reply, err
 	}
-	life := args.ExpiresInSeconds
-	if life == 0 {
-		life = toolapi.DefaultPreviewSeconds
-	}
+	life := cmp.Or(args.ExpiresInSeconds, toolapi.DefaultPreviewSeconds)
 	expires := p.now.Add(time.Duration(life) * time.Second).UnixMilli()
 	*result = toolapi.PreviewLink{ID: "prv_" + rand.Text(), ExpiresAt: formatTime(expires)}
-	found, err = t.queryOne(
+	err = t.queryOr(toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview."),
 		"SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1",
-		[]any{s.id, args.Revision, args.Revision}, &result.Revision,
-	)
-	if err == nil && !found {
-		err = toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview.")
-	}
+		[]any{s.id, args.Revision, args.Revision}, &result.Revision)
 	if err != nil {
-		return nil, k, err
+		return reply, err
 	}
 	err = t.exec("INSERT INTO previews (id, label, hash, workspace_id, site_id, revision, holder_id, created_at, "+
 		"expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		result.ID, label, hashToken(token), p.in.id, s.id, result.Revision, p.who.holder, p.now.UnixMilli(), expires)
 	if err != nil {
-		return nil, k, err
+		return reply, err
 	}
 	result.Fill(p.as)
-	k, err = p.storeResponse(asked, http.StatusCreated, result, entry{
+	reply, err = p.storeResponse(fingerprint, http.StatusCreated, result, entry{
 		outcome: "done", summary: "Made a preview link to revision " + result.Revision + ".",
 	})
-	result.URL = p.previewURL(label, token)
-	return result, k, err
+	result.URL = url
+	return reply, err
 }
 
-// previewRoom refuses a link for a site that has as many as it may.
-func (p *pagesCall) previewRoom(site string) error {
+// checkPreviewLimit refuses one more link for a site that has maxPreviews.
+func (p *pagesCall) checkPreviewLimit(site string) error {
 	var good int
 	var oldest sql.NullString
 	var ends sql.NullInt64
@@ -128,19 +120,15 @@ func (p *pagesCall) previewRoom(site string) error {
 		"expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
 		[]any{site, p.now.UnixMilli()}, &good, &ends, &oldest)
 	if err == nil && good >= maxPreviews {
-		err = toolapi.NewPagesError(
-			toolapi.CodeTooManyPreviews,
-			fmt.Sprintf(
-				"The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good,
-				oldest.String, formatTime(ends.Int64),
-			),
-		)
+		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews,
+			fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.",
+				good, oldest.String, formatTime(ends.Int64)))
 	}
 	return err
 }
 
-// previewToken is random, or follows from an idempotency key.
-func (p *pagesCall) previewToken(asked []byte) (token, label string, err error) {
+// previewToken makes a token, random or from the idempotency key, and the label of the preview's host.
+func (p *pagesCall) previewToken(fingerprint []byte) (token, label string, err error) {
 	var bits [sha256.Size]byte
 	if p.headerID == "" {
 		_, _ = rand.Read(bits[:]) // never fails
@@ -150,9 +138,8 @@ func (p *pagesCall) previewToken(asked []byte) (token, label string, err error) 
 			return "", "", err
 		}
 		mac := hmac.New(sha256.New, master)
-		mac.Write(
-			[]byte("preview\x00" + formatTime(p.who.holder) + "\x00" + formatTime(p.in.id) + "\x00" + p.headerID + "\x00" + string(asked)),
-		)
+		mac.Write([]byte("preview\x00" + formatTime(p.who.holder) + "\x00" + formatTime(p.in.id) + "\x00" +
+			p.headerID + "\x00" + string(fingerprint)))
 		copy(bits[:], mac.Sum(nil))
 	}
 	token = base64.RawURLEncoding.EncodeToString(bits[:])
@@ -161,18 +148,13 @@ func (p *pagesCall) previewToken(asked []byte) (token, label string, err error) 
 	return token, strings.ToLower(keyEncoding.EncodeToString(sum[:labelBits])), nil
 }
 
-// hashToken is what is kept of a token, which is random: one round is enough.
+// hashToken returns what is stored of a token. A token is random, so one round is enough.
 func hashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// previewURL is the address of a link, on the port that the request came to.
-func (p *pagesCall) previewURL(label, token string) string {
-	return p.x.origin(label+previewDomain) + previewPath + token
-}
-
-// origin is where another host of this service is, for who reached this one.
+// origin returns the origin of another host of this service, on the port that the request came to.
 func (x *exchange) origin(host string) string {
 	scheme := "http://"
 	if x.r.TLS != nil {
@@ -192,15 +174,9 @@ func (p *pagesCall) revokePreview() error {
 		}
 		unknown := toolapi.NewPagesError(toolapi.CodePreviewNotFound, "There is no such preview link.")
 		var workspace int64
-		found, err := t.queryOne(
-			"SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?", []any{p.id, p.now.UnixMilli()},
-			&workspace,
-		)
-		if err != nil {
+		if err := t.queryOr(unknown, "SELECT workspace_id FROM previews WHERE id = ? AND expires_at > ?",
+			[]any{p.id, p.now.UnixMilli()}, &workspace); err != nil {
 			return err
-		}
-		if !found {
-			return unknown
 		}
 		if reached, err := p.enterWorkspaceOf(workspace); err != nil || !reached {
 			if err == nil {
@@ -223,7 +199,7 @@ func (p *pagesCall) revokePreview() error {
 	return nil
 }
 
-// servePreview answers on the host of a preview.
+// servePreview answers on the host of a preview: its link sets the cookie, everything else needs it.
 func (s *Service) servePreview(x *exchange, label string) {
 	cookie := previewCookie + label
 	token, first := strings.CutPrefix(x.r.URL.EscapedPath(), previewPath)
@@ -235,46 +211,46 @@ func (s *Service) servePreview(x *exchange, label string) {
 	var id, site, revision string
 	var hash []byte
 	var expires int64
-	var found bool
-	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at
+	found, err := readTx(x.r.Context(), s.db, func(t tx) (bool, error) {
+		return t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at
 			FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
 			WHERE p.label = ? AND p.expires_at > ?`, []any{label, s.now().UnixMilli()}, &id, &site, &revision, &hash, &expires)
-		return err
 	})
 	if err != nil {
-		s.cannotShow(x, err)
+		s.serveUnavailable(x, err)
 		return
 	}
-	w := &private{ResponseWriter: x.plainWriter()}
-	private := w.Header()
+	w := &previewWriter{ResponseWriter: x.plainWriter()}
 	if !found || subtle.ConstantTimeCompare(hash, hashToken(token)) != 1 {
-		setPreviewHeaders(private)
+		setPreviewHeaders(w.Header())
 		s.host.Refuse(w, x.r, NoPreview())
 		return
 	}
 	if first {
-		setPreviewHeaders(private)
+		setPreviewHeaders(w.Header())
 		http.SetCookie(w, &http.Cookie{
 			Name: cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: x.r.TLS != nil,
 			MaxAge: int(time.UnixMilli(expires).Sub(s.now()) / time.Second),
 		})
-		private.Set("Location", "/")
+		w.Header().Set("Location", "/")
 		x.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	s.host.Preview(w, withoutCookie(x.r, cookie), id, func(ctx context.Context) (r Release, err error) {
-		err = s.db.read(ctx, func(t tx) (err error) {
-			// It may have been revoked since the look above, and ended since: it is not opened anew.
-			good, err := t.queryOne("SELECT id FROM previews WHERE id = ? AND expires_at > ?", []any{id, s.now().UnixMilli()}, &id)
-			switch {
-			case err != nil:
-				return err
-			case !good:
-				return ErrPreviewEnded
+	request := x.r.Clone(x.r.Context())
+	request.Header.Del("Cookie")
+	for _, c := range x.r.Cookies() {
+		if c.Name != cookie {
+			request.AddCookie(c)
+		}
+	}
+	s.host.Preview(w, request, id, func(ctx context.Context) (Release, error) {
+		r, err := readTx(ctx, s.db, func(t tx) (r Release, err error) {
+			// It may have been revoked since the query above, and ended since: it is not opened again.
+			if err := t.queryOr(ErrPreviewEnded, "SELECT id FROM previews WHERE id = ? AND expires_at > ?",
+				[]any{id, s.now().UnixMilli()}, &id); err != nil {
+				return r, err
 			}
-			r, err = s.releaseOf(t, site, revision)
-			return err
+			return s.releaseOf(t, site, revision)
 		})
 		r.Preview = true
 		r.Answers = func(host string) bool { return bareName(host) == label+previewDomain }
@@ -282,21 +258,21 @@ func (s *Service) servePreview(x *exchange, label string) {
 	})
 }
 
-// setPreviewHeaders keeps a preview out of caches and searches, and its address to itself.
+// setPreviewHeaders keeps a preview out of caches, search engines and referrers.
 func setPreviewHeaders(h http.Header) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("Cache-Control", "private, no-store")
 }
 
-// private is a response that is marked as private whatever it says itself.
-type private struct {
+// previewWriter sets the headers of previews, whatever the page sets.
+type previewWriter struct {
 	http.ResponseWriter
 	begun bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *private) WriteHeader(status int) {
+func (w *previewWriter) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.begun = true
 	}
@@ -305,7 +281,7 @@ func (w *private) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (w *private) Write(b []byte) (int, error) {
+func (w *previewWriter) Write(b []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -313,7 +289,7 @@ func (w *private) Write(b []byte) (int, error) {
 }
 
 // ReadFrom implements io.ReaderFrom.
-func (w *private) ReadFrom(src io.Reader) (int64, error) {
+func (w *previewWriter) ReadFrom(src io.Reader) (int64, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -321,29 +297,4 @@ func (w *private) ReadFrom(src io.Reader) (int64, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *private) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// withoutCookie is a request without a cookie of ours.
-func withoutCookie(r *http.Request, name string) *http.Request {
-	clean := r.Clone(r.Context())
-	clean.Header.Del("Cookie")
-	for _, c := range r.Cookies() {
-		if c.Name != name {
-			clean.AddCookie(c)
-		}
-	}
-	return clean
-}
-
-// previewedRevisions are the revisions of a site that a link shows.
-func (t tx) previewedRevisions(site string, now time.Time) (map[string]bool, error) {
-	names, err := list(
-		t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
-		"SELECT revision FROM previews WHERE site_id = ? AND expires_at > ?", site, now.UnixMilli(),
-	)
-	all := map[string]bool{}
-	for _, name := range names {
-		all[name] = true
-	}
-	return all, err
-}
+func (w *previewWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

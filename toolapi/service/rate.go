@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// limiter counts the calls of each key in a rolling minute: exactly, by the times of
-// the last calls, since a fixed window would admit twice the cap around its edge. It
-// starts empty with the service.
+// limiter counts the calls of each key in a rolling minute: exactly, by the times of the last calls, since a fixed window
+// would admit twice the cap around its edge. It starts empty with the service.
 type limiter struct {
 	mu      sync.Mutex
 	elapsed func() time.Duration // never goes back
 	keys    map[int64]*window
 }
 
-// window is the times of the last admitted calls of a key, as a ring.
+// window is a ring of the times of a key's last admitted calls.
 type window struct {
 	times []time.Duration
 	first int // the oldest
@@ -25,14 +24,13 @@ func newLimiter(elapsed func() time.Duration) *limiter {
 	return &limiter{elapsed: elapsed, keys: map[int64]*window{}}
 }
 
-// quota is what the three rate headers say.
+// quota has the values of the three rate headers.
 type quota struct {
 	limit, remaining int
 	reset            int64 // seconds until a call is freed, at least 1
 }
 
-// admit counts calls of a key with a cap. Calls over the cap are not counted: who
-// keeps calling is not kept out for longer.
+// admit counts calls of a key with a cap. Calls over the cap are not counted: a client that keeps calling waits no longer.
 func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +52,7 @@ func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	return quota{limit: limit, remaining: limit - w.n, reset: int64(max(1, (left+time.Second-1)/time.Second))}, ok
 }
 
-// resize is the window with another cap; the newest calls stay.
+// resize returns the window with another cap; the newest calls stay.
 func (w *window) resize(limit int) *window {
 	r := &window{times: make([]time.Duration, limit)}
 	if w == nil {
@@ -75,7 +73,7 @@ func (w *window) forget(now time.Duration) {
 	}
 }
 
-// clean drops the windows of keys that are not used.
+// clean drops empty windows.
 func (l *limiter) clean() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -3,22 +3,24 @@ package service
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file takes a revision to its visitors. What may take long, or fail (files,
-// migrations, the Worker), is done first and outside of any transaction, while the
-// site is locked against another publish; then the pointer moves in the transaction of
-// the call, and then the host shows what it has ready.
+// This file releases a revision. What may take long, or fail (files, migrations, the Worker), comes first and outside of
+// any transaction, while the site is locked against another publish; then the call's transaction moves the pointer, and
+// then the host shows what it prepared.
 
-// releaseChange is what a call would make live; the zero value is nothing.
+// releaseChange is the revision that a call would make live; the zero value is none.
 type releaseChange struct {
 	site, revision string
 	force          bool
@@ -50,82 +52,62 @@ func (l *siteLocks) lock(ctx context.Context, site string) (unlock func(), err e
 	}
 }
 
-// ready is a release that waits for the pointer to move.
-type ready struct {
+// preparedRelease waits for the pointer to move. A nil one has nothing to show.
+type preparedRelease struct {
 	prepared Prepared
 	unlock   func()
 }
 
-// show shows it. A ready that is nil has nothing to show.
-func (r *ready) show() {
+func (r *preparedRelease) show() {
 	if r != nil {
 		r.prepared.Show()
 		r.unlock()
 	}
 }
 
-func (r *ready) discard() {
+func (r *preparedRelease) discard() {
 	if r != nil {
 		r.prepared.Discard()
 		r.unlock()
 	}
 }
 
-// makeReady makes ready what the call would make live. It returns nil when that is
-// nothing, or when the call will be refused anyway.
-func (h handler) makeReady(ctx context.Context, c *call) (r *ready, err error) {
-	if h.ahead == nil || c.service.host == nil || !c.body.Has("confirmation_id") {
+// prepareRelease prepares what the call would make live. It returns nil when that is nothing, or when the call will be
+// refused anyway.
+func (h handler) prepareRelease(ctx context.Context, c *call) (*preparedRelease, error) {
+	if h.plannedRelease == nil || c.service.host == nil || !c.body.Has("confirmation_id") {
 		return nil, nil //nolint:nilnil // nothing goes live, and nothing went wrong
 	}
-	what, err := h.lookAhead(ctx, c)
-	if err != nil || what.site == "" {
+	planned := func() (change releaseChange, err error) {
+		err = c.lookAhead(ctx, h.needs, func() error {
+			change, err = h.plannedRelease(c)
+			return err
+		})
+		return change, err
+	}
+	change, err := planned()
+	if err != nil || change.site == "" {
 		return nil, err
 	}
-	return c.service.readyFor(ctx, what, func() (bool, error) {
-		now, err := h.lookAhead(ctx, c)
-		return now == what, err
+	return c.service.lockAndPrepare(ctx, change, func() (bool, error) {
+		now, err := planned()
+		return now == change, err
 	})
 }
 
-// lookAhead finds out what a call would make live. A call that would be refused makes
-// nothing live: it is refused in its own transaction.
-func (h handler) lookAhead(ctx context.Context, c *call) (what releaseChange, err error) {
-	err = c.service.db.read(ctx, func(t tx) error {
-		if err := c.enter(t); err != nil {
-			return err
-		}
-		in, source, err := c.who.resolve(c.body.String("workspace"))
-		if err != nil || !roleAllows(in.role, h.needs) {
-			return nil //nolint:nilerr // as was said
-		}
-		c.in, c.as = in, workingIn(in, source)
-		what, err = h.ahead(c)
-		if _, refused := refusedWith(err); refused {
-			what, err = releaseChange{}, nil
-		}
-		return err
-	})
-	return what, err
-}
-
-// readyFor locks the site and has the host make the revision ready. Another publish may
-// have held the lock meanwhile: what is not due any more then is left alone, migrations
-// and all, and readyFor returns nil.
-func (s *Service) readyFor(ctx context.Context, what releaseChange, still func() (bool, error)) (*ready, error) {
-	unlock, err := s.locks.lock(ctx, what.site)
+// lockAndPrepare locks the site and has the host prepare the revision. Another publish may have held the lock meanwhile:
+// a release that is not due any more is left alone, migrations and all, and lockAndPrepare returns nil.
+func (s *Service) lockAndPrepare(ctx context.Context, change releaseChange, stillDue func() (bool, error)) (*preparedRelease, error) {
+	unlock, err := s.locks.lock(ctx, change.site)
 	if err != nil {
 		return nil, err
 	}
-	if due, err := still(); err != nil || !due {
+	if due, err := stillDue(); err != nil || !due {
 		unlock()
 		return nil, err
 	}
-	var r Release
-	err = s.db.read(ctx, func(t tx) (err error) {
-		r, err = s.releaseOf(t, what.site, what.revision)
-		return err
-	})
-	r.Force = what.force
+	r, err := readTx(ctx, s.db, func(t tx) (Release, error) { return s.releaseOf(t, change.site, change.revision) })
+	r.Force = change.force
 	var prepared Prepared
 	if err == nil {
 		prepared, err = s.prepare(ctx, r)
@@ -137,17 +119,11 @@ func (s *Service) readyFor(ctx context.Context, what releaseChange, still func()
 		}
 		return nil, err
 	}
-	return &ready{prepared, unlock}, nil
+	return &preparedRelease{prepared, unlock}, nil
 }
 
-// restart starts what is live of a site anew, also when who asked for it has gone.
-func (s *Service) restart(ctx context.Context, site string) {
-	if err := s.tryRestart(context.WithoutCancel(ctx), site); err != nil && !errors.Is(err, errNothingLive) {
-		s.log.Error("a page was not started anew", "site", site, "error", err.Error())
-	}
-}
-
-func (s *Service) tryRestart(ctx context.Context, site string) error {
+// restart restarts what is live of a site.
+func (s *Service) restart(ctx context.Context, site string) error {
 	unlock, err := s.locks.lock(ctx, site)
 	if err != nil {
 		return err
@@ -168,12 +144,10 @@ func (s *Service) tryRestart(ctx context.Context, site string) error {
 // migrationsOf are the names of a revision's migrations.
 func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	var text []byte
-	found, err := t.queryOne(
-		"SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
-		[]any{site, revision}, &text,
-	)
+	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
+		[]any{site, revision}, &text)
 	if err != nil || !found || !bytes.Contains(text, []byte(`"migrations"`)) {
-		return nil, err // and the list of files need not be read
+		return nil, err // without reading the list of files
 	}
 	l, _, err := t.load(site, revision)
 	if err != nil {
@@ -185,27 +159,12 @@ func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	return names, nil
 }
 
-// noteMigrations notes that the migrations of a revision were applied.
-func (t tx) noteMigrations(site, revision string) error {
-	names, err := t.migrationsOf(site, revision)
-	for _, name := range names {
-		if err == nil {
-			err = t.exec("INSERT OR IGNORE INTO site_migrations (site_id, name) VALUES (?, ?)", site, name)
-		}
-	}
-	return err
-}
-
 // appliedMigrations are the migrations that a site's database has, sorted bytewise.
 func (t tx) appliedMigrations(site string) ([]string, error) {
-	return list(
-		t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
-		"SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site,
-	)
+	return listColumn[string](t, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
 }
 
-// checkSchema refuses a revision that does not know migrations which the site's
-// database has.
+// checkSchema refuses a revision that lacks migrations of the site's database.
 func (t tx) checkSchema(site, revision string) error {
 	applied, err := t.appliedMigrations(site)
 	if err != nil || len(applied) == 0 {
@@ -222,4 +181,98 @@ func (t tx) checkSchema(site, revision string) error {
 	return refuseAt(toolapi.CodeSchemaAhead,
 		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
 		"revision", "publish a revision that has them, or send force: true if its code works with them")
+}
+
+// errNothingLive is for a page that was unpublished meanwhile.
+var errNothingLive = errors.New("nothing is live")
+
+// release returns what is live of a site.
+func (s *Service) release(ctx context.Context, site string) (Release, error) {
+	r, err := readTx(ctx, s.db, func(t tx) (r Release, err error) {
+		var live string
+		if err := t.queryOr(errNothingLive, "SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL",
+			[]any{site}, &live); err != nil {
+			return r, err
+		}
+		return s.releaseOf(t, site, live)
+	})
+	r.Force = true // it went live with the database as it was
+	return r, err
+}
+
+// releaseOf makes a release of a revision.
+func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
+	r := Release{Site: site, Revision: revision}
+	store, err := s.store()
+	if err != nil {
+		return r, err
+	}
+	if _, err := t.queryOne(
+		"SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?",
+		[]any{site}, &r.WorkspaceID, &r.Workspace, &r.Name,
+	); err != nil {
+		return r, err
+	}
+	l, ok, err := t.load(site, revision)
+	if err != nil {
+		return r, err
+	}
+	if !ok {
+		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
+	}
+	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
+	r.Answers = func(host string) bool { return s.servesHost(site, host) }
+	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
+		return r, err
+	}
+	r.Applied, err = t.appliedMigrations(site)
+	return r, err
+}
+
+// prepare verifies the files that a release adds to what is live, and has the host prepare it.
+func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
+	served := map[string]bool{}
+	err := s.db.read(ctx, func(t tx) error {
+		var live string
+		if found, err := t.queryOne(
+			"SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live,
+		); err != nil || !found {
+			return err
+		}
+		l, ok, err := t.load(r.Site, live)
+		if ok {
+			for _, f := range l.bundle.Files {
+				served[f.SHA256] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.Bundle.Files {
+		if served[f.SHA256] {
+			continue
+		}
+		err := r.Files.Verify(f.SHA256, f.Size)
+		_, other := errors.AsType[*blob.MismatchError](err)
+		if other { // set aside, so that the next upload sends it anew
+			if err := r.Files.SetAside(f.SHA256); err == nil {
+				s.log.Error("a stored file was damaged and is set aside", "site", r.Site, "revision", r.Revision, "file", f.SHA256)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				s.log.Error("a damaged file was not set aside", "site", r.Site, "file", f.SHA256, "error", err.Error())
+			}
+		}
+		if other || errors.Is(err, fs.ErrNotExist) {
+			return nil, &ReleaseError{
+				Code:    toolapi.CodeRevisionDamaged,
+				Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again.",
+			}
+		}
+		if err != nil { // such as too many open files: the bytes may be good
+			return nil, fmt.Errorf("read the stored bytes of %q: %w", f.Path, err)
+		}
+		served[f.SHA256] = true
+	}
+	return s.host.Prepare(ctx, r)
 }

@@ -7,48 +7,24 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
-	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
-
-// blobsIn is the folder of the blobs in a data folder.
-func blobsIn(dir string) string { return filepath.Join(dir, "blobs") }
-
-// store is where blobs are. It is opened when it is first needed, which is never for an
-// operator's command: opening clears away what nobody finished.
-func (s *Service) store() (*blob.Store, error) {
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	if s.blobs != nil {
-		return s.blobs, nil
-	}
-	store, err := blob.Open(blobsIn(s.dir), s.Notice)
-	if err != nil {
-		return nil, fmt.Errorf("open the blobs: %w", err)
-	}
-	s.blobs = store
-	return store, nil
-}
 
 // loaded is a revision with its bundle.
 type loaded struct {
-	row    int64 // of the bundle
-	bundle *bundle.Bundle
-	made   int64 // when
+	bundle  *bundle.Bundle
+	created int64
 }
 
-// load reads a revision of a site; false when there is none, or one that has no
-// contents.
+// load reads a revision of a site; false for none, or for one without contents.
 func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	var text, packed []byte
-	ok, err = t.queryOne("SELECT b.id, b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = "+
-		"r.bundle_id WHERE r.site_id = ? AND r.name = ?",
-		[]any{site, revision}, &l.row, &text, &packed, &l.made)
+	ok, err = t.queryOne("SELECT b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE "+
+		"r.site_id = ? AND r.name = ?", []any{site, revision}, &text, &packed, &l.created)
 	if err != nil || !ok {
 		return l, ok, err
 	}
@@ -58,17 +34,16 @@ func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	}
 	files := make([]sitefile.File, len(list))
 	for i, f := range list {
-		files[i] = sitefile.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
+		files[i] = siteFile(f)
 	}
-	// It passed when it was uploaded, maybe by an older program's rules.
+	// It passed when it was uploaded, perhaps by the rules of an older version.
 	if l.bundle, err = bundle.New(text, files); err != nil {
 		return l, false, fmt.Errorf("read revision %s: %w", revision, err)
 	}
 	return l, true, nil
 }
 
-// query are the parameters of a request that has them in its address. Each may be
-// given once, and others not at all.
+// query returns the query parameters of a request. Each may be given once, and no others.
 func (p *pagesCall) query(names ...string) (map[string]string, error) {
 	values, err := url.ParseQuery(p.x.r.URL.RawQuery)
 	if err != nil {
@@ -87,7 +62,7 @@ func (p *pagesCall) query(names ...string) (map[string]string, error) {
 	return found, nil
 }
 
-// siteOfQuery finds the site that the address of a request names.
+// siteOfQuery finds the site that the query of a request names.
 func (p *pagesCall) siteOfQuery(t tx) (siteRow, error) {
 	q, err := p.query("site_id", "workspace")
 	if err != nil {
@@ -125,14 +100,11 @@ func (p *pagesCall) readRevision() error {
 		}
 		*result = toolapi.Revision{
 			SiteID: s.id, Revision: p.id, BundleDigest: "sha256:" + l.bundle.Digest, Live: s.live.String == p.id,
-			CreatedAt: formatTime(l.made),
+			CreatedAt: formatTime(l.created),
 			Manifest:  l.bundle.Text, Bytes: l.bundle.Bytes(), Files: make([]toolapi.UploadFile, len(l.bundle.Files)),
 		}
 		for i, f := range l.bundle.Files {
-			result.Files[i] = toolapi.UploadFile{
-				Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
-				ContentType: toolapi.MediaType(f.ContentType),
-			}
+			result.Files[i] = uploadFile(f)
 		}
 		result.Fill(p.as)
 		return nil
@@ -140,7 +112,7 @@ func (p *pagesCall) readRevision() error {
 	if err != nil {
 		return err
 	}
-	return p.giveResult(http.StatusOK, result)
+	return p.sendResult(http.StatusOK, result)
 }
 
 // revisions is page.revisions.
@@ -153,13 +125,13 @@ func (c *call) revisions(args toolapi.SiteArgs) (toolapi.RevisionList, error) {
 	return toolapi.RevisionList{SiteID: s.id, Revisions: of[s.id].newest}, err
 }
 
-// revisionsOfSite are the newest revisions of a page, and how many it has in all.
+// revisionsOfSite are the newest revisions of a site, and the number of all.
 type revisionsOfSite struct {
 	newest []toolapi.RevisionSummary
 	total  int
 }
 
-// revisionsOf are the newest revisions of pages, at most so many of each.
+// revisionsOf returns the newest revisions of sites, at most `most` of each.
 func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]revisionsOfSite, error) {
 	ids, err := json.Marshal(sites)
 	if err != nil {
@@ -178,8 +150,7 @@ func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]rev
 		r.CreatedAt, r.PublishedAt = formatTime(created), formatOptionalTime(published)
 		of[site] = revisionsOfSite{append(of[site].newest, *r), total}
 		return err
-	},
-		`SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0),
+	}, `SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0),
 		s.live_revision IS r.name, n.revision IS r.name,
 		EXISTS (SELECT 1 FROM previews p WHERE p.site_id = r.site_id AND p.revision = r.name AND p.expires_at > ?),
 		(SELECT max(at) FROM publishes p WHERE p.site_id = r.site_id AND p.revision = r.name)
@@ -189,4 +160,32 @@ func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]rev
 		JOIN sites s ON s.id = r.site_id LEFT JOIN schedules n ON n.site_id = r.site_id LEFT JOIN bundles b ON b.id = r.bundle_id
 		WHERE r.place <= ? ORDER BY r.number DESC`, now.UnixMilli(), string(ids), most)
 	return of, err
+}
+
+// ensureRevision finds or makes the revision of a bundle.
+func (t tx) ensureRevision(site string, bundle int64, now time.Time, result *toolapi.Finalized) error {
+	var digest string
+	if _, err := t.queryOne("SELECT digest, file_count, bytes FROM bundles WHERE id = ?",
+		[]any{bundle}, &digest, &result.Files, &result.Bytes); err != nil {
+		return err
+	}
+	var created int64
+	result.State = "ready"
+	found, err := t.queryOne("SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?",
+		[]any{site, bundle}, &result.Revision, &created)
+	if err != nil {
+		return err
+	}
+	if result.AlreadyExisted = found; found {
+		result.CreatedAt = formatTime(created)
+		return nil
+	}
+	var number int
+	if _, err := t.queryOne("SELECT coalesce(max(number), 0) + 1 FROM revisions WHERE site_id = ?", []any{site}, &number); err != nil {
+		return err
+	}
+	const shownDigest = 12
+	result.Revision, result.CreatedAt = fmt.Sprintf("r%d-%s", number, digest[:shownDigest]), formatTime(now.UnixMilli())
+	return t.exec("INSERT INTO revisions (site_id, number, name, created_at, bundle_id) VALUES (?, ?, ?, ?, ?)",
+		site, number, result.Revision, now.UnixMilli(), bundle)
 }

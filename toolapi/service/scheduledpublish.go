@@ -3,15 +3,16 @@ package service
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // schedulePublish is page.schedule_publish (platform document, section 4.5).
-func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.SchedulePublish], error) {
-	none := plan[toolapi.SchedulePublish]{}
+func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[toolapi.SchedulePublish], err error) {
 	at, ok := args.At.Moment()
 	soonest, latest := toolapi.ScheduleWindow(c.now)
 	switch {
@@ -20,10 +21,8 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 			Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00",
 		})
 	case at.Before(soonest):
-		return none, refuseAt(
-			toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at",
-			"give a later time, or use page.publish",
-		)
+		return none, refuseAt(toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at",
+			"give a later time, or use page.publish")
 	case at.After(latest):
 		return none, refuseAt(toolapi.CodeScheduleTooFar, "The time must be within the next year.", "at", "give an earlier time")
 	}
@@ -37,10 +36,8 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 	}
 	return plan[toolapi.SchedulePublish]{
 		target: s.state() + " to " + revision,
-		summary: fmt.Sprintf(
-			"Publish page %s at %s on %s: revision %s goes live then.", quoteName(s.name), s.hostname,
-			at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision,
-		),
+		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.",
+			quoteName(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
 		result: toolapi.SchedulePublish{
 			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname,
 			Replaced: s.due.Valid,
@@ -58,66 +55,112 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.S
 }
 
 // unschedule is page.unschedule.
-func (c *call) unschedule(args toolapi.UnscheduleArgs) (toolapi.Unschedule, error) {
+func (c *call) unschedule(args toolapi.UnscheduleArgs) (result toolapi.Unschedule, err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
-		return toolapi.Unschedule{}, err
+		return result, err
 	}
 	if !s.due.Valid {
-		return toolapi.Unschedule{}, refuseAt(
-			toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id",
-			"page.list shows what is scheduled",
-		)
+		return result, refuseAt(toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id",
+			"page.list shows what is scheduled")
 	}
-	result := toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}
+	result = toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 	if err := c.exec("DELETE FROM schedules WHERE site_id = ?", s.id); err != nil {
 		return result, err
 	}
 	return result, c.exec("UPDATE sites SET version = version + 1 WHERE id = ?", s.id)
 }
 
-// due is a scheduled publish whose time has come.
-type due struct {
+// duePublish is a scheduled publish whose time has come.
+type duePublish struct {
 	site, revision, request string
 	at                      int64
 	workspace, holder, key  int64
 }
 
-// dueBy lists what is due.
-func (t tx) dueBy(now int64) ([]due, error) {
-	return list(t, func(rows *sql.Rows, d *due) error {
-		return rows.Scan(&d.site, &d.revision, &d.request, &d.at, &d.workspace, &d.holder, &d.key)
-	}, `SELECT n.site_id, n.revision, n.request_id, n.at, s.workspace_id, n.holder_id, n.key_id
-		FROM schedules n JOIN sites s ON s.id = n.site_id WHERE n.at <= ? ORDER BY n.at, n.site_id`, now)
+// late is how long after its time a schedule is fulfilled, which is long when the service was down.
+func (d duePublish) late(now int64) time.Duration {
+	return (time.Duration(now-d.at) * time.Millisecond).Truncate(time.Second)
 }
 
-// publishScheduled publishes what is due of a site: once, and late when the service
-// was down. What cannot be shown is called off.
-func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error {
-	next, code := (*ready)(nil), ""
+// PublishDue publishes every page whose scheduled time has come.
+func (s *Service) PublishDue(ctx context.Context) error {
+	var (
+		work sync.WaitGroup
+		mu   sync.Mutex
+		errs []error
+	)
+	s.beginDue(ctx, &work, func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	})
+	work.Wait()
+	return errors.Join(errs...)
+}
+
+// beginDue starts the publishes that are due, in work: those of a workspace one after the other, and no workspace waits
+// for the migrations of another. A workspace whose earlier publishes are under way is left for the next time.
+func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed func(error)) {
+	now := s.now().UnixMilli()
+	all, err := readTx(ctx, s.db, func(t tx) ([]duePublish, error) {
+		return list(t, func(rows *sql.Rows, d *duePublish) error {
+			return rows.Scan(&d.site, &d.revision, &d.request, &d.at, &d.workspace, &d.holder, &d.key)
+		}, `SELECT n.site_id, n.revision, n.request_id, n.at, s.workspace_id, n.holder_id, n.key_id
+			FROM schedules n JOIN sites s ON s.id = n.site_id WHERE n.at <= ? ORDER BY n.at, n.site_id`, now)
+	})
+	if err != nil {
+		failed(err)
+		return
+	}
+	byWorkspace := map[int64][]duePublish{}
+	for _, d := range all {
+		byWorkspace[d.workspace] = append(byWorkspace[d.workspace], d)
+	}
+	for workspace, due := range byWorkspace {
+		if _, busy := s.publishing.LoadOrStore(workspace, true); busy {
+			continue
+		}
+		work.Go(func() {
+			defer s.publishing.Delete(workspace)
+			for _, d := range due {
+				if err := s.publishScheduled(ctx, d, now); err != nil {
+					failed(err)
+				}
+			}
+		})
+	}
+}
+
+// publishScheduled publishes what is due of a site: once, and late when the service was down. A release that fails is
+// called off.
+func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64) error {
+	var next *preparedRelease
+	var refused *refusalError
 	if s.host != nil {
 		var err error
-		next, err = s.readyFor(ctx, releaseChange{site: d.site, revision: d.revision}, func() (bool, error) { return s.isDue(ctx, d) })
-		refused, ok := refusedWith(err)
-		if err != nil && !ok {
+		next, err = s.lockAndPrepare(ctx, releaseChange{site: d.site, revision: d.revision}, func() (bool, error) {
+			return readTx(ctx, s.db, func(t tx) (due bool, err error) {
+				_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)",
+					[]any{d.site, d.at, d.revision}, &due)
+				return due, err
+			})
+		})
+		refused, _ = refusedWith(err)
+		if err != nil && refused == nil {
 			return err
 		}
-		if next == nil && !ok {
+		if next == nil && refused == nil {
 			return nil // it was moved or called off meanwhile
 		}
-		if ok {
-			code = refused.refusal.Code
-			s.log.Error(
-				"a scheduled publish was called off", "site", d.site, "revision", d.revision, "code", code, "error",
-				refused.refusal.Message,
-			)
-		}
 	}
-	done := false
-	err := s.db.write(ctx, func(t tx) (err error) {
-		done, err = t.publishDue(d, now, code)
-		return err
-	})
+	code := ""
+	if refused != nil {
+		code = refused.refusal.Code
+		s.log.Error("a scheduled publish was called off",
+			"site", d.site, "revision", d.revision, "code", code, "error", refused.refusal.Message)
+	}
+	done, err := writeTx(ctx, s.db, func(t tx) (bool, error) { return t.publishDue(d, now, code) })
 	if err != nil || !done {
 		next.discard()
 		return err
@@ -129,33 +172,16 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 	return nil
 }
 
-// late is how long after its time a schedule is fulfilled, which is long when the service was down.
-func (d due) late(now int64) time.Duration {
-	return (time.Duration(now-d.at) * time.Millisecond).Truncate(time.Second)
-}
-
-// isDue reports whether a schedule is still what it was.
-func (s *Service) isDue(ctx context.Context, d due) (still bool, err error) {
-	err = s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.queryOne(
-			"SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)",
-			[]any{d.site, d.at, d.revision}, &still,
-		)
-		return err
-	})
-	return still, err
-}
-
-// publishDue moves the pointer in the transaction that takes the schedule away. It
-// reports false when the schedule is another one by now.
-func (t tx) publishDue(d due, now int64, code string) (done bool, err error) {
+// publishDue moves the pointer in the transaction that removes the schedule. It reports false when the schedule has
+// changed meanwhile.
+func (t tx) publishDue(d duePublish, now int64, code string) (done bool, err error) {
 	n, err := t.change("DELETE FROM schedules WHERE site_id = ? AND at = ? AND revision = ?", d.site, d.at, d.revision)
 	if err != nil || n == 0 {
 		return false, err
 	}
 	outcome, summary := "done", "Published revision "+d.revision+" as scheduled."
 	if code == "" {
-		if late := d.late(now); late >= toldLate {
+		if late := d.late(now); late >= minLateNote {
 			summary = fmt.Sprintf("Published revision %s as scheduled for %s, %s late.", d.revision, formatTime(d.at), late)
 		}
 		err = t.setLive(d.site, d.revision, d.request, now)

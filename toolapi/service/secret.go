@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -19,14 +20,14 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file keeps the secrets of pages, encrypted with a key in a file of its own: the
-// database alone, or a copy of it, tells none.
+// This file keeps the secrets of pages, encrypted with a key in a file of its own: the database alone, or a copy of it,
+// discloses none.
 
 var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 const masterKeySize = 32
 
-// masterKey is the key of the file "secrets.key", which is made when it is missing.
+// masterKey returns the key in the file "secrets.key", which it makes when it is missing.
 func (s *Service) masterKey() ([]byte, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -49,8 +50,7 @@ func (s *Service) masterKey() ([]byte, error) {
 	return key, nil
 }
 
-// newMasterKey makes the file, whole or not at all: what is encrypted with a key that
-// is lost is lost.
+// newMasterKey makes the file, whole or not at all: without the key what it encrypted is lost.
 func newMasterKey(name string) (key []byte, err error) {
 	key = make([]byte, masterKeySize)
 	_, _ = rand.Read(key) // never fails
@@ -77,10 +77,10 @@ func (s *Service) sealer() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// secretContext ties what is encrypted to where it stands.
+// secretContext authenticates the row of an encrypted value.
 func secretContext(site, name string) []byte { return []byte("secret\x00" + site + "\x00" + name) }
 
-// secretValues are the values of those of the names that have one.
+// secretValues returns the secrets of a site by name; a name without a value is left out.
 func (s *Service) secretValues(t tx, site string, names []string) (map[string]string, error) {
 	values := map[string]string{}
 	if len(names) == 0 {
@@ -124,9 +124,21 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	if err != nil {
 		return all, err
 	}
-	declared, err := c.declaredSecrets(s.id)
+	// The manifest of the newest revision declares secrets.
+	var text []byte
+	found, err := c.queryOne(
+		"SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1",
+		[]any{s.id}, &text)
 	if err != nil {
 		return all, err
+	}
+	var declared []string
+	if found {
+		m, diagnostics := manifest.Parse(manifest.FileName, text) // it passed when it was uploaded
+		if m == nil {
+			return all, fmt.Errorf("read the manifest of the newest revision: %s", diagnostics[0].Message)
+		}
+		declared = m.Bindings.Secrets
 	}
 	for _, name := range declared {
 		i := slices.IndexFunc(all.Secrets, func(s toolapi.Secret) bool { return s.Name == name })
@@ -140,52 +152,33 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	return all, nil
 }
 
-// declaredSecrets are those that the manifest of a site's newest revision names.
-func (t tx) declaredSecrets(site string) ([]string, error) {
-	var text []byte
-	found, err := t.queryOne(
-		"SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1",
-		[]any{site}, &text,
-	)
-	if err != nil || !found {
-		return nil, err
-	}
-	m, diagnostics := manifest.Parse(manifest.FileName, text) // it passed when it was uploaded
-	if m == nil {
-		return nil, fmt.Errorf("read the manifest of the newest revision: %s", diagnostics[0].Message)
-	}
-	return m.Bindings.Secrets, nil
-}
-
 // setSecret is page.set_secret.
-func (c *call) setSecret(args toolapi.SetSecretArgs) (toolapi.SecretChange, error) {
+func (c *call) setSecret(args toolapi.SetSecretArgs) (result toolapi.SecretChange, err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
-		return toolapi.SecretChange{}, err
+		return result, err
 	}
 	seal, err := c.service.sealer()
 	if err != nil {
-		return toolapi.SecretChange{}, err
+		return result, err
 	}
-	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
+	result = toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
 	if result.Replaced, err = c.deleteSecret(s.id, result.Name); err != nil {
 		return result, err
 	}
 	sealed := seal.Seal(nil, nil, []byte(args.Value), secretContext(s.id, result.Name))
 	c.restartSite(s)
-	return result, c.exec(
-		"INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)", s.id, result.Name, sealed,
-		c.now.UnixMilli(),
-	)
+	return result, c.exec("INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)",
+		s.id, result.Name, sealed, c.now.UnixMilli())
 }
 
 // removeSecret is page.remove_secret.
-func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (toolapi.SecretChange, error) {
+func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (result toolapi.SecretChange, err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
-		return toolapi.SecretChange{}, err
+		return result, err
 	}
-	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
+	result = toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
 	result.Replaced, err = c.deleteSecret(s.id, result.Name)
 	if err == nil && !result.Replaced {
 		err = refuseAt(toolapi.CodeSecretUnknown, "The page has no such secret.", "name", "page.list_secrets lists the secrets")
@@ -200,9 +193,14 @@ func (c *call) deleteSecret(site, name string) (bool, error) {
 	return n > 0, err
 }
 
-// restartSite has what is live of a site started anew, once the call is committed.
+// restartSite restarts what is live of a site, once the call is committed, even when its client has gone.
 func (c *call) restartSite(s siteRow) {
-	if s.live.Valid && c.service.host != nil {
-		c.after = append(c.after, func() { c.service.restart(c.ctx, s.id) })
+	if !s.live.Valid || c.service.host == nil {
+		return
 	}
+	c.after = append(c.after, func() {
+		if err := c.service.restart(context.WithoutCancel(c.ctx), s.id); err != nil && !errors.Is(err, errNothingLive) {
+			c.service.log.Error("a page was not started anew", "site", s.id, "error", err.Error())
+		}
+	})
 }

@@ -1,25 +1,28 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base32"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file is the demo seed: two workspaces with something behind every tool. Keys
-// and ids are the same on every machine, so they are no secret; times are counted
-// from the week in which the seed is planted.
+// This file is the demo seed: two workspaces with data for every tool. Keys and ids are the same on every machine, so they
+// are no secret; times are counted from the week of the seed.
 
-// Demo is what the seed planted.
+// Demo describes the seed.
 type Demo struct {
-	// Keys are API keys by what they are for: member, service, both, pinned, stored,
-	// revoked, no_access and limited.
+	// Keys are API keys by purpose: member, service, both, pinned, stored, revoked, no_access and limited.
 	Keys map[string]string
 	// Workspaces are the slugs.
 	Workspaces []string
@@ -27,12 +30,12 @@ type Demo struct {
 	IDs map[string]string
 }
 
-// NotEmptyError says that there is something else where the seed was to be planted.
+// NotEmptyError says that the service has other data than the seed.
 type NotEmptyError struct{}
 
 func (NotEmptyError) Error() string { return "the service holds other data" }
 
-// Seed plants the demo in an empty service. In one that has it, it changes nothing.
+// Seed adds the demo to an empty service. It changes nothing in one that has it.
 func (s *Service) Seed(ctx context.Context) (Demo, error) {
 	demo := Demo{Keys: map[string]string{}, Workspaces: []string{"acme", "globex"}, IDs: map[string]string{}}
 	for _, k := range demoKeys {
@@ -47,10 +50,8 @@ func (s *Service) Seed(ctx context.Context) (Demo, error) {
 	}
 	return demo, s.db.write(ctx, func(t tx) error {
 		var planted, other bool
-		if _, err := t.queryOne(
-			"SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)", nil,
-			&planted, &other,
-		); err != nil || planted {
+		if _, err := t.queryOne("SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'demo'), EXISTS (SELECT 1 FROM accounts)",
+			nil, &planted, &other); err != nil || planted {
 			return err
 		}
 		if other {
@@ -73,10 +74,10 @@ func (s *Service) Seed(ctx context.Context) (Demo, error) {
 
 func demoKey(name string) string {
 	sum := sha256.Sum256([]byte("pages demo key " + name))
-	return keyStart + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
+	return keyPrefix + strings.ToLower(keyEncoding.EncodeToString(sum[:]))
 }
 
-// demoID is a UUID of the version that leaves the bits to whoever makes it.
+// demoID makes a UUID of version 8, whose bits are free.
 func demoID(what string) string {
 	b := sha256.Sum256([]byte("pages demo " + what))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
@@ -122,18 +123,15 @@ func (g *seeder) add(query string, args ...any) {
 	}
 }
 
-// at is a time in the week of the seed: the day counted from Monday, in UTC.
+// at returns a time in the week of the seed: the day counted from Monday, in UTC.
 func (g *seeder) at(day, hour int) int64 {
 	return weekOf(g.now.UTC(), time.UTC)[0].AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour).UnixMilli()
 }
 
 func (g *seeder) people() {
 	g.add("INSERT INTO accounts (id, name) VALUES (1, 'Demo')")
-	g.add(
-		"INSERT INTO workspaces (id, slug, name, time_zone) VALUES (?, 'acme', 'Acme Studio', 'Europe/Berlin'), (?, "+
-			"'globex', 'Globex', 'America/New_York')",
-		acme, globex,
-	)
+	g.add("INSERT INTO workspaces (id, slug, name, time_zone) VALUES "+
+		"(?, 'acme', 'Acme Studio', 'Europe/Berlin'), (?, 'globex', 'Globex', 'America/New_York')", acme, globex)
 	for _, h := range []struct {
 		id           int
 		email, name  string
@@ -149,10 +147,8 @@ func (g *seeder) people() {
 		{5, "cy@acme.test", "Cy", false, true, acme, "owner", "viewer"},
 		{6, "dee@acme.test", "Dee", false, false, nil, "editor", ""},
 	} {
-		g.add(
-			"INSERT INTO holders (id, account_id, service, email, name, api_access, default_workspace) VALUES (?, 1, ?, ?, ?, ?, ?)",
-			h.id, h.service, h.email, h.name, h.access, h.standard,
-		)
+		g.add("INSERT INTO holders (id, account_id, service, email, name, api_access, default_workspace) VALUES (?, 1, ?, ?, ?, ?, ?)",
+			h.id, h.service, h.email, h.name, h.access, h.standard)
 		for i, role := range []string{h.acme, h.globex} {
 			if role != "" {
 				g.add("INSERT INTO memberships (holder_id, workspace_id, role) VALUES (?, ?, ?)", h.id, []int{acme, globex}[i], role)
@@ -168,11 +164,8 @@ func (g *seeder) people() {
 		g.add("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			hashKey(key), key[:shownKey], "demo "+k.name, k.holder, k.pin, k.perMinute, created, revoked)
 	}
-	g.add(
-		"INSERT INTO brand_profiles (workspace_id, display_name, status, booking_link, booking_email) VALUES (?, "+
-			"'Acme Studio', 'in_progress', 'https://acme.example/book', 'hello@acme.example')",
-		acme,
-	)
+	g.add("INSERT INTO brand_profiles (workspace_id, display_name, status, booking_link, booking_email) VALUES "+
+		"(?, 'Acme Studio', 'in_progress', 'https://acme.example/book', 'hello@acme.example')", acme)
 	for _, section := range []string{"about", "audience", "voice", "booking"} {
 		g.add("INSERT INTO brand_sections (workspace_id, key, text) VALUES (?, ?, ?)", acme, section, "What Acme says of its "+section+".")
 	}
@@ -207,11 +200,8 @@ func (g *seeder) content() {
 			n++
 		}
 	}
-	g.add(
-		"INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES (?, ?, 'The first of "+
-			"Globex', 'articles', 'draft', ?)",
-		demoID("piece globex"), globex, g.now.UnixMilli(),
-	)
+	g.add("INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) VALUES "+
+		"(?, ?, 'The first of Globex', 'articles', 'draft', ?)", demoID("piece globex"), globex, g.now.UnixMilli())
 	for i, format := range []string{"posts", "shorts_clips", "stories"} {
 		g.add("INSERT INTO cadence (workspace_id, format, per_week, position) VALUES (?, ?, ?, ?)", acme, format, []int{3, 5, 7}[i], i)
 	}
@@ -223,7 +213,12 @@ func (g *seeder) pages() {
 		workspace  int
 		revisions  int
 		live       int
-	}{{"home", "Home", acme, 3, 2}, {"shop", "Shop", acme, 1, 1}, {"new", "Open studio", acme, 1, 0}, {"globex", "Globex", globex, 2, 2}} {
+	}{
+		{"home", "Home", acme, 3, 2},
+		{"shop", "Shop", acme, 1, 1},
+		{"new", "Open studio", acme, 1, 0},
+		{"globex", "Globex", globex, 2, 2},
+	} {
 		id := demoID("site " + s.what)
 		g.add("INSERT INTO sites (id, workspace_id, name) VALUES (?, ?, ?)", id, s.workspace, s.name)
 		for n := 1; n <= s.revisions; n++ {
@@ -232,37 +227,27 @@ func (g *seeder) pages() {
 				g.err = g.setLive(id, name, "seed", g.at(0, n))
 			}
 		}
-		g.add(
-			"INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)",
-			demoID("provided "+s.what), s.workspace, "demo-"+s.what+".localhost", id,
-		)
+		g.add("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)",
+			demoID("provided "+s.what), s.workspace, "demo-"+s.what+".localhost", id)
 	}
-	g.add(
-		"INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, ?, 'www.acme.example', ?)",
-		demoID("domain www"), acme, demoID("site home"),
-	)
-	g.add(
-		"INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, 'shop.acme.example', ?, 0)",
-		demoID("domain shop"), acme, demoID("site home"),
-	)
+	g.add("INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, ?, 'www.acme.example', ?)",
+		demoID("domain www"), acme, demoID("site home"))
+	g.add("INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, 'shop.acme.example', ?, 0)",
+		demoID("domain shop"), acme, demoID("site home"))
 }
 
 func (g *seeder) drafts() {
 	id := demoID("board")
-	g.add(
-		"INSERT INTO boards (id, workspace_id, display_name, revision, position, running) VALUES (?, ?, 'Welcome new leads', 4, 4, ?)",
-		id, acme, `{"steps":[]}`,
-	)
+	g.add("INSERT INTO boards (id, workspace_id, display_name, revision, position, running) VALUES (?, ?, 'Welcome new leads', 4, 4, ?)",
+		id, acme, `{"steps":[]}`)
 	for position, steps := range []string{`[]`, `["wait"]`, `["wait","mail"]`, `["wait","mail","task"]`, `["mail","task"]`} {
 		g.add("INSERT INTO board_states (board_id, position, state) VALUES (?, ?, ?)", id, position, `{"steps":`+steps+`}`)
 	}
 	parent := demoID("asset")
 	g.add("INSERT INTO assets (id, workspace_id, status) VALUES (?, ?, 'in_review')", parent, acme)
 	for n := 1; n <= 3; n++ {
-		g.add(
-			"INSERT INTO assets (id, workspace_id, parent_id, status, is_primary) VALUES (?, ?, ?, 'draft', ?)",
-			demoID(fmt.Sprint("asset variant ", n)), acme, parent, n == 1,
-		)
+		g.add("INSERT INTO assets (id, workspace_id, parent_id, status, is_primary) VALUES (?, ?, ?, 'draft', ?)",
+			demoID(fmt.Sprint("asset variant ", n)), acme, parent, n == 1)
 	}
 }
 
@@ -272,16 +257,12 @@ func (g *seeder) shorts() {
 		{shape: "before and after", competitor: "Kiln & Co", kind: "process", length: "15s"},
 		{shape: "list of three", competitor: "Studio Ember", kind: "captions", length: "30s"},
 	} {
-		g.add(
-			"INSERT INTO tiles (id, workspace_id, competitor, shape, kind, length) VALUES (?, ?, ?, ?, ?, ?)",
-			demoID(fmt.Sprint("tile ", n+1)), acme, t.competitor, t.shape, t.kind, t.length,
-		)
+		g.add("INSERT INTO tiles (id, workspace_id, competitor, shape, kind, length) VALUES (?, ?, ?, ?, ?, ?)",
+			demoID(fmt.Sprint("tile ", n+1)), acme, t.competitor, t.shape, t.kind, t.length)
 	}
 	for n, title := range demoTitles {
-		g.add(
-			"INSERT INTO own_lines (workspace_id, position, title, line) VALUES (?, ?, ?, ?)", acme, n, title,
-			"What we say about "+strings.ToLower(title)+".",
-		)
+		g.add("INSERT INTO own_lines (workspace_id, position, title, line) VALUES (?, ?, ?, ?)",
+			acme, n, title, "What we say about "+strings.ToLower(title)+".")
 	}
 	g.add("INSERT INTO weeks (id, workspace_id) VALUES (?, ?)", demoID("week"), acme)
 	for n := 1; n <= planSize; n++ {
@@ -300,4 +281,59 @@ func (g *seeder) shorts() {
 			}
 		}
 	}
+}
+
+// demoManifest is that of the demo's pages: plain files, and a folder for members.
+const demoManifest = `{"assets":"public","routes":[{"pattern":"/members/*","access":"members"}]}`
+
+// demoFiles returns the files of the n-th revision of a page.
+func demoFiles(name string, n int) map[string][]byte {
+	page := func(title, text string) []byte {
+		return fmt.Appendf(nil, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>%s</title>\n"+
+			"<link rel=\"stylesheet\" href=\"/site.css\">\n<h1>%s</h1>\n<p>%s</p>\n</html>\n",
+			html.EscapeString(title), html.EscapeString(title), text)
+	}
+	return map[string][]byte{
+		"public/index.html":         page(name, fmt.Sprintf(`This is revision %d. <a href="/members/">For members</a>`, n)),
+		"public/members/index.html": page("For members of "+name, "Only who is signed in sees this."),
+		"public/site.css":           []byte("body { font: 1.1rem/1.5 system-ui; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }\n"),
+	}
+}
+
+// revision adds a revision with its files, and returns its name.
+func (g *seeder) revision(workspace int, site, page string, n int) string {
+	if g.err != nil {
+		return ""
+	}
+	made := toolapi.Finalized{}
+	g.err = func() error {
+		space := g.files.Space(int64(workspace))
+		var files []sitefile.File
+		var sums []string
+		for path, text := range demoFiles(page, n) {
+			sum := sha256.Sum256(text)
+			f := sitefile.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text))}
+			if _, err := space.Put(f.SHA256, f.Size, bytes.NewReader(text)); err != nil {
+				return err
+			}
+			files, sums = append(files, f), append(sums, f.SHA256)
+		}
+		b, err := bundle.New([]byte(demoManifest), files)
+		if err != nil {
+			return err
+		}
+		if err := space.Sync(sums); err != nil {
+			return err
+		}
+		p, err := pack(b)
+		if err != nil {
+			return err
+		}
+		id, err := g.storeBundle(int64(workspace), p)
+		if err != nil {
+			return err
+		}
+		return g.ensureRevision(site, id, time.UnixMilli(g.at(0, n)), &made)
+	}()
+	return made.Revision
 }

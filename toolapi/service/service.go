@@ -1,18 +1,14 @@
-// Package service is the tool API itself (platform document, sections 1 to 9), on a
-// SQLite file of its own: what `pages platform` serves, and what clients are
-// tested against.
+// Package service is the tool API itself (platform document, sections 1 to 9), on a SQLite file of its own: `pages
+// platform` serves it, and clients are tested against it.
 //
-// In go a path and Options (Open); out comes an http.Handler. Run does what
-// is due when nobody calls: it publishes what was scheduled and forgets what has
-// expired. Every change is one transaction with its audit row and with what is kept
-// for a retry, and is synced before it is answered. Several processes may open one
-// file; who a key acts for is looked up on every call, so that what another process
-// revokes is closed at once.
+// In go a path and Options (Open); out comes an http.Handler, which answers over REST, over MCP (mcp.go) and with pages
+// for people (console.go). Run publishes what was scheduled and removes what has expired. A Host runs what is published.
+// Every change is one transaction with its audit row and the answer kept for a retry, and is synced before the response.
+// Several processes may open one file; each call looks up its key, so that a key revoked by another process is refused
+// at once.
 //
-// Refusals are toolapi's; Open and the operator's functions (CreateKey, Seed, …)
-// return ordinary errors, *UnknownError for a name that there is not. All
-// functions may be called concurrently. It answers over REST, over MCP (mcp.go) and
-// with pages for people (console.go); what is published is run by the Host it is given.
+// Refusals are toolapi's; Open and the operator's functions (CreateKey, Seed, …) return ordinary errors, *UnknownError
+// for an unknown name. All functions may be called concurrently.
 package service
 
 import (
@@ -34,23 +30,20 @@ import (
 type Options struct {
 	// Now gives the time of day. Default time.Now.
 	Now func() time.Time
-	// Elapsed gives a time that never goes back, for the rate windows. Default the
-	// time since Open.
+	// Elapsed gives a time that never goes back, for the rate windows. Default the time since Open.
 	Elapsed func() time.Duration
 	// PerMinute is how many calls a minute a key without its own cap may make. Default 60.
 	PerMinute int
 	// UploadsPerMinute is how many blobs a minute a key may send. Default 100 times PerMinute.
 	UploadsPerMinute int
-	// Dir is the folder for what is not in the database: uploaded files, and the key that
-	// secrets are encrypted with. Default the folder of the database.
+	// Dir is the folder for uploaded files and the key that encrypts secrets. Default the folder of the database.
 	Dir string
-	// Host runs what is published. Default nobody: the service answers the API alone, and
-	// somebody else serves.
+	// Host runs what is published. Default none: the service answers the API alone.
 	Host Host
-	// Mail sends a message. Default nobody gets mail, and nobody can sign in on pages.
+	// Mail sends a message. Default none: no mail is sent, and members cannot sign in on pages.
 	Mail func(context.Context, Mail) error
-	// LookUpTXT gives the TXT records of a name of DNS, which ends in a dot; a *net.DNSError that is not found when
-	// there are none. Default the system's resolver.
+	// LookUpTXT returns the TXT records of a DNS name, which ends in a dot, or a *net.DNSError with IsNotFound. Default
+	// the system's resolver.
 	LookUpTXT func(ctx context.Context, name string) ([]string, error)
 	// Logger gets one line for each request and each failure. Default none.
 	Logger *slog.Logger
@@ -59,7 +52,7 @@ type Options struct {
 // Service is a running tool API.
 type Service struct {
 	db        *database
-	sound     failStop
+	failStop  failStop
 	now       func() time.Time
 	elapsed   func() time.Duration
 	perMinute int
@@ -70,7 +63,7 @@ type Service struct {
 	tools     map[string]handler
 	mcp       http.Handler
 	openAPI   []byte
-	sealing   []byte // key of cursors
+	cursorKey []byte // key of cursors
 
 	dir            string
 	sendsPerMinute int
@@ -79,24 +72,23 @@ type Service struct {
 	mail           func(context.Context, Mail) error
 	lookUp         func(context.Context, string) ([]string, error) // of TXT records
 	locks          siteLocks
-	touches        uploadUses
+	uploadUses     uploadUses
 	arrivals       arrivals
 	lists          recentCache[int64, blobList]       // by bundle: each blob that is sent is looked up in one
-	comparisons    recentCache[[2]int64, *comparison] // by two bundles: a page with proposals is looked at more than once
-	pace           atomic.Int64                       // how long the next bytes of a body are waited for
+	comparisons    recentCache[[2]int64, *comparison] // by two bundles: people look at proposals more than once
+	pace           atomic.Int64                       // how long to wait for the next bytes of a body
 	collecting     sync.Mutex
-	unpacking      chan struct{} // holds one for each archive that is read
-	looking        chan struct{} // holds one for each upload that is looked through for secrets
+	unpacking      chan struct{} // one item for each archive that is read
+	looking        chan struct{} // one item for each upload that is searched for secrets
 	publishing     sync.Map      // workspaces whose scheduled publishes are under way
 
-	opening sync.Mutex // of what is below
+	opening sync.Mutex // guards the fields below
 	blobs   *blob.Store
 	master  []byte
 }
 
-// Open opens the service on the database file at path, which is made when it is
-// missing. Close releases it. A database that is damaged, or that is empty beside files that
-// were uploaded, is a [*DamagedError].
+// Open opens the service on the database file at path, which it makes when it is missing. Close releases it. A database
+// that is damaged, or empty beside uploaded files, is a [*DamagedError].
 func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -125,11 +117,11 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger,
+		db: db, failStop: newFailStop(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger,
 		limits:  newLimiter(o.Elapsed),
-		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
+		metrics: metrics{calls: map[requestLabels]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
-		lookUp: o.LookUpTXT, arrivals: newArrivals(),
+		lookUp: o.LookUpTXT, arrivals: arrivals{sites: map[string]bool{}, any: make(chan struct{}, 1)},
 		lists: recentCache[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked),
 		looking: make(chan struct{}, leakReaders), comparisons: recentCache[[2]int64, *comparison]{most: maxComparisons},
 	}
@@ -137,10 +129,10 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	db.writing.noticed = s.Notice
 	contract := toolapi.NewContract()
 	s.tools = bind(contract)
-	s.mcp = s.newMCP()
+	s.mcp = serveMCP(s.mcpServer(s.mcpOptions()))
 	s.openAPI, err = contract.OpenAPI()
 	if err == nil {
-		s.sealing, err = s.secret(ctx)
+		s.cursorKey, err = s.loadCursorKey(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.close())
@@ -155,28 +147,35 @@ func (s *Service) Close() error {
 
 // bind gives each tool of the contract its code.
 func bind(c *toolapi.Contract) map[string]handler {
+	verify := bindTool(c.Verify, moveDomains, (*call).verify)
+	verify.prepare = lookUpDomainProof
 	all := map[string]handler{}
-	for _, h := range append(bindPublishing(c), []handler{
+	for _, h := range []handler{
+		bindTool(c.Revisions, read, (*call).revisions),
+		bindTool(c.ListSecrets, read, (*call).listSecrets),
+		bindTool(c.SetSecret, publishPages, (*call).setSecret),
+		bindTool(c.RemoveSecret, publishPages, (*call).removeSecret),
+		bindTool(c.Leads, read, (*call).leads),
 		bindTool(c.BrandProfileStatus, read, (*call).brandProfileStatus),
 		bindTool(c.ContentStatus, read, (*call).contentStatus),
 		bindTool(c.ScheduleRead, read, (*call).scheduleRead),
-		onTwo(c.SchedulePublish, publishPages, (*call).schedulePublish),
-		onTwo(c.PointAtSite, moveDomains, (*call).pointAtSite),
-		onReplayed(c.UndoDraft, editDrafts, (*call).undoDraft),
-		onReplayed(c.RedoDraft, editDrafts, (*call).redoDraft),
-		onReplayed(c.DiscardDraft, editDrafts, (*call).discardDraft),
+		bindTwoCall(c.SchedulePublish, publishPages, (*call).schedulePublish),
+		bindTwoCall(c.PointAtSite, moveDomains, (*call).pointAtSite),
+		bindReplayed(c.UndoDraft, editDrafts, (*call).undoDraft),
+		bindReplayed(c.RedoDraft, editDrafts, (*call).redoDraft),
+		bindReplayed(c.DiscardDraft, editDrafts, (*call).discardDraft),
 		bindTool(c.TryShape, planShorts, (*call).tryShape),
 		bindTool(c.SetPrimaryVariant, curate, (*call).setPrimaryVariant),
 		bindTool(c.RecommendStyle, read, (*call).recommendStyle),
-		onReplayed(c.CreatePage, createPages, (*call).createPage),
+		bindReplayed(c.CreatePage, createPages, (*call).createPage),
 		bindTool(c.PageList, read, (*call).pageList),
-		onTwo(c.Publish, publishPages, (*call).publish),
-		onTwo(c.Rollback, publishPages, (*call).rollback),
+		bindTwoCall(c.Publish, publishPages, (*call).publish),
+		bindTwoCall(c.Rollback, publishPages, (*call).rollback),
 		bindTool(c.Unschedule, publishPages, (*call).unschedule),
 		bindTool(c.DomainList, read, (*call).domainList),
-		onTwo(c.Connect, moveDomains, (*call).connect),
-		bindPrepared(lookUpProof, bindTool(c.Verify, moveDomains, (*call).verify)),
-	}...) {
+		bindTwoCall(c.Connect, moveDomains, (*call).connect),
+		verify,
+	} {
 		all[h.tool.Name] = h
 	}
 	return all

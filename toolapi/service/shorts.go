@@ -1,53 +1,54 @@
 package service
 
 import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// shelf is where the plan shows shorts in a borrowed shape.
-const shelf = "extra_shapes"
+// This file is the planning of shorts: shapes to try, and looks that do well.
 
 // tile is a competitor's short.
 type tile struct{ id, competitor, shape, kind, length string }
 
 // tryShape is shorts.try_shape (platform document, section 4.7).
-func (c *call) tryShape(args toolapi.TryShapeArgs) (toolapi.TryShape, error) {
+func (c *call) tryShape(args toolapi.TryShapeArgs) (none toolapi.TryShape, err error) {
 	var t tile
-	found, err := c.queryOne(
-		"SELECT id, competitor, shape, kind, length FROM tiles WHERE id = ? AND workspace_id = ?",
-		[]any{string(args.TileID), c.in.id}, &t.id, &t.competitor, &t.shape, &t.kind, &t.length,
-	)
+	unknown := refuseAt(toolapi.CodeTileUnknown, "There is no such tile on the plan.", "tile_id",
+		"give the id exactly as the plan listed it")
+	if err := c.queryOr(unknown, "SELECT id, competitor, shape, kind, length FROM tiles WHERE id = ? AND workspace_id = ?",
+		[]any{string(args.TileID), c.in.id}, &t.id, &t.competitor, &t.shape, &t.kind, &t.length); err != nil {
+		return none, err
+	}
 	switch {
-	case err != nil:
-		return toolapi.TryShape{}, err
-	case !found:
-		return toolapi.TryShape{}, refuseAt(
-			toolapi.CodeTileUnknown, "There is no such tile on the plan.", "tile_id",
-			"give the id exactly as the plan listed it",
-		)
 	case slices.Contains(args.AlreadyTried, t.id):
-		return toolapi.TryShape{}, refuseAt(
-			toolapi.CodeTileTried, "This shape was tried on this plan already.", "tile_id", "try another tile",
-		)
+		return none, refuseAt(toolapi.CodeTileTried, "This shape was tried on this plan already.", "tile_id", "try another tile")
 	case len(args.AlreadyTried) >= toolapi.MaxTried:
-		return toolapi.TryShape{}, refuseAt(
-			toolapi.CodeTilesExhausted, "No more shapes can be tried on one plan.", "already_tried",
-			"make the week from those that were tried",
-		)
+		return none, refuseAt(toolapi.CodeTilesExhausted, "No more shapes can be tried on one plan.", "already_tried",
+			"make the week from those that were tried")
 	}
 	number := planSize + len(args.AlreadyTried) + 1
 	if args.BoardID != "" {
 		if number, err = c.addCard(string(args.BoardID), t); err != nil {
-			return toolapi.TryShape{}, err
+			return none, err
 		}
 	}
-	card, err := c.card(t, number)
+	card := toolapi.Card{
+		Number: number, Kind: t.kind, Source: t.competitor, Length: t.length,
+		Day: time.Weekday((int(time.Monday) + number - 1) % daysOfWeek).String(),
+	}
+	// The shape is filled with the workspace's own words.
+	_, err = c.queryOne(`SELECT title, line FROM own_lines WHERE workspace_id = ?1 ORDER BY position
+		LIMIT 1 OFFSET (?2 - 1) % max(1, (SELECT count(*) FROM own_lines WHERE workspace_id = ?1))`,
+		[]any{c.in.id, number}, &card.Title, &card.Line)
 	return toolapi.TryShape{
-		Shape: t.shape, Card: card, WeekSize: number,
-		AlreadyTried: append(slices.Clone([]string(args.AlreadyTried)), t.id), Shelf: shelf,
+		Shape: t.shape, Card: card, WeekSize: number, AlreadyTried: append(slices.Clone([]string(args.AlreadyTried)), t.id),
+		Shelf: "extra_shapes", // where the plan shows borrowed shapes
 	}, err
 }
 
@@ -62,24 +63,122 @@ func (c *call) addCard(week string, t tile) (int, error) {
 	case err != nil:
 		return 0, err
 	case !found:
-		return 0, refuseAt(
-			toolapi.CodeWeekUnknown, "There is no such week in this workspace.", "board_id",
-			"omit board_id to try on next week's plan",
-		)
+		return 0, refuseAt(toolapi.CodeWeekUnknown, "There is no such week in this workspace.", "board_id",
+			"omit board_id to try on next week's plan")
 	case tried:
 		return 0, refuseAt(toolapi.CodeTileTried, "This week has a short in this shape already.", "tile_id", "try another tile")
 	}
 	return number, c.exec("INSERT INTO week_cards (week_id, number, tile_id) VALUES (lower(?), ?, ?)", week, number, t.id)
 }
 
-// card fills a shape with the workspace's own words.
-func (c *call) card(t tile, number int) (toolapi.Card, error) {
-	card := toolapi.Card{
-		Number: number, Kind: t.kind, Source: t.competitor, Length: t.length,
-		Day: time.Weekday((int(time.Monday) + number - 1) % daysOfWeek).String(),
+// look is a saved look and the views of what was made in it.
+type look struct {
+	toolapi.Look
+	template, kind string
+	views          []float64
+}
+
+// recommendStyle is shorts.recommend_style (platform document, section 4.10).
+func (c *call) recommendStyle(toolapi.NoArgs) (toolapi.RecommendStyle, error) {
+	result := toolapi.RecommendStyle{Recommendations: []toolapi.Recommendation{}, Saved: []toolapi.Look{}, Href: "/shorts/looks"}
+	looks, err := list(c.tx, func(rows *sql.Rows, l *look) error {
+		return rows.Scan(&l.ID, &l.template, &l.Name, &l.kind, &l.Reads, &l.Sample)
+	}, "SELECT id, template_id, name, kind, reads, sample FROM looks WHERE workspace_id = ? ORDER BY position, id", c.in.id)
+	if err != nil {
+		return result, err
 	}
-	_, err := c.queryOne(`SELECT title, line FROM own_lines WHERE workspace_id = ?1 ORDER BY position
-		LIMIT 1 OFFSET (?2 - 1) % max(1, (SELECT count(*) FROM own_lines WHERE workspace_id = ?1))`,
-		[]any{c.in.id, number}, &card.Title, &card.Line)
-	return card, err
+	for i := range looks {
+		l := &looks[i]
+		l.views, err = listColumn[float64](c.tx, "SELECT views FROM look_results WHERE look_id = ? ORDER BY views", l.ID)
+		if err != nil {
+			return result, err
+		}
+		l.Figures = "nothing made in it yet"
+		if len(l.views) > 0 {
+			l.Figures = fmt.Sprintf("%d made, median %.0f views", len(l.views), median(l.views))
+		}
+		result.Saved = append(result.Saved, l.Look)
+	}
+	for _, better := range significantLooks(looks) {
+		result.Recommendations = append(result.Recommendations, toolapi.Recommendation{
+			TemplateID: better.template, Name: better.Name, Kind: better.kind, Why: better.why,
+		})
+	}
+	return result, nil
+}
+
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// verdict is a look that did better than the others by more than chance.
+type verdict struct {
+	look
+	z   float64
+	why string
+}
+
+// significantLooks returns at most maxLooks looks, the surest first; none when the evidence is noise.
+func significantLooks(looks []look) []verdict {
+	var judged []verdict
+	enough := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return len(l.views) < lookResults })
+	// One test for each look: the more are tried, the more would pass by chance.
+	threshold := math.Sqrt2 * math.Erfinv(1-2*lookAlpha/float64(max(1, len(enough))))
+	for _, l := range enough {
+		var others []float64
+		for _, o := range looks {
+			if o.ID != l.ID {
+				others = append(others, o.views...)
+			}
+		}
+		if len(others) < lookResults {
+			continue
+		}
+		if z := mannWhitney(l.views, others); z > threshold {
+			slices.Sort(others)
+			why := fmt.Sprintf("%d made in it reached a median of %.0f views, against %.0f of the %d others.",
+				len(l.views), median(l.views), median(others), len(others))
+			judged = append(judged, verdict{l, z, why})
+		}
+	}
+	slices.SortStableFunc(judged, func(a, b verdict) int { return cmp.Compare(b.z, a.z) })
+	return judged[:min(len(judged), maxLooks)]
+}
+
+// mannWhitney returns the standardised U statistic of a against b, corrected for ties and for continuity: how surely the
+// values of a are the larger ones.
+func mannWhitney(a, b []float64) float64 {
+	type value struct {
+		views float64
+		mine  bool
+	}
+	all := make([]value, 0, len(a)+len(b))
+	for _, v := range a {
+		all = append(all, value{v, true})
+	}
+	for _, v := range b {
+		all = append(all, value{v, false})
+	}
+	slices.SortFunc(all, func(x, y value) int { return cmp.Compare(x.views, y.views) })
+	var ranks, ties float64 // the sum of the ranks of a
+	for i := 0; i < len(all); {
+		j, mine := i, 0.0
+		for ; j < len(all) && all[j].views == all[i].views; j++ {
+			if all[j].mine {
+				mine++
+			}
+		}
+		t := float64(j - i)
+		ties += t*t*t - t
+		ranks += mine * float64(i+1+j) / 2 // equal values share the middle of their ranks
+		i = j
+	}
+	n, m := float64(len(a)), float64(len(b))
+	u, total := ranks-n*(n+1)/2, n+m
+	spread := math.Sqrt(n * m / 12 * (total + 1 - ties/(total*(total-1))))
+	if spread == 0 {
+		return 0
+	}
+	return (u - n*m/2 - 0.5) / spread
 }

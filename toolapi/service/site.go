@@ -4,6 +4,9 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -29,20 +32,16 @@ func (s *siteRow) columns() []any {
 // site finds a site of the workspace.
 func (c *call) site(id toolapi.UUID) (siteRow, error) {
 	var s siteRow
-	found, err := c.queryOne(siteQuery+"s.id = ? AND s.workspace_id = ?", []any{strings.ToLower(string(id)), c.in.id}, s.columns()...)
-	if err == nil && !found {
-		err = refuseAt(toolapi.CodeSiteUnknown, "There is no such page in this workspace.", "site_id", "page.list lists the pages")
-	}
+	unknown := refuseAt(toolapi.CodeSiteUnknown, "There is no such page in this workspace.", "site_id", "page.list lists the pages")
+	err := c.queryOr(unknown, siteQuery+"s.id = ? AND s.workspace_id = ?", []any{strings.ToLower(string(id)), c.in.id}, s.columns()...)
 	return s, err
 }
 
 // revision finds a revision of a site by its name, or the newest one for "".
 func (c *call) revision(s siteRow, name string) (string, error) {
 	var found string
-	ok, err := c.queryOne(
-		"SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1",
-		[]any{s.id, name, name}, &found,
-	)
+	ok, err := c.queryOne("SELECT name FROM revisions WHERE site_id = ? AND (? = '' OR name = ?) ORDER BY number DESC LIMIT 1",
+		[]any{s.id, name, name}, &found)
 	switch {
 	case err != nil || ok:
 		return found, err
@@ -52,30 +51,97 @@ func (c *call) revision(s siteRow, name string) (string, error) {
 	return "", refuseAt(toolapi.CodeRevisionUnknown, "The page has no such revision.", "revision", "page.revisions lists the revisions")
 }
 
-// state is what makes a proposal about the site stale when it changes.
+// state changes with the site, which makes proposals about it stale.
 func (s siteRow) state() string { return fmt.Sprintf("site %s at %d", s.id, s.version) }
 
-// setLive makes a revision what the site serves.
+// setLive makes a revision live, with its migrations applied.
 func (t tx) setLive(site, revision, request string, at int64) error {
-	if err := t.exec(
-		"INSERT INTO publishes (site_id, revision, previous, at, request_id) SELECT id, ?, live_revision, ?, ? FROM sites WHERE id = ?",
-		revision, at, request, site,
-	); err != nil {
+	err := t.exec("INSERT INTO publishes (site_id, revision, previous, at, request_id) "+
+		"SELECT id, ?, live_revision, ?, ? FROM sites WHERE id = ?",
+		revision, at, request, site)
+	if err != nil {
 		return err
 	}
-	if err := t.noteMigrations(site, revision); err != nil {
+	migrations, err := t.migrationsOf(site, revision)
+	if err != nil {
 		return err
+	}
+	for _, name := range migrations {
+		if err := t.exec("INSERT OR IGNORE INTO site_migrations (site_id, name) VALUES (?, ?)", site, name); err != nil {
+			return err
+		}
 	}
 	return t.exec("UPDATE sites SET live_revision = ?, version = version + 1 WHERE id = ?", revision, site)
+}
+
+// createPage is page.create.
+func (c *call) createPage(args toolapi.CreatePageArgs) (page toolapi.CreatePage, err error) {
+	name := strings.TrimSpace(string(args.Name))
+	switch {
+	case !strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S) }):
+		return page, invalid(toolapi.Issue{Path: "name", Message: "must not be blank"})
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return page, invalid(toolapi.Issue{Path: "name", Message: "must be one line, without control characters"})
+	}
+	var sites int
+	if _, err := c.queryOne("SELECT count(*) FROM sites WHERE workspace_id = ?", []any{c.in.id}, &sites); err != nil {
+		return page, err
+	}
+	if sites >= maxSites {
+		return page, refuse(toolapi.CodeTooManySites, fmt.Sprintf("A workspace may have %d pages.", maxSites))
+	}
+	page = toolapi.CreatePage{SiteID: uuid(), Name: name}
+	if page.Hostname, err = c.freeHostname(hostLabel(name)); err != nil {
+		return page, err
+	}
+	if err := c.exec("INSERT INTO sites (id, workspace_id, name) VALUES (?, ?, ?)", page.SiteID, c.in.id, name); err != nil {
+		return page, err
+	}
+	return page, c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)",
+		uuid(), c.in.id, page.Hostname, page.SiteID)
+}
+
+// freeHostname returns the first name that is not taken: of the label, or with a number.
+func (c *call) freeHostname(label string) (string, error) {
+	for n := 1; ; n++ {
+		hostname := label + localSuffix
+		if n > 1 {
+			hostname = fmt.Sprintf("%s-%d%s", label, n, localSuffix)
+		}
+		if hostname == previewHost {
+			continue
+		}
+		var taken bool
+		if _, err := c.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil || !taken {
+			return hostname, err
+		}
+	}
+}
+
+// hostLabel makes the first label of a hostname from a name.
+func hostLabel(name string) string {
+	const longest = 40
+	var out strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
+		switch {
+		case out.Len() == longest:
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			out.WriteRune(r)
+		case r < 0x80 && out.Len() > 0 && !strings.HasSuffix(out.String(), "-"):
+			out.WriteByte('-')
+		}
+	}
+	if made := strings.Trim(out.String(), "-"); made != "" {
+		return made
+	}
+	return "page"
 }
 
 // pageList is page.list.
 func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 	var all toolapi.PageList
-	sites, err := list(
-		c.tx, func(rows *sql.Rows, s *siteRow) error { return rows.Scan(s.columns()...) },
-		siteQuery+"s.workspace_id = ? ORDER BY s.name, s.id", c.in.id,
-	)
+	sites, err := list(c.tx, func(rows *sql.Rows, s *siteRow) error { return rows.Scan(s.columns()...) },
+		siteQuery+"s.workspace_id = ? ORDER BY s.name, s.id", c.in.id)
 	if err != nil {
 		return all, err
 	}
@@ -85,10 +151,7 @@ func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 		if s.due.Valid {
 			p.Schedule = &toolapi.Scheduled{At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 		}
-		p.Revisions, err = list(
-			c.tx, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
-			"SELECT name FROM revisions WHERE site_id = ? ORDER BY number DESC", s.id,
-		)
+		p.Revisions, err = listColumn[string](c.tx, "SELECT name FROM revisions WHERE site_id = ? ORDER BY number DESC", s.id)
 		if err != nil {
 			return all, err
 		}
@@ -98,71 +161,65 @@ func (c *call) pageList(toolapi.NoArgs) (toolapi.PageList, error) {
 }
 
 // publish is page.publish.
-func (c *call) publish(args toolapi.PublishArgs) (plan[toolapi.Publish], error) {
+func (c *call) publish(args toolapi.PublishArgs) (none plan[toolapi.Publish], err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
-		return plan[toolapi.Publish]{}, err
+		return none, err
 	}
 	name, err := c.revision(s, string(args.Revision))
 	if err != nil {
-		return plan[toolapi.Publish]{}, err
+		return none, err
 	}
 	return c.goLive(s, name, "Publish", args.Force)
 }
 
 // rollback is page.rollback.
-func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error) {
+func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
-		return plan[toolapi.Publish]{}, err
+		return none, err
 	}
 	if s.live.Valid && string(args.Revision) == s.live.String {
-		return c.goLive(s, s.live.String, "Roll back", args.Force) // which says so
+		return c.goLive(s, s.live.String, "Roll back", args.Force) // which refuses it
 	}
 	var earlier string
-	found, err := c.queryOne("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR "+
+	message := "The page had no such revision live before."
+	if args.Revision == "" {
+		message = "The page had no other revision live before."
+	}
+	unknown := refuseAt(toolapi.CodeRevisionUnknown, message, "revision",
+		"page.revisions lists the revisions; page.publish publishes any of them")
+	if err := c.queryOr(unknown, "SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR "+
 		"revision = ?) ORDER BY id DESC LIMIT 1",
-		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier)
-	if err != nil || !found {
-		if err == nil {
-			said := "The page had no such revision live before."
-			if args.Revision == "" {
-				said = "The page had no other revision live before."
-			}
-			err = refuseAt(
-				toolapi.CodeRevisionUnknown, said, "revision",
-				"page.revisions lists the revisions; page.publish publishes any of them",
-			)
-		}
-		return plan[toolapi.Publish]{}, err
+		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier); err != nil {
+		return none, err
 	}
 	return c.goLive(s, earlier, "Roll back", args.Force)
 }
 
-func (c *call) goLive(s siteRow, revision, verb string, force bool) (plan[toolapi.Publish], error) {
+// goLive plans that a revision goes live at once.
+func (c *call) goLive(s siteRow, revision, verb string, force bool) (none plan[toolapi.Publish], err error) {
 	if s.live.String == revision {
-		return plan[toolapi.Publish]{}, refuseAt(
-			toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision",
-			"name another revision",
-		)
+		return none, refuseAt(toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision",
+			"name another revision")
 	}
 	if !force {
 		if err := c.checkSchema(s.id, revision); err != nil {
-			return plan[toolapi.Publish]{}, err
+			return none, err
 		}
 	}
 	return plan[toolapi.Publish]{
-		goes: releaseChange{s.id, revision, force},
-		// The newest revision may be another one by then, and that is not what was agreed to.
+		release: releaseChange{s.id, revision, force},
+		// The newest revision may be another one by then, which was not agreed to.
 		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
 		result: toolapi.Publish{
 			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: optionalText(s.live),
-			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was made ready before
+			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was prepared before
 		},
 		apply: func() error { return c.setLive(s.id, revision, c.request, c.now.UnixMilli()) },
 	}, nil
 }
 
-// served reports whether what is live of a site can be served, as far as is known.
+// served reports whether what is live of a site can be served, as far as the host knows.
 func (c *call) served(site string) bool { return c.service.host == nil || c.service.host.Serving(site) }

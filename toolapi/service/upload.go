@@ -1,8 +1,7 @@
 package service
 
 import (
-	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,14 +16,13 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
-	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // uploadRow is an upload with its bundle.
 type uploadRow struct {
 	id, site  string
 	workspace int64
-	bundle    sql.NullInt64 // not there when only the id is remembered
+	bundle    sql.NullInt64 // NULL when the upload has expired
 	digest    sql.NullString
 	count     sql.NullInt64
 	bytes     sql.NullInt64
@@ -42,9 +40,6 @@ func (u *uploadRow) columns() []any {
 	return []any{&u.id, &u.site, &u.workspace, &u.bundle, &u.digest, &u.count, &u.bytes, &u.baseGiven, &u.base, &u.revision, &u.touched}
 }
 
-// newUploadID is "upl_" and 128 random bits in base 32.
-func newUploadID() string { return "upl_" + rand.Text() }
-
 // declare is POST /pages/uploads.
 func (p *pagesCall) declare() error {
 	body, err := p.body(toolapi.MaxDeclareBytes)
@@ -58,7 +53,7 @@ func (p *pagesCall) declare() error {
 	if len(issues) > 0 {
 		return badArguments(issues)
 	}
-	// Whose site it is comes first: of others nobody learns whether a bundle would do.
+	// The site comes first: of other workspaces' sites nobody learns whether a bundle would do.
 	err = p.service.db.read(p.x.r.Context(), func(t tx) error {
 		if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
 			return err
@@ -71,94 +66,69 @@ func (p *pagesCall) declare() error {
 	}
 	files := make([]sitefile.File, len(args.Files))
 	for i, f := range args.Files {
-		files[i] = sitefile.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
+		files[i] = siteFile(f)
 	}
 	b, err := bundle.New(args.Manifest, files)
 	if err != nil {
 		return err
 	}
-	asked, err := askedFor(args, b)
+	// The fingerprint is the same in every workspace. The digest stands for the manifest and the files.
+	same := args
+	same.Manifest, same.Files, same.Scope = json.RawMessage(`"`+b.Digest+`"`), nil, toolapi.Scope{}
+	text, err := json.Marshal(same)
 	if err != nil {
 		return err
 	}
+	fingerprint := sha256.Sum256(text)
 	store, err := p.service.store()
 	if err != nil {
 		return err
 	}
-	var k storedReply
+	var reply storedReply
 	err = store.Use(func() error {
-		made, err := prepare(b, store, p.in.id)
+		// What takes long comes before the transaction, which is the only one that writes.
+		made := &preparedBundle{workspace: p.in.id}
+		var err error
+		var packing sync.WaitGroup
+		packing.Go(func() { made.packed, err = pack(b) })
+		made.missing = missingBlobs(store.Space(p.in.id), blobRows(b.Files))
+		packing.Wait()
 		if err != nil {
 			return err
 		}
-		return p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
-			k, err = p.open(t, args, made, asked)
-			return err
+		reply, err = writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) {
+			return p.storeUpload(t, args, made, fingerprint[:])
 		})
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	p.sendStored(k)
+	p.sendReply(reply)
 	return nil
 }
 
-// packed is a bundle as it is stored.
-type packed struct {
-	*bundle.Bundle
-	files []byte
-	blobs blobList
-}
-
-func pack(b *bundle.Bundle) (p packed, err error) {
-	p.Bundle = b
-	if p.blobs, err = packBlobs(b.Files); err != nil {
-		return p, err
-	}
-	p.files, err = packFiles(b.Files)
-	return p, err
-}
-
-// prepared is a bundle that a workspace is to have. What takes long is done before the
-// transaction: nobody else writes to the database while one does.
-type prepared struct {
+// preparedBundle is a packed bundle, and the blobs of it that a workspace lacks.
+type preparedBundle struct {
 	packed
 
 	workspace int64
-	lacks     []blobRow
+	missing   []blobRow
 }
 
-// prepare packs a bundle, and meanwhile looks which of its blobs are there.
-func prepare(b *bundle.Bundle, store *blob.Store, workspace int64) (*prepared, error) {
-	made := &prepared{workspace: workspace}
-	var err error
-	var wg sync.WaitGroup
-	wg.Go(func() { made.packed, err = pack(b) })
-	made.lacks = missingBlobs(store.Space(workspace), blobRows(b.Files))
-	wg.Wait()
-	return made, err
-}
-
-// askedFor is equal for declares that ask for the same thing, in whichever workspace.
-// The digest stands for the manifest and the files.
-func askedFor(args toolapi.DeclareArgs, b *bundle.Bundle) ([]byte, error) {
-	args.Manifest, args.Files, args.Scope = json.RawMessage(`"`+b.Digest+`"`), nil, toolapi.Scope{}
-	text, err := json.Marshal(args)
-	sum := sha256.Sum256(text)
-	return sum[:], err
-}
-
-// open finds or makes the upload of a bundle.
-func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []byte) (storedReply, error) {
+// storeUpload finds or makes the upload of a bundle.
+func (p *pagesCall) storeUpload(
+	t tx, args toolapi.DeclareArgs, b *preparedBundle, fingerprint []byte,
+) (reply storedReply, err error) {
 	if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	site, err := p.pagesSite(args.SiteID)
 	if err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
-	if k, found, err := p.storedResponse(t, asked); found || err != nil {
-		return k, err
+	if reply, found, err := p.storedResponse(t, fingerprint); found || err != nil {
+		return reply, err
 	}
 	idle := p.now.Add(-uploadIdle).UnixMilli()
 	status := http.StatusOK
@@ -166,25 +136,25 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []by
 	found, err := t.queryOne(uploadQuery+"u.site_id = ? AND u.holder_id = ? AND b.digest = ? AND u.revision IS NULL AND u.touched_at > ?",
 		[]any{site.id, p.who.holder, b.Digest, idle}, u.columns()...)
 	if err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	if !found {
 		status = http.StatusCreated
 		if u, err = p.newUpload(site, args, b); err != nil {
-			return storedReply{}, err
+			return reply, err
 		}
 	} else if err := t.exec("UPDATE uploads SET touched_at = ?, base_given = ?, base_revision = ? WHERE id = ?",
 		p.now.UnixMilli(), args.BaseRevision.Given, orNull(args.BaseRevision.Revision), u.id); err != nil {
-		return storedReply{}, err
+		return reply, err
 	}
 	u.touched = p.now.UnixMilli()
-	if b.workspace != p.in.id { // the key was pinned to another one meanwhile
-		if b.lacks, _, err = t.missingFromWorkspace(p.service, p.in.id, u.bundle.Int64); err != nil {
-			return storedReply{}, err
+	if b.workspace != p.in.id { // the key's pin has changed meanwhile
+		if b.missing, _, err = t.missingFromWorkspace(p.service, p.in.id, u.bundle.Int64); err != nil {
+			return reply, err
 		}
 	}
-	result := p.describe(u, b.lacks)
-	return p.storeResponse(asked, status, result, entry{
+	result := p.describe(u, b.missing)
+	return p.storeResponse(fingerprint, status, result, entry{
 		outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name),
 	})
 }
@@ -192,17 +162,16 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []by
 func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // newUpload stores an upload and, unless the workspace has it, its bundle.
-func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepared) (uploadRow, error) {
-	none := uploadRow{}
-	if err := p.uploadRoom(site.id); err != nil {
-		return none, err
+func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *preparedBundle) (uploadRow, error) {
+	if err := p.makeRoomForUpload(site.id); err != nil {
+		return uploadRow{}, err
 	}
 	id, err := p.storeBundle(p.in.id, b.packed)
 	if err != nil {
-		return none, err
+		return uploadRow{}, err
 	}
 	u := uploadRow{
-		id: newUploadID(), site: site.id, workspace: p.in.id, bundle: sql.NullInt64{Int64: id, Valid: true},
+		id: "upl_" + rand.Text(), site: site.id, workspace: p.in.id, bundle: sql.NullInt64{Int64: id, Valid: true},
 		digest: orNull(b.Digest), count: sql.NullInt64{Int64: int64(len(b.Files)), Valid: true},
 		bytes: sql.NullInt64{Int64: b.Bytes(), Valid: true},
 	}
@@ -212,69 +181,8 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepare
 		p.now.UnixMilli(), p.now.UnixMilli())
 }
 
-// storeBundle stores a bundle of a workspace, unless it is there.
-func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
-	found, err := t.queryOne("SELECT id FROM bundles WHERE workspace_id = ? AND digest = ?", []any{workspace, b.Digest}, &id)
-	if err != nil {
-		return 0, err
-	}
-	if found {
-		return id, t.exec("UPDATE bundles SET released_at = NULL WHERE id = ?", id)
-	}
-	_, err = t.queryOne("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES "+
-		"(?, ?, ?, ?, ?, ?, ?) RETURNING id",
-		[]any{workspace, b.Digest, b.Text, b.files, []byte(b.blobs), len(b.Files), b.Bytes()}, &id)
-	return id, err
-}
-
-// packFiles is the list of files as it is stored.
-func packFiles(files []sitefile.File) ([]byte, error) {
-	list := make([]toolapi.UploadFile, len(files))
-	for i, f := range files {
-		list[i] = toolapi.UploadFile{
-			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
-			ContentType: toolapi.MediaType(f.ContentType),
-		}
-	}
-	var packed bytes.Buffer
-	// What is long of it, the hashes, no level shortens.
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.NewEncoder(w).Encode(list); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return packed.Bytes(), err
-}
-
-// unpackFiles reads a stored list of files.
-func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	err = json.NewDecoder(r).Decode(&list)
-	return list, err
-}
-
-// missingFromWorkspace are the blobs of a bundle that the workspace lacks.
-func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (lacks, all []blobRow, err error) {
-	store, err := s.store()
-	if err != nil {
-		return nil, nil, err
-	}
-	packed, err := t.blobList(bundle)
-	if err != nil {
-		return nil, nil, err
-	}
-	all = packed.rows()
-	return missingBlobs(store.Space(workspace), all), all, nil
-}
-
-// describe is the answer of declare and of status. lacks are the blobs that are missing.
-func (p *pagesCall) describe(u uploadRow, lacks []blobRow) *toolapi.Upload {
+// describe makes the result of declare and of status.
+func (p *pagesCall) describe(u uploadRow, missing []blobRow) *toolapi.Upload {
 	result := &toolapi.Upload{
 		UploadID: u.id, State: toolapi.UploadOpen, BundleDigest: "sha256:" + u.digest.String, Required: []string{},
 		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: formatTime(u.touched + uploadIdle.Milliseconds()),
@@ -285,52 +193,45 @@ func (p *pagesCall) describe(u uploadRow, lacks []blobRow) *toolapi.Upload {
 		result.State = toolapi.UploadFinalized
 		return result
 	}
-	for _, b := range lacks {
+	for _, b := range missing {
 		result.Required = append(result.Required, b.sum)
 		result.MissingBytes += b.size
 	}
-	if len(lacks) == 0 {
+	if len(missing) == 0 {
 		result.State = toolapi.UploadComplete
 	}
 	return result
 }
 
-// find finds the upload that a request names. Those of others are answered like those
-// that there never were.
+// findUpload finds the upload that a request names. Those of other holders are answered like unknown ones.
 func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
-	if p.tx = t; !p.kind.Sends { // those that send were looked at a moment ago
+	if p.tx = t; !p.kind.Sends { // for those that send, admit has just looked up who calls
 		if err := p.enter(t); err != nil {
 			return u, err
 		}
 	}
-	found, err := t.queryOne(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
-	if err == nil && !found {
-		err = noUpload()
-	}
-	if err != nil {
+	if err := t.queryOr(noUpload(), uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...); err != nil {
 		return u, err
 	}
-	return u, p.usable(&u)
+	return u, p.checkUsable(&u)
 }
 
-// usable reports why an upload of the holder cannot be used.
-func (p *pagesCall) usable(u *uploadRow) error {
+// checkUsable enters the workspace of an upload, and refuses one that has expired.
+func (p *pagesCall) checkUsable(u *uploadRow) error {
 	if reached, err := p.enterWorkspaceOf(u.workspace); err != nil || !reached {
 		if err == nil {
 			err = noUpload()
 		}
 		return err
 	}
-	idle := p.now.Sub(time.UnixMilli(max(u.touched, p.service.touches.last(u.id))))
+	idle := p.now.Sub(time.UnixMilli(max(u.touched, p.service.uploadUses.last(u.id))))
 	switch {
 	case u.revision.Valid:
 	case idle >= uploadIdle+uploadMemory:
 		return noUpload()
 	case idle >= uploadIdle, !u.bundle.Valid:
-		return toolapi.NewPagesError(
-			toolapi.CodeUploadExpired,
-			"The upload was not used for too long, or gave its place to a later one: declare the bundle again.",
-		)
+		return toolapi.NewPagesError(toolapi.CodeUploadExpired,
+			"The upload was not used for too long, or gave its place to a later one: declare the bundle again.")
 	}
 	return nil
 }
@@ -339,10 +240,10 @@ func noUpload() error {
 	return toolapi.NewPagesError(toolapi.CodeUploadNotFound, "There is no such upload: declare the bundle again.")
 }
 
-// used notes that an upload is in use, and writes that down from time to time.
-func (p *pagesCall) used(u *uploadRow) error {
+// noteUse notes that an upload is in use, and writes that down from time to time.
+func (p *pagesCall) noteUse(u *uploadRow) error {
 	u.touched = max(u.touched, p.now.UnixMilli())
-	if !p.service.touches.note(u.id, p.now) {
+	if !p.service.uploadUses.note(u.id, p.now) {
 		return nil
 	}
 	return p.service.db.write(context.WithoutCancel(p.x.r.Context()), func(t tx) error {
@@ -359,34 +260,142 @@ func (p *pagesCall) uploadStatus() error {
 			return err
 		}
 		u.touched = max(u.touched, p.now.UnixMilli())
-		var lacks []blobRow
+		var missing []blobRow
 		if !u.revision.Valid {
-			if lacks, _, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
+			if missing, _, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
 				return err
 			}
 		}
-		result = p.describe(u, lacks)
+		result = p.describe(u, missing)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := p.used(&u); err != nil {
+	if err := p.noteUse(&u); err != nil {
 		return err
 	}
-	return p.giveResult(http.StatusOK, result)
+	return p.sendResult(http.StatusOK, result)
 }
 
 func uploadClosed() error {
 	return toolapi.NewPagesError(toolapi.CodeUploadClosed, "The upload is finalized and takes nothing more.")
 }
 
-// uniqueHashes are those of a list of files, each once.
-func uniqueHashes(files []sitefile.File) []string {
-	all := make([]string, len(files))
-	for i, f := range files {
-		all[i] = f.SHA256
+// openUpload is an upload that is not finalized. A site has at most toolapi.MaxOpenUploads.
+type openUpload struct {
+	toolapi.OpenUpload
+	touched int64
+}
+
+// openUploads returns those of a site, the longest unused first.
+func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
+	all, err := list(p.tx, func(rows *sql.Rows, u *openUpload) error {
+		var created int64
+		err := rows.Scan(&u.UploadID, &u.Files, &u.Bytes, &created, &u.touched, &u.By)
+		u.CreatedAt = formatTime(created)
+		return err
+	}, `SELECT u.id, b.file_count, b.bytes, u.created_at, u.touched_at, h.name
+			FROM uploads u JOIN bundles b ON b.id = u.bundle_id JOIN holders h ON h.id = u.holder_id
+		WHERE u.site_id = ? AND u.revision IS NULL AND u.touched_at > ?`, site, p.now.Add(-uploadIdle-touchStep).UnixMilli())
+	for i := range all {
+		u := &all[i]
+		u.touched = max(u.touched, p.service.uploadUses.last(u.UploadID))
+		u.UsedAt, u.ExpiresAt = formatTime(u.touched), formatTime(u.touched+uploadIdle.Milliseconds())
+		u.Sending = p.service.uploadUses.isSending(u.UploadID, p.now)
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	all = slices.DeleteFunc(all, func(u openUpload) bool { return p.now.Sub(time.UnixMilli(u.touched)) >= uploadIdle })
+	slices.SortFunc(all, func(a, b openUpload) int {
+		return cmp.Or(cmp.Compare(a.touched, b.touched), cmp.Compare(a.CreatedAt, b.CreatedAt))
+	})
+	return all, err
+}
+
+// makeRoomForUpload ends the longest unused upload of a site that has too many, and that no client sends to.
+func (p *pagesCall) makeRoomForUpload(site string) error {
+	open, err := p.openUploads(site)
+	if err != nil || len(open) < toolapi.MaxOpenUploads {
+		return err
+	}
+	idle := slices.IndexFunc(open, func(u openUpload) bool { return !u.Sending })
+	if idle < 0 {
+		return toolapi.NewPagesError(toolapi.CodeTooManyUploads,
+			fmt.Sprintf("The site has %d uploads, and clients are sending to all of them: let one end, or end one.", len(open)))
+	}
+	// A client that sends to it later gets CodeUploadExpired.
+	if err := p.exec("UPDATE uploads SET bundle_id = NULL WHERE id = ?", open[idle].UploadID); err != nil {
+		return err
+	}
+	return p.audit(entry{
+		outcome: "done",
+		summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, quoteName(open[idle].By)),
+	})
+}
+
+// listUploads is GET /pages/uploads.
+func (p *pagesCall) listUploads() error {
+	result := &toolapi.UploadList{Uploads: []toolapi.OpenUpload{}, Most: toolapi.MaxOpenUploads}
+	err := p.service.db.read(p.x.r.Context(), func(t tx) error {
+		p.tx = t
+		site, err := p.siteOfQuery(t)
+		if err != nil {
+			return err
+		}
+		open, err := p.openUploads(site.id)
+		for _, u := range open {
+			result.Uploads = append(result.Uploads, u.OpenUpload)
+		}
+		result.SiteID = site.id
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	result.Fill(p.as)
+	return p.sendResult(http.StatusOK, result)
+}
+
+// cancelUpload is DELETE /pages/uploads/{id}.
+func (p *pagesCall) cancelUpload() error {
+	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
+		u, err := p.findCancellableUpload(t)
+		if err != nil {
+			return err
+		}
+		if u.revision.Valid {
+			return uploadClosed()
+		}
+		if err := t.exec("DELETE FROM uploads WHERE id = ?", u.id); err != nil {
+			return err
+		}
+		return p.audit(entry{outcome: "done", summary: "Cancelled an upload."})
+	})
+	if err != nil {
+		return err
+	}
+	p.x.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// findCancellableUpload finds the upload that a request names: one of the holder's own, or in a workspace where the holder may
+// publish.
+func (p *pagesCall) findCancellableUpload(t tx) (u uploadRow, err error) {
+	p.tx = t
+	if err := p.enter(t); err != nil {
+		return u, err
+	}
+	if err := t.queryOr(noUpload(), uploadQuery+"u.id = ?", []any{p.id}, u.columns()...); err != nil {
+		return u, err
+	}
+	var holder int64
+	if _, err := t.queryOne("SELECT holder_id FROM uploads WHERE id = ?", []any{p.id}, &holder); err != nil {
+		return u, err
+	}
+	mayCancel := holder == p.who.holder || slices.ContainsFunc(p.who.reachableWorkspaces(), func(w membership) bool {
+		return w.id == u.workspace && roleAllows(w.role, publishPages)
+	})
+	if !mayCancel {
+		return u, noUpload()
+	}
+	return u, p.checkUsable(&u)
 }

@@ -12,25 +12,24 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// findListedBlob finds the upload that a request names, and the size of its blob.
+// findListedBlob finds the upload that a request names, and the declared size of the blob.
 func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64, err error) {
 	sum, err := hex.DecodeString(p.sum)
 	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
-		return u, 0, toolapi.NewPagesError(
-			toolapi.CodeDigestMalformed,
-			"The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.",
-		)
+		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed,
+			"The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
 	}
 	if u, err = p.findSendingUpload(ctx, p.version); err != nil {
 		return u, 0, err
 	}
-	if err := p.usable(&u); err != nil || !u.bundle.Valid {
+	if err := p.checkUsable(&u); err != nil || !u.bundle.Valid {
 		return u, 0, err
 	}
 	list, err := p.service.blobsOf(ctx, u.bundle.Int64)
@@ -44,20 +43,16 @@ func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64
 	return u, size, nil
 }
 
-// findSendingUpload finds the upload that a blob is of, as it is since a version of the database. Its
-// digest and its counts lie behind the bundle's long list, and are not read.
+// findSendingUpload finds the upload of a blob, cached for a version of the database. It does not read the digest and the
+// counts, which lie behind the bundle's long list.
 func (p *pagesCall) findSendingUpload(ctx context.Context, version int64) (uploadRow, error) {
-	return readCached(p.service.db.lately, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
-		err = p.service.db.read(ctx, func(t tx) error {
-			found, err := t.queryOne("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, "+
+	return readCached(p.service.db.cache, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (uploadRow, error) {
+		return readTx(ctx, p.service.db, func(t tx) (u uploadRow, err error) {
+			err = t.queryOr(noUpload(), "SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, "+
 				"revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
 				[]any{p.id, p.who.holder}, &u.id, &u.site, &u.workspace, &u.bundle, &u.baseGiven, &u.base, &u.revision, &u.touched)
-			if err == nil && !found {
-				err = noUpload()
-			}
-			return err
+			return u, err
 		})
-		return u, err
 	})
 }
 
@@ -67,7 +62,7 @@ func (p *pagesCall) hasBlob() error {
 	if err != nil {
 		return err
 	}
-	if err := p.used(&u); err != nil {
+	if err := p.noteUse(&u); err != nil {
 		return err
 	}
 	store, err := p.service.store()
@@ -83,19 +78,6 @@ func (p *pagesCall) hasBlob() error {
 	return nil
 }
 
-// stillOpen reports as an error that the upload was cancelled or collected.
-func (p *pagesCall) stillOpen(ctx context.Context) error {
-	version, err := p.service.db.lately.currentVersion(ctx)
-	if err != nil {
-		return err
-	}
-	u, err := p.findSendingUpload(ctx, version)
-	if err == nil && !u.bundle.Valid {
-		err = noUpload()
-	}
-	return err
-}
-
 // sendBlob is PUT /pages/uploads/{id}/blobs/{sha256}.
 func (p *pagesCall) sendBlob() error {
 	r := p.x.r
@@ -106,7 +88,7 @@ func (p *pagesCall) sendBlob() error {
 	if u.revision.Valid {
 		return uploadClosed()
 	}
-	defer p.service.touches.send(u.id, p.service.now)()
+	defer p.service.uploadUses.send(u.id, p.service.now)()
 	if r.ContentLength < 0 || r.ContentLength == 0 && r.Header.Get("Content-Length") == "" {
 		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
 	}
@@ -119,23 +101,34 @@ func (p *pagesCall) sendBlob() error {
 	if err != nil {
 		return err
 	}
-	// It may have been cancelled meanwhile: then nothing is stored.
-	open := func() error { return p.stillOpen(context.WithoutCancel(r.Context())) }
-	had, err := store.Space(u.workspace).Put(p.sum, size, &checkedReader{contents, open})
+	// It may have been cancelled or collected meanwhile: then nothing is stored.
+	stillOpen := func() error {
+		ctx := context.WithoutCancel(r.Context())
+		version, err := p.service.db.cache.currentVersion(ctx)
+		if err != nil {
+			return err
+		}
+		u, err := p.findSendingUpload(ctx, version)
+		if err == nil && !u.bundle.Valid {
+			err = noUpload()
+		}
+		return err
+	}
+	had, err := store.Space(u.workspace).Put(p.sum, size, &checkedReader{contents, stillOpen})
 	if err != nil {
 		return blobError(err, body, size)
 	}
-	if err := p.used(&u); err != nil {
+	if err := p.noteUse(&u); err != nil {
 		return err
 	}
 	status := http.StatusCreated
 	if had {
 		status = http.StatusOK
 	}
-	return p.giveResult(status, toolapi.Stored{OK: true, SHA256: p.sum, Size: size})
+	return p.sendResult(status, toolapi.Stored{OK: true, SHA256: p.sum, Size: size})
 }
 
-// decodeBlob is the bytes of a blob in a body: as they are, or as one gzip member.
+// decodeBlob returns the bytes of a blob in a body: as they are, or as one gzip member.
 func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error) {
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
 	case "", "identity":
@@ -144,23 +137,21 @@ func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error)
 		}
 		return body, nil
 	case "gzip", "x-gzip":
-		// Packing makes nothing longer by more than a little.
+		// gzip makes nothing longer by more than a little.
 		if r.ContentLength > size+size/16+1<<12 {
 			return nil, toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is longer than the file packed can be.")
 		}
-		return &member{body: body}, nil
+		return &gzipMember{body: body}, nil
 	}
 	return nil, toolapi.NewPagesError(toolapi.CodeEncoding, "The body may be sent as it is, or as gzip.")
 }
 
 func sizeMismatch(size int64) error {
-	return toolapi.NewPagesError(
-		toolapi.CodeSizeMismatch,
-		fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size),
-	)
+	return toolapi.NewPagesError(toolapi.CodeSizeMismatch,
+		fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size))
 }
 
-// blobError is why a blob was not stored, for who sent it.
+// blobError makes the refusal of a blob that was not stored.
 func blobError(err error, body *pacedBody, size int64) error {
 	if body.failed != nil {
 		if errors.Is(body.failed, os.ErrDeadlineExceeded) {
@@ -181,24 +172,24 @@ func blobError(err error, body *pacedBody, size int64) error {
 	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The bytes have another SHA-256 than the address; nothing was stored.")
 }
 
-// checkedReader is a reader at whose end something must hold.
+// checkedReader fails at its end unless check returns nil.
 type checkedReader struct {
 	io.Reader
-	holds func() error
+	check func() error
 }
 
 // Read implements io.Reader.
 func (f *checkedReader) Read(b []byte) (int, error) {
 	n, err := f.Reader.Read(b)
 	if errors.Is(err, io.EOF) {
-		if broken := f.holds(); broken != nil {
-			err = broken
+		if failed := f.check(); failed != nil {
+			err = failed
 		}
 	}
 	return n, err
 }
 
-// pacedBody is a body that must come with some speed.
+// pacedBody is a body that must bring paceBytes within each wait.
 type pacedBody struct {
 	r       io.Reader
 	control *http.ResponseController
@@ -208,7 +199,6 @@ type pacedBody struct {
 	failed  error
 }
 
-// pacedBody is the request's body.
 func (p *pagesCall) pacedBody() *pacedBody {
 	return &pacedBody{r: p.x.r.Body, control: http.NewResponseController(p.x.ResponseWriter), wait: time.Duration(p.service.pace.Load())}
 }
@@ -217,7 +207,7 @@ func (p *pagesCall) pacedBody() *pacedBody {
 func (p *pacedBody) Read(b []byte) (int, error) {
 	if !p.started || p.since >= paceBytes {
 		p.started, p.since = true, 0
-		// What cannot be given a deadline, such as a test's recorder, has none.
+		// A test's recorder takes no deadline.
 		_ = p.control.SetReadDeadline(time.Now().Add(p.wait)) //nolint:forbidigo // of a socket
 	}
 	n, err := p.r.Read(b)
@@ -230,15 +220,15 @@ func (p *pacedBody) Read(b []byte) (int, error) {
 
 var errMember = errors.New("not one whole gzip member")
 
-// member reads one gzip member and nothing behind it.
-type member struct {
+// gzipMember reads one gzip member, with nothing behind it.
+type gzipMember struct {
 	body   *pacedBody
 	packed *bufio.Reader
 	plain  *gzip.Reader
 }
 
 // Read implements io.Reader.
-func (m *member) Read(b []byte) (int, error) {
+func (m *gzipMember) Read(b []byte) (int, error) {
 	if m.plain == nil {
 		m.packed = bufio.NewReader(m.body)
 		var err error
@@ -258,4 +248,72 @@ func (m *member) Read(b []byte) (int, error) {
 		err = errors.Join(errMember, err)
 	}
 	return n, err
+}
+
+// uploadUses keeps when uploads were last used, so that a blob needs no commit for that, and which are being sent to.
+type uploadUses struct {
+	mu  sync.Mutex
+	ids map[string]uploadUse
+}
+
+type uploadUse struct {
+	last, written int64
+	sending       int   // requests under way
+	sent          int64 // when the last one ended
+}
+
+// send notes that a request sends to an upload, or finalizes it, until done is called.
+func (l *uploadUses) send(id string, now func() time.Time) (done func()) {
+	l.change(id, func(t *uploadUse) { t.sending++ })
+	return func() {
+		l.change(id, func(t *uploadUse) { t.sending, t.sent = t.sending-1, now().UnixMilli() })
+	}
+}
+
+func (l *uploadUses) change(id string, how func(*uploadUse)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ids == nil {
+		l.ids = map[string]uploadUse{}
+	}
+	t := l.ids[id]
+	how(&t)
+	l.ids[id] = t
+}
+
+// isSending reports whether a client sends to an upload: now, or within sendingGap, since it reads a file between two blobs.
+func (l *uploadUses) isSending(id string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.ids[id]
+	passed := now.Sub(time.UnixMilli(t.sent)) // below 0 when the clock was set back
+	return t.sending > 0 || t.sent > 0 && passed >= 0 && passed < sendingGap
+}
+
+// note notes a use, and reports whether it is due to be written down.
+func (l *uploadUses) note(id string, at time.Time) (due bool) {
+	l.change(id, func(t *uploadUse) {
+		t.last = max(t.last, at.UnixMilli())
+		if due = t.last-t.written >= touchStep.Milliseconds(); due {
+			t.written = t.last
+		}
+	})
+	return due
+}
+
+func (l *uploadUses) last(id string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ids[id].last
+}
+
+// clean removes what is written down and unused.
+func (l *uploadUses) clean(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, t := range l.ids {
+		if now.UnixMilli()-max(t.last, t.sent) > 2*touchStep.Milliseconds() && t.written == t.last && t.sending == 0 {
+			delete(l.ids, id)
+		}
+	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// DamagedFile is an uploaded file that is not any more what was uploaded.
+// DamagedFile is a stored file that differs from what was uploaded.
 type DamagedFile struct {
-	// Name is its file, below the data folder.
+	// Name is its path below the data folder.
 	Name string
 	// Problem says in a few words what is wrong with it.
 	Problem string
 	// Missing says that there is nothing to set aside.
 	Missing bool
-	// Shown lists the revisions that hold it, each with its site.
+	// Shown lists the revisions that have it.
 	Shown []ShownRevision
 
 	space *blob.Space
@@ -30,25 +30,23 @@ type DamagedFile struct {
 // ShownRevision is a revision of a site.
 type ShownRevision struct{ Site, Revision string }
 
-// SetAside moves the file to the folder blobs/damaged: the service asks for its bytes again
-// when they are declared.
+// SetAside moves the file to the folder blobs/damaged. The service then asks for its bytes when they are declared again.
 func (d *DamagedFile) SetAside() error { return d.space.SetAside(d.sum) }
 
-// Verified is what Verify read.
+// Verified is the result of Verify.
 type Verified struct {
 	Files, Revisions int
 	Bytes            int64
 	Damaged          []DamagedFile // sorted by Name
 }
 
-// workspaceBlob is a blob of a workspace.
 type workspaceBlob struct {
 	workspace int64
 	sum       string
 }
 
-// Verify reads every file of every revision and compares it with its SHA-256 (upload
-// protocol, section 2.11). It changes nothing, and may run beside the service.
+// Verify reads every file of every revision and compares it with its SHA-256 (upload protocol, section 2.11). It changes
+// nothing, and may run beside the service.
 func (s *Service) Verify(ctx context.Context) (Verified, error) {
 	store := blob.Look(blobsIn(s.dir))
 	all, sizes, revisions, err := s.heldBlobs(ctx)
@@ -69,7 +67,7 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 	if len(found) == 0 {
 		return v, nil
 	}
-	// What was collected meanwhile is not damaged.
+	// A blob that was collected meanwhile is not damaged.
 	if all, _, _, err = s.heldBlobs(ctx); err != nil {
 		return v, err
 	}
@@ -83,30 +81,25 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Damaged = append(v.Damaged, DamagedFile{
-			Name: filepath.ToSlash(name), Problem: blobProblem(why), Missing: errors.Is(why, fs.ErrNotExist),
-			Shown: shown, space: space, sum: h.sum,
-		})
+		d := DamagedFile{Name: filepath.ToSlash(name), Missing: errors.Is(why, fs.ErrNotExist), Shown: shown, space: space, sum: h.sum}
+		mismatch, ok := errors.AsType[*blob.MismatchError](why)
+		switch {
+		case d.Missing:
+			d.Problem = "is missing"
+		case ok && mismatch.Size:
+			d.Problem = "has another length than was uploaded"
+		case ok:
+			d.Problem = "has other bytes than were uploaded"
+		default:
+			d.Problem = "cannot be read: " + why.Error()
+		}
+		v.Damaged = append(v.Damaged, d)
 	}
 	slices.SortFunc(v.Damaged, func(a, b DamagedFile) int { return cmp.Compare(a.Name, b.Name) })
 	return v, nil
 }
 
-// blobProblem says why a blob is not what its name says.
-func blobProblem(err error) string {
-	mismatch, ok := errors.AsType[*blob.MismatchError](err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "is missing"
-	case ok && mismatch.Size:
-		return "has another length than was uploaded"
-	case ok:
-		return "has other bytes than were uploaded"
-	}
-	return "cannot be read: " + err.Error()
-}
-
-// heldBlobs are the blobs of all revisions: those that show each, and its size.
+// heldBlobs returns the blobs of all revisions: for each the revisions that have it, and its size.
 func (s *Service) heldBlobs(ctx context.Context) (
 	shown map[workspaceBlob][]ShownRevision, sizes map[workspaceBlob]int64, revisions int, err error,
 ) {
@@ -119,9 +112,8 @@ func (s *Service) heldBlobs(ctx context.Context) (
 	err = s.db.read(ctx, func(t tx) error {
 		rows, err := list(t, func(r *sql.Rows, x *row) error {
 			return r.Scan(&x.workspace, &x.shown.Site, &x.shown.Revision, &x.blobs)
-		},
-			"SELECT b.workspace_id, s.name, r.name, b.blobs FROM revisions r JOIN sites s ON s.id = r.site_id JOIN "+
-				"bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
+		}, "SELECT b.workspace_id, s.name, r.name, b.blobs FROM revisions r JOIN sites s ON s.id = r.site_id JOIN "+
+			"bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
 		for _, x := range rows {
 			for _, b := range blobList(x.blobs).rows() {
 				h := workspaceBlob{x.workspace, b.sum}

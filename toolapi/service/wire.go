@@ -14,12 +14,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file answers requests that net/http refuses by itself, before there is one to hand
-// over: it writes plain text then, and the boundary answers in its envelope and with
-// its headers (platform document, sections 4.1 and 9).
+// This file replaces the plain text with which net/http refuses requests before it calls a handler: the service answers in
+// its envelope and with its headers (platform document, sections 4.1 and 9).
 
-// Listener returns l with connections on which the refusals of net/http are the
-// service's. The server needs [ConnContext] too.
+// Listener returns l with connections that replace the refusals of net/http by the service's. The server needs
+// [ConnContext] too.
 func (s *Service) Listener(l net.Listener) net.Listener { return &wireListener{l, s} }
 
 // ConnContext is the ConnContext of a server on a [Service.Listener].
@@ -43,35 +42,32 @@ func (l *wireListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// wire is a connection. What it does not write itself it leaves to TCP, which can send
-// files without reading them.
+// wire is a connection. It leaves everything else to TCP, which can send files without reading them.
 type wire struct {
 	*net.TCPConn
 	service *Service
-	// foreign says that a published page answered on it, whose bytes may look like anything.
+	// foreign says that a published page has answered on it, whose bytes may look like anything.
 	foreign atomic.Bool
 }
 
-// passThrough lets what comes on the connection of a request through as it is from now on.
+// passThrough stops the replacement on the connection of a request.
 func passThrough(r *http.Request) {
 	if w, ok := r.Context().Value(wireKey{}).(*wire); ok {
 		w.foreign.Store(true)
 	}
 }
 
-// refusedByServer is all that net/http writes when it refuses a request: in one piece, and
-// with none of the headers of an answer of ours.
+// refusedByServer matches what net/http writes when it refuses a request: in one piece, and without the service's headers.
 var refusedByServer = regexp.MustCompile(
 	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|` +
 		`Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
 )
 
-// longestRefusal bounds what is looked at.
-const longestRefusal = 512
+const maxRefusal = 512 // bytes
 
 // Write implements net.Conn.
 func (w *wire) Write(b []byte) (int, error) {
-	if len(b) > longestRefusal || !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) || w.foreign.Load() {
+	if len(b) > maxRefusal || !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) || w.foreign.Load() {
 		return w.TCPConn.Write(b)
 	}
 	found := refusedByServer.FindSubmatch(b)
@@ -88,21 +84,20 @@ func (w *wire) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// refuseUnread answers a request that nobody read.
+// refuseUnread answers a request that net/http refused with a status.
 func (s *Service) refuseUnread(c net.Conn, status int) error {
-	refused := map[int]*toolapi.Error{
-		http.StatusExpectationFailed: toolapi.NewError(
-			toolapi.CodeExpectation, "The only expectation that is met is 100-continue.",
-		),
-		http.StatusRequestHeaderFieldsTooLarge: toolapi.NewError(toolapi.CodeHeadersTooLarge, "The headers of the request are too long."),
-		http.StatusNotImplemented: toolapi.NewError(
-			toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked.",
-		),
-		http.StatusHTTPVersionNotSupported: toolapi.NewError(toolapi.CodeVersion, "This service speaks HTTP/1.1."),
-	}[status]
-	if refused == nil {
-		refused = toolapi.NewError(toolapi.CodeMalformedRequest, "The request line or a header is not one of HTTP/1.1.")
+	code, message := toolapi.CodeMalformedRequest, "The request line or a header is not one of HTTP/1.1."
+	switch status {
+	case http.StatusExpectationFailed:
+		code, message = toolapi.CodeExpectation, "The only expectation that is met is 100-continue."
+	case http.StatusRequestHeaderFieldsTooLarge:
+		code, message = toolapi.CodeHeadersTooLarge, "The headers of the request are too long."
+	case http.StatusNotImplemented:
+		code, message = toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked."
+	case http.StatusHTTPVersionNotSupported:
+		code, message = toolapi.CodeVersion, "This service speaks HTTP/1.1."
 	}
+	refused := toolapi.NewError(code, message)
 	body, err := json.Marshal(refused)
 	if err != nil {
 		return err

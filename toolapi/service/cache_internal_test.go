@@ -27,7 +27,7 @@ func TestRemember(t *testing.T) {
 	d, other := open(), open()
 	look := func() int64 {
 		t.Helper()
-		version, err := d.lately.currentVersion(ctx)
+		version, err := d.cache.currentVersion(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestRemember(t *testing.T) {
 	reads := 0
 	value := func(key string) string {
 		t.Helper()
-		got, err := readCached(d.lately, look(), key, func() (v sql.NullString, err error) {
+		got, err := readCached(d.cache, look(), key, func() (v sql.NullString, err error) {
 			reads++
 			err = d.read(ctx, func(x tx) error {
 				_, err := x.queryOne("SELECT value FROM settings WHERE name = ?", []any{key}, &v)
@@ -71,7 +71,7 @@ func TestRemember(t *testing.T) {
 		}
 	}
 	if err := errors.Join(
-		other.write(ctx, func(x tx) error { return x.exec("UPDATE settings SET value = 'none'") }), d.lately.discard(),
+		other.write(ctx, func(x tx) error { return x.exec("UPDATE settings SET value = 'none'") }), d.cache.discard(),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -80,17 +80,17 @@ func TestRemember(t *testing.T) {
 	}
 	failed := errors.New("it cannot be read")
 	for range 2 {
-		if _, err := readCached(d.lately, look(), "b", func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
+		if _, err := readCached(d.cache, look(), "b", func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
 			t.Error(err)
 		}
 	}
-	if _, err := readCached(d.lately, look(), "b", func() (int, error) { return 1, nil }); err != nil {
+	if _, err := readCached(d.cache, look(), "b", func() (int, error) { return 1, nil }); err != nil {
 		t.Errorf("a failure was kept: %v", err)
 	}
-	for i := range 3 * knownMost {
-		_, err := readCached(d.lately, look(), string(rune(i)), func() (int, error) { return i, nil })
-		if err != nil || len(d.lately.known) > knownMost {
-			t.Fatalf("%d things are known, %v", len(d.lately.known), err)
+	for i := range 3 * maxCached {
+		_, err := readCached(d.cache, look(), string(rune(i)), func() (int, error) { return i, nil })
+		if err != nil || len(d.cache.known) > maxCached {
+			t.Fatalf("%d things are known, %v", len(d.cache.known), err)
 		}
 	}
 }

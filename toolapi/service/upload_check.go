@@ -2,12 +2,13 @@ package service
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,31 +22,30 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file refuses a revision whose files hold a secret of their site: who builds it, as CI does, may not know the
-// values. It is looked for when the revision is made, and not as blobs arrive: a blob belongs to a workspace and may
-// be there already, a secret belongs to a site. A revision that was made before a secret was set stays, and can be
-// gone back to.
+// This file holds the files of an upload to the rules that need their bytes, when the revision is made.
 //
-// An answer must not help to guess a secret that its asker may not read. One upload can hold some 2^29 guesses, a
-// holder can send some 2^12 uploads a minute, and only what has leakBits or more is looked for: 2^31 minutes. Weaker
+// A revision must not hold a secret of its site: CI, which builds it, may not know the values. Blobs are not searched as
+// they arrive: a blob belongs to a workspace and may exist already, a secret belongs to a site. A revision from before a
+// secret was set stays, and can be rolled back to.
+//
+// A response must not help to guess a secret that the client may not read. One upload can hold some 2^29 guesses, a
+// holder can send some 2^12 uploads a minute, and only values of leakBits or more are searched for: 2^31 minutes. Weaker
 // values are left to the command line, which has them anyway.
 
 const (
 	leakBits = 72
-	// What is unpacked of packed files to look into them: of each, and of all in one upload.
+	// Bytes that are unpacked to search packed files: of each, and of all in one upload.
 	maxLeakFile   = 16 << 20
 	maxLeakUpload = 256 << 20
-	// leaksTold is how many files a refusal names.
-	leaksTold = 5
-	// leakReaders is how many uploads are looked through at once.
-	leakReaders = 2
+	maxLeaksNamed = 5 // files in a refusal
+	leakReaders   = 2 // uploads that are searched at once
 )
 
-// siteFile is a file of an upload.
-type siteFile struct{ path, sum string }
+// checkedFile is a file of an upload.
+type checkedFile struct{ path, sum string }
 
-// filesOf are the files and the manifest of a bundle that is stored.
-func (t tx) filesOf(id int64) (text []byte, files []siteFile, err error) {
+// checkedFiles returns the manifest and the files of a stored bundle.
+func (t tx) checkedFiles(id int64) (text []byte, files []checkedFile, err error) {
 	var packed []byte
 	if _, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed); err != nil {
 		return nil, nil, err
@@ -54,62 +54,67 @@ func (t tx) filesOf(id int64) (text []byte, files []siteFile, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read bundle %d: %w", id, err)
 		}
-		files = append(files, siteFile{f.Path, string(f.SHA256)})
+		files = append(files, checkedFile{f.Path, string(f.SHA256)})
 	}
 	return text, files, nil
 }
 
-// uploadedFiles are the files of an archive.
-func uploadedFiles(b *bundle.Bundle) []siteFile {
-	files := make([]siteFile, len(b.Files))
-	for i, f := range b.Files {
-		files[i] = siteFile{f.Path, f.SHA256}
+// checkFlags holds the compatibility flags of the manifest and of JSON runtime configs among the files to those that the
+// platform accepts.
+func checkFlags(text []byte, space *blob.Space, files []checkedFile) error {
+	configs := map[string]string{} // hashes
+	for _, f := range files {
+		if slices.Contains(manifest.RuntimeConfigs(), f.path) {
+			configs[f.path] = f.sum
+		}
 	}
-	return files
-}
-
-// secretsOf is the secrets of a site that are looked for, nil for none.
-func (s *Service) secretsOf(ctx context.Context, site string) (*secretscan.Set, error) {
-	var all []secretscan.Secret
-	err := s.db.read(ctx, func(t tx) error {
-		names, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM secrets WHERE site_id = ?", site)
-		if err != nil {
-			return err
+	_, err := bundle.Flags(text, func(name string) ([]byte, error) {
+		sum, ok := configs[name]
+		if !ok {
+			return nil, fs.ErrNotExist
 		}
-		values, err := s.secretValues(t, site, names)
-		for name, value := range values {
-			all = append(all, secretscan.Secret{Name: name, Value: value})
-		}
-		return err
+		return readBlob(space, sum, math.MaxInt64)
 	})
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return secretscan.New(all, secretscan.Options{MinBits: leakBits}), nil
+	return err
 }
 
 // checkLeaks refuses files that would publish a secret of the site, or a password in "_headers".
-func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []siteFile) error {
+func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []checkedFile) error {
 	m, _ := manifest.Parse(manifest.FileName, text) // it passed when it was declared
 	if m != nil && m.Assets != "" {
 		if err := checkHeaders(space, path.Join(path.Clean(m.Assets), sitepath.HeadersFile), files); err != nil {
 			return err
 		}
 	}
-	secrets, err := s.secretsOf(ctx, site)
-	if err != nil || secrets == nil {
+	secrets, err := readTx(ctx, s.db, func(t tx) (all []secretscan.Secret, err error) {
+		names, err := listColumn[string](t, "SELECT name FROM secrets WHERE site_id = ?", site)
+		if err != nil {
+			return nil, err
+		}
+		values, err := s.secretValues(t, site, names)
+		for name, value := range values {
+			all = append(all, secretscan.Secret{Name: name, Value: value})
+		}
+		return all, err
+	})
+	if err != nil || len(secrets) == 0 {
 		return err
 	}
-	found, err := s.findSecrets(ctx, space, secrets, files)
+	set := secretscan.New(secrets, secretscan.Options{MinBits: leakBits})
+	if set == nil {
+		return nil
+	}
+	found, err := s.findSecrets(ctx, space, set, files)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return toolapi.NewPagesError(toolapi.CodeSecretInOutput, "The upload holds secrets of this site, and no revision was made: "+strings.Join(found, "; ")+
-		". Take them out, have the Worker read them from its environment, and set new ones if these were published.")
+	return toolapi.NewPagesError(toolapi.CodeSecretInOutput,
+		"The upload holds secrets of this site, and no revision was made: "+strings.Join(found, "; ")+
+			". Take them out, have the Worker read them from its environment, and set new ones if these were published.")
 }
 
 // checkHeaders refuses a line of "_headers" that would give a password or a key to every visitor.
-func checkHeaders(space *blob.Space, name string, files []siteFile) error {
+func checkHeaders(space *blob.Space, name string, files []checkedFile) error {
 	for _, f := range files {
 		if f.path != name {
 			continue
@@ -121,7 +126,8 @@ func checkHeaders(space *blob.Space, name string, files []siteFile) error {
 		_, found := edgerules.Parse(string(text), "")
 		for _, d := range found {
 			if d.Code == diagnostic.CodeEdgeSecret {
-				return toolapi.NewPagesError(toolapi.CodeSecretInOutput, fmt.Sprintf("%s, line %d: %s; %s.", strconv.Quote(f.path), d.Line, d.Message, d.Fix))
+				return toolapi.NewPagesError(toolapi.CodeSecretInOutput,
+					fmt.Sprintf("%s, line %d: %s; %s.", strconv.Quote(f.path), d.Line, d.Message, d.Fix))
 			}
 		}
 	}
@@ -137,8 +143,10 @@ func readBlob(space *blob.Space, sum string, limit int64) (text []byte, err erro
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// findSecrets says of the first files that hold a secret which and how, each blob once. Its memory is bounded.
-func (s *Service) findSecrets(ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []siteFile) (told []string, err error) {
+// findSecrets names the first files that hold a secret, and how, each blob once. Its memory is bounded.
+func (s *Service) findSecrets(
+	ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []checkedFile,
+) (named []string, err error) {
 	select {
 	case s.looking <- struct{}{}:
 		defer func() { <-s.looking }()
@@ -160,16 +168,16 @@ func (s *Service) findSecrets(ctx context.Context, space *blob.Space, secrets *s
 			return nil, err
 		}
 		if len(found) > 0 {
-			told = append(told, strconv.Quote(f.path)+" holds "+found[0].What())
+			named = append(named, strconv.Quote(f.path)+" holds "+found[0].What())
 		}
-		if len(told) == leaksTold {
+		if len(named) == maxLeaksNamed {
 			break
 		}
 	}
-	return told, nil
+	return named, nil
 }
 
-// leakReader looks through one blob after the other.
+// leakReader searches one blob after the other.
 type leakReader struct {
 	secrets *secretscan.Set
 	stream  *secretscan.Stream
@@ -177,7 +185,7 @@ type leakReader struct {
 	left    int64 // bytes that may still be unpacked
 }
 
-func (l *leakReader) read(space *blob.Space, f siteFile) (found []secretscan.Finding, err error) {
+func (l *leakReader) read(space *blob.Space, f checkedFile) (found []secretscan.Finding, err error) {
 	b, err := space.Open(f.sum)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, toolapi.NewPagesError(toolapi.CodeBlobsMissing, "A blob is missing: ask for the upload's status, and send it.")
