@@ -1,13 +1,10 @@
-// Package archive reads the archives that sites are imported from, zip and gzipped
-// tar, and trusts nothing that they say.
+// Package archive reads the archives that sites are imported from, zip and gzipped tar, without trust.
 //
-// In go the bytes of an archive (Read); each regular file is handed over whole, with
-// the name that the archive has for it. An archive that is damaged, that two readers
-// could read differently, or that would expand beyond the limits is refused with a
+// In go the bytes of an archive (Read); out comes each regular file, whole, with its name in the archive. An archive that
+// is damaged, that two readers could read differently, or that would expand beyond the limits is refused with a
 // *bundle.FaultError. Nothing is extracted to a file system.
 //
-// What names may be is not decided here, except that they must be text. Archives in
-// archives are files. The package keeps no state.
+// Names must be text; other rules for names are the caller's. Archives in archives are files. The package keeps no state.
 package archive
 
 import (
@@ -27,11 +24,10 @@ const (
 	TarGzip
 )
 
-// Each is given a file of the archive. The contents are its own until it returns.
+// Each is called with a file of the archive. The contents are valid until it returns.
 type Each func(name string, contents []byte) error
 
-// Read reads an archive of size bytes. The error is a *bundle.FaultError, or what
-// each or the reader returned.
+// Read reads an archive of size bytes. The error is a *bundle.FaultError, or one of each or of the reader.
 func Read(r io.ReaderAt, size int64, kind Kind, each Each) error {
 	m := &meter{}
 	if kind == Zip {
@@ -41,9 +37,8 @@ func Read(r io.ReaderAt, size int64, kind Kind, each Each) error {
 }
 
 const (
-	// maxRatio is how far an archive may expand, once that is worth counting.
-	maxRatio  = 100
-	freeBytes = 1 << 20
+	maxRatio  = 100     // of the bytes of files to those of the archive
+	freeBytes = 1 << 20 // to which any archive may expand
 )
 
 // meter counts what an archive expands to.
@@ -53,7 +48,7 @@ type meter struct {
 	names    map[string]bool
 }
 
-// entry counts an entry, of whatever type.
+// entry counts an entry of any type.
 func (m *meter) entry(name string) error {
 	if m.entries++; m.entries > toolapi.MaxFiles {
 		return fault(toolapi.CodeFileCount, "", "The archive has more than %d entries.", toolapi.MaxFiles)
@@ -62,7 +57,7 @@ func (m *meter) entry(name string) error {
 		m.names = map[string]bool{}
 	}
 	if m.names[name] {
-		return fault(toolapi.CodeArchiveDuplicate, name, "The archive has %s twice.", shown(name))
+		return fault(toolapi.CodeArchiveDuplicate, name, "The archive has %s twice.", quote(name))
 	}
 	m.names[name] = true
 	return nil
@@ -71,7 +66,7 @@ func (m *meter) entry(name string) error {
 // file counts the announced size of a file.
 func (m *meter) file(name string, size int64) error {
 	if size > toolapi.MaxFileBytes {
-		return fault(toolapi.CodeFileTooLarge, name, "%s has %d bytes; a file may have %d.", shown(name), size, toolapi.MaxFileBytes)
+		return fault(toolapi.CodeFileTooLarge, name, "%s has %d bytes; a file may have %d.", quote(name), size, toolapi.MaxFileBytes)
 	}
 	if m.expanded += size; m.expanded > toolapi.MaxExpanded {
 		return fault(toolapi.CodeArchiveTooLarge, "", "The archive expands to more than %d bytes.", toolapi.MaxExpanded)
@@ -79,12 +74,11 @@ func (m *meter) file(name string, size int64) error {
 	return nil
 }
 
-// steep reports whether so many bytes are too many for what they were packed in.
-func steep(expanded, packed int64) bool {
+func exceedsRatio(expanded, packed int64) bool {
 	return expanded > freeBytes && expanded/maxRatio > packed
 }
 
-func ratio() error {
+func ratioError() error {
 	return fault(toolapi.CodeArchiveRatio, "", "The archive expands more than %d times.", maxRatio)
 }
 
@@ -96,8 +90,8 @@ func fault(code, name, format string, args ...any) error {
 	return &bundle.FaultError{Code: code, Path: name, Message: fmt.Sprintf(format, args...)}
 }
 
-// shown is a name as a message shows it.
-func shown(name string) string {
+// quote quotes a name for a message.
+func quote(name string) string {
 	const longest = 120
 	if len(name) > longest {
 		name = name[:longest] + "…"

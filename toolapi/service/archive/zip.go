@@ -16,10 +16,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
-// This file reads zip files (APPNOTE 6.3.10), the part of the format that tools write
-// for sites: entries that are stored or deflated, one after another from the first
-// byte on, then the central directory, then its end. Everything that is said twice must
-// be said alike, and no byte may belong to nothing or to two.
+// This file reads zip files (APPNOTE 6.3.10), the part of the format that tools write for sites: entries that are stored or
+// deflated, one after another from the first byte on, then the central directory, then its end. Redundant fields must
+// agree, and every byte must belong to exactly one record.
 
 // record is an entry of the central directory.
 type record struct {
@@ -52,15 +51,13 @@ const (
 	deflated = 8
 )
 
-// little reads numbers from a buffer.
-type little []byte
+type littleEndian []byte
 
-func (b little) u16(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
-func (b little) u32(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
-func (b little) long(at int) int64 { return int64(b.u32(at)) }
+func (b littleEndian) u16(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
+func (b littleEndian) u32(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+func (b littleEndian) i64(at int) int64  { return int64(b.u32(at)) }
 
-// piece reads a part of the archive.
-func piece(r io.ReaderAt, size, from, n int64) (little, error) {
+func readPart(r io.ReaderAt, size, from, n int64) (littleEndian, error) {
 	if from < 0 || n < 0 || from > size-n {
 		return nil, invalid("The archive ends too early.")
 	}
@@ -81,15 +78,22 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 	if len(records) != count {
 		return invalid("The archive has another number of entries than its end says.")
 	}
-	if err := checkRecords(records, m); err != nil {
-		return err
+	for _, e := range records { // before anything is expanded
+		if err := e.check(); err != nil {
+			return err
+		}
+		if !e.isFolder() {
+			if err := m.file(e.name, e.size); err != nil {
+				return err
+			}
+		}
 	}
 	slices.SortStableFunc(records, func(a, b record) int { return cmp.Compare(a.offset, b.offset) })
 	at := int64(0)
 	for i, e := range records {
 		switch {
 		case e.offset < at:
-			return fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+			return fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", quote(e.name))
 		case e.offset > at:
 			return invalid("The archive has bytes that belong to nothing.")
 		}
@@ -107,10 +111,9 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 	return nil
 }
 
-// findDirectory reads the central directory, and says where it starts and how many entries
-// it is said to have.
-func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, count int, err error) {
-	tail, err := piece(r, size, max(0, size-endLength-math.MaxUint16), min(size, endLength+math.MaxUint16))
+// findDirectory reads the central directory, and returns its start and the number of entries that the end record has.
+func findDirectory(r io.ReaderAt, size int64) (directory littleEndian, start int64, count int, err error) {
+	tail, err := readPart(r, size, max(0, size-endLength-math.MaxUint16), min(size, endLength+math.MaxUint16))
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -130,38 +133,33 @@ func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, co
 	end := tail[at:]
 	limit := size - int64(len(end))
 	if limit >= locator64Length {
-		locator, err := piece(r, size, limit-locator64Length, locator64Length)
+		locator, err := readPart(r, size, limit-locator64Length, locator64Length)
 		if err != nil {
 			return nil, 0, 0, err
 		}
 		if locator.u32(0) == locator64Signature {
-			return nil, 0, 0, end64(r, size, locator)
+			// This form is for more than can be imported; the refusal says of what, if it is entries.
+			offset := int64(binary.LittleEndian.Uint64(locator[8:]) & math.MaxInt64) //nolint:gosec // masked
+			end, err := readPart(r, size, offset, 56)
+			if err == nil && binary.LittleEndian.Uint64(end[32:]) > toolapi.MaxFiles {
+				return nil, 0, 0, fault(toolapi.CodeFileCount, "", "The archive has more than %d entries.", toolapi.MaxFiles)
+			}
+			return nil, 0, 0, invalid("The archive is of the form for very large ones (zip64), which is not taken.")
 		}
 	}
 	if end.u16(4) != 0 || end.u16(6) != 0 || end.u16(8) != end.u16(10) {
 		return nil, 0, 0, invalid("The archive is one of several parts.")
 	}
-	length, start := end.long(12), end.long(16)
+	length, start := end.i64(12), end.i64(16)
 	if start+length != limit {
 		return nil, 0, 0, invalid("The archive's directory is not where its end says.")
 	}
-	directory, err = piece(r, size, start, length)
+	directory, err = readPart(r, size, start, length)
 	return directory, start, int(end.u16(10)), err
 }
 
-// end64 refuses an archive of the form for more than can be imported, and says what
-// there is too much of.
-func end64(r io.ReaderAt, size int64, locator little) error {
-	offset := int64(binary.LittleEndian.Uint64(locator[8:]) & math.MaxInt64) //nolint:gosec // masked
-	end, err := piece(r, size, offset, 56)
-	if err == nil && binary.LittleEndian.Uint64(end[32:]) > toolapi.MaxFiles {
-		return fault(toolapi.CodeFileCount, "", "The archive has more than %d entries.", toolapi.MaxFiles)
-	}
-	return invalid("The archive is of the form for very large ones (zip64), which is not taken.")
-}
-
 // readDirectory splits the central directory into its records.
-func readDirectory(d little, m *meter) (records []record, err error) {
+func readDirectory(d littleEndian, m *meter) (records []record, err error) {
 	for len(d) > 0 {
 		if len(d) < centralLength || d.u32(0) != centralSignature {
 			return nil, invalid("The archive's directory is damaged.")
@@ -174,7 +172,7 @@ func readDirectory(d little, m *meter) (records []record, err error) {
 		}
 		e := record{
 			name: string(d[centralLength:nameEnd]), flags: d.u16(8), method: d.u16(10), crc: d.u32(16),
-			packed: d.long(20), size: d.long(24), offset: d.long(42),
+			packed: d.i64(20), size: d.i64(24), offset: d.i64(42),
 		}
 		if madeBy := d[5]; madeBy == 3 || madeBy == 19 { // Unix, macOS
 			e.mode = d.u32(38) >> 16
@@ -190,8 +188,8 @@ func readDirectory(d little, m *meter) (records []record, err error) {
 	return records, nil
 }
 
-// widen takes sizes that do not fit from the zip64 field, so that they can be judged.
-func (e *record) widen(extra little) error {
+// widen takes sizes that do not fit from the zip64 field, so that they can be checked.
+func (e *record) widen(extra littleEndian) error {
 	const wide, tag = math.MaxUint32, 1
 	values := []*int64{&e.size, &e.packed, &e.offset}
 	for len(extra) >= 4 {
@@ -218,40 +216,24 @@ func (e *record) widen(extra little) error {
 	return nil
 }
 
-// checkRecords judges what the directory says, before anything is expanded.
-func checkRecords(records []record, m *meter) error {
-	for _, e := range records {
-		if err := e.check(); err != nil {
-			return err
-		}
-		if e.folder() {
-			continue
-		}
-		if err := m.file(e.name, e.size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e record) folder() bool { return strings.HasSuffix(e.name, "/") }
+func (e record) isFolder() bool { return strings.HasSuffix(e.name, "/") }
 
 func (e record) check() error {
 	const typeMask, regular, folder = 0o170000, 0o100000, 0o040000
 	kind := e.mode & typeMask
 	switch {
 	case e.flags&flagEncrypted != 0:
-		return fault(toolapi.CodeArchiveEncrypted, e.name, "%s is encrypted.", shown(e.name))
+		return fault(toolapi.CodeArchiveEncrypted, e.name, "%s is encrypted.", quote(e.name))
 	case e.method != stored && e.method != deflated:
-		return fault(toolapi.CodeArchiveMethod, e.name, "%s is packed in a way that is not taken: use deflate.", shown(e.name))
+		return fault(toolapi.CodeArchiveMethod, e.name, "%s is packed in a way that is not taken: use deflate.", quote(e.name))
 	case e.flags&flagUTF8 == 0 && strings.ContainsFunc(e.name, func(r rune) bool { return r >= 0x80 }):
-		return fault(bundle.CodeNotUTF8, e.name, "The name %s is not marked as UTF-8.", shown(e.name))
-	case kind != 0 && kind != regular && kind != folder, kind == folder != e.folder() && kind != 0:
-		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is no plain file and no folder.", shown(e.name))
-	case e.folder() && e.size != 0:
-		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is a folder with contents.", shown(e.name))
-	case steep(e.size, e.packed):
-		return ratio()
+		return fault(bundle.CodeNotUTF8, e.name, "The name %s is not marked as UTF-8.", quote(e.name))
+	case kind != 0 && kind != regular && kind != folder, kind == folder != e.isFolder() && kind != 0:
+		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is no plain file and no folder.", quote(e.name))
+	case e.isFolder() && e.size != 0:
+		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is a folder with contents.", quote(e.name))
+	case exceedsRatio(e.size, e.packed):
+		return ratioError()
 	case e.method == stored && e.size != e.packed:
 		return e.mismatch()
 	}
@@ -259,27 +241,29 @@ func (e record) check() error {
 }
 
 func (e record) mismatch() error {
-	return fault(toolapi.CodeArchiveMismatch, e.name, "The archive says two things of %s.", shown(e.name))
+	return fault(toolapi.CodeArchiveMismatch, e.name, "The archive says two things of %s.", quote(e.name))
 }
 
-// readEntry reads the entry whose bytes end at next, and returns where they do.
+// readEntry reads an entry, whose bytes must end at next or before, and returns their end.
 func readEntry(r io.ReaderAt, e record, next int64, each Each) (end int64, err error) {
-	head, err := piece(r, next, e.offset, localLength)
+	head, err := readPart(r, next, e.offset, localLength)
 	if err != nil {
-		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", quote(e.name))
 	}
 	nameLength, extraLength := int64(head.u16(26)), int64(head.u16(28))
-	name, err := piece(r, next, e.offset+localLength, nameLength)
+	name, err := readPart(r, next, e.offset+localLength, nameLength)
 	if err != nil || head.u32(0) != localSignature || string(name) != e.name || head.u16(6) != e.flags || head.u16(8) != e.method {
 		return 0, e.mismatch()
 	}
 	data := e.offset + localLength + nameLength + extraLength
 	end = data + e.packed
 	if end > next {
-		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", quote(e.name))
 	}
 	if e.flags&flagDescriptor == 0 {
-		if !e.agrees(head.u32(14), head.long(18), head.long(22)) {
+		// Sizes may be in the local zip64 field instead, where the directory's count.
+		agree := func(a, b int64) bool { return a == b || a == math.MaxUint32 }
+		if head.u32(14) != e.crc || !agree(head.i64(18), e.packed) || !agree(head.i64(22), e.size) {
 			return 0, e.mismatch()
 		}
 	} else if end, err = e.descriptor(r, end, next); err != nil {
@@ -289,27 +273,20 @@ func readEntry(r io.ReaderAt, e record, next int64, each Each) (end int64, err e
 	if err != nil {
 		return 0, err
 	}
-	if e.folder() {
+	if e.isFolder() {
 		return end, nil
 	}
 	return end, each(e.name, contents)
 }
 
-// agrees compares the local header with the directory. Sizes may be in the local
-// zip64 field instead, where the directory's are those that count.
-func (e record) agrees(crc uint32, packed, size int64) bool {
-	same := func(a, b int64) bool { return a == b || a == math.MaxUint32 }
-	return crc == e.crc && same(packed, e.packed) && same(size, e.size)
-}
-
-// descriptor reads what follows the bytes of an entry that was written as a stream:
-// with or without a signature, with sizes of four or eight bytes.
+// descriptor reads the record behind the bytes of an entry that was written as a stream: with or without a signature, with
+// sizes of four or eight bytes.
 func (e record) descriptor(r io.ReaderAt, at, next int64) (end int64, err error) {
 	n := next - at
 	if n != 12 && n != 16 && n != 20 && n != 24 {
 		return 0, e.mismatch()
 	}
-	d, err := piece(r, next, at, n)
+	d, err := readPart(r, next, at, n)
 	if err != nil {
 		return 0, err
 	}
@@ -319,9 +296,9 @@ func (e record) descriptor(r io.ReaderAt, at, next int64) (end int64, err error)
 		}
 		d = d[4:]
 	}
-	packed, size := d.long(4), int64(0)
+	packed, size := d.i64(4), int64(0)
 	if len(d) == 12 {
-		size = d.long(8)
+		size = d.i64(8)
 	} else {
 		packed = int64(binary.LittleEndian.Uint64(d[4:]) & math.MaxInt64) //nolint:gosec // masked
 		size = int64(binary.LittleEndian.Uint64(d[12:]) & math.MaxInt64)  //nolint:gosec // masked
@@ -332,7 +309,7 @@ func (e record) descriptor(r io.ReaderAt, at, next int64) (end int64, err error)
 	return next, nil
 }
 
-// expand returns the contents of an entry, which are as long as was announced.
+// expand returns the contents of an entry, checked.
 func (e record) expand(packed *io.SectionReader) ([]byte, error) {
 	source := bufio.NewReader(packed)
 	var plain io.Reader = source
@@ -343,7 +320,7 @@ func (e record) expand(packed *io.SectionReader) ([]byte, error) {
 	n, err := io.Copy(&contents, io.LimitReader(plain, e.size+1))
 	switch {
 	case err != nil:
-		return nil, invalid("The bytes of %s are damaged.", shown(e.name))
+		return nil, invalid("The bytes of %s are damaged.", quote(e.name))
 	case n != e.size, crc32.ChecksumIEEE(contents.Bytes()) != e.crc:
 		return nil, e.mismatch()
 	}

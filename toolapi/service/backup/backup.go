@@ -1,16 +1,12 @@
-// Package backup writes the data folder of a service into one file, while the service
-// runs, and makes a data folder of such a file.
+// Package backup writes the data folder of a running service into one file, and restores a data folder from such a file.
 //
-// In go a folder and the name of a file; out comes a tar archive that is there as a
-// whole or not at all. All databases (*.db) are as they were at one moment; files
-// beside them, which a service never changes once they have their name, are copied
-// after that, so that everything a database names is there. The archive's last entry
-// lists every file with its size and SHA-256, and Restore checks all of them and the
-// databases themselves before there is a folder of the name.
+// In go a folder and the name of a file; out comes a tar archive, whole or not at all. All databases (*.db) are as they were
+// at one moment; files beside them, which a service never changes once they have their name, are copied after that, so that
+// the archive has every file that a database names. Its last entry lists every file with its size and SHA-256. Restore
+// checks all of them and the databases before it makes the folder.
 //
-// Errors are ordinary ones, but *ExistsError for what is in the way and *DamagedError
-// for an archive that is not whole. An archive holds everything, keys of secrets
-// included: it is readable by its owner alone.
+// Errors are ordinary ones, but *ExistsError for an existing target and *DamagedError for a damaged archive. An archive
+// holds everything, keys of secrets included: only its owner can read it.
 package backup
 
 import (
@@ -32,17 +28,17 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// ExistsError says that there is something where the result is to be.
+// ExistsError says that the target exists.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("there is a %q already", e.Path) }
 
-// DamagedError says what of an archive is not as it was written.
+// DamagedError says how an archive is damaged.
 type DamagedError struct{ What string }
 
 func (e *DamagedError) Error() string { return "the backup is damaged: " + e.What }
 
-// Summary is what an archive holds.
+// Summary describes an archive.
 type Summary struct {
 	Files     int       `json:"files"`
 	Databases int       `json:"databases"`
@@ -74,20 +70,33 @@ func Write(ctx context.Context, dir, file string, now time.Time) (sum Summary, e
 	if _, err := os.Lstat(file); err == nil {
 		return sum, &ExistsError{file}
 	}
-	out, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.tmp") // readable by its owner alone
+	out, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.tmp") // only its owner can read it
 	if err != nil {
 		return sum, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, closed(out), os.Remove(out.Name()))
+			if closeErr := out.Close(); !errors.Is(closeErr, os.ErrClosed) {
+				err = errors.Join(err, closeErr)
+			}
+			err = errors.Join(err, os.Remove(out.Name()))
 		}
 	}()
 	w := &writer{ctx: ctx, beside: filepath.Dir(file), tar: tar.NewWriter(out), list: listing{Version: listingVersion, TakenAt: now.UTC()}}
 	if err := w.folder(dir, filepath.Base(out.Name())); err != nil {
 		return sum, err
 	}
-	if err := w.finish(); err != nil {
+	text, err := json.MarshalIndent(w.list, "", "  ")
+	if err != nil {
+		return sum, err
+	}
+	err = w.tar.WriteHeader(&tar.Header{
+		Name: listingName, Mode: 0o600, Size: int64(len(text)), ModTime: w.list.TakenAt, Format: tar.FormatPAX,
+	})
+	if err == nil {
+		_, err = w.tar.Write(text)
+	}
+	if err := errors.Join(err, w.tar.Close()); err != nil {
 		return sum, err
 	}
 	if err := errors.Join(out.Sync(), out.Close()); err != nil {
@@ -97,37 +106,26 @@ func Write(ctx context.Context, dir, file string, now time.Time) (sum Summary, e
 		return sum, &ExistsError{file}
 	} else if err == nil {
 		err = os.Remove(out.Name())
-		return w.summary(), errors.Join(err, dbfile.SyncFolder(os.Open, filepath.Dir(file)))
+		return w.list.summary(), errors.Join(err, dbfile.SyncFolder(os.Open, filepath.Dir(file)))
 	}
 	if err := os.Rename(out.Name(), file); err != nil { // a file system without links
 		return sum, err
 	}
-	return w.summary(), dbfile.SyncFolder(os.Open, filepath.Dir(file))
+	return w.list.summary(), dbfile.SyncFolder(os.Open, filepath.Dir(file))
 }
 
-// closed closes a file that may be closed already.
-func closed(f *os.File) error {
-	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
-// writer writes an archive.
 type writer struct {
-	ctx  context.Context // of the one Write
-	tar  *tar.Writer
-	list listing
-	// beside is a folder for copies, where the archive is.
-	beside string
+	ctx    context.Context // of the one Write
+	tar    *tar.Writer
+	list   listing
+	beside string // the folder of the archive, for copies
 }
 
-// looks is how often it is looked again whether a database came while others were frozen.
-const looks = 10
+const maxFreezes = 10 // while databases are added
 
 // folder writes all files of a folder, its databases first.
-func (w *writer) folder(dir, but string) (err error) {
-	names, _, err := w.walk(dir, but)
+func (w *writer) folder(dir, except string) (err error) {
+	names, _, err := w.walk(dir, except)
 	if err != nil {
 		return err
 	}
@@ -141,12 +139,12 @@ func (w *writer) folder(dir, but string) (err error) {
 		if views, err = w.freeze(dir, names); err != nil {
 			return err
 		}
-		// Not before: a file that a database names was there when that was frozen.
+		// After the freeze: a file that a database names existed then.
 		var found []string
-		if found, files, err = w.walk(dir, but); err != nil {
+		if found, files, err = w.walk(dir, except); err != nil {
 			return err
 		}
-		if n == looks || !slices.ContainsFunc(found, func(name string) bool { return !slices.Contains(names, name) }) {
+		if n == maxFreezes || !slices.ContainsFunc(found, func(name string) bool { return !slices.Contains(names, name) }) {
 			break
 		}
 		if err := closeAll(views); err != nil {
@@ -165,18 +163,18 @@ func (w *writer) folder(dir, but string) (err error) {
 	return nil
 }
 
-// walk lists what is in a folder now.
-func (w *writer) walk(dir, but string) (databases, files []string, err error) {
+// walk lists the files of a folder.
+func (w *writer) walk(dir, except string) (databases, files []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name, relErr := filepath.Rel(dir, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // went while we looked
+			return nil // removed meanwhile
 		case err != nil || relErr != nil:
 			return errors.Join(err, relErr)
-		case d.IsDir() && (d.Name() == "tmp" || passing(d.Name())):
+		case d.IsDir() && (d.Name() == "tmp" || isTransient(d.Name())):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || d.Name() == but || passing(d.Name()):
+		case !d.Type().IsRegular() || d.Name() == except || isTransient(d.Name()):
 		case strings.HasSuffix(name, ".db"):
 			databases = append(databases, name)
 		default:
@@ -187,9 +185,8 @@ func (w *writer) walk(dir, but string) (databases, files []string, err error) {
 	return databases, files, err
 }
 
-// passing reports whether a file is of the moment: a lock, or what SQLite keeps
-// beside a database that is open.
-func passing(name string) bool {
+// isTransient reports whether a file is a lock, temporary, or SQLite's beside an open database.
+func isTransient(name string) bool {
 	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") ||
 		strings.HasSuffix(name, "-journal") || strings.HasSuffix(name, ".tmp")
 }
@@ -211,7 +208,7 @@ func (w *writer) file(path, name string) (err error) {
 		return err
 	}
 	h := sha256.New()
-	size, err := io.Copy(io.MultiWriter(w.tar, h), &patient{w.ctx, io.LimitReader(in, info.Size())})
+	size, err := io.Copy(io.MultiWriter(w.tar, h), &contextReader{w.ctx, io.LimitReader(in, info.Size())})
 	if err != nil {
 		return err
 	}
@@ -221,23 +218,6 @@ func (w *writer) file(path, name string) (err error) {
 	w.list.Files = append(w.list.Files, entry{name, size, hex.EncodeToString(h.Sum(nil))})
 	return nil
 }
-
-// finish writes the listing.
-func (w *writer) finish() error {
-	text, err := json.MarshalIndent(w.list, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = w.tar.WriteHeader(&tar.Header{
-		Name: listingName, Mode: 0o600, Size: int64(len(text)), ModTime: w.list.TakenAt, Format: tar.FormatPAX,
-	})
-	if err == nil {
-		_, err = w.tar.Write(text)
-	}
-	return errors.Join(err, w.tar.Close())
-}
-
-func (w *writer) summary() Summary { return w.list.summary() }
 
 func (l listing) summary() Summary {
 	s := Summary{Files: len(l.Files), TakenAt: l.TakenAt}
@@ -250,30 +230,33 @@ func (l listing) summary() Summary {
 	return s
 }
 
-// patient is a reader that ends with a context.
-type patient struct {
+// contextReader is a reader that fails when its context ends.
+type contextReader struct {
 	ctx context.Context // io.Reader takes none
 	r   io.Reader
 }
 
 // Read implements io.Reader.
-func (p *patient) Read(b []byte) (int, error) {
+func (p *contextReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return p.r.Read(b)
 }
 
-// Restore makes a data folder of an archive. There must be none of the name, or an
-// empty one.
+// Restore makes a data folder from an archive. The folder must not exist, or be empty.
 func Restore(ctx context.Context, file, dir string) (sum Summary, err error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	if err := free(dir); err != nil {
+	names, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return sum, err
+	}
+	if len(names) > 0 {
+		return sum, &ExistsError{dir}
 	}
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
@@ -308,31 +291,38 @@ func Restore(ctx context.Context, file, dir string) (sum Summary, err error) {
 	return list.summary(), dbfile.SyncFolder(os.Open, parent)
 }
 
-// free reports what is in the way of a folder.
-func free(dir string) error {
-	names, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case len(names) > 0:
-		return &ExistsError{dir}
-	}
-	return nil
-}
-
-// extract writes the files of an archive, synced, and holds them to its listing.
+// extract writes the files of an archive, synced, and compares them with its listing.
 func extract(ctx context.Context, in io.Reader, dir string) (list listing, err error) {
-	root, err := os.OpenRoot(dir) // no name leads out
+	root, err := os.OpenRoot(dir) // which no name leaves
 	if err != nil {
 		return list, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	folders := map[string]bool{".": true}
-	found, list, err := entries(ctx, root, tar.NewReader(in), folders)
-	if err != nil {
-		return list, err
+	var found []entry
+	archive := tar.NewReader(in)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return list, &DamagedError{"it ends before its listing"}
+		}
+		if err != nil {
+			return list, &DamagedError{err.Error()}
+		}
+		if header.Name == listingName {
+			if err := json.NewDecoder(archive).Decode(&list); err != nil || list.Version != listingVersion {
+				return list, &DamagedError{"its listing cannot be read"}
+			}
+			break
+		}
+		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(header.Name)) {
+			return list, &DamagedError{fmt.Sprintf("%q is no file of a data folder", header.Name)}
+		}
+		e, err := extractFile(ctx, root, header.Name, archive, folders)
+		if err != nil {
+			return list, err
+		}
+		found = append(found, e)
 	}
 	if !slices.Equal(found, list.Files) {
 		return list, &DamagedError{"its files are not those of its listing"}
@@ -345,35 +335,8 @@ func extract(ctx context.Context, in io.Reader, dir string) (list listing, err e
 	return list, nil
 }
 
-// entries writes the files of an archive up to its listing, and notes their folders.
-func entries(ctx context.Context, root *os.Root, archive *tar.Reader, folders map[string]bool) (found []entry, list listing, err error) {
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return found, list, &DamagedError{"it ends before its listing"}
-		}
-		if err != nil {
-			return found, list, &DamagedError{err.Error()}
-		}
-		if header.Name == listingName {
-			if err := json.NewDecoder(archive).Decode(&list); err != nil || list.Version != listingVersion {
-				return found, list, &DamagedError{"its listing cannot be read"}
-			}
-			return found, list, nil
-		}
-		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(header.Name)) {
-			return found, list, &DamagedError{fmt.Sprintf("%q is no file of a data folder", header.Name)}
-		}
-		e, err := put(ctx, root, header.Name, archive, folders)
-		if err != nil {
-			return found, list, err
-		}
-		found = append(found, e)
-	}
-}
-
-// put writes one file.
-func put(ctx context.Context, root *os.Root, name string, from io.Reader, folders map[string]bool) (e entry, err error) {
+// extractFile writes one file, synced, and notes its folders.
+func extractFile(ctx context.Context, root *os.Root, name string, from io.Reader, folders map[string]bool) (e entry, err error) {
 	local := filepath.FromSlash(name)
 	for folder := filepath.Dir(local); !folders[folder]; folder = filepath.Dir(folder) {
 		folders[folder] = true
@@ -387,7 +350,7 @@ func put(ctx context.Context, root *os.Root, name string, from io.Reader, folder
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	h := sha256.New()
-	size, err := io.Copy(io.MultiWriter(out, h), &patient{ctx, from})
+	size, err := io.Copy(io.MultiWriter(out, h), &contextReader{ctx, from})
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return e, &DamagedError{"it ends within " + name}
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file copies databases that are in use. All are looked at in one moment, in
-// which no writer is between two of them; the copying comes after.
+// This file copies databases that are in use. Their views begin at one moment, when no writer is between two of them; the
+// copying comes after.
 
-// freeze looks at databases in one moment. The views are to be closed, also after an error.
+// freeze begins views of databases at one moment. The caller closes the views, also after an error.
 func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
 	for _, name := range names {
 		v, err := lock(w.ctx, filepath.Join(dir, name))
@@ -30,12 +30,18 @@ func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
 		}
 	}
 	for i, v := range views {
-		if err := v.look(w.ctx); err != nil {
+		// The view begins with the first read.
+		_, err := v.seen.ExecContext(w.ctx, "BEGIN")
+		if err == nil {
+			err = v.seen.QueryRowContext(w.ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int))
+		}
+		if err != nil {
 			return views, fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
 	for i, v := range views {
-		if err := v.thaw(); err != nil {
+		err := errors.Join(v.held.Close(), v.locking.Close()) // which rolls back, and lets writers go on
+		if v.held, v.locking = nil, nil; err != nil {
 			return views, fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
@@ -45,12 +51,21 @@ func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
 func closeAll(views []*view) error {
 	var errs []error
 	for _, v := range views {
-		errs = append(errs, v.close())
+		for _, c := range []*sql.Conn{v.held, v.seen} {
+			if c != nil {
+				errs = append(errs, c.Close())
+			}
+		}
+		for _, db := range []*sql.DB{v.locking, v.reading} {
+			if db != nil {
+				errs = append(errs, db.Close())
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// databases writes what was frozen.
+// databases writes the views, page by page.
 func (w *writer) databases(names []string, views []*view) (err error) {
 	scratch, err := os.MkdirTemp(w.beside, ".backup-*.tmp")
 	if err != nil {
@@ -59,7 +74,7 @@ func (w *writer) databases(names []string, views []*view) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	for i, v := range views {
 		to := filepath.Join(scratch, "copy.db")
-		if err := errors.Join(v.copyTo(w.ctx, to), check(w.ctx, to)); err != nil {
+		if err := errors.Join(dbfile.Copy(w.ctx, v.seen, to), check(w.ctx, to)); err != nil {
 			return fmt.Errorf("%s: %w", names[i], err)
 		}
 		if err := errors.Join(w.file(to, filepath.ToSlash(names[i])), os.Remove(to)); err != nil {
@@ -69,11 +84,11 @@ func (w *writer) databases(names []string, views []*view) (err error) {
 	return nil
 }
 
-// view is a database as it was at one moment: a connection that kept writers away
-// until thaw, and one that reads.
+// view is a database as it was at one moment.
 type view struct {
 	locking, reading *sql.DB
-	held, seen       *sql.Conn
+	held             *sql.Conn // keeps writers away, until the views of all databases have begun
+	seen             *sql.Conn // reads
 }
 
 // lock keeps writers away from a database.
@@ -92,72 +107,28 @@ func lock(ctx context.Context, path string) (*view, error) {
 	if v.seen, err = v.reading.Conn(ctx); err != nil {
 		return v, err
 	}
-	return v, v.keepOut(ctx)
-}
-
-// A busy service writes nearly all the time, and SQLite asks ten times a second
-// whether it does: too seldom to come in between two writes.
-const (
-	patience = time.Minute
-	pause    = 2 * time.Millisecond
-)
-
-// keepOut waits for a moment between two writes.
-func (v *view) keepOut(ctx context.Context) error {
-	waiting, stop := context.WithTimeout(ctx, patience)
+	// A busy service writes nearly all the time, and SQLite's own busy handler tries ten times a second: too seldom to come in
+	// between two writes.
+	const (
+		timeout = time.Minute
+		pause   = 2 * time.Millisecond
+	)
+	waiting, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	for {
 		_, err := v.held.ExecContext(ctx, "BEGIN IMMEDIATE")
 		if refused, ok := errors.AsType[*sqlite.Error](err); !ok || refused.Code()&0xff != sqlite3.SQLITE_BUSY {
-			return err
+			return v, err
 		}
 		select {
 		case <-waiting.Done():
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return v, ctx.Err()
 			}
-			return fmt.Errorf("something was written for as long as %s: %w", patience, err)
+			return v, fmt.Errorf("something was written for as long as %s: %w", timeout, err)
 		case <-time.After(pause):
 		}
 	}
-}
-
-// look takes the view; it begins with the first read.
-func (v *view) look(ctx context.Context) error {
-	if _, err := v.seen.ExecContext(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	var n int
-	return v.seen.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
-}
-
-// thaw lets writers go on.
-func (v *view) thaw() error {
-	err := v.held.Close()
-	v.held = nil
-	err = errors.Join(err, v.locking.Close()) // which rolls back
-	v.locking = nil
-	return err
-}
-
-// copyTo writes the view to a new file, page by page.
-func (v *view) copyTo(ctx context.Context, file string) error {
-	return dbfile.Copy(ctx, v.seen, file)
-}
-
-func (v *view) close() error {
-	var errs []error
-	for _, c := range []*sql.Conn{v.held, v.seen} {
-		if c != nil {
-			errs = append(errs, c.Close())
-		}
-	}
-	for _, db := range []*sql.DB{v.locking, v.reading} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // check reads a whole database for damage.

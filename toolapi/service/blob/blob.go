@@ -1,17 +1,13 @@
-// Package blob keeps files by the SHA-256 of their bytes, in a folder for each
-// workspace.
+// Package blob keeps files by the SHA-256 of their bytes, in a folder for each workspace.
 //
-// In go a hash, a size and a reader (Store.Put); the blob is there only when all its
-// bytes were read, match both, and are on disk. Its name is durable once Sync has
-// returned: a blob that was put and not synced is whole or absent after a loss of
-// power, never wrong. What a client sends is never part of a file name.
+// In go a hash, a size and a reader (Space.Put); the blob exists only when all its bytes were read, match both, and are on
+// disk. Its name is durable once Sync has returned: after a loss of power a blob that was not synced is whole or absent,
+// never wrong. What a client sends is never part of a file name.
 //
-// Errors are *MismatchError for bytes that are not those announced, ErrFull when the
-// disk is, the reader's own, or those of the file system; after a failed fsync the
-// store refuses to put anything (ErrBroken), since nobody knows what is on disk.
+// Errors are *MismatchError for bytes that differ from the announced ones, ErrFull for a full disk, the reader's own, or
+// those of the file system. After a failed fsync the state on disk is unknown: the store then puts nothing (ErrBroken).
 //
-// A Store is safe for concurrent use by one process. It does not know who refers to a
-// blob: Collect is told.
+// A Store is safe for concurrent use by one process. It does not know what refers to a blob: Collect asks its caller.
 package blob
 
 import (
@@ -32,11 +28,10 @@ import (
 
 // Store is a folder of blobs.
 type Store struct {
-	dir    string
-	broken atomic.Bool
-	failed func(error)
-	// nameless is whether drafts have no name.
-	nameless bool
+	dir      string
+	broken   atomic.Bool
+	failed   func(error)
+	nameless bool // drafts have no name
 
 	mu     sync.Mutex
 	opened map[int64]*Space
@@ -51,7 +46,7 @@ type Space struct {
 	mu     sync.Mutex
 	made   [1 << 8]bool   // folders that are there
 	synced [1 << 8]bool   // folders whose names are on disk
-	pinned map[string]int // blobs that are in use and that nobody refers to yet
+	pinned map[string]int // blobs that are in use and not referred to yet
 }
 
 // ErrFull says that the disk is full.
@@ -60,9 +55,9 @@ var ErrFull = errors.New("the disk is full")
 // ErrBroken says that an fsync failed before.
 var ErrBroken = errors.New("a write did not reach the disk: the service must be started again")
 
-// MismatchError says that bytes are not those announced.
+// MismatchError says that bytes differ from the announced ones.
 type MismatchError struct {
-	// Size is true when there are too few or too many; else their hash is another.
+	// Size is true when there are too few or too many; else the hash differs.
 	Size bool
 }
 
@@ -73,31 +68,33 @@ func (e *MismatchError) Error() string {
 	return "the bytes have another hash than announced"
 }
 
-const incoming = "tmp"
+// Folders of a store beside those of workspaces.
+const (
+	incomingFolder = "tmp"
+	damagedFolder  = "damaged" // blobs that were set aside
+)
 
-// Open opens the store in a folder, which is made when it is missing, and removes
-// what a process that ended left half-written. failed is told of an fsync that failed;
-// nil is nobody.
+// Open opens the store in a folder, which it makes when it is missing, and removes what an earlier process left unfinished.
+// failed is called with the error of an fsync, if it is not nil.
 func Open(dir string, failed func(error)) (*Store, error) {
 	s := &Store{dir: dir, failed: failed, opened: map[int64]*Space{}}
-	half := filepath.Join(dir, incoming)
-	if err := os.RemoveAll(half); err != nil {
+	unfinished := filepath.Join(dir, incomingFolder)
+	if err := os.RemoveAll(unfinished); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(half, 0o700); err != nil {
+	if err := os.MkdirAll(unfinished, 0o700); err != nil {
 		return nil, err
 	}
-	s.nameless = canBeNameless(s)
+	s.nameless = s.supportsNameless()
 	return s, s.syncDir(dir)
 }
 
-// Temporary makes a file for what is on its way. The caller closes and removes it; what
-// a process leaves when it is killed, the next Open removes.
+// Temporary makes a temporary file, which the caller closes and removes. The next Open removes what a killed process left.
 func (s *Store) Temporary() (*os.File, error) {
-	return os.CreateTemp(filepath.Join(s.dir, incoming), "incoming-*")
+	return os.CreateTemp(filepath.Join(s.dir, incomingFolder), "incoming-*")
 }
 
-// Space is the blobs of the workspace with a number.
+// Space returns the blobs of a workspace.
 func (s *Store) Space(workspace int64) *Space {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,13 +106,13 @@ func (s *Store) Space(workspace int64) *Space {
 	return space
 }
 
-// Path is the file of a blob.
+// Path returns the file of a blob.
 func (w *Space) Path(sum string) string {
 	return w.dir + string(filepath.Separator) + sum[:2] + string(filepath.Separator) + sum[2:]
 }
 
-// valid reports whether a hash has the form of one.
-func valid(sum string) bool {
+// validSum reports whether a hash has the form of one.
+func validSum(sum string) bool {
 	if len(sum) != hex.EncodedLen(sha256.Size) {
 		return false
 	}
@@ -127,21 +124,20 @@ func valid(sum string) bool {
 	return true
 }
 
-// Has reports whether the blob is there, with that size. A file of another size was
-// damaged, or is asked for by who does not know it: it counts as missing, and Put
-// replaces it by the bytes that have the hash.
+// Has reports whether the blob exists, with that size. A file of another size counts as missing, and Put replaces it by the
+// bytes that have the hash.
 func (w *Space) Has(sum string, size int64) bool {
-	if !valid(sum) {
+	if !validSum(sum) {
 		return false
 	}
 	info, err := os.Lstat(w.Path(sum))
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// Put reads a blob to its end and keeps it. It reports whether the blob was there
-// before: then the bytes are checked all the same, and nothing is written.
+// Put reads a blob to its end and stores it. It reports whether the blob existed: then the bytes are checked all the same,
+// and nothing is written.
 func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
-	if !valid(sum) {
+	if !validSum(sum) {
 		return false, &MismatchError{}
 	}
 	if w.Has(sum, size) {
@@ -151,22 +147,26 @@ func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 		return false, ErrBroken
 	}
 	if err := w.makeFolder(sum); err != nil {
-		return false, plainly(err)
+		return false, wrapFull(err)
 	}
 	d, err := w.store.draft(filepath.Dir(w.Path(sum)))
 	if err != nil {
-		return false, plainly(err)
+		return false, wrapFull(err)
 	}
-	if err = d.fill(sum, size, r); err == nil {
-		err = w.admit(d, sum, size)
+	err = check(d.file, sum, size, r)
+	if err == nil {
+		err = w.store.sync(d.file)
 	}
-	return false, errors.Join(plainly(err), d.end())
+	if err == nil {
+		err = w.nameDraft(d, sum, size)
+	}
+	return false, errors.Join(wrapFull(err), d.end())
 }
 
-// chunks are buffers that hold most blobs whole, so that each is written at once.
+// chunks are buffers that hold most blobs whole, so that each is one write.
 var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// check copies what must be the blob.
+// check copies bytes, which must be those of the blob.
 func check(to io.Writer, sum string, size int64, r io.Reader) error {
 	chunk, _ := chunks.Get().(*[64 << 10]byte)
 	defer chunks.Put(chunk)
@@ -198,8 +198,8 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 	return nil
 }
 
-// Sync is fsync. One that failed, but for want of room, is ErrBroken and not tried again: the
-// kernel may have dropped the pages and say yes the next time.
+// Sync is fsync. A failure, but for a full disk, is ErrBroken and must not be tried again: the kernel may have dropped the
+// pages and succeed the next time.
 func Sync(f *os.File) error {
 	err := f.Sync()
 	if err != nil && !errors.Is(err, syscall.ENOSPC) {
@@ -208,7 +208,7 @@ func Sync(f *os.File) error {
 	return err
 }
 
-// sync is Sync. After one that failed the store takes nothing more.
+// sync is Sync. After a failure the store puts nothing more.
 func (s *Store) sync(f *os.File) error {
 	err := Sync(f)
 	if errors.Is(err, ErrBroken) {
@@ -219,8 +219,8 @@ func (s *Store) sync(f *os.File) error {
 	return err
 }
 
-// SyncFolder makes the names in a folder durable, by what syncs an open one. Windows cannot sync a
-// folder; its file system journals them.
+// SyncFolder makes the names in a folder durable; sync syncs the open folder. Windows cannot sync a folder; its file system
+// journals names.
 func SyncFolder(name string, sync func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -232,16 +232,16 @@ func SyncFolder(name string, sync func(*os.File) error) error {
 	return errors.Join(sync(d), d.Close())
 }
 
-// plainly gives the errors of a full disk one name.
-func plainly(err error) error {
+// wrapFull adds ErrFull to the errors of a full disk.
+func wrapFull(err error) error {
 	if IsFull(err) {
 		return errors.Join(ErrFull, err)
 	}
 	return err
 }
 
-// admit gives a whole file its name.
-func (w *Space) admit(d *draft, sum string, size int64) error {
+// nameDraft gives a whole file the name of its blob.
+func (w *Space) nameDraft(d *draft, sum string, size int64) error {
 	if err := w.makeFolder(sum); err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (w *Space) makeFolder(sum string) error {
 	return nil
 }
 
-// folderOf is the number of the folder that a blob is in.
+// folderOf returns the number of the folder that a blob is in.
 func folderOf(sum string) byte {
 	n, err := strconv.ParseUint(sum[:2], 16, 8)
 	if err != nil { // of a hash, which is hexadecimal
@@ -300,7 +300,19 @@ func (w *Space) Sync(sums []string) error {
 	if len(due) == 0 {
 		return nil
 	}
-	if err := w.syncFolders(due); err != nil {
+	// Side by side, since the file system commits together what comes together.
+	const together = 8
+	var wg sync.WaitGroup
+	errs := make([]error, together)
+	for i := range errs {
+		wg.Go(func() {
+			for j := i; j < len(due) && errs[i] == nil; j += together {
+				errs[i] = w.store.syncDir(filepath.Join(w.dir, fmt.Sprintf("%02x", due[j])))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	for _, n := range due {
@@ -309,35 +321,17 @@ func (w *Space) Sync(sums []string) error {
 	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir(w.store.dir))
 }
 
-// syncFolders syncs folders side by side: the file system commits what comes together
-// together.
-func (w *Space) syncFolders(numbers []int) error {
-	const together = 8
-	var wg sync.WaitGroup
-	errs := make([]error, together)
-	for i := range errs {
-		wg.Go(func() {
-			for j := i; j < len(numbers) && errs[i] == nil; j += together {
-				errs[i] = w.store.syncDir(filepath.Join(w.dir, fmt.Sprintf("%02x", numbers[j])))
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// syncDir makes the names in a folder durable.
 func (s *Store) syncDir(name string) error { return SyncFolder(name, s.sync) }
 
-// Open opens a blob for reading. It can be collected all the same.
+// Open opens a blob for reading, which does not keep it from being collected.
 func (w *Space) Open(sum string) (*os.File, error) {
-	if !valid(sum) {
+	if !validSum(sum) {
 		return nil, fs.ErrNotExist
 	}
 	return open(w.Path(sum))
 }
 
-// Dir is the folder that holds the files of all blobs of the workspace.
+// Dir returns the folder of all blobs of the workspace.
 func (w *Space) Dir() string { return w.dir }
 
 // Verify reads a blob and reports whether it is what its name says.
@@ -354,15 +348,14 @@ func IsFull(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Look gives the store in a folder for reading, beside the process that writes there: it
-// clears nothing away, and puts nothing.
+// Look opens the store in a folder for reading, beside the process that writes there. It removes and puts nothing.
 func Look(dir string) *Store {
 	s := &Store{dir: dir, opened: map[int64]*Space{}}
 	s.broken.Store(true)
 	return s
 }
 
-// Holds reports whether a folder has a blob in it, of any workspace.
+// Holds reports whether there is a blob in a folder, of any workspace.
 func Holds(dir string) (held bool, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -370,7 +363,7 @@ func Holds(dir string) (held bool, err error) {
 			return nil
 		case err != nil:
 			return err
-		case d.IsDir() && name == filepath.Join(dir, incoming):
+		case d.IsDir() && name == filepath.Join(dir, incomingFolder):
 			return fs.SkipDir
 		case d.Type().IsRegular():
 			held = true
@@ -381,16 +374,12 @@ func Holds(dir string) (held bool, err error) {
 	return held, err
 }
 
-// damaged is the folder of blobs that were set aside.
-const damaged = "damaged"
-
-// SetAside moves a blob out of the way, so that it is missing and can be put anew. Its
-// bytes stay in the store's folder "damaged".
+// SetAside moves a blob to the store's folder "damaged", so that it is missing and can be put again.
 func (w *Space) SetAside(sum string) error {
-	if !valid(sum) {
+	if !validSum(sum) {
 		return fs.ErrNotExist
 	}
-	aside := filepath.Join(w.store.dir, damaged)
+	aside := filepath.Join(w.store.dir, damagedFolder)
 	if err := os.MkdirAll(aside, 0o700); err != nil {
 		return err
 	}

@@ -7,16 +7,14 @@ import (
 	"strconv"
 )
 
-// Use runs do while no blob is collected: what it finds there, and refers to before
-// it returns, stays.
+// Use runs do while no blob is collected: blobs that it finds, and refers to before it returns, stay.
 func (s *Store) Use(do func() error) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	return do()
 }
 
-// Pin keeps a blob from being collected until release, whether anybody refers to it or
-// not.
+// Pin keeps a blob from being collected until release, whether anything refers to it or not.
 func (w *Space) Pin(sum string) (release func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,9 +28,8 @@ func (w *Space) Pin(sum string) (release func()) {
 	}
 }
 
-// Collect removes the blobs that are not wanted, folder by folder. wanted is asked
-// for the blobs of a folder of a workspace, and removes from them those that
-// somebody refers to. It returns how many blobs were removed.
+// Collect removes blobs that nothing refers to, folder by folder. It calls wanted with the blobs of a folder of a workspace,
+// which removes those that something refers to from sums. It returns the number of removed blobs.
 func (s *Store) Collect(wanted func(workspace int64, sums map[string]bool) error) (removed int, err error) {
 	spaces, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -43,56 +40,45 @@ func (s *Store) Collect(wanted func(workspace int64, sums map[string]bool) error
 		if notOne != nil || !d.IsDir() {
 			continue
 		}
-		n, err := s.collectSpace(workspace, wanted)
-		removed += n
+		space := s.Space(workspace)
+		folders, err := os.ReadDir(space.dir)
 		if err != nil {
 			return removed, err
+		}
+		for _, folder := range folders {
+			n, err := space.collectFolder(folder.Name(), func(sums map[string]bool) error { return wanted(workspace, sums) })
+			removed += n
+			if err != nil {
+				return removed, err
+			}
 		}
 	}
 	return removed, nil
 }
 
-func (s *Store) collectSpace(workspace int64, wanted func(int64, map[string]bool) error) (removed int, err error) {
-	space := s.Space(workspace)
-	folders, err := os.ReadDir(space.dir)
+func (w *Space) collectFolder(folder string, wanted func(map[string]bool) error) (removed int, err error) {
+	w.store.using.Lock()
+	defer w.store.using.Unlock()
+	files, err := os.ReadDir(filepath.Join(w.dir, folder))
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range folders {
-		n, err := s.collectFolder(space, workspace, d.Name(), wanted)
-		removed += n
-		if err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
-}
-
-func (s *Store) collectFolder(
-	space *Space, workspace int64, folder string, wanted func(int64, map[string]bool) error,
-) (removed int, err error) {
-	s.using.Lock()
-	defer s.using.Unlock()
-	files, err := os.ReadDir(filepath.Join(space.dir, folder))
-	if err != nil {
-		return 0, err
-	}
-	loose := map[string]bool{}
+	unused := map[string]bool{}
 	for _, f := range files {
-		if sum := folder + f.Name(); valid(sum) {
-			loose[sum] = true
+		if sum := folder + f.Name(); validSum(sum) {
+			unused[sum] = true
 		}
 	}
-	if err := wanted(workspace, loose); err != nil {
+	if err := wanted(unused); err != nil {
 		return 0, err
 	}
-	space.mu.Lock()
-	defer space.mu.Unlock()
-	for sum := range loose {
-		if space.pinned[sum] > 0 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for sum := range unused {
+		if w.pinned[sum] > 0 {
 			continue
 		}
-		if err := os.Remove(space.Path(sum)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(w.Path(sum)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return removed, err
 		}
 		removed++

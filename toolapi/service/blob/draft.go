@@ -3,24 +3,22 @@ package blob
 import (
 	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// draft is a file on its way to be a blob. Where the system can, it lies in the blob's
-// folder and has no name until it is one: nothing of it is left when the process ends,
-// and no draft waits for another to leave a folder that all are in, or for the lock
-// that renames from folder to folder share. Elsewhere it lies among what is on its way.
+// draft is a blob that is being written. Where the system can, it is in the blob's folder and has no name until it is
+// whole: nothing of it is left when the process ends, and drafts wait neither for each other in one folder nor for the lock
+// that renames between folders share. Elsewhere it is in the folder for unfinished files.
 type draft struct {
-	store *Store
-	file  *os.File
-	path  string // "" while it has no name
-	shut  bool
+	store  *Store
+	file   *os.File
+	path   string // "" while it has no name
+	closed bool
 }
 
-// draft begins a blob that will be in a folder, which is there.
+// draft begins a blob of an existing folder.
 func (s *Store) draft(dir string) (*draft, error) {
 	if s.nameless {
 		f, err := openNameless(dir)
@@ -31,18 +29,9 @@ func (s *Store) draft(dir string) (*draft, error) {
 	return &draft{store: s, file: f, path: path}, err
 }
 
-func (s *Store) incomingPath() string { return filepath.Join(s.dir, incoming, rand.Text()) }
+func (s *Store) incomingPath() string { return filepath.Join(s.dir, incomingFolder, rand.Text()) }
 
-// fill writes the blob, checked and synced.
-func (d *draft) fill(sum string, size int64, r io.Reader) error {
-	if err := check(d.file, sum, size, r); err != nil {
-		return err
-	}
-	return d.store.sync(d.file)
-}
-
-// name gives the file its name, in the place of one that has it. Windows renames no
-// file that is open.
+// name gives the file its name, which replaces another file. Windows renames no open file.
 func (d *draft) name(path string) error {
 	if d.path == "" {
 		err := linkNameless(d.file, path)
@@ -66,10 +55,10 @@ func (d *draft) name(path string) error {
 }
 
 func (d *draft) close() error {
-	if d.shut {
+	if d.closed {
 		return nil
 	}
-	d.shut = true
+	d.closed = true
 	return d.file.Close()
 }
 
@@ -84,10 +73,10 @@ func (d *draft) end() error {
 	return err
 }
 
-// canBeNameless reports whether files without a name can be made in a folder and get
-// one: not every file system has them, and their way to a name leads over /proc.
-func canBeNameless(s *Store) bool {
-	f, err := openNameless(filepath.Join(s.dir, incoming))
+// supportsNameless reports whether files can be made without a name, and named later: not every file system can, and
+// naming needs /proc.
+func (s *Store) supportsNameless() bool {
+	f, err := openNameless(filepath.Join(s.dir, incomingFolder))
 	if err != nil {
 		return false
 	}

@@ -1,8 +1,8 @@
-// Package outbox keeps the mails of the service in a folder, for who may read the files of this machine: one file a
-// message, as mail programs read them (RFC 5322, RFC 2047), which its owner alone can open.
+// Package outbox keeps the mails of the service in a folder of this machine: one file a message, as mail programs read them
+// (RFC 5322, RFC 2047), which only its owner can open.
 //
-// A message stays for [Life], and is cleared away when the next one comes. What else lies in the folder is left as it
-// is. All functions may be called concurrently, by several processes. Errors are those of the file system.
+// A message stays for [Life]; the next Put after that removes it. Other files of the folder are left alone. All functions
+// may be called concurrently, by several processes. Errors are those of the file system.
 package outbox
 
 import (
@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Life is how long a message stays. The link in it is good for minutes; a mail program that looks once a day finds it
-// all the same.
+// Life is how long a message stays. Its link is valid for minutes; a mail program that polls once a day finds it all the
+// same.
 const Life = 24 * time.Hour
 
 // Message is a mail in plain text.
@@ -31,13 +31,12 @@ type Message struct {
 
 const (
 	extension = ".eml"
-	// fileName is when a message was written.
-	fileName = "20060102T150405.000000000Z"
-	// longest is what is read of a file: who may write there may have put anything there.
-	longest = 64 << 10
+	fileName  = "20060102T150405.000000000Z" // the time of the message
+	maxBytes  = 64 << 10                     // that are read of a file: others may write to the folder
 )
 
-// Put writes a message, and then clears those away that are older than Life. The folder is made when it is missing.
+// Put writes a message, and then removes those that are older than Life. It makes the folder when it is missing. cleared is
+// the error of the removal.
 func Put(dir string, m Message) (cleared, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -51,23 +50,18 @@ func Put(dir string, m Message) (cleared, err error) {
 	if err := os.WriteFile(filepath.Join(dir, at.Format(fileName)+extension), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	return clearAway(dir, at.Add(-Life)), nil
-}
-
-// clearAway removes the messages of before a time.
-func clearAway(dir string, before time.Time) error {
-	ours, err := messages(dir)
-	for name, at := range ours {
-		if at.Before(before) {
-			if gone := os.Remove(filepath.Join(dir, name)); !errors.Is(gone, fs.ErrNotExist) { // a mail program's, meanwhile
-				err = errors.Join(err, gone)
+	all, cleared := messages(dir)
+	for name, written := range all {
+		if written.Before(at.Add(-Life)) {
+			if failed := os.Remove(filepath.Join(dir, name)); !errors.Is(failed, fs.ErrNotExist) { // a mail program may have moved it
+				cleared = errors.Join(cleared, failed)
 			}
 		}
 	}
-	return err
+	return cleared, nil
 }
 
-// messages are the files of ours, and when each was written.
+// messages returns the files of messages, and when each was written.
 func messages(dir string) (map[string]time.Time, error) {
 	all := map[string]time.Time{}
 	entries, err := os.ReadDir(dir)
@@ -83,14 +77,14 @@ func messages(dir string) (map[string]time.Time, error) {
 	return all, err
 }
 
-// List are the messages, the newest first; none when there is no folder.
+// List returns the messages, the newest first; none when there is no folder.
 func List(dir string) ([]Message, error) {
-	ours, err := messages(dir)
+	files, err := messages(dir)
 	all := []Message{}
-	for name, at := range ours {
+	for name, at := range files {
 		m, failed := read(filepath.Join(dir, name))
 		switch {
-		case errors.Is(failed, fs.ErrNotExist): // cleared away meanwhile
+		case errors.Is(failed, fs.ErrNotExist): // removed meanwhile
 		case failed != nil:
 			err = errors.Join(err, fmt.Errorf("read %s: %w", name, failed))
 		default:
@@ -108,7 +102,7 @@ func read(name string) (m Message, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	message, err := mail.ReadMessage(io.LimitReader(f, longest))
+	message, err := mail.ReadMessage(io.LimitReader(f, maxBytes))
 	if err != nil {
 		return m, err
 	}
