@@ -1,10 +1,8 @@
-// Package conformance tests a service that pages are published through, from outside:
-// uploads, imports, preview links and the rules for paths, each case by the id that
-// the protocol's list of tests has for it.
+// Package conformance tests a publishing service from outside: uploads, imports, preview links and the rules for paths, each
+// case by its id in the protocol's list of tests.
 //
-// In go an address and keys (Target); out come the failures of a *testing.T. The
-// package knows nothing of the service but its HTTP, so that any service can be held
-// to it. It leaves uploads and revisions behind on the sites that it is given.
+// In go an address and keys (Target); out come the failures of a *testing.T. The package knows only the service's HTTP, so
+// that it can test any service. It leaves uploads and revisions behind on the sites of the target.
 package conformance
 
 import (
@@ -38,21 +36,19 @@ type Target struct {
 	Key string
 	// Site is a page of the key's only workspace that has no open uploads.
 	Site string
-	// OtherKey is of somebody who does not reach Site, and OtherSite a page that Key
-	// does not reach but OtherKey does.
+	// OtherKey does not reach Site; OtherSite is a page that OtherKey reaches and Key does not.
 	OtherKey, OtherSite string
-	// BothKey reaches two workspaces and has none selected; empty leaves that out.
+	// BothKey reaches two workspaces and has none selected; empty skips its cases.
 	BothKey string
 	// Refused are keys that get 401, and Closed keys that get 403.
 	Refused, Closed []string
-	// Pass lets time pass for the service; nil leaves out what needs it.
+	// Pass lets time pass for the service; nil skips the cases that need it.
 	Pass func(time.Duration)
-	// LimitedKey may make a few calls a minute; empty leaves out what needs it.
+	// LimitedKey may make a few calls a minute; empty skips its cases.
 	LimitedKey string
-	// Hurry runs do while the service waits only for moments for the bytes of a body; nil
-	// leaves out what needs it.
+	// Hurry calls do while the service waits only moments for the bytes of a body; nil skips the cases that need it.
 	Hurry func(do func())
-	// Long runs loops as often as the list of tests says, and not a tenth of that.
+	// Long repeats loops as often as the list of tests says, instead of a tenth of that.
 	Long bool
 	// Client defaults to http.DefaultClient.
 	Client *http.Client
@@ -71,7 +67,7 @@ func Run(t *testing.T, target Target) {
 		target.Client = http.DefaultClient
 	}
 	for _, group := range []map[string]func(*run){
-		declareCases(), sendCases(), finalizeCases(), previewCases(), importCases(), pathCases(),
+		declareCases, sendCases, finalizeCases, previewCases, importCases, pathCases,
 	} {
 		for _, id := range slices.Sorted(maps.Keys(group)) {
 			t.Run(id, func(t *testing.T) { group[id](&run{t, target}) })
@@ -79,30 +75,29 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// answer is what came back.
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 	fields map[string]any
 }
 
-func (a answer) text(name string) string { s, _ := a.fields[name].(string); return s }
+func (a response) text(name string) string { s, _ := a.fields[name].(string); return s }
 
-// code is that of the envelope of section 7.3.
-func (a answer) code() string {
+// failure is the error in the envelope of section 7.3.
+func (a response) failure() map[string]any {
 	inner, _ := a.fields["error"].(map[string]any)
-	s, _ := inner["code"].(string)
-	return s
+	return inner
 }
 
-func (a answer) message() string {
-	inner, _ := a.fields["error"].(map[string]any)
-	s, _ := inner["message"].(string)
-	return s
-}
+func (a response) code() string { s, _ := a.failure()["code"].(string); return s }
 
-func (a answer) required() (all []string) {
+func (a response) message() string { s, _ := a.failure()["message"].(string); return s }
+
+// stored reports whether a blob was taken, or existed.
+func (a response) stored() bool { return a.status == http.StatusCreated || a.status == http.StatusOK }
+
+func (a response) required() (all []string) {
 	list, _ := a.fields["required"].([]any)
 	for _, item := range list {
 		s, _ := item.(string)
@@ -111,8 +106,8 @@ func (a answer) required() (all []string) {
 	return all
 }
 
-// do sends a request with a key, or none for "".
-func (r *run) do(method, path, key string, body io.Reader, header ...string) answer {
+// do sends a request with a key, or none for "", and tests what every response must have.
+func (r *run) do(method, path, key string, body io.Reader, header ...string) response {
 	r.Helper()
 	request, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, r.URL+path, body)
 	if err != nil {
@@ -129,18 +124,13 @@ func (r *run) do(method, path, key string, body io.Reader, header ...string) ans
 			}
 		}
 	}
-	return r.send(request)
-}
-
-func (r *run) send(request *http.Request) answer {
-	r.Helper()
-	response, err := r.Client.Do(request)
+	resp, err := r.Client.Do(request)
 	if err != nil {
 		r.Fatal(err)
 	}
-	defer response.Body.Close()
-	a := answer{status: response.StatusCode, header: response.Header}
-	if a.body, err = io.ReadAll(response.Body); err != nil {
+	defer resp.Body.Close()
+	a := response{status: resp.StatusCode, header: resp.Header}
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
 		r.Fatal(err)
 	}
 	if len(a.body) > 0 {
@@ -148,13 +138,6 @@ func (r *run) send(request *http.Request) answer {
 			r.Fatalf("%s %s: %d %.200s: %v", request.Method, request.URL.Path, a.status, a.body, err)
 		}
 	}
-	r.invariants(request, a)
-	return a
-}
-
-// invariants hold of every answer.
-func (r *run) invariants(request *http.Request, a answer) {
-	r.Helper()
 	name := request.Method + " " + request.URL.Path
 	if a.header.Get("X-Service-Api") != "beta" || a.header.Get("X-Request-Id") == "" {
 		r.Errorf("%s: %d without x-service-api or x-request-id", name, a.status)
@@ -164,10 +147,9 @@ func (r *run) invariants(request *http.Request, a answer) {
 		r.Errorf("%s: %d with RateLimit-Limit %q", name, a.status, a.header.Get("RateLimit-Limit"))
 	}
 	if a.status < http.StatusBadRequest || request.Method == http.MethodHead || strings.HasPrefix(request.URL.Path, toolapi.ToolsPath) {
-		return
+		return a
 	}
-	inner, _ := a.fields["error"].(map[string]any)
-	for field := range inner {
+	for field := range a.failure() {
 		if field != "code" && field != "message" && field != "retry_after_seconds" {
 			r.Errorf("%s: the error has a field %q", name, field)
 		}
@@ -181,30 +163,29 @@ func (r *run) invariants(request *http.Request, a answer) {
 	if a.status >= http.StatusInternalServerError {
 		r.Errorf("%s: %d %s", name, a.status, a.body)
 	}
+	return a
 }
 
-// want fails the case unless an answer has the status and the code.
-func (r *run) want(a answer, status int, code string) {
+// want fails the case unless a response has the status and the code.
+func (r *run) want(a response, status int, code string) {
 	r.Helper()
 	if a.status != status || a.code() != code {
 		r.Errorf("want %d %q, got %d %.300s", status, code, a.status, a.body)
 	}
 }
 
-// unique is contents that no other case has.
-func unique(what string) []byte {
-	return []byte(what + " " + rand.Text())
-}
+// unique returns contents that no other case has.
+func unique(what string) []byte { return []byte(what + " " + rand.Text()) }
 
 func hash(contents []byte) string {
 	sum := sha256.Sum256(contents)
 	return hex.EncodeToString(sum[:])
 }
 
-// site is the files of a bundle by path.
+// site has the files of a bundle by path.
 type site map[string][]byte
 
-// list is the files as a declare has them.
+// list returns the files for a declare.
 func (s site) list() (all []map[string]any) {
 	for _, path := range slices.Sorted(maps.Keys(s)) {
 		all = append(all, map[string]any{"path": path, "sha256": hash(s[path]), "size": len(s[path]), "content_type": "text/plain"})
@@ -212,7 +193,7 @@ func (s site) list() (all []map[string]any) {
 	return all
 }
 
-// body is JSON of a declare with more or other properties.
+// body makes the JSON of a declare with more or other properties.
 func (r *run) body(s site, more map[string]any) string {
 	all := map[string]any{"site_id": r.Site, "manifest": map[string]any{}, "files": s.list()}
 	maps.Copy(all, more)
@@ -223,31 +204,31 @@ func (r *run) body(s site, more map[string]any) string {
 	return string(text)
 }
 
-func (r *run) post(path, body string, header ...string) answer {
+func (r *run) post(path, body string, header ...string) response {
 	r.Helper()
 	return r.do(http.MethodPost, path, r.Key, strings.NewReader(body), append(header, "Content-Type", "application/json")...)
 }
 
-func (r *run) declare(s site) answer {
+func (r *run) declare(s site) response {
 	r.Helper()
 	return r.post(toolapi.UploadsPath, r.body(s, nil))
 }
 
-// open declares a bundle that must be taken, and cancels it when the case ends.
+// open declares a bundle that must be accepted, and cancels the upload when the case ends.
 func (r *run) open(s site) (id string) {
 	r.Helper()
 	a := r.declare(s)
 	id = a.text("upload_id")
-	if a.status != http.StatusCreated && a.status != http.StatusOK || id == "" {
+	if !a.stored() || id == "" {
 		r.Fatalf("declare: %d %s", a.status, a.body)
 	}
-	r.Cleanup(func() { r.drop(id) })
+	r.Cleanup(func() { r.cancel(id) })
 	return id
 }
 
-func (r *run) drop(id string) { r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil) }
+func (r *run) cancel(id string) { r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil) }
 
-func (r *run) put(id string, contents []byte) answer {
+func (r *run) put(id string, contents []byte) response {
 	r.Helper()
 	return r.do(http.MethodPut, toolapi.BlobPath(id, hash(contents)), r.Key, bytes.NewReader(contents))
 }
@@ -257,12 +238,12 @@ func (r *run) has(id string, contents []byte) bool {
 	return r.do(http.MethodHead, toolapi.BlobPath(id, hash(contents)), r.Key, nil).status == http.StatusOK
 }
 
-func (r *run) status(id string) answer {
+func (r *run) status(id string) response {
 	r.Helper()
 	return r.do(http.MethodGet, toolapi.UploadPath(id), r.Key, nil)
 }
 
-func (r *run) finalize(id string) answer {
+func (r *run) finalize(id string) response {
 	r.Helper()
 	return r.post(toolapi.FinalizePath(id), "{}")
 }
@@ -272,7 +253,7 @@ func (r *run) upload(s site) (revision string) {
 	r.Helper()
 	id := r.open(s)
 	for _, contents := range s {
-		if a := r.put(id, contents); a.status != http.StatusOK && a.status != http.StatusCreated {
+		if a := r.put(id, contents); !a.stored() {
 			r.Fatalf("send: %d %s", a.status, a.body)
 		}
 	}
@@ -291,13 +272,13 @@ func gzipped(contents []byte) []byte {
 	return packed.Bytes()
 }
 
-// zipOf and tarOf are archives of a site, manifest included.
+// zipOf and tarOf make archives of a site, manifest included.
 func zipOf(s site) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		method := zip.Deflate
-		if len(s[name]) == 0 { // a packer for each of 65,536 empty files takes minutes under the race detector
+		if len(s[name]) == 0 { // 65,536 deflaters take minutes under the race detector
 			method = zip.Store
 		}
 		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
@@ -318,7 +299,7 @@ func tarOf(s site) []byte {
 	return tarWith(s, entries...)
 }
 
-// tarWith is a gzipped tar of the entries, with the contents of those that have any.
+// tarWith makes a gzipped tar of the entries, with their contents in s.
 func tarWith(s site, entries ...tar.Header) []byte {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

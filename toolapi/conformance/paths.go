@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// pathCase is paths of one bundle and the codes that may refuse them, none for "".
+// pathCase has paths of one bundle, and the codes that may refuse them; "" for none.
 type pathCase struct {
 	id, codes string
 	paths     []string
@@ -19,7 +19,7 @@ type pathCase struct {
 // longPath is 1,020 bytes: four short of the most.
 var longPath = strings.Repeat(strings.Repeat("a", 203)+"/", 5)
 
-// paths are the family P.
+// paths are the cases P-001 to P-108.
 var paths = []pathCase{
 	{"P-001", "", []string{"index.html"}},
 	{"P-002", "", []string{"a/b/c.txt"}},
@@ -104,50 +104,49 @@ var paths = []pathCase{
 }
 
 // pathCases run each path through declare, zip and tar.
-func pathCases() map[string]func(*run) {
+var pathCases = func() map[string]func(*run) {
 	all := map[string]func(*run){
-		"P-107": func(r *run) { r.files(http.StatusUnprocessableEntity, "path_reserved", entryOf(plainManifest, 1)) },
+		"P-107": func(r *run) {
+			r.declareFiles(http.StatusUnprocessableEntity, "path_reserved", entryOf(plainManifest, 1))
+		},
 		"P-109": func(r *run) {
 			s := site{"public/a": unique("a"), "public/migrations/0001.sql": unique("--")}
 			manifest := json.RawMessage(`{"assets":"public","bindings":{"database":{"migrations":"public/migrations"}}}`)
-			r.want(
-				r.post(toolapi.UploadsPath, r.body(s, map[string]any{"manifest": manifest})),
-				http.StatusUnprocessableEntity, "path_reserved",
-			)
+			a := r.post(toolapi.UploadsPath, r.body(s, map[string]any{"manifest": manifest}))
+			r.want(a, http.StatusUnprocessableEntity, "path_reserved")
 		},
 	}
 	for _, c := range paths {
-		all[c.id] = func(r *run) { c.check(r) }
+		all[c.id] = func(r *run) {
+			s, files := site{}, []any{}
+			for _, p := range c.paths {
+				s[p] = unique(c.id)
+				files = append(files, entryOf(p, 1))
+			}
+			// JSON makes U+FFFD of bytes that are not UTF-8.
+			a := r.post(toolapi.UploadsPath, r.body(nil, map[string]any{"files": files}))
+			c.check(r, "declare", a)
+			if id := a.text("upload_id"); id != "" {
+				r.cancel(id)
+			}
+			c.check(r, "zip", r.importAs(zipType, zipOf(withManifest(s))))
+			if !slices.ContainsFunc(c.paths, func(p string) bool { // which Go's tar does not write
+				return p == "" || strings.HasSuffix(p, "/") || strings.Contains(p, "\x00") || !utf8.ValidString(p)
+			}) {
+				c.check(r, "tar", r.importAs(tarType, tarOf(withManifest(s))))
+			}
+		}
 	}
 	return all
-}
+}()
 
-func (c pathCase) check(r *run) {
-	s, files := site{}, []any{}
-	for _, p := range c.paths {
-		s[p] = unique(c.id)
-		files = append(files, entryOf(p, 1))
-	}
-	a := r.post(toolapi.UploadsPath, r.body(nil, map[string]any{"files": files})) // where JSON makes U+FFFD of what is no text
-	c.judge(r, "declare", a)
-	if id := a.text("upload_id"); id != "" {
-		r.drop(id)
-	}
-	c.judge(r, "zip", r.importAs(zipType, zipOf(whole(s))))
-	if slices.ContainsFunc(c.paths, func(p string) bool {
-		return p == "" || strings.HasSuffix(p, "/") || strings.Contains(p, "\x00") || !utf8.ValidString(p)
-	}) {
-		return // which Go's tar does not write
-	}
-	c.judge(r, "tar", r.importAs(tarType, tarOf(whole(s))))
-}
-
-func (c pathCase) judge(r *run, way string, a answer) {
+func (c pathCase) check(r *run, way string, a response) {
 	r.Helper()
+	isFolder := func(p string) bool { return strings.HasSuffix(p, "/") }
 	switch {
-	case c.codes == "" && (a.status == http.StatusCreated || a.status == http.StatusOK):
+	case c.codes == "" && a.stored():
 	case c.codes != "" && a.status == http.StatusUnprocessableEntity && slices.Contains(strings.Fields(c.codes), a.code()):
-	case way == "zip" && slices.ContainsFunc(c.paths, func(p string) bool { return strings.HasSuffix(p, "/") }): // a folder there
+	case way == "zip" && slices.ContainsFunc(c.paths, isFolder):
 	default:
 		r.Errorf("%s %q: want %q, got %d %.200s", way, c.paths, c.codes, a.status, a.body)
 	}
