@@ -1,16 +1,13 @@
-// Package oracle holds what a service answers to the interface description that it
-// serves itself, by a validator that others wrote: every exchange of every test that
-// goes through it.
+// Package oracle validates every exchange of a test against the service's own OpenAPI document, by a third-party validator.
 //
-// In goes a service's http.Handler (Handler), or a client's transport (Transport);
-// out come failures of the test, when it ends. What was asked may be as wrong
-// as it likes, but what succeeded must be as the description has it, and what the
-// description does not have must be answered with a refusal. Pages for people, which
-// are the console and the sites that are published, are not in it.
+// In goes a service's http.Handler (Handler), or a client's transport (Transport); out come failures of the test, when it
+// ends. A request may be invalid, but one that succeeds must be as the document has it, and an operation that is not in the
+// document must be refused. Pages for people, which are the console and the published sites, are not validated.
 package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
@@ -29,12 +27,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// most is how much of a body is looked at: longer ones are not of the API.
-const most = 1 << 20
+const maxBody = 1 << 20 // bytes that are validated: longer ones are not of the API
 
-// Oracle holds exchanges to a description. Its methods may be called concurrently.
+// Oracle validates exchanges. Its methods may be called concurrently.
 type Oracle struct {
-	exact      validator.Validator
+	validator  validator.Validator
 	operations map[string][]string // methods by path
 
 	mu       sync.Mutex
@@ -42,17 +39,17 @@ type Oracle struct {
 	problems []string
 }
 
-// made are oracles' validators by the description they are made of, which takes a while.
-var made = struct {
+// validators are those of documents, since making one takes a while.
+var validators = struct {
 	mu  sync.Mutex
 	all map[string]validator.Validator
 }{all: map[string]validator.Validator{}}
 
-func exactly(t testing.TB, document []byte) validator.Validator {
+func validatorOf(t testing.TB, document []byte) validator.Validator {
 	t.Helper()
-	made.mu.Lock()
-	defer made.mu.Unlock()
-	if v, ok := made.all[string(document)]; ok {
+	validators.mu.Lock()
+	defer validators.mu.Unlock()
+	if v, ok := validators.all[string(document)]; ok {
 		return v
 	}
 	parsed, err := libopenapi.NewDocument(document)
@@ -68,13 +65,12 @@ func exactly(t testing.TB, document []byte) validator.Validator {
 			t.Errorf("the document is not one of OpenAPI: %s: %s", p.Message, p.Reason)
 		}
 	}
-	made.all[string(document)] = v
+	validators.all[string(document)] = v
 	return v
 }
 
-// New returns an oracle of a description. The test fails at its end for every exchange
-// that was not as the description has it, so ask for it before anything that answers
-// until the test's end.
+// New returns an oracle of an OpenAPI document. The test fails at its end for every invalid exchange: call New before
+// anything that serves until then.
 func New(t testing.TB, document []byte) *Oracle {
 	t.Helper()
 	var parsed struct {
@@ -83,7 +79,7 @@ func New(t testing.TB, document []byte) *Oracle {
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		t.Fatal(err)
 	}
-	o := &Oracle{exact: exactly(t, document), operations: map[string][]string{}}
+	o := &Oracle{validator: validatorOf(t, document), operations: map[string][]string{}}
 	for path, methods := range parsed.Paths {
 		for method := range methods {
 			o.operations[path] = append(o.operations[path], strings.ToUpper(method))
@@ -103,7 +99,7 @@ func New(t testing.TB, document []byte) *Oracle {
 	return o
 }
 
-// Of is an oracle of the description that a service serves.
+// Of returns an oracle of the document that a service serves.
 func Of(t testing.TB, service http.Handler) *Oracle {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -115,79 +111,74 @@ func Of(t testing.TB, service http.Handler) *Oracle {
 	return New(t, w.Body.Bytes())
 }
 
-// Checked is how many exchanges were held to an operation of the description.
+// Checked returns the number of exchanges of operations in the document.
 func (o *Oracle) Checked() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.checked
 }
 
-// Handler is a service whose exchanges are all checked.
+// Handler returns a service whose exchanges are validated.
 func (o *Oracle) Handler(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked := &sample{}
-		sent := r.WithContext(r.Context()) // the server looks at its own when it decides how to hang up
+		request := &sample{}
+		sent := r.WithContext(r.Context()) // the server needs its own to decide how to close the connection
 		if r.Body != nil {
 			sent.Body = struct {
 				io.Reader
 				io.Closer
-			}{io.TeeReader(r.Body, asked), r.Body}
+			}{io.TeeReader(r.Body, request), r.Body}
 		}
-		kept := &keeper{ResponseWriter: w}
-		service.ServeHTTP(kept, sent)
+		recorded := &recorder{ResponseWriter: w}
+		service.ServeHTTP(recorded, sent)
 		if r.Context().Err() != nil {
-			return // the client is gone: whatever was written is no answer to anybody
+			return // the client is gone
 		}
-		if kept.status == 0 {
-			kept.status = http.StatusOK
+		if recorded.status == 0 {
+			recorded.status = http.StatusOK
 		}
-		o.check(r, asked, kept.status, kept.sent, &kept.sample)
+		o.check(r, request, recorded.status, recorded.sent, &recorded.sample)
 	})
 }
 
-// Transport is a client's way to a service, on which all exchanges are checked.
-func (o *Oracle) Transport(base http.RoundTripper) http.RoundTripper {
-	return &transport{base, func(r *http.Request) (*http.Response, error) {
-		asked := &sample{}
-		if r.GetBody != nil {
-			body, err := r.GetBody()
-			if err != nil {
-				return nil, err
-			}
-			if _, err := io.Copy(asked, body); err != nil {
-				return nil, err
-			}
-		} else if r.Body != nil && r.Body != http.NoBody {
-			asked.long = true
-		}
-		resp, err := base.RoundTrip(r)
-		if err != nil || !o.ours(r) {
-			return resp, err
-		}
-		text, err := io.ReadAll(resp.Body)
-		if err := resp.Body.Close(); err != nil {
-			return nil, err
-		}
-		answered := &sample{}
-		_, _ = answered.Write(text) // to memory
-		if err == nil {
-			o.check(r, asked, resp.StatusCode, resp.Header, answered)
-		}
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(text), failing{err}), io.NopCloser(nil)}
-		return resp, nil
-	}}
-}
+// Transport returns a client's transport whose exchanges are validated.
+func (o *Oracle) Transport(base http.RoundTripper) http.RoundTripper { return &transport{base, o} }
 
 type transport struct {
-	base  http.RoundTripper
-	trips func(*http.Request) (*http.Response, error)
+	base   http.RoundTripper
+	oracle *Oracle
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.trips(r) }
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	request := &sample{}
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := io.Copy(request, body); err != nil {
+			return nil, err
+		}
+	} else if r.Body != nil && r.Body != http.NoBody {
+		request.long = true
+	}
+	resp, err := t.base.RoundTrip(r)
+	if err != nil || !isAPI(r) {
+		return resp, err
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err := resp.Body.Close(); err != nil {
+		return nil, err
+	}
+	response := &sample{}
+	_, _ = response.Write(text) // to memory
+	if err == nil {
+		t.oracle.check(r, request, resp.StatusCode, resp.Header, response)
+	}
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), iotest.ErrReader(cmp.Or(err, io.EOF))))
+	return resp, nil
+}
 
 // CloseIdleConnections is what http.Client.CloseIdleConnections calls.
 func (t *transport) CloseIdleConnections() {
@@ -196,18 +187,7 @@ func (t *transport) CloseIdleConnections() {
 	}
 }
 
-// failing ends a body as it ended.
-type failing struct{ err error }
-
-// Read implements io.Reader.
-func (f failing) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
-}
-
-// sample is a body, unless it is long.
+// sample is a body of at most maxBody bytes.
 type sample struct {
 	bytes.Buffer
 	long bool
@@ -215,14 +195,14 @@ type sample struct {
 
 // Write implements io.Writer.
 func (s *sample) Write(b []byte) (int, error) {
-	if s.long = s.long || s.Len()+len(b) > most; !s.long {
+	if s.long = s.long || s.Len()+len(b) > maxBody; !s.long {
 		return s.Buffer.Write(b)
 	}
 	return len(b), nil
 }
 
-// keeper keeps what is answered.
-type keeper struct {
+// recorder records a response.
+type recorder struct {
 	http.ResponseWriter
 	sample
 	status int
@@ -230,7 +210,7 @@ type keeper struct {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (k *keeper) WriteHeader(status int) {
+func (k *recorder) WriteHeader(status int) {
 	if k.status == 0 && status >= http.StatusOK {
 		k.status, k.sent = status, k.Header().Clone()
 	}
@@ -238,7 +218,7 @@ func (k *keeper) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (k *keeper) Write(b []byte) (int, error) {
+func (k *recorder) Write(b []byte) (int, error) {
 	if k.status == 0 {
 		k.WriteHeader(http.StatusOK)
 	}
@@ -247,10 +227,10 @@ func (k *keeper) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (k *keeper) Unwrap() http.ResponseWriter { return k.ResponseWriter }
+func (k *recorder) Unwrap() http.ResponseWriter { return k.ResponseWriter }
 
-// ours reports whether a request is for the API, and not for a page.
-func (o *Oracle) ours(r *http.Request) bool {
+// isAPI reports whether a request is for the API, and not for a page.
+func isAPI(r *http.Request) bool {
 	host := r.Host
 	if host == "" {
 		host = r.URL.Host
@@ -263,26 +243,21 @@ func (o *Oracle) ours(r *http.Request) bool {
 	return !page && slices.Contains([]string{"localhost", "127.0.0.1", "[::1]", "::1"}, strings.ToLower(host))
 }
 
-// described finds the operation of a request; known says that there is something at
-// its address at least.
-func (o *Oracle) described(r *http.Request) (operation, known bool) {
-	sent := strings.Split(r.URL.EscapedPath(), "/")
-	for path, methods := range o.operations {
-		parts := strings.Split(path, "/")
-		if !slices.EqualFunc(parts, sent, func(part, s string) bool { return part == s || strings.HasPrefix(part, "{") && s != "" }) {
-			continue
-		}
-		return slices.Contains(methods, r.Method), true
-	}
-	return false, false
-}
-
-// check holds one exchange to the description.
-func (o *Oracle) check(r *http.Request, asked *sample, status int, header http.Header, answered *sample) {
-	if !o.ours(r) {
+// check validates one exchange.
+func (o *Oracle) check(r *http.Request, request *sample, status int, header http.Header, response *sample) {
+	if !isAPI(r) {
 		return
 	}
-	operation, known := o.described(r)
+	operation, known := false, false // in the document, and its address at least
+	sent := strings.Split(r.URL.EscapedPath(), "/")
+	for path, methods := range o.operations {
+		if slices.EqualFunc(strings.Split(path, "/"), sent, func(part, s string) bool {
+			return part == s || strings.HasPrefix(part, "{") && s != ""
+		}) {
+			operation, known = slices.Contains(methods, r.Method), true
+			break
+		}
+	}
 	if !operation {
 		read := known && r.Method == http.MethodHead && status < http.StatusBadRequest // as GET
 		refused := []int{401, 403, 404, 405, 429}
@@ -290,46 +265,42 @@ func (o *Oracle) check(r *http.Request, asked *sample, status int, header http.H
 			refused = append(refused, http.StatusBadRequest) // of an address that cannot be one
 		}
 		if !read && !slices.Contains(refused, status) {
-			o.report(r, status, answered, "the description has no such operation")
+			o.report(r, status, response, "the description has no such operation")
 		}
 		return
 	}
-	answer := &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(answered.Bytes())), Request: r}
-	sent := r.Clone(r.Context())
-	sent.Body = io.NopCloser(bytes.NewReader(asked.Bytes()))
-	if answered.long {
+	if response.long {
 		return
 	}
-	if !o.turn() {
-		return
-	}
-	if ok, problems := o.exact.ValidateHttpResponse(sent, answer); !ok {
-		o.report(r, status, answered, reasons(problems))
-	}
-	if status >= http.StatusMultipleChoices || bytes.HasPrefix(answered.Bytes(), []byte(`{"ok":false`)) || asked.long {
-		return
-	}
-	if len(bytes.TrimSpace(asked.Bytes())) == 0 {
-		sent.Body, sent.ContentLength = http.NoBody, 0 // blanks are no body
-	} else if sent.Header.Get("Content-Type") == "" {
-		sent.Header.Set("Content-Type", "application/json") // which is meant when nothing is said
-	}
-	if ok, problems := o.exact.ValidateHttpRequest(sent); !ok {
-		o.report(r, status, answered, fmt.Sprintf("it was done, and %.300s is no such request: %s", asked.Bytes(), reasons(problems)))
-	}
-}
-
-// sampled is how many exchanges there are to one that is checked under -short: with the
-// race detector the validator takes most of the time, and races are not what it finds.
-const sampled = 8
-
-// turn counts an exchange, and reports whether it is to be checked.
-func (o *Oracle) turn() bool {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.checked++
-	return !testing.Short() || o.checked%sampled == 1
+	skipped := testing.Short() && o.checked%sampled != 1
+	o.mu.Unlock()
+	if skipped {
+		return
+	}
+	asked := r.Clone(r.Context())
+	asked.Body = io.NopCloser(bytes.NewReader(request.Bytes()))
+	answer := &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(response.Bytes())), Request: r}
+	if ok, problems := o.validator.ValidateHttpResponse(asked, answer); !ok {
+		o.report(r, status, response, reasons(problems))
+	}
+	if status >= http.StatusMultipleChoices || bytes.HasPrefix(response.Bytes(), []byte(`{"ok":false`)) || request.long {
+		return
+	}
+	if len(bytes.TrimSpace(request.Bytes())) == 0 {
+		asked.Body, asked.ContentLength = http.NoBody, 0 // blanks are no body
+	} else if asked.Header.Get("Content-Type") == "" {
+		asked.Header.Set("Content-Type", "application/json") // the default
+	}
+	if ok, problems := o.validator.ValidateHttpRequest(asked); !ok {
+		o.report(r, status, response, fmt.Sprintf("it was done, and %.300s is no such request: %s", request.Bytes(), reasons(problems)))
+	}
 }
+
+// sampled is the number of exchanges for one that is validated under -short: with the race detector the validator takes most
+// of the time, and it finds no races.
+const sampled = 8
 
 func reasons(problems []*errors.ValidationError) string {
 	var all []string
@@ -339,11 +310,9 @@ func reasons(problems []*errors.ValidationError) string {
 	return strings.Join(all, "; ")
 }
 
-func (o *Oracle) report(r *http.Request, status int, answered *sample, problem string) {
+func (o *Oracle) report(r *http.Request, status int, response *sample, problem string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.problems = append(
-		o.problems,
-		fmt.Sprintf("%s %s: %d %.300s: %.800s", r.Method, r.URL.RequestURI(), status, answered.Bytes(), problem),
-	)
+	o.problems = append(o.problems,
+		fmt.Sprintf("%s %s: %d %.300s: %.800s", r.Method, r.URL.RequestURI(), status, response.Bytes(), problem))
 }
