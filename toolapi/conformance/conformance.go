@@ -146,9 +146,15 @@ func (r *run) do(method, path, key string, body io.Reader, header ...string) res
 		a.status != http.StatusMethodNotAllowed; rated != (a.header.Get("RateLimit-Limit") != "") {
 		r.Errorf("%s: %d with RateLimit-Limit %q", name, a.status, a.header.Get("RateLimit-Limit"))
 	}
-	if a.status < http.StatusBadRequest || request.Method == http.MethodHead || strings.HasPrefix(request.URL.Path, toolapi.ToolsPath) {
-		return a
+	if a.status >= http.StatusBadRequest && request.Method != http.MethodHead && !strings.HasPrefix(request.URL.Path, toolapi.ToolsPath) {
+		r.checkEnvelope(name, a)
 	}
+	return a
+}
+
+// checkEnvelope tests a refusal of the upload API.
+func (r *run) checkEnvelope(name string, a response) {
+	r.Helper()
 	for field := range a.failure() {
 		if field != "code" && field != "message" && field != "retry_after_seconds" {
 			r.Errorf("%s: the error has a field %q", name, field)
@@ -163,7 +169,6 @@ func (r *run) do(method, path, key string, body io.Reader, header ...string) res
 	if a.status >= http.StatusInternalServerError {
 		r.Errorf("%s: %d %s", name, a.status, a.body)
 	}
-	return a
 }
 
 // want fails the case unless a response has the status and the code.

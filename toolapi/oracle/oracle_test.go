@@ -12,18 +12,18 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
 
-// taker is a test that keeps what it would have failed with.
-type taker struct {
+// recorder is a test that keeps its errors instead of failing.
+type recorder struct {
 	testing.TB
-	said []string
-	ends []func()
+	messages []string
+	ends     []func()
 }
 
-func (k *taker) Error(all ...any) { k.said = append(k.said, fmt.Sprint(all...)) }
-func (k *taker) Errorf(format string, all ...any) {
-	k.said = append(k.said, fmt.Sprintf(format, all...))
+func (k *recorder) Error(all ...any) { k.messages = append(k.messages, fmt.Sprint(all...)) }
+func (k *recorder) Errorf(format string, all ...any) {
+	k.messages = append(k.messages, fmt.Sprintf(format, all...))
 }
-func (k *taker) Cleanup(end func()) { k.ends = append(k.ends, end) }
+func (k *recorder) Cleanup(end func()) { k.ends = append(k.ends, end) }
 
 // TestOracle: what is not as the description has it is told, by both ways in, and what
 // is passes.
@@ -77,48 +77,50 @@ func TestOracle(t *testing.T) {
 		},
 		"a page": {"GET", "/console/w/acme/week", ``, 200, `<p>`, "", ""},
 	} {
-		answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // of a test
-			for _, name := range []string{"X-Service-Api", "X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-				w.Header().Set(name, "1")
-			}
-			w.Header().Set("X-Service-Api", "beta")
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Del(c.without)
-			w.WriteHeader(c.status)
-			fmt.Fprint(w, c.answer)
-		})
-		for _, way := range []string{"handler", "transport"} {
-			k := &taker{TB: t}
-			o := oracle.New(k, document)
-			server, client := httptest.NewServer(answers), &http.Client{Transport: o.Transport(&http.Transport{})}
-			if way == "handler" {
+		t.Run(name, func(t *testing.T) {
+			answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // of a test
+				for _, name := range []string{"X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+					w.Header().Set(name, "1")
+				}
+				w.Header().Set("X-Service-Api", "beta")
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Del(c.without)
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, c.answer)
+			})
+			for _, way := range []string{"handler", "transport"} {
+				k := &recorder{TB: t}
+				o := oracle.New(k, document)
+				server, client := httptest.NewServer(answers), &http.Client{Transport: o.Transport(&http.Transport{})}
+				if way == "handler" {
+					server.Close()
+					server, client = httptest.NewServer(o.Handler(answers)), http.DefaultClient
+				}
+				r, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, strings.NewReader(c.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Authorization", "Bearer x")
+				resp, err := client.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(resp.Body)
+				if err != nil || string(text) != c.answer || resp.StatusCode != c.status {
+					t.Errorf("%s: %d %s %v came through", name, resp.StatusCode, text, err)
+				}
+				_ = resp.Body.Close() // read
+				client.CloseIdleConnections()
 				server.Close()
-				server, client = httptest.NewServer(o.Handler(answers)), http.DefaultClient
+				for _, end := range k.ends {
+					end()
+				}
+				messages := strings.Join(k.messages, "\n")
+				if messages == "" != (c.problem == "") || !strings.Contains(messages, c.problem) {
+					t.Errorf("%s, by the %s: want %q, got %q", name, way, c.problem, messages)
+				}
 			}
-			r, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, strings.NewReader(c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("Authorization", "Bearer x")
-			resp, err := client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(resp.Body)
-			if err != nil || string(text) != c.answer || resp.StatusCode != c.status {
-				t.Errorf("%s: %d %s %v came through", name, resp.StatusCode, text, err)
-			}
-			_ = resp.Body.Close() // read
-			client.CloseIdleConnections()
-			server.Close()
-			for _, end := range k.ends {
-				end()
-			}
-			said := strings.Join(k.said, "\n")
-			if said == "" != (c.problem == "") || !strings.Contains(said, c.problem) {
-				t.Errorf("%s, by the %s: want %q, got %q", name, way, c.problem, said)
-			}
-		}
+		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // TestOperator: what an operator sets up is what a key then reaches.
 func TestOperator(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	ctx, s := t.Context(), w.service
 	must := func(err error) {
 		t.Helper()
@@ -41,9 +41,11 @@ func TestOperator(t *testing.T) {
 		"email": s.AddMember(ctx, service.Member{Email: "kim", Workspace: "studio", Role: "viewer"}),
 		"role":  s.AddMember(ctx, service.Member{Email: "k@x.test", Workspace: "studio", Role: "king"}),
 	} {
-		if _, ok := errors.AsType[*service.InvalidError](err); !ok {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, ok := errors.AsType[*service.InvalidError](err); !ok {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if _, ok := errors.AsType[*service.ExistsError](s.CreateWorkspace(ctx, service.Workspace{Slug: "studio"})); !ok {
 		t.Error("a workspace was made twice")
@@ -55,8 +57,10 @@ func TestOperator(t *testing.T) {
 		"member":    s.RemoveMember(ctx, "kim@studio.test", "studio"),
 		"holder":    unknownHolder, "pin": unknownPin,
 	} {
-		if _, ok := errors.AsType[*service.UnknownError](err); !ok {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, ok := errors.AsType[*service.UnknownError](err); !ok {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

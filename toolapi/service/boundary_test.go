@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 const brand = "brand_profile.status"
 
 func TestUnauthorizedIsOneAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	expired, err := w.service.CreateKey(t.Context(), service.NewKey{Holder: "ana@acme.test", Life: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -32,24 +33,27 @@ func TestUnauthorizedIsOneAnswer(t *testing.T) {
 		"two":      {"Authorization", "Bearer " + w.demo.Keys["member"], "Authorization", "Bearer " + w.demo.Keys["member"]},
 		"trailing": {"Authorization", "Bearer " + w.demo.Keys["member"] + " x"},
 	} {
-		for _, tool := range []string{brand, "no.such.tool"} {
-			a := w.request("POST", toolapi.ToolsPath+tool, "", "{broken", append(header, "x-request-id", "same")...)
-			want := w.request("POST", toolapi.ToolsPath+brand, "", "", "x-request-id", "same")
-			if a.status != 401 || !bytes.Equal(a.body, want.body) || a.code() != toolapi.CodeUnauthorized ||
-				a.header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("%s %s: %d %s", name, tool, a.status, a.body)
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			for _, tool := range []string{brand, "no.such.tool"} {
+				a := w.request("POST", toolapi.ToolsPath+tool, "", "{broken", append(header, "x-request-id", "same")...)
+				want := w.request("POST", toolapi.ToolsPath+brand, "", "", "x-request-id", "same")
+				if a.status != 401 || !bytes.Equal(a.body, want.body) || a.code() != toolapi.CodeUnauthorized ||
+					a.header.Get("WWW-Authenticate") != "Bearer" {
+					t.Errorf("%s %s: %d %s", name, tool, a.status, a.body)
+				}
+				a.header.Del("Date")
+				want.header.Del("Date")
+				if len(a.header) != len(want.header) {
+					t.Errorf("%s %s: headers differ: %v", name, tool, a.header)
+				}
 			}
-			a.header.Del("Date")
-			want.header.Del("Date")
-			if len(a.header) != len(want.header) {
-				t.Errorf("%s %s: headers differ: %v", name, tool, a.header)
-			}
-		}
+		})
 	}
 }
 
 func TestForbidden(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	expect := func(key, code string) {
 		t.Helper()
 		if a := w.call(key, brand, ""); a.status != 403 || a.code() != code {
@@ -68,31 +72,34 @@ func TestForbidden(t *testing.T) {
 
 // TestNotFound is H-042.
 func TestNotFound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var first []byte
 	for _, name := range []string{
 		"x", "content.Status", "../x", "%2e", "..", "content.status/", "content%2estatus", strings.Repeat("a", 10<<10),
 		"brand_profile.status%00", "",
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.URL.Opaque = toolapi.ToolsPath + name
-		r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])
-		a := w.send(r)
-		if first == nil {
-			first = a.body
-		}
-		if a.status != 404 || !bytes.Equal(a.body, first) || a.header.Get("RateLimit-Limit") == "" {
-			t.Errorf("%.40s: %d %s", name, a.status, a.body)
-		}
+		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
+			w := w.in(t)
+			r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.URL.Opaque = toolapi.ToolsPath + name
+			r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])
+			a := w.send(r)
+			if first == nil {
+				first = a.body
+			}
+			if a.status != 404 || !bytes.Equal(a.body, first) || a.header.Get("RateLimit-Limit") == "" {
+				t.Errorf("%.40s: %d %s", name, a.status, a.body)
+			}
+		})
 	}
 }
 
 // TestHosts: a page of the web cannot come in under its own name.
 func TestHosts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(w.server.URL, "http://"), ":")
 	for host, status := range map[string]int{
 		"localhost:" + port: 200, "LOCALHOST": 200, "localhost.": 200, "127.0.0.1": 200, "[::1]": 200,
@@ -100,58 +107,67 @@ func TestHosts(t *testing.T) {
 		"evil.test": 403, "evil.test:" + port: 403, "localhost..": 403, "127.0.0.1.evil.test": 403,
 		"localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = host
-		r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])
-		if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
-			t.Errorf("%s: %d %s", host, a.status, a.body)
-		}
+		t.Run(host, func(t *testing.T) {
+			w := w.in(t)
+			r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])
+			if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
+				t.Errorf("%s: %d %s", host, a.status, a.body)
+			}
+		})
 	}
 }
 
 // TestMethods is H-043.
 func TestMethods(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, method := range []string{"GET", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "post"} {
-		a := w.request(method, toolapi.ToolsPath+brand, w.demo.Keys["member"], "")
-		if a.status != 405 || a.header.Get("Allow") != "POST" {
-			t.Errorf("%s: %d %v", method, a.status, a.header)
-		}
+		t.Run(method, func(t *testing.T) {
+			w := w.in(t)
+			a := w.request(method, toolapi.ToolsPath+brand, w.demo.Keys["member"], "")
+			if a.status != 405 || a.header.Get("Allow") != "POST" {
+				t.Errorf("%s: %d %v", method, a.status, a.header)
+			}
+		})
 	}
 }
 
 // TestContentTypes is H-044.
 func TestContentTypes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for kind, status := range map[string]int{
 		"application/json": 200, "application/json; charset=utf-8": 200, "Application/JSON;charset=UTF-8": 200,
 		"application/json; charset=utf-16": 400, "text/plain": 400, "application/x-www-form-urlencoded": 400, "": 400, ";": 400,
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {kind}}
-		if a := w.send(r); a.status != status || status == 400 && a.code() != toolapi.CodeMalformedBody {
-			t.Errorf("%q: %d %s", kind, a.status, a.body)
-		}
-		r, err = http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}}
-		if a := w.send(r); a.status != 200 {
-			t.Errorf("none: %d %s", a.status, a.body)
-		}
+		t.Run(kind, func(t *testing.T) {
+			w := w.in(t)
+			r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {kind}}
+			if a := w.send(r); a.status != status || status == 400 && a.code() != toolapi.CodeMalformedBody {
+				t.Errorf("%q: %d %s", kind, a.status, a.body)
+			}
+			r, err = http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}}
+			if a := w.send(r); a.status != 200 {
+				t.Errorf("none: %d %s", a.status, a.body)
+			}
+		})
 	}
 }
 
 // TestBodies is H-045, H-046 and H-047.
 func TestBodies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, body := range []string{"", " ", "{}"} {
 		w.ok("member", brand, body)
 	}
@@ -161,9 +177,13 @@ func TestBodies(t *testing.T) {
 		strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
 		`{"board_id":"a","board_id":"b"}`, `{"board_id":"\ud800"}`,
 	} {
-		if a := w.refused(toolapi.CodeMalformedBody, "member", "automations.undo_draft", body, "Idempotency-Key", "k"); a.status != 400 {
-			t.Errorf("%.40s: %d", body, a.status)
-		}
+		t.Run(fmt.Sprintf("%.20q", body), func(t *testing.T) {
+			w := w.in(t)
+			a := w.refused(toolapi.CodeMalformedBody, "member", "automations.undo_draft", body, "Idempotency-Key", "k")
+			if a.status != 400 {
+				t.Errorf("%.40s: %d", body, a.status)
+			}
+		})
 	}
 	long := `{"workspace":"` + strings.Repeat("a", toolapi.MaxBody) + `"}`
 	if a := w.refused(toolapi.CodeBodyTooLarge, "member", brand, long); a.status != 413 {
@@ -176,24 +196,27 @@ func TestBodies(t *testing.T) {
 
 // TestRequestIDs is H-048: echoed or replaced, and the same in the audit row.
 func TestRequestIDs(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	generated := regexp.MustCompile(`^[0-9a-f-]{36}$`)
 	for id, kept := range map[string]bool{
 		"a": true, strings.Repeat("z", 128): true, strings.Repeat("z", 129): false, "-a": false, "a b": false,
 		"é": false,
 	} {
-		a := w.call("member", "page.unschedule", js("site_id", w.demo.IDs["site_id"]), "x-request-id", id)
-		got := a.header.Get("x-request-id")
-		if kept && got != id || !kept && !generated.MatchString(got) {
-			t.Errorf("%.20q: %q", id, got)
-		}
-		if n := w.value(
-			"SELECT count(*) FROM audit WHERE request_id = ? AND tool = 'page.unschedule' AND outcome = 'refused' AND "+
-				"code = 'page_not_scheduled'",
-			got,
-		); n != "1" {
-			t.Errorf("%.20q: %s audit rows", id, n)
-		}
+		t.Run(fmt.Sprintf("%.20q", id), func(t *testing.T) {
+			w := w.in(t)
+			a := w.call("member", "page.unschedule", js("site_id", w.demo.IDs["site_id"]), "x-request-id", id)
+			got := a.header.Get("x-request-id")
+			if kept && got != id || !kept && !generated.MatchString(got) {
+				t.Errorf("%.20q: %q", id, got)
+			}
+			if n := w.value(
+				"SELECT count(*) FROM audit WHERE request_id = ? AND tool = 'page.unschedule' AND outcome = 'refused' AND "+
+					"code = 'page_not_scheduled'",
+				got,
+			); n != "1" {
+				t.Errorf("%.20q: %s audit rows", id, n)
+			}
+		})
 	}
 	if a := w.call("member", brand, "", "x-request-id", "a", "x-request-id", "b"); !generated.MatchString(a.header.Get("x-request-id")) {
 		t.Errorf("two lines: %q", a.header.Get("x-request-id"))
@@ -202,7 +225,7 @@ func TestRequestIDs(t *testing.T) {
 
 // TestUnknownPropertyOfEveryTool is H-040, with the audit row of each.
 func TestUnknownPropertyOfEveryTool(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, tool := range toolapi.NewContract().Tools() {
 		a := w.refused(toolapi.CodeInvalidArguments, "member", tool.Name, `{"no_such":1}`)
 		if a.status != 200 || a.header.Get("x-service-tool-error") != "false" || !strings.Contains(string(a.body), `"path":"no_such"`) {
@@ -218,7 +241,7 @@ func TestUnknownPropertyOfEveryTool(t *testing.T) {
 
 // TestReadsAreCountedNotAudited: a read leaves no row, and a number.
 func TestReadsAreCountedNotAudited(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 3 {
 		w.ok("member", brand, "")
 	}
@@ -234,7 +257,7 @@ func TestReadsAreCountedNotAudited(t *testing.T) {
 
 // TestMetrics: the text format of Prometheus, and what an operator watches for.
 func TestMetrics(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[1]
 	w.propose("member", c)
 	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
@@ -274,7 +297,7 @@ func TestMetrics(t *testing.T) {
 // TestDeprecationHeaders is H-030, H-031, and H-032 and H-033 by decision 10: a release removes
 // what is deprecated, the clock does not.
 func TestDeprecationHeaders(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	refusals := func() []response {
 		return []response{
 			w.call("", brand, ""), w.call("no_access", brand, ""), w.call("member", "x", ""), w.call("member", brand, "[]"),
@@ -316,7 +339,7 @@ func TestDeprecationHeaders(t *testing.T) {
 
 // TestWorkspaces is section 1 of the platform document, and H-041.
 func TestWorkspaces(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, c := range []struct{ key, named, workspace, source string }{
 		{"member", "", "acme", "sole-reachable"},
 		{"member", "acme", "acme", "call-override"},
@@ -326,16 +349,19 @@ func TestWorkspaces(t *testing.T) {
 		{"stored", "", "acme", "stored-default"},
 		{"stored", "globex", "globex", "call-override"},
 	} {
-		body := ""
-		if c.named != "" {
-			body = js("workspace", c.named)
-		}
-		a := w.ok(c.key, brand, body)
-		in, _ := a.fields["working_in"].(map[string]any)
-		if a.text("workspace") != c.workspace || in["source"] != c.source || in["workspace"] != c.workspace || in["label"] == "" ||
-			in["note"] == "" {
-			t.Errorf("%s %q: %s", c.key, c.named, a.body)
-		}
+		t.Run(c.key+" "+c.named, func(t *testing.T) {
+			w := w.in(t)
+			body := ""
+			if c.named != "" {
+				body = js("workspace", c.named)
+			}
+			a := w.ok(c.key, brand, body)
+			in, _ := a.fields["working_in"].(map[string]any)
+			if a.text("workspace") != c.workspace || in["source"] != c.source || in["workspace"] != c.workspace || in["label"] == "" ||
+				in["note"] == "" {
+				t.Errorf("%s %q: %s", c.key, c.named, a.body)
+			}
+		})
 	}
 	for _, c := range []struct{ key, named, code, slugs string }{
 		{"both", "", "workspace_ambiguous", `["acme","globex"]`},
@@ -343,14 +369,17 @@ func TestWorkspaces(t *testing.T) {
 		{"member", "globex", "workspace_unreachable", `["acme"]`},
 		{"pinned", "acme", "workspace_unreachable", `["globex"]`},
 	} {
-		body := ""
-		if c.named != "" {
-			body = js("workspace", c.named)
-		}
-		a := w.refused(c.code, c.key, brand, body)
-		if a.header.Get("x-service-tool-error") != "true" || !strings.Contains(string(a.body), `"workspaces":`+c.slugs) {
-			t.Errorf("%s %q: %v %s", c.key, c.named, a.header, a.body)
-		}
+		t.Run(c.key+" "+c.named, func(t *testing.T) {
+			w := w.in(t)
+			body := ""
+			if c.named != "" {
+				body = js("workspace", c.named)
+			}
+			a := w.refused(c.code, c.key, brand, body)
+			if a.header.Get("x-service-tool-error") != "true" || !strings.Contains(string(a.body), `"workspaces":`+c.slugs) {
+				t.Errorf("%s %q: %v %s", c.key, c.named, a.header, a.body)
+			}
+		})
 	}
 	// A membership that ends closes the reach at once.
 	w.sql("DELETE FROM memberships WHERE holder_id = 4 AND workspace_id = 2")
@@ -366,7 +395,7 @@ func TestWorkspaces(t *testing.T) {
 }
 
 func TestRoles(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ok("stored", brand, `{"workspace":"globex"}`) // a viewer there
 	a := w.refused(toolapi.CodePermissionDenied, "stored", "page.unschedule", js("workspace", "globex", "site_id", w.demo.IDs["site_id"]))
 	if a.header.Get("x-service-tool-error") != "false" {
@@ -376,7 +405,7 @@ func TestRoles(t *testing.T) {
 
 // TestOtherWorkspacesAreUnknown: what exists elsewhere answers as what does not exist.
 func TestOtherWorkspacesAreUnknown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const none = "00000000-0000-4000-8000-000000000000"
 	for _, c := range [][3]string{
 		{"page.unschedule", "site_id", w.demo.IDs["site_id"]},
@@ -384,15 +413,18 @@ func TestOtherWorkspacesAreUnknown(t *testing.T) {
 		{"shorts.try_shape", "tile_id", w.demo.IDs["tile_id"]},
 		{"approvals.set_primary_variant", "childAssetId", w.demo.IDs["child_asset_id"]},
 	} {
-		there, nowhere := w.call("pinned", c[0], js(c[1], c[2])), w.call("pinned", c[0], js(c[1], none))
-		if there.fields["ok"] != false || !bytes.Equal(there.body, nowhere.body) {
-			t.Errorf("%s: %s and %s", c[0], there.body, nowhere.body)
-		}
+		t.Run(c[0], func(t *testing.T) {
+			w := w.in(t)
+			there, nowhere := w.call("pinned", c[0], js(c[1], c[2])), w.call("pinned", c[0], js(c[1], none))
+			if there.fields["ok"] != false || !bytes.Equal(there.body, nowhere.body) {
+				t.Errorf("%s: %s and %s", c[0], there.body, nowhere.body)
+			}
+		})
 	}
 }
 
 func TestLogsHoldNoSecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.ok("member", "page.publish", js("site_id", w.demo.IDs["site_id"])).text("confirmation_id")
 	w.ok("member", "page.publish", js("site_id", w.demo.IDs["site_id"], "confirmation_id", id))
 	w.request("POST", toolapi.ToolsPath+brand+"?key="+w.demo.Keys["member"], w.demo.Keys["member"], "")
@@ -406,7 +438,7 @@ func TestLogsHoldNoSecrets(t *testing.T) {
 }
 
 func TestHealthAndDocument(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if a := w.request("GET", "/healthz", "", ""); a.status != 200 || string(a.body) != "{\"ok\":true}\n" {
 		t.Errorf("%d %s", a.status, a.body)
 	}

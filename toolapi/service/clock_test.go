@@ -20,9 +20,9 @@ func TestClockRules(t *testing.T) {
 	for name, rule := range map[string]struct {
 		life time.Duration
 		// begin makes the thing, and returns whether it is good at the moment.
-		begin func(w *world) (good func() bool)
+		begin func(w *fixture) (good func() bool)
 	}{
-		"key": {time.Hour, func(w *world) func() bool {
+		"key": {time.Hour, func(w *fixture) func() bool {
 			key, err := w.service.CreateKey(w.Context(), service.NewKey{Holder: "ana@acme.test", Life: time.Hour})
 			if err != nil {
 				w.Fatal(err)
@@ -31,7 +31,7 @@ func TestClockRules(t *testing.T) {
 				return w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "").status == http.StatusOK
 			}
 		}},
-		"key over MCP": {time.Hour, func(w *world) func() bool {
+		"key over MCP": {time.Hour, func(w *fixture) func() bool {
 			key, err := w.service.CreateKey(w.Context(), service.NewKey{Holder: "ana@acme.test", Life: time.Hour})
 			if err != nil {
 				w.Fatal(err)
@@ -39,19 +39,19 @@ func TestClockRules(t *testing.T) {
 			w.demo.Keys["short"] = key
 			return func() bool { return w.mcp("short", "2025-11-25", rpc("", 1, "tools/list")).status == http.StatusOK }
 		}},
-		"proposal": {15 * time.Minute, func(w *world) func() bool {
+		"proposal": {15 * time.Minute, func(w *fixture) func() bool {
 			c := w.twoCalls()[1]
 			w.propose("member", c)
 			return func() bool { // C-008 confirms it, which would end it
 				return strings.Contains(string(w.request(http.MethodGet, toolapi.MetricsPath, "", "").body), "pages_open_proposals 1\n")
 			}
 		}},
-		"idempotency key": {48 * time.Hour, func(w *world) func() bool {
+		"idempotency key": {48 * time.Hour, func(w *fixture) func() bool {
 			body := js("board_id", w.demo.IDs["board_id"])
 			w.ok("member", undo, body, "Idempotency-Key", "k")
 			return func() bool { return w.ok("member", undo, body, "Idempotency-Key", "k").fields["replayed"] == true }
 		}},
-		"audit row": {365 * 24 * time.Hour, func(w *world) func() bool {
+		"audit row": {365 * 24 * time.Hour, func(w *fixture) func() bool {
 			w.ok("member", undo, js("board_id", w.demo.IDs["board_id"]), "Idempotency-Key", "k")
 			return func() bool { // it is there
 				if err := w.service.Clean(w.Context()); err != nil {
@@ -60,11 +60,11 @@ func TestClockRules(t *testing.T) {
 				return w.value("SELECT count(*) FROM audit WHERE tool = ?", undo) == "1"
 			}
 		}},
-		"cursor": {24 * time.Hour, func(w *world) func() bool {
+		"cursor": {24 * time.Hour, func(w *fixture) func() bool {
 			body := js("limit", 1, "cursor", w.ok("member", "content.status", `{"limit":1}`).text("next_cursor"))
 			return func() bool { return w.call("member", "content.status", body).fields["ok"] == true }
 		}},
-		"preview link": {time.Minute, func(w *world) func() bool {
+		"preview link": {time.Minute, func(w *fixture) func() bool {
 			a := w.request(
 				http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"],
 				js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", 60),
@@ -85,27 +85,27 @@ func TestClockRules(t *testing.T) {
 				return resp.StatusCode == http.StatusSeeOther
 			}
 		}},
-		"upload": {24 * time.Hour, func(w *world) func() bool {
+		"upload": {24 * time.Hour, func(w *fixture) func() bool {
 			id, _ := w.declareText("idle")
 			return func() bool {
 				return w.request(http.MethodPost, toolapi.FinalizePath(id), w.demo.Keys["member"], "{}").status == http.StatusConflict
 			} // its blob is missing
 		}},
-		"memory of an upload": {8 * 24 * time.Hour, func(w *world) func() bool {
+		"memory of an upload": {8 * 24 * time.Hour, func(w *fixture) func() bool {
 			id, _ := w.declareText("idle")
 			return func() bool { return w.finalizeText(id).status != http.StatusNotFound }
 		}},
-		"session of the console": {12 * time.Hour, func(w *world) func() bool {
-			ana := w.enter("member")
+		"session of the console": {12 * time.Hour, func(w *fixture) func() bool {
+			ana := w.signIn("member")
 			return func() bool { return ana.send(http.MethodGet, "/console/w/acme/week", "").status == http.StatusOK }
 		}},
-		"full rate window": {time.Minute, func(w *world) func() bool {
+		"full rate window": {time.Minute, func(w *fixture) func() bool {
 			for range 5 {
 				w.ok("limited", brand, "")
 			}
 			return func() bool { return w.call("limited", brand, "").status == http.StatusTooManyRequests }
 		}},
-		"schedule": {time.Hour, func(w *world) func() bool {
+		"schedule": {time.Hour, func(w *fixture) func() bool {
 			w.revisionOf("next")
 			args := []any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339Nano)}
 			id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
@@ -119,7 +119,7 @@ func TestClockRules(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, _ := hosting(t)
+			w, _ := newHostedFixture(t)
 			good := rule.begin(w)
 			w.step(-3 * time.Hour)
 			w.step(3 * time.Hour)
@@ -138,7 +138,7 @@ func TestClockRules(t *testing.T) {
 // TestScheduleAfterADownTime: what came due while the service was down happens once when
 // it is back, and a clock that is set back then does not make it happen again.
 func TestScheduleAfterADownTime(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	name := w.revisionOf("next")
 	args := []any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339)}
 	id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
@@ -160,7 +160,7 @@ func TestScheduleAfterADownTime(t *testing.T) {
 			t.Errorf("after the clock was set by %v it was published %s times", step, published())
 		}
 	}
-	if host.seen() != "" {
+	if host.shownRevisions() != "" {
 		t.Error("the host of the service that ended was told")
 	}
 }

@@ -33,7 +33,7 @@ type fileCount struct {
 	bytes int64
 }
 
-func (t *fileCount) add(f *toolapi.UploadFile) { t.n, t.bytes = t.n+1, t.bytes+int64(f.Size) }
+func (c *fileCount) add(f *toolapi.UploadFile) { c.n, c.bytes = c.n+1, c.bytes+int64(f.Size) }
 
 func (c fileCount) inWords(word string) string {
 	return fmt.Sprintf("%d %s (%s)", c.n, word, formatSize(c.bytes))

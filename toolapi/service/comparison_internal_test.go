@@ -84,35 +84,49 @@ func TestCompareDamaged(t *testing.T) {
 func TestCompareWorker(t *testing.T) {
 	worker := &manifest.Manifest{Entry: "_worker/w.js", Assets: "public"}
 	moved := &manifest.Manifest{Entry: "_worker2/w.js", Assets: "public"}
+	none := &manifest.Manifest{}
 	for _, tt := range []struct {
+		name     string
 		was, now *manifest.Manifest
 		had, has []string // "path=hash"
 		want     string
 	}{
-		{&manifest.Manifest{}, &manifest.Manifest{}, []string{"a=1"}, []string{"a=2"}, ""},
-		{&manifest.Manifest{}, worker, nil, []string{"_worker/w.js=1"}, "new"},
-		{worker, &manifest.Manifest{}, []string{"_worker/w.js=1"}, []string{"a=1"}, "removed"},
-		{worker, worker, []string{"_worker/w.js=1"}, []string{"_worker/w.js=1", "_worker/w.js.map=2", "public/x.wasm=3"}, "unchanged"},
-		{worker, worker, []string{"_worker/w.js=1"}, []string{"_worker/w.js=2"}, "changed"},
-		{worker, worker, []string{"_worker/w.js=1", "_worker/x.wasm=1"}, []string{"_worker/w.js=1", "_worker/x.wasm=2"}, "changed"},
-		{worker, worker, []string{"_worker/w.js=1", "_worker/x.wasm=1"}, []string{"_worker/w.js=1"}, "changed"},
-		{worker, moved, []string{"_worker/w.js=1"}, []string{"_worker2/w.js=1"}, "unchanged"},
+		{"no Worker", none, none, []string{"a=1"}, []string{"a=2"}, ""},
+		{"a first Worker", none, worker, nil, []string{"_worker/w.js=1"}, "new"},
+		{"no Worker any more", worker, none, []string{"_worker/w.js=1"}, []string{"a=1"}, "removed"},
+		{
+			"other files", worker, worker,
+			[]string{"_worker/w.js=1"},
+			[]string{"_worker/w.js=1", "_worker/w.js.map=2", "public/x.wasm=3"},
+			"unchanged",
+		},
+		{"another entry", worker, worker, []string{"_worker/w.js=1"}, []string{"_worker/w.js=2"}, "changed"},
+		{
+			"another module", worker, worker,
+			[]string{"_worker/w.js=1", "_worker/x.wasm=1"},
+			[]string{"_worker/w.js=1", "_worker/x.wasm=2"},
+			"changed",
+		},
+		{"a module less", worker, worker, []string{"_worker/w.js=1", "_worker/x.wasm=1"}, []string{"_worker/w.js=1"}, "changed"},
+		{"another folder", worker, moved, []string{"_worker/w.js=1"}, []string{"_worker2/w.js=1"}, "unchanged"},
 	} {
-		var packed [2][]byte
-		for i, list := range [][]string{tt.had, tt.has} {
-			var files []sitefile.File
-			for _, f := range list {
-				files = append(files, sitefile.File{Path: f[:len(f)-2], SHA256: f[len(f)-1:]})
+		t.Run(tt.name, func(t *testing.T) {
+			var packed [2][]byte
+			for i, list := range [][]string{tt.had, tt.has} {
+				var files []sitefile.File
+				for _, f := range list {
+					files = append(files, sitefile.File{Path: f[:len(f)-2], SHA256: f[len(f)-1:]})
+				}
+				var err error
+				if packed[i], err = packFiles(files); err != nil {
+					t.Fatal(err)
+				}
 			}
-			var err error
-			if packed[i], err = packFiles(files); err != nil {
-				t.Fatal(err)
+			c, err := compare(storedBundle{tt.was, packed[0]}, storedBundle{tt.now, packed[1]}, true)
+			if err != nil || c.worker != tt.want {
+				t.Errorf("%v to %v: %v, %v, want %q", tt.had, tt.has, c, err, tt.want)
 			}
-		}
-		c, err := compare(storedBundle{tt.was, packed[0]}, storedBundle{tt.now, packed[1]}, true)
-		if err != nil || c.worker != tt.want {
-			t.Errorf("%v to %v: %v, %v, want %q", tt.had, tt.has, c, err, tt.want)
-		}
+		})
 	}
 }
 

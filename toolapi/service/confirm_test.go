@@ -22,7 +22,7 @@ type twoCall struct {
 	effect string // a query
 }
 
-func (w *world) twoCalls() []twoCall {
+func (w *fixture) twoCalls() []twoCall {
 	return []twoCall{
 		{
 			"domain.point_at_site",
@@ -42,15 +42,15 @@ func (w *world) twoCalls() []twoCall {
 
 func (c twoCall) body(more ...any) string { return js(append(append([]any{}, c.args...), more...)...) }
 
-// each runs a test for every two-call tool in a world of its own.
-func each(t *testing.T, test func(*world, twoCall)) {
+// each runs a test for every two-call tool in a fixture of its own.
+func forEachTwoCall(t *testing.T, test func(*fixture, twoCall)) {
 	t.Helper()
 	for i, name := range []string{"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
-		t.Run(name, func(t *testing.T) { w := newWorld(t); test(w, w.twoCalls()[i]) })
+		t.Run(name, func(t *testing.T) { w := newFixture(t); test(w, w.twoCalls()[i]) })
 	}
 }
 
-func (w *world) propose(key string, c twoCall) string {
+func (w *fixture) propose(key string, c twoCall) string {
 	w.Helper()
 	a := w.ok(key, c.tool, c.body("workspace", "acme"))
 	if a.text("state") != "confirmation_required" || a.text("request_summary") == "" || a.fields["expires_in_seconds"] != 900.0 ||
@@ -62,7 +62,7 @@ func (w *world) propose(key string, c twoCall) string {
 
 // TestConfirm is C-001, C-002, C-003 and C-010.
 func TestConfirm(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		before := w.snapshot("audit", "proposals", "keys")
 		id := w.propose("member", c)
 		if w.snapshot("audit", "proposals", "keys") != before {
@@ -99,7 +99,7 @@ func TestConfirm(t *testing.T) {
 
 // TestParallelConfirms is the other half of C-003.
 func TestParallelConfirms(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -121,7 +121,7 @@ func TestParallelConfirms(t *testing.T) {
 
 // TestConfirmIsBound is C-004, C-005, C-006, C-007, C-011, C-016 and C-017.
 func TestConfirmIsBound(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
 		was := w.value(c.effect)
 		for i := 0; i < len(c.args); i += 2 {
@@ -173,7 +173,7 @@ func TestConfirmIsBound(t *testing.T) {
 
 // TestServiceAccountProposes is C-007: any member who may do the thing confirms.
 func TestServiceAccountProposes(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("service", c)
 		w.refused(toolapi.CodeConfirmationNeedsMember, "service", c.tool, c.body("confirmation_id", id))
 		w.sql("UPDATE memberships SET role = 'editor' WHERE holder_id = 3 AND workspace_id = 1")
@@ -190,7 +190,7 @@ func TestServiceAccountIsGone(t *testing.T) {
 		"UPDATE memberships SET role = 'viewer' WHERE holder_id = (SELECT id FROM holders WHERE service)",
 		"DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE service)",
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		for i, c := range w.twoCalls() {
 			if i > 0 {
 				w.sql("UPDATE keys SET revoked_at = NULL")
@@ -203,14 +203,14 @@ func TestServiceAccountIsGone(t *testing.T) {
 			if w.snapshot("audit", "keys") != before {
 				t.Errorf("%s: it did something", change)
 			}
-			if page := w.enter("member").send(
+			if page := w.signIn("member").send(
 				"GET", "/console/w/acme/proposals", "",
 			).text; !strings.Contains(page, "may not propose it any more") {
 				t.Errorf("%s: the console does not say so", change)
 			}
 		}
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[0]
 	id := w.propose("service", c)
 	first := w.ok("member", c.tool, c.body("confirmation_id", id))
@@ -223,7 +223,7 @@ func TestServiceAccountIsGone(t *testing.T) {
 // TestExpiry is C-008 and C-009.
 func TestExpiry(t *testing.T) {
 	testmachine.Unraced(t)
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		late, edge, good := w.propose("member", c), w.propose("member", c), w.propose("member", c)
 		w.step(-time.Hour)
 		w.step(time.Hour)
@@ -250,19 +250,21 @@ func TestLostBetweenTheCalls(t *testing.T) {
 		{"UPDATE accounts SET api_enabled = 0", toolapi.CodeAccountDisabled},
 		{"UPDATE keys SET revoked_at = 1 WHERE holder_id = 1", toolapi.CodeUnauthorized},
 	} {
-		w := newWorld(t)
-		for _, two := range w.twoCalls() {
-			was := w.value(two.effect)
-			id := w.propose("both", two)
-			w.sql(strings.ReplaceAll(c.change, "= 1", "= 3"))
-			w.refused(c.code, "both", two.tool, two.body("confirmation_id", id, "workspace", "acme"))
-			if w.value(two.effect) != was {
-				t.Errorf("%s: %s happened", c.change, two.tool)
+		t.Run(c.code, func(t *testing.T) {
+			w := newFixture(t)
+			for _, two := range w.twoCalls() {
+				was := w.value(two.effect)
+				id := w.propose("both", two)
+				w.sql(strings.ReplaceAll(c.change, "= 1", "= 3"))
+				w.refused(c.code, "both", two.tool, two.body("confirmation_id", id, "workspace", "acme"))
+				if w.value(two.effect) != was {
+					t.Errorf("%s: %s happened", c.change, two.tool)
+				}
+				w.sql("UPDATE memberships SET role = 'owner'; UPDATE holders SET api_access = 1; UPDATE accounts SET " +
+					"api_enabled = 1; UPDATE keys SET revoked_at = NULL; INSERT OR IGNORE INTO memberships VALUES (3, 1, " +
+					"'owner'), (3, 2, 'owner')")
 			}
-			w.sql("UPDATE memberships SET role = 'owner'; UPDATE holders SET api_access = 1; UPDATE accounts SET " +
-				"api_enabled = 1; UPDATE keys SET revoked_at = NULL; INSERT OR IGNORE INTO memberships VALUES (3, 1, " +
-				"'owner'), (3, 2, 'owner')")
-		}
+		})
 	}
 }
 
@@ -277,7 +279,7 @@ func TestStale(t *testing.T) {
 	for _, tool := range []string{"page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
 		changes[tool] = []string{"UPDATE sites SET version = version + 1"}
 	}
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		for _, change := range changes[c.tool] {
 			id := w.propose("member", c)
 			was := w.value("SELECT count(*) FROM publishes")
@@ -301,7 +303,7 @@ func TestStale(t *testing.T) {
 
 // TestProposalsAreCapped is C-019.
 func TestProposalsAreCapped(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[0]
 	first := w.propose("member", c)
 	w.propose("service", c)
@@ -323,22 +325,25 @@ func TestProposalsAreCapped(t *testing.T) {
 
 // TestSummaries is C-020: what a person reads is one honest line.
 func TestSummaries(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, name := range []string{"a\nb", "a\u202eb", "<b>x</b>", strings.Repeat("ä", 10<<10), "\x00", "e\u200bvil"} {
-		w.sql("UPDATE sites SET name = ?", name)
-		for _, c := range w.twoCalls() {
-			summary := w.ok("member", c.tool, c.body()).text("request_summary")
-			if utf8.RuneCountInString(summary) > 300 || strings.ContainsAny(summary, "<>") ||
-				strings.ContainsFunc(summary, func(r rune) bool { return !unicode.IsPrint(r) }) {
-				t.Errorf("%q: %q", name, summary)
+		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
+			w := w.in(t)
+			w.sql("UPDATE sites SET name = ?", name)
+			for _, c := range w.twoCalls() {
+				summary := w.ok("member", c.tool, c.body()).text("request_summary")
+				if utf8.RuneCountInString(summary) > 300 || strings.ContainsAny(summary, "<>") ||
+					strings.ContainsFunc(summary, func(r rune) bool { return !unicode.IsPrint(r) }) {
+					t.Errorf("%q: %q", name, summary)
+				}
 			}
-		}
+		})
 	}
 }
 
 // TestGuesses is C-025: what is not the id is no id.
 func TestGuesses(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[2]
 	id := w.propose("member", c)
 	for i := range len(id) {

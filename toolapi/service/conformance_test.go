@@ -10,7 +10,7 @@ import (
 
 // TestConformance holds the service to the families U, Z and P from outside.
 func TestConformance(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	conformance.Run(t, conformance.Target{
 		URL: w.server.URL, Key: w.demo.Keys["member"], Site: w.demo.IDs["site_id"],
 		OtherKey: w.demo.Keys["pinned"], OtherSite: w.value("SELECT id FROM sites WHERE name = 'Globex'"), BothKey: w.demo.Keys["both"],

@@ -13,7 +13,7 @@ import (
 )
 
 // upload makes a revision of a site of files as "path=content".
-func (w *world) upload(site, manifest string, files ...string) string {
+func (w *fixture) upload(site, manifest string, files ...string) string {
 	w.Helper()
 	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(site), Manifest: json.RawMessage(manifest)}
 	texts := map[string]string{}
@@ -37,7 +37,7 @@ func (w *world) upload(site, manifest string, files ...string) string {
 }
 
 // publish publishes a revision.
-func (w *world) publish(site, revision string, more ...any) {
+func (w *fixture) publish(site, revision string, more ...any) {
 	w.Helper()
 	args := append([]any{"site_id", site, "revision", revision}, more...)
 	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
@@ -81,15 +81,19 @@ func (p *person) shows(what string, has []string, not ...string) {
 }
 
 const (
-	guardedSite = `{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/api/*"}, {"pattern": "/club/*", "access": "members"}], "bindings": {"database": {"migrations": "sql"}}}`
-	openedSite  = `{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/api/*"}, {"pattern": "/staff/*", "access": "members"}], "bindings": {"database": {"migrations": "sql"}, "kv": {}}}`
+	guardedSite = `{"entry": "w.js", "assets": "public",
+		"routes": [{"pattern": "/api/*"}, {"pattern": "/club/*", "access": "members"}],
+		"bindings": {"database": {"migrations": "sql"}}}`
+	openedSite = `{"entry": "w.js", "assets": "public",
+		"routes": [{"pattern": "/api/*"}, {"pattern": "/staff/*", "access": "members"}],
+		"bindings": {"database": {"migrations": "sql"}, "kv": {}}}`
 )
 
 // TestConsoleShowsContents: who approves sees what is in the revision, against what is live.
 func TestConsoleShowsContents(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	site := w.demo.IDs["unpublished_site_id"]
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	first := w.upload(site, guardedSite, "w.js=one", "public/index.html=home", "public/club/a.html=a", "sql/0001_a.sql=SELECT 1;")
 	w.ok("service", "page.publish", js("site_id", site, "revision", first))
 	ana.shows("the first", []string{
@@ -154,7 +158,7 @@ func TestConsoleShowsContents(t *testing.T) {
 
 // TestConsoleShowsMany: of many paths the first are shown, and what becomes public before all others. Names are text.
 func TestConsoleShowsMany(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	site := w.demo.IDs["site_id"]
 	files := make([]string, 0, toolapi.MaxFiles)
 	for i := range toolapi.MaxFiles - 1 { // and the Worker
@@ -167,18 +171,14 @@ func TestConsoleShowsMany(t *testing.T) {
 	}
 	w.publish(site, w.upload(site, `{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}]}`, files...))
 	files[0] = "a/&lt;'\u05d0\u05d1.txt=x"
-	w.ok(
-		"service", "page.publish",
-		js(
-			"site_id", site, "revision",
-			w.upload(
-				site,
-				`{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}, {"pattern": "/a/&lt;'\u05d0\u05d1.txt"}, {"pattern": "/a/!<b>\u202e/*"}, `+strings.Join(holes, ", ")+`]}`,
-				files...,
-			),
-		),
+	many := w.upload(
+		site,
+		`{"entry": "w.js", "assets": ".", "routes": [{"pattern": "/a/*", "access": "members"}, `+
+			`{"pattern": "/a/&lt;'\u05d0\u05d1.txt"}, {"pattern": "/a/!<b>\u202e/*"}, `+strings.Join(holes, ", ")+`]}`,
+		files...,
 	)
-	ana := w.enter("member")
+	w.ok("service", "page.publish", js("site_id", site, "revision", many))
+	ana := w.signIn("member")
 	text := ana.see("/console/w/acme/proposals").text
 	if strings.Contains(text, "<b>") || strings.Count(text, "<li><code><bdi>") != 20 || strings.Contains(text, "\u202e") ||
 		!strings.Contains(text, "&amp;lt;&#39;") {

@@ -16,7 +16,7 @@ import (
 var madeKey = regexp.MustCompile(`<code id="made">(pgk_[a-z0-9]+)</code>`)
 
 // make makes a key in the console, and returns it with what was shown.
-func (p *person) make(name, workspace, days string) (key string, shown page) {
+func (p *person) makeKey(name, workspace, days string) (key string, shown page) {
 	p.Helper()
 	token := formToken.FindStringSubmatch(p.see("/console/keys").text)
 	if token == nil {
@@ -34,11 +34,11 @@ func (p *person) make(name, workspace, days string) (key string, shown page) {
 
 // TestConsoleKeys: a key is made, shown once, used and revoked, by its person alone.
 func TestConsoleKeys(t *testing.T) {
-	w := newWorld(t)
-	ana := w.enter("member")
+	w := newFixture(t)
+	ana := w.signIn("member")
 	ana.see("/console/keys", "signed in", "never")
 	const name = "CI of \"Acme\" & co"
-	key, shown := ana.make(name, "", "30")
+	key, shown := ana.makeKey(name, "", "30")
 	if key == "" || shown.status != http.StatusCreated || !strings.Contains(html.UnescapeString(shown.text), name) ||
 		strings.Contains(shown.text, name) {
 		t.Fatalf("%d %s", shown.status, shown.text)
@@ -63,7 +63,7 @@ func TestConsoleKeys(t *testing.T) {
 	revoke := func(p *person, token string) page {
 		return p.send(http.MethodPost, "/console/keys/"+id+"/revoke", url.Values{"token": {token}}.Encode())
 	}
-	bo := w.enter("both")
+	bo := w.signIn("both")
 	if page := bo.see("/console/keys"); strings.Contains(page.text, key[:10]) {
 		t.Error("somebody else sees it")
 	}
@@ -90,9 +90,9 @@ func TestConsoleKeys(t *testing.T) {
 
 // TestConsoleKeysReachNoFurther: what a key makes is no way around what it is kept to.
 func TestConsoleKeysReachNoFurther(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	enter := func(key string) *person {
-		p := &person{world: w}
+		p := &person{fixture: w}
 		if got := p.send(http.MethodPost, "/console/sign-in", url.Values{"key": {key}}.Encode()); got.status != http.StatusSeeOther {
 			t.Fatalf("%d", got.status)
 		}
@@ -100,10 +100,10 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	}
 	w.sql("UPDATE keys SET expires_at = ? WHERE name = 'demo pinned'", start.Add(48*time.Hour).UnixMilli())
 	pinned := enter(w.demo.Keys["pinned"])
-	if _, shown := pinned.make("wider", "acme", "0"); shown.status != http.StatusUnprocessableEntity {
+	if _, shown := pinned.makeKey("wider", "acme", "0"); shown.status != http.StatusUnprocessableEntity {
 		t.Errorf("another workspace than the pin: %d", shown.status)
 	}
-	key, _ := pinned.make("as wide", "", "0")
+	key, _ := pinned.makeKey("as wide", "", "0")
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, `{"workspace":"acme"}`); a.code() != toolapi.CodeWorkspaceUnreachable {
 		t.Errorf("it is not pinned: %s", a.body)
 	}
@@ -126,20 +126,20 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 			t.Errorf("it revokes %s: %d, %v", name, got.status, revoked)
 		}
 	}
-	key, _ = pinned.make("as wide again", "", "0")
+	key, _ = pinned.makeKey("as wide again", "", "0")
 	w.pass(49 * time.Hour)
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, ""); a.status != http.StatusUnauthorized {
 		t.Errorf("it lives longer: %d", a.status)
 	}
-	if key, shown := enter(w.demo.Keys["service"]).make("x", "", "0"); key != "" || shown.status != http.StatusForbidden {
+	if key, shown := enter(w.demo.Keys["service"]).makeKey("x", "", "0"); key != "" || shown.status != http.StatusForbidden {
 		t.Errorf("a service account makes one: %d", shown.status)
 	}
 	limited := enter(w.demo.Keys["limited"])
-	key, _ = limited.make("as slow", "", "0")
+	key, _ = limited.makeKey("as slow", "", "0")
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, ""); a.header.Get("RateLimit-Limit") != "5" {
 		t.Errorf("it is faster: %v", a.header)
 	}
-	bo := w.enter("both")
+	bo := w.signIn("both")
 	for _, c := range [][3]string{
 		{"", "", "0"},
 		{strings.Repeat("n", 81), "", "0"},
@@ -151,23 +151,26 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 		{"x", "", "soon"},
 		{"x", "", ""},
 	} {
-		if key, shown := bo.make(c[0], c[1], c[2]); key != "" || shown.status != http.StatusUnprocessableEntity {
-			t.Errorf("%q: %d", c, shown.status)
-		}
+		t.Run(fmt.Sprintf("%.20q", c), func(t *testing.T) {
+			if key, shown := bo.makeKey(c[0], c[1], c[2]); key != "" || shown.status != http.StatusUnprocessableEntity {
+				t.Errorf("%q: %d", c, shown.status)
+			}
+		})
 	}
 	// What becomes of a key is in the trail of each workspace that it reaches.
-	bo.make("for all", "", "0")
-	bo.make("for one", "globex", "0")
+	bo.makeKey("for all", "", "0")
+	bo.makeKey("for one", "globex", "0")
 	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary " +
 		"LIKE '%“for %' ORDER BY id) a JOIN workspaces w ON w.id = a.workspace_id"); !regexp.MustCompile(
-		`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for one”.$`,
+		`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. ` +
+			`globex: Made the key pgk_.{6}…, “for one”.$`,
 	).MatchString(got) {
 		t.Errorf("audit: %s", got)
 	}
 	bo.see("/console/w/globex/audit", "“for all”", "“for one”")
 	full := false
 	for n := 0; n < 60 && !full; n++ {
-		_, shown := bo.make(fmt.Sprint("key ", n), "globex", "0")
+		_, shown := bo.makeKey(fmt.Sprint("key ", n), "globex", "0")
 		full = shown.status == http.StatusConflict || !strings.Contains(bo.see("/console/keys").text, `id="name"`)
 	}
 	if n := w.value("SELECT count(*) FROM keys k JOIN holders h ON h.id = k.holder_id WHERE k.name LIKE 'key %'"); !full || n == "60" {

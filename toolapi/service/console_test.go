@@ -15,7 +15,7 @@ import (
 
 // person uses the console without JavaScript.
 type person struct {
-	*world
+	*fixture
 	cookies []*http.Cookie
 }
 
@@ -89,9 +89,9 @@ func (p *person) token() string {
 }
 
 // enter signs someone in.
-func (w *world) enter(key string) *person {
+func (w *fixture) signIn(key string) *person {
 	w.Helper()
-	p := &person{world: w}
+	p := &person{fixture: w}
 	if got := p.send(
 		http.MethodPost, "/console/sign-in",
 		url.Values{"key": {w.demo.Keys[key]}, "next": {"/console/w/acme/week"}}.Encode(),
@@ -103,28 +103,39 @@ func (w *world) enter(key string) *person {
 
 // TestConsoleSessions: who may come in, for how long, and what of it is kept.
 func TestConsoleSessions(t *testing.T) {
-	w := newWorld(t)
-	stranger := &person{world: w}
+	w := newFixture(t)
+	stranger := &person{fixture: w}
 	stranger.see("/", "Sign in")
 	if got := stranger.send("GET", "/console/w/acme/audit", ""); got.status != http.StatusUnauthorized ||
 		!strings.Contains(got.text, `value="/console/w/acme/audit"`) {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	for key, status := range map[string]int{"": 401, "pgk_no": 401, w.demo.Keys["revoked"]: 401, w.demo.Keys["no_access"]: 403} {
-		if got := stranger.send("POST", "/console/sign-in", url.Values{"key": {key}}.Encode()); got.status != status ||
-			len(stranger.cookies) != 0 || key != "" && strings.Contains(got.text, key) {
-			t.Errorf("%s: %d %s", key, got.status, got.text)
-		}
+	for name, c := range map[string]struct {
+		key    string
+		status int
+	}{
+		"no key": {"", 401}, "an unknown key": {"pgk_no", 401}, "a revoked key": {w.demo.Keys["revoked"], 401},
+		"a key without access": {w.demo.Keys["no_access"], 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := stranger.send("POST", "/console/sign-in", url.Values{"key": {c.key}}.Encode()); got.status != c.status ||
+				len(stranger.cookies) != 0 || c.key != "" && strings.Contains(got.text, c.key) {
+				t.Errorf("%s: %d %s", c.key, got.status, got.text)
+			}
+		})
 	}
 	for _, next := range []string{"https://evil.test/", "//evil.test", "/console/../x", "/console//x", "/\\evil.test", "/metrics"} {
-		p := &person{world: w}
-		if got := p.send(
-			"POST", "/console/sign-in", url.Values{"key": {w.demo.Keys["member"]}, "next": {next}}.Encode(),
-		); got.header.Get("Location") != "/" {
-			t.Errorf("%s: %v", next, got.header)
-		}
+		t.Run(next, func(t *testing.T) {
+			w := w.in(t)
+			p := &person{fixture: w}
+			if got := p.send(
+				"POST", "/console/sign-in", url.Values{"key": {w.demo.Keys["member"]}, "next": {next}}.Encode(),
+			); got.header.Get("Location") != "/" {
+				t.Errorf("%s: %v", next, got.header)
+			}
+		})
 	}
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	cookie := ana.cookies[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || len(cookie.Value) < 43 {
 		t.Errorf("%+v", cookie)
@@ -149,7 +160,7 @@ func TestConsoleSessions(t *testing.T) {
 		w.value("SELECT count(*) FROM console_sessions WHERE expires_at <= ?", w.now().UnixMilli()) != "0" {
 		t.Errorf("old sessions are kept: %v", err)
 	}
-	ana = w.enter("member")
+	ana = w.signIn("member")
 	w.restart()
 	ana.cookies[0].Name = "pages_console_" + w.server.URL[strings.LastIndex(w.server.URL, ":")+1:]
 	ana.see("/console/w/acme/week", "Week") // a session outlives the process
@@ -162,7 +173,7 @@ func TestConsoleSessions(t *testing.T) {
 	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
 		t.Errorf("after signing out: %d", got.status)
 	}
-	ana = w.enter("member")
+	ana = w.signIn("member")
 	w.sql("UPDATE keys SET revoked_at = 1 WHERE holder_id = 1")
 	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
 		t.Errorf("a revoked key: %d", got.status)
@@ -171,14 +182,14 @@ func TestConsoleSessions(t *testing.T) {
 
 // TestConsoleManySites: every site can be found, however many there are.
 func TestConsoleManySites(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.sql("INSERT INTO sites (id, workspace_id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
 		"60) SELECT printf('site-%03d', i), 1, printf('Many %03d', i) FROM n")
 	w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) SELECT 'd' || id, 1, 'many-' || " +
 		"substr(id, 6) || '.localhost', id, 1 FROM sites WHERE id LIKE 'site-%'")
 	w.sql("INSERT INTO revisions (site_id, number, name, created_at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 " +
 		"FROM n WHERE i < 14) SELECT 'site-007', i, 'r' || i || '-x', 0 FROM n")
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	seen, pages := map[string]int{}, 0
 	for next := "/console/w/acme/sites"; next != "" && pages < 9; pages++ {
 		text := ana.see(next, "63 sites").text
@@ -217,10 +228,10 @@ func TestConsoleManySites(t *testing.T) {
 // TestConsolePages: each page shows what its tool answers, of workspaces that the key
 // reaches.
 func TestConsolePages(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[1]
 	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	ana.see("/", "Acme Studio", "Nothing waits for a go-ahead")
 	ana.see(
 		"/console/w/acme/content", "variants in progress", "Behind the kiln, part 1",
@@ -241,19 +252,23 @@ func TestConsolePages(t *testing.T) {
 		"/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x",
 		"/console/w/acme/audit?before=x", "/console/layout.html", "/console/w/acme/%77eek",
 	} {
-		if got := ana.sendRaw(path); got != http.StatusNotFound {
-			t.Errorf("%s: %d", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := ana.sendRaw(path); got != http.StatusNotFound {
+				t.Errorf("%s: %d", path, got)
+			}
+		})
 	}
-	for _, path := range []string{"/console/..", "/console//w", "/%2e/", "/console%2fw", "/a%5cb", "/%25", "/%00", "/\uff0e\uff0e/"} { // two programs could read them in two ways
-		if got := ana.sendRaw(path); got != http.StatusBadRequest {
-			t.Errorf("%s: %d", path, got)
-		}
+	for _, path := range []string{"/console/..", "/console//w", "/%2e/", "/console%2fw", "/a%5cb", "/%25", "/%00", "/\uff0e\uff0e/"} {
+		t.Run(path, func(t *testing.T) { // two programs could read them in two ways
+			if got := ana.sendRaw(path); got != http.StatusBadRequest {
+				t.Errorf("%s: %d", path, got)
+			}
+		})
 	}
 	for path, kind := range map[string]string{
 		"/console/style.css": "text/css", "/console/script.js": "text/javascript", "/console/icon.svg": "image/svg+xml",
 	} {
-		if got := (&person{world: w}).send("GET", path, ""); got.status != 200 ||
+		if got := (&person{fixture: w}).send("GET", path, ""); got.status != 200 ||
 			!strings.HasPrefix(got.header.Get("Content-Type"), kind) || len(got.text) < 100 {
 			t.Errorf("%s: %d %v", path, got.status, got.header)
 		}
@@ -290,8 +305,8 @@ func (p *person) sendRaw(path string) int {
 
 // TestConsoleApproves: a person sees what will happen, and makes it happen once.
 func TestConsoleApproves(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
-		ana := w.enter("member")
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
+		ana := w.signIn("member")
 		ana.see("/console/w/acme/proposals", "Nothing waits for a go-ahead")
 		a := w.ok("service", c.tool, c.body())
 		id := a.text("confirmation_id")
@@ -315,7 +330,7 @@ func TestConsoleApproves(t *testing.T) {
 				t.Errorf("%s: %d", name, got.status)
 			}
 		}
-		bo := w.enter("both")
+		bo := w.signIn("both")
 		for name, form := range map[string]url.Values{
 			"no token": {}, "a wrong one": {"token": {"x"}}, "of another session": {"token": {bo.token()}},
 		} {
@@ -331,7 +346,7 @@ func TestConsoleApproves(t *testing.T) {
 		); got.status != http.StatusNotFound {
 			t.Errorf("a workspace that is not reached: %d", got.status)
 		}
-		bot := w.enter("service")
+		bot := w.signIn("service")
 		bot.see("/console/w/acme/proposals", "A service account proposes and never approves.")
 		if got := bot.send("POST", approve, url.Values{"token": {bot.token()}}.Encode()); got.status != http.StatusConflict {
 			t.Errorf("a service account: %d %s", got.status, got.text)
@@ -355,16 +370,16 @@ func TestConsoleApproves(t *testing.T) {
 
 // TestConsoleLapse: who could approve can also let lapse, and nobody else.
 func TestConsoleLapse(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.twoCalls()[2]
 	id := w.ok("member", c.tool, c.body()).text("confirmation_id")
 	lapse := "/console/w/acme/proposals/" + id + "/lapse"
-	bo := w.enter("both")
+	bo := w.signIn("both")
 	bo.see("/console/w/acme/proposals", "Only Ana, who proposed it, can approve it.")
 	if got := bo.send("POST", lapse, url.Values{"token": {bo.token()}}.Encode()); got.status != http.StatusForbidden {
 		t.Errorf("%d", got.status)
 	}
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	w.sql("UPDATE sites SET version = version + 1")
 	ana.see("/console/w/acme/proposals", "has changed since it was proposed")
 	if got := ana.send("POST", lapse, url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusSeeOther {
@@ -385,13 +400,13 @@ func TestConsoleLapse(t *testing.T) {
 // TestConsoleShowsNamesAsText: what someone chose is never markup, and shows what it
 // is.
 func TestConsoleShowsNamesAsText(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const evil = "<script>alert(1)</script>\u202e\"'"
 	w.sql("UPDATE sites SET name = ?", evil)
 	w.sql("UPDATE pieces SET title = ?, failure_reason = ?", evil, evil)
 	w.sql("UPDATE holders SET name = ?", evil)
 	w.sql("UPDATE workspaces SET name = ?", evil)
-	ana := w.enter("member")
+	ana := w.signIn("member")
 	for _, c := range w.twoCalls() {
 		w.ok("member", c.tool, c.body())
 	}
@@ -399,8 +414,10 @@ func TestConsoleShowsNamesAsText(t *testing.T) {
 		"/", "/console/w/acme/proposals", "/console/w/acme/content", "/console/w/acme/content?status=failed",
 		"/console/w/acme/week", "/console/w/acme/sites", "/console/w/acme/audit",
 	} {
-		if got := ana.see(path); got.status != 200 || strings.Contains(got.text, "<script>alert") {
-			t.Errorf("%s: %d", path, got.status)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := ana.see(path); got.status != 200 || strings.Contains(got.text, "<script>alert") {
+				t.Errorf("%s: %d", path, got.status)
+			}
+		})
 	}
 }

@@ -1,7 +1,9 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,10 +53,21 @@ func Example() {
 		return
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	fmt.Println(resp.StatusCode, err)
-	fmt.Println(strings.TrimSpace(string(body)))
+	var body bytes.Buffer
+	text, err := io.ReadAll(resp.Body)
+	fmt.Println(resp.StatusCode, err, json.Indent(&body, text, "", "  "))
+	fmt.Print(body.String())
 	// Output:
-	// 200 <nil>
-	// {"ok":false,"code":"invalid_arguments","message":"The arguments are not valid; nothing ran.","issues":[{"path":"limit","message":"must be at least 1"}]}
+	// 200 <nil> <nil>
+	// {
+	//   "ok": false,
+	//   "code": "invalid_arguments",
+	//   "message": "The arguments are not valid; nothing ran.",
+	//   "issues": [
+	//     {
+	//       "path": "limit",
+	//       "message": "must be at least 1"
+	//     }
+	//   ]
+	// }
 }

@@ -20,7 +20,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	testmachine.Unraced(t)
 	failed := 0
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
 		was := w.value(c.effect)
 		pages, err := strconv.ParseInt(w.value("SELECT page_count FROM pragma_page_count"), 10, 64)
@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		full(pages) // SQLite gave that connection up
 		before := w.snapshot("audit", "keys")
-		if a := w.call("member", c.tool, c.body("confirmation_id", id)); a.status != http.StatusOK { // else it fitted into the last pages
+		if a := w.call("member", c.tool, c.body("confirmation_id", id)); a.status != http.StatusOK { // else it fitted decode the last pages
 			failed++
 			if a.status != http.StatusInternalServerError || a.code() != toolapi.CodeInternal ||
 				w.snapshot("audit", "keys") != before || w.value(c.effect) != was {
@@ -89,7 +89,7 @@ func lossy(t *testing.T, to string, n int64) string {
 // TestLostAnswers is H-016: the service acted and the answer was lost on the way. The
 // retry gets it, and nothing more happens.
 func TestLostAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	through := lossy(t, strings.TrimPrefix(w.server.URL, "http://"), 10)
 	for _, c := range []struct{ tool, body, key string }{
 		{"automations.undo_draft", js("board_id", w.demo.IDs["board_id"]), "undo"},
@@ -145,7 +145,7 @@ func TestLostAnswers(t *testing.T) {
 // by its code, as the driver's do.
 func TestRefusedAfterALostWrite(t *testing.T) {
 	const ioerr, fsync = 10, 10 | 4<<8
-	w := newWorld(t)
+	w := newFixture(t)
 	w.service.Notice(codedError(ioerr))
 	if w.service.Failure() != nil {
 		t.Fatal("it gives up for a read")
@@ -167,7 +167,7 @@ func TestRefusedAfterALostWrite(t *testing.T) {
 			t.Errorf("%s: %s", path, a.body)
 		}
 	}
-	disk := newWorld(t)
+	disk := newFixture(t)
 	disk.service.Notice(&fs.PathError{Op: "sync", Path: "x", Err: fs.ErrInvalid})
 	if disk.service.Failure() == nil {
 		t.Error("it goes on after the fsync of a file")

@@ -19,7 +19,7 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	if disk == nil {
 		return
 	}
-	w := newWorldAt(t, filepath.Join(disk.Dir, "platform.db"))
+	w := newFixtureAt(t, filepath.Join(disk.Dir, "platform.db"))
 	text := strings.Repeat("no room for this. ", 10_000)
 	id, _ := w.declareText(text)
 	disk.Fill()
@@ -63,7 +63,7 @@ func TestFullDiskOfBlobs(t *testing.T) {
 // TestFileThatCannotBeRead: a file that the service cannot open at the moment, for want of
 // descriptors say, is not called damaged, and a schedule waits for it.
 func TestFileThatCannotBeRead(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	name := w.revisionOf("text")
 	w.scheduleNewest(site)
@@ -86,7 +86,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 	if err := os.Rename(file+".away", file); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.service.PublishDue(t.Context()); err != nil || host.seen() != name {
-		t.Errorf("shown %q, %v", host.seen(), err)
+	if err := w.service.PublishDue(t.Context()); err != nil || host.shownRevisions() != name {
+		t.Errorf("shown %q, %v", host.shownRevisions(), err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // TestGeneratedBodies is H-051 for the endpoints that are no tools: every property of
 // their bodies, those inside of others too, with values of all classes.
 func TestGeneratedBodies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	text, err := document()
 	if err != nil {
 		t.Fatal(err)

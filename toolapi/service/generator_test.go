@@ -18,7 +18,7 @@ import (
 // classes. What must come is computed from the served schema.
 func TestGeneratedArguments(t *testing.T) {
 	testmachine.Unraced(t)
-	w := newWorld(t)
+	w := newFixture(t)
 	var document struct {
 		Components struct{ Schemas map[string]*jsonschema.Schema }
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// clock is a time of day and a time that passes, both only by hand.
+// clock has a time of day and an elapsed time, which tests advance.
 type clock struct {
 	mu      sync.Mutex
 	wall    time.Time
@@ -54,8 +54,8 @@ func (c *clock) pass(d time.Duration) {
 }
 func (c *clock) step(d time.Duration) { c.mu.Lock(); c.wall = c.wall.Add(d); c.mu.Unlock() }
 
-// world is a service on a real file behind real HTTP.
-type world struct {
+// fixture is a service on a real file behind real HTTP, with the demo's data.
+type fixture struct {
 	testing.TB
 	*clock
 	path    string
@@ -64,7 +64,7 @@ type world struct {
 	demo    service.Demo
 	logs    *lockedBuffer
 	oracle  *oracle.Oracle
-	answers *leadAnswers
+	schemas *responseSchemas
 }
 
 type lockedBuffer struct {
@@ -90,24 +90,24 @@ var compared sync.Once
 // document is the interface description of the contract.
 var document = sync.OnceValues(func() ([]byte, error) { return toolapi.NewContract().OpenAPI() })
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return newWorldAt(t, filepath.Join(t.TempDir(), "platform.db"))
+	return newFixtureAt(t, filepath.Join(t.TempDir(), "platform.db"))
 }
 
-func newWorldAt(t testing.TB, path string) *world {
+func newFixtureAt(t testing.TB, path string) *fixture {
 	t.Helper()
-	w := &world{TB: t, clock: &clock{wall: start}, path: path, logs: &lockedBuffer{}}
+	w := &fixture{TB: t, clock: &clock{wall: start}, path: path, logs: &lockedBuffer{}}
 	document, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.answers, err = theAnswers(); err != nil {
+	if w.schemas, err = contractSchemas(); err != nil {
 		t.Fatal(err)
 	}
 	w.oracle = oracle.New(t, document)
 	w.open()
-	t.Cleanup(w.shut)
+	t.Cleanup(w.close)
 	compared.Do(func() {
 		if served := w.request("GET", toolapi.OpenAPIPath, "", "").body; !bytes.Equal(served, document) {
 			t.Errorf("the document that is served is another one")
@@ -116,7 +116,7 @@ func newWorldAt(t testing.TB, path string) *world {
 	return w
 }
 
-func (w *world) open() {
+func (w *fixture) open() {
 	w.Helper()
 	var err error
 	w.service, err = service.Open(w.Context(), w.path, service.Options{
@@ -131,20 +131,26 @@ func (w *world) open() {
 	w.server = httptest.NewServer(w.oracle.Handler(w.service))
 }
 
-func (w *world) shut() {
+func (w *fixture) close() {
 	w.server.Close()
 	if err := w.service.Close(); err != nil {
 		w.Error(err)
 	}
 }
 
+// in returns the fixture for a subtest, to which it then reports.
+func (w *fixture) in(t testing.TB) *fixture {
+	sub := *w
+	sub.TB = t
+	return &sub
+}
+
 // restart closes the service and opens it on the same file.
-func (w *world) restart() {
-	w.shut()
+func (w *fixture) restart() {
+	w.close()
 	w.open()
 }
 
-// response is what came back.
 type response struct {
 	status int
 	header http.Header
@@ -157,7 +163,7 @@ func (a response) code() string { s, _ := a.fields["code"].(string); return s }
 func (a response) text(name string) string { s, _ := a.fields[name].(string); return s }
 
 // request sends one request with a key, or none for "".
-func (w *world) request(method, path, key, body string, header ...string) response {
+func (w *fixture) request(method, path, key, body string, header ...string) response {
 	w.Helper()
 	r, err := http.NewRequestWithContext(context.WithoutCancel(w.Context()), method, w.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -175,7 +181,7 @@ func (w *world) request(method, path, key, body string, header ...string) respon
 	return w.send(r)
 }
 
-func (w *world) send(r *http.Request) response {
+func (w *fixture) send(r *http.Request) response {
 	w.Helper()
 	resp, err := w.server.Client().Do(r)
 	if err != nil {
@@ -195,19 +201,19 @@ func (w *world) send(r *http.Request) response {
 		w.Errorf("%s %s: headers %v", r.Method, r.URL.Path, a.header)
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, toolapi.ToolsPath); ok && r.Method == http.MethodPost {
-		w.answers.check(w.TB, name, a)
+		w.schemas.check(w.TB, name, a)
 	}
 	return a
 }
 
 // call calls a tool with one of the demo's keys.
-func (w *world) call(key, tool, body string, header ...string) response {
+func (w *fixture) call(key, tool, body string, header ...string) response {
 	w.Helper()
 	return w.request(http.MethodPost, toolapi.ToolsPath+tool, w.demo.Keys[key], body, header...)
 }
 
 // ok calls a tool that must succeed.
-func (w *world) ok(key, tool, body string, header ...string) response {
+func (w *fixture) ok(key, tool, body string, header ...string) response {
 	w.Helper()
 	a := w.call(key, tool, body, header...)
 	if a.status != http.StatusOK || a.fields["ok"] != true {
@@ -217,7 +223,7 @@ func (w *world) ok(key, tool, body string, header ...string) response {
 }
 
 // refused calls a tool that must refuse with a code.
-func (w *world) refused(code, key, tool, body string, header ...string) response {
+func (w *fixture) refused(code, key, tool, body string, header ...string) response {
 	w.Helper()
 	a := w.call(key, tool, body, header...)
 	if a.code() != code || a.fields["ok"] != false {
@@ -227,9 +233,9 @@ func (w *world) refused(code, key, tool, body string, header ...string) response
 }
 
 // sql runs statements on the service's file from outside.
-func (w *world) sql(query string, args ...any) {
+func (w *fixture) sql(query string, args ...any) {
 	w.Helper()
-	db := w.outside()
+	db := w.openDB()
 	defer db.Close()
 	if _, err := db.ExecContext(w.Context(), query, args...); err != nil {
 		w.Fatalf("%s: %v", query, err)
@@ -237,9 +243,9 @@ func (w *world) sql(query string, args ...any) {
 }
 
 // value is the only value of a query.
-func (w *world) value(query string, args ...any) string {
+func (w *fixture) value(query string, args ...any) string {
 	w.Helper()
-	db := w.outside()
+	db := w.openDB()
 	defer db.Close()
 	var v sql.NullString
 	if err := db.QueryRowContext(w.Context(), query, args...).Scan(&v); err != nil {
@@ -248,7 +254,7 @@ func (w *world) value(query string, args ...any) string {
 	return v.String
 }
 
-func (w *world) outside() *sql.DB {
+func (w *fixture) openDB() *sql.DB {
 	w.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(w.path)+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -257,28 +263,25 @@ func (w *world) outside() *sql.DB {
 	return db
 }
 
-// snapshot is every table but those named, for what must not have changed.
-func (w *world) snapshot(but ...string) string {
+// snapshot returns the text of every table, to compare, except those named.
+func (w *fixture) snapshot(except ...string) string {
 	w.Helper()
-	db := w.outside()
+	db := w.openDB()
 	defer db.Close()
 	var out strings.Builder
 	names := w.column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	for _, name := range names {
-		if strings.Contains(" "+strings.Join(but, " ")+" ", " "+name+" ") {
+		if strings.Contains(" "+strings.Join(except, " ")+" ", " "+name+" ") {
 			continue
 		}
 		columns := w.column(db, "SELECT 'quote(' || name || ')' FROM pragma_table_info('"+name+"')")
-		out.WriteString(
-			name + "\n" + strings.Join(
-				w.column(db, "SELECT "+strings.Join(columns, " || ',' || ")+" FROM "+name+" ORDER BY 1"), "\n",
-			) + "\n",
-		)
+		rows := w.column(db, "SELECT "+strings.Join(columns, " || ',' || ")+" FROM "+name+" ORDER BY 1")
+		out.WriteString(name + "\n" + strings.Join(rows, "\n") + "\n")
 	}
 	return out.String()
 }
 
-func (w *world) column(db *sql.DB, query string) (all []string) {
+func (w *fixture) column(db *sql.DB, query string) (all []string) {
 	w.Helper()
 	rows, err := db.QueryContext(w.Context(), query)
 	if err != nil {
@@ -308,15 +311,14 @@ func js(pairs ...any) string {
 	return string(text)
 }
 
-// leadAnswers holds every answer of a tool to the document that the service serves, as far
-// as a validator of the document at large does not: the rate headers, and which of the
-// schemas it is.
-type leadAnswers struct {
+// responseSchemas validates every response of a tool against the document that the service serves, where the oracle does
+// not: the rate headers, and which of the schemas it has.
+type responseSchemas struct {
 	schemas map[string]*jsonschema.Resolved
 }
 
-// theAnswers are those of the contract, for all tests.
-var theAnswers = sync.OnceValues(func() (*leadAnswers, error) {
+// contractSchemas are those of the contract, for all tests.
+var contractSchemas = sync.OnceValues(func() (*responseSchemas, error) {
 	document, err := document()
 	if err != nil {
 		return nil, err
@@ -329,7 +331,7 @@ var theAnswers = sync.OnceValues(func() (*leadAnswers, error) {
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		return nil, err
 	}
-	o := &leadAnswers{schemas: map[string]*jsonschema.Resolved{}}
+	o := &responseSchemas{schemas: map[string]*jsonschema.Resolved{}}
 	for name, s := range parsed.Components.Schemas {
 		resolved, err := s.Resolve(nil)
 		if err != nil {
@@ -340,7 +342,7 @@ var theAnswers = sync.OnceValues(func() (*leadAnswers, error) {
 	return o, nil
 })
 
-func (o *leadAnswers) check(t testing.TB, tool string, a response) {
+func (o *responseSchemas) check(t testing.TB, tool string, a response) {
 	t.Helper()
 	rated := a.status != http.StatusUnauthorized && a.status != http.StatusForbidden && a.status != http.StatusServiceUnavailable
 	for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {

@@ -13,19 +13,19 @@ import (
 
 const undo = "automations.undo_draft"
 
-func (w *world) undo(key string) response {
+func (w *fixture) undo(key string) response {
 	w.Helper()
 	return w.call("member", undo, js("board_id", w.demo.IDs["board_id"]), "Idempotency-Key", key)
 }
 
-func (w *world) revision() string {
+func (w *fixture) revision() string {
 	w.Helper()
 	return w.value("SELECT revision FROM boards WHERE id = ?", w.demo.IDs["board_id"])
 }
 
 // TestIdempotencyKeyPlaces is H-001 to H-007.
 func TestIdempotencyKeyPlaces(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
 	if a := w.ok("member", undo, js("board_id", board), "Idempotency-Key", "header"); a.header.Get("Deprecation") != "" ||
 		a.fields["replayed"] != false {
@@ -41,10 +41,13 @@ func TestIdempotencyKeyPlaces(t *testing.T) {
 	before := w.snapshot("audit")
 	// H-002.
 	w.refused(toolapi.CodeIdempotencyConflict, "member", undo, js("board_id", board, "idempotency_key", "a"), "Idempotency-Key", "b")
-	for _, key := range []string{"", strings.Repeat("k", 201), "a b", "a\tb", "é"} { // H-003
-		if a := w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", key); a.status != 400 {
-			t.Errorf("H-003 %q: %d", key, a.status)
-		}
+	for _, key := range []string{"", strings.Repeat("k", 201), "a b", "a\tb", "é"} {
+		t.Run(fmt.Sprintf("%.20q", key), func(t *testing.T) { // H-003
+			a := w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", key)
+			if a.status != 400 {
+				t.Errorf("H-003 %q: %d", key, a.status)
+			}
+		})
 	}
 	w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", "a", "Idempotency-Key", "a")
 	if a := w.refused(
@@ -67,7 +70,7 @@ func TestIdempotencyKeyPlaces(t *testing.T) {
 
 // TestReplay is H-004, H-008, H-009, H-012, H-014 and H-017.
 func TestReplay(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
 	first := w.undo("k")
 	for name, again := range map[string]func() response{
@@ -78,9 +81,11 @@ func TestReplay(t *testing.T) {
 		"body":    func() response { return w.call("member", undo, js("board_id", board, "idempotency_key", "k")) },
 		"restart": func() response { w.restart(); return w.undo("k") },
 	} {
-		if a := again(); !bytes.Equal(bytes.Replace(first.body, []byte(`"replayed":false`), []byte(`"replayed":true`), 1), a.body) {
-			t.Errorf("%s:\n%s\n%s", name, first.body, a.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if a := again(); !bytes.Equal(bytes.Replace(first.body, []byte(`"replayed":false`), []byte(`"replayed":true`), 1), a.body) {
+				t.Errorf("%s:\n%s\n%s", name, first.body, a.body)
+			}
+		})
 	}
 	w.pass(24 * time.Hour)
 	if a := w.undo("k"); a.fields["replayed"] != true {
@@ -112,7 +117,7 @@ func TestReplay(t *testing.T) {
 
 // TestRefusalsThatAreNotKept is H-010.
 func TestRefusalsThatAreNotKept(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
 	w.refused(toolapi.CodeInvalidArguments, "both", undo, `{}`, "Idempotency-Key", "k")
 	w.refused(toolapi.CodeWorkspaceAmbiguous, "both", undo, js("board_id", board), "Idempotency-Key", "k")
@@ -137,7 +142,7 @@ func TestRefusalsThatAreNotKept(t *testing.T) {
 
 // TestKeyScope is H-011.
 func TestKeyScope(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
 	w.undo("k")
 	before := w.snapshot("audit")
@@ -155,14 +160,15 @@ func TestKeyScope(t *testing.T) {
 		}
 	}
 	w.refused(toolapi.CodeBoardUnknown, "both", undo, js("board_id", board, "workspace", "globex"), "Idempotency-Key", "k")
-	if a := w.ok("limited", undo, js("board_id", board), "Idempotency-Key", "k"); a.fields["replayed"] != true { // another key of the same holder
+	// Another key of the same holder.
+	if a := w.ok("limited", undo, js("board_id", board), "Idempotency-Key", "k"); a.fields["replayed"] != true {
 		t.Errorf("%s", a.body)
 	}
 }
 
 // TestParallelSameKey is H-013.
 func TestParallelSameKey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for round := range 3 {
 		before := w.revision()
 		var group sync.WaitGroup
@@ -193,7 +199,7 @@ func TestParallelSameKey(t *testing.T) {
 
 // TestDraftHistory is section 3.3.1 of the platform document.
 func TestDraftHistory(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	board, n := w.demo.IDs["board_id"], 0
 	step := func(tool string, revision any) response {
 		n++

@@ -31,7 +31,7 @@ func captured(site string, from, to int64) (all []service.Captured) {
 }
 
 // take lets leads that were said to be there arrive.
-func (w *world) take(sites ...string) {
+func (w *fixture) takeLeads(sites ...string) {
 	w.Helper()
 	for _, site := range sites {
 		w.service.Arrived(site)
@@ -41,14 +41,14 @@ func (w *world) take(sites ...string) {
 	}
 }
 
-// TestLeadsArrive takes leads of pages into their workspaces, once and in order, however
+// TestLeadsArrive takes leads of pages decode their workspaces, once and in order, however
 // often they are said to be there, and through failures.
 func TestLeadsArrive(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	ours, theirs := w.demo.IDs["site_id"], w.value("SELECT id FROM sites WHERE name = 'Globex'")
 	host.leads = map[string][]service.Captured{ours: captured("ours", 1, 1203), theirs: captured("theirs", 1, 2)}
-	w.take(ours, ours, theirs)
-	w.take(ours)
+	w.takeLeads(ours, ours, theirs)
+	w.takeLeads(ours)
 	host.leads[ours] = append(host.leads[ours], captured("ours", 1204, 1210)...)
 	host.refuse = errors.New("the page's database is damaged")
 	w.service.Arrived(ours)
@@ -56,7 +56,7 @@ func TestLeadsArrive(t *testing.T) {
 		t.Errorf("a failure: %v", err)
 	}
 	host.refuse = nil
-	w.take() // it is not forgotten
+	w.takeLeads() // it is not forgotten
 	var seen []string
 	for page := range w.leadPages() {
 		if page.Total != 1210 {
@@ -95,7 +95,7 @@ func TestLeadsArrive(t *testing.T) {
 
 // TestLeadsAfterTheEnd takes what a service that ended had not taken: Run begins with it.
 func TestLeadsAfterTheEnd(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	host.leads = map[string][]service.Captured{site: captured("ours", 1, 3)}
 	ctx, stop := context.WithCancel(t.Context())
@@ -112,7 +112,7 @@ func TestLeadsAfterTheEnd(t *testing.T) {
 }
 
 // leadPages are the pages of a member's leads, with how many bytes each answer is.
-func (w *world) leadPages() iter.Seq2[toolapi.LeadList, int] {
+func (w *fixture) leadPages() iter.Seq2[toolapi.LeadList, int] {
 	return func(yield func(toolapi.LeadList, int) bool) {
 		w.Helper()
 		for cursor := ""; ; {
@@ -140,13 +140,13 @@ func (w *world) leadPages() iter.Seq2[toolapi.LeadList, int] {
 // TestLongLeads: visitors decide what is in a lead, and not how long an answer is. Pages of
 // long ones are shorter, and together they are whole.
 func TestLongLeads(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	leads := captured("ours", 1, 7)
 	for i := range leads {
 		leads[i].Fields = json.RawMessage(`{"message":"` + strings.Repeat("<", 600<<10) + `"}`)
 	}
 	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: append(leads, captured("ours", 8, 30)...)}
-	w.take(w.demo.IDs["site_id"])
+	w.takeLeads(w.demo.IDs["site_id"])
 	var pages []int
 	for page, size := range w.leadPages() {
 		if pages = append(pages, len(page.Leads)); page.Total != 30 || size > 16<<20 {
@@ -160,7 +160,7 @@ func TestLongLeads(t *testing.T) {
 
 // TestLeadsPage is the console's page of leads.
 func TestLeadsPage(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	leads := captured("ours", 1, 60)
 	sum := strings.Repeat("ab", 32)
 	leads[59].Fields = json.RawMessage(
@@ -168,8 +168,8 @@ func TestLeadsPage(t *testing.T) {
 			`"}],"no":{"filename":"x","sha256":"../x"},"none":[],"null":null}`,
 	)
 	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: leads}
-	w.take(w.demo.IDs["site_id"])
-	ana := w.enter("member")
+	w.takeLeads(w.demo.IDs["site_id"])
+	ana := w.signIn("member")
 	page := ana.see(
 		"/console/w/acme/leads", "60 in all", "<b>", "Older", "<i>.pdf", "a file", "9 bytes",
 		`{"filename":"x","sha256":"../x"}`, "null",

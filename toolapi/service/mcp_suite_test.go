@@ -38,7 +38,7 @@ func node(t *testing.T, stdin string, args ...string) (stdout, stderr string, er
 
 // TestNPMConformance is X-017. The suite brings no key, so one is added on the way.
 func TestNPMConformance(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.service.WithFixtures(func(o *mcp.ServerOptions) {
 		o.PageSize = 0
 		o.CompletionHandler = func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
@@ -66,7 +66,8 @@ func TestNPMConformance(t *testing.T) {
 }
 
 // pixel is a PNG of one.
-var pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\xab\xd0\x0e\x8a\x00\x00\x00\x00IEND\xaeB`\x82")
+var pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
+	"\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\xab\xd0\x0e\x8a\x00\x00\x00\x00IEND\xaeB`\x82")
 
 // addFixtures adds the tools, resources and prompts that the suite calls by name.
 func addFixtures(server *mcp.Server) {
@@ -84,7 +85,8 @@ func addFixtures(server *mcp.Server) {
 		"test_error_handling":         {text("This tool intentionally returns an error for testing")},
 		"json_schema_2020_12_tool":    {text("nothing")},
 	} {
-		schema := json.RawMessage(`{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "additionalProperties": false,
+		schema := json.RawMessage(`{"$schema": "https://json-schema.org/draft/2020-12/schema",
+			"type": "object", "additionalProperties": false,
 			"$defs": {"address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
 			"properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}}}`)
 		server.AddTool(&mcp.Tool{Name: name, Description: "A fixture.", InputSchema: schema},
@@ -151,7 +153,7 @@ func addFixtures(server *mcp.Server) {
 // TestNPMClient: the client that agents are made with calls every tool, in ways that
 // pass and in ways that do not; it holds each result to the tool's schema itself.
 func TestNPMClient(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	type call struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`

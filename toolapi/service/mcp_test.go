@@ -22,7 +22,7 @@ import (
 // revisions are all of MCP; only the last has no initialize.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
-const recentCache = "2026-07-28"
+const newestVersion = "2026-07-28"
 
 // rpc is a JSON-RPC request; params are those of js, and of the newest revision.
 func rpc(version string, id any, method string, pairs ...any) string {
@@ -30,9 +30,9 @@ func rpc(version string, id any, method string, pairs ...any) string {
 	for i := 0; i < len(pairs); i += 2 {
 		params[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
-	if version == recentCache {
+	if version == newestVersion {
 		params["_meta"] = map[string]any{
-			"io.modelcontextprotocol/protocolVersion":    recentCache,
+			"io.modelcontextprotocol/protocolVersion":    newestVersion,
 			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}
 	}
@@ -40,11 +40,11 @@ func rpc(version string, id any, method string, pairs ...any) string {
 }
 
 // mcp posts a body; header replaces what a client of the revision sends.
-func (w *world) mcp(key, version, body string, header ...string) response {
+func (w *fixture) mcp(key, version, body string, header ...string) response {
 	w.Helper()
 	m := toolapi.ParseMessage(json.RawMessage(body))
 	sent := map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": version}
-	if version == recentCache {
+	if version == newestVersion {
 		sent["Mcp-Method"], sent["Mcp-Name"] = m.Method, m.Tool
 	}
 	for i := 0; i < len(header); i += 2 {
@@ -63,7 +63,7 @@ func (w *world) mcp(key, version, body string, header ...string) response {
 	return a
 }
 
-// at follows names and indexes into JSON.
+// at follows names and indexes decode JSON.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -83,12 +83,12 @@ func at(v any, path ...any) any {
 
 // TestMCPRevisions is X-001 and X-002.
 func TestMCPRevisions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, version := range revisions {
-		if version == recentCache {
+		if version == newestVersion {
 			a := w.mcp("member", version, rpc(version, "d", "server/discover"))
 			if supported, _ := at(a.fields, "result", "supportedVersions").([]any); a.status != 200 ||
-				!slices.Contains(supported, any(recentCache)) || at(a.fields, "result", "resultType") != "complete" {
+				!slices.Contains(supported, any(newestVersion)) || at(a.fields, "result", "resultType") != "complete" {
 				t.Errorf("X-002: %d %s", a.status, a.body)
 			}
 		} else {
@@ -114,7 +114,7 @@ func TestMCPRevisions(t *testing.T) {
 		}
 		a = w.mcp("member", version, rpc(version, 3, "tools/call", "name", brand))
 		if a.status != 200 || at(a.fields, "result", "structuredContent", "workspace") != "acme" ||
-			at(a.fields, "result", "isError") == true || version == recentCache && at(a.fields, "result", "resultType") != "complete" {
+			at(a.fields, "result", "isError") == true || version == newestVersion && at(a.fields, "result", "resultType") != "complete" {
 			t.Errorf("%s: %d %s", version, a.status, a.body)
 		}
 	}
@@ -122,7 +122,7 @@ func TestMCPRevisions(t *testing.T) {
 
 // TestMCPVersions is X-003 and X-004.
 func TestMCPVersions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, version := range []string{"1999-01-01", "2099-01-01", "x"} {
 		a := w.mcp("member", version, rpc("", 1, "tools/call", "name", brand))
 		if a.status != 400 || !strings.Contains(string(a.body), "2025-11-25") || at(a.fields, "error", "code") != -32022.0 ||
@@ -130,7 +130,7 @@ func TestMCPVersions(t *testing.T) {
 			t.Errorf("X-003 %s: %d %s", version, a.status, a.body)
 		}
 	}
-	call := rpc(recentCache, 1, "tools/call", "name", brand)
+	call := rpc(newestVersion, 1, "tools/call", "name", brand)
 	for _, header := range [][]string{
 		{"Mcp-Protocol-Version", "2025-11-25"},
 		{"Mcp-Protocol-Version", ""},
@@ -139,15 +139,18 @@ func TestMCPVersions(t *testing.T) {
 		{"Mcp-Name", "domain.list"},
 		{"Mcp-Name", ""},
 	} {
-		if a := w.mcp("member", recentCache, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
-			t.Errorf("X-004 %v: %d %s", header, a.status, a.body)
-		}
+		t.Run(strings.Join(header, " "), func(t *testing.T) {
+			w := w.in(t)
+			if a := w.mcp("member", newestVersion, call, header...); a.status != 400 || at(a.fields, "error", "code") != -32020.0 {
+				t.Errorf("X-004 %v: %d %s", header, a.status, a.body)
+			}
+		})
 	}
 }
 
 // TestMCPBatches is X-005, X-006 and X-007.
 func TestMCPBatches(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	batch := func(n int) string {
 		all := make([]string, n)
 		for i := range all {
@@ -157,19 +160,22 @@ func TestMCPBatches(t *testing.T) {
 	}
 	for _, version := range []string{"", "2025-03-26"} {
 		for n, status := range map[int]int{1: 200, toolapi.MaxBatch: 200, toolapi.MaxBatch + 1: 400, 5000: 400} {
-			before := w.snapshot("keys")
-			a := w.mcp("member", version, batch(n))
-			var answers []struct {
-				ID     int
-				Result struct{ StructuredContent map[string]any }
-			}
-			if a.status != status || status == 400 && (a.code() != toolapi.CodeBatchTooLarge || w.snapshot("keys") != before) {
-				t.Errorf("X-005 %q, %d: %d %.200s", version, n, a.status, a.body)
-			}
-			if err := json.Unmarshal(a.body, &answers); status == 200 &&
-				(err != nil || len(answers) != n || answers[n-1].ID != n-1 || answers[0].Result.StructuredContent["ok"] != true) {
-				t.Errorf("X-005 %q, %d: %v %.200s", version, n, err, a.body)
-			}
+			t.Run(fmt.Sprint(version, " ", n), func(t *testing.T) {
+				w := w.in(t)
+				before := w.snapshot("keys")
+				a := w.mcp("member", version, batch(n))
+				var answers []struct {
+					ID     int
+					Result struct{ StructuredContent map[string]any }
+				}
+				if a.status != status || status == 400 && (a.code() != toolapi.CodeBatchTooLarge || w.snapshot("keys") != before) {
+					t.Errorf("X-005 %q, %d: %d %.200s", version, n, a.status, a.body)
+				}
+				if err := json.Unmarshal(a.body, &answers); status == 200 &&
+					(err != nil || len(answers) != n || answers[n-1].ID != n-1 || answers[0].Result.StructuredContent["ok"] != true) {
+					t.Errorf("X-005 %q, %d: %v %.200s", version, n, err, a.body)
+				}
+			})
 		}
 	}
 	undo := js("jsonrpc", "2.0", "id", 7, "method", "tools/call", "params", map[string]any{
@@ -180,16 +186,19 @@ func TestMCPBatches(t *testing.T) {
 	for _, c := range [][2]string{
 		{"2025-06-18", "[" + undo + "]"},
 		{"2025-11-25", "[" + undo + "]"},
-		{recentCache, "[" + undo + "]"},
+		{newestVersion, "[" + undo + "]"},
 		{"", "[]"},
 		{"", "[" + undo + "," + undo + "]"},
 		{"", "[[" + undo + "]]"},
 		{"", "[" + undo + ",[]]"},
 	} {
-		a := w.mcp("member", c[0], c[1], "Mcp-Method", "", "Mcp-Name", "")
-		if a.status != 400 || a.code() != toolapi.CodeMalformedBody {
-			t.Errorf("X-006 %s %.60s: %d %s", c[0], c[1], a.status, a.body)
-		}
+		t.Run(fmt.Sprintf("%s %.20s", c[0], c[1]), func(t *testing.T) {
+			w := w.in(t)
+			a := w.mcp("member", c[0], c[1], "Mcp-Method", "", "Mcp-Name", "")
+			if a.status != 400 || a.code() != toolapi.CodeMalformedBody {
+				t.Errorf("X-006 %s %.60s: %d %s", c[0], c[1], a.status, a.body)
+			}
+		})
 	}
 	if w.snapshot("keys") != before {
 		t.Error("X-006: something ran")
@@ -209,9 +218,11 @@ func TestMCPBatches(t *testing.T) {
 	for i, want := range []struct{ id, code any }{
 		{"good", nil}, {nil, -32600.0}, {nil, -32600.0}, {6.0, -32601.0}, {7.0, -32602.0}, {8.0, -32600.0}, {9.0, nil},
 	} {
-		if got := answers[i]; at(got, "id") != want.id || at(got, "error", "code") != want.code {
-			t.Errorf("X-007 %d: %v", i, got)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if got := answers[i]; at(got, "id") != want.id || at(got, "error", "code") != want.code {
+				t.Errorf("X-007 %d: %v", i, got)
+			}
+		})
 	}
 	if a := w.mcp("member", "", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`); a.status != 202 || len(a.body) != 0 {
 		t.Errorf("only notifications: %d %s", a.status, a.body)
@@ -220,7 +231,7 @@ func TestMCPBatches(t *testing.T) {
 
 // TestMCPOriginsAndHosts is X-008 and X-009.
 func TestMCPOriginsAndHosts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	host := strings.TrimPrefix(w.server.URL, "http://")
 	_, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -231,24 +242,30 @@ func TestMCPOriginsAndHosts(t *testing.T) {
 		"http://evil.test": 403, "null": 403, "http://localhost.evil.test": 403, "http://127.0.0.1:1": 403,
 		"http://localhost": 403, "https://" + host: 403, "http://" + host + ".evil.test": 403, "http://" + host: 200, "": 200,
 	} {
-		a := w.mcp("member", "2025-11-25", call, "Origin", origin)
-		if a.status != status || status == 403 && a.code() != toolapi.CodeOriginRefused {
-			t.Errorf("X-008 %q: %d %s", origin, a.status, a.body)
-		}
+		t.Run(origin, func(t *testing.T) {
+			w := w.in(t)
+			a := w.mcp("member", "2025-11-25", call, "Origin", origin)
+			if a.status != status || status == 403 && a.code() != toolapi.CodeOriginRefused {
+				t.Errorf("X-008 %q: %d %s", origin, a.status, a.body)
+			}
+		})
 	}
 	for host, status := range map[string]int{"evil.test": 403, "127.0.0.1.evil.test": 403, "[::1]:" + port: 200, "localhost:" + port: 200} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.MCPPath, strings.NewReader(call))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = host
-		r.Header = http.Header{
-			"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"},
-			"Content-Type": {"application/json"},
-		}
-		if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
-			t.Errorf("X-009 %s: %d %s", host, a.status, a.body)
-		}
+		t.Run(host, func(t *testing.T) {
+			w := w.in(t)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.MCPPath, strings.NewReader(call))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			r.Header = http.Header{
+				"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Accept": {"*/*"},
+				"Content-Type": {"application/json"},
+			}
+			if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
+				t.Errorf("X-009 %s: %d %s", host, a.status, a.body)
+			}
+		})
 	}
 	if status := rawStatus(t, host, "POST /mcp HTTP/1.1\r\nHost:\r\nContent-Length: 0\r\n\r\n"); status != "403" {
 		t.Errorf("X-009, no host: %s", status)
@@ -275,7 +292,7 @@ func rawStatus(t *testing.T, host, request string) string {
 
 // TestMCPRefusals is X-010, X-012, X-014 and X-015.
 func TestMCPRefusals(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	call := rpc("", 1, "tools/call", "name", brand)
 	envelope := func(id string, a response, status int, code string) {
 		t.Helper()
@@ -337,7 +354,7 @@ func TestMCPRefusals(t *testing.T) {
 		if a := w.mcp("member", version, rpc(version, 1, "tools/call", "name", "no.such")); at(a.fields, "error", "code") != -32602.0 {
 			t.Errorf("X-012 %s, an unknown tool: %d %s", version, a.status, a.body)
 		}
-		want := map[bool]int{true: 404, false: 400}[version == recentCache]
+		want := map[bool]int{true: 404, false: 400}[version == newestVersion]
 		if a := w.mcp("member", version, rpc(version, 1, "no/such")); a.status != want || at(a.fields, "error", "code") != -32601.0 {
 			t.Errorf("X-012 %s, an unknown method: %d %s", version, a.status, a.body)
 		}
@@ -349,8 +366,11 @@ func TestMCPRefusals(t *testing.T) {
 		`{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`, `17`,
 		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 	} {
-		a := w.mcp("member", "", body, "Content-Type", "application/json")
-		envelope("X-012, "+fmt.Sprintf("%.40s", body), a, 400, toolapi.CodeMalformedBody)
+		t.Run(fmt.Sprintf("%.40q", body), func(t *testing.T) {
+			w := w.in(t)
+			a := w.mcp("member", "", body, "Content-Type", "application/json")
+			envelope("X-012, "+fmt.Sprintf("%.40s", body), a, 400, toolapi.CodeMalformedBody)
+		})
 	}
 	for _, method := range []string{"GET", "DELETE", "PUT"} {
 		a := w.request(method, toolapi.MCPPath, w.demo.Keys["member"], "", "Accept", "text/event-stream")
@@ -371,7 +391,7 @@ func TestMCPRefusals(t *testing.T) {
 
 // TestMCPIdempotency: the key in its two places, as over REST.
 func TestMCPIdempotency(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	undo := func(arguments ...any) string {
 		return rpc(
 			"", 1, "tools/call", "name", "automations.undo_draft", "arguments",
@@ -401,7 +421,7 @@ func TestMCPIdempotency(t *testing.T) {
 }
 
 // session is the SDK's own client.
-func (w *world) session(key string) *mcp.ClientSession {
+func (w *fixture) session(key string) *mcp.ClientSession {
 	w.Helper()
 	transport := &mcp.StreamableClientTransport{
 		Endpoint:             w.server.URL + toolapi.MCPPath,
@@ -432,14 +452,14 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestMCPClient is X-011 and X-018: the SDK's client calls every tool, and gets what
 // REST answers.
 func TestMCPClient(t *testing.T) {
-	rest, w := newWorld(t), newWorld(t)
+	rest, w := newFixture(t), newFixture(t)
 	session := w.session("member")
 	listed, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := toolapi.NewContract().Tools()
-	// What page.create makes has an id of its own in either world: it comes last.
+	// What page.create makes has an id of its own in either fixture: it comes last.
 	made := slices.IndexFunc(all, func(tool *toolapi.Tool) bool { return tool.Name == "page.create" })
 	all = append(slices.Concat(all[:made], all[made+1:]), all[made])
 	for _, tool := range all {
@@ -500,7 +520,7 @@ func TestMCPClient(t *testing.T) {
 
 // examples are arguments of a tool: none, some that pass where that needs any, and some
 // that do not.
-func (w *world) examples(tool *toolapi.Tool) []string {
+func (w *fixture) examples(tool *toolapi.Tool) []string {
 	good := map[string]string{
 		"content.status":                `{"status":"draft","limit":1}`,
 		"schedule.read":                 `{"week":"2026-11-25"}`,
@@ -530,7 +550,7 @@ func (w *world) examples(tool *toolapi.Tool) []string {
 
 // TestMCPConfirmation is X-019 and X-020.
 func TestMCPConfirmation(t *testing.T) {
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		call := func(key string, more ...any) response {
 			return w.mcp(key, "2025-11-25", rpc("", 1, "tools/call", "name", c.tool, "arguments", json.RawMessage(c.body(more...))))
 		}
@@ -553,7 +573,7 @@ func TestMCPConfirmation(t *testing.T) {
 			t.Errorf("X-019, what changed since: %s", a.body)
 		}
 	})
-	each(t, func(w *world, c twoCall) {
+	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
 		a := w.mcp(
 			"member", "2025-11-25",
@@ -568,7 +588,7 @@ func TestMCPConfirmation(t *testing.T) {
 // TestMCPDisconnects is X-016: a caller who goes away leaves all of the effect or
 // none, and nothing running.
 func TestMCPDisconnects(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.mcp("member", "", rpc("", 1, "ping"))
 	w.server.Client().CloseIdleConnections()
 	before := runtime.NumGoroutine()

@@ -10,7 +10,7 @@ import (
 )
 
 // waiting waits until so many calls wait for a site's lock.
-func (w *world) waiting(n int) {
+func (w *fixture) waitForLocks(n int) {
 	w.Helper()
 	stacks := make([]byte, 1<<20)
 	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
@@ -24,7 +24,7 @@ func (w *world) waiting(n int) {
 }
 
 // scheduleNewest schedules the newest revision of a site in ten minutes.
-func (w *world) scheduleNewest(site string) {
+func (w *fixture) scheduleNewest(site string) {
 	w.Helper()
 	args := []any{"site_id", site, "at", w.now().Add(10 * time.Minute).Format(time.RFC3339)}
 	id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
@@ -35,7 +35,7 @@ func (w *world) scheduleNewest(site string) {
 // is due meet at the site's lock. The second confirmation repeats the answer, and shows
 // nothing again that is not live any more.
 func TestConfirmedTwiceAroundASchedule(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	scheduled := w.revisionOf("scheduled")
 	w.scheduleNewest(site)
@@ -54,13 +54,13 @@ func TestConfirmedTwiceAroundASchedule(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w.waiting(1)
+	w.waitForLocks(1)
 	calls.Go(func() { w.ok("member", "page.publish", confirm) })
-	w.waiting(2)
+	w.waitForLocks(2)
 	close(gate)
 	calls.Wait()
 	live := w.value("SELECT live_revision FROM sites WHERE id = ?", site)
-	if got := host.seen(); live != scheduled || got != published+" "+scheduled {
+	if got := host.shownRevisions(); live != scheduled || got != published+" "+scheduled {
 		t.Errorf("live is %s, shown were %s", live, got)
 	}
 }
@@ -68,7 +68,7 @@ func TestConfirmedTwiceAroundASchedule(t *testing.T) {
 // TestStaleWhileItWaited: what is not due any more when the site's lock is free is not
 // made ready: its migrations would run all the same.
 func TestStaleWhileItWaited(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	first, second := w.revisionOf("first"), w.revisionOf("second")
 	var confirm [2]string
@@ -92,7 +92,7 @@ func TestStaleWhileItWaited(t *testing.T) {
 	calls.Go(func() { w.ok("member", "page.publish", confirm[0]) })
 	<-begun
 	calls.Go(func() { w.refused("confirmation_stale", "member", "page.publish", confirm[1]) })
-	w.waiting(1)
+	w.waitForLocks(1)
 	w.sql(
 		"INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1",
 		site, w.now().UnixMilli(), second,
@@ -102,12 +102,12 @@ func TestStaleWhileItWaited(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w.waiting(2)
+	w.waitForLocks(2)
 	w.sql("DELETE FROM schedules")
 	close(gate)
 	calls.Wait()
-	if got := strings.Join(made, " "); got != first || host.seen() != first {
-		t.Errorf("made ready were %s, shown %s", got, host.seen())
+	if got := strings.Join(made, " "); got != first || host.shownRevisions() != first {
+		t.Errorf("made ready were %s, shown %s", got, host.shownRevisions())
 	}
 	if strings.Contains(w.logs.String(), "published as scheduled") {
 		t.Error("the log says that it was published")

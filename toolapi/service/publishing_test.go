@@ -108,17 +108,17 @@ func (f *fakeHost) EndPreview(id string) {
 
 func (f *fakeHost) Serving(string) bool { return true }
 
-func (f *fakeHost) seen() string {
+func (f *fakeHost) shownRevisions() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.shown, " ")
 }
 
-// hosting opens a service with a host that keeps what it is told.
-func hosting(t testing.TB) (*world, *fakeHost) {
+// newHostedFixture opens a service with a host that keeps what it is told.
+func newHostedFixture(t testing.TB) (*fixture, *fakeHost) {
 	t.Helper()
-	w := newWorld(t)
-	w.shut()
+	w := newFixture(t)
+	w.close()
 	host := &fakeHost{}
 	var err error
 	w.service, err = service.Open(t.Context(), w.path, service.Options{
@@ -137,7 +137,7 @@ func digestOf(text string) string {
 }
 
 // declareText declares a site of one file.
-func (w *world) declareText(text string) (id string, required int) {
+func (w *fixture) declareText(text string) (id string, required int) {
 	w.Helper()
 	file := toolapi.UploadFile{Path: "a.txt", SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text))}
 	id, sums := w.declare(toolapi.DeclareArgs{
@@ -147,7 +147,7 @@ func (w *world) declareText(text string) (id string, required int) {
 }
 
 // declare declares a site, and returns the upload's id and the hashes that it requires.
-func (w *world) declare(args toolapi.DeclareArgs) (id string, required []any) {
+func (w *fixture) declare(args toolapi.DeclareArgs) (id string, required []any) {
 	w.Helper()
 	body, err := json.Marshal(args)
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *world) declare(args toolapi.DeclareArgs) (id string, required []any) {
 	return a.text("upload_id"), required
 }
 
-func (w *world) sendText(id, text string) {
+func (w *fixture) sendText(id, text string) {
 	w.Helper()
 	if a := w.request(
 		http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text,
@@ -170,13 +170,13 @@ func (w *world) sendText(id, text string) {
 	}
 }
 
-func (w *world) finalizeText(id string) response {
+func (w *fixture) finalizeText(id string) response {
 	w.Helper()
 	return w.request(http.MethodPost, toolapi.FinalizePath(id), w.demo.Keys["member"], "{}")
 }
 
 // revisionOf uploads a site of one file.
-func (w *world) revisionOf(text string) string {
+func (w *fixture) revisionOf(text string) string {
 	w.Helper()
 	id, _ := w.declareText(text)
 	w.sendText(id, text)
@@ -188,25 +188,25 @@ func (w *world) revisionOf(text string) string {
 }
 
 // blobFile is where a text is kept for acme.
-func (w *world) blobFile(text string) string {
+func (w *fixture) blobFile(text string) string {
 	sum := digestOf(text)
 	return filepath.Join(filepath.Dir(w.path), "blobs", "1", sum[:2], sum[2:])
 }
 
 // TestPublishShowsAfterTheCommit takes a revision from proposal to visitors.
 func TestPublishShowsAfterTheCommit(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	name := w.revisionOf("next")
 	args := []any{"site_id", site, "revision", name}
 	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
-	if host.seen() != "" {
+	if host.shownRevisions() != "" {
 		t.Error("a proposal is shown")
 	}
 	confirm := js(append(args, "confirmation_id", id)...)
 	host.refuse = &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: "No."}
 	w.refused(toolapi.CodeMigrationFailed, "member", "page.publish", confirm)
-	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == name || host.seen() != "" {
+	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == name || host.shownRevisions() != "" {
 		t.Error("what the host refused is live")
 	}
 	if n := w.value("SELECT count(*) FROM audit WHERE code = 'migration_failed'"); n != "1" {
@@ -218,15 +218,15 @@ func TestPublishShowsAfterTheCommit(t *testing.T) {
 			t.Errorf("got %s", a.body)
 		}
 	}
-	if host.seen() != name || host.dropped != 0 {
-		t.Errorf("shown %q, dropped %d", host.seen(), host.dropped)
+	if host.shownRevisions() != name || host.dropped != 0 {
+		t.Errorf("shown %q, dropped %d", host.shownRevisions(), host.dropped)
 	}
 }
 
 // TestSecretBesidePublish sets a secret, which starts the page anew, while another
 // revision is on its way: the page stays at that one.
 func TestSecretBesidePublish(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	name := w.revisionOf("next")
 	args := []any{"site_id", site, "revision", name}
@@ -244,14 +244,14 @@ func TestSecretBesidePublish(t *testing.T) {
 	<-time.After(20 * time.Millisecond) // in which it would look at what is live
 	close(set)
 	calls.Wait()
-	if got := host.seen(); got != name+" "+name {
+	if got := host.shownRevisions(); got != name+" "+name {
 		t.Errorf("shown %q, live is %s", got, name)
 	}
 }
 
 // TestScheduleShows publishes what was scheduled once, and calls off what cannot be.
 func TestScheduleShows(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	schedule := func() {
 		t.Helper()
@@ -268,15 +268,16 @@ func TestScheduleShows(t *testing.T) {
 	first := w.revisionOf("first")
 	schedule()
 	w.pass(9 * time.Minute)
-	if due(); host.seen() != "" {
+	if due(); host.shownRevisions() != "" {
 		t.Error("too early")
 	}
 	w.pass(time.Hour)
 	due()
-	if due(); host.seen() != first {
-		t.Errorf("shown %q", host.seen())
+	if due(); host.shownRevisions() != first {
+		t.Errorf("shown %q", host.shownRevisions())
 	}
-	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND summary LIKE 'Published revision ' || ? || ' as scheduled for %, 59m0s late.'", first); n != "1" { // I-013
+	if n := w.value(`SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish'
+		AND summary LIKE 'Published revision ' || ? || ' as scheduled for %, 59m0s late.'`, first); n != "1" { // I-013
 		t.Error("nothing says that it was late")
 	}
 	second := w.revisionOf("second")
@@ -286,8 +287,8 @@ func TestScheduleShows(t *testing.T) {
 	due()
 	host.refuse = nil
 	due()
-	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == second || host.seen() != first {
-		t.Errorf("live %s, shown %q", live, host.seen())
+	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == second || host.shownRevisions() != first {
+		t.Errorf("live %s, shown %q", live, host.shownRevisions())
 	}
 	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND outcome = 'refused' AND code " +
 		"= 'worker_failed'"); n != "1" {
@@ -298,7 +299,7 @@ func TestScheduleShows(t *testing.T) {
 // TestScheduledApart: a publish that does not end, by its migrations say, holds up its own
 // workspace and no other, and is begun once.
 func TestScheduledApart(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	mine, theirs := w.demo.IDs["site_id"], w.demo.IDs["other_site_id"]
 	w.sql("UPDATE sites SET workspace_id = (SELECT id FROM workspaces WHERE slug = 'globex') WHERE id = ?", theirs)
 	endless := w.revisionOf("endless")
@@ -346,7 +347,7 @@ func TestScheduledApart(t *testing.T) {
 
 // TestDamagedBlobs is U-064.
 func TestDamagedBlobs(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	for name, damage := range map[string]func(string) error{
 		"deleted": os.Remove, "cut": func(file string) error { return os.Truncate(file, 1) },
 	} {
@@ -373,7 +374,7 @@ func TestDamagedBlobs(t *testing.T) {
 	args := []any{"site_id", w.demo.IDs["site_id"], "revision", name}
 	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
 	w.refused(toolapi.CodeRevisionDamaged, "member", "page.publish", js(append(args, "confirmation_id", id)...))
-	if host.seen() != "" {
+	if host.shownRevisions() != "" {
 		t.Error("a damaged file is shown")
 	}
 	again, required := w.declareText("whole")
@@ -390,7 +391,7 @@ func TestDamagedBlobs(t *testing.T) {
 
 // TestCollectKeepsWhatIsNeeded is U-108, and the same for what is live and scheduled.
 func TestCollectKeepsWhatIsNeeded(t *testing.T) {
-	w, _ := hosting(t)
+	w, _ := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
 	goLive := func(name string) {
 		t.Helper()
@@ -448,7 +449,7 @@ func TestCollectKeepsWhatIsNeeded(t *testing.T) {
 
 // TestCollectBesideUploads is U-065: nothing is taken from under an upload.
 func TestCollectBesideUploads(t *testing.T) {
-	w, _ := hosting(t)
+	w, _ := newHostedFixture(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -472,7 +473,7 @@ func TestCollectBesideUploads(t *testing.T) {
 
 // TestCollectEndsPreviews: with a link that has expired goes what its preview kept.
 func TestCollectEndsPreviews(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	w.revisionOf("one")
 	link := func(life int) string {
 		a := w.request(
@@ -502,7 +503,7 @@ func TestCollectEndsPreviews(t *testing.T) {
 // TestPreviewsAreBounded: a site has room for so many links that are good; a retry of one
 // that was made is no other one, and what is revoked or has ended makes room.
 func TestPreviewsAreBounded(t *testing.T) {
-	w, _ := hosting(t)
+	w, _ := newHostedFixture(t)
 	w.revisionOf("one")
 	const bound = 200
 	link := func(name string, life int) response {
@@ -548,8 +549,8 @@ func TestPreviewsAreBounded(t *testing.T) {
 	}
 }
 
-// visit has the service answer a browser that has cookies.
-func (w *world) visit(to http.ResponseWriter, address string, cookies ...*http.Cookie) {
+// serve sends the service the request of a browser with cookies.
+func (w *fixture) serve(to http.ResponseWriter, address string, cookies ...*http.Cookie) {
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	for _, c := range cookies {
 		r.AddCookie(c)
@@ -560,12 +561,12 @@ func (w *world) visit(to http.ResponseWriter, address string, cookies ...*http.C
 // TestPreviewsLeaveEachOtherOpen: code of a preview may set cookies for the hosts of all, and
 // knows those of its own link. No other preview takes one for its own.
 func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	w.revisionOf("one")
 	host.serve = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "a preview") }
-	visit := func(address string, cookies ...*http.Cookie) *http.Response {
+	get := func(address string, cookies ...*http.Cookie) *http.Response {
 		got := httptest.NewRecorder()
-		w.visit(got, address, cookies...)
+		w.serve(got, address, cookies...)
 		return got.Result()
 	}
 	open := func() (address string, cookie *http.Cookie) {
@@ -573,16 +574,16 @@ func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
 			http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"]),
 		).text("url")
 		address, _, _ = strings.Cut(link, "/__preview/")
-		return address, visit(link).Cookies()[0]
+		return address, get(link).Cookies()[0]
 	}
 	address, own := open()
 	_, foreign := open()
 	for _, cookies := range [][]*http.Cookie{{own}, {own, foreign}, {foreign, own}} {
-		if got := visit(address+"/", cookies...); got.StatusCode != http.StatusOK {
+		if got := get(address+"/", cookies...); got.StatusCode != http.StatusOK {
 			t.Errorf("%v: %d", cookies, got.StatusCode)
 		}
 	}
-	if got := visit(address+"/", foreign); got.StatusCode != http.StatusNotFound {
+	if got := get(address+"/", foreign); got.StatusCode != http.StatusNotFound {
 		t.Errorf("another preview's cookie: %d", got.StatusCode)
 	}
 }
@@ -600,7 +601,7 @@ func (s *sending) ReadFrom(src io.Reader) (int64, error) {
 
 // TestPagesSendFiles: what a page sends of a file reaches the server as one, of a preview too.
 func TestPagesSendFiles(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	w.revisionOf("one")
 	const text = "the bytes of a file"
 	name := filepath.Join(t.TempDir(), "file")
@@ -618,14 +619,14 @@ func TestPagesSendFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	visit := func(address string, cookies ...*http.Cookie) *sending {
+	get := func(address string, cookies ...*http.Cookie) *sending {
 		got := &sending{ResponseRecorder: httptest.NewRecorder()}
-		w.visit(got, address, cookies...)
+		w.serve(got, address, cookies...)
 		return got
 	}
 	link := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"])).text("url")
 	preview, _, _ := strings.Cut(link, "/__preview/")
-	for _, got := range []*sending{visit("http://demo-home.localhost/file"), visit(preview+"/file", visit(link).Result().Cookies()...)} {
+	for _, got := range []*sending{get("http://demo-home.localhost/file"), get(preview+"/file", get(link).Result().Cookies()...)} {
 		if got.files != 1 || got.Code != http.StatusOK || got.Body.String() != text {
 			t.Errorf("%d %q, %d files", got.Code, got.Body, got.files)
 		}
@@ -635,7 +636,7 @@ func TestPagesSendFiles(t *testing.T) {
 // TestRefusedImportLeavesNothing is Z-017 for the store: what an import stored before it
 // was refused goes with the next collection.
 func TestRefusedImportLeavesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	blobs := func() int {
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(w.path), "blobs", "1", "*", "*"))
 		if err != nil {
@@ -676,13 +677,13 @@ func TestRefusedImportLeavesNothing(t *testing.T) {
 
 // TestPreviewIsRevokedDuringAVisit: what a visit loads that began before is no preview any more.
 func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
-	w, host := hosting(t)
+	w, host := newHostedFixture(t)
 	w.revisionOf("one")
 	a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"]))
 	address, _, _ := strings.Cut(a.text("url"), "/__preview/")
-	visit := func(url string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+	get := func(url string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 		got := httptest.NewRecorder()
-		w.visit(got, url, cookies...)
+		w.serve(got, url, cookies...)
 		return got
 	}
 	loaded := 0
@@ -700,7 +701,7 @@ func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
 			t.Errorf("after: %v", err)
 		}
 	}
-	visit(address+"/", visit(a.text("url")).Result().Cookies()...)
+	get(address+"/", get(a.text("url")).Result().Cookies()...)
 	if loaded != 1 {
 		t.Errorf("%d visits", loaded)
 	}

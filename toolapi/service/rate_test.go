@@ -13,7 +13,7 @@ import (
 )
 
 // key makes a key of Ana's with a cap of its own.
-func (w *world) key(perMinute int) string {
+func (w *fixture) key(perMinute int) string {
 	w.Helper()
 	key, err := w.service.CreateKey(w.Context(), service.NewKey{Holder: "ana@acme.test", PerMinute: perMinute})
 	if err != nil {
@@ -23,7 +23,7 @@ func (w *world) key(perMinute int) string {
 }
 
 // hits calls n times and counts what was admitted.
-func (w *world) hits(key string, n int) (admitted int) {
+func (w *fixture) hits(key string, n int) (admitted int) {
 	w.Helper()
 	for range n {
 		if w.request(http.MethodPost, toolapi.ToolsPath+brand, key, "").status == http.StatusOK {
@@ -35,7 +35,7 @@ func (w *world) hits(key string, n int) (admitted int) {
 
 // TestRollingWindow is H-020, H-021, H-022, H-025 and H-028.
 func TestRollingWindow(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key, other := w.key(60), w.key(60)
 	w.pass(59 * time.Second)
 	if n := w.hits(key, 60); n != 60 {
@@ -70,7 +70,7 @@ func TestRollingWindow(t *testing.T) {
 
 // TestRateHeaders is H-023 and H-024.
 func TestRateHeaders(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key := w.key(10)
 	left := 10
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestRateHeaders(t *testing.T) {
 
 // TestRateOfPages: an import over the rate says how long to wait in the header alone (section 7.3).
 func TestRateOfPages(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key := w.key(1)
 	w.hits(key, 1)
 	for path, told := range map[string]bool{toolapi.ImportsPath: false, toolapi.PreviewLinksPath: true, toolapi.UploadsPath: true} {
@@ -112,7 +112,7 @@ func TestRateOfPages(t *testing.T) {
 
 // TestParallelRate is H-026.
 func TestParallelRate(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 3 {
 		key := w.key(10)
 		var group sync.WaitGroup
@@ -135,7 +135,7 @@ func TestParallelRate(t *testing.T) {
 
 // TestWallClockSteps is H-027.
 func TestWallClockSteps(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, step := range []time.Duration{-time.Hour, time.Hour} {
 		key := w.key(3)
 		w.hits(key, 3)
@@ -152,7 +152,7 @@ func TestWallClockSteps(t *testing.T) {
 
 // TestCapsThatChange: a cap takes effect at once, and calls are not forgotten for it.
 func TestCapsThatChange(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key := w.key(5)
 	w.hits(key, 5)
 	w.sql("UPDATE keys SET per_minute = 8 WHERE per_minute = 5 AND name = 'key'")
@@ -166,7 +166,7 @@ func TestCapsThatChange(t *testing.T) {
 }
 
 func TestLastUse(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key := w.key(5)
 	w.hits(key, 1)
 	if err := w.service.Clean(t.Context()); err != nil {

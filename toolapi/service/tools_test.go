@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// into reads an answer as its Go type.
-func into[T any](t testing.TB, a response) (v T) {
+// decode reads an answer as its Go type.
+func decode[T any](t testing.TB, a response) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(a.body, &v); err != nil {
 		t.Fatal(err)
@@ -22,21 +22,21 @@ func into[T any](t testing.TB, a response) (v T) {
 }
 
 func TestBrandProfile(t *testing.T) {
-	w := newWorld(t)
-	p := into[toolapi.BrandProfile](t, w.ok("member", brand, ""))
+	w := newFixture(t)
+	p := decode[toolapi.BrandProfile](t, w.ok("member", brand, ""))
 	if !p.ProfileExists || p.DisplayName != "Acme Studio" || p.SectionsFilled != 4 || p.SectionsTotal != len(p.Sections) ||
 		!p.BookingContactEmail || p.BookingContactPhone || p.BookingLink == "" {
 		t.Errorf("%+v", p)
 	}
-	p = into[toolapi.BrandProfile](t, w.ok("pinned", brand, ""))
+	p = decode[toolapi.BrandProfile](t, w.ok("pinned", brand, ""))
 	if p.ProfileExists || p.SectionsFilled != 0 || p.SectionsTotal == 0 || p.BookingContactEmail {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestContentStatus(t *testing.T) {
-	w := newWorld(t)
-	page := into[toolapi.ContentStatus](t, w.ok("member", "content.status", ""))
+	w := newFixture(t)
+	page := decode[toolapi.ContentStatus](t, w.ok("member", "content.status", ""))
 	if len(page.Pieces) != 25 || page.Total != 36 || !page.Truncated || page.NextCursor == "" {
 		t.Errorf("%d pieces of %d, truncated %t", len(page.Pieces), page.Total, page.Truncated)
 	}
@@ -44,7 +44,7 @@ func TestContentStatus(t *testing.T) {
 	for _, n := range page.Counts {
 		sum += n
 	}
-	rest := into[toolapi.ContentStatus](t, w.ok("member", "content.status", js("cursor", page.NextCursor)))
+	rest := decode[toolapi.ContentStatus](t, w.ok("member", "content.status", js("cursor", page.NextCursor)))
 	if sum != 25 || len(rest.Pieces) != 11 || rest.Truncated || rest.NextCursor != "" || rest.Total != 36 {
 		t.Errorf("counts %v; then %d pieces", page.Counts, len(rest.Pieces))
 	}
@@ -59,7 +59,7 @@ func TestContentStatus(t *testing.T) {
 	if len(states) != 9 {
 		t.Errorf("%d states", len(states))
 	}
-	one := into[toolapi.ContentStatus](t, w.ok("member", "content.status", `{"status":"failed","format":"articles"}`))
+	one := decode[toolapi.ContentStatus](t, w.ok("member", "content.status", `{"status":"failed","format":"articles"}`))
 	for _, p := range one.Pieces {
 		if p.Status != "failed" || p.Format != "articles" {
 			t.Errorf("%+v", p)
@@ -72,8 +72,8 @@ func TestContentStatus(t *testing.T) {
 
 // TestPagesUnderChange is H-049: what stays is returned once, whatever comes and goes.
 func TestPagesUnderChange(t *testing.T) {
-	w := newWorld(t)
-	db := w.outside()
+	w := newFixture(t)
+	db := w.openDB()
 	defer db.Close()
 	exec := func(query string, args ...any) {
 		t.Helper()
@@ -85,14 +85,15 @@ func TestPagesUnderChange(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		exec("DELETE FROM pieces")
 		exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 399)
-			INSERT INTO pieces (id, workspace_id, title, format, status, updated_at) SELECT 'stay-' || i, 1, '', 'posts', 'draft', (i * ?) % 97 FROM n`, 31+seed)
+			INSERT INTO pieces (id, workspace_id, title, format, status, updated_at)
+			SELECT 'stay-' || i, 1, '', 'posts', 'draft', (i * ?) % 97 FROM n`, 31+seed)
 		seen := map[string]int{}
 		for cursor, more := "", true; more; {
 			body := `{"limit":37,"status":"draft"}`
 			if cursor != "" {
 				body = js("limit", 1+random.IntN(60), "status", "draft", "cursor", cursor)
 			}
-			page := into[toolapi.ContentStatus](t, w.ok("member", "content.status", body))
+			page := decode[toolapi.ContentStatus](t, w.ok("member", "content.status", body))
 			for _, p := range page.Pieces {
 				seen[p.ID]++
 			}
@@ -119,8 +120,8 @@ func TestPagesUnderChange(t *testing.T) {
 
 // TestCursors is H-050: all that are no good get one answer.
 func TestCursors(t *testing.T) {
-	w := newWorld(t)
-	cursor := into[toolapi.ContentStatus](t, w.ok("both", "content.status", `{"workspace":"acme","limit":2}`)).NextCursor
+	w := newFixture(t)
+	cursor := decode[toolapi.ContentStatus](t, w.ok("both", "content.status", `{"workspace":"acme","limit":2}`)).NextCursor
 	for name, c := range map[string][2]string{
 		"filter":    {"both", js("workspace", "acme", "cursor", cursor, "status", "draft")},
 		"format":    {"both", js("workspace", "acme", "cursor", cursor, "format", "posts")},
@@ -131,9 +132,12 @@ func TestCursors(t *testing.T) {
 		"cut":       {"both", js("workspace", "acme", "cursor", cursor[:len(cursor)-1])},
 		"nonsense":  {"both", js("workspace", "acme", "cursor", "x")},
 	} {
-		if a := w.refused(toolapi.CodeCursorInvalid, c[0], "content.status", c[1]); a.text("path") != "cursor" {
-			t.Errorf("%s: %s", name, a.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			if a := w.refused(toolapi.CodeCursorInvalid, c[0], "content.status", c[1]); a.text("path") != "cursor" {
+				t.Errorf("%s: %s", name, a.body)
+			}
+		})
 	}
 	w.restart()
 	w.ok("both", "content.status", js("workspace", "acme", "cursor", cursor, "limit", 5))
@@ -142,8 +146,8 @@ func TestCursors(t *testing.T) {
 }
 
 func TestSchedule(t *testing.T) {
-	w := newWorld(t)
-	grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", ""))
+	w := newFixture(t)
+	grid := decode[toolapi.Schedule](t, w.ok("member", "schedule.read", ""))
 	if grid.Week != "2026-11-23" || grid.TimeZone != "Europe/Berlin" || len(grid.Days) != 7 || len(grid.Rows) != 3 ||
 		len(grid.Unplanned) == 0 {
 		t.Errorf("%+v", grid)
@@ -171,24 +175,31 @@ func TestSchedule(t *testing.T) {
 		{"2026-10-25T22:59:59Z", "2026-10-25", "2026-10-25"},
 		{"2027-01-01T11:00:00Z", "2026-12-28", "2027-01-01"},
 	} {
-		at, err := time.Parse(time.RFC3339, c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.sql("UPDATE pieces SET scheduled_for = NULL; DELETE FROM pieces WHERE id = 'x'")
-		w.sql(
-			"INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, "+
-				"'x', 'posts', 'scheduled', ?, 0)",
-			at.UnixMilli(),
-		)
-		grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.week)))
-		found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool { return cell.Day == c.day && len(cell.Pieces) == 1 })
-		if !found {
-			t.Errorf("%+v: %+v", c, grid.Rows[0])
-		}
+		t.Run(c.at, func(t *testing.T) {
+			w := w.in(t)
+			at, err := time.Parse(time.RFC3339, c.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.sql("UPDATE pieces SET scheduled_for = NULL; DELETE FROM pieces WHERE id = 'x'")
+			w.sql(
+				"INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, "+
+					"'x', 'posts', 'scheduled', ?, 0)",
+				at.UnixMilli(),
+			)
+			grid := decode[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.week)))
+			if !slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool {
+				return cell.Day == c.day && len(cell.Pieces) == 1
+			}) {
+				t.Errorf("%+v: %+v", c, grid.Rows[0])
+			}
+		})
 	}
 	for _, week := range []string{"2026-02-30", "2027-02-29", "0000-01-01", "0000-12-31", "9999-12-31"} {
-		w.refused(toolapi.CodeInvalidArguments, "member", "schedule.read", js("week", week))
+		t.Run(week, func(t *testing.T) {
+			w := w.in(t)
+			w.refused(toolapi.CodeInvalidArguments, "member", "schedule.read", js("week", week))
+		})
 	}
 	w.ok("member", "schedule.read", `{"week":"0001-01-01"}`)
 	w.ok("member", "schedule.read", `{"week":"9999-12-26"}`)
@@ -210,7 +221,7 @@ func TestSchedule(t *testing.T) {
 					"1, 'x', 'posts', 'scheduled', ?, 0)",
 				at.UnixMilli(),
 			)
-			grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.day)))
+			grid := decode[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.day)))
 			found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool {
 				return cell.Day == c.day && len(cell.Pieces) == 1
 			})
@@ -224,7 +235,7 @@ func TestSchedule(t *testing.T) {
 
 // TestScheduledPublish: it happens when the time comes, once, and late after an outage.
 func TestScheduledPublish(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	site := w.demo.IDs["site_id"]
 	schedule := func(in time.Duration) response {
 		t.Helper()
@@ -234,7 +245,7 @@ func TestScheduledPublish(t *testing.T) {
 	}
 	page := func() toolapi.Page {
 		t.Helper()
-		pages := into[toolapi.PageList](t, w.ok("member", "page.list", "")).Pages
+		pages := decode[toolapi.PageList](t, w.ok("member", "page.list", "")).Pages
 		return pages[slices.IndexFunc(pages, func(p toolapi.Page) bool { return p.SiteID == site })]
 	}
 	due := func() {
@@ -267,11 +278,12 @@ func TestScheduledPublish(t *testing.T) {
 	if n := w.value("SELECT count(*) FROM publishes WHERE request_id = 'the-request'"); n != "1" {
 		t.Errorf("%s publishes", n)
 	}
-	if n := w.value("SELECT count(*) FROM audit WHERE request_id = 'the-request' AND outcome = 'done'"); n != "3" { // two confirmed, one published
+	// Two confirmed, one published.
+	if n := w.value("SELECT count(*) FROM audit WHERE request_id = 'the-request' AND outcome = 'done'"); n != "3" {
 		t.Errorf("%s audit rows", n)
 	}
 	schedule(time.Hour)
-	w.shut()
+	w.close()
 	w.pass(48 * time.Hour)
 	w.open()
 	due()
@@ -280,7 +292,7 @@ func TestScheduledPublish(t *testing.T) {
 		t.Errorf("%s publishes after the outage", n)
 	}
 	schedule(time.Hour)
-	gone := into[toolapi.Unschedule](t, w.ok("member", "page.unschedule", js("site_id", site)))
+	gone := decode[toolapi.Unschedule](t, w.ok("member", "page.unschedule", js("site_id", site)))
 	w.pass(2 * time.Hour)
 	due()
 	if n := w.value("SELECT count(*) FROM publishes WHERE request_id = 'the-request'"); n != "2" || gone.SiteID != site {
@@ -291,7 +303,7 @@ func TestScheduledPublish(t *testing.T) {
 // TestScheduleOutlivesItsConfirmer: what was confirmed is done. The schedule is the page's, and others see it and
 // may call it off.
 func TestScheduleOutlivesItsConfirmer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	site := w.demo.IDs["site_id"]
 	body := []any{"site_id", site, "at", w.now().Add(time.Hour).Format(time.RFC3339)}
 	id := w.ok("member", "page.schedule_publish", js(body...)).text("confirmation_id")
@@ -300,7 +312,7 @@ func TestScheduleOutlivesItsConfirmer(t *testing.T) {
 	w.sql("DELETE FROM memberships WHERE holder_id = 1")
 	page := func() toolapi.Page {
 		t.Helper()
-		pages := into[toolapi.PageList](t, w.ok("both", "page.list", js("workspace", "acme"))).Pages
+		pages := decode[toolapi.PageList](t, w.ok("both", "page.list", js("workspace", "acme"))).Pages
 		return pages[slices.IndexFunc(pages, func(p toolapi.Page) bool { return p.SiteID == site })]
 	}
 	before := page()
@@ -318,7 +330,7 @@ func TestScheduleOutlivesItsConfirmer(t *testing.T) {
 
 // TestScheduleTimes is C-014 and C-015.
 func TestScheduleTimes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	at := func(s string) string { return js("site_id", w.demo.IDs["site_id"], "at", s) }
 	in := func(d time.Duration) string { return start.Add(d).Format(time.RFC3339Nano) }
 	for _, c := range []struct{ at, code string }{
@@ -350,9 +362,12 @@ func TestScheduleTimes(t *testing.T) {
 		{"2026-12-31T23:59:60Z", toolapi.CodeInvalidArguments},
 		{"2026-11-26T10:00:00-00:00", ""},
 	} {
-		if a := w.call("member", "page.schedule_publish", at(c.at)); a.code() != c.code {
-			t.Errorf("%s: %s", c.at, a.body)
-		}
+		t.Run(c.at, func(t *testing.T) {
+			w := w.in(t)
+			if a := w.call("member", "page.schedule_publish", at(c.at)); a.code() != c.code {
+				t.Errorf("%s: %s", c.at, a.body)
+			}
+		})
 	}
 	soon := at(in(6 * time.Minute))
 	id := w.ok("member", "page.schedule_publish", soon).text("confirmation_id")
@@ -366,7 +381,7 @@ func TestScheduleTimes(t *testing.T) {
 
 // TestDomains is section 4.4 of the platform document, C-026 and C-027.
 func TestDomains(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	point := func(domain, site string) response {
 		return w.call("member", "domain.point_at_site", js("domain_id", w.demo.IDs[domain], "site_id", w.demo.IDs[site]))
 	}
@@ -392,7 +407,7 @@ func TestDomains(t *testing.T) {
 		a.text("hostname") != "www.acme.example" || a.text("site_name") != "Shop" {
 		t.Errorf("%s", a.body)
 	}
-	for _, d := range into[toolapi.DomainList](t, w.ok("member", "domain.list", "")).Domains {
+	for _, d := range decode[toolapi.DomainList](t, w.ok("member", "domain.list", "")).Domains {
 		if d.Hostname == "www.acme.example" && d.SiteID != w.demo.IDs["other_site_id"] ||
 			d.Provided != strings.HasSuffix(d.Hostname, ".localhost") {
 			t.Errorf("%+v", d)
@@ -401,14 +416,14 @@ func TestDomains(t *testing.T) {
 }
 
 func TestPublishAndRollback(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	two := func(tool string, body ...any) toolapi.Publish {
 		t.Helper()
 		first := w.ok("member", tool, js(body...))
 		if first.fields["serving_now"] != false {
 			t.Errorf("a proposal serves: %s", first.body)
 		}
-		return into[toolapi.Publish](t, w.ok("member", tool, js(append(body, "confirmation_id", first.text("confirmation_id"))...)))
+		return decode[toolapi.Publish](t, w.ok("member", tool, js(append(body, "confirmation_id", first.text("confirmation_id"))...)))
 	}
 	site := []any{"site_id", w.demo.IDs["site_id"]}
 	up := two("page.publish", site...)
@@ -439,8 +454,8 @@ func TestPublishAndRollback(t *testing.T) {
 }
 
 func TestTryShape(t *testing.T) {
-	w := newWorld(t)
-	first := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"])))
+	w := newFixture(t)
+	first := decode[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", js("tile_id", w.demo.IDs["tile_id"])))
 	if first.WeekSize != 8 || first.Card.Number != 8 || len(first.AlreadyTried) != 1 || first.Card.Line == "" ||
 		first.Card.Source != "Northside Clay" || first.Card.Day != "Monday" {
 		t.Errorf("%+v", first)
@@ -449,7 +464,7 @@ func TestTryShape(t *testing.T) {
 		toolapi.CodeTileTried, "member", "shorts.try_shape",
 		js("tile_id", w.demo.IDs["tile_id"], "already_tried", first.AlreadyTried),
 	)
-	second := into[toolapi.TryShape](
+	second := decode[toolapi.TryShape](
 		t,
 		w.ok(
 			"member", "shorts.try_shape",
@@ -465,7 +480,7 @@ func TestTryShape(t *testing.T) {
 	)
 	w.refused(toolapi.CodeTileUnknown, "member", "shorts.try_shape", `{"tile_id":"nope"}`)
 	week := js("tile_id", w.demo.IDs["tile_id"], "board_id", w.demo.IDs["week_id"])
-	if a := into[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", week)); a.WeekSize != 8 ||
+	if a := decode[toolapi.TryShape](t, w.ok("member", "shorts.try_shape", week)); a.WeekSize != 8 ||
 		w.value("SELECT count(*) FROM week_cards") != "8" {
 		t.Errorf("%+v", a)
 	}
@@ -477,10 +492,10 @@ func TestTryShape(t *testing.T) {
 }
 
 func TestPrimaryVariant(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	child := js("childAssetId", w.demo.IDs["child_asset_id"])
 	before := w.value("SELECT group_concat(status) FROM (SELECT status FROM assets ORDER BY id)")
-	a := into[toolapi.SetPrimaryVariant](t, w.ok("member", "approvals.set_primary_variant", child))
+	a := decode[toolapi.SetPrimaryVariant](t, w.ok("member", "approvals.set_primary_variant", child))
 	if !a.IsPrimary || a.AssetID != w.demo.IDs["child_asset_id"] || a.Status != "draft" {
 		t.Errorf("%+v", a)
 	}
@@ -502,21 +517,21 @@ func TestPrimaryVariant(t *testing.T) {
 
 // TestRecommendStyle: what stands out is recommended, and noise never is.
 func TestRecommendStyle(t *testing.T) {
-	w := newWorld(t)
-	r := into[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", ""))
+	w := newFixture(t)
+	r := decode[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", ""))
 	if len(r.Recommendations) != 1 || r.Recommendations[0].Name != "Warm light" || len(r.Saved) != 3 ||
 		!strings.Contains(r.Recommendations[0].Why, "median") {
 		t.Errorf("%+v", r)
 	}
-	if r := into[toolapi.RecommendStyle](t, w.ok("pinned", "shorts.recommend_style", "")); len(r.Recommendations) != 0 ||
+	if r := decode[toolapi.RecommendStyle](t, w.ok("pinned", "shorts.recommend_style", "")); len(r.Recommendations) != 0 ||
 		len(r.Saved) != 3 {
 		t.Errorf("%+v", r)
 	}
 	w.sql("DELETE FROM look_results WHERE id NOT IN (SELECT id FROM look_results ORDER BY id LIMIT 4)")
-	if r := into[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", "")); len(r.Recommendations) != 0 {
+	if r := decode[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", "")); len(r.Recommendations) != 0 {
 		t.Errorf("four results are no evidence: %+v", r)
 	}
-	db := w.outside()
+	db := w.openDB()
 	defer db.Close()
 	random := rand.New(rand.NewPCG(1, 2))
 	wrong := 0
@@ -530,7 +545,7 @@ func TestRecommendStyle(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), statements+"COMMIT"); err != nil {
 			t.Fatal(err)
 		}
-		wrong += len(into[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", "")).Recommendations)
+		wrong += len(decode[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", "")).Recommendations)
 	}
 	if wrong > 6 { // a twentieth of 40 is 2
 		t.Errorf("%d recommendations out of noise", wrong)
@@ -538,7 +553,7 @@ func TestRecommendStyle(t *testing.T) {
 }
 
 func TestSeedIsDeterministic(t *testing.T) {
-	one, two := newWorld(t), newWorld(t)
+	one, two := newFixture(t), newFixture(t)
 	if fmt.Sprint(one.demo) != fmt.Sprint(two.demo) ||
 		one.snapshot("settings", "_pages_migrations") != two.snapshot("settings", "_pages_migrations") {
 		t.Error("two seeds differ")

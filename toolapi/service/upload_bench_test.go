@@ -30,7 +30,7 @@ func declared(site string, files, round int) []byte {
 
 // BenchmarkDeclare declares bundles of 10,000 files, each with one that is new.
 func BenchmarkDeclare(b *testing.B) {
-	w := newWorld(b)
+	w := newFixture(b)
 	for round := 0; b.Loop(); round++ {
 		a := w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], string(declared(w.demo.IDs["site_id"], 10_000, round)))
 		if a.status != http.StatusCreated {
@@ -42,7 +42,7 @@ func BenchmarkDeclare(b *testing.B) {
 
 // BenchmarkSend sends blobs of 20 kB.
 func BenchmarkSend(b *testing.B) {
-	w := newWorld(b)
+	w := newFixture(b)
 	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`)}
 	blob := func(i int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%09d\n", i), 2000) }
 	sum := func(i int) string {

@@ -18,7 +18,7 @@ import (
 // TestDeclareRepeated declares with a key that was used: the same request, however it is
 // written, gets the first answer, and any other is refused.
 func TestDeclareRepeated(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	site, sum := w.demo.IDs["site_id"], strings.Repeat("0a", 32)
 	declare := func(body string) response {
 		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], body, toolapi.HeaderIdempotencyKey, "again")
@@ -42,17 +42,19 @@ func TestDeclareRepeated(t *testing.T) {
 		"base":     `"manifest":{"assets":"."},"base_revision":null,"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
 		"client":   `"manifest":{"assets":"."},"client":{"name":"x","version":"1"},"files":[` + file("a.txt") + "," + file("b.txt") + `]`,
 	} {
-		if a := declare(`{"site_id":"` + site + `",` + other + `}`); a.status == first.status ||
-			!strings.Contains(string(a.body), toolapi.CodeIdempotencyReused) {
-			t.Errorf("another %s: %d %s", name, a.status, a.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if a := declare(`{"site_id":"` + site + `",` + other + `}`); a.status == first.status ||
+				!strings.Contains(string(a.body), toolapi.CodeIdempotencyReused) {
+				t.Errorf("another %s: %d %s", name, a.status, a.body)
+			}
+		})
 	}
 }
 
 // TestFlagsOfARuntimeConfig: what the platform does not accept in a wrangler.json among the files is refused by name
 // when its text is there: a revision that can never be shown is none.
 func TestFlagsOfARuntimeConfig(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
 	const plain, flagged = `{"runtime":{}}`, `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
 	finalized := func(manifest string, files map[string]string) response {
@@ -91,53 +93,60 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		return w.send(r)
 	}
 	for n, c := range []struct {
+		name     string
 		manifest string
 		configs  map[string]string
 		refused  string
 	}{
 		{
-			plain,
+			"an unknown flag", plain,
 			map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`},
 			`wrangler.jsonc is invalid: the platform does not accept the compatibility flag "streams", at /compatibility_flags/1; use `,
 		},
 		{
-			plain,
+			"flags as a string", plain,
 			map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`},
 			`wrangler.json is invalid: compatibility_flags must be an array, not a string, at /compatibility_flags; `,
 		},
 		{
-			flagged,
+			"flags in both", flagged,
 			map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`},
 			`The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `,
 		},
-		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
-		// The first one counts.
-		{plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""},
-		{plain, map[string]string{"sub/wrangler.json": `{"compatibility_flags": ["streams"]}`}, ""},
-		{plain, map[string]string{"wrangler.jsonc": "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}"}, ""},
+		{"no flags", flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
+		{"the first config", plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""},
+		{"a config in a folder", plain, map[string]string{"sub/wrangler.json": `{"compatibility_flags": ["streams"]}`}, ""},
+		{
+			"comments", plain,
+			map[string]string{"wrangler.jsonc": "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}"},
+			"",
+		},
 	} {
-		before := w.value("SELECT count(*) FROM revisions")
-		for name, upload := range map[string]func(string, map[string]string) response{"finalize": finalized, "import": imported} {
-			files := maps.Clone(c.configs)
-			files["page.html"] = fmt.Sprintf("%s %d", name, n)
-			a := upload(c.manifest, files)
-			code, _ := at(a.fields, "error", "code").(string)
-			message, _ := at(a.fields, "error", "message").(string)
-			if (a.status == http.StatusUnprocessableEntity && code == toolapi.CodeManifestInvalid) != (c.refused != "") ||
-				!strings.HasPrefix(message, c.refused) {
-				t.Errorf("%s of %v: %d %s", name, c.configs, a.status, a.body)
+		t.Run(c.name, func(t *testing.T) {
+			w := w.in(t)
+			before := w.value("SELECT count(*) FROM revisions")
+			for name, upload := range map[string]func(string, map[string]string) response{"finalize": finalized, "import": imported} {
+				files := maps.Clone(c.configs)
+				files["page.html"] = fmt.Sprintf("%s %d", name, n)
+				a := upload(c.manifest, files)
+				code, _ := at(a.fields, "error", "code").(string)
+				message, _ := at(a.fields, "error", "message").(string)
+				if (a.status == http.StatusUnprocessableEntity && code == toolapi.CodeManifestInvalid) != (c.refused != "") ||
+					!strings.HasPrefix(message, c.refused) {
+					t.Errorf("%s of %v: %d %s", name, c.configs, a.status, a.body)
+				}
 			}
-		}
-		if after := w.value("SELECT count(*) FROM revisions"); (after == before) != (c.refused != "") {
-			t.Errorf("%v: %s revisions, then %s", c.configs, before, after)
-		}
+			if after := w.value("SELECT count(*) FROM revisions"); (after == before) != (c.refused != "") {
+				t.Errorf("%v: %s revisions, then %s", c.configs, before, after)
+			}
+		})
 	}
 }
 
 // TestWhatAnImportIsAsked: a site that is named by no id is a wrong argument, where an id of no site is unknown; an
 // archive is sent as one of two types.
 func TestWhatAnImportIsAsked(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
 	for _, c := range []struct {
 		query, kind string
@@ -152,16 +161,19 @@ func TestWhatAnImportIsAsked(t *testing.T) {
 		{"site_id=" + site, "application/x-zip-compressed", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
 		{"site_id=" + site, "application/x-gzip", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
 	} {
-		r, err := http.NewRequestWithContext(
-			t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?"+c.query, strings.NewReader("no archive"),
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {c.kind}}
-		if a := w.send(r); a.status != c.status || at(a.fields, "error", "code") != c.code {
-			t.Errorf("%s as %s: %d %s", c.query, c.kind, a.status, a.body)
-		}
+		t.Run(c.query+" as "+c.kind, func(t *testing.T) {
+			w := w.in(t)
+			r, err := http.NewRequestWithContext(
+				t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?"+c.query, strings.NewReader("no archive"),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {c.kind}}
+			if a := w.send(r); a.status != c.status || at(a.fields, "error", "code") != c.code {
+				t.Errorf("%s as %s: %d %s", c.query, c.kind, a.status, a.body)
+			}
+		})
 	}
 	if a := w.request(http.MethodGet, toolapi.RevisionPath("r1-0")+"?site_id=x", key, ""); a.status != http.StatusBadRequest {
 		t.Errorf("a revision of no id: %d %s", a.status, a.body)
@@ -171,7 +183,7 @@ func TestWhatAnImportIsAsked(t *testing.T) {
 // TestFullOfUploads: a site whose uploads clients send to at the moment takes no more, and one that they stopped sending
 // to gives its place.
 func TestFullOfUploads(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	declare := func(text string) response {
 		t.Helper()
 		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"],
@@ -216,7 +228,7 @@ func TestFullOfUploads(t *testing.T) {
 
 // TestWhoEndsUploads: the uploads of others are ended by who may publish, and seen by who may upload.
 func TestWhoEndsUploads(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key, err := w.service.CreateKey(t.Context(), service.NewKey{Holder: "pia@globex.test", Workspace: "acme"})
 	if err != nil {
 		t.Fatal(err)
@@ -247,9 +259,12 @@ func TestWhoEndsUploads(t *testing.T) {
 		{"editor", declared("editor"), http.StatusNoContent},
 		{"service", editors, http.StatusNoContent},
 	} {
-		if a := w.request(http.MethodDelete, toolapi.UploadPath(c.id), w.demo.Keys[c.key], ""); a.status != c.want {
-			t.Errorf("%s ends %s: %d %s, want %d", c.key, c.id, a.status, a.body, c.want)
-		}
+		t.Run(fmt.Sprint(c.key, " ", c.want), func(t *testing.T) {
+			w := w.in(t)
+			if a := w.request(http.MethodDelete, toolapi.UploadPath(c.id), w.demo.Keys[c.key], ""); a.status != c.want {
+				t.Errorf("%s ends %s: %d %s, want %d", c.key, c.id, a.status, a.body, c.want)
+			}
+		})
 	}
 	if a := w.request(http.MethodGet, list, w.demo.Keys["pinned"], ""); a.status != http.StatusNotFound {
 		t.Errorf("of another workspace: %d %s", a.status, a.body)

@@ -156,26 +156,28 @@ func TestTwoReaders(t *testing.T) {
 	for record, refused := range map[string]bool{
 		"comment": false, "mtime": false, "path": true, "linkpath": true, "size": true, "GNU.sparse.name": true,
 	} {
-		var out bytes.Buffer
-		packed := gzip.NewWriter(&out)
-		w := tar.NewWriter(packed)
-		err := w.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
-			PAXRecords: map[string]string{"comment": "1", record: "1"},
+		t.Run(record, func(t *testing.T) {
+			var out bytes.Buffer
+			packed := gzip.NewWriter(&out)
+			w := tar.NewWriter(packed)
+			err := w.WriteHeader(&tar.Header{
+				Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
+				PAXRecords: map[string]string{"comment": "1", record: "1"},
+			})
+			if err == nil {
+				err = w.WriteHeader(&tar.Header{Name: "pages.deploy.json", Mode: 0o644, Size: 2, Typeflag: tar.TypeReg})
+			}
+			if err == nil {
+				_, err = w.Write([]byte("{}"))
+			}
+			if err = errors.Join(err, w.Close(), packed.Close()); err != nil {
+				t.Fatalf("%s: %v", record, err)
+			}
+			var fault *bundle.FaultError
+			if _, _, err := read(out.Bytes(), archive.TarGzip); (err != nil) != refused ||
+				refused && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
+				t.Errorf("a tar with a global %s: %v", record, err)
+			}
 		})
-		if err == nil {
-			err = w.WriteHeader(&tar.Header{Name: "pages.deploy.json", Mode: 0o644, Size: 2, Typeflag: tar.TypeReg})
-		}
-		if err == nil {
-			_, err = w.Write([]byte("{}"))
-		}
-		if err = errors.Join(err, w.Close(), packed.Close()); err != nil {
-			t.Fatalf("%s: %v", record, err)
-		}
-		var fault *bundle.FaultError
-		if _, _, err := read(out.Bytes(), archive.TarGzip); (err != nil) != refused ||
-			refused && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
-			t.Errorf("a tar with a global %s: %v", record, err)
-		}
 	}
 }

@@ -102,11 +102,13 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatalf("%+v %v", read, err)
 	}
 	for _, name := range []string{"secrets.key", "blobs/1/ab/cdef", "empty", "ümlaut/名"} {
-		one, err := os.ReadFile(filepath.Join(dir, name))
-		two, err2 := os.ReadFile(filepath.Join(again, name))
-		if err != nil || err2 != nil || !bytes.Equal(one, two) {
-			t.Errorf("%s: %v %v", name, err, err2)
-		}
+		t.Run(name, func(t *testing.T) {
+			one, err := os.ReadFile(filepath.Join(dir, name))
+			two, err2 := os.ReadFile(filepath.Join(again, name))
+			if err != nil || err2 != nil || !bytes.Equal(one, two) {
+				t.Errorf("%s: %v %v", name, err, err2)
+			}
+		})
 	}
 	if got := names(t, again); got != "blobs empty secrets.key service.db sites ümlaut" || names(t, filepath.Join(again, "blobs")) != "1" {
 		t.Errorf("%s", got)
@@ -150,7 +152,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := filepath.Join(at, "d.tar")
-	try := func(what string, text []byte) {
+	refuses := func(what string, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(damaged, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -161,7 +163,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for n := 0; n < len(whole)-2048; n += len(whole) / 40 {
-		try(fmt.Sprint("cut at ", n), whole[:n])
+		refuses(fmt.Sprint("cut at ", n), whole[:n])
 	}
 	flipped := 0
 	for n := 600; n < len(whole)-2048; n += 4099 {
@@ -186,17 +188,17 @@ func TestDamage(t *testing.T) {
 	if flipped < 50 {
 		t.Errorf("only %d flipped bits were seen", flipped)
 	}
-	try("no archive", []byte("not a tar"))
-	try("empty", nil)
+	refuses("no archive", []byte("not a tar"))
+	refuses("empty", nil)
 }
 
-// asked counts how often somebody asks whether it has ended, as each try to lock a database does.
-type asked struct {
+// countingContext counts the calls of Done: each try to lock a database makes one.
+type countingContext struct {
 	context.Context
 	times atomic.Int32
 }
 
-func (a *asked) Done() <-chan struct{} {
+func (a *countingContext) Done() <-chan struct{} {
 	a.times.Add(1)
 	return a.Context.Done()
 }
@@ -218,14 +220,14 @@ func TestFilesOfThatMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error)
-	ctx := &asked{Context: t.Context()}
+	ctx := &countingContext{Context: t.Context()}
 	go func() {
 		_, err := backup.Write(ctx, dir, filepath.Join(at, "b.tar"), now)
 		done <- err
 	}()
 	for end := time.Now().Add(time.Minute); names(t, at) == "" || ctx.times.Load() < waits; { // it tries to begin again and again
 		if time.Now().After(end) {
-			t.Fatalf("the backup does not wait: asked %d times whether it may go on", ctx.times.Load())
+			t.Fatalf("the backup does not wait: Done was called %d times", ctx.times.Load())
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "blobs", "1", "ab", "late"), []byte("late"), 0o600); err != nil {

@@ -62,9 +62,11 @@ func TestPut(t *testing.T) {
 		"other bytes": {sum, strings.NewReader(strings.ToUpper(text))},
 		"no hash":     {"../../x", strings.NewReader(text)}, "upper case": {strings.ToUpper(sum), strings.NewReader(text)},
 	} {
-		if _, err := w.Put(c.sum, int64(len(text)), c.reader); !errors.As(err, &mismatch) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := w.Put(c.sum, int64(len(text)), c.reader); !errors.As(err, &mismatch) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	broken := errors.New("the line is cut")
 	for name, fails := range map[string]io.Reader{
@@ -73,9 +75,11 @@ func TestPut(t *testing.T) {
 		"byte by byte":      iotest.OneByteReader(io.MultiReader(strings.NewReader(text[:4]), iotest.ErrReader(broken))),
 		"before its length": io.MultiReader(strings.NewReader(text[:4]), iotest.ErrReader(errors.Join(broken, io.ErrUnexpectedEOF))),
 	} {
-		if _, err := w.Put(sum, int64(len(text)), fails); !errors.Is(err, broken) {
-			t.Errorf("a reader that fails %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := w.Put(sum, int64(len(text)), fails); !errors.Is(err, broken) {
+				t.Errorf("a reader that fails %s: %v", name, err)
+			}
+		})
 	}
 	if left := files(t, dir); len(left) != 0 || w.Has(sum, int64(len(text))) {
 		t.Fatalf("what was refused left %q", left)
@@ -103,22 +107,24 @@ func TestPut(t *testing.T) {
 func TestPutLarge(t *testing.T) {
 	w := open(t, t.TempDir()).Space(1)
 	for _, size := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 3<<16 + 5} {
-		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
-		for name, r := range map[string]io.Reader{
-			"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)),
-			"end with data": iotest.DataErrReader(strings.NewReader(text)),
-		} {
-			if _, err := w.Put(hash(text), int64(size), r); err != nil {
-				t.Errorf("%d bytes %s: %v", size, name, err)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+			for name, r := range map[string]io.Reader{
+				"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)),
+				"end with data": iotest.DataErrReader(strings.NewReader(text)),
+			} {
+				if _, err := w.Put(hash(text), int64(size), r); err != nil {
+					t.Errorf("%d bytes %s: %v", size, name, err)
+				}
+				got, err := os.ReadFile(w.Path(hash(text)))
+				if err != nil || string(got) != text {
+					t.Errorf("%d bytes %s: %d bytes were kept, %v", size, name, len(got), err)
+				}
+				if err := os.Remove(w.Path(hash(text))); err != nil {
+					t.Error(err)
+				}
 			}
-			got, err := os.ReadFile(w.Path(hash(text)))
-			if err != nil || string(got) != text {
-				t.Errorf("%d bytes %s: %d bytes were kept, %v", size, name, len(got), err)
-			}
-			if err := os.Remove(w.Path(hash(text))); err != nil {
-				t.Error(err)
-			}
-		}
+		})
 	}
 }
 

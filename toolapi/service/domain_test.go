@@ -15,10 +15,10 @@ import (
 
 // TestCreatePage: a page with an address of its own, once for each key.
 func TestCreatePage(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	create := func(key, name string) toolapi.CreatePage {
 		t.Helper()
-		return into[toolapi.CreatePage](t, w.ok("member", "page.create", js("name", name), "Idempotency-Key", key))
+		return decode[toolapi.CreatePage](t, w.ok("member", "page.create", js("name", name), "Idempotency-Key", key))
 	}
 	first := create("1", "  Café Ü Öffnung!  ")
 	if first.Hostname != "cafe-u-offnung.localhost" || first.Name != "Café Ü Öffnung!" || first.LiveRevision != nil ||
@@ -36,23 +36,28 @@ func TestCreatePage(t *testing.T) {
 		{"👩\u200d🔧 & co", "co.localhost"},
 		{strings.Repeat("a", 80), strings.Repeat("a", 40) + ".localhost"},
 	} {
-		if got := create(fmt.Sprint("n", i), c[0]); got.Hostname != c[1] {
-			t.Errorf("%s: %s, want %s", c[0], got.Hostname, c[1])
-		}
+		t.Run(c[0], func(t *testing.T) {
+			if got := create(fmt.Sprint("n", i), c[0]); got.Hostname != c[1] {
+				t.Errorf("%s: %s, want %s", c[0], got.Hostname, c[1])
+			}
+		})
 	}
 	for _, name := range []any{
 		"", "   ", strings.Repeat("a", 81), nil, 1, "\x00", "a\x00b", "two\nlines", "\ufeff", "\u202e \u2066", "\u200b",
 	} {
-		w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "x")
+		t.Run(fmt.Sprintf("%.30s", js("name", name)), func(t *testing.T) {
+			w := w.in(t)
+			w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "x")
+		})
 	}
 	w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", "Keyless"))
 	w.refused(toolapi.CodePermissionDenied, "stored", "page.create", js("name", "X", "workspace", "globex"), "Idempotency-Key", "v")
-	pages := into[toolapi.PageList](t, w.ok("member", "page.list", ""))
+	pages := decode[toolapi.PageList](t, w.ok("member", "page.list", ""))
 	if len(pages.Pages) != 3+7 {
 		t.Errorf("%d pages", len(pages.Pages))
 	}
 	w.refused(toolapi.CodeNoRevision, "member", "page.publish", js("site_id", first.SiteID))
-	domains := into[toolapi.DomainList](t, w.ok("member", "domain.list", ""))
+	domains := decode[toolapi.DomainList](t, w.ok("member", "domain.list", ""))
 	if i := len(domains.Domains); i != 5+7 {
 		t.Errorf("%d domains", i)
 	}
@@ -63,15 +68,15 @@ func TestCreatePage(t *testing.T) {
 
 // TestConnect: a domain for the first time, with what its owner must do.
 func TestConnect(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	args := []any{"hostname", "studio.example", "site_id", w.demo.IDs["site_id"]}
-	proposed := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(args...)))
+	proposed := decode[toolapi.Connect](t, w.ok("member", "domain.connect", js(args...)))
 	if proposed.DomainID != nil || proposed.ServingNow || len(proposed.Records) != 2 ||
 		proposed.Records[1] != (toolapi.DNSRecord{Type: "CNAME", Name: "studio.example", Value: "demo-home.localhost"}) ||
 		!strings.Contains(proposed.RequestSummary, "studio.example") {
 		t.Errorf("%+v", proposed)
 	}
-	done := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(append(args, "confirmation_id", proposed.ConfirmationID)...)))
+	done := decode[toolapi.Connect](t, w.ok("member", "domain.connect", js(append(args, "confirmation_id", proposed.ConfirmationID)...)))
 	if done.State != toolapi.Done || done.DomainID == nil || done.ServingNow || done.Revision == nil {
 		t.Errorf("%+v", done)
 	}
@@ -86,22 +91,25 @@ func TestConnect(t *testing.T) {
 	w.ok("member", "domain.point_at_site", js("domain_id", *done.DomainID, "site_id", w.demo.IDs["other_site_id"]))
 
 	local := []any{"hostname", "mine.localhost", "site_id", w.demo.IDs["site_id"]}
-	p := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(local...)))
-	if got := into[toolapi.Connect](
+	p := decode[toolapi.Connect](t, w.ok("member", "domain.connect", js(local...)))
+	if got := decode[toolapi.Connect](
 		t, w.ok("member", "domain.connect", js(append(local, "confirmation_id", p.ConfirmationID)...)),
 	); !got.ServingNow || len(got.Records) != 0 {
 		t.Errorf("%+v", got)
 	}
 	// Below another page's address, or that of previews, a page could set their cookies.
 	for _, name := range []string{"x.mine.localhost", "x.demo-home.localhost", "preview.localhost", "x.preview.localhost"} {
-		w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
+		})
 	}
-	if made := into[toolapi.CreatePage](
+	if made := decode[toolapi.CreatePage](
 		t, w.ok("member", "page.create", js("name", "Preview"), "Idempotency-Key", "preview"),
 	); made.Hostname != "preview-2.localhost" {
 		t.Errorf("a page has the address %s", made.Hostname)
 	}
-	none := into[toolapi.Connect](
+	none := decode[toolapi.Connect](
 		t,
 		w.ok("member", "domain.connect", js("hostname", "new.localhost", "site_id", w.demo.IDs["unpublished_site_id"])),
 	)
@@ -113,11 +121,14 @@ func TestConnect(t *testing.T) {
 		"ex ample.com", "example.com.", "http://example.com", "münchen.example", strings.Repeat("a", 64) + ".example",
 		strings.Repeat("a.", 130) + "example", "[::1]", "a.example\n",
 	} {
-		w.refused(toolapi.CodeInvalidArguments, "member", "domain.connect", js("hostname", bad, "site_id", w.demo.IDs["site_id"]))
+		t.Run(fmt.Sprintf("%.20q", bad), func(t *testing.T) {
+			w := w.in(t)
+			w.refused(toolapi.CodeInvalidArguments, "member", "domain.connect", js("hostname", bad, "site_id", w.demo.IDs["site_id"]))
+		})
 	}
 }
 
-// zone is what DNS answers of TXT records, for a world that asks it.
+// zone is what DNS answers of TXT records, for a fixture that asks it.
 type zone struct {
 	records map[string][]string
 	fails   error
@@ -136,11 +147,11 @@ func (z *zone) lookUp(_ context.Context, name string) ([]string, error) {
 }
 
 // connectDomain proposes, confirms and returns the domain's id and the record of its proof.
-func (w *world) connectDomain(key, hostname, site string, more ...any) (id string, proof toolapi.DNSRecord) {
+func (w *fixture) connectDomain(key, hostname, site string, more ...any) (id string, proof toolapi.DNSRecord) {
 	w.Helper()
 	args := append([]any{"hostname", hostname, "site_id", w.demo.IDs[site]}, more...)
-	p := into[toolapi.Connect](w, w.ok(key, "domain.connect", js(args...)))
-	done := into[toolapi.Connect](w, w.ok(key, "domain.connect", js(append(args, "confirmation_id", p.ConfirmationID)...)))
+	p := decode[toolapi.Connect](w, w.ok(key, "domain.connect", js(args...)))
+	done := decode[toolapi.Connect](w, w.ok(key, "domain.connect", js(append(args, "confirmation_id", p.ConfirmationID)...)))
 	if len(done.Records) != 2 || done.Records[0] != p.Records[0] {
 		w.Fatalf("%+v and %+v", p.Records, done.Records)
 	}
@@ -150,12 +161,12 @@ func (w *world) connectDomain(key, hostname, site string, more ...any) (id strin
 // TestDomainProof: two workspaces wait for one name, and the first that proves it has it; a page is served there then,
 // and not before.
 func TestDomainProof(t *testing.T) {
-	w, _ := hosting(t)
+	w, _ := newHostedFixture(t)
 	z := &zone{records: map[string][]string{}}
 	w.service.AskDNS(z.lookUp)
 	const name = "studio.acme-club.org"
 	ours, proof := w.connectDomain("both", name, "site_id", "workspace", "acme")
-	made := into[toolapi.CreatePage](
+	made := decode[toolapi.CreatePage](
 		t, w.ok("both", "page.create", js("name", "Theirs", "workspace", "globex"), "Idempotency-Key", "theirs"),
 	)
 	w.demo.IDs["theirs"] = made.SiteID
@@ -166,7 +177,7 @@ func TestDomainProof(t *testing.T) {
 	}
 	served := func() bool {
 		got := httptest.NewRecorder()
-		w.visit(got, "http://"+name+"/")
+		w.serve(got, "http://"+name+"/")
 		return got.Code == http.StatusOK && got.Body.String() == w.demo.IDs["site_id"]
 	}
 	verify := func(id, workspace string) []byte { return []byte(js("domain_id", id, "workspace", workspace)) }
@@ -182,7 +193,7 @@ func TestDomainProof(t *testing.T) {
 		t.Error("it is served without a proof of its own")
 	}
 	z.records[proof.Name+"."] = []string{proof.Value, other.Value}
-	if got := into[toolapi.Verify](t, w.ok("both", "domain.verify", string(verify(ours, "acme")))); !got.ServingNow ||
+	if got := decode[toolapi.Verify](t, w.ok("both", "domain.verify", string(verify(ours, "acme")))); !got.ServingNow ||
 		got.Hostname != name {
 		t.Errorf("%+v", got)
 	}
@@ -211,12 +222,12 @@ func TestDomainProof(t *testing.T) {
 // TestPendingDomains: what nobody proves is forgotten, stands in nobody's way, and may be connected again with the same
 // record. A workspace does not wait for any number of them.
 func TestPendingDomains(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.service.AskDNS((&zone{}).lookUp)
 	id, proof := w.connectDomain("member", "www.acme-club.org", "site_id")
 	w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", "www.acme-club.org", "site_id", w.demo.IDs["site_id"]))
 	shown := func() *toolapi.PendingProof {
-		for _, d := range into[toolapi.DomainList](t, w.ok("member", "domain.list", "")).Domains {
+		for _, d := range decode[toolapi.DomainList](t, w.ok("member", "domain.list", "")).Domains {
 			if d.DomainID == id {
 				return d.Pending
 			}
@@ -259,6 +270,9 @@ func TestPendingDomains(t *testing.T) {
 		"co.uk", "com.au", "github.io", "s3.amazonaws.com", "in-addr.arpa",
 		strings.Repeat(strings.Repeat("a", 60)+".", 4) + "example",
 	} {
-		w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
+		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 // TestUploadWithASecret: a file that holds a secret of its site makes no revision, by an upload or an archive, whether
 // its blob is new or was there; the refusal names the file and the secret, and nothing anywhere holds the value.
 func TestUploadWithASecret(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
 	const secret, short = "rk_test_4f3c2b1a09f8e7d6c5b4a3f2e1d0c9b8", "Zk3nQ8rT1vW"
 	finalized := func(files map[string]string) (response, string) {
@@ -55,19 +55,22 @@ func TestUploadWithASecret(t *testing.T) {
 			`"public/_headers", line 2: "Basic-Auth" protects nothing here`,
 		},
 	} {
-		a, id := finalized(c.files)
-		if a.status != http.StatusUnprocessableEntity || at(a.fields, "error", "code") != toolapi.CodeSecretInOutput ||
-			!strings.Contains(fmt.Sprint(at(a.fields, "error", "message")), c.want) {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
-		}
-		for _, value := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:20], "hunter2"} {
-			if strings.Contains(string(a.body), value) {
-				t.Errorf("%s: it shows the value: %s", name, a.body)
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			a, id := finalized(c.files)
+			if a.status != http.StatusUnprocessableEntity || at(a.fields, "error", "code") != toolapi.CodeSecretInOutput ||
+				!strings.Contains(fmt.Sprint(at(a.fields, "error", "message")), c.want) {
+				t.Errorf("%s: %d %s", name, a.status, a.body)
 			}
-		}
-		if again := w.request(http.MethodPost, toolapi.FinalizePath(id), key, "{}"); again.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s, again: %d %s", name, again.status, again.body)
-		}
+			for _, value := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:20], "hunter2"} {
+				if strings.Contains(string(a.body), value) {
+					t.Errorf("%s: it shows the value: %s", name, a.body)
+				}
+			}
+			if again := w.request(http.MethodPost, toolapi.FinalizePath(id), key, "{}"); again.status != http.StatusUnprocessableEntity {
+				t.Errorf("%s, again: %d %s", name, again.status, again.body)
+			}
+		})
 	}
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
