@@ -32,7 +32,8 @@ func TestLeftOut(t *testing.T) {
 		"index.html", "", ".well-known/security.txt", "", "img/.DS_Store", "", ".git/config", "", "sub/.well-known/x", "",
 		"db/0001.sql", "", "schema.sql", "", "tls/server.pem", "", "id_rsa", "", "data.sqlite-wal", "",
 		"node_modules/p/index.js", "export default 1", "sub/node_modules/x.js", "",
-		"worker.ts", "import './lib/a'; import p from 'p'; import t from './page.html'; export default { p, t }", "lib/a.ts", "", "page.html", "", "client.js", "",
+		"worker.ts", "import './lib/a'; import p from 'p'; import t from './page.html'; export default { p, t }", "lib/a.ts", "",
+		"page.html", "", "client.js", "",
 		".pages/state/site.db", "",
 	)
 	m := manifest.Manifest{Entry: "worker.ts", Assets: ".", Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "db"}}}
@@ -49,8 +50,10 @@ func TestLeftOut(t *testing.T) {
 		left = append(left, l.Reason+" "+l.Path)
 	}
 	if want := []string{
-		"private .dev.vars", "private .env.local", "hidden .git/", "hidden .pages/", "private data.sqlite-wal", "private db/", "private id_rsa", "hidden img/.DS_Store",
-		"source lib/a.ts", "hidden node_modules/", "private package.json", "private pages.deploy.json", "hidden sub/.well-known/", "hidden sub/node_modules/",
+		"private .dev.vars", "private .env.local", "hidden .git/", "hidden .pages/", "private data.sqlite-wal", "private db/",
+		"private id_rsa", "hidden img/.DS_Store",
+		"source lib/a.ts", "hidden node_modules/", "private package.json", "private pages.deploy.json", "hidden sub/.well-known/",
+		"hidden sub/node_modules/",
 		"private tls/server.pem", "private tsconfig.json", "private worker.ts",
 	}; !slices.Equal(left, want) {
 		t.Errorf("left out\n%q, want\n%q", left, want)
@@ -74,11 +77,13 @@ func TestDecomposed(t *testing.T) {
 	dir := site(t, "public/"+nfd, "")
 	b := builder(t, dir, Options{})
 	bundle, found := b.Build(t.Context(), &manifest.Manifest{Assets: "public"})
-	if bundle == nil || bundle.Assets[0].Path != "/"+nfc || filepath.Base(bundle.Assets[0].File) != nfd || !strings.Contains(render(found), "asset-renamed") {
+	if bundle == nil || bundle.Assets[0].Path != "/"+nfc || filepath.Base(bundle.Assets[0].File) != nfd ||
+		!strings.Contains(render(found), "asset-renamed") {
 		t.Errorf("bundle %+v\n%s", bundle, render(found))
 	}
 	put(t, dir, "public/"+nfc, "")
-	if bundle, found = b.Build(t.Context(), &manifest.Manifest{Assets: "public"}); bundle != nil || !strings.Contains(render(found), "path_collision") {
+	if bundle, found = b.Build(t.Context(), &manifest.Manifest{Assets: "public"}); bundle != nil ||
+		!strings.Contains(render(found), "path_collision") {
 		t.Errorf("both forms: %+v\n%s", bundle, render(found))
 	}
 }
@@ -159,7 +164,8 @@ func TestSwapped(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			top := site(t, "outside.txt", "secret", "site/.dev.vars", "secret", "site/package.json", "secret", "site/private/c.txt", "secret",
+			top := site(t, "outside.txt", "secret", "site/.dev.vars", "secret", "site/package.json", "secret",
+				"site/private/c.txt", "secret",
 				"site/public/a.txt", "<a>", "site/public/b.txt", "<b>", "site/public/sub/c.txt", "<c>", "site/shared/logo.svg", "<a>")
 			dir := filepath.Join(top, "site")
 			testmachine.Link(t, "../shared/logo.svg", filepath.Join(dir, "public/logo.svg"))
@@ -323,7 +329,8 @@ func TestKeys(t *testing.T) {
 	put(t, dir, "public/old.txt", key)
 	for range 2 { // read, and not read again
 		bundle, found := b.Build(t.Context(), m)
-		if bundle != nil || len(found) != 1 || found[0].Code != "asset-secret" || found[0].Path != "/assets" || !strings.Contains(found[0].Fix, `out of "public"`) {
+		if bundle != nil || len(found) != 1 || found[0].Code != "asset-secret" || found[0].Path != "/assets" ||
+			!strings.Contains(found[0].Fix, `out of "public"`) {
 			t.Errorf("bundle %v\n%s", bundle != nil, render(found))
 		}
 	}
@@ -360,7 +367,8 @@ func BenchmarkRebuild(b *testing.B) {
 // TestAssetsIgnore: a Worker among the assets, as SvelteKit and Astro leave it, is built and not served. The list is
 // watched, also before there is one.
 func TestAssetsIgnore(t *testing.T) {
-	dir := site(t, "dist/index.html", "<h1>", "dist/_worker.js/index.js", `import a from "./chunks/a.mjs"; export default {fetch: () => new Response(a)}`,
+	dir := site(t, "dist/index.html", "<h1>", "dist/_worker.js/index.js",
+		`import a from "./chunks/a.mjs"; export default {fetch: () => new Response(a)}`,
 		"dist/_worker.js/chunks/a.mjs", `export default "a"`, "dist/_routes.json", "{}")
 	b := builder(t, dir, Options{})
 	m := manifest.Manifest{Entry: "dist/_worker.js/index.js", Assets: "dist"}

@@ -177,7 +177,8 @@ func TestWholeBundle(t *testing.T) {
 	if len(bundle.Migrations) != 2 || bundle.Migrations[0].Name != "0001_a.sql" || bundle.Migrations[1].SHA256 != sum([]byte("SELECT 2;")) {
 		t.Errorf("migrations %+v", bundle.Migrations)
 	}
-	if got, want := string(bundle.Manifest), `{"assets":"public","bindings":{"database":{"migrations":"migrations","tables":["a"]}},"entry":"src/index.ts"}`; got != want {
+	if got, want := string(bundle.Manifest), `{"assets":"public","bindings":{"database":{"migrations":"migrations","tables":["a"]}},`+
+		`"entry":"src/index.ts"}`; got != want {
 		t.Errorf("manifest %s, want %s", got, want)
 	}
 	for _, input := range []string{"src/index.ts", "src/greet.ts", "public", "public/css", "migrations"} {
@@ -199,7 +200,10 @@ func TestRebuild(t *testing.T) {
 	for name, text := range files {
 		put(t, dir, name, text)
 	}
-	m := manifest.Manifest{Entry: "index.ts", Assets: "public", Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "migrations"}}}
+	m := manifest.Manifest{
+		Entry: "index.ts", Assets: "public",
+		Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "migrations"}},
+	}
 	b := builder(t, dir, Options{})
 	first := build(t, b, m).Digest
 	if again := build(t, b, m).Digest; again != first {
@@ -235,7 +239,8 @@ func TestNewEntry(t *testing.T) {
 			if bundle.Worker != nil {
 				t.Error("no entry, but a Worker")
 			}
-		case !strings.Contains(string(bundle.Worker.Code), "'"+entry[:1]+"'") && !strings.Contains(string(bundle.Worker.Code), `"`+entry[:1]+`"`):
+		case !strings.Contains(string(bundle.Worker.Code), "'"+entry[:1]+"'") &&
+			!strings.Contains(string(bundle.Worker.Code), `"`+entry[:1]+`"`):
 			t.Errorf("entry %s gives %s", entry, bundle.Worker.Code)
 		}
 	}
@@ -279,12 +284,18 @@ func TestAwaits(t *testing.T) {
 		await []string
 	}{
 		"package": {[]string{"src/index.ts", "import 'hono'"}, []string{"node_modules/hono", "src/node_modules/hono"}},
-		"half":    {[]string{"src/index.ts", "import 'hono'", "node_modules/hono/package.json", "{}"}, []string{"node_modules/hono"}}, // npm goes on
-		"scoped":  {[]string{"src/index.ts", "import '@hono/zod/x'"}, []string{"node_modules/@hono/zod"}},
-		"alias":   {[]string{"src/index.ts", "import '@/lib/x'", "shared/y.ts", "", ".cache/z", ""}, []string{"src", "shared"}},
-		"paths":   {[]string{"src/index.ts", "import 'lib/x'", "tsconfig.json", `{"compilerOptions": {"paths": {"lib/*": ["./src/*"]}}}`}, []string{"src"}},
-		"file":    {[]string{"src/index.ts", "import './x.js'"}, []string{"src/x.js", "src/x.ts", "src/x.js.ts"}},
-		"entry":   {nil, []string{"src/index.ts"}},
+		"half": {
+			[]string{"src/index.ts", "import 'hono'", "node_modules/hono/package.json", "{}"},
+			[]string{"node_modules/hono"},
+		}, // npm goes on
+		"scoped": {[]string{"src/index.ts", "import '@hono/zod/x'"}, []string{"node_modules/@hono/zod"}},
+		"alias":  {[]string{"src/index.ts", "import '@/lib/x'", "shared/y.ts", "", ".cache/z", ""}, []string{"src", "shared"}},
+		"paths": {
+			[]string{"src/index.ts", "import 'lib/x'", "tsconfig.json", `{"compilerOptions": {"paths": {"lib/*": ["./src/*"]}}}`},
+			[]string{"src"},
+		},
+		"file":  {[]string{"src/index.ts", "import './x.js'"}, []string{"src/x.js", "src/x.ts", "src/x.js.ts"}},
+		"entry": {nil, []string{"src/index.ts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := builder(t, site(t, tt.files...), Options{})
@@ -307,7 +318,8 @@ func TestAwaits(t *testing.T) {
 
 // TestSettingsThatChange: options that come, change or go count at the next build.
 func TestSettingsThatChange(t *testing.T) {
-	dir := site(t, "src/index.jsx", "export default { fetch: () => <p/> }", "node_modules/preact/package.json", `{"exports": {"./jsx-runtime": "./jsx.js"}}`,
+	dir := site(t, "src/index.jsx", "export default { fetch: () => <p/> }", "node_modules/preact/package.json",
+		`{"exports": {"./jsx-runtime": "./jsx.js"}}`,
 		"node_modules/preact/jsx.js", "export const jsx = (name) => 'automatic ' + name")
 	b := builder(t, dir, Options{})
 	for _, c := range []struct{ settings, want string }{

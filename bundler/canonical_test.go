@@ -16,10 +16,12 @@ func TestCanonicalJSON(t *testing.T) {
 		{`{}`, `{}`},
 		{`-7`, `-7`},
 	} {
-		got, err := canonicalJSON(json.RawMessage(c.in))
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %s, %v, want %s", c.in, got, err, c.want)
-		}
+		t.Run(c.in, func(t *testing.T) {
+			got, err := canonicalJSON(json.RawMessage(c.in))
+			if err != nil || string(got) != c.want {
+				t.Errorf("%s: %s, %v, want %s", c.in, got, err, c.want)
+			}
+		})
 	}
 	for _, bad := range []any{json.RawMessage(`{"a":1,"a":2}`), json.RawMessage(`"\ud800"`), func() {}} {
 		if got, err := canonicalJSON(bad); err == nil {

@@ -247,7 +247,8 @@ func (e explainer) irregularSettings() (found diagnostic.List) {
 			if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 				e.reads.add(file)
 				found = append(found, problem("settings-wrong-kind", filepath.ToSlash(e.reads.relative(file)),
-					"put a file in its place, or remove it", "%q, which says how the Worker is compiled, cannot be read: %v", name, errNotRegular))
+					"put a file in its place, or remove it", "%q, which says how the Worker is compiled, cannot be read: %v", name,
+					errNotRegular))
 			}
 		}
 		if dir == filepath.Dir(dir) {

@@ -110,7 +110,8 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 	}
 	if hit := noLoader.FindStringSubmatch(m.Text); hit != nil {
 		d.Code = "import-kind"
-		d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`
+		d.Message = `"` + filepath.ToSlash(hit[2]) +
+			`" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`
 		d.Fix = `serve it from the assets folder, or import it with { type: "bytes" } or { type: "text" }`
 		if hit[1] == ".node" {
 			d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: it is machine code for Node.js, which no Worker runs`
@@ -147,7 +148,8 @@ func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *ap
 	case needsNodeJS(specifier) && !e.nodeJS:
 		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":
-		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" is of a product that the platform does not have`, absentProducts[specifier]
+		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" is of a product that the platform does not have`,
+			absentProducts[specifier]
 		if d.Fix == "" {
 			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "what is: "+e.providedBy("cloudflare:")
 		}

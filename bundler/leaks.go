@@ -192,7 +192,8 @@ func (l *leaks) diagnostic(file string, f secretFindings, what string) diagnosti
 		d.Fix = "give " + name + " a long random value; if it is no secret, take it out of bindings.secrets"
 		return d
 	}
-	d.Fix = "take it out, and read env." + name + " in the Worker; a build tool may have put it here, for import.meta.env or process.env; " +
+	d.Fix = "take it out, and read env." + name +
+		" in the Worker; a build tool may have put it here, for import.meta.env or process.env; " +
 		"make a new secret if this one was published; if it is none, take " + name + " out of bindings.secrets"
 	return d
 }

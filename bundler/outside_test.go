@@ -306,16 +306,18 @@ func TestInside(t *testing.T) {
 		for marker, fine := range map[string]bool{
 			"work/pnpm-workspace.yaml": true, "work/package.json": true, "package.json": false, ".git/HEAD": false,
 		} {
-			home := site(
-				t, "work/site/src/index.js", "export { default } from '../../shared/a'", "work/shared/a.ts",
-				"export default 1", marker, "{}",
-			)
-			_, found := builder(t, filepath.Join(home, "work/site"), Options{
-				Home: home,
-			}).Build(t.Context(), &manifest.Manifest{Entry: "src/index.js"})
-			if found.HasErrors() == fine {
-				t.Errorf("%s:\n%s", marker, render(found))
-			}
+			t.Run(marker, func(t *testing.T) {
+				home := site(
+					t, "work/site/src/index.js", "export { default } from '../../shared/a'", "work/shared/a.ts",
+					"export default 1", marker, "{}",
+				)
+				_, found := builder(t, filepath.Join(home, "work/site"), Options{
+					Home: home,
+				}).Build(t.Context(), &manifest.Manifest{Entry: "src/index.js"})
+				if found.HasErrors() == fine {
+					t.Errorf("%s:\n%s", marker, render(found))
+				}
+			})
 		}
 	})
 }

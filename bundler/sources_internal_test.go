@@ -13,9 +13,11 @@ func TestSourcesAmong(t *testing.T) {
 		for file, source := range map[string]bool{
 			"worker.js": true, "lib/key.ts": true, "LIB/Key.TS": true, "data.json": false, "other.js": false,
 		} {
-			if isCode(file) != (want && source) {
-				t.Errorf("assets in %s: %s is the Worker's own: %v", assets, file, isCode(file))
-			}
+			t.Run(assets+": "+file, func(t *testing.T) {
+				if isCode(file) != (want && source) {
+					t.Errorf("assets in %s: %s is the Worker's own: %v", assets, file, isCode(file))
+				}
+			})
 		}
 	}
 }

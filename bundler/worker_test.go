@@ -40,7 +40,10 @@ func TestSources(t *testing.T) {
 		files      []string
 	}{
 		{name: "typescript", want: `7`, files: []string{"index.ts", "enum E { A = 7 } export default E.A as number satisfies number"}},
-		{name: "jsx in js", want: `["p",null,"hi"]`, files: []string{"index.js", "const React = { createElement: (...a) => a }; export default <p>hi</p>"}},
+		{
+			name: "jsx in js", want: `["p",null,"hi"]`,
+			files: []string{"index.js", "const React = { createElement: (...a) => a }; export default <p>hi</p>"},
+		},
 		{name: "classic jsx by tsconfig", want: `["p",{"id":"x"},"hi"]`, files: []string{
 			"index.tsx", h + "export default <p id='x'>hi</p>",
 			"tsconfig.json", `{"compilerOptions": {"jsx": "react", "jsxFactory": "h"}}`,
@@ -55,29 +58,52 @@ func TestSources(t *testing.T) {
 			"index.ts", "import lib from '@/lib'; export default lib", "src/lib.ts", "export default 'lib'",
 			"tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`,
 		}},
-		{name: "ts imported as js", want: `1`, files: []string{"index.ts", "import a from './a.js'; export default a", "a.ts", "export default 1"}},
+		{name: "ts imported as js", want: `1`, files: []string{
+			"index.ts", "import a from './a.js'; export default a", "a.ts",
+			"export default 1",
+		}},
 		{name: "decorators", want: `["m","method"]`, files: []string{
 			"index.ts",
-			"let seen: unknown; const d = (f: unknown, c: any) => { seen = [c.name, c.kind] }; class A { @d m() {} accessor x = 1 } new A(); export default seen",
+			"let seen: unknown; const d = (f: unknown, c: any) => { seen = [c.name, c.kind] }; class A { @d m() {} accessor x = 1 } " +
+				"new A(); export default seen",
 		}},
-		{name: "json", want: `{"a":[1]}`, files: []string{"index.js", "import j from './d.json'; export default j", "d.json", `{"a": [1]}`}},
-		{name: "json by attribute", want: `1`, files: []string{"index.js", "import j from './d.json' with { type: 'json' }; export default j.a", "d.json", `{"a": 1}`}},
+		{name: "json", want: `{"a":[1]}`, files: []string{
+			"index.js", "import j from './d.json'; export default j", "d.json",
+			`{"a": [1]}`,
+		}},
+		{
+			name: "json by attribute", want: `1`,
+			files: []string{"index.js", "import j from './d.json' with { type: 'json' }; export default j.a", "d.json", `{"a": 1}`},
+		},
 		{name: "text", want: `"é\n<b>SELECT"`, files: []string{
 			"index.js", "import a from './a.txt'; import b from './b.html'; import c from './c.sql'; export default a + b + c",
 			"a.txt", "é\n", "b.html", "<b>", "c.sql", "SELECT",
 		}},
-		{name: "text by attribute", want: `"p{}"`, files: []string{"index.js", "import a from './a.css' with { type: 'text' }; export default a", "a.css", "p{}"}},
-		{name: "commonjs", want: `{"one":1}`, files: []string{"index.js", "module.exports = { one: require('./a').one }", "a.js", "exports.one = 1"}},
-		{name: "top-level await", want: `2`, files: []string{"index.js", "const { two } = await import('./a.js'); export default two", "a.js", "export const two = await Promise.resolve(2)"}},
+		{
+			name: "text by attribute", want: `"p{}"`,
+			files: []string{"index.js", "import a from './a.css' with { type: 'text' }; export default a", "a.css", "p{}"},
+		},
+		{name: "commonjs", want: `{"one":1}`, files: []string{
+			"index.js", "module.exports = { one: require('./a').one }", "a.js",
+			"exports.one = 1",
+		}},
+		{name: "top-level await", want: `2`, files: []string{
+			"index.js", "const { two } = await import('./a.js'); export default two",
+			"a.js", "export const two = await Promise.resolve(2)",
+		}},
 		{name: "production", want: `"production"`, files: []string{"index.js", "export default process.env.NODE_ENV"}},
-		{name: "development", want: `"development"`, o: Options{Development: true}, files: []string{"index.js", "export default process.env.NODE_ENV"}},
+		{
+			name: "development", want: `"development"`, o: Options{Development: true},
+			files: []string{"index.js", "export default process.env.NODE_ENV"},
+		},
 		{name: "names are kept when minified", want: `["LongName","longer"]`, o: Options{Minify: true}, files: []string{
 			"index.js",
 			"class LongName {} function longer() {} globalThis.x = [LongName, longer]; export default globalThis.x.map((f) => f.name)",
 		}},
 		{name: "conditions", want: `"workerd"`, files: []string{
 			"index.js", "import a from 'p'; export default a",
-			"node_modules/p/package.json", `{"exports": {"node": "./node.js", "workerd": "./workerd.js", "browser": "./browser.js", "default": "./default.js"}}`,
+			"node_modules/p/package.json", `{"exports": {"node": "./node.js", "workerd": "./workerd.js", "browser": "./browser.js", ` +
+				`"default": "./default.js"}}`,
 			"node_modules/p/workerd.js", "export default 'workerd'",
 		}},
 		{name: "browser before module", want: `"browser"`, files: []string{
@@ -103,13 +129,15 @@ func TestSources(t *testing.T) {
 
 func TestModules(t *testing.T) {
 	dir := site(t,
-		"index.js", "import a from './lib/add.wasm'; import b from './lib/add.wasm?module'; import bin from './x.bin'; export default [a, b, bin]",
+		"index.js", "import a from './lib/add.wasm'; import b from './lib/add.wasm?module'; import bin from './x.bin'; export default "+
+			"[a, b, bin]",
 		"lib/add.wasm", emptyWasm, "x.bin", "\x00\xff",
 	)
 	b := builder(t, dir, Options{})
 	w := build(t, b, manifest.Manifest{Entry: "index.js"}).Worker
 	specifier := "./" + sum([]byte(emptyWasm))[:16] + "-add.wasm"
-	if len(w.Modules) != 1 || w.Modules[0].Specifier != specifier || w.Modules[0].Kind != KindWasm || string(w.Modules[0].Bytes) != emptyWasm {
+	if len(w.Modules) != 1 || w.Modules[0].Specifier != specifier || w.Modules[0].Kind != KindWasm ||
+		string(w.Modules[0].Bytes) != emptyWasm {
 		t.Errorf("modules %+v", w.Modules)
 	}
 	for _, part := range []string{`from "` + specifier + `"`, base64.StdEncoding.EncodeToString([]byte("\x00\xff"))} {
@@ -119,14 +147,16 @@ func TestModules(t *testing.T) {
 	}
 
 	put(t, dir, "lib/add.wasm", emptyWasm+"\x00\x02\x01x")
-	if again := build(t, b, manifest.Manifest{Entry: "index.js"}).Worker; len(again.Modules) != 1 || again.Modules[0].Specifier == specifier {
+	if again := build(t, b, manifest.Manifest{Entry: "index.js"}).Worker; len(again.Modules) != 1 ||
+		again.Modules[0].Specifier == specifier {
 		t.Errorf("the module changed, but not its name: %+v", again.Modules)
 	}
 }
 
 // TestProvided leaves to the runtime what it has, and no more.
 func TestProvided(t *testing.T) {
-	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import { httpServerHandler } from 'cloudflare:node'; import path from 'path'; import * as util from 'node:util'; export default { env, httpServerHandler, path, util }")
+	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import { httpServerHandler } from 'cloudflare:node'; import "+
+		"path from 'path'; import * as util from 'node:util'; export default { env, httpServerHandler, path, util }")
 	b := builder(t, dir, Options{Provided: []string{"cloudflare:workers", "cloudflare:node", "node:path", "node:util"}})
 	m := manifest.Manifest{Entry: "index.js"}
 	if _, found := b.Build(t.Context(), &m); strings.Count(render(found), "import-node") != 3 {
@@ -169,11 +199,13 @@ func TestSourceMap(t *testing.T) {
 // TestNotUTF8 builds what an editor saved as Latin-1: esbuild alone never ends on a text that ends within a character.
 func TestNotUTF8(t *testing.T) {
 	dir := site(t,
-		"index.js", `import text from './a.txt'; import same from './b.txt' with { type: 'text' }; import { c } from './c.json' with { type: 'json' }
+		"index.js", `import text from './a.txt'; import same from './b.txt' with { type: 'text' }; `+
+			`import { c } from './c.json' with { type: 'json' }
 import bytes from './d.raw' with { type: 'bytes' }; import p from 'p'; import off from 'p/off'
 export default 'caf`+"\xe9"+` – ' + text + same + c + bytes + p + off // perci`+"\xf2",
 		"a.txt", "gr\xfc\xdfe", "b.txt", "voil\xe0", "c.json", `{"c": "`+"\xe9"+`"}`, "d.raw", "\xff\xf2",
-		"node_modules/p/package.json", `{"main": "p.js", "browser": {"./off.js": false}}`, "node_modules/p/p.js", "module.exports = 1 // \xa9 \xe4",
+		"node_modules/p/package.json", `{"main": "p.js", "browser": {"./off.js": false}}`, "node_modules/p/p.js",
+		"module.exports = 1 // \xa9 \xe4",
 		"node_modules/p/off.js", "globalThis.offIsOn = 1; require('absent') // \xa9 Latin-1",
 	)
 	bundle, found := builder(t, dir, Options{}).Build(t.Context(), &manifest.Manifest{Entry: "index.js"})
@@ -203,7 +235,8 @@ export default 'caf`+"\xe9"+` – ' + text + same + c + bytes + p + off // perci
 // bundle exactly when there is no error.
 func FuzzSource(f *testing.F) {
 	for _, s := range []string{
-		"export default {}", "let a; let a", "/* 🚣 */ const = 1", "import './é'", "import a from 'node:fs'", "<p>", "\ufeffexport default 1;;;)",
+		"export default {}", "let a; let a", "/* 🚣 */ const = 1", "import './é'", "import a from 'node:fs'", "<p>",
+		"\ufeffexport default 1;;;)",
 		"export default `${", "import x from './a.wasm'", "\x80", "await 1; with (a) {}", "import('x' + y)", "a\r\nb c\u2028=",
 		"\"\x84\xf2\"", "import a from'\xf3e'", "// perci\xf2",
 	} {
@@ -226,7 +259,8 @@ func FuzzSource(f *testing.F) {
 				continue
 			}
 			length := len([]rune(d.Source))
-			if d.Line < 0 || d.Line > strings.Count(source, "\n")+strings.Count(source, "\r")+strings.Count(source, "\u2028")+strings.Count(source, "\u2029")+1 ||
+			if d.Line < 0 || d.Line > strings.Count(source, "\n")+strings.Count(source, "\r")+strings.Count(source, "\u2028")+
+				strings.Count(source, "\u2029")+1 ||
 				d.Line >= 1 && (d.Column < 1 || d.Column > length+1 || d.EndColumn < d.Column || d.EndColumn > length+1) {
 				t.Errorf("outside of the file: %s in %q", render(diagnostic.List{d}), d.Source)
 			}

@@ -40,34 +40,37 @@ func TestAccessChanges(t *testing.T) {
 		"a site that is its files": {files(route("/public/*", "members")), files(), "/public/*:public"},
 		"what nobody gets":         {site(route("/_headers", "members"), route("/.x/*", "members")), site(), ""},
 	} {
-		var manifests [2]*manifest.Manifest
-		for i, text := range []string{tt.was, tt.now} {
-			var err error
-			if manifests[i], err = manifest.Accepted([]byte(text)); err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			var manifests [2]*manifest.Manifest
+			for i, text := range []string{tt.was, tt.now} {
+				var err error
+				if manifests[i], err = manifest.Accepted([]byte(text)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		uploaded := []string{"public/.x/a.html", "public/_headers", "public/private/a.html", "public/report.html", "w.js"}
-		changes := manifest.AccessChanges(manifests[0], manifests[1], slices.Values(uploaded))
-		var got []string
-		for _, a := range changes {
-			got = append(got, a.Path+":"+string(a.Now))
-			if a.Was == a.Now {
-				t.Errorf("%s: %+v", name, a)
+			uploaded := []string{"public/.x/a.html", "public/_headers", "public/private/a.html", "public/report.html", "w.js"}
+			changes := manifest.AccessChanges(manifests[0], manifests[1], slices.Values(uploaded))
+			var got []string
+			for _, a := range changes {
+				got = append(got, a.Path+":"+string(a.Now))
+				if a.Was == a.Now {
+					t.Errorf("%s: %+v", name, a)
+				}
 			}
-		}
-		want := strings.Fields(tt.want)
-		for _, w := range want {
-			if !slices.Contains(got, w) {
-				t.Errorf("%s: %q, want %q among them", name, got, w)
+			want := strings.Fields(tt.want)
+			for _, w := range want {
+				if !slices.Contains(got, w) {
+					t.Errorf("%s: %q, want %q among them", name, got, w)
+				}
 			}
-		}
-		if len(want) == 0 && len(got) > 0 || changes == nil {
-			t.Errorf("%s: %q", name, got)
-		}
-		if !slices.IsSortedFunc(changes, func(a, b manifest.AccessChange) int { return strings.Compare(string(b.Now), string(a.Now)) }) {
-			t.Errorf("%s: what becomes public is not first: %q", name, got)
-		}
+			if len(want) == 0 && len(got) > 0 || changes == nil {
+				t.Errorf("%s: %q", name, got)
+			}
+			byAccess := func(a, b manifest.AccessChange) int { return strings.Compare(string(b.Now), string(a.Now)) }
+			if !slices.IsSortedFunc(changes, byAccess) {
+				t.Errorf("%s: what becomes public is not first: %q", name, got)
+			}
+		})
 	}
 }
 
@@ -90,20 +93,22 @@ func TestUploaded(t *testing.T) {
 		{`{"bindings": {"database": {"migrations": "."}}}`, "a.html", "/a.html"},
 		{`{"bindings": {"database": {}}}`, "0001_a.sql", "/0001_a.sql"},
 	} {
-		m, err := manifest.Accepted([]byte(tt.manifest))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, ok := m.PublicPath(tt.file)
-		switch {
-		case m.IsMigration(tt.file) && !ok:
-			got = "migration"
-		case !ok:
-			got = ""
-		}
-		if got != tt.want {
-			t.Errorf("%s in %s: %q, want %q", tt.file, tt.manifest, got, tt.want)
-		}
+		t.Run(tt.file+" in "+tt.manifest, func(t *testing.T) {
+			m, err := manifest.Accepted([]byte(tt.manifest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := m.PublicPath(tt.file)
+			switch {
+			case m.IsMigration(tt.file) && !ok:
+				got = "migration"
+			case !ok:
+				got = ""
+			}
+			if got != tt.want {
+				t.Errorf("%s in %s: %q, want %q", tt.file, tt.manifest, got, tt.want)
+			}
+		})
 	}
 	if _, err := manifest.Accepted([]byte("no")); err == nil {
 		t.Error("what is no manifest is read")

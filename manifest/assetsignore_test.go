@@ -17,17 +17,23 @@ import (
 
 // ignoredNames are files whose names try every part of a pattern.
 var ignoredNames = []string{
-	"_server.js/index.js", "_server.js/chunks/a.mjs", "_routes.json", "index.html", "a", "b.txt", "sub/_server.js", "sub/b.txt", "sub/deep/b.txt",
-	"sub/deep/c.md", "a-b/x", "a]b", "[x]", "#note", "!keep", "with space", "end space ", "star*", "q?", `tab	x`, "é.txt", "ab/ab/ab", "z/a/y/b", "build/.keep/x",
+	"_server.js/index.js", "_server.js/chunks/a.mjs", "_routes.json", "index.html", "a", "b.txt", "sub/_server.js", "sub/b.txt",
+	"sub/deep/b.txt",
+	"sub/deep/c.md", "a-b/x", "a]b", "[x]", "#note", "!keep", "with space", "end space ", "star*", "q?", `tab	x`, "é.txt", "ab/ab/ab",
+	"z/a/y/b", "build/.keep/x",
 	"logs/1.log", "logs/2.log", "logs/keep/3.log", "A", "x0", "x9", "xa", "x-", "foo/bar", "foo/baz/bar",
 }
 
 // ignoreFiles are texts of .assetsignore.
 var ignoreFiles = []string{
-	"_server.js\n_routes.json\n", "/_server.js\n", "_server.js/\n", "*.txt", "/*.txt", "sub/*.txt", "sub/**", "sub/**/b.txt", "**/b.txt", "**/deep/", "sub/", "/sub",
-	"sub/deep", "deep/b.txt", "*\n!index.html", "*\n!*/\n!*.txt", "logs/*\n!logs/keep/", "logs/\n!logs/1.log", "# a comment\n\\#note", "\\!keep", "!keep\n", "with space   ",
-	"end\\ space\\ ", "star\\*", "q\\?", "x?", "x[0-9]", "x[!0-9]", "x[^a-z]", "x[[:digit:]]", "x[[:nope:]]", "x[", "x[]", "a[]]b", `a[\]]b`, "\\[x]", "[[]x]", "x[z-a]", "x[a-]", "x[--0]",
-	"a*b", "a**b", "**", "/**", "foo/**/bar", "foo/**", "**/foo", "**foo", "f?o**/bar", "z/**/**/b", "\r\n*.log\r\n", "\n\n  \n", "/", "//a", "a/", "x\\", "ab/ab", "\uFEFFa", "A", "sub//b.txt", "./a",
+	"_server.js\n_routes.json\n", "/_server.js\n", "_server.js/\n", "*.txt", "/*.txt", "sub/*.txt", "sub/**", "sub/**/b.txt", "**/b.txt",
+	"**/deep/", "sub/", "/sub",
+	"sub/deep", "deep/b.txt", "*\n!index.html", "*\n!*/\n!*.txt", "logs/*\n!logs/keep/", "logs/\n!logs/1.log", "# a comment\n\\#note",
+	"\\!keep", "!keep\n", "with space   ",
+	"end\\ space\\ ", "star\\*", "q\\?", "x?", "x[0-9]", "x[!0-9]", "x[^a-z]", "x[[:digit:]]", "x[[:nope:]]", "x[", "x[]", "a[]]b",
+	`a[\]]b`, "\\[x]", "[[]x]", "x[z-a]", "x[a-]", "x[--0]",
+	"a*b", "a**b", "**", "/**", "foo/**/bar", "foo/**", "**/foo", "**foo", "f?o**/bar", "z/**/**/b", "\r\n*.log\r\n", "\n\n  \n", "/",
+	"//a", "a/", "x\\", "ab/ab", "\uFEFFa", "A", "sub//b.txt", "./a",
 	"a[/]b", "a[[:punct:]]b", "foo[!x]bar",
 }
 
@@ -44,7 +50,10 @@ func TestAssetsIgnore(t *testing.T) {
 		}
 	}
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", filepath.Join(dir, "public"), "-c", "core.ignorecase=false", "-c", "core.excludesFile=" + os.DevNull}, args...)...)
+		cmd := exec.Command("git", append([]string{
+			"-C", filepath.Join(dir, "public"), "-c", "core.ignorecase=false", "-c",
+			"core.excludesFile=" + os.DevNull,
+		}, args...)...)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("git %s: %v", args, err)
@@ -126,7 +135,8 @@ func TestAssetsIgnoreLoad(t *testing.T) {
 	if got := load("_worker.js\n*.pem\n"); got != "" {
 		t.Errorf("with .assetsignore: %q", got)
 	}
-	if got := load(strings.Repeat("#", 1<<19)); !strings.Contains(got, `the public file "dist/.assetsignore" cannot be read: it is longer than`) {
+	if got := load(strings.Repeat("#", 1<<19)); !strings.Contains(got,
+		`the public file "dist/.assetsignore" cannot be read: it is longer than`) {
 		t.Errorf("a long .assetsignore: %q", got)
 	}
 	fsys := tree(files)

@@ -30,8 +30,10 @@ func TestNameLengths(t *testing.T) {
 		"/bindings/secrets/0": limits.MaxName, "/bindings/storage/name": limits.MaxName, "/bindings/kv/name": limits.MaxName,
 		"/forms/0/name": limits.MaxName, "/forms/0/event": maxEvent,
 	} {
-		if got := described().at(at).MaxLength; got != want {
-			t.Errorf("%s: %d characters in the schema, %d in the table", at, got, want)
-		}
+		t.Run(string(at), func(t *testing.T) {
+			if got := described().at(at).MaxLength; got != want {
+				t.Errorf("%s: %d characters in the schema, %d in the table", at, got, want)
+			}
+		})
 	}
 }

@@ -15,7 +15,8 @@ func TestConcurrentUse(t *testing.T) {
 	site := tree(map[string]string{
 		manifest.FileName: `{"entry":"w.js","assets":"public","routes":[{"pattern":"/a"},{"pattern":"/a"}],"x":1,
 			"bindings":{"database":{"migrations":"db","tables":["b"]},"secrets":{"A":"b"}},"forms":[{"name":"f","event":"custom.f"}]}`,
-		"w.js": "", "public/index.html": "<form action=/__pages/forms/g></form>", "public/a?b": "", "db/1.sql": "create table a(id)", "wrangler.json": "{",
+		"w.js": "", "public/index.html": "<form action=/__pages/forms/g></form>", "public/a?b": "", "db/1.sql": "create table a(id)",
+		"wrangler.json": "{",
 	})
 	src := site[manifest.FileName].Data
 	report := func() string {

@@ -16,7 +16,8 @@ func TestUnexplained(t *testing.T) {
 		t.Fatalf("got %+v", d.Diagnostics)
 	}
 	got := d.Diagnostics[0]
-	if got.Code != diagnostic.CodeInvalid || got.Column != 10 || got.Message != `entry breaks the schema's rule "pattern"` || got.Fix == "" {
+	if got.Code != diagnostic.CodeInvalid || got.Column != 10 || got.Message != `entry breaks the schema's rule "pattern"` ||
+		got.Fix == "" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -26,9 +26,15 @@ var remedies = []struct {
 	{regexp.MustCompile(`^write (\{".*"\}|\[.*"\}?\])(?: and set the values on the site)?$`), verbatim},
 	{regexp.MustCompile(`^write (true|false|null)$`), verbatim},
 	{regexp.MustCompile(`^write (\\u[0-9a-f]{4})$`), verbatim},
-	{regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`), func(_ diagnostic.Diagnostic, named string) string { return strings.Trim(named, `"`) }},
+	{
+		regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`),
+		func(_ diagnostic.Diagnostic, named string) string { return strings.Trim(named, `"`) },
+	},
 	{regexp.MustCompile(`^write an? (?:path|event) such as ("[^"]*")$`), verbatim},
-	{regexp.MustCompile(`^(give it at least one character)(?:, or remove it)?$`), func(diagnostic.Diagnostic, string) string { return `"a"` }},
+	{
+		regexp.MustCompile(`^(give it at least one character)(?:, or remove it)?$`),
+		func(diagnostic.Diagnostic, string) string { return `"a"` },
+	},
 	{regexp.MustCompile(`^(remove the comma|remove the comment)$`), func(diagnostic.Diagnostic, string) string { return "" }},
 	{regexp.MustCompile(`^(add a comma)$`), func(diagnostic.Diagnostic, string) string { return "," }},
 }
@@ -40,21 +46,23 @@ func verbatim(_ diagnostic.Diagnostic, named string) string { return named }
 func TestFixesPass(t *testing.T) {
 	applied := map[string]int{}
 	for _, c := range tableCases(t) {
-		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		for _, d := range diags {
-			for _, r := range remedies {
-				m := r.pattern.FindStringSubmatch(d.Fix)
-				if m == nil || dotted(d, m[1]) {
-					continue
-				}
-				applied[r.pattern.String()]++
-				fixed := replaced(c.source, d, r.apply(d, m[1]))
-				_, left := manifest.Parse(manifest.FileName, []byte(fixed))
-				if worse := complaints(left, d, diags); worse != "" {
-					t.Errorf("testdata/cases.txt:%d: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Fix, c.source, fixed, worse)
+		t.Run(c.name(), func(t *testing.T) {
+			_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+			for _, d := range diags {
+				for _, r := range remedies {
+					m := r.pattern.FindStringSubmatch(d.Fix)
+					if m == nil || dotted(d, m[1]) {
+						continue
+					}
+					applied[r.pattern.String()]++
+					fixed := replaced(c.source, d, r.apply(d, m[1]))
+					_, left := manifest.Parse(manifest.FileName, []byte(fixed))
+					if worse := complaints(left, d, diags); worse != "" {
+						t.Errorf("testdata/cases.txt:%d: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Fix, c.source, fixed, worse)
+					}
 				}
 			}
-		}
+		})
 	}
 	for _, r := range remedies {
 		if applied[r.pattern.String()] == 0 {
@@ -70,22 +78,24 @@ var removal = regexp.MustCompile(`^(?:give it at least one character, or )?remov
 func TestRemovalsPass(t *testing.T) {
 	removed := map[string]bool{}
 	for _, c := range tableCases(t) {
-		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		for _, d := range diags {
-			inText := d.Code == "route-invalid" || d.Code == "path-invalid" // it is a character there
-			if !removal.MatchString(d.Fix) || inText || diags[0].Code == "syntax" {
-				continue
+		t.Run(c.name(), func(t *testing.T) {
+			_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+			for _, d := range diags {
+				inText := d.Code == "route-invalid" || d.Code == "path-invalid" // it is a character there
+				if !removal.MatchString(d.Fix) || inText || diags[0].Code == "syntax" {
+					continue
+				}
+				removed[d.Code] = true
+				fixed := without(c.source, d)
+				_, left := manifest.Parse(manifest.FileName, []byte(fixed))
+				near := slices.DeleteFunc(left, func(l diagnostic.Diagnostic) bool {
+					return l.Code != "syntax" && l.Path != d.Path && l.Path != path.Dir(d.Path)
+				})
+				if worse := complaints(near, d, diags); worse != "" {
+					t.Errorf("testdata/cases.txt:%d: %s: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Code, d.Fix, c.source, fixed, worse)
+				}
 			}
-			removed[d.Code] = true
-			fixed := without(c.source, d)
-			_, left := manifest.Parse(manifest.FileName, []byte(fixed))
-			near := slices.DeleteFunc(left, func(l diagnostic.Diagnostic) bool {
-				return l.Code != "syntax" && l.Path != d.Path && l.Path != path.Dir(d.Path)
-			})
-			if worse := complaints(near, d, diags); worse != "" {
-				t.Errorf("testdata/cases.txt:%d: %s: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Code, d.Fix, c.source, fixed, worse)
-			}
-		}
+		})
 	}
 	for _, code := range []string{"too-short", "wrong-type", "unknown-key", "schema-key", "date-ignored", "route-shadowed"} {
 		if !removed[code] {
@@ -160,7 +170,8 @@ func complaints(left diagnostic.List, fixed diagnostic.Diagnostic, before diagno
 	known[fixed.Code+fixed.Path]--
 	var b strings.Builder
 	for _, d := range left {
-		same := d.Code == fixed.Code && d.Path == fixed.Path && d.Message == fixed.Message && d.Line == fixed.Line && d.Column == fixed.Column
+		same := d.Code == fixed.Code && d.Path == fixed.Path && d.Message == fixed.Message && d.Line == fixed.Line &&
+			d.Column == fixed.Column
 		known[d.Code+d.Path]--
 		more := fixed.Code != "syntax" && d.Severity == diagnostic.Error && known[d.Code+d.Path] < 0
 		if same || more {

@@ -58,7 +58,10 @@ func columns(s, wide string) int {
 func TestFrames(t *testing.T) {
 	testmachine.Unraced(t)
 	const wide, marks = "日本字😀Ａ", "X字"
-	alphabet := []string{"a", "b", " ", "\t", "é", "日", "本", "😀", "Ａ", "e\u0301", "a\u0302\u0323", "\u202e", "\x1b", "\u2028", "·", "\u200b"}
+	alphabet := []string{
+		"a", "b", " ", "\t", "é", "日", "本", "😀", "Ａ", "e\u0301", "a\u0302\u0323", "\u202e", "\x1b", "\u2028",
+		"·", "\u200b",
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		var before, after strings.Builder
@@ -122,10 +125,12 @@ func TestFrameEdges(t *testing.T) {
 		{long, 1, 301, long[:100] + "…", strings.Repeat("^", 100)},
 		{long + "  ", 1, 2, long[:100] + "…", "^"},
 	} {
-		f := draw(t, c.line, diagnostic.Diagnostic{Line: 1, Column: c.from, EndLine: 1, EndColumn: c.to})
-		if f.text != c.want || f.carets != c.sub {
-			t.Errorf("%.20q %d-%d:\n%s\n%s\nwant\n%s\n%s", c.line, c.from, c.to, f.text, f.carets, c.want, c.sub)
-		}
+		t.Run(fmt.Sprint(c.line, " ", c.from, "-", c.to), func(t *testing.T) {
+			f := draw(t, c.line, diagnostic.Diagnostic{Line: 1, Column: c.from, EndLine: 1, EndColumn: c.to})
+			if f.text != c.want || f.carets != c.sub {
+				t.Errorf("%.20q %d-%d:\n%s\n%s\nwant\n%s\n%s", c.line, c.from, c.to, f.text, f.carets, c.want, c.sub)
+			}
+		})
 	}
 }
 
@@ -140,13 +145,16 @@ func TestFramesOfNarrowTerminals(t *testing.T) {
 		50:  {"…" + strings.Repeat("a", 10) + "FAULT" + strings.Repeat("b", 25) + "…", strings.Repeat(" ", 11) + "^^^^^"},
 		5:   {"…" + strings.Repeat("a", 5) + "FAULT" + strings.Repeat("b", 10) + "…", strings.Repeat(" ", 6) + "^^^^^"},
 	} {
-		if got := drawOn(t, diagnostic.Terminal{Columns: columns}, long, d); got != want {
-			t.Errorf("%d columns:\n%s\n%s\nwant\n%s\n%s", columns, got.text, got.carets, want.text, want.carets)
-		}
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			if got := drawOn(t, diagnostic.Terminal{Columns: columns}, long, d); got != want {
+				t.Errorf("%d columns:\n%s\n%s\nwant\n%s\n%s", columns, got.text, got.carets, want.text, want.carets)
+			}
+		})
 	}
 	for columns := 30; columns < 120; columns++ {
 		for _, column := range []int{1, 15, 60, 150, 301} {
-			f := drawOn(t, diagnostic.Terminal{Columns: columns}, strings.Repeat("日", 300), diagnostic.Diagnostic{Line: 1, Column: column, EndLine: 1, EndColumn: column + 200})
+			f := drawOn(t, diagnostic.Terminal{Columns: columns}, strings.Repeat("日", 300),
+				diagnostic.Diagnostic{Line: 1, Column: column, EndLine: 1, EndColumn: column + 200})
 			if edge := 8; edge+max(utf8.RuneCountInString(f.text)+strings.Count(f.text, "日"), len(f.carets)) > columns {
 				t.Errorf("%d columns, span at %d:\n%s\n%s", columns, column, f.text, f.carets)
 			}

@@ -24,20 +24,29 @@ func FuzzBundle(f *testing.F) {
 	}
 	for _, page := range []string{
 		"", "<form>", "\ufeff<FORM action='/__pages/forms/b'>\n</form>", "<form action=/__pages/forms>\r\n<input name=form value='\x1b\n'>",
-		"<noscript><form action=/__pages/forms/n></noscript>", "<iframe srcdoc='<form action=/__pages/forms/i>'>", "<template><form id=f></template><button form=f>",
-		"\xff\xfe<form action=/__pages/forms/\x80>", "<textarea name=form>x", "<form><select name=form><option>a", "<base href=//x><form action=/__pages/forms/a>",
+		"<noscript><form action=/__pages/forms/n></noscript>", "<iframe srcdoc='<form action=/__pages/forms/i>'>",
+		"<template><form id=f></template><button form=f>",
+		"\xff\xfe<form action=/__pages/forms/\x80>", "<textarea name=form>x", "<form><select name=form><option>a",
+		"<base href=//x><form action=/__pages/forms/a>",
 	} {
 		f.Add([]byte(whole), []byte(page), []byte("create table boats(id);"), []byte("{}"))
 	}
-	for _, sql := range []string{"create table leads", "alter table a rename to boats", "/*", "'", "create table \"", "drop table boats -- x", "\x00\ufeffcreate view [x"} {
+	for _, sql := range []string{
+		"create table leads", "alter table a rename to boats", "/*", "'", "create table \"",
+		"drop table boats -- x", "\x00\ufeffcreate view [x",
+	} {
 		f.Add([]byte(whole), []byte(""), []byte(sql), []byte("{}"))
 	}
-	for _, config := range []string{"", "{", `{"compatibility_flags":["nodejs_compat", /* c */ "x\u001b", 7,],}`, `{"compatibility_flags":1e400}`, "\ufeff{}", `{"compatibility_flags":[[],{},null]}`, "\xf6"} {
+	for _, config := range []string{
+		"", "{", `{"compatibility_flags":["nodejs_compat", /* c */ "x\u001b", 7,],}`,
+		`{"compatibility_flags":1e400}`, "\ufeff{}", `{"compatibility_flags":[[],{},null]}`, "\xf6",
+	} {
 		f.Add([]byte(whole), []byte("<form>"), []byte(""), []byte(config))
 	}
 	f.Fuzz(func(t *testing.T, src, page, sql, config []byte) {
 		site := tree(map[string]string{
-			manifest.FileName: string(src), "public/index.html": string(page), "db/0001.sql": string(sql), "wrangler.jsonc": string(config), "w.ts": "",
+			manifest.FileName: string(src), "public/index.html": string(page), "db/0001.sql": string(sql),
+			"wrangler.jsonc": string(config), "w.ts": "",
 		})
 		m, diags := validate.Load(site, manifest.FileName)
 		if (m == nil) != diags.HasErrors() {

@@ -30,6 +30,9 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
+// unfolded joins the lines of an expected text that go on after a tab.
+func unfolded(text string) string { return strings.ReplaceAll(text, "\n\t", " ") }
+
 // found puts diagnostics on one line each.
 func found(diags diagnostic.List) string {
 	var b strings.Builder
@@ -43,14 +46,15 @@ func TestLoad(t *testing.T) {
 	const members = `{"assets":"public","routes":[{"pattern":"%s","access":"members"}]}`
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  string // one line each, as found writes it
+		want  string // one line each, as found writes it, and folded
 	}{
 		"complete": {
 			files: map[string]string{
 				"pages.deploy.json": `{"entry":"./src/w.ts","assets":"public/","routes":[{"pattern":"/api/*"}],
 					"bindings":{"database":{"migrations":"migrations","tables":["boats","Leads"]},"submissions":"leads"},
 					"forms":[{"name":"contact","event":"custom.contact"}]}`,
-				"src/w.ts": "", "public/index.html": `<form method=POST action="/__pages/forms"><input type=hidden name=form value=contact></form>`,
+				"src/w.ts": "", "public/index.html": `<form method=POST action="/__pages/forms"><input type=hidden name=form ` +
+					`value=contact></form>`,
 				"migrations/0001_a.sql": "CREATE TABLE boats (id);", "migrations/0002_b.sql": "create table if not exists \"leads\"(a);",
 			},
 		},
@@ -59,10 +63,12 @@ func TestLoad(t *testing.T) {
 			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one ({} is enough), or name the site's folder`,
 		},
 		"nothing it names exists": {
-			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic","bindings":{"database":{"migrations":"m"}},"limits":{"cpuMs":0}}`, "public/": "", "w.ts": ""},
+			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic",` +
+				`"bindings":{"database":{"migrations":"m"}},"limits":{"cpuMs":0}}`, "public/": "", "w.ts": ""},
 			want: `error path-not-found :1:10 /entry: entry names "w.js", which does not exist; did you mean "w.ts"?
 error path-not-found :1:26 /assets: assets names "pubic", which does not exist; did you mean "public"?
-error path-not-found :1:71 /bindings/database/migrations: migrations names "m", which does not exist; create or build it, or correct the path
+error path-not-found :1:71 /bindings/database/migrations: migrations names "m", which does not exist;
+	create or build it, or correct the path
 error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero; set it to 1 or more`,
 		},
 		"wrong kinds": {
@@ -71,18 +77,21 @@ error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero
 error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directory; name a directory`,
 		},
 		"patterns in place of paths": {
-			files: map[string]string{"pages.deploy.json": `{"entry":"src/*.ts","assets":"./public/**","bindings":{"database":{"migrations":"*.sql"}}}`, "src/w.ts": "", "public/a": ""},
+			files: map[string]string{"pages.deploy.json": `{"entry":"src/*.ts","assets":"./public/**",` +
+				`"bindings":{"database":{"migrations":"*.sql"}}}`, "src/w.ts": "", "public/a": ""},
 			want: `error path-not-found :1:10 /entry: entry names "src/*.ts", which does not exist; name one, without a pattern
 error path-not-found :1:30 /assets: assets names "./public/**", which does not exist; write "public": it stands for all that is in it
 error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sql", which does not exist; name one, without a pattern`,
 		},
 		"a page as the entry": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"public/index.html","assets":"public"}`, "public/index.html": ""},
-			want:  `error path-wrong-kind :1:10 /entry: entry names "public/index.html", which is no JavaScript or TypeScript; remove it: pages need no Worker, and are served from the folder that "assets" names`,
+			want: `error path-wrong-kind :1:10 /entry: entry names "public/index.html", which is no JavaScript or TypeScript;
+	remove it: pages need no Worker, and are served from the folder that "assets" names`,
 		},
 		"another file as the entry": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"package.json"}`, "package.json": ""},
-			want:  `error path-wrong-kind :1:10 /entry: entry names "package.json", which is no JavaScript or TypeScript; name the Worker's module, such as src/index.js`,
+			want: `error path-wrong-kind :1:10 /entry: entry names "package.json", which is no JavaScript or TypeScript;
+	name the Worker's module, such as src/index.js`,
 		},
 		"a file named as a directory is": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"src/w.ts/","assets":"public/"}`, "src/w.ts": "", "public/a": ""},
@@ -91,116 +100,178 @@ error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sq
 		"secrets in the assets": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"public"}`, "public/.env": "", "public/.ENV.local": "", "public/keys/server.pem": "",
-				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "", "public/environment.html": "", "public/site.db": "",
+				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "",
+				"public/environment.html": "", "public/site.db": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets; rename it if it holds none, or move it out of "public"`,
+			want: `error path_secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually
+	hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets;
+	rename it if it holds none, or move it out of "public"`,
 		},
 		"secrets at the root": {
 			files: map[string]string{
-				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "", "node_modules/p/test.pem": "",
+				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "",
+				"node_modules/p/test.pem": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
+			want: `error path_secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
 		},
 		"more secrets": {
 			files: map[string]string{
-				"pages.deploy.json": `{"assets":"p"}`, "p/.dev.vars.prod": "", "p/.htpasswd": "", "p/.npmrc": "", "p/a/credentials.json": "", "p/client_secret_1.json": "",
+				"pages.deploy.json": `{"assets":"p"}`, "p/.dev.vars.prod": "", "p/.htpasswd": "", "p/.npmrc": "",
+				"p/a/credentials.json": "", "p/client_secret_1.json": "",
 				"p/my-service-account.json": "", "p/service-account-prod.json": "", "p/x.sqlite3-wal": "",
-				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "", "p/.well-known/x.json": "",
+				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "",
+				"p/.well-known/x.json": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
+			want: `error path_secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually
+	hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold
+	secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold
+	secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"`,
 		},
 		"a name in the assets": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/a?b.html": ""},
-			want:  `error path_windows_char p/a?b.html:1:1 : "p/a?b.html" cannot be served: its path has a character in it that Windows refuses in names; rename it`,
+			want: `error path_windows_char p/a?b.html:1:1 : "p/a?b.html" cannot be served: its path has a character in it that Windows
+	refuses in names; rename it`,
 		},
 		"a page that is too large": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"p","forms":[{"name":"a","event":"custom.a"},{"name":"b","event":"custom.b"}]}`,
-				"p/a.html":          "<form method=post action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) + "'><form action=/__pages/forms/a>",
+				"p/a.html": "<form method=post action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) +
+					"'><form action=/__pages/forms/a>",
 			},
-			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" has more in it than is looked through for forms; keep scripts and data in files of their own
-warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only; add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
+			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" has more in it than is looked through for forms;
+	keep scripts and data in files of their own
+warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only;
+	add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
 		},
 		"migrations that are too long": {
 			files: map[string]string{
 				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m","tables":["x"]}}}`,
 				"m/1.sql":           strings.Repeat("-", 64<<20) + "\ncreate table x(id)", "m/.2.sql": "", "m/3 .sql": "",
 			},
-			want: `warning migration-too-large :1:39 /bindings/database/migrations: the migrations up to "1.sql" are longer than the 67108864 bytes that are looked through for tables; move data out of the migrations`,
+			want: `warning migration-too-large :1:39 /bindings/database/migrations: the migrations up to "1.sql" are longer than the
+	67108864 bytes that are looked through for tables; move data out of the migrations`,
 		},
 		"a runtime config that is too large": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": strings.Repeat(" ", 256<<10) + "{}"},
-			want:  `warning runtime-config-invalid wrangler.json:1:1 : the file cannot be read: it is longer than 262144 bytes; put a smaller file in its place, or remove it`,
+			want: `warning runtime-config-invalid wrangler.json:1:1 : the file cannot be read: it is longer than 262144 bytes;
+	put a smaller file in its place, or remove it`,
 		},
 		"what the upload refuses, in the assets": {
 			files: map[string]string{
 				"pages.deploy.json": `{"entry":"p/w.ts","assets":"p","bindings":{"database":{"migrations":"p/db"}}}`,
 				"p/w.ts":            "", "p/db/1.sql": "", "p/db/pages.deploy.json": "", "p/a/Pages.deploy.json": "", "p/__preview/x": "",
 			},
-			want: `error path_reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the platform keeps for itself; rename it
-error path_reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public; remove it, or move it out of the assets folder
-error path_reserved p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
-error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
+			want: `error path_reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the
+	platform keeps for itself; rename it
+error path_reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public;
+	remove it, or move it out of the assets folder
+error path_reserved p/db:1:1 : "p/db" cannot be served: it holds the migrations;
+	move it to a folder of its own, such as "migrations", and name that in "migrations"
+error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry;
+	move it to a folder of its own, such as "src", and name it there in "entry";
+	where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
 		},
 		"a Worker of Cloudflare Pages that nothing runs": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/_worker.js": "", "p/a/_worker.js": ""},
-			want:  `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker's code; list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
+			want: `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker's code;
+	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
 		},
 		"the same in a folder at the root": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"."}`, "_worker.js/index.js": ""},
-			want:  `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker's code; list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
+			want: `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker's code;
+	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
 		},
 		"the same at the root, run": {
-			files: map[string]string{"pages.deploy.json": `{"assets":".","entry":"_worker.js","routes":[{"pattern":"/a"}]}`, "_worker.js": ""},
-			want:  `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds "_worker.js", the site's entry; keep public files in a folder of their own`,
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":".","entry":"_worker.js","routes":[{"pattern":"/a"}]}`,
+				"_worker.js":        "",
+			},
+			want: `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds "_worker.js", the site's entry;
+	keep public files in a folder of their own`,
 		},
 		"assets among the migrations": {
-			files: map[string]string{"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`, "db/p/index.html": "", "db/1.sql": ""},
-			want:  `error path_reserved db/p:1:1 : "db/p" cannot be served: it lies among the migrations; give the assets a folder outside of it`,
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`,
+				"db/p/index.html":   "", "db/1.sql": "",
+			},
+			want: `error path_reserved db/p:1:1 : "db/p" cannot be served: it lies among the migrations;
+	give the assets a folder outside of it`,
 		},
 		"migrations beside everything": {
-			files: map[string]string{"pages.deploy.json": `{"assets":".","bindings":{"database":{"migrations":"."}}}`, "1.sql": "", "a/2.sql": "", "index.html": ""},
-			want:  `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds ".", the site's migrations; keep public files in a folder of their own`,
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":".","bindings":{"database":{"migrations":"."}}}`, "1.sql": "",
+				"a/2.sql": "", "index.html": "",
+			},
+			want: `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds ".", the site's migrations;
+	keep public files in a folder of their own`,
 		},
 		"source in the assets": {
-			files: map[string]string{"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`, "w.ts": "", "m/": ""},
-			want: `warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "m", the site's migrations; keep public files in a folder of their own
-warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "w.ts", the site's entry; keep public files in a folder of their own`,
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`,
+				"w.ts":              "", "m/": "",
+			},
+			want: `warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "m", the site's migrations;
+	keep public files in a folder of their own
+warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "w.ts", the site's entry;
+	keep public files in a folder of their own`,
 		},
 		"a members route that covers one path": {
-			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/minutes"), "public/minutes/index.html": "", "public/minutes/2026/may.txt": "", "public/x.txt": ""},
-			want:  `warning route-uncovered :1:41 /routes/0/pattern: the members route "/minutes" covers one path only: 1 file below it stays public; write "/minutes/*"`,
+			files: map[string]string{
+				"pages.deploy.json": fmt.Sprintf(members, "/minutes"), "public/minutes/index.html": "",
+				"public/minutes/2026/may.txt": "", "public/x.txt": "",
+			},
+			want: `warning route-uncovered :1:41 /routes/0/pattern: the members route "/minutes" covers one path only: 1 file below it
+	stays public; write "/minutes/*"`,
 		},
 		"a members route written with a slash": {
-			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/Minutes/"), "public/minutes/index.html": "", "public/minutes/a.txt": "", "public/minutes/b/c.txt": "", "public/minutes.html": ""},
-			want:  `warning route-uncovered :1:41 /routes/0/pattern: the members route "/Minutes/" covers one path only: 2 files below it stay public; write "/Minutes/*"`,
+			files: map[string]string{
+				"pages.deploy.json": fmt.Sprintf(members, "/Minutes/"), "public/minutes/index.html": "",
+				"public/minutes/a.txt": "", "public/minutes/b/c.txt": "", "public/minutes.html": "",
+			},
+			want: `warning route-uncovered :1:41 /routes/0/pattern: the members route "/Minutes/" covers one path only: 2 files below it
+	stay public; write "/Minutes/*"`,
 		},
 		"a members page under its other names": {
 			files: map[string]string{
-				"pages.deploy.json": `{"assets":"p","routes":[{"pattern":"/g","access":"members"},{"pattern":"/y/","access":"members"},{"pattern":"/team/*","access":"members"},{"pattern":"/É","access":"members"}]}`,
-				"p/g.html":          "", "p/y/index.html": "", "p/team.html": "", "p/é.html": "",
+				"pages.deploy.json": `{"assets":"p","routes":[{"pattern":"/g","access":"members"},{"pattern":"/y/",` +
+					`"access":"members"},{"pattern":"/team/*","access":"members"},{"pattern":"/É","access":"members"}]}`,
+				"p/g.html": "", "p/y/index.html": "", "p/team.html": "", "p/é.html": "",
 			},
 		},
 		"public on purpose below a members route": {
 			files: map[string]string{
-				"pages.deploy.json": `{"entry":"w.js","assets":"p","routes":[{"pattern":"/club","access":"members"},{"pattern":"/club/*"}]}`,
-				"w.js":              "", "p/club/a.txt": "",
+				"pages.deploy.json": `{"entry":"w.js","assets":"p","routes":[{"pattern":"/club","access":"members"},` +
+					`{"pattern":"/club/*"}]}`,
+				"w.js": "", "p/club/a.txt": "",
 			},
 		},
 		"a members tree beside its page": {
-			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/minutes/*"), "public/minutes.html": "", "public/minutes/a.txt": ""},
+			files: map[string]string{
+				"pages.deploy.json": fmt.Sprintf(members, "/minutes/*"), "public/minutes.html": "",
+				"public/minutes/a.txt": "",
+			},
 		},
 		"a members route over everything": {
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/*"), "public/a.html": "", "public/b/c.txt": ""},
@@ -208,78 +279,122 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 		"forms": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"p","forms":[{"name":"join","event":"custom.join"}]}`,
-				"p/a.html":          "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form value=contact>\n</form><form action=/__pages/forms/news?x=1><button formmethod=POST></button></form><form action=/search><input name=q></form>",
-				"p/b.html":          "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form value=no><form method=get action=/__pages/forms></form>",
+				"p/a.html": "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form " +
+					"value=contact>\n</form><form action=/__pages/forms/news?x=1><button formmethod=POST></button></form><form " +
+					"action=/search><input name=q></form>",
+				"p/b.html": "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form " +
+					"value=no><form method=get action=/__pages/forms></form>",
 			},
-			want: `warning form-unused :1:32 /forms/0/name: no page has the declared form "join"; correct the name or remove it; forms that a script or the Worker renders are not seen here
-warning form-undeclared p/a.html:2:3 /forms: the form "contact" is not declared: its leads raise pages.lead.captured only; add {"name": "contact", "event": "custom.contact"} to "forms", if it should raise an event of its own
-warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only; add {"name": "news", "event": "custom.news"} to "forms", if it should raise an event of its own
+			want: `warning form-unused :1:32 /forms/0/name: no page has the declared form "join"; correct the name or remove it;
+	forms that a script or the Worker renders are not seen here
+warning form-undeclared p/a.html:2:3 /forms: the form "contact" is not declared: its leads raise pages.lead.captured only;
+	add {"name": "contact", "event": "custom.contact"} to "forms", if it should raise an event of its own
+warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only;
+	add {"name": "news", "event": "custom.news"} to "forms", if it should raise an event of its own
 warning form-method p/b.html:1:1 /forms: the form "news" is sent with GET, which the platform refuses with 405; add method="post"
 warning form-method p/b.html:1:109 /forms: the form "default" is sent with GET, which the platform refuses with 405; add method="post"`,
 		},
 		"private keys": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"p"}`, "p/prod.env": "", "p/environment.env": "", "p/keynote.key": "",
-				"p/deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "p/old.txt": "\ufeff-----BEGIN PRIVATE KEY-----\r\nMII", "p/a.asc": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n",
-				"p/pub.txt": "-----BEGIN PUBLIC KEY-----\n", "p/how.md": "A file starts with\n-----BEGIN PRIVATE KEY-----\n", "p/long.txt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("x", 64<<10), "p/env": "",
+				"p/deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "p/old.txt": "\ufeff-----BEGIN PRIVATE KEY-----\r\nMII",
+				"p/a.asc":   "-----BEGIN PGP PRIVATE KEY BLOCK-----\n",
+				"p/pub.txt": "-----BEGIN PUBLIC KEY-----\n", "p/how.md": "A file starts with\n-----BEGIN PRIVATE KEY-----\n",
+				"p/long.txt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("x", 64<<10), "p/env": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file "p/a.asc" holds a private key; replace the key if it was ever published, and move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/deploy" holds a private key; replace the key if it was ever published, and move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/old.txt" holds a private key; replace the key if it was ever published, and move it out of "p"
-error path_secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
+			want: `error asset-secret :1:11 /assets: the public file "p/a.asc" holds a private key;
+	replace the key if it was ever published, and move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/deploy" holds a private key;
+	replace the key if it was ever published, and move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/old.txt" holds a private key;
+	replace the key if it was ever published, and move it out of "p"
+error path_secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets;
+	rename it if it holds none, or move it out of "p"`,
 		},
 		"files that are no migrations": {
 			files: map[string]string{
 				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`,
-				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "", "m/0007.sql": "",
+				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "",
+				"m/0007.sql": "",
 			},
-			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in ".sql", in lower case; rename it to "0006.sql"
-warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not applied; move it up to "m"`,
+			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in
+	".sql", in lower case; rename it to "0006.sql"
+warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not
+	applied; move it up to "m"`,
 		},
 		"a folder of migrations that is not named": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{}}}`, "migrations/0001_init.sql": "CREATE TABLE a(b);"},
-			want:  `warning migration-ignored :1:25 /bindings/database: "migrations/0001_init.sql" is no migration: the database names no folder of them; add "migrations": "migrations" to "bindings.database"`,
+			want: `warning migration-ignored :1:25 /bindings/database: "migrations/0001_init.sql" is no migration: the database names no
+	folder of them; add "migrations": "migrations" to "bindings.database"`,
 		},
 		"a folder that only is called so": {
-			files: map[string]string{"pages.deploy.json": `{"assets":"p","bindings":{"kv":{}}}`, "p/a.html": "", "migrations/0001_init.sql": "", "migrations/a.md": ""},
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p","bindings":{"kv":{}}}`, "p/a.html": "",
+				"migrations/0001_init.sql": "", "migrations/a.md": "",
+			},
 		},
 		"dates and stamps": {
-			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/20230101120000_b.sql": "", "m/20240101_a.sql": ""},
-			want:  `warning migration-order :1:39 /bindings/database/migrations: "20230101120000_b.sql" is applied before "20240101_a.sql": migrations run in the order of their names; number them in one way, and with one width; only a migration that is not applied anywhere yet may be renamed`,
+			files: map[string]string{
+				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/20230101120000_b.sql": "",
+				"m/20240101_a.sql": "",
+			},
+			want: `warning migration-order :1:39 /bindings/database/migrations: "20230101120000_b.sql" is applied before
+	"20240101_a.sql": migrations run in the order of their names; number them in one way, and with one width;
+	only a migration that is not applied anywhere yet may be renamed`,
 		},
 		"tables without migrations": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"tables":["boats"]}}}`},
-			want: `warning table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads"; name their folder in "bindings.database.migrations"
-warning table-not-created :1:58 /bindings/database/tables/0: the site has no migrations to create the table "boats"; name their folder in "bindings.database.migrations"`,
+			want: `warning table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads";
+	name their folder in "bindings.database.migrations"
+warning table-not-created :1:58 /bindings/database/tables/0: the site has no migrations to create the table "boats";
+	name their folder in "bindings.database.migrations"`,
 		},
 		"migrations": {
 			files: map[string]string{
-				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats","boat","old","v","commented"]}}}`,
-				"m/10_b.sql":        "ALTER TABLE old RENAME TO boats; -- create table commented(a)\n/* create table commented(a) */ SELECT 'create table commented'",
-				"m/9_a.sql":         "CREATE TEMP TABLE commented(a); CREATE TABLE main.[old] (a); CREATE VIEW v AS SELECT 1", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
+				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats","boat","old",` +
+					`"v","commented"]}}}`,
+				"m/10_b.sql": "ALTER TABLE old RENAME TO boats; -- create table commented(a)\n/* create table commented(a) */ SELECT " +
+					"'create table commented'",
+				"m/9_a.sql": "CREATE TEMP TABLE commented(a); CREATE TABLE main.[old] (a); CREATE VIEW v AS SELECT 1",
+				"m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
 			},
-			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads"; create it in a migration, or correct the name
-warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number; give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name
-warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed
+			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads";
+	create it in a migration, or correct the name
+warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number;
+	give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name
+warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their
+	names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed
 warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "boat"; did you mean "boats"?
-warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m" creates the table "commented"; create it in a migration, or correct the name`,
+warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m" creates the table "commented";
+	create it in a migration, or correct the name`,
 		},
 		"flags in two files": {
 			files: map[string]string{
 				"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 				"wrangler.jsonc":    "{ // why\n \"compatibility_flags\": [\"nodejs_compat\",],\n}",
 			},
-			want: `error flags-declared-twice :1:34 /runtime/compatibilityFlags: compatibility flags are declared in "wrangler.jsonc" already; declare them in one of the two files only`,
+			want: `error flags-declared-twice :1:34 /runtime/compatibilityFlags: compatibility flags are declared in "wrangler.jsonc"
+	already; declare them in one of the two files only`,
 		},
 		"flags the platform does not accept": {
-			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": "{\n  \"compatibility_flags\": [\"nodejs_compat\", \"python_workers\", 7]\n}"},
-			want: `error flag-unknown wrangler.json:2:44 /compatibility_flags/1: the platform does not accept the compatibility flag "python_workers"; use "global_fetch_strictly_public" or "nodejs_compat"
-error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does not accept the compatibility flag "7"; use "global_fetch_strictly_public" or "nodejs_compat"`,
+			files: map[string]string{
+				"pages.deploy.json": `{}`,
+				"wrangler.json":     "{\n  \"compatibility_flags\": [\"nodejs_compat\", \"python_workers\", 7]\n}",
+			},
+			want: `error flag-unknown wrangler.json:2:44 /compatibility_flags/1: the platform does not accept the compatibility flag
+	"python_workers"; use "global_fetch_strictly_public" or "nodejs_compat"
+error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does not accept the compatibility flag "7";
+	use "global_fetch_strictly_public" or "nodejs_compat"`,
 		},
 		"an empty list declares nothing": {
-			files: map[string]string{"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json": `{"compatibility_flags":[]}`},
+			files: map[string]string{
+				"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+				"wrangler.json":     `{"compatibility_flags":[]}`,
+			},
 		},
 		"a broken runtime config": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": `{"a":}`},
@@ -287,12 +402,13 @@ error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does 
 		},
 		"flags of the wrong type": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": `{"compatibility_flags":"nodejs_compat"}`},
-			want:  `error runtime-config-invalid wrangler.json:1:24 /compatibility_flags: compatibility_flags must be an array, not a string; put it in brackets`,
+			want: `error runtime-config-invalid wrangler.json:1:24 /compatibility_flags: compatibility_flags must be an array, not a
+	string; put it in brackets`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, diags := validate.Load(tree(c.files), manifest.FileName)
-			want := c.want
+			want := unfolded(c.want)
 			if want != "" {
 				want += "\n"
 			}
@@ -336,15 +452,17 @@ func TestLoadLinks(t *testing.T) {
 		"abs.js": "path-symlink", "out.js": "path-symlink", "dir/" + filepath.Base(dir) + "/src/w.js": "path-symlink",
 		"loop.js": "path-symlink", "gone.js": "path-not-found",
 	} {
-		write(t, filepath.Join(dir, manifest.FileName), fmt.Sprintf(`{"entry":%q}`, entry))
-		_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
-		got := ""
-		if len(diags) > 0 {
-			got = diags[0].Code
-		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q: %v", entry, got, want, diags)
-		}
+		t.Run(entry, func(t *testing.T) {
+			write(t, filepath.Join(dir, manifest.FileName), fmt.Sprintf(`{"entry":%q}`, entry))
+			_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
+			got := ""
+			if len(diags) > 0 {
+				got = diags[0].Code
+			}
+			if got != want {
+				t.Errorf("%s: got %q, want %q: %v", entry, got, want, diags)
+			}
+		})
 	}
 	write(t, filepath.Join(dir, manifest.FileName), `{"assets":"pub"}`)
 	_, diags := validate.Load(os.DirFS(dir), manifest.FileName)
@@ -383,7 +501,8 @@ func (v vanishing) ReadDir(dir string) ([]fs.DirEntry, error) {
 // TestAssetsVanish removes public files and folders during the run, which is no mistake; the folder of them must be there.
 func TestAssetsVanish(t *testing.T) {
 	site := tree(map[string]string{
-		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "<h1>home</h1>", "public/gone.html": "<form></form>", "public/key.txt": "x",
+		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "<h1>home</h1>", "public/gone.html": "<form></form>",
+		"public/key.txt":     "x",
 		"public/docs/a.html": "a", "public/docs/b/c.html": "c",
 	})
 	site["public/link.html"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("index.html")}
@@ -408,7 +527,8 @@ func TestMigrationVanishes(t *testing.T) {
 	}
 	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}
 	_, diags := validate.Load(site, manifest.FileName)
-	const want = "error path-symlink :1:39 /bindings/database/migrations: the migration \"2.sql\" is a link that leads nowhere; put the file itself into the bundle\n"
+	const want = "error path-symlink :1:39 /bindings/database/migrations: the migration \"2.sql\" is a link that leads nowhere; put " +
+		"the file itself into the bundle\n"
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

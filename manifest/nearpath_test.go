@@ -19,13 +19,16 @@ func TestNearPaths(t *testing.T) {
 			},
 			want: `error path-not-found :1:10 /entry: entry names "SRC/W.js", which does not exist; did you mean "src/w.js"?
 error path-not-found :1:30 /assets: assets names "Public", which does not exist; did you mean "public"?
-error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/migration", which does not exist; did you mean "db/migrations"?
+error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/migration", which does not exist;
+	did you mean "db/migrations"?
 `,
 		},
 		"names that say what makes the files": {
 			files: map[string]string{"pages.deploy.json": `{"entry":".open-next/worker.js","assets":"node_modules/explorer/dashboard"}`},
-			want: "error path-not-found :1:10 /entry: entry names \".open-next/worker.js\", which does not exist; run `npx opennextjs-cloudflare build`, or correct the path\n" +
-				"error path-not-found :1:42 /assets: assets names \"node_modules/explorer/dashboard\", which does not exist; install the packages, or correct the path\n",
+			want: "error path-not-found :1:10 /entry: entry names \".open-next/worker.js\", which does not exist; run `npx " +
+				"opennextjs-cloudflare build`, or correct the path\n" +
+				"error path-not-found :1:42 /assets: assets names \"node_modules/explorer/dashboard\", which does not exist; install " +
+				"the packages, or correct the path\n",
 		},
 		"short names are not near": {
 			files: map[string]string{
@@ -34,15 +37,17 @@ error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/m
 			},
 			want: `error path-not-found :1:10 /entry: entry names "b", which does not exist; create or build it, or correct the path
 error path-not-found :1:23 /assets: assets names "ab", which does not exist; create or build it, or correct the path
-warning table-not-created :1:79 /bindings/database/tables/0: no migration in "m" creates the table "b"; create it in a migration, or correct the name
-warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "bo"; create it in a migration, or correct the name
+warning table-not-created :1:79 /bindings/database/tables/0: no migration in "m" creates the table "b";
+	create it in a migration, or correct the name
+warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "bo";
+	create it in a migration, or correct the name
 `,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, diags := validate.Load(tree(c.files), manifest.FileName)
-			if got := found(diags); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			if got, want := found(diags), unfolded(c.want); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
 	}

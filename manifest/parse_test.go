@@ -23,17 +23,19 @@ func TestTable(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, c := range cases {
-		if before, twice := seen[c.source]; twice {
-			t.Errorf("testdata/cases.txt:%d: repeats line %d", c.line, before)
-		}
-		seen[c.source] = c.line
-		m, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		if got := verdict(diags); got != c.want {
-			t.Errorf("testdata/cases.txt:%d: %.120q\n got %s\nwant %s", c.line, c.source, got, c.want)
-		}
-		if (m == nil) != diags.HasErrors() {
-			t.Errorf("testdata/cases.txt:%d: manifest %v with errors %v", c.line, m, diags.HasErrors())
-		}
+		t.Run(c.name(), func(t *testing.T) {
+			if before, twice := seen[c.source]; twice {
+				t.Errorf("testdata/cases.txt:%d: repeats line %d", c.line, before)
+			}
+			seen[c.source] = c.line
+			m, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+			if got := verdict(diags); got != c.want {
+				t.Errorf("testdata/cases.txt:%d: %.120q\n got %s\nwant %s", c.line, c.source, got, c.want)
+			}
+			if (m == nil) != diags.HasErrors() {
+				t.Errorf("testdata/cases.txt:%d: manifest %v with errors %v", c.line, m, diags.HasErrors())
+			}
+		})
 	}
 }
 
@@ -56,15 +58,17 @@ func TestMessages(t *testing.T) {
 // TestMessageStyle holds every message to the style of this project.
 func TestMessageStyle(t *testing.T) {
 	for _, c := range tableCases(t) {
-		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		for _, d := range diags {
-			if d.Message == "" || strings.HasSuffix(d.Message, ".") || strings.ContainsAny(d.Message+d.Fix, "\n\x00") {
-				t.Errorf("line %d: message %q, fix %q", c.line, d.Message, d.Fix)
+		t.Run(c.name(), func(t *testing.T) {
+			_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+			for _, d := range diags {
+				if d.Message == "" || strings.HasSuffix(d.Message, ".") || strings.ContainsAny(d.Message+d.Fix, "\n\x00") {
+					t.Errorf("line %d: message %q, fix %q", c.line, d.Message, d.Fix)
+				}
+				if d.Fix == "" {
+					t.Errorf("line %d: %s has no fix", c.line, d.Code)
+				}
 			}
-			if d.Fix == "" {
-				t.Errorf("line %d: %s has no fix", c.line, d.Code)
-			}
-		}
+		})
 	}
 }
 
@@ -95,7 +99,8 @@ func TestRules(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	m, diags := manifest.Parse(manifest.FileName, []byte(`{"entry":"./w.ts","assets":"public/","routes":[{"pattern":"/a"}],"bindings":{"storage":{},"kv":{}},"limits":{"cpuMs":2e4}}`))
+	m, diags := manifest.Parse(manifest.FileName, []byte(`{"entry":"./w.ts","assets":"public/","routes":[{"pattern":"/a"}],`+
+		`"bindings":{"storage":{},"kv":{}},"limits":{"cpuMs":2e4}}`))
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
@@ -117,9 +122,11 @@ func TestDefaults(t *testing.T) {
 // TestRoundTrip writes every accepted manifest and reads it back.
 func TestRoundTrip(t *testing.T) {
 	for _, c := range tableCases(t) {
-		if m, _ := manifest.Parse(manifest.FileName, []byte(c.source)); m != nil {
-			roundTrip(t, m)
-		}
+		t.Run(c.name(), func(t *testing.T) {
+			if m, _ := manifest.Parse(manifest.FileName, []byte(c.source)); m != nil {
+				roundTrip(t, m)
+			}
+		})
 	}
 }
 
@@ -199,10 +206,12 @@ func TestLarge(t *testing.T) {
 		"one long segment":  `{"entry":"w","routes":[{"pattern":"` + strings.Repeat(`/`, limit-64) + `"}]}`,
 		"duplicate secrets": `{"bindings":{"secrets":[` + strings.Repeat(`"A",`, 60000) + `"A"]}}`,
 	} {
-		m, diags := manifest.Parse(manifest.FileName, []byte(src))
-		if len(diags) == 0 {
-			t.Errorf("%s: accepted as %v", name, m)
-		}
+		t.Run(name, func(t *testing.T) {
+			m, diags := manifest.Parse(manifest.FileName, []byte(src))
+			if len(diags) == 0 {
+				t.Errorf("%s: accepted as %v", name, m)
+			}
+		})
 	}
 }
 

@@ -87,10 +87,12 @@ func TestNoSecretInOutput(t *testing.T) {
 		`{"a":1 "` + secret + `",` + secret + `}`,
 		`{"` + secret + `":1,"` + secret + `":2}`,
 	} {
-		all := everyFormat(t, source)
-		if strings.Contains(all, secret[8:]) || strings.Contains(all, plain) {
-			t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
-		}
+		t.Run(source, func(t *testing.T) {
+			all := everyFormat(t, source)
+			if strings.Contains(all, secret[8:]) || strings.Contains(all, plain) {
+				t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
+			}
+		})
 	}
 }
 
@@ -114,7 +116,10 @@ func everyFormat(t *testing.T, source string) string {
 func TestReportCap(t *testing.T) {
 	var diags diagnostic.List
 	for i := range 150 {
-		diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "x", Line: 150 - i, Column: 1, EndLine: 150 - i, EndColumn: 2, Message: "m"})
+		diags = append(diags, diagnostic.Diagnostic{
+			Severity: diagnostic.Warning, Code: "x", Line: 150 - i, Column: 1, EndLine: 150 - i,
+			EndColumn: 2, Message: "m",
+		})
 	}
 	diags[0].Severity = diagnostic.Error
 	r := diagnostic.NewReport("f", diags)
@@ -147,16 +152,30 @@ func TestGitHubNotice(t *testing.T) {
 		{true, []diagnostic.Report{report(11)}, "1 problem more, listed in the summary of this job"},
 		{true, []diagnostic.Report{report(100)}, "90 problems more, listed in the summary of this job"},
 		{true, []diagnostic.Report{report(101)}, "91 problems more: the first 100 are listed in the summary of this job"},
-		{true, []diagnostic.Report{report(101), report(1)}, "92 problems more: the first 100 of each manifest are listed in the summary of this job"},
+		{
+			true,
+			[]diagnostic.Report{report(101), report(1)},
+			"92 problems more: the first 100 of each manifest are listed in the summary of this job",
+		},
 		{true, []diagnostic.Report{report(6), report(6)}, "2 problems more, listed in the summary of this job"},
-		{false, []diagnostic.Report{report(11)}, "1 problem more than GitHub shows of one step: run pages validate where the site is to see them"},
-		{false, []diagnostic.Report{report(101)}, "91 problems more than GitHub shows of one step: run pages validate where the site is to see them"},
+		{
+			false,
+			[]diagnostic.Report{report(11)},
+			"1 problem more than GitHub shows of one step: run pages validate where the site is to see them",
+		},
+		{
+			false,
+			[]diagnostic.Report{report(101)},
+			"91 problems more than GitHub shows of one step: run pages validate where the site is to see them",
+		},
 	} {
-		out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, c.summarized, c.reports...) })
-		_, got, _ := strings.Cut(out, "::notice title=pages validate::")
-		if got != c.want && got != c.want+"\n" {
-			t.Errorf("summarized %v, %d reports: got %q, want %q", c.summarized, len(c.reports), got, c.want)
-		}
+		t.Run(fmt.Sprint(c.summarized, " ", c.want), func(t *testing.T) {
+			out := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteGitHub(b, c.summarized, c.reports...) })
+			_, got, _ := strings.Cut(out, "::notice title=pages validate::")
+			if got != c.want && got != c.want+"\n" {
+				t.Errorf("summarized %v, %d reports: got %q, want %q", c.summarized, len(c.reports), got, c.want)
+			}
+		})
 	}
 }
 
@@ -173,15 +192,19 @@ func TestReportFiles(t *testing.T) {
 // TestCaretUnderSpan checks that the carets stand under the words, tabs and wide characters included.
 func TestCaretUnderSpan(t *testing.T) {
 	for source, want := range map[string]string{
-		"{\t\"x\": 1}":                                       "    1 | {\t\"x\": 1}\n      |  \t^^^\n",
-		"{\"entry\":\"日本\",\"x\":1}":                         "    1 | {\"entry\":\"日本\",\"x\":1}\n      |                 ^^^\n",
-		`{"entry":"` + strings.Repeat("a", 400) + `","x":1}`: "    1 | …" + strings.Repeat("a", 23) + `","x":1}` + "\n      | " + strings.Repeat(" ", 26) + "^^^\n",
+		"{\t\"x\": 1}":               "    1 | {\t\"x\": 1}\n      |  \t^^^\n",
+		"{\"entry\":\"日本\",\"x\":1}": "    1 | {\"entry\":\"日本\",\"x\":1}\n      |                 ^^^\n",
+		`{"entry":"` + strings.Repeat("a", 400) + `","x":1}`: "    1 | …" + strings.Repeat("a", 23) + `","x":1}` + "\n      | " +
+			strings.Repeat(" ", 26) + "^^^\n",
 	} {
-		_, diags := manifest.Parse(manifest.FileName, []byte(source))
-		r := diagnostic.NewReport("f", diags)
-		if got := format(t, func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, []byte(source), diagnostic.Terminal{}) }); !strings.Contains(got, want) {
-			t.Errorf("%q: got\n%swant\n%s", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			_, diags := manifest.Parse(manifest.FileName, []byte(source))
+			r := diagnostic.NewReport("f", diags)
+			write := func(b *bytes.Buffer) error { return diagnostic.WriteText(b, r, []byte(source), diagnostic.Terminal{}) }
+			if got := format(t, write); !strings.Contains(got, want) {
+				t.Errorf("%q: got\n%swant\n%s", source, got, want)
+			}
+		})
 	}
 }
 

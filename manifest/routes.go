@@ -166,7 +166,8 @@ func (d *Document) checkStaticRoutes() {
 			at = parent.Key("access")
 		}
 		msg := fmt.Sprintf("the route %s is public, but a site without entry may declare only members routes", sourcetext.Quote(r.Pattern))
-		d.Refuse(diagnostic.CodeRouteStatic, at, msg, `set its access to "members", declare "entry", or remove it: static files need no route`)
+		d.Refuse(diagnostic.CodeRouteStatic, at, msg,
+			`set its access to "members", declare "entry", or remove it: static files need no route`)
 	}
 }
 
@@ -242,7 +243,8 @@ func (d *Document) checkParameter(r DeclaredRoute) {
 		bracketed := len(seg) > 2 && (seg[0] == '[' && seg[len(seg)-1] == ']' || seg[0] == '{' && seg[len(seg)-1] == '}')
 		if bracketed || len(seg) > 1 && seg[0] == ':' {
 			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", sourcetext.Quote(seg))
-			d.Warn(diagnostic.CodeRouteParameter, r.At, msg, "write "+sourcetext.Literal(r.Pattern[:before]+"/*")+" and let the Worker read the rest")
+			d.Warn(diagnostic.CodeRouteParameter, r.At, msg, "write "+sourcetext.Literal(r.Pattern[:before]+"/*")+
+				" and let the Worker read the rest")
 			return
 		}
 		before += len("/") + len(seg)

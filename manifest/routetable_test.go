@@ -34,12 +34,14 @@ func TestFold(t *testing.T) {
 		{"/a⁄b", "/a/b"},
 		{"/...", ""},
 	} {
-		if got := sitepath.FoldPath(c.path); got != c.folded {
-			t.Errorf("FoldPath(%q) = %q, want %q", c.path, got, c.folded)
-		}
-		if again := sitepath.FoldPath(sitepath.FoldPath(c.path)); again != sitepath.FoldPath(c.path) {
-			t.Errorf("FoldPath(%q) changes when it is folded again: %q", c.path, again)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			if got := sitepath.FoldPath(c.path); got != c.folded {
+				t.Errorf("FoldPath(%q) = %q, want %q", c.path, got, c.folded)
+			}
+			if again := sitepath.FoldPath(sitepath.FoldPath(c.path)); again != sitepath.FoldPath(c.path) {
+				t.Errorf("FoldPath(%q) changes when it is folded again: %q", c.path, again)
+			}
+		})
 	}
 }
 
@@ -70,8 +72,10 @@ func TestReach(t *testing.T) {
 		"/‥":            {},
 		"no":            {},
 	} {
-		if got := table.Reach(pattern); got != want {
-			t.Errorf("%q: %+v, want %+v", pattern, got, want)
-		}
+		t.Run(pattern, func(t *testing.T) {
+			if got := table.Reach(pattern); got != want {
+				t.Errorf("%q: %+v, want %+v", pattern, got, want)
+			}
+		})
 	}
 }

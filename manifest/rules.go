@@ -28,7 +28,8 @@ func (d *Document) checkPaths() {
 func pathFault(s string) (code, why, fix string) {
 	switch {
 	case hasScheme(s) && strings.Contains(s, "://"):
-		return diagnostic.CodePathAbsolute, "is a full address", "write the path of a file of the site, relative to the folder of " + FileName
+		return diagnostic.CodePathAbsolute, "is a full address",
+			"write the path of a file of the site, relative to the folder of " + FileName
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), hasScheme(s):
 		return diagnostic.CodePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
 	case strings.Contains(s, `\`):
@@ -156,7 +157,8 @@ func (d *Document) checkForms() {
 		}
 		if before, twice := first[name]; twice {
 			line, _ := d.lines.At(d.at(before).Start)
-			msg := fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", sourcetext.Quote(name), line)
+			msg := fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised",
+				sourcetext.Quote(name), line)
 			d.Warn(diagnostic.CodeFormDuplicate, at, msg, "remove one of them")
 			continue
 		}

@@ -95,10 +95,12 @@ func TestSARIFSchemaBites(t *testing.T) {
 		`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"pages"}},"results":[{"message":{"text":"m"},"level":"bad"}]}]}`,
 		`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"pages"}},"columnKind":"characters"}]}`,
 	} {
-		result, err := schema.Validate(gojsonschema.NewStringLoader(log))
-		if err != nil || result.Valid() {
-			t.Errorf("%s is accepted: %v", log, err)
-		}
+		t.Run(log, func(t *testing.T) {
+			result, err := schema.Validate(gojsonschema.NewStringLoader(log))
+			if err != nil || result.Valid() {
+				t.Errorf("%s is accepted: %v", log, err)
+			}
+		})
 	}
 }
 
@@ -144,16 +146,20 @@ func TestSARIFFiles(t *testing.T) {
 		"a\u202eb\n.json":           "a%E2%80%AEb%0A.json",
 		"site/[slug]/{x}/m~1'.json": "site/%5Bslug%5D/%7Bx%7D/m~1%27.json",
 	} {
-		log := sarifLog(t, diagnostic.NewReport(name, diagnostic.List{{Severity: diagnostic.Error, Code: "syntax", Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Message: "m"}}))
-		if got := dig(t, log, "runs", 0, "results", 0, "locations", 0, "physicalLocation", "artifactLocation", "uri"); got != want {
-			t.Errorf("%q is named %v, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			log := sarifLog(t, diagnostic.NewReport(name,
+				diagnostic.List{{Severity: diagnostic.Error, Code: "syntax", Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Message: "m"}}))
+			if got := dig(t, log, "runs", 0, "results", 0, "locations", 0, "physicalLocation", "artifactLocation", "uri"); got != want {
+				t.Errorf("%q is named %v, want %s", name, got, want)
+			}
+		})
 	}
 }
 
 // TestSARIFRules holds ruleIndex to the rule it names, and every rule to the texts that GitHub shows.
 func TestSARIFRules(t *testing.T) {
-	_, diags := manifest.Parse(manifest.FileName, []byte(`{"x":1,"limits":{"cpuMs":0},"forms":[{}],"runtime":{"compatibilityDate":"2020-01-01"}}`))
+	_, diags := manifest.Parse(manifest.FileName,
+		[]byte(`{"x":1,"limits":{"cpuMs":0},"forms":[{}],"runtime":{"compatibilityDate":"2020-01-01"}}`))
 	diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "from-another-room", Message: "m", File: "a.js"})
 	log := sarifLog(t, diagnostic.NewReport("m.json", diags))
 	rules, _ := dig(t, log, "runs", 0, "tool", "driver", "rules").([]any)
@@ -184,7 +190,8 @@ func TestSARIFRules(t *testing.T) {
 func TestSARIFFingerprint(t *testing.T) {
 	result := func(src string) any {
 		_, diags := manifest.Parse(manifest.FileName, []byte(src))
-		return dig(t, sarifLog(t, diagnostic.NewReport("m.json", diags)), "runs", 0, "results", 0, "partialFingerprints", "pagesDiagnostic/v1")
+		return dig(t, sarifLog(t, diagnostic.NewReport("m.json", diags)), "runs", 0, "results", 0, "partialFingerprints",
+			"pagesDiagnostic/v1")
 	}
 	before := result(`{"limits":{"cpuMs":0}}`)
 	if after := result("{\n\n\"entry\":\"a\",\"limits\":\n{\"cpuMs\":0}}"); before != after {
@@ -199,7 +206,10 @@ func TestSARIFFingerprint(t *testing.T) {
 func TestSARIFOmitted(t *testing.T) {
 	var diags diagnostic.List
 	for i := range 150 {
-		diags = append(diags, diagnostic.Diagnostic{Severity: diagnostic.Warning, Code: "x", Line: 1 + i, Column: 1, EndLine: 1 + i, EndColumn: 2, Message: "m"})
+		diags = append(diags, diagnostic.Diagnostic{
+			Severity: diagnostic.Warning, Code: "x", Line: 1 + i, Column: 1, EndLine: 1 + i,
+			EndColumn: 2, Message: "m",
+		})
 	}
 	log := sarifLog(t, diagnostic.NewReport("m.json", diags))
 	text := dig(t, log, "runs", 0, "invocations", 0, "toolExecutionNotifications", 0, "message", "text")

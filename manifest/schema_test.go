@@ -25,25 +25,27 @@ func TestSchemaAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range tableCases(t) {
-		if !json.Valid([]byte(c.source)) {
-			continue
-		}
-		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
-		explained := false
-		for _, d := range diags {
-			explained = explained || onlyInGo[d.Code] != ""
-		}
-		if explained {
-			continue
-		}
-		result, err := schema.Validate(gojsonschema.NewStringLoader(c.source))
-		if err != nil {
-			t.Errorf("testdata/cases.txt:%d: %v", c.line, err)
-			continue
-		}
-		if result.Valid() == diags.HasErrors() {
-			t.Errorf("testdata/cases.txt:%d: %.100q: schema says %v, Parse says %s", c.line, c.source, result.Errors(), verdict(diags))
-		}
+		t.Run(c.name(), func(t *testing.T) {
+			if !json.Valid([]byte(c.source)) {
+				return
+			}
+			_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+			explained := false
+			for _, d := range diags {
+				explained = explained || onlyInGo[d.Code] != ""
+			}
+			if explained {
+				return
+			}
+			result, err := schema.Validate(gojsonschema.NewStringLoader(c.source))
+			if err != nil {
+				t.Errorf("testdata/cases.txt:%d: %v", c.line, err)
+				return
+			}
+			if result.Valid() == diags.HasErrors() {
+				t.Errorf("testdata/cases.txt:%d: %.100q: schema says %v, Parse says %s", c.line, c.source, result.Errors(), verdict(diags))
+			}
+		})
 	}
 }
 

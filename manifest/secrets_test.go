@@ -57,9 +57,11 @@ func TestSecretsAreHidden(t *testing.T) {
 		`{"routes":[{"pattern":"/a","apiKey":"hunter2"}]}`,
 		`{"x":1,"token":123,"secret":"` + "\u65e5" + `hunter2","y":1}`,
 	} {
-		if all := everyFormat(t, source); strings.Contains(all, "hunter2") {
-			t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
-		}
+		t.Run(source, func(t *testing.T) {
+			if all := everyFormat(t, source); strings.Contains(all, "hunter2") {
+				t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
+			}
+		})
 	}
 }
 
@@ -83,9 +85,11 @@ func TestNamesAreShown(t *testing.T) {
 		`{"bindings":{"kv":{},"secrets":["KV"]}}`:                         `"KV" is the environment name of kv already`,
 		`{"assets":"public","routes":[{"pattern":"/a"}]}`:                 `the route "/a" is public`,
 	} {
-		if all := everyFormat(t, source); !strings.Contains(all, shown) {
-			t.Errorf("%s: %s is not in the output:\n%.2000s", source, shown, all)
-		}
+		t.Run(source, func(t *testing.T) {
+			if all := everyFormat(t, source); !strings.Contains(all, shown) {
+				t.Errorf("%s: %s is not in the output:\n%.2000s", source, shown, all)
+			}
+		})
 	}
 }
 

@@ -46,24 +46,29 @@ func TestFoldersThatAreNotUploaded(t *testing.T) {
 		"x/.git":    "has a name in it of files that hold secrets",
 		"e\u0301":   "is not in Unicode form C",
 	} {
-		for label, text := range map[string]string{"assets": `{"assets":"%s"}`, "migrations": `{"bindings":{"database":{"migrations":"%s"}}}`} {
-			files := tree(map[string]string{dir + "/1.sql": "select 1"})
-			files[manifest.FileName] = &fstest.MapFile{Data: fmt.Appendf(nil, text, dir)}
-			_, diags := validate.Load(files, manifest.FileName)
-			var got string
-			for _, d := range diags {
-				if d.Severity == diagnostic.Error {
-					got += d.Message
+		t.Run(dir, func(t *testing.T) {
+			for label, text := range map[string]string{
+				"assets":     `{"assets":"%s"}`,
+				"migrations": `{"bindings":{"database":{"migrations":"%s"}}}`,
+			} {
+				files := tree(map[string]string{dir + "/1.sql": "select 1"})
+				files[manifest.FileName] = &fstest.MapFile{Data: fmt.Appendf(nil, text, dir)}
+				_, diags := validate.Load(files, manifest.FileName)
+				var got string
+				for _, d := range diags {
+					if d.Severity == diagnostic.Error {
+						got += d.Message
+					}
+				}
+				want := ""
+				if why != "" {
+					want = fmt.Sprintf("%s names %q, whose files cannot be uploaded: its path %s", label, dir, why)
+				}
+				if got != want {
+					t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
 				}
 			}
-			want := ""
-			if why != "" {
-				want = fmt.Sprintf("%s names %q, whose files cannot be uploaded: its path %s", label, dir, why)
-			}
-			if got != want {
-				t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
-			}
-		}
+		})
 	}
 }
 
@@ -73,17 +78,22 @@ func TestLoadSpelling(t *testing.T) {
 	disk := lenient{tree(map[string]string{"public/src/worker.js": "", "public/sql/0001.sql": "", "public/index.html": "", "src/w.js": ""})}
 	const elsewhere = "which does not exist: this disk has it in another spelling"
 	for text, want := range map[string]string{
-		`{"entry":"src/w.js","assets":"public"}`:              "",
-		`{"entry":"./src/w.js","assets":"./public/"}`:         "",
-		`{"entry":"public/SRC/worker.js","assets":"public"}`:  `error path-not-found :1:10 /entry: entry names "public/SRC/worker.js", ` + elsewhere + `; did you mean "public/src/worker.js"?`,
-		`{"entry":"public/src/worker.js.","assets":"public"}`: `error path-not-found :1:10 /entry: entry names "public/src/worker.js.", ` + elsewhere + `; did you mean "public/src/worker.js"?`,
-		`{"assets":"public","bindings":{"database":{"migrations":"Public/sql"}}}`: `error path-not-found :1:57 /bindings/database/migrations: migrations names "Public/sql", ` +
+		`{"entry":"src/w.js","assets":"public"}`:      "",
+		`{"entry":"./src/w.js","assets":"./public/"}`: "",
+		`{"entry":"public/SRC/worker.js","assets":"public"}`: `error path-not-found :1:10 /entry: entry names "public/SRC/worker.js", ` +
+			elsewhere + `; did you mean "public/src/worker.js"?`,
+		`{"entry":"public/src/worker.js.","assets":"public"}`: `error path-not-found :1:10 /entry: entry names "public/src/worker.js.", ` +
+			elsewhere + `; did you mean "public/src/worker.js"?`,
+		`{"assets":"public","bindings":{"database":{"migrations":"Public/sql"}}}`: `error path-not-found :1:57 ` +
+			`/bindings/database/migrations: migrations names "Public/sql", ` +
 			elsewhere + `; did you mean "public/sql"?`,
 	} {
-		disk.MapFS[manifest.FileName] = &fstest.MapFile{Data: []byte(text)}
-		_, diags := validate.Load(disk, manifest.FileName)
-		if got := strings.TrimSuffix(found(diags), "\n"); got != want {
-			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			disk.MapFS[manifest.FileName] = &fstest.MapFile{Data: []byte(text)}
+			_, diags := validate.Load(disk, manifest.FileName)
+			if got := strings.TrimSuffix(found(diags), "\n"); got != want {
+				t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
+			}
+		})
 	}
 }

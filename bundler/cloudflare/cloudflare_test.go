@@ -52,9 +52,12 @@ func built(t *testing.T, files map[string]string) (*bundler.Bundle, *manifest.Ma
 
 var club = map[string]string{
 	"pages.deploy.json": `{"entry":"w.js","assets":"public","routes":[{"pattern":"/api/*"},{"pattern":"/club/*","access":"members"}],
-		"bindings":{"database":{"migrations":"sql"},"projectDatabase":"read","kv":{"name":"CACHE"},"storage":{"name":"FILES"},"images":true,"secrets":["API_KEY"],"submissions":"enquiries"},
-		"limits":{"cpuMs":50},"runtime":{"compatibilityFlags":["nodejs_compat"],"compatibilityDate":"2026-11-02"},"forms":[{"name":"a","event":"custom.a"}]}`,
-	"w.js": "export default {fetch: () => new Response('x')}", "public/index.html": "", "public/404.html": "", "public/club/index.html": "", "public/club/404.html": "",
+		"bindings":{"database":{"migrations":"sql"},"projectDatabase":"read","kv":{"name":"CACHE"},
+		"storage":{"name":"FILES"},"images":true,"secrets":["API_KEY"],"submissions":"enquiries"},
+		"limits":{"cpuMs":50},"runtime":{"compatibilityFlags":["nodejs_compat"],"compatibilityDate":"2026-11-02"},
+		"forms":[{"name":"a","event":"custom.a"}]}`,
+	"w.js": "export default {fetch: () => new Response('x')}", "public/index.html": "", "public/404.html": "",
+	"public/club/index.html": "", "public/club/404.html": "",
 	"sql/0001_a.sql": "CREATE TABLE enquiries (id);", "sql/0002_b.sql": "SELECT 1;",
 }
 
@@ -108,7 +111,8 @@ func TestWrite(t *testing.T) {
 		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json",
 		"platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
-		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js", "src/worker.js.map", "wrangler.jsonc",
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js",
+		"src/worker.js.map", "wrangler.jsonc",
 	}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("files %q\nwant %q", got, want)
@@ -119,8 +123,10 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		`"name":"club","main":"src/index.js","compatibility_date":"2026-11-02","compatibility_flags":["nodejs_compat"]`, `"run_worker_first":true`,
-		`{"binding":"DB","database_name":"club","migrations_dir":"migrations"},{"binding":"PROJECT_DB","database_name":"club-project"},{"binding":"PAGES_DB","database_name":"club-platform","migrations_dir":"platform-migrations"}`,
+		`"name":"club","main":"src/index.js","compatibility_date":"2026-11-02","compatibility_flags":["nodejs_compat"]`,
+		`"run_worker_first":true`,
+		`{"binding":"DB","database_name":"club","migrations_dir":"migrations"},{"binding":"PROJECT_DB",` +
+			`"database_name":"club-project"},{"binding":"PAGES_DB","database_name":"club-platform","migrations_dir":"platform-migrations"}`,
 		`"kv_namespaces":[{"binding":"CACHE"}],"r2_buckets":[{"binding":"FILES"}],"images":{"binding":"IMAGES"},"limits":{"cpu_ms":50}`,
 	} {
 		if !strings.Contains(string(text), part) {
@@ -131,7 +137,10 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"/club/index.html"`, `"/club"`, "\"folder\": \"/club\",\n      \"guarded\": true", `"submissions": "enquiries"`} {
+	for _, part := range []string{
+		`"/club/index.html"`, `"/club"`, "\"folder\": \"/club\",\n      \"guarded\": true",
+		`"submissions": "enquiries"`,
+	} {
 		if !strings.Contains(string(front), part) {
 			t.Errorf("config.js lacks %s\n%s", part, front)
 		}
@@ -143,7 +152,10 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{configFile: string(edited), ".dev.vars": "API_KEY=mine", "public/old.html": "", "node_modules/x/y": ""} {
+	for name, text := range map[string]string{
+		configFile: string(edited), ".dev.vars": "API_KEY=mine", "public/old.html": "",
+		"node_modules/x/y": "",
+	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -161,7 +173,8 @@ func TestWrite(t *testing.T) {
 	}
 	vars, err := os.ReadFile(filepath.Join(dir, ".dev.vars"))
 	got := names(t, dir)
-	if err != nil || string(vars) != "API_KEY=mine" || !slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
+	if err != nil || string(vars) != "API_KEY=mine" || !slices.Contains(got, "public/old.html") ||
+		!slices.Contains(got, "node_modules/x/y") {
 		t.Errorf("%v: .dev.vars %q, files %q", err, vars, got)
 	}
 }
@@ -194,7 +207,8 @@ func TestWriteAgain(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, found, err)
 		}
 	}
-	if slices.Contains(got, "public/a/b/old.html") || !slices.Contains(got, "public/new.html") || !slices.Contains(got, "public/same.html") {
+	if slices.Contains(got, "public/a/b/old.html") || !slices.Contains(got, "public/new.html") ||
+		!slices.Contains(got, "public/same.html") {
 		t.Errorf("files %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "public", "a", "b")); err == nil {
@@ -261,13 +275,15 @@ func TestMigrationNames(t *testing.T) {
 		"1_a.sql 2_b.sql 3b.sql":           "0001_1_a.sql 0002_2_b.sql 0003_3b.sql",
 		"009_a.sql 010_b.sql 0100_too.sql": "009_a.sql 010_b.sql 0100_too.sql",
 	} {
-		var list []bundler.Migration
-		for name := range strings.FieldsSeq(given) {
-			list = append(list, bundler.Migration{Name: name})
-		}
-		if got := strings.Join(migrationNames(list), " "); got != want {
-			t.Errorf("%s: %s, want %s", given, got, want)
-		}
+		t.Run(given, func(t *testing.T) {
+			var list []bundler.Migration
+			for name := range strings.FieldsSeq(given) {
+				list = append(list, bundler.Migration{Name: name})
+			}
+			if got := strings.Join(migrationNames(list), " "); got != want {
+				t.Errorf("%s: %s, want %s", given, got, want)
+			}
+		})
 	}
 }
 
@@ -284,7 +300,10 @@ func TestPaths(t *testing.T) {
 		Listed bool   `json:"listed"`
 		Gated  bool   `json:"gated"`
 	}
-	segments := []string{"club", "CLUB", "club.", "club;x", "report.html", "report", "index.html", "a", "b", "é", "É", "ﬁ", "ı", "c%20d", "．．", "x%2fy", "%E2%81%84", "a%5cb", "100%25", "%00", "", "...", "x::y", "%EF%BC%8F", "zo\u200be"}
+	segments := []string{
+		"club", "CLUB", "club.", "club;x", "report.html", "report", "index.html", "a", "b", "é", "É", "ﬁ", "ı", "c%20d",
+		"．．", "x%2fy", "%E2%81%84", "a%5cb", "100%25", "%00", "", "...", "x::y", "%EF%BC%8F", "zo\u200be",
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
 	var asked []look

@@ -21,13 +21,16 @@ func TestMembersFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"package.json": `{"type": "module"}`,
 		"site.js":      `export default {};`,
-		"config.js":    `export default { routes: [], guarded: ["/club/a", "/club/a.txt", "/club/said", "/club/none"], notFound: [{ folder: "/club", guarded: true }] };`,
-		"members.js":   `export const identify = () => ({ member: true }), signIn = null, signOut = null;`,
+		"config.js": `export default { routes: [], guarded: ["/club/a", "/club/a.txt", "/club/said", "/club/none"], notFound: [{ ` +
+			`folder: "/club", guarded: true }] };`,
+		"members.js": `export const identify = () => ({ member: true }), signIn = null, signOut = null;`,
 		"run.js": `
 import { register } from "node:module";
-register("data:text/javascript," + encodeURIComponent('export const resolve = (name, context, next) => name === "cloudflare:workers" ? { url: "data:text/javascript,export const env = {};", shortCircuit: true } : next(name, context);'));
+register("data:text/javascript," + encodeURIComponent('export const resolve = (name, context, next) => ' +
+	'name === "cloudflare:workers" ? { url: "data:text/javascript,export const env = {};", shortCircuit: true } : next(name, context);'));
 const { default: front } = await import("./index.js");
-const files = { "/a": "text/html", "/club/a": "text/html; charset=utf-8", "/club/a.txt": "text/plain", "/club/said": "text/html", "/club/404": "text/html" };
+const files = { "/a": "text/html", "/club/a": "text/html; charset=utf-8", "/club/a.txt": "text/plain",
+	"/club/said": "text/html", "/club/404": "text/html" };
 const ASSETS = { fetch(asked) {
   const path = new URL(asked.url ?? asked).pathname, type = files[path];
   const said = path === "/club/said" ? "private, max-age=9" : "public, max-age=0, must-revalidate";

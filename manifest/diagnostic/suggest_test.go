@@ -21,8 +21,10 @@ func TestNearest(t *testing.T) {
 		{"", []string{"a"}, ""},
 		{"x", nil, ""},
 	} {
-		if got := diagnostic.Nearest(c.word, c.candidates); got != c.want {
-			t.Errorf("%q among %q: %q, want %q", c.word, c.candidates, got, c.want)
-		}
+		t.Run(c.word, func(t *testing.T) {
+			if got := diagnostic.Nearest(c.word, c.candidates); got != c.want {
+				t.Errorf("%q among %q: %q, want %q", c.word, c.candidates, got, c.want)
+			}
+		})
 	}
 }

@@ -132,34 +132,39 @@ func lots(format string, n int) string {
 
 func TestEdgeRuleFaults(t *testing.T) {
 	for _, c := range edgeCases {
-		fsys := fstest.MapFS{
-			manifest.FileName:  {Data: []byte(`{"assets": "public"}`)},
-			"public/" + c.file: {Data: []byte(c.text)},
-		}
-		_, diags := validate.Load(fsys, manifest.FileName)
-		var found []string
-		for _, d := range diags {
-			if d.File != "public/"+c.file || d.Message == "" || d.Fix == "" || d.EndLine != d.Line || d.EndColumn <= d.Column ||
-				d.Source == "" {
-				t.Errorf("%q: %+v", c.text, d)
+		t.Run(fmt.Sprintf("%s: %.40s", c.file, c.text), func(t *testing.T) {
+			fsys := fstest.MapFS{
+				manifest.FileName:  {Data: []byte(`{"assets": "public"}`)},
+				"public/" + c.file: {Data: []byte(c.text)},
 			}
-			found = append(found, fmt.Sprintf("%d:%d %s %s", d.Line, d.Column, d.Severity, d.Code))
-		}
-		want := strings.Split(c.found, "|")
-		if c.found == "" {
-			want = nil
-		}
-		slices.Sort(found)
-		slices.Sort(want)
-		if !slices.Equal(found, want) {
-			t.Errorf("%.200q:\n got %q\nwant %q", c.text, found, want)
-		}
+			_, diags := validate.Load(fsys, manifest.FileName)
+			var found []string
+			for _, d := range diags {
+				if d.File != "public/"+c.file || d.Message == "" || d.Fix == "" || d.EndLine != d.Line || d.EndColumn <= d.Column ||
+					d.Source == "" {
+					t.Errorf("%q: %+v", c.text, d)
+				}
+				found = append(found, fmt.Sprintf("%d:%d %s %s", d.Line, d.Column, d.Severity, d.Code))
+			}
+			want := strings.Split(c.found, "|")
+			if c.found == "" {
+				want = nil
+			}
+			slices.Sort(found)
+			slices.Sort(want)
+			if !slices.Equal(found, want) {
+				t.Errorf("%.200q:\n got %q\nwant %q", c.text, found, want)
+			}
+		})
 	}
 }
 
 // A file that is no text, or too much of it, is refused as a whole.
 func TestEdgeFiles(t *testing.T) {
-	for text, want := range map[string]string{"/*\n  X: \xff": diagnostic.CodeEdgeLine, strings.Repeat("#\n", (8<<20)/2+1): diagnostic.CodeEdgeTooMany} {
+	for text, want := range map[string]string{
+		"/*\n  X: \xff":                    diagnostic.CodeEdgeLine,
+		strings.Repeat("#\n", (8<<20)/2+1): diagnostic.CodeEdgeTooMany,
+	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{manifest.FileName: `{"assets": "."}`, sitepath.HeadersFile: text} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -233,19 +238,21 @@ func TestRedirects(t *testing.T) {
 		{"/s/caf%C3%A9", "", "200 /café"},
 		{"/d/1/2", "", "302 /2/1"},
 	} {
-		r := rules.Redirect(c.path)
-		got := fmt.Sprint(r.Status, " ", r.Location(c.query))
-		switch {
-		case r.Line == 0:
-			got = ""
-		case r.Refused():
-			got = "refused"
-		case r.Status == 200:
-			got = "200 " + r.Path
-		}
-		if got != c.want {
-			t.Errorf("%s?%s: got %q, want %q", c.path, c.query, got, c.want)
-		}
+		t.Run(c.path+"?"+c.query, func(t *testing.T) {
+			r := rules.Redirect(c.path)
+			got := fmt.Sprint(r.Status, " ", r.Location(c.query))
+			switch {
+			case r.Line == 0:
+				got = ""
+			case r.Refused():
+				got = "refused"
+			case r.Status == 200:
+				got = "200 " + r.Path
+			}
+			if got != c.want {
+				t.Errorf("%s?%s: got %q, want %q", c.path, c.query, got, c.want)
+			}
+		})
 	}
 	var none *edgerules.Rules
 	if none.Redirect("/a").Line != 0 || none.Headers("h", "/a") != nil {
@@ -280,20 +287,22 @@ https://:sub.example.com/
 		{"www.example.com", "/", all + "|X-Sub=www"},
 		{"a.b.example.com", "/", all},
 	} {
-		var got []string
-		for _, h := range rules.Headers(c.host, c.path) {
-			switch {
-			case h.Unset:
-				got = append(got, "-"+h.Name)
-			case h.Append:
-				got = append(got, h.Name+"+"+h.Value)
-			default:
-				got = append(got, h.Name+"="+h.Value)
+		t.Run(c.host+c.path, func(t *testing.T) {
+			var got []string
+			for _, h := range rules.Headers(c.host, c.path) {
+				switch {
+				case h.Unset:
+					got = append(got, "-"+h.Name)
+				case h.Append:
+					got = append(got, h.Name+"+"+h.Value)
+				default:
+					got = append(got, h.Name+"="+h.Value)
+				}
 			}
-		}
-		if strings.Join(got, "|") != c.want {
-			t.Errorf("%s%s: got %q, want %q", c.host, c.path, strings.Join(got, "|"), c.want)
-		}
+			if strings.Join(got, "|") != c.want {
+				t.Errorf("%s%s: got %q, want %q", c.host, c.path, strings.Join(got, "|"), c.want)
+			}
+		})
 	}
 }
 
@@ -329,7 +338,8 @@ func FuzzEdgeRules(f *testing.F) {
 		if strings.ContainsFunc(to, func(c rune) bool { return c <= ' ' || c >= 0x7f }) || strings.Contains(to, "\\") {
 			t.Errorf("%q leads to %q", text, to)
 		}
-		if !strings.HasPrefix(to, "https://") && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || sitepath.ReservedPath(to) != "" || sitepath.ReservedPath(r.Path) != "") {
+		if !strings.HasPrefix(to, "https://") && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+			sitepath.ReservedPath(to) != "" || sitepath.ReservedPath(r.Path) != "") {
 			t.Errorf("%q leads to %q", text, to)
 		}
 	})

@@ -38,31 +38,34 @@ func TestHeaderSecret(t *testing.T) {
 		"Strict-Transport-Security: max-age=31536000":                                               "",
 		"Link: </a.css>; rel=preload; as=style":                                                     "",
 	} {
-		fsys := fstest.MapFS{"public/_headers": {Data: []byte("/*\n  X-A: 1\n/private/*\n  " + line + "\n")}}
-		rules, found := Load(fsys, "public")
-		var said string
-		if len(found) > 0 {
-			said = found[0].Message
-		}
-		if want == "" && said != "" || !strings.HasPrefix(said, want) || len(found) > 1 {
-			t.Errorf("%s: %+v", line, found)
-		}
-		if want == "" {
-			continue
-		}
-		d := found[0]
-		_, value, _ := strings.Cut(line, ": ")
-		if d.Code != diagnostic.CodeEdgeSecret || d.Severity != diagnostic.Error || d.Line != 4 || !strings.Contains(d.Fix, `{"pattern": "/private/*", "access": "members"}`) {
-			t.Errorf("%s: %+v", line, d)
-		}
-		if all := fmt.Sprintf("%+v", d); strings.Contains(all, value) || len(d.Source) != len("  ")+len(line) {
-			t.Errorf("%s is shown: %s", line, all)
-		}
-		for _, change := range rules.Headers("example.com", "/private/a") {
-			if change.Name != "X-A" {
-				t.Errorf("%s is sent all the same: %+v", line, change)
+		t.Run(line, func(t *testing.T) {
+			fsys := fstest.MapFS{"public/_headers": {Data: []byte("/*\n  X-A: 1\n/private/*\n  " + line + "\n")}}
+			rules, found := Load(fsys, "public")
+			var said string
+			if len(found) > 0 {
+				said = found[0].Message
 			}
-		}
+			if want == "" && said != "" || !strings.HasPrefix(said, want) || len(found) > 1 {
+				t.Errorf("%s: %+v", line, found)
+			}
+			if want == "" {
+				return
+			}
+			d := found[0]
+			_, value, _ := strings.Cut(line, ": ")
+			if d.Code != diagnostic.CodeEdgeSecret || d.Severity != diagnostic.Error || d.Line != 4 ||
+				!strings.Contains(d.Fix, `{"pattern": "/private/*", "access": "members"}`) {
+				t.Errorf("%s: %+v", line, d)
+			}
+			if all := fmt.Sprintf("%+v", d); strings.Contains(all, value) || len(d.Source) != len("  ")+len(line) {
+				t.Errorf("%s is shown: %s", line, all)
+			}
+			for _, change := range rules.Headers("example.com", "/private/a") {
+				if change.Name != "X-A" {
+					t.Errorf("%s is sent all the same: %+v", line, change)
+				}
+			}
+		})
 	}
 }
 
@@ -71,8 +74,10 @@ func TestMembersPattern(t *testing.T) {
 		"/private/*": "/private/*", "/*": "/*", "/a": "/a", "/a/:b/c": "/a/*", "https://example.com/a/*": "/a/*",
 		"https://example.com": "/", "/a*": "/*", "/a/b*?c": "/a/*", "/": "/",
 	} {
-		if got := membersPattern(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := membersPattern(path); got != want {
+				t.Errorf("%s: %s, want %s", path, got, want)
+			}
+		})
 	}
 }

@@ -83,7 +83,10 @@ func All() []Editor {
 		},
 		{
 			Name: "zed", Settings: ".zed/settings.json", Schema: zed,
-			Edit: jsonSettings{keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ", url: "./" + zed}.edit,
+			Edit: jsonSettings{
+				keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ",
+				url: "./" + zed,
+			}.edit,
 			Note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
 		},
 		{

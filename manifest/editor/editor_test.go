@@ -50,7 +50,8 @@ func TestEditJSON(t *testing.T) {
 		},
 		"other schemas": {
 			"{\n    \"json.schemas\": [\n        {\"fileMatch\": \"a.json\", \"url\": \"./a\"} // a\n    ],\n    \"z\": 1\n}\n",
-			"{\n    \"json.schemas\": [\n        {\"fileMatch\": \"a.json\", \"url\": \"./a\"}, // a\n        " + entryAt("        ") + "\n    ],\n    \"z\": 1\n}\n",
+			"{\n    \"json.schemas\": [\n        {\"fileMatch\": \"a.json\", \"url\": \"./a\"}, // a\n        " + entryAt("        ") +
+				"\n    ],\n    \"z\": 1\n}\n",
 		},
 		"no schemas": {
 			"{\n    \"json.schemas\": [],\n}\n",
@@ -272,19 +273,21 @@ var refusedSettings = []struct{ editor, src, want string }{
 
 func TestEditRefused(t *testing.T) {
 	for _, c := range refusedSettings {
-		_, err := mustFind(t, c.editor).Edit([]byte(c.src))
-		e, ok := errors.AsType[*SettingsError](err)
-		if !ok {
-			t.Errorf("%s %.40q: %v", c.editor, c.src, err)
-			continue
-		}
-		line, column := e.Place([]byte(c.src))
-		if got := fmt.Sprintf("%d:%d: %s: %s", line, column, e.Code, e.Msg); got != c.want {
-			t.Errorf("%s %.40q\ngot  %s\nwant %s", c.editor, c.src, got, c.want)
-		}
-		if e.Fix == "" {
-			t.Errorf("%s %.40q: no fix", c.editor, c.src)
-		}
+		t.Run(fmt.Sprintf("%s %.40q", c.editor, c.src), func(t *testing.T) {
+			_, err := mustFind(t, c.editor).Edit([]byte(c.src))
+			e, ok := errors.AsType[*SettingsError](err)
+			if !ok {
+				t.Errorf("%s %.40q: %v", c.editor, c.src, err)
+				return
+			}
+			line, column := e.Place([]byte(c.src))
+			if got := fmt.Sprintf("%d:%d: %s: %s", line, column, e.Code, e.Msg); got != c.want {
+				t.Errorf("%s %.40q\ngot  %s\nwant %s", c.editor, c.src, got, c.want)
+			}
+			if e.Fix == "" {
+				t.Errorf("%s %.40q: no fix", c.editor, c.src)
+			}
+		})
 	}
 }
 

@@ -84,7 +84,8 @@ func TestPageForms(t *testing.T) {
 		post +
 			`<input form=none name=form value=a>`: "(default) 1:1",
 		post + `<input form name=form value=a>`: "(default) 1:1",
-		`<form id=f action="/__pages/forms"></form><form id=f action="/__pages/forms/b"></form><button form=f name=form value=a>`: "a 1:1, b 1:43",
+		`<form id=f action="/__pages/forms"></form><form id=f action="/__pages/forms/b"></form>` +
+			`<button form=f name=form value=a>`: "a 1:1, b 1:43",
 		// actions of buttons
 		`<form><button formaction="/__pages/forms/a">`:                           "a 1:1",
 		`<form action="/__pages/forms/a"><button formaction="/__pages/forms/b">`: "a 1:1, b 1:1",
@@ -118,9 +119,11 @@ func TestPageForms(t *testing.T) {
 		"é日😀<form action=/__pages/forms/a>":                                                            "a 1:4",
 		"a\r\nb<form action=/__pages/forms/a>":                                                         "a 2:2",
 	} {
-		if got := formsOf(t, "a/b/c.html", page); got != want {
-			t.Errorf("%s\n got %s\nwant %s", page, got, want)
-		}
+		t.Run(page, func(t *testing.T) {
+			if got := formsOf(t, "a/b/c.html", page); got != want {
+				t.Errorf("%s\n got %s\nwant %s", page, got, want)
+			}
+		})
 	}
 }
 
@@ -135,25 +138,27 @@ func TestPageSource(t *testing.T) {
 		{strings.Repeat("日", 1000), strings.Repeat("本", 1000), "\n"},
 		{strings.Repeat("<p>é</p>", 500), strings.Repeat("<b>ü</b>", 500), "\n"},
 	} {
-		s := newPageScan("f.html", "f.html")
-		if err := s.run(iotest.OneByteReader(strings.NewReader(c.before + tag + c.after + c.rest))); err != nil {
-			t.Fatal(err)
-		}
-		f := s.found()[0]
-		if !utf8.ValidString(f.Source) || len(f.Source) > 2*sourcetext.MaxSource {
-			t.Errorf("%.40q: %d bytes: %q", c.before, len(f.Source), f.Source)
-		}
-		line := strings.TrimPrefix(c.before[strings.LastIndexByte(c.before, '\n')+1:], "\ufeff") + tag + c.after
-		from := []rune(line)[f.SourceColumn-1:]
-		if !strings.HasPrefix(string(from), f.Source) {
-			t.Errorf("%.40q: column %d has %.60q, not %.60q", c.before, f.SourceColumn, string(from), f.Source)
-		}
-		if at := string([]rune(f.Source)[f.Column-f.SourceColumn:]); !strings.HasPrefix(at, tag) {
-			t.Errorf("%.40q: at column %d stands %.60q", c.before, f.Column, at)
-		}
-		if len(line) <= sourcetext.MaxSource && f.Source != line {
-			t.Errorf("%q: the source is %q", line, f.Source)
-		}
+		t.Run(c.before+c.after, func(t *testing.T) {
+			s := newPageScan("f.html", "f.html")
+			if err := s.run(iotest.OneByteReader(strings.NewReader(c.before + tag + c.after + c.rest))); err != nil {
+				t.Fatal(err)
+			}
+			f := s.found()[0]
+			if !utf8.ValidString(f.Source) || len(f.Source) > 2*sourcetext.MaxSource {
+				t.Errorf("%.40q: %d bytes: %q", c.before, len(f.Source), f.Source)
+			}
+			line := strings.TrimPrefix(c.before[strings.LastIndexByte(c.before, '\n')+1:], "\ufeff") + tag + c.after
+			from := []rune(line)[f.SourceColumn-1:]
+			if !strings.HasPrefix(string(from), f.Source) {
+				t.Errorf("%.40q: column %d has %.60q, not %.60q", c.before, f.SourceColumn, string(from), f.Source)
+			}
+			if at := string([]rune(f.Source)[f.Column-f.SourceColumn:]); !strings.HasPrefix(at, tag) {
+				t.Errorf("%.40q: at column %d stands %.60q", c.before, f.Column, at)
+			}
+			if len(line) <= sourcetext.MaxSource && f.Source != line {
+				t.Errorf("%q: the source is %q", line, f.Source)
+			}
+		})
 	}
 }
 
@@ -167,10 +172,12 @@ func TestPageBounds(t *testing.T) {
 		"many options":   `<form><select name=form>` + strings.Repeat(`<option value=a>`, maxPageForms+2),
 		"many templates": strings.Repeat(`<template>`, maxPageForms+2),
 	} {
-		s := newPageScan("f.html", "f.html")
-		if err := s.run(strings.NewReader(page)); err == nil {
-			t.Errorf("%s: read to its end", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := newPageScan("f.html", "f.html")
+			if err := s.run(strings.NewReader(page)); err == nil {
+				t.Errorf("%s: read to its end", name)
+			}
+		})
 	}
 	work := int64(maxPageWork)
 	if _, err := (&meter{r: strings.NewReader("x"), work: &work}).Read(make([]byte, 1)); err == nil {

@@ -20,18 +20,20 @@ func TestOf(t *testing.T) {
 		"yarn.lock site/.git":                        packager.NPM, // of another checkout
 		"yarn.lock":                                  packager.NPM, // of who knows what
 	} {
-		root := t.TempDir()
-		for name := range strings.FieldsSeq(files) {
-			path := filepath.Join(root, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
+		t.Run(files, func(t *testing.T) {
+			root := t.TempDir()
+			for name := range strings.FieldsSeq(files) {
+				path := filepath.Join(root, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
+			if got := packager.Of(filepath.Join(root, "site")); got != want {
+				t.Errorf("%s: %s, want %s", files, got, want)
 			}
-		}
-		if got := packager.Of(filepath.Join(root, "site")); got != want {
-			t.Errorf("%s: %s, want %s", files, got, want)
-		}
+		})
 	}
 }

@@ -49,11 +49,13 @@ func TestAssetNames(t *testing.T) {
 		{"__pages/x", "path_reserved"},
 		{"__PREVIEW", "path_reserved"},
 	} {
-		var names publicfiles.Names
-		d, refused := names.Check("public/"+c.path, c.path)
-		if d.Code != c.code || refused != (c.code != "") {
-			t.Errorf("%q: %v, want %q", c.path, d, c.code)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			var names publicfiles.Names
+			d, refused := names.Check("public/"+c.path, c.path)
+			if d.Code != c.code || refused != (c.code != "") {
+				t.Errorf("%q: %v, want %q", c.path, d, c.code)
+			}
+		})
 	}
 }
 
@@ -66,12 +68,14 @@ func TestCollisionsCanBeTold(t *testing.T) {
 		{"a\u0323\u0307", "a\u0307\u0323", `"p/a\u0323\u0307" and "p/a\u0307\u0323" differ`},
 		{"CAF\u00c9", "caf\u00e9", `"p/CAFÉ" and "p/café" differ`},
 	} {
-		var names publicfiles.Names
-		if d, refused := names.Check("p/"+c.first, c.first); refused {
-			t.Errorf("%q: %s", c.first, d.Message)
-		}
-		if d, _ := names.Check("p/"+c.second, c.second); !strings.HasPrefix(d.Message, c.want) {
-			t.Errorf("%q: got %q, want %s", c.second, d.Message, c.want)
-		}
+		t.Run(c.second, func(t *testing.T) {
+			var names publicfiles.Names
+			if d, refused := names.Check("p/"+c.first, c.first); refused {
+				t.Errorf("%q: %s", c.first, d.Message)
+			}
+			if d, _ := names.Check("p/"+c.second, c.second); !strings.HasPrefix(d.Message, c.want) {
+				t.Errorf("%q: got %q, want %s", c.second, d.Message, c.want)
+			}
+		})
 	}
 }

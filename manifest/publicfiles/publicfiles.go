@@ -187,7 +187,8 @@ func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	folder, _, err := sitepath.Follow(fsys, path.Dir(file))
 	switch {
 	case err != nil || folder != path.Join(top, path.Dir(a.rel(file))):
-		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q lies behind a link to a folder, which is not followed")
+		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place",
+			"%q lies behind a link to a folder, which is not followed")
 	case info.Mode()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !info.Mode().IsRegular():

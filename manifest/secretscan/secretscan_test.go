@@ -92,25 +92,27 @@ func TestForms(t *testing.T) {
 	for name, write := range writtenForms() {
 		form, _, _ := strings.Cut(name, " ")
 		for _, value := range values {
-			set := secretscan.New([]secretscan.Secret{{Name: "KEY", Value: value}}, secretscan.Options{})
-			written := write(value)
-			text := "const a = {b: '" + written + "'}"
-			found := set.Find([]byte(text))
-			if len(found) != 1 {
-				t.Errorf("%s of %q: %+v", name, value, found)
-				continue
-			}
-			f := found[0]
-			if written != value && f.Form != form || f.Name != "KEY" || f.Part != "" || f.Weak {
-				t.Errorf("%s of %q: %+v", name, value, f)
-			}
-			if at := strings.Index(text, written); form != "base64" && (int(f.Start) != at || int(f.End) != at+len(written)) {
-				t.Errorf("%s of %q: at %d-%d, is at %d", name, value, f.Start, f.End, at)
-			}
-			if starred := set.Star(text); len(starred) != len(text) || len(set.Find([]byte(starred))) > 0 ||
-				!strings.HasPrefix(starred, "const a = {b: '") {
-				t.Errorf("%s of %q is shown: %s", name, value, starred)
-			}
+			t.Run(value, func(t *testing.T) {
+				set := secretscan.New([]secretscan.Secret{{Name: "KEY", Value: value}}, secretscan.Options{})
+				written := write(value)
+				text := "const a = {b: '" + written + "'}"
+				found := set.Find([]byte(text))
+				if len(found) != 1 {
+					t.Errorf("%s of %q: %+v", name, value, found)
+					return
+				}
+				f := found[0]
+				if written != value && f.Form != form || f.Name != "KEY" || f.Part != "" || f.Weak {
+					t.Errorf("%s of %q: %+v", name, value, f)
+				}
+				if at := strings.Index(text, written); form != "base64" && (int(f.Start) != at || int(f.End) != at+len(written)) {
+					t.Errorf("%s of %q: at %d-%d, is at %d", name, value, f.Start, f.End, at)
+				}
+				if starred := set.Star(text); len(starred) != len(text) || len(set.Find([]byte(starred))) > 0 ||
+					!strings.HasPrefix(starred, "const a = {b: '") {
+					t.Errorf("%s of %q is shown: %s", name, value, starred)
+				}
+			})
 		}
 	}
 }
@@ -137,15 +139,17 @@ func TestParts(t *testing.T) {
 		{jwt, strings.Split(jwt, ".")[0] + ".other", ""},
 		{stripe, base64.StdEncoding.EncodeToString([]byte(stripe)), "base64 of KEY"},
 	} {
-		got := ""
-		if found := secretscan.New(
-			[]secretscan.Secret{{Name: "KEY", Value: c.value}}, secretscan.Options{},
-		).Find([]byte(c.text)); len(found) > 0 {
-			got = found[0].What()
-		}
-		if got != c.want {
-			t.Errorf("%.30q in %.30q: %q, want %q", c.value, c.text, got, c.want)
-		}
+		t.Run(c.value, func(t *testing.T) {
+			got := ""
+			if found := secretscan.New(
+				[]secretscan.Secret{{Name: "KEY", Value: c.value}}, secretscan.Options{},
+			).Find([]byte(c.text)); len(found) > 0 {
+				got = found[0].What()
+			}
+			if got != c.want {
+				t.Errorf("%.30q in %.30q: %q, want %q", c.value, c.text, got, c.want)
+			}
+		})
 	}
 }
 

@@ -22,8 +22,10 @@ func TestMaskQuery(t *testing.T) {
 		"monkey=1&keyboard=2":                          "monkey=1&keyboard=2",
 		"&&a=1&=2&%zz=%zz":                             "&&a=1&=2&%zz=%zz",
 	} {
-		if got := sourcetext.MaskQuery(query); got != want {
-			t.Errorf("%q: %q, want %q", query, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			if got := sourcetext.MaskQuery(query); got != want {
+				t.Errorf("%q: %q, want %q", query, got, want)
+			}
+		})
 	}
 }

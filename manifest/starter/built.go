@@ -170,7 +170,10 @@ func FindServer(project fs.FS) (Server, bool) {
 		}, true
 	}
 	for _, s := range []Server{
-		{"Next.js", ".next/BUILD_ID", `set output: "export" in next.config for a site of files alone, or build with @opennextjs/cloudflare`},
+		{
+			"Next.js", ".next/BUILD_ID",
+			`set output: "export" in next.config for a site of files alone, or build with @opennextjs/cloudflare`,
+		},
 		{
 			"SvelteKit", ".svelte-kit/output/server/index.js",
 			"set @sveltejs/adapter-cloudflare as the adapter, or @sveltejs/adapter-static for a site of files alone",

@@ -40,21 +40,23 @@ func TestFindGenerator(t *testing.T) {
 		"_config.yml source/_posts/a.md package.json":                                      "none", // Hexo, of npm's
 		"config.toml=title='x' content/a.md conf.py=NAME='x' config.yaml=a layouts/a.tmpl": "none",
 	} {
-		got := "none"
-		if g, ok := starter.FindGenerator(tree(files)); ok {
-			var steps []string
-			for line := range strings.Lines(string(starter.Workflow{Generator: g}.Text())) {
-				step, isStep := strings.CutPrefix(strings.TrimSpace(line), "- ")
-				_, step, _ = strings.Cut(step, ": ")
-				if isStep && !strings.HasPrefix(step, "pages ") {
-					steps = append(steps, step)
+		t.Run(files, func(t *testing.T) {
+			got := "none"
+			if g, ok := starter.FindGenerator(tree(files)); ok {
+				var steps []string
+				for line := range strings.Lines(string(starter.Workflow{Generator: g}.Text())) {
+					step, isStep := strings.CutPrefix(strings.TrimSpace(line), "- ")
+					_, step, _ = strings.Cut(step, ": ")
+					if isStep && !strings.HasPrefix(step, "pages ") {
+						steps = append(steps, step)
+					}
 				}
+				got = g.Name + " " + g.Output + ": " + strings.Join(steps[4:], ", ") // after the checkout and what pages is built with
 			}
-			got = g.Name + " " + g.Output + ": " + strings.Join(steps[4:], ", ") // after the checkout and what pages is built with
-		}
-		if got != want {
-			t.Errorf("%s:\n got %s\nwant %s", files, got, want)
-		}
+			if got != want {
+				t.Errorf("%s:\n got %s\nwant %s", files, got, want)
+			}
+		})
 	}
 }
 
@@ -66,16 +68,18 @@ func TestPackagers(t *testing.T) {
 		packager.Yarn: "corepack enable|yarn install|yarn run build",
 		packager.Bun:  "oven-sh/setup-bun@v2|bun install|bun run build",
 	} {
-		text := string(starter.Workflow{Packages: true, Packager: tool, Build: "build"}.Text())
-		_, text, _ = strings.Cut(text, "GITHUB_PATH\"\n")
-		text, _, _ = strings.Cut(text, "      - run: pages validate")
-		got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(
-			strings.TrimSpace(text), "\n", "|",
-		))
-		got = strings.TrimPrefix(strings.TrimPrefix(got, "- run: "), "- uses: ")
-		if got != want {
-			t.Errorf("%q: %s, want %s", tool, got, want)
-		}
+		t.Run(string(tool), func(t *testing.T) {
+			text := string(starter.Workflow{Packages: true, Packager: tool, Build: "build"}.Text())
+			_, text, _ = strings.Cut(text, "GITHUB_PATH\"\n")
+			text, _, _ = strings.Cut(text, "      - run: pages validate")
+			got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(
+				strings.TrimSpace(text), "\n", "|",
+			))
+			got = strings.TrimPrefix(strings.TrimPrefix(got, "- run: "), "- uses: ")
+			if got != want {
+				t.Errorf("%q: %s, want %s", tool, got, want)
+			}
+		})
 	}
 }
 
@@ -92,13 +96,15 @@ func TestFindApp(t *testing.T) {
 		`dist/index.html dist/about.html vercel.json={"rewrites":[{"source":"/(.*)","destination":"/index.html"}]}`: "/ vercel.json",
 		`dist/index.html firebase.json={"destination":"/index.html"}`:                                               "/ firebase.json",
 	} {
-		got := "none"
-		if app, source, ok := starter.FindApp(tree(files), "dist"); ok {
-			got = app.Page + " " + source
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", files, got, want)
-		}
+		t.Run(files, func(t *testing.T) {
+			got := "none"
+			if app, source, ok := starter.FindApp(tree(files), "dist"); ok {
+				got = app.Page + " " + source
+			}
+			if got != want {
+				t.Errorf("%s: %s, want %s", files, got, want)
+			}
+		})
 	}
 	for file, text := range map[string]string{
 		"dist/_redirects": "/old /new 301\n/*    /index.html   200\n",
@@ -117,8 +123,9 @@ func TestFindApp(t *testing.T) {
 // value.
 func TestSecretsOfOtherHosts(t *testing.T) {
 	for file, text := range map[string]string{
-		"netlify.toml":  "[[headers]]\nfor = \"/private/*\"\n[headers.values]\nBasic-Auth = \"anna:hunter2\"\nX-Frame-Options = \"DENY\"\n",
-		"vercel.json":   `{"headers":[{"source":"/private/(.*)","headers":[{"key":"Basic-Auth","value":"anna:hunter2"},{"key":"X-A","value":"b"}]}]}`,
+		"netlify.toml": "[[headers]]\nfor = \"/private/*\"\n[headers.values]\nBasic-Auth = \"anna:hunter2\"\nX-Frame-Options = \"DENY\"\n",
+		"vercel.json": `{"headers":[{"source":"/private/(.*)","headers":[{"key":"Basic-Auth","value":"anna:hunter2"},{"key":"X-A",` +
+			`"value":"b"}]}]}`,
 		"firebase.json": `{"hosting":{"headers":[{"source":"/private/**","headers":[{"key":"Basic-Auth","value":"anna:hunter2"}]}]}}`,
 	} {
 		var told []starter.Left
@@ -149,18 +156,20 @@ func TestLeftBehind(t *testing.T) {
 		`firebase.json={"rewrites":[]} functions/api/[id].ts`:                      "firebase.json functions/*",
 		"functions/hello.js functions/of/README.md":                                "functions/*+",
 	} {
-		var got []string
-		for _, left := range starter.LeftBehind(tree(files)) {
-			if left.Code {
-				left.File += "*"
+		t.Run(files, func(t *testing.T) {
+			var got []string
+			for _, left := range starter.LeftBehind(tree(files)) {
+				if left.Code {
+					left.File += "*"
+				}
+				if strings.Contains(left.Text, "npx wrangler pages functions build") {
+					left.File += "+" // those of Cloudflare Pages have a tool that makes them a Worker
+				}
+				got = append(got, left.File)
 			}
-			if strings.Contains(left.Text, "npx wrangler pages functions build") {
-				left.File += "+" // those of Cloudflare Pages have a tool that makes them a Worker
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: %q, want %q", files, got, want)
 			}
-			got = append(got, left.File)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, want %q", files, got, want)
-		}
+		})
 	}
 }

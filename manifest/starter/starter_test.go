@@ -43,20 +43,24 @@ func TestTemplates(t *testing.T) {
 
 func TestSiteName(t *testing.T) {
 	for folder, want := range map[string]string{
-		"club": "club", "My Club": "my-club", "Ünïcode": "n-code", "...": "site", "": "site", "a__b": "a-b", strings.Repeat("ab ", 30): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a",
+		"club": "club", "My Club": "my-club", "Ünïcode": "n-code", "...": "site", "": "site", "a__b": "a-b",
+		strings.Repeat("ab ", 30): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a",
 	} {
-		if got := starter.SiteName(folder); got != want {
-			t.Errorf("%q: %q, want %q", folder, got, want)
-		}
+		t.Run(folder, func(t *testing.T) {
+			if got := starter.SiteName(folder); got != want {
+				t.Errorf("%q: %q, want %q", folder, got, want)
+			}
+		})
 	}
 }
 
 func TestFindBuilt(t *testing.T) {
 	for names, want := range map[string]string{
-		"dist/index.html,public/index.html":                                                "dist ",
-		"public/favicon.ico,index.html,package.json":                                       "none",
-		"index.html,about.html":                                                            ". ",
-		".svelte-kit/cloudflare/_worker.js,package.json":                                   ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
+		"dist/index.html,public/index.html":          "dist ",
+		"public/favicon.ico,index.html,package.json": "none",
+		"index.html,about.html":                      ". ",
+		".svelte-kit/cloudflare/_worker.js,package.json": ".svelte-kit/cloudflare " +
+			".svelte-kit/cloudflare/_worker.js",
 		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js":                    "dist dist/_worker.js/index.js",
 		".output/public/a,.output/server/index.mjs,.output/nitro.json=cloudflare-module":   ".output/public .output/server/index.mjs",
 		".output/public/a,.output/server/index.mjs,.output/nitro.json=node-server":         "none",
@@ -72,41 +76,49 @@ func TestFindBuilt(t *testing.T) {
 		"README.md":         "none",
 		"dist/index.html/x": "none",
 	} {
-		fsys := fstest.MapFS{}
-		for name := range strings.SplitSeq(names, ",") {
-			name, preset, _ := strings.Cut(name, "=")
-			fsys[name] = &fstest.MapFile{Data: []byte(`{"preset": "` + preset + `"}`)}
-		}
-		got := "none"
-		if b, ok := starter.FindBuilt(fsys); ok {
-			got = b.Dir + " " + b.Entry
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", names, got, want)
-		}
+		t.Run(names, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for name := range strings.SplitSeq(names, ",") {
+				name, preset, _ := strings.Cut(name, "=")
+				fsys[name] = &fstest.MapFile{Data: []byte(`{"preset": "` + preset + `"}`)}
+			}
+			got := "none"
+			if b, ok := starter.FindBuilt(fsys); ok {
+				got = b.Dir + " " + b.Entry
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q", names, got, want)
+			}
+		})
 	}
 }
 
 // TestFindBuiltByVite: build.outDir is read where it is a literal, and Vite is not run.
 func TestFindBuiltByVite(t *testing.T) {
 	for config, want := range map[string]string{
-		`export default defineConfig({ plugins: [react()], build: { outDir: "web" } })`:                                           "web",
-		"export default {\n  build: {\n    rollupOptions: { output: { format: 'es' } },\n    outDir: 'web/', // as ever\n  },\n}": "web",
-		"export default { root: './src', build: { emptyOutDir: true, outDir: `../web` } }":                                        "web",
-		`export default { root: "src", build: { outDir: "web" } }`:                                                                "src/web",
-		"// build: { outDir: 'web' }\n/* build: { outDir: 'web' } */ export default {}":                                           "dist",
-		`export default { plugins: [dts({ outDir: "web" })], build: { target: "es2022" } }`:                                       "dist",
-		`export default { build: { outDir: process.env.OUT ?? "web" } }`:                                                          "dist",
-		"export default { build: { outDir: `${name}/web` } }":                                                                     "dist",
-		`export default { build: { outDir: "../web" } }`:                                                                          "dist",
-		`export default { build: { outDir: "/web" } }`:                                                                            "dist",
-		`export default { build: { outDir: "w*" } }`:                                                                              "dist",
-		`export default { build: { outDir: "nowhere" } }`:                                                                         "dist",
+		`export default defineConfig({ plugins: [react()], build: { outDir: "web" } })`: "web",
+		"export default {\n  build: {\n    rollupOptions: { output: { format: 'es' } },\n" +
+			"    outDir: 'web/', // as ever\n  },\n}": "web",
+		"export default { root: './src', build: { emptyOutDir: true, outDir: `../web` } }":  "web",
+		`export default { root: "src", build: { outDir: "web" } }`:                          "src/web",
+		"// build: { outDir: 'web' }\n/* build: { outDir: 'web' } */ export default {}":     "dist",
+		`export default { plugins: [dts({ outDir: "web" })], build: { target: "es2022" } }`: "dist",
+		`export default { build: { outDir: process.env.OUT ?? "web" } }`:                    "dist",
+		"export default { build: { outDir: `${name}/web` } }":                               "dist",
+		`export default { build: { outDir: "../web" } }`:                                    "dist",
+		`export default { build: { outDir: "/web" } }`:                                      "dist",
+		`export default { build: { outDir: "w*" } }`:                                        "dist",
+		`export default { build: { outDir: "nowhere" } }`:                                   "dist",
 	} {
-		project := fstest.MapFS{"package.json": {}, "index.html": {}, "vite.config.ts": {Data: []byte(config)}, "dist/index.html": {}, "web/index.html": {}, "src/web/index.html": {}}
-		if b, ok := starter.FindBuilt(project); !ok || b.Dir != want {
-			t.Errorf("%s: %+v, want %s", config, b, want)
-		}
+		t.Run(config, func(t *testing.T) {
+			project := fstest.MapFS{
+				"package.json": {}, "index.html": {}, "vite.config.ts": {Data: []byte(config)}, "dist/index.html": {},
+				"web/index.html": {}, "src/web/index.html": {},
+			}
+			if b, ok := starter.FindBuilt(project); !ok || b.Dir != want {
+				t.Errorf("%s: %+v, want %s", config, b, want)
+			}
+		})
 	}
 }
 
@@ -135,14 +147,19 @@ func TestBuildScript(t *testing.T) {
 		`{"scripts": {"dev": "vite", "a && b:build": "y", "build-storybook": "x"}}`:  "",
 		`{}`: "", `{`: "",
 	} {
-		if got := starter.BuildScript(fstest.MapFS{"package.json": {Data: []byte(text)}}); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := starter.BuildScript(fstest.MapFS{"package.json": {Data: []byte(text)}}); got != want {
+				t.Errorf("%s: %q, want %q", text, got, want)
+			}
+		})
 	}
 	if got := starter.BuildScript(fstest.MapFS{}); got != "" {
 		t.Errorf("no package.json: %q", got)
 	}
-	static := fstest.MapFS{"package.json": {Data: []byte(`{"scripts": {"build": "nuxt build", "generate": "nuxt generate"}}`)}, ".output/nitro.json": {Data: []byte(`{"preset": "static"}`)}}
+	static := fstest.MapFS{
+		"package.json":       {Data: []byte(`{"scripts": {"build": "nuxt build", "generate": "nuxt generate"}}`)},
+		".output/nitro.json": {Data: []byte(`{"preset": "static"}`)},
+	}
 	if got := starter.BuildScript(static); got != "generate" {
 		t.Errorf("files alone, by Nuxt: %q", got)
 	}
@@ -182,11 +199,13 @@ func TestFindServer(t *testing.T) {
 		"dist/server/entry.mjs=x":              "Astro",
 		"build/server/index.js=x":              "React Router",
 	} {
-		name, text, _ := strings.Cut(file, "=")
-		got, ok := starter.FindServer(fstest.MapFS{name: {Data: []byte(text)}})
-		if got.Framework != want || ok != (want != "") || ok && got.File != name {
-			t.Errorf("%s: %+v", file, got)
-		}
+		t.Run(file, func(t *testing.T) {
+			name, text, _ := strings.Cut(file, "=")
+			got, ok := starter.FindServer(fstest.MapFS{name: {Data: []byte(text)}})
+			if got.Framework != want || ok != (want != "") || ok && got.File != name {
+				t.Errorf("%s: %+v", file, got)
+			}
+		})
 	}
 }
 

@@ -26,10 +26,12 @@ func (c counted) Open(name string) (fs.File, error) {
 // TestLoadUnread leaves the files that may be keys to who reads them all.
 func TestLoadUnread(t *testing.T) {
 	files := counted{fstest.MapFS{
-		"pages.deploy.json": {Data: []byte("{\n  \"assets\": \"p\"}")}, "p/old.txt": {Data: []byte("-----BEGIN PRIVATE KEY-----\n")}, "p/a.html": {Data: []byte("<form method=post action=/__pages/forms/a>")},
+		"pages.deploy.json": {Data: []byte("{\n  \"assets\": \"p\"}")}, "p/old.txt": {Data: []byte("-----BEGIN PRIVATE KEY-----\n")},
+		"p/a.html": {Data: []byte("<form method=post action=/__pages/forms/a>")},
 	}, map[string]int{}}
 	m, diags := LoadForBuild(files, manifest.FileName)
-	if m == nil || files.opened["p/old.txt"] != 0 || files.opened["p/a.html"] == 0 || len(diags) != 1 || diags[0].Code != diagnostic.CodeFormUndeclared {
+	if m == nil || files.opened["p/old.txt"] != 0 || files.opened["p/a.html"] == 0 || len(diags) != 1 ||
+		diags[0].Code != diagnostic.CodeFormUndeclared {
 		t.Fatalf("%v, opened %v", diags, files.opened)
 	}
 	_, whole := Load(files, manifest.FileName)
@@ -37,7 +39,8 @@ func TestLoadUnread(t *testing.T) {
 		t.Fatalf("%v, opened %v", whole, files.opened)
 	}
 	text := files.MapFS["p/old.txt"].Data
-	if !publicfiles.HoldsKey("p/old.txt", int64(len(text)), text) || publicfiles.HoldsKey("p/old.txt", 64<<10+1, text) || publicfiles.HoldsKey("p/old.html", 9, text) || publicfiles.HoldsKey("p/old.txt", 0, nil) {
+	if !publicfiles.HoldsKey("p/old.txt", int64(len(text)), text) || publicfiles.HoldsKey("p/old.txt", 64<<10+1, text) ||
+		publicfiles.HoldsKey("p/old.html", 9, text) || publicfiles.HoldsKey("p/old.txt", 0, nil) {
 		t.Error("a key is not told from what is none")
 	}
 	told := diagnostic.List{m.AssetsFolder().KeyFault("p/old.txt"), {File: "p/x", Path: "/assets"}, {Path: "/nothing"}}

@@ -45,7 +45,8 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 	case errors.Is(err, sitepath.ErrLinkOut), errors.Is(err, sitepath.ErrLinkLoop):
 		b.Refuse(diagnostic.CodePathSymlink, p, names+"where "+err.Error(), "put the files themselves into the bundle")
 	case err != nil:
-		b.Refuse(diagnostic.CodePathUnreadable, p, names+"which cannot be read: "+sitepath.Reason(err), "let the user who runs this read it")
+		b.Refuse(diagnostic.CodePathUnreadable, p, names+"which cannot be read: "+sitepath.Reason(err),
+			"let the user who runs this read it")
 	case info.Mode().IsRegular() && !wantDir && (strings.HasSuffix(declared, "/") || strings.HasSuffix(declared, "/.")):
 		b.Refuse(diagnostic.CodePathKind, p, names+"as one names a directory", "write "+sourcetext.Quote(name))
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():

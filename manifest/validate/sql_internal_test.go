@@ -66,13 +66,15 @@ func TestTables(t *testing.T) {
 		"create table":                                                                    "",
 		`create table "a`:                                                                 "a",
 	} {
-		got := tables{}
-		if err := got.apply(iotest.OneByteReader(strings.NewReader(script))); err != nil {
-			t.Errorf("%s: %v", script, err)
-		}
-		if list := strings.Join(slices.Sorted(maps.Keys(got)), " "); list != want {
-			t.Errorf("%s: %q, want %q", script, list, want)
-		}
+		t.Run(script, func(t *testing.T) {
+			got := tables{}
+			if err := got.apply(iotest.OneByteReader(strings.NewReader(script))); err != nil {
+				t.Errorf("%s: %v", script, err)
+			}
+			if list := strings.Join(slices.Sorted(maps.Keys(got)), " "); list != want {
+				t.Errorf("%s: %q, want %q", script, list, want)
+			}
+		})
 	}
 	broken := errors.New("broken")
 	if err := (tables{}).apply(iotest.ErrReader(broken)); !errors.Is(err, broken) {

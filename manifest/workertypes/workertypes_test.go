@@ -34,13 +34,15 @@ func TestDeclare(t *testing.T) {
 		},
 		{`{"forms": [{"name": "say-hello", "event": "custom.hello"}]}`, "    \"say-hello\": \"custom.hello\";\n", "ProcessEnv"},
 	} {
-		text := declare(t, c.manifest)
-		if !strings.Contains(text, c.want) || c.not != "" && strings.Contains(text, c.not) {
-			t.Errorf("%s: want %q and not %q in\n%s", c.manifest, c.want, c.not, text[:min(len(text), 600)])
-		}
-		if !workertypes.Own([]byte(text)) || text != declare(t, c.manifest) {
-			t.Errorf("%s: the text is not known again", c.manifest)
-		}
+		t.Run(c.manifest, func(t *testing.T) {
+			text := declare(t, c.manifest)
+			if !strings.Contains(text, c.want) || c.not != "" && strings.Contains(text, c.not) {
+				t.Errorf("%s: want %q and not %q in\n%s", c.manifest, c.want, c.not, text[:min(len(text), 600)])
+			}
+			if !workertypes.Own([]byte(text)) || text != declare(t, c.manifest) {
+				t.Errorf("%s: the text is not known again", c.manifest)
+			}
+		})
 	}
 }
 

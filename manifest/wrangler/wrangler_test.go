@@ -40,14 +40,20 @@ var cases = map[string]struct {
 			"images": {"binding": "IMAGES"}, "limits": {"cpu_ms": 50, "subrequests": 10},
 			"vars": {"GREETING": "hello"}, "secrets": {"required": ["API_KEY"]},
 		}`, "migrations/0001_a.sql"},
-		manifest: `{"entry":"src/index.ts","assets":"public","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite","secrets":["GREETING","API_KEY"],"storage":{"name":"FILES"},"images":true,"kv":{"name":"CACHE"}},"limits":{"cpuMs":50,"subRequests":10},"runtime":{"compatibilityDate":"2026-11-01"}}`,
-		notes:    "changed vars, unneeded d1_databases[0].database_id, unneeded name",
+		manifest: `{"entry":"src/index.ts","assets":"public","routes":[{"pattern":"/*","access":"public"}],` +
+			`"bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite","secrets":["GREETING","API_KEY"],` +
+			`"storage":{"name":"FILES"},"images":true,"kv":{"name":"CACHE"}},"limits":{"cpuMs":50,"subRequests":10},` +
+			`"runtime":{"compatibilityDate":"2026-11-01"}}`,
+		notes: "changed vars, unneeded d1_databases[0].database_id, unneeded name",
 	},
 	"names that differ": {
 		files: []string{"wrangler.json=" +
-			`{"main": "w.js", "assets": {"directory": "dist", "binding": "STATIC", "run_worker_first": ["/api/*"], "not_found_handling": "single-page-application", "html_handling": "none"},
-			"d1_databases": [{"binding": "CLUB"}, {"binding": "MORE"}], "kv_namespaces": [{"binding": "A"}, {"binding": "B"}], "r2_buckets": [{"binding": "C"}, {"binding": "D"}], "images": {"binding": "PICTURES"}}`},
-		manifest: `{"entry":"w.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"storage":{"name":"C"},"images":true,"kv":{"name":"A"}}}`,
+			`{"main": "w.js", "assets": {"directory": "dist", "binding": "STATIC", "run_worker_first": ["/api/*"],
+			"not_found_handling": "single-page-application", "html_handling": "none"},
+			"d1_databases": [{"binding": "CLUB"}, {"binding": "MORE"}], "kv_namespaces": [{"binding": "A"}, {"binding": "B"}],
+			"r2_buckets": [{"binding": "C"}, {"binding": "D"}], "images": {"binding": "PICTURES"}}`},
+		manifest: `{"entry":"w.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},` +
+			`"storage":{"name":"C"},"images":true,"kv":{"name":"A"}}}`,
 		notes: "lost d1_databases[1], lost kv_namespaces[1], lost r2_buckets[1], changed assets.binding, changed " +
 			"assets.html_handling, changed assets.not_found_handling, changed assets.run_worker_first, changed " +
 			"d1_databases[0].binding, changed images.binding, unneeded d1_databases[0].database_id",
@@ -74,7 +80,8 @@ var cases = map[string]struct {
 			binding = "DB"
 			migrations_dir = "sql"
 			migrations_table = "done"`},
-		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"secrets":["LIST"]},"limits":{"cpuMs":30000},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"secrets":["LIST"]},` +
+			`"limits":{"cpuMs":30000},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes: "lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed " +
 			"compatibility_flags[1], changed d1_databases[0].migrations_dir, changed " +
 			"d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded " +
@@ -92,22 +99,26 @@ var cases = map[string]struct {
 		files: []string{
 			".wrangler/deploy/config.json=" + `{"configPath": "../../dist/server/wrangler.json", "auxiliaryWorkers": []}`,
 			"dist/server/wrangler.json=" +
-				`{"configPath": "/x", "main": "index.js", "no_bundle": true, "build": {"watch_dir": "./src"}, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
+				`{"configPath": "/x", "main": "index.js", "no_bundle": true, "build": {"watch_dir": "./src"},
+				"assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
 				"d1_databases": [{"binding": "DB", "migrations_dir": "sql"}]}`,
 			"wrangler.jsonc=" + `{"main": "@made/server", "compatibility_flags": ["nodejs_compat"]}`,
 			`package.json={"dependencies": {"@made": "1"}}`, "sql/1.sql",
 		},
-		manifest: `{"entry":"dist/server/index.js","assets":"dist/client","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"sql"}}}`,
-		notes:    "changed compatibility_flags[1], unneeded d1_databases[0].database_id",
+		manifest: `{"entry":"dist/server/index.js","assets":"dist/client","routes":[{"pattern":"/*","access":"public"}],` +
+			`"bindings":{"database":{"migrations":"sql"}}}`,
+		notes: "changed compatibility_flags[1], unneeded d1_databases[0].database_id",
 	},
 	"what a build made, of no configuration": {
 		files: []string{
 			`.wrangler/deploy/config.json={"configPath":"../../.output/server/wrangler.json"}`,
 			".output/server/wrangler.json=" +
-				`{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", "no_nodejs_compat_v2"]}`,
+				`{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", ` +
+				`"no_nodejs_compat_v2"]}`,
 		},
-		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes:    "unneeded compatibility_flags[1]",
+		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],` +
+			`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes: "unneeded compatibility_flags[1]",
 	},
 	"Workers Sites": {
 		files:    []string{"wrangler.toml=main = 'w.js'\n[site]\nbucket = './public'"},
@@ -151,7 +162,8 @@ var cases = map[string]struct {
 	"keys of products that are new": {
 		files: []string{
 			"wrangler.json=" +
-				`{"main": "w.js", "access": {"dev": {"aud": "x"}}, "addresses": ["*@example.com"], "stream": {"binding": "S"}, "previews": {"vars": {"A": "b"}}, "build": {"command": "npm run lint"}}`,
+				`{"main": "w.js", "access": {"dev": {"aud": "x"}}, "addresses": ["*@example.com"], "stream": {"binding": "S"}, ` +
+				`"previews": {"vars": {"A": "b"}}, "build": {"command": "npm run lint"}}`,
 		},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "lost access, lost addresses, lost stream, changed build, unneeded previews",
@@ -163,8 +175,9 @@ var cases = map[string]struct {
 			[[d1_databases]]
 			binding = "PROJECT_DB"
 			migrations_dir = "drizzle"`},
-		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"projectDatabase":"readwrite"},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes:    "changed d1_databases[0], unneeded compatibility_flags[0]",
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"projectDatabase":"readwrite"},` +
+			`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes: "changed d1_databases[0], unneeded compatibility_flags[0]",
 	},
 	"flags that are on by themselves, where the platform reads them": {
 		files:    []string{`wrangler.json={"main": "w.js", "compatibility_flags": ["nodejs_compat_populate_process_env"]}`},
@@ -174,7 +187,8 @@ var cases = map[string]struct {
 	"a Worker that a script names": {
 		files: []string{
 			"wrangler.toml=name = 'x'\n[assets]\ndirectory = './assets/'", "src/index.tsx", "test/w.ts", "old.js",
-			`package.json={"scripts": {"a": "wrangler dev test/w.ts", "dev": 3, "ship": "tsc && npx wrangler deploy --minify --env old ./src/index.tsx", "test": "vitest old.js"}}`,
+			`package.json={"scripts": {"a": "wrangler dev test/w.ts", "dev": 3, "ship": "tsc && npx wrangler deploy --minify --env ` +
+				`old ./src/index.tsx", "test": "vitest old.js"}}`,
 		},
 		manifest: `{"entry":"src/index.tsx","assets":"assets","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "unneeded name, unneeded package.json: scripts.ship",
@@ -273,11 +287,13 @@ func TestRemedies(t *testing.T) {
 		`"secrets_store_secrets": [{}]`:        `name it in "secrets"`,
 		`"wasm_modules": {"A": "a.wasm"}`:      "import the file",
 	} {
-		key = strings.ReplaceAll(key, "{}", `{"binding": "A"}`)
-		got, err := wrangler.Translate(project("wrangler.json={" + key + `, "main": "w.js"}`))
-		if err != nil || len(got.Notes) != 1 || got.Notes[0].Effect != wrangler.Lost || !strings.Contains(got.Notes[0].Text, want) {
-			t.Errorf("%s: %+v (%v), want %q", key, got.Notes, err, want)
-		}
+		t.Run(key, func(t *testing.T) {
+			key = strings.ReplaceAll(key, "{}", `{"binding": "A"}`)
+			got, err := wrangler.Translate(project("wrangler.json={" + key + `, "main": "w.js"}`))
+			if err != nil || len(got.Notes) != 1 || got.Notes[0].Effect != wrangler.Lost || !strings.Contains(got.Notes[0].Text, want) {
+				t.Errorf("%s: %+v (%v), want %q", key, got.Notes, err, want)
+			}
+		})
 	}
 }
 
@@ -291,9 +307,11 @@ func TestTranslateFails(t *testing.T) {
 		"wrangler.jsonc=" + strings.Repeat(" ", 1<<20+1): "it is longer than",
 		".wrangler/deploy/config.json=[]":                "config.json: this is no JSON object",
 	} {
-		if _, err := wrangler.Translate(project(files)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20q: %v, want %q", files, err, want)
-		}
+		t.Run(files, func(t *testing.T) {
+			if _, err := wrangler.Translate(project(files)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%.20q: %v, want %q", files, err, want)
+			}
+		})
 	}
 	if _, err := wrangler.Translate(project("x")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no configuration: %v", err)
@@ -316,10 +334,12 @@ func TestUnbuilt(t *testing.T) {
 		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                      false,
 		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                  false,
 	} {
-		got, err := wrangler.Translate(project(strings.Split(files, "|")...))
-		if err != nil || got.Unbuilt != want {
-			t.Errorf("%s: %+v (%v)", files, got, err)
-		}
+		t.Run(files, func(t *testing.T) {
+			got, err := wrangler.Translate(project(strings.Split(files, "|")...))
+			if err != nil || got.Unbuilt != want {
+				t.Errorf("%s: %+v (%v)", files, got, err)
+			}
+		})
 	}
 }
 
