@@ -268,9 +268,11 @@ func TestDeployExample(t *testing.T) {
 			"/minutes/2026-09": 401, "/minutes/2026-06.txt": 401, "/club/": 401, "/api/health": 200,
 			"/_worker/worker.js": 404, "/migrations/0001_crews_and_outings.sql": 404,
 		} {
-			if v := service.visit(t, http.MethodGet, demoNew, path, ""); v.status != want {
-				t.Errorf("%s: %d, want %d", path, v.status, want)
-			}
+			t.Run(path, func(t *testing.T) {
+				if v := service.visit(t, http.MethodGet, demoNew, path, ""); v.status != want {
+					t.Errorf("%s: %d, want %d", path, v.status, want)
+				}
+			})
 		}
 	}
 	served(t, service.URL, address, p.dir, "minutes")

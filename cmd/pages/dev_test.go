@@ -258,9 +258,11 @@ func TestHostsOfFlags(t *testing.T) {
 		"": false, ":80": false, "localhost:": false, "localhost:0": false, "localhost:65536": false, "localhost:x": false, "x:y:z": false,
 		"http://localhost": false, "localhost/": false, "user@localhost": false, "a b": false, "a,b": false, "localhost?": false,
 	} {
-		if err := (&devFlags{&devsession.Options{AllowFetch: []string{given}}}).checkHosts(); (err == nil) != allowed {
-			t.Errorf("--allow-fetch %q: %v", given, err)
-		}
+		t.Run(given, func(t *testing.T) {
+			if err := (&devFlags{&devsession.Options{AllowFetch: []string{given}}}).checkHosts(); (err == nil) != allowed {
+				t.Errorf("--allow-fetch %q: %v", given, err)
+			}
+		})
 	}
 	f := &devFlags{&devsession.Options{AllowHosts: []string{"Site.Test", "::1", "[::1]"}}}
 	if err := f.checkHosts(); err != nil || !slices.Equal(f.AllowHosts, []string{"site.test", "::1", "::1"}) {

@@ -47,14 +47,16 @@ func TestSignalsBeforeReady(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 	for _, command := range []string{"logs --follow", "events tail", "dev --port 0", "platform --port 0"} {
-		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: failure.ExitTerm} {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			cancel(failure.SignalError{Signal: sign})
-			stderr := &strings.Builder{}
-			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Dir: dir, Now: time.Now}
-			if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {
-				t.Errorf("%s, %v: exit %d, want %d\n%s", command, sign, code, want, stderr)
+		t.Run(command, func(t *testing.T) {
+			for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: failure.ExitTerm} {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				cancel(failure.SignalError{Signal: sign})
+				stderr := &strings.Builder{}
+				e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Dir: dir, Now: time.Now}
+				if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {
+					t.Errorf("%s, %v: exit %d, want %d\n%s", command, sign, code, want, stderr)
+				}
 			}
-		}
+		})
 	}
 }

@@ -123,15 +123,17 @@ func TestHelpOfFailures(t *testing.T) {
 		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset", "state save x", "state load x",
 		"state list", "state remove x", "state reset", "state seed", "deploy", "revisions", "preview", "rollback", "secrets list", "whoami", "tools list", "mcp", "login", "logout",
 	} {
-		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: checkout, ConfigDir: t.TempDir(), Now: time.Now}
-		args := strings.Fields(command)
-		path := "pages " + args[0]
-		if len(args) > 1 && named[path+" "+args[1]] != nil {
-			path += " " + args[1]
-		}
-		if code := run(t.Context(), args, e); code == 0 || !slices.Contains(named[path], strconv.Itoa(code)) {
-			t.Errorf("pages %s ends with %d where there is no site, and its help says %v", command, code, named[path])
-		}
+		t.Run(command, func(t *testing.T) {
+			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: checkout, ConfigDir: t.TempDir(), Now: time.Now}
+			args := strings.Fields(command)
+			path := "pages " + args[0]
+			if len(args) > 1 && named[path+" "+args[1]] != nil {
+				path += " " + args[1]
+			}
+			if code := run(t.Context(), args, e); code == 0 || !slices.Contains(named[path], strconv.Itoa(code)) {
+				t.Errorf("pages %s ends with %d where there is no site, and its help says %v", command, code, named[path])
+			}
+		})
 	}
 }
 
@@ -254,9 +256,11 @@ func TestEnvironmentTopic(t *testing.T) {
 // TestStateTopic: the files of the state folder are told.
 func TestStateTopic(t *testing.T) {
 	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, project.PersonasFile} {
-		if !strings.Contains(manual.TopicText("state"), name) {
-			t.Errorf("pages help state lacks %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(manual.TopicText("state"), name) {
+				t.Errorf("pages help state lacks %s", name)
+			}
+		})
 	}
 }
 

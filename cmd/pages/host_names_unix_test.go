@@ -54,9 +54,11 @@ func TestSiteIsItsDomains(t *testing.T) {
 		}
 	}
 	for _, host := range []string{demoNew, "DEMO-New.localhost", demoNew + ".", demoNew + ".:81"} {
-		if got := asked(host, ""); got != "itself" {
-			t.Errorf("at %q: %s", host, got)
-		}
+		t.Run(host, func(t *testing.T) {
+			if got := asked(host, ""); got != "itself" {
+				t.Errorf("at %q: %s", host, got)
+			}
+		})
 	}
 	done := func(tool, name, value, site string) {
 		t.Helper()

@@ -215,10 +215,12 @@ func TestPublishedSite(t *testing.T) {
 		"/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
 		"/api/self": {status: 200, body: "307"}, "/../x": {status: 400}, "/club%2fsecret.txt": {status: 400},
 	} {
-		if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||
-			v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
-			t.Errorf("%s: %d %.100s %v", path, v.status, v.body, v.header)
-		}
+		t.Run(path, func(t *testing.T) {
+			if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||
+				v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
+				t.Errorf("%s: %d %.100s %v", path, v.status, v.body, v.header)
+			}
+		})
 	}
 	for n := 1; n <= 2; n++ {
 		want := fmt.Sprintf(`{"n":%d,"kv":"%d","object":"v%d","secret":"canary-TOKEN","other":"none"}`, n, n, n)

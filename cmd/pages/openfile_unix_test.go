@@ -42,23 +42,25 @@ func TestPipesForFiles(t *testing.T) {
 		{"package.json", "init --yes", "package.json is no file"},
 		{"wrangler.json", "validate", "fix: put a file in its place, or remove it"},
 	} {
-		dir := t.TempDir()
-		if c.file != manifest.FileName && c.command != "init --yes" {
-			put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
-		}
-		pipeAt(t, filepath.Join(dir, c.file))
-		out := &lockedBuffer{}
-		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Environ: os.Environ(), Dir: dir, Now: time.Now}
-		ended := make(chan int, 1)
-		go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()
-		select {
-		case <-ended:
-		case <-time.After(patience):
-			t.Fatalf("%s waits for who writes %s", c.command, c.file)
-		}
-		if !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s with %s:\n%s", c.command, c.file, out)
-		}
+		t.Run(c.command+" "+c.file, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.file != manifest.FileName && c.command != "init --yes" {
+				put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
+			}
+			pipeAt(t, filepath.Join(dir, c.file))
+			out := &lockedBuffer{}
+			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Environ: os.Environ(), Dir: dir, Now: time.Now}
+			ended := make(chan int, 1)
+			go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()
+			select {
+			case <-ended:
+			case <-time.After(patience):
+				t.Fatalf("%s waits for who writes %s", c.command, c.file)
+			}
+			if !strings.Contains(out.String(), c.want) {
+				t.Errorf("%s with %s:\n%s", c.command, c.file, out)
+			}
+		})
 	}
 }
 
@@ -106,18 +108,20 @@ func TestPipesThatAreMeant(t *testing.T) {
 		{"a\n3\n", "db import --format csv --table t -", "wrote 1 row"},
 		{"{}", "validate /dev/stdin", "/dev/stdin is valid"},
 	} {
-		cmd := exec.Command(program(t), strings.Fields(c.command)...)
-		cmd.Dir = dir
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			_, _ = io.WriteString(in, c.stdin) // what it fails with, the command says
-			_ = in.Close()
-		}()
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {
-			t.Errorf("%s: %v\n%s", c.command, err, out)
-		}
+		t.Run(c.command, func(t *testing.T) {
+			cmd := exec.Command(program(t), strings.Fields(c.command)...)
+			cmd.Dir = dir
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				_, _ = io.WriteString(in, c.stdin) // what it fails with, the command says
+				_ = in.Close()
+			}()
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {
+				t.Errorf("%s: %v\n%s", c.command, err, out)
+			}
+		})
 	}
 }

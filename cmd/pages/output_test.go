@@ -45,10 +45,12 @@ func TestOutputThatIsLost(t *testing.T) {
 		{"version --json", terminal.ErrReaderGone, 0, ""},
 		{"version", nil, 0, ""},
 	} {
-		code, _, stderr := runInto(t, c.err, strings.Fields(c.args)...)
-		if code != c.code || !strings.Contains(stderr, c.said) || c.said == "" && stderr != "" {
-			t.Errorf("%s with %v: exit %d, %q", c.args, c.err, code, stderr)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			code, _, stderr := runInto(t, c.err, strings.Fields(c.args)...)
+			if code != c.code || !strings.Contains(stderr, c.said) || c.said == "" && stderr != "" {
+				t.Errorf("%s with %v: exit %d, %q", c.args, c.err, code, stderr)
+			}
+		})
 	}
 }
 
@@ -57,12 +59,14 @@ func TestFailuresAmongLines(t *testing.T) {
 	for _, args := range []string{
 		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json", "logs nowhere --follow --json",
 	} {
-		code, stdout, _ := runInto(t, nil, strings.Fields(args)...)
-		line, rest, _ := strings.Cut(stdout, "\n")
-		var doc ending.FailureReport
-		if err := json.Unmarshal([]byte(line), &doc); code == 0 || err != nil || rest != "" || doc.OK || doc.Code == "" {
-			t.Errorf("%s: exit %d, %q, %v", args, code, stdout, err)
-		}
+		t.Run(args, func(t *testing.T) {
+			code, stdout, _ := runInto(t, nil, strings.Fields(args)...)
+			line, rest, _ := strings.Cut(stdout, "\n")
+			var doc ending.FailureReport
+			if err := json.Unmarshal([]byte(line), &doc); code == 0 || err != nil || rest != "" || doc.OK || doc.Code == "" {
+				t.Errorf("%s: exit %d, %q, %v", args, code, stdout, err)
+			}
+		})
 	}
 }
 

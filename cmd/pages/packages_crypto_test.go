@@ -19,17 +19,19 @@ func TestCryptoPackages(t *testing.T) {
 		"oauth":    {"sub": "them", "proof": 1.0, "claims": "aud,exp,iat,iss,nonce,sub", "refused": "invalid_grant"},
 		"webauthn": {"counter": 1.0, "changed": false},
 	} {
-		a := d.get("/" + topic)
-		var got map[string]any
-		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != http.StatusOK || len(got) == 0 {
-			t.Errorf("%s: %d %s", topic, a.StatusCode, a.body)
-			continue
-		}
-		for name, value := range got {
-			if expected, ok := want[name]; ok && value != expected || !ok && !wentWell(value) {
-				t.Errorf("%s: %s: %v", topic, name, value)
+		t.Run(topic, func(t *testing.T) {
+			a := d.get("/" + topic)
+			var got map[string]any
+			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != http.StatusOK || len(got) == 0 {
+				t.Errorf("%s: %d %s", topic, a.StatusCode, a.body)
+				return
 			}
-		}
+			for name, value := range got {
+				if expected, ok := want[name]; ok && value != expected || !ok && !wentWell(value) {
+					t.Errorf("%s: %s: %v", topic, name, value)
+				}
+			}
+		})
 	}
 }
 

@@ -29,16 +29,18 @@ func TestIntlPackages(t *testing.T) {
 			"parts": 5.0, "range": "29.02. – 01.03.2024",
 		},
 	} {
-		a := d.get("/" + topic)
-		var got map[string]any
-		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != http.StatusOK || len(got) != len(want) {
-			t.Errorf("%s: %d %s", topic, a.StatusCode, a.body)
-			continue
-		}
-		for name, value := range got {
-			if value != want[name] {
-				t.Errorf("%s: %s: %q, want %q", topic, name, value, want[name])
+		t.Run(topic, func(t *testing.T) {
+			a := d.get("/" + topic)
+			var got map[string]any
+			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != http.StatusOK || len(got) != len(want) {
+				t.Errorf("%s: %d %s", topic, a.StatusCode, a.body)
+				return
 			}
-		}
+			for name, value := range got {
+				if value != want[name] {
+					t.Errorf("%s: %s: %q, want %q", topic, name, value, want[name])
+				}
+			}
+		})
 	}
 }

@@ -31,15 +31,17 @@ func TestHostileAtTerminal(t *testing.T) {
 		{"db", "query", "SELECT a FROM t"},
 		{"db", "query", "SELECT a FROM t", "--format", "jsonl"},
 	} {
-		at := startAtTerminal(t, pages(append(args, "--color", "never")...))
-		code, shown := at.end()
-		if code != 0 || !strings.Contains(shown, "grüße") || !strings.Contains(shown, `\x1b`) && !strings.Contains(shown, `\u001b`) ||
-			strings.ContainsAny(shown, "\x1b\x07\u009b\u202e") {
-			t.Errorf("%v: exit code %d: %q", args, code, shown)
-		}
-		if args[1] == "dump" && !strings.Contains(shown, "note: 5 characters are shown as an escape") {
-			t.Errorf("nothing is said of it: %s", shown)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			at := startAtTerminal(t, pages(append(args, "--color", "never")...))
+			code, shown := at.end()
+			if code != 0 || !strings.Contains(shown, "grüße") || !strings.Contains(shown, `\x1b`) && !strings.Contains(shown, `\u001b`) ||
+				strings.ContainsAny(shown, "\x1b\x07\u009b\u202e") {
+				t.Errorf("%v: exit code %d: %q", args, code, shown)
+			}
+			if args[1] == "dump" && !strings.Contains(shown, "note: 5 characters are shown as an escape") {
+				t.Errorf("nothing is said of it: %s", shown)
+			}
+		})
 	}
 	if out, err := pages("db", "dump").Output(); err != nil || !strings.Contains(string(out), hostile) {
 		t.Errorf("a pipe got %v %q", err, out)

@@ -52,18 +52,20 @@ func TestHostileService(t *testing.T) {
 	defer server.Close()
 	obeyed := regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e]|(?m:^::)")
 	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status", "preview r1 --site " + id, "tools", "tools describe a.b"} {
-		var out strings.Builder
-		e := terminal.Terminal{
-			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir(), Now: time.Now,
-			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
-		}
-		run(t.Context(), strings.Fields(command), e)
-		if found := obeyed.FindString(out.String()); found != "" {
-			t.Errorf("pages %s prints %q in %q", command, found, out.String())
-		}
-		if !strings.Contains(out.String(), `\x1b]0;title`) {
-			t.Errorf("pages %s does not show it: %q", command, out.String())
-		}
+		t.Run(command, func(t *testing.T) {
+			var out strings.Builder
+			e := terminal.Terminal{
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir(), Now: time.Now,
+				Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+			}
+			run(t.Context(), strings.Fields(command), e)
+			if found := obeyed.FindString(out.String()); found != "" {
+				t.Errorf("pages %s prints %q in %q", command, found, out.String())
+			}
+			if !strings.Contains(out.String(), `\x1b]0;title`) {
+				t.Errorf("pages %s does not show it: %q", command, out.String())
+			}
+		})
 	}
 }
 
@@ -77,22 +79,24 @@ func TestHostileLink(t *testing.T) {
 		"--api-key-file ../key -q":    "PAGES_API_KEY=pgk_x",
 		"--workspace acme --site one": "PAGES_API_KEY_FILE=../key",
 	} {
-		dir := t.TempDir()
-		for name, text := range map[string]string{"site/pages.deploy.json": "{}", "site/.pages/link.json": `{"base_url":"https://evil.example.invalid"}`, "key": "pgk_x"} {
-			path := filepath.Join(dir, name)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
+		t.Run(args, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range map[string]string{"site/pages.deploy.json": "{}", "site/.pages/link.json": `{"base_url":"https://evil.example.invalid"}`, "key": "pgk_x"} {
+				path := filepath.Join(dir, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		var out strings.Builder
-		e := terminal.Terminal{
-			Stdin: strings.NewReader("pgk_x\n"), Stdout: &out, Stderr: &out, Dir: filepath.Join(dir, "site"), Now: time.Now,
-			Environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
-		}
-		code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
-		if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
-			t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
-		}
+			var out strings.Builder
+			e := terminal.Terminal{
+				Stdin: strings.NewReader("pgk_x\n"), Stdout: &out, Stderr: &out, Dir: filepath.Join(dir, "site"), Now: time.Now,
+				Environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
+			}
+			code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
+			if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
+				t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
+			}
+		})
 	}
 }
 
@@ -105,24 +109,28 @@ func TestHostileLocalLink(t *testing.T) {
 	port := service.URL[strings.LastIndex(service.URL, ":"):]
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
 	for _, host := range []string{"127.0.0.1", "localhost", "evil.localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "127.1"} {
-		dir := t.TempDir()
-		base := "http://" + host + port
-		put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
-		put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url":"`+base+`"}`)
-		put(t, filepath.Join(dir, ".pages", "proposals", id+".json"), `{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
-		for _, command := range []string{"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id, "__complete call \"\"", "secrets list"} {
-			var out strings.Builder
-			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
-			code := run(t.Context(), strings.Fields(command), e)
-			if code == 0 && !strings.HasPrefix(command, "__complete") {
-				t.Errorf("%s, %s: %s", base, command, out.String())
+		t.Run(host, func(t *testing.T) {
+			dir := t.TempDir()
+			base := "http://" + host + port
+			put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+			put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url":"`+base+`"}`)
+			put(t, filepath.Join(dir, ".pages", "proposals", id+".json"), `{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
+			for _, command := range []string{"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id, "__complete call \"\"", "secrets list"} {
+				t.Run(command, func(t *testing.T) {
+					var out strings.Builder
+					e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
+					code := run(t.Context(), strings.Fields(command), e)
+					if code == 0 && !strings.HasPrefix(command, "__complete") {
+						t.Errorf("%s, %s: %s", base, command, out.String())
+					}
+					select {
+					case what := <-asked:
+						t.Errorf("%s, %s: it was asked %s", base, command, what)
+					default:
+					}
+				})
 			}
-			select {
-			case what := <-asked:
-				t.Errorf("%s, %s: it was asked %s", base, command, what)
-			default:
-			}
-		}
+		})
 	}
 }
 
@@ -160,9 +168,11 @@ func TestHostileDevFile(t *testing.T) {
 		server.URL + "/steal?x=", server.URL + "/", server.URL + "?x=", server.URL + "#x", "http://u@127.0.0.1" + port, "http://localhost" + port, "http://evil.localhost" + port,
 		"http://0.0.0.0" + port, "http://2130706433" + port, "http://127.1" + port, "http://example.com", "https://127.0.0.1" + port, "http://127.0.0.1", "HTTP://127.0.0.1" + port,
 	} {
-		if ask(url) {
-			t.Errorf("%s was asked", url)
-		}
+		t.Run(url, func(t *testing.T) {
+			if ask(url) {
+				t.Errorf("%s was asked", url)
+			}
+		})
 	}
 	if !ask(server.URL) {
 		t.Error("a server that runs was not asked")

@@ -174,7 +174,9 @@ func TestForeignFilesStay(t *testing.T) {
 					"storage/thesis.docx", "storage/blobs/thesis.docx", "undo/thesis.docx", "storage/.DS_Store",
 					".DS_Store",
 				} {
-					put(t, filepath.Join(state, filepath.FromSlash(name)), "mine")
+					t.Run(name, func(t *testing.T) {
+						put(t, filepath.Join(state, filepath.FromSlash(name)), "mine")
+					})
 				}
 			}, nil,
 			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`,

@@ -124,13 +124,15 @@ func TestDeployAtTerminal(t *testing.T) {
 		"presses Ctrl-C": {"member", "\x03", "this confirms it: pages confirm", failure.ExitInt},
 		"is no member":   {"service", "y\n", "a service account can propose and never confirm", failure.ExitPerson},
 	} {
-		put(t, filepath.Join(p.dir, "public", "new.txt"), name)
-		p.key = service.Keys[tt.key]
-		at := p.atTerminal("deploy")
-		at.answer("Go ahead?", tt.keys)
-		if code, shown := at.end(); code != tt.code || !strings.Contains(shown, tt.shown) {
-			t.Errorf("%s: exit code %d: %s", name, code, shown)
-		}
+		t.Run(name, func(t *testing.T) {
+			put(t, filepath.Join(p.dir, "public", "new.txt"), name)
+			p.key = service.Keys[tt.key]
+			at := p.atTerminal("deploy")
+			at.answer("Go ahead?", tt.keys)
+			if code, shown := at.end(); code != tt.code || !strings.Contains(shown, tt.shown) {
+				t.Errorf("%s: exit code %d: %s", name, code, shown)
+			}
+		})
 	}
 	if v := service.visit(t, "GET", demoNew, "/new.txt", ""); v.status != 404 {
 		t.Errorf("published without a go-ahead: %d %s", v.status, v.body)
@@ -176,17 +178,19 @@ func TestNobodyIsAsked(t *testing.T) {
 		"init":                      "say --yes to adopt pages.deploy.json, or --template to begin anew",
 		"login http://127.0.0.1:1/": "name a file that holds it with --api-key-file; - is stdin",
 	} {
-		code, _ := at(line+" 2>"+file, "").end()
-		text, err := os.ReadFile(file)
-		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
-			t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
-		}
-		if line == "state load kept" {
-			continue // scripts load what they saved
-		}
-		if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
-			t.Errorf("%s with CI: exit %d: %s", line, code, shown)
-		}
+		t.Run(line, func(t *testing.T) {
+			code, _ := at(line+" 2>"+file, "").end()
+			text, err := os.ReadFile(file)
+			if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+				t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
+			}
+			if line == "state load kept" {
+				return // scripts load what they saved
+			}
+			if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
+				t.Errorf("%s with CI: exit %d: %s", line, code, shown)
+			}
+		})
 	}
 	reset := at("state reset", "")
 	reset.answer("Remove all local data in .pages/state? [y/N] ", "n\n")

@@ -18,13 +18,15 @@ func TestD008Traversal(t *testing.T) {
 	dir := copyExample(t, "riverside")
 	const canary = "nobody-may-read-this"
 	for _, name := range []string{".env", ".dev.vars", ".git/config", "notes.txt"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("ARCHIVE_KEY="+canary+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte("ARCHIVE_KEY="+canary+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	d := startDev(t, dir)
 	for target := range strings.FieldsSeq(`
@@ -39,9 +41,11 @@ func TestD008Traversal(t *testing.T) {
 			t.Errorf("%s: %.100q", target, answer)
 		}
 		for _, hidden := range []string{canary, "root:", "CREATE TABLE", "export default", "SQLite format", `"token"`} {
-			if bytes.Contains(answer, []byte(hidden)) {
-				t.Errorf("%s shows %q", target, hidden)
-			}
+			t.Run(hidden, func(t *testing.T) {
+				if bytes.Contains(answer, []byte(hidden)) {
+					t.Errorf("%s shows %q", target, hidden)
+				}
+			})
 		}
 	}
 }

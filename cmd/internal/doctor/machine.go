@@ -51,8 +51,9 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	case unkept != nil:
 		return append(engine, Finding{
 			Check: "cache", Status: warned,
-			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache), unkept),
-			mend:    func(context.Context) error { return os.RemoveAll(cache) },
+			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s",
+				wording.QuotePath(cache), unkept),
+			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
 	}
 	return append(engine, well("cache", "%s", cache)...)

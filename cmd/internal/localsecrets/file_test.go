@@ -19,19 +19,21 @@ func TestReadSecrets(t *testing.T) {
 		"\ufeffA!=s3cret\r\nB=2\r\n":    ".dev.vars is not a file of secrets: line 1 is no NAME=value",
 		"B=2\nA=\"s3cret\nC=1\n":        ".dev.vars is not a file of secrets: the quote of line 2 never ends",
 	} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, DefaultFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		values, found, err := Read(t.Context(), dir)
-		switch {
-		case want == "" && (err != nil || found != DefaultFile || values["A"] != "s3cret" || values["B"] != "2"):
-			t.Errorf("%q: %v in %q, %v", text, values, found, err)
-		case want != "" && (err == nil || err.Error() != want):
-			t.Errorf("%q: %v, want %s", text, err, want)
-		case err != nil && showsSecret(err):
-			t.Errorf("%q: the value is shown", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, DefaultFile), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			values, found, err := Read(t.Context(), dir)
+			switch {
+			case want == "" && (err != nil || found != DefaultFile || values["A"] != "s3cret" || values["B"] != "2"):
+				t.Errorf("%q: %v in %q, %v", text, values, found, err)
+			case want != "" && (err == nil || err.Error() != want):
+				t.Errorf("%q: %v, want %s", text, err, want)
+			case err != nil && showsSecret(err):
+				t.Errorf("%q: the value is shown", text)
+			}
+		})
 	}
 }
 

@@ -33,16 +33,18 @@ func TestReadQuestion(t *testing.T) {
 		{"GET POST /a", `"POST" is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]`},
 		{"/a /b /c", `"/c" is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]`},
 	} {
-		q, err := ReadQuestion(strings.Fields(c.args))
-		got := strings.Join(append([]string{q.Method, q.Target}, q.Dir...), " ")
-		if err != nil {
-			got = err.Error()
-			if usage, ok := errors.AsType[*failure.Error](err); !ok || usage.Exit != failure.ExitUsage {
-				t.Errorf("%s: %#v is no usage error", c.args, err)
+		t.Run(c.args, func(t *testing.T) {
+			q, err := ReadQuestion(strings.Fields(c.args))
+			got := strings.Join(append([]string{q.Method, q.Target}, q.Dir...), " ")
+			if err != nil {
+				got = err.Error()
+				if usage, ok := errors.AsType[*failure.Error](err); !ok || usage.Exit != failure.ExitUsage {
+					t.Errorf("%s: %#v is no usage error", c.args, err)
+				}
 			}
-		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", c.args, got, c.want)
-		}
+			if got != c.want {
+				t.Errorf("%s: %s, want %s", c.args, got, c.want)
+			}
+		})
 	}
 }

@@ -38,24 +38,28 @@ func TestChoose(t *testing.T) {
 		{"", NoDefault, 0, true},
 		{"none", NoDefault, 0, true},
 	} {
-		var said bytes.Buffer
-		k := &Terminal{Stdin: &oneLine{strings.Split(c.answers, "|")}, Stderr: &said}
-		got, err := k.Choose(t.Context(), "Which?", list, c.usual)
-		if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
-			t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
-		}
-		if n := strings.Count(said.String(), "is none of them"); n != strings.Count(c.answers, "|") && !c.failed {
-			t.Errorf("%q: %d answers were refused\n%s", c.answers, n, &said)
-		}
+		t.Run(c.answers, func(t *testing.T) {
+			var said bytes.Buffer
+			k := &Terminal{Stdin: &oneLine{strings.Split(c.answers, "|")}, Stderr: &said}
+			got, err := k.Choose(t.Context(), "Which?", list, c.usual)
+			if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
+				t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
+			}
+			if n := strings.Count(said.String(), "is none of them"); n != strings.Count(c.answers, "|") && !c.failed {
+				t.Errorf("%q: %d answers were refused\n%s", c.answers, n, &said)
+			}
+		})
 	}
 }
 
 // TestAgree: only yes is yes.
 func TestAgree(t *testing.T) {
 	for answer, want := range map[string]bool{"y": true, "YES": true, "": false, "n": false, "yeah": false} {
-		k := &Terminal{Stdin: &oneLine{[]string{answer}}, Stderr: &bytes.Buffer{}}
-		if got, err := k.Agree(t.Context(), "Go ahead?"); got != want || err != nil {
-			t.Errorf("%q: %v, %v", answer, got, err)
-		}
+		t.Run(answer, func(t *testing.T) {
+			k := &Terminal{Stdin: &oneLine{[]string{answer}}, Stderr: &bytes.Buffer{}}
+			if got, err := k.Agree(t.Context(), "Go ahead?"); got != want || err != nil {
+				t.Errorf("%q: %v, %v", answer, got, err)
+			}
+		})
 	}
 }

@@ -180,7 +180,9 @@ func TestNodeEntries(t *testing.T) {
 		nodePublic + "/fs.js", nodePublic + "/fs/promises.js", nodePublic + "/notes.txt", nodeInternal + "/absent.js",
 		nodePlatform + "/node.js",
 	} {
-		write(t, root, path, "export default 1;\n")
+		t.Run(path, func(t *testing.T) {
+			write(t, root, path, "export default 1;\n")
+		})
 	}
 	const want = "fs/promises fs internal/absent cloudflare/node"
 	for range 50 {

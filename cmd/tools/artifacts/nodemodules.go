@@ -15,10 +15,9 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The modules of Node.js: js/modules/<name>.js is node:<name>,
-// js/internal/<name>.js is node:internal/<name>, and js/cloudflare/<name>.js is
-// cloudflare:<name>. Each becomes one ES module that imports the others by these
-// names, so that a Worker evaluates what it uses and no more.
+// The modules of Node.js: js/modules/<name>.js is node:<name>, js/internal/<name>.js is node:internal/<name>, and
+// js/cloudflare/<name>.js is cloudflare:<name>. Each becomes one ES module that imports the others by these names, so that a
+// Worker evaluates only what it uses.
 const (
 	nodeFolder   = "runtime/node/js"
 	nodePublic   = nodeFolder + "/modules"
@@ -72,8 +71,8 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	return packed, append(inputs, "runtime/node/package-lock.json"), err
 }
 
-// namespaces is how esbuild gives the object of "import * as" its names: those too that a library
-// gave to all objects before the module is evaluated.
+// namespaces matches how esbuild gives the object of "import * as" its names: those too that a library gave to all objects
+// before the module is evaluated.
 var namespaces = regexp.MustCompile(`(var __export = \(target, \w+\) => \{\s*for \(var name )in (\w+)\)`)
 
 // nodeEntries lists the source files and the names they get, in the order in which they are packed.
@@ -98,9 +97,8 @@ func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
 // requiredNamespace is esbuild's name for the modules around what is required.
 const requiredNamespace = "node-require"
 
-// nodePlugin leaves the modules to each other, by name. What npm packages
-// require becomes the default export. unenv's own way of saying that something
-// is missing is replaced by ours.
+// nodePlugin leaves the modules to each other, by name. What npm packages require becomes the default export. Our error for
+// something that is missing replaces unenv's.
 func nodePlugin(dir string) api.Plugin {
 	return api.Plugin{Name: "node", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: `^node:`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {

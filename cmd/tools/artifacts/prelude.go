@@ -14,9 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/bundler/names"
 )
 
-// preludeEntry exports, as its default export, the object of entry points that
-// the engine calls by name. takeEntryPoints hands it to the script around the
-// bundle, whose completion value it becomes.
+// preludeEntry exports, as its default export, the object of entry points that the engine calls by name. takeEntryPoints
+// hands it to the script around the bundle, whose completion value it becomes.
 const (
 	preludeEntry    = "runtime/prelude.js"
 	takeEntryPoints = `import { default as exported } from "./` + preludeEntry + `"; entryPoints = exported`
@@ -24,10 +23,8 @@ const (
 	after           = "return entryPoints})()"
 )
 
-// buildPrelude bundles the prelude into one classic script whose completion
-// value is that object. White space goes; identifiers stay, since they show up
-// in stack traces, and so do the names of functions and classes, since
-// programs see them.
+// buildPrelude bundles the prelude into one classic script whose completion value is that object. White space goes;
+// identifiers stay, since they show up in stack traces, and so do the names of functions and classes, since programs see them.
 func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -61,9 +58,8 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	return code, append(inputs, "runtime/web/package-lock.json"), err
 }
 
-// shortened is what esbuild printed without its white space, and without the calls
-// that name what has its name. Its syntax stays: esbuild drops names of function
-// expressions that nothing but their property name shows.
+// shortened removes white space from esbuild's output, and redundant calls that set names. Its syntax stays: esbuild drops names
+// of function expressions that only their property name shows.
 func shortened(code []byte, target api.Target) ([]byte, error) {
 	result := api.Transform(string(names.WithoutCalls(code)), api.TransformOptions{
 		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8,

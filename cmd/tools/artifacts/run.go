@@ -7,24 +7,25 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// artifact is one file to make. Its paths are relative to the repository, with
-// forward slashes.
+// artifact is one file to make. Its paths are relative to the repository, with forward slashes.
 type artifact struct {
 	name  string // as given on the command line
 	out   string
 	stamp string
 	// packages is the folder whose npm packages build reads.
 	packages string
-	// entries match the files that build begins with, where it looks for them: another one makes
-	// the artifact stale.
+	// entries match the files that build begins with, where it looks for them: another one makes the artifact stale.
 	entries []string
 	// build returns the artifact's bytes and the files they were made from.
 	build func(ctx context.Context, root string) (code []byte, inputs []string, err error)
@@ -55,8 +56,7 @@ var artifacts = []artifact{
 	},
 }
 
-// run is the command: 0 when all artifacts asked for are there and fresh, 1
-// when one could not be made, 2 for wrong usage.
+// run is the command: 0 when all artifacts asked for are there and fresh, 1 when one could not be made, 2 for wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("artifacts", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -95,8 +95,7 @@ func choose(names []string) ([]artifact, error) {
 	return chosen, nil
 }
 
-// makeAll makes what is stale. One artifact's failure does not keep the others
-// from being made.
+// makeAll makes what is stale. One artifact's failure does not keep the others from being made.
 func makeAll(ctx context.Context, root string, wanted []artifact, force bool, progress io.Writer) error {
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
 		return fmt.Errorf("%s is not the repository (no go.mod): run it there, or give -C", root)
@@ -148,4 +147,46 @@ func lock(ctx context.Context, root string) (unlock func(), err error) {
 		return nil, fmt.Errorf("waiting for another run: %w", err)
 	}
 	return func() { _ = l.Unlock() }, nil // the process's end would unlock it, too
+}
+
+// install brings dir's npm packages to what its lock file says. A stamp inside node_modules says that this was done already.
+// Scripts of packages are never run.
+func install(ctx context.Context, dir string, progress io.Writer) error {
+	const stamp = "node_modules/install.stamp"
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("the npm packages cannot be installed: %w", err)
+		}
+	}
+	if fresh(dir, stamp, "package-lock.json", nil) {
+		return nil
+	}
+	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	npm.Dir, npm.Stdout, npm.Stderr = dir, progress, progress
+	if err := npm.Run(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("npm is needed to fetch the packages of %s: install Node.js 20 or newer", dir)
+		}
+		return fmt.Errorf("npm ci in %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "node_modules"), 0o777); err != nil { // a lock file may name no package
+		return err
+	}
+	return writeStamp(dir, stamp, "package-lock.json", []string{"package.json"})
+}
+
+// quickjsWasm is where the npm package quickjs-wasi has its module.
+const quickjsWasm = "runtime/engine/node_modules/quickjs-wasi/quickjs.wasm"
+
+// buildQuickJS patches the module of the npm package.
+func buildQuickJS(_ context.Context, root string) ([]byte, []string, error) {
+	wasm, err := os.ReadFile(filepath.Join(root, quickjsWasm))
+	if err != nil {
+		return nil, nil, err
+	}
+	instrumented, err := quickjspatch.Instrument(wasm)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the patch of %s: %w", quickjsWasm, err)
+	}
+	return instrumented, []string{"runtime/engine/package-lock.json", quickjsWasm}, nil
 }

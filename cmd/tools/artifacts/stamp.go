@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,13 +13,11 @@ import (
 	"strings"
 )
 
-// This file knows stamps: lists of "<sha256>  <path>", the format that
-// sha256sum -c reads, paths relative to the repository. The artifact itself is
-// the first line, so that a damaged one is stale; the recipe and the inputs
-// follow, sorted.
+// A stamp is a list of "<sha256>  <path>", the format that sha256sum -c reads, paths relative to the repository. The artifact
+// itself is the first line, so that a damaged one is stale; the recipe and the inputs follow, sorted.
 
-// fresh reports whether every file of the stamp, first of all out, still has
-// the bytes it was stamped with, and no recipe file is new, nor a file of entries.
+// fresh reports whether every file of the stamp, first of all out, still has the bytes it was stamped with, and no recipe file
+// is new, nor a file of entries.
 func fresh(root, stamp, out string, entries []string) bool {
 	text, err := os.ReadFile(filepath.Join(root, stamp))
 	if err != nil {
@@ -88,8 +86,7 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// writeFile writes through a temporary file in the same folder, so that a
-// reader never sees half a file.
+// writeFile writes through a temporary file in the same folder, so that a reader never sees half a file.
 func writeFile(path string, b []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -100,24 +97,15 @@ func writeFile(path string, b []byte) error {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // fails once it is renamed
-	w := bufio.NewWriter(tmp)
-	_, _ = w.Write(b) // Flush returns its error
-	if err := w.Flush(); err != nil {
-		_ = tmp.Close()
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		_ = tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
 }
 
-// recipe are the files that say how artifacts are made: all artifacts are stale
-// when one of them changes. go.mod stands for the version of esbuild.
+// recipe are the files that say how artifacts are made: all artifacts are stale when one of them changes. go.mod stands for
+// the version of esbuild.
 var recipe = []string{
 	"go.mod", "cmd/tools/artifacts/*.go", "bundler/names/*.go", "runtime/engine/quickjspatch/*.go",
 	"runtime/wasmbinary/*.go", "runtime/wasmbinary/op/*.go",

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -25,9 +27,6 @@ type bench struct {
 	absent  map[string]string // why a peer, or a measure, could not be measured
 }
 
-// measurer measures a part in a folder of its own.
-type measurer = func(ctx context.Context, dir string) error
-
 // options are the command line's.
 type options struct {
 	pages, wrangler, node, wrk, modules string
@@ -38,6 +37,55 @@ type options struct {
 	json                                bool
 	out                                 string
 	parts                               []string
+}
+
+// part is what can be measured by itself, in a folder of its own. measure ends with check where something fails.
+type part struct {
+	name     string
+	measure  func(b *bench, ctx context.Context, dir string)
+	promises []promise
+	// weight is its part of the time for rounds, and after the time that it needs beside them.
+	weight int
+	after  time.Duration
+}
+
+// stopped is the panic of check.
+type stopped struct{ err error }
+
+// check ends the part under way with an error, if there is one: parts are scripts, which their first failure ends as
+// t.Fatal ends a test. Only try recovers from it, so it is for the goroutine of the part alone.
+func check(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
+
+// must is check for a call with a result.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// try returns the error with which check ended what, nil for none.
+func try(what func()) (err error) {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case stopped:
+			err = ended.err
+		default:
+			panic(ended)
+		}
+	}()
+	what()
+	return nil
+}
+
+// onSide measures something of a side, whose name an error has then.
+func onSide(s *side, what func()) {
+	if err := try(what); err != nil {
+		check(fmt.Errorf("%s: %w", s.name, err))
+	}
 }
 
 func (b *bench) say(format string, args ...any) {
@@ -55,33 +103,146 @@ func (b *bench) missing(peer, format string, args ...any) {
 	b.say("%s is not measured: %s", peer, b.absent[peer])
 }
 
-// has reports whether a part is to be measured: all are, unless some are named.
-func (b *bench) has(part string) bool {
-	return len(b.parts) == 0 || slices.Contains(b.parts, part)
+// find returns the path of a peer's program, "" when there is none: its rows say so then.
+func (b *bench) find(peer, given, name string) string {
+	path, err := exec.LookPath(cmp.Or(given, name))
+	if err != nil {
+		b.missing(peer, "there is no %s: give --%s", name, name)
+	}
+	return path
 }
 
 // ourProgram is the binary that is measured.
-func (b *bench) ourProgram() (string, error) {
+func (b *bench) ourProgram() string {
 	pages, err := exec.LookPath(b.pages)
 	if err == nil {
 		pages, err = filepath.Abs(pages)
 	}
 	if err != nil {
-		return "", fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages)
+		check(fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages))
 	}
-	return pages, nil
+	return pages
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
+// plan says until when each of the parts may begin another round, when the first begins now: time that one does not need is
+// left to those after it.
+func (b *bench) plan(left []part, end time.Time) time.Time {
+	if end.IsZero() {
+		return end
 	}
-	return s
+	weights, spare := 0, end.Sub(b.now())
+	for _, p := range left {
+		weights += p.weight
+		spare -= p.after
+	}
+	return b.now().Add(max(0, spare) * time.Duration(left[0].weight) / time.Duration(weights))
 }
 
-// loader asks a server as fast as it answers.
-type loader interface {
-	name() string
-	// rate is the answers a second. Anything but a 2xx is an error.
-	rate(ctx context.Context, url string, d time.Duration) (float64, error)
+// turns are the rounds of a part: the first one always, and another as long as there is time for one like those before.
+func (b *bench) turns() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var longest time.Duration
+		for round := range b.rounds {
+			began := b.now()
+			if round > 0 && !b.until.IsZero() && began.Add(longest).After(b.until) {
+				b.say("there was time for %d of %d rounds", round, b.rounds)
+				return
+			}
+			if !yield(round) {
+				return
+			}
+			longest = max(longest, b.now().Sub(began))
+		}
+	}
 }
+
+// rotate measures all sides in each round, another one first each time.
+func (b *bench) rotate(sides []*side, what string, measure func(*side)) {
+	for round := range b.turns() {
+		for turn := range sides {
+			s := sides[(round+turn)%len(sides)]
+			b.say("round %d of %d: %s%s", round+1, b.rounds, what, s.name)
+			onSide(s, func() { measure(s) })
+		}
+	}
+}
+
+// addTime adds the time since a moment to a side's values, in milliseconds.
+func (b *bench) addTime(side string, m measure, began time.Time) {
+	b.results.add(side, m, milliseconds(b.now().Sub(began)))
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// sample adds the median of the times that something takes.
+func (b *bench) sample(side string, m measure, what func()) {
+	var took []float64
+	for range samples {
+		began := b.now()
+		what()
+		took = append(took, milliseconds(b.now().Sub(began)))
+	}
+	b.results.add(side, m, median(took))
+}
+
+// measure is one thing that is measured.
+type measure string
+
+// mebibyte is the unit of memory in rows.
+const mebibyte = 1 << 20
+
+const (
+	startWarm     measure = "start, warm cache"
+	startCold     measure = "start, cold compile cache"
+	jsonRate      measure = "Hono JSON route"
+	chainRate     measure = "Hono with middleware"
+	smallRate     measure = "static file, 10 kB"
+	largeRate     measure = "static file, 1 MB"
+	peakMemory    measure = "peak memory"
+	saveToAnswer  measure = "save to fresh answer"
+	saveToVisible measure = "save to visible in Chromium"
+	idleLoad      measure = "idle, 20,000 files watched"
+)
+
+// promise is what we hold ourselves to, against a peer's median of the measure `against`: at least so many times its rate, or
+// at most that part of its time or memory. 0 times is no promise: it is only told.
+type promise struct {
+	measure measure
+	peer    string
+	against measure
+	unit    string
+	rate    bool // more is better
+	times   float64
+}
+
+// us is the name of our side; the others are the peers.
+const us = "pages"
+
+// results are all values of a side's measure.
+type results map[string]map[measure][]float64
+
+func (r results) add(side string, m measure, value float64) {
+	if r[side] == nil {
+		r[side] = map[measure][]float64{}
+	}
+	r[side][m] = append(r[side][m], value)
+}
+
+// median is 0 for no values.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	half := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[half]
+	}
+	return (sorted[half-1] + sorted[half]) / 2
+}
+
+// The peers of `pages dev`: one in all it does, and one in sending files.
+const (
+	wranglerDev = "wrangler dev"
+	caddyServer = "caddy file-server"
+)

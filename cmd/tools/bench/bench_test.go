@@ -170,11 +170,13 @@ func TestRefusals(t *testing.T) {
 		{"word", 2, `"word" is no part`},
 		{"--modules /none dev", 1, "there is no hono in /none"},
 	} {
-		var stderr bytes.Buffer
-		b := &bench{stdout: &bytes.Buffer{}, stderr: &stderr, now: time.Now}
-		if code := b.run(t.Context(), strings.Fields(c.args)); code != c.code || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("%s: exit %d, want %d with %q:\n%s", c.args, code, c.code, c.want, &stderr)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			var stderr bytes.Buffer
+			b := &bench{stdout: &bytes.Buffer{}, stderr: &stderr, now: time.Now}
+			if code := b.run(t.Context(), strings.Fields(c.args)); code != c.code || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("%s: exit %d, want %d with %q:\n%s", c.args, code, c.code, c.want, &stderr)
+			}
+		})
 	}
 }
 
@@ -210,9 +212,11 @@ func TestMedian(t *testing.T) {
 		values []float64
 		want   float64
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 2, 100}, 3}} {
-		if got := median(c.values); got != c.want {
-			t.Errorf("%v: %v, want %v", c.values, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.values), func(t *testing.T) {
+			if got := median(c.values); got != c.want {
+				t.Errorf("%v: %v, want %v", c.values, got, c.want)
+			}
+		})
 	}
 }
 

@@ -79,174 +79,104 @@ const (
 )
 
 // measureBindings takes all rounds of the bindings.
-func (b *bench) measureBindings(ctx context.Context, dir string) error {
-	sides, err := b.workers(ctx, dir)
-	if err != nil {
-		return err
-	}
+func (b *bench) measureBindings(ctx context.Context, dir string) {
+	sides := b.workers(ctx, dir)
 	for _, s := range sides {
-		if err := writeBindings(s.site); err != nil {
-			return err
-		}
+		writeFiles(s.site, map[string]string{
+			"src/bindings.mjs": string(bindingsWorker), "pages.deploy.json": bindingsConfig, "wrangler.jsonc": bindingsWrangler,
+		})
+		check(os.MkdirAll(filepath.Join(s.site, "migrations"), 0o755))
 	}
 	rounds := 0
-	err = b.rotate(sides, "the bindings of ", func(s *side) error {
+	b.rotate(sides, "the bindings of ", func(s *side) {
 		if s.name == us {
 			rounds++
-			if err := b.loopInGo(ctx, filepath.Join(dir, "loop-"+strconv.Itoa(rounds)+".db")); err != nil {
-				return err
-			}
+			b.loopInGo(ctx, filepath.Join(dir, "loop-"+strconv.Itoa(rounds)+".db"))
 		}
-		return b.turnBindings(ctx, s)
+		b.turnBindings(ctx, s)
 	})
-	if err != nil {
-		return err
-	}
-	return b.lists(ctx, sides[0])
-}
-
-// writeBindings puts the Worker that is measured into a site, and its bindings.
-func writeBindings(site string) error {
-	return errors.Join(
-		os.MkdirAll(filepath.Join(site, "migrations"), 0o755),
-		os.WriteFile(filepath.Join(site, "src", "bindings.mjs"), bindingsWorker, 0o600),
-		os.WriteFile(filepath.Join(site, "pages.deploy.json"), []byte(bindingsConfig), 0o600),
-		os.WriteFile(filepath.Join(site, "wrangler.jsonc"), []byte(bindingsWrangler), 0o600),
-	)
+	b.lists(ctx, sides[0])
 }
 
 // turnBindings measures a side once.
-func (b *bench) turnBindings(ctx context.Context, s *side) error {
-	srv, err := b.start(ctx, s, s.home)
-	if err != nil {
-		return err
-	}
+func (b *bench) turnBindings(ctx context.Context, s *side) {
+	srv := b.start(ctx, s, s.home)
 	defer srv.stop()
-	if _, err := fetch(ctx, srv.url+"/api/setup"); err != nil {
-		return err
-	}
+	srv.get(ctx, "/api/setup")
 	for _, r := range bindingRates {
-		if err := b.rate(ctx, s.name, r.measure, srv.url+r.path, time.Second); err != nil {
-			return err
-		}
+		b.rate(ctx, s.name, r.measure, srv.url+r.path, time.Second)
 	}
-	return b.sample(s.name, selectLoop, func() error {
-		_, err := fetch(ctx, srv.url+"/api/loop")
-		return err
-	})
-}
-
-// sample adds the median of the times that something takes.
-func (b *bench) sample(side string, m measure, what func() error) error {
-	var took []float64
-	for range samples {
-		began := b.now()
-		if err := what(); err != nil {
-			return err
-		}
-		took = append(took, milliseconds(b.now().Sub(began)))
-	}
-	b.results.add(side, m, median(took))
-	return nil
+	b.sample(s.name, selectLoop, func() { srv.get(ctx, "/api/loop") })
 }
 
 // loopInGo is the loop of the Worker, in Go.
-func (b *bench) loopInGo(ctx context.Context, file string) error {
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
-	if err != nil {
-		return err
-	}
+func (b *bench) loopInGo(ctx context.Context, file string) {
+	db := must(sql.Open("sqlite", "file:"+filepath.ToSlash(file)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
 	defer db.Close()
-	_, err = db.ExecContext(ctx, `CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL);
+	must(db.ExecContext(ctx, `CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL);
 		WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
-		INSERT INTO rows SELECT id, 'row ' || id, (id - 1) / 4.0 FROM ids`, loopedRows)
-	if err != nil {
-		return err
-	}
-	return b.sample(databaseSQL, selectLoop, func() error {
+		INSERT INTO rows SELECT id, 'row ' || id, (id - 1) / 4.0 FROM ids`, loopedRows))
+	b.sample(databaseSQL, selectLoop, func() {
 		for at := range loopedRows {
 			var id, n float64
 			var name string
-			if err := db.QueryRowContext(ctx, "SELECT id, name, n FROM rows WHERE id = ?", at+1).Scan(&id, &name, &n); err != nil {
-				return err
-			}
+			check(db.QueryRowContext(ctx, "SELECT id, name, n FROM rows WHERE id = ?", at+1).Scan(&id, &name, &n))
 		}
-		return nil
 	})
 }
 
-// lists measures ours alone: what its memory grows by over a list of many pages.
-func (b *bench) lists(ctx context.Context, s *side) error {
-	b.say("filling %d keys and %d MiB of objects", listedKeys, listedBytes>>20)
-	if err := fillKeys(ctx, filepath.Join(s.site, ".pages", "state", "kv.db")); err != nil {
-		return err
-	}
-	srv, err := b.start(ctx, s, s.home)
-	if err != nil {
-		return err
-	}
+// lists measures ours alone: how much its memory grows over a list of many pages.
+func (b *bench) lists(ctx context.Context, s *side) {
+	b.say("filling %d keys and %d MiB of objects", listedKeys, listedBytes/mebibyte)
+	fillKeys(ctx, filepath.Join(s.site, ".pages", "state", "kv.db"))
+	srv := b.start(ctx, s, s.home)
 	defer srv.stop()
 	for at := 0; at < listedBytes/objectBytes; at += filledAtOnce {
-		if _, err := fetch(ctx, srv.url+"/api/storage/fill?from="+strconv.Itoa(at)); err != nil {
-			return err
-		}
+		srv.get(ctx, "/api/storage/fill?from="+strconv.Itoa(at))
 	}
-	err = b.list(ctx, srv, "/api/kv/list", keysListed, keysTime, page{Count: listedKeys})
-	return errors.Join(
-		err,
-		b.list(ctx, srv, "/api/storage/list", bytesListed, bytesTime, page{Count: listedBytes / objectBytes, Size: listedBytes}),
-	)
+	err := try(func() { b.list(ctx, srv, "/api/kv/list", keysListed, keysTime, page{Count: listedKeys}) })
+	b.list(ctx, srv, "/api/storage/list", bytesListed, bytesTime, page{Count: listedBytes / objectBytes, Size: listedBytes})
+	check(err)
 }
 
-// fillKeys writes keys as the binding would, a thousand a second faster: each of its
-// own puts is a commit.
-func fillKeys(ctx context.Context, file string) error {
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n + 1 < ?)
+// fillKeys writes keys as the binding would, a thousand times faster: each put of the binding is a commit.
+func fillKeys(ctx context.Context, file string) {
+	db := must(sql.Open("sqlite", "file:"+filepath.ToSlash(file)))
+	_, err := db.ExecContext(ctx, `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n + 1 < ?)
 		INSERT INTO kv (key, value, metadata)
 			SELECT CAST(printf('listed/%09d', n) AS BLOB), CAST('a value' AS BLOB), json_object('n', n) FROM n`, listedKeys)
-	return errors.Join(err, db.Close())
+	check(errors.Join(err, db.Close()))
 }
 
-// page is what the Worker tells of a page of a list.
+// page is the Worker's summary of a page of a list.
 type page struct {
 	Count  int    `json:"count"`
 	Size   int64  `json:"size"`
 	Cursor string `json:"cursor"`
 }
 
-// list reads a whole list, page by page, and adds how much memory grew after the
-// first passes of it.
-func (b *bench) list(ctx context.Context, srv *server, path string, grown, took measure, want page) error {
+// list reads a whole list, page by page, and adds how much memory grew after the first pass.
+func (b *bench) list(ctx context.Context, srv *server, path string, grown, took measure, want page) {
 	var before int64
 	var times []float64
 	for pass := range 2 { // the first one warms up caches, which have their bounds
 		var all page
 		for begun := false; !begun || all.Cursor != ""; begun = true {
 			began := b.now()
-			text, err := fetch(ctx, srv.url+path+"?cursor="+url.QueryEscape(all.Cursor))
-			if err != nil {
-				return err
-			}
+			text := srv.get(ctx, path+"?cursor="+url.QueryEscape(all.Cursor))
 			times = append(times, milliseconds(b.now().Sub(began)))
 			var p page
-			if err := json.Unmarshal([]byte(text), &p); err != nil {
-				return err
-			}
+			check(json.Unmarshal([]byte(text), &p))
 			all = page{all.Count + p.Count, all.Size + p.Size, p.Cursor}
 		}
 		if all != want {
-			return fmt.Errorf("%s gave %d of %d keys and %d of %d bytes", path, all.Count, want.Count, all.Size, want.Size)
+			check(fmt.Errorf("%s gave %d of %d keys and %d of %d bytes", path, all.Count, want.Count, all.Size, want.Size))
 		}
 		if pass == 0 {
 			before = treeMemory(srv.cmd.Process.Pid)
 		}
 	}
 	b.results.add(us, took, median(times))
-	b.results.add(us, grown, max(1, float64(treeMemory(srv.cmd.Process.Pid)-before)/(1<<20)))
+	b.results.add(us, grown, max(1, float64(treeMemory(srv.cmd.Process.Pid)-before)/mebibyte))
 	b.results.add(bound, grown, listGrowth)
-	return nil
 }

@@ -1,8 +1,9 @@
 package main
 
-import "strings"
-
-// This file says how each figure is come by, for those who read the table.
+import (
+	"slices"
+	"strings"
+)
 
 // dev is how our dev server is started.
 const dev = "pages dev SITE --port N --strict-port"
@@ -75,30 +76,19 @@ var theirs = map[string]string{
 	smallData:   "content.status with a cursor, to its end",
 }
 
-// commands are ours and the peer's for a row.
+// commands returns the commands behind the two figures of a row.
 func commands(m measure, peer string) (our, their string) {
-	if our = ours[m]; our == "" {
-		our = functionCommand(m)
-	}
-	return our, theirs[peer]
-}
-
-// functionCommand is how one of many alike is measured.
-func functionCommand(m measure) string {
-	for _, r := range bindingRates {
-		if r.measure == m {
-			return load + r.path
-		}
-	}
-	for _, name := range append(append([]string{}, natives...), unpromised...) {
-		if name == string(m) {
-			return "GET /api/native?name=" + strings.ReplaceAll(name, " ", "+")
-		}
+	our = ours[m]
+	if i := slices.IndexFunc(bindingRates, func(r loadedPath) bool { return r.measure == m }); i >= 0 {
+		our = load + bindingRates[i].path
 	}
 	for _, p := range pures {
 		if p.name == string(m) {
-			return "GET /api/pure?name=" + strings.ReplaceAll(p.name, " ", "+")
+			our = "GET /api/pure?name=" + strings.ReplaceAll(p.name, " ", "+")
 		}
 	}
-	return ""
+	if slices.Contains(slices.Concat(natives, unpromised), string(m)) {
+		our = "GET /api/native?name=" + strings.ReplaceAll(string(m), " ", "+")
+	}
+	return our, theirs[peer]
 }

@@ -19,8 +19,7 @@ import (
 	"time"
 )
 
-// This file measures `pages deploy` against a service on the same disk.
-
+// The measures of `pages deploy` against a service on the same disk.
 const (
 	deployFirst    measure = "first deploy of 10,000 files, 200 MB"
 	deployAgain    measure = "deploy with one file changed"
@@ -50,55 +49,36 @@ const (
 	deployFileSize = 20_000
 	planFiles      = 20_000
 	planFileSize   = 10_000
-	// storeWorkers is how many files are copied at once: as many as a deploy sends.
-	storeWorkers = 8
-	boundBytes   = 150e6
-	mebibyte     = 1 << 20
+	storeWorkers   = 8 // files that are copied at once: as many as a deploy sends
+	boundBytes     = 150e6
 )
 
 // measureDeploy takes all rounds of deploys in dir.
-func (b *bench) measureDeploy(ctx context.Context, dir string) error {
-	pages, err := b.ourProgram()
-	if err != nil {
-		return err
-	}
-	d := &deploying{bench: b, pages: pages, dir: dir}
+func (b *bench) measureDeploy(ctx context.Context, dir string) {
+	d := &deploying{bench: b, pages: b.ourProgram(), dir: dir}
 	many, large := filepath.Join(dir, "many"), filepath.Join(dir, "files")
-	if err := errors.Join(writeStatic(many, planFiles, planFileSize), writeStatic(large, deployFiles, deployFileSize)); err != nil {
-		return err
-	}
+	writeStatic(many, planFiles, planFileSize)
+	writeStatic(large, deployFiles, deployFileSize)
 	for round := range b.turns() {
 		b.say("round %d of %d: deploy", round+1, b.rounds)
-		if err := d.first(ctx, large, round); err != nil {
-			return err
-		}
-		if err := d.plan(ctx, many, round); err != nil {
-			return err
-		}
+		d.first(ctx, large, round)
+		d.plan(ctx, many, round)
 	}
-	return nil
 }
 
-// writeStatic makes a site of so many files whose bytes no other has.
-func writeStatic(dir string, n, size int) error {
-	err := os.MkdirAll(dir, 0o755)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"assets": "public"}`), 0o600)
-	}
+// writeStatic makes a site of n files whose bytes no other has.
+func writeStatic(dir string, n, size int) {
+	writeFiles(dir, map[string]string{"pages.deploy.json": `{"assets": "public"}`})
 	random := rand.NewChaCha8([32]byte{1})
 	raw := make([]byte, size/2)
 	for i := range n {
 		_, _ = random.Read(raw) // never fails
-		folder := filepath.Join(dir, "public", fmt.Sprintf("d%03d", i/100))
-		err = errors.Join(
-			err, os.MkdirAll(folder, 0o755),
-			os.WriteFile(filepath.Join(folder, fmt.Sprintf("f%05d.txt", i)), []byte(hex.EncodeToString(raw)), 0o600),
-		)
+		name := fmt.Sprintf("public/d%03d/f%05d.txt", i/100, i)
+		writeFiles(dir, map[string]string{name: hex.EncodeToString(raw)})
 	}
-	return err
 }
 
-// deploying is what the sides of `pages deploy` are measured with.
+// deploying runs `pages deploy` against a service that it starts.
 type deploying struct {
 	*bench
 
@@ -109,18 +89,10 @@ type deploying struct {
 }
 
 // serve starts a service with a data folder, which it makes where there is none.
-func (d *deploying) serve(ctx context.Context, data string) error {
-	port, err := freePort(ctx)
-	if err != nil {
-		return err
-	}
-	command := []string{
-		d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data",
-		data,
-	}
-	if d.service, err = startProcess(command, "", append(slices.Clone(d.environ), "HOME="+d.dir)); err != nil {
-		return err
-	}
+func (d *deploying) serve(ctx context.Context, data string) {
+	d.service = must(startProcess([]string{
+		d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", freePort(ctx), "--data", data,
+	}, "", append(slices.Clone(d.environ), "HOME="+d.dir)))
 	var ready struct {
 		URL  string            `json:"url"`
 		Keys map[string]string `json:"keys"`
@@ -131,13 +103,12 @@ func (d *deploying) serve(ctx context.Context, data string) error {
 	}
 	if err != nil {
 		d.service.stop()
-		return fmt.Errorf("pages platform: %w", err)
+		check(fmt.Errorf("pages platform: %w", err))
 	}
 	d.url, d.key, d.second = ready.URL, ready.Keys["member"], ready.Keys["stored"]
-	return nil
 }
 
-// ran is how one of our commands went.
+// ran is a command of ours that has ended.
 type ran struct {
 	took time.Duration
 	peak int64 // the most memory it had, in bytes
@@ -145,74 +116,53 @@ type ran struct {
 }
 
 // run runs one of our commands on a site to its end, with the exit code that is due and a text that it has to print.
-func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) (ran, error) {
+func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) ran {
 	cmd := exec.CommandContext(ctx, d.pages, args...)
 	cmd.Dir = site
-	cmd.Env = append(slices.Clone(d.environ), "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "PAGES_BASE_URL="+d.url, "PAGES_API_KEY="+d.key,
-		"PAGES_SITE=Open studio", "NO_COLOR=1")
+	cmd.Env = append(slices.Clone(d.environ), "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "PAGES_BASE_URL="+d.url,
+		"PAGES_API_KEY="+d.key, "PAGES_SITE=Open studio", "NO_COLOR=1")
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	began := d.now()
-	if err := cmd.Start(); err != nil {
-		return ran{}, err
-	}
+	check(cmd.Start())
 	memory := watchMemory(cmd.Process.Pid)
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code tells
 	r := ran{d.now().Sub(began), memory.end(), text.String()}
 	if code := cmd.ProcessState.ExitCode(); code != due || !strings.Contains(r.out, want) {
-		return r, fmt.Errorf("pages %s: exit code %d: %s", strings.Join(args, " "), code, r.out)
+		check(fmt.Errorf("pages %s: exit code %d: %s", strings.Join(args, " "), code, r.out))
 	}
-	return r, nil
+	return r
 }
 
 // waits is the exit code of a deploy that waits for its confirmation.
 const waits = 4
 
-// first deploys to an empty service, changes one file and deploys again; the peer copies
-// the same files.
-func (d *deploying) first(ctx context.Context, site string, round int) (err error) {
-	if err := d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-first-", round))); err != nil {
-		return err
-	}
+// first deploys to an empty service, changes one file and deploys again; the peer copies the same files.
+func (d *deploying) first(ctx context.Context, site string, round int) {
+	d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-first-", round)))
 	defer d.service.stop()
-	r, err := d.run(ctx, site, waits, fmt.Sprintf("sent %d files", deployFiles+round), "deploy", "--propose-only")
-	if err != nil {
-		return err
-	}
+	r := d.run(ctx, site, waits, fmt.Sprintf("sent %d files", deployFiles+round), "deploy", "--propose-only")
 	d.results.add(us, deployFirst, milliseconds(r.took))
 	d.results.add(firstDeploy, deployFirst, milliseconds(r.took))
-	if err := os.WriteFile(
-		filepath.Join(site, "public", fmt.Sprintf("changed-%d.txt", round)), fmt.Append(nil, "only in round ", round),
-		0o600,
-	); err != nil {
-		return err
-	}
-	if r, err = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only"); err != nil {
-		return err
-	}
+	writeFiles(site, map[string]string{fmt.Sprintf("public/changed-%d.txt", round): fmt.Sprint("only in round ", round)})
+	r = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only")
 	d.results.add(us, deployAgain, milliseconds(r.took))
 	began := d.now()
-	if err := copyIntoStore(filepath.Join(site, "public"), filepath.Join(d.dir, fmt.Sprint("store-", round))); err != nil {
-		return err
-	}
-	d.results.add(copying, deployFirst, milliseconds(d.now().Sub(began)))
-	return nil
+	check(copyIntoStore(filepath.Join(site, "public"), filepath.Join(d.dir, fmt.Sprint("store-", round))))
+	d.addTime(copying, deployFirst, began)
 }
 
 var confirmation = regexp.MustCompile(`pages confirm ([0-9a-f-]+)`)
 
 // plan publishes a site and plans it again; the peer hashes its files.
-func (d *deploying) plan(ctx context.Context, site string, round int) error {
-	if err := d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-plan-", round))); err != nil {
-		return err
-	}
+func (d *deploying) plan(ctx context.Context, site string, round int) {
+	d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-plan-", round)))
 	defer d.service.stop()
 	memory := watchMemory(d.service.cmd.Process.Pid)
-	r, err := d.run(ctx, site, waits, "", "deploy", "--propose-only", "--force")
+	var r ran
+	err := try(func() { r = d.run(ctx, site, waits, "", "deploy", "--propose-only", "--force") })
 	served := memory.end()
-	if err != nil {
-		return err
-	}
+	check(err)
 	d.results.add(us, deployClient, float64(r.peak)/mebibyte)
 	d.results.add(us, deployPlatform, float64(served)/mebibyte)
 	for _, m := range []measure{deployClient, deployPlatform} {
@@ -220,25 +170,19 @@ func (d *deploying) plan(ctx context.Context, site string, round int) error {
 	}
 	id := confirmation.FindStringSubmatch(r.out)
 	if id == nil {
-		return errors.New("a deploy printed no line that confirms")
+		check(errors.New("a deploy printed no line that confirms"))
 	}
-	if _, err := d.run(ctx, site, 0, "is live", "confirm", id[1]); err != nil {
-		return err
-	}
-	if r, err = d.run(ctx, site, 0, "no changes", "deploy", "--plan"); err != nil {
-		return err
-	}
+	d.run(ctx, site, 0, "is live", "confirm", id[1])
+	r = d.run(ctx, site, 0, "no changes", "deploy", "--plan")
 	d.results.add(us, deployPlan, milliseconds(r.took))
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		d.missing(sha256Sums, "there is none in PATH")
-		return nil
+		return
 	}
-	_, err = d.timed(ctx, sha256Sums, deployPlan, 1, site, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
-	return err
+	d.timed(ctx, sha256Sums, deployPlan, 1, site, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
 }
 
-// copyIntoStore copies files under their hashes, each synced before it has its name, and
-// each folder after its last.
+// copyIntoStore copies files under their hashes, each synced before it has its name, and each folder after its last.
 func copyIntoStore(from, to string) error {
 	var files []string
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -257,11 +201,7 @@ func copyIntoStore(from, to string) error {
 	}))
 	folders, _ := filepath.Glob(filepath.Join(to, "*"))
 	for _, folder := range folders {
-		f, errOpen := os.Open(folder)
-		if errOpen == nil {
-			errOpen = errors.Join(f.Sync(), f.Close())
-		}
-		err = errors.Join(err, errOpen)
+		err = errors.Join(err, syncFile(folder, os.O_RDONLY))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,16 @@ import (
 // connections are held open at once, by one thread where wrk loads.
 const connections = 16
 
-// chooseLoader is wrk when there is one.
+// loader sends requests to a server as fast as it responds.
+type loader interface {
+	name() string
+	// rate is the responses a second. Any but a 2xx is an error.
+	rate(ctx context.Context, url string, d time.Duration) (float64, error)
+}
+
+// chooseLoader takes wrk when there is one.
 func (b *bench) chooseLoader() loader {
-	path, err := exec.LookPath(orElse(b.wrk, "wrk"))
+	path, err := exec.LookPath(cmp.Or(b.wrk, "wrk"))
 	if err != nil {
 		b.say("there is no wrk, so our own generator makes the load: rates of fast servers come out lower")
 		return ownLoad{now: b.now}
@@ -31,16 +39,15 @@ func (b *bench) chooseLoader() loader {
 }
 
 // rate adds the rate of a side under load, after a load that warms it up.
-func (b *bench) rate(ctx context.Context, side string, m measure, address string, warmUp time.Duration) error {
+func (b *bench) rate(ctx context.Context, side string, m measure, address string, warmUp time.Duration) {
 	if _, err := b.load.rate(ctx, address, warmUp); err != nil {
-		return fmt.Errorf("warming up %s: %w", address, err)
+		check(fmt.Errorf("warming up %s: %w", address, err))
 	}
 	rate, err := b.load.rate(ctx, address, b.duration)
 	if err != nil {
-		return fmt.Errorf("loading %s: %w", address, err)
+		check(fmt.Errorf("loading %s: %w", address, err))
 	}
 	b.results.add(side, m, rate)
-	return nil
 }
 
 // wrk is https://github.com/wg/wrk.
@@ -68,12 +75,11 @@ func (w wrk) run(ctx context.Context, d time.Duration, args ...string) (string, 
 var (
 	wrkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 	wrkBroken = regexp.MustCompile(`(?m)^\s*(Non-2xx or 3xx responses|Socket errors): .*$`)
-	// wrkSlow: some answers took over two seconds. They are missing from the rate
-	// already; none was wrong.
+	// wrkSlow: some responses took over two seconds. They are missing from the rate already; none was wrong.
 	wrkSlow = regexp.MustCompile(`Socket errors: connect 0, read 0, write 0, timeout \d+$`)
 )
 
-// tail is the time in milliseconds in which 99 of 100 answers came.
+// tail is the time in milliseconds in which 99 of 100 responses came.
 func (w wrk) tail(ctx context.Context, url string, d time.Duration) (float64, error) {
 	out, err := w.run(ctx, d, "--latency", url)
 	if err != nil {
@@ -104,7 +110,7 @@ func parseWrk(out string) (float64, error) {
 	return strconv.ParseFloat(hit[1], 64)
 }
 
-// ownLoad is used where there is no wrk.
+// ownLoad makes the load where there is no wrk.
 type ownLoad struct{ now func() time.Time }
 
 func (ownLoad) name() string { return fmt.Sprintf("our own generator, %d connections", connections) }
@@ -125,7 +131,7 @@ func (o ownLoad) rate(ctx context.Context, address string, d time.Duration) (flo
 	return float64(total.Load()) / o.now().Sub(begin).Seconds(), err
 }
 
-// atOnce does something n times at the same time.
+// atOnce runs what n times at the same time.
 func atOnce(n int, what func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)

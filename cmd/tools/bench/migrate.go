@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +41,7 @@ const (
 	applies, looks = 7, 10
 )
 
-// migration is what the sides of `pages migrate` are measured on.
+// migration holds the sites and the programs that `pages migrate` is measured with.
 type migration struct {
 	*bench
 	many, some string // sites of ours
@@ -54,69 +53,46 @@ type migration struct {
 }
 
 // measureMigrate takes all rounds of the migrations in dir.
-func (b *bench) measureMigrate(ctx context.Context, dir string) error {
-	m := &migration{bench: b, many: filepath.Join(dir, "many"), some: filepath.Join(dir, "some"), theirs: filepath.Join(dir, "theirs")}
-	var err error
-	if m.pages, err = b.ourProgram(); err != nil {
-		return err
+func (b *bench) measureMigrate(ctx context.Context, dir string) {
+	m := &migration{
+		bench: b, pages: b.ourProgram(),
+		many: filepath.Join(dir, "many"), some: filepath.Join(dir, "some"), theirs: filepath.Join(dir, "theirs"),
 	}
-	if err := errors.Join(
-		writeMigrations(m.many, manyFiles), writeMigrations(m.some, someFiles), writeMigrations(m.theirs, someFiles),
-	); err != nil {
-		return err
-	}
-	if err := m.findPeers(ctx); err != nil {
-		return err
-	}
+	writeMigrations(m.many, manyFiles)
+	writeMigrations(m.some, someFiles)
+	writeMigrations(m.theirs, someFiles)
+	m.findPeers(ctx)
 	for round := range b.turns() {
 		b.say("round %d of %d: migrate", round+1, b.rounds)
-		if err := m.turn(ctx); err != nil {
-			return err
-		}
+		m.turn(ctx)
 	}
-	return nil
 }
 
-// writeMigrations makes a site for both, of so many small files.
-func writeMigrations(dir string, n int) error {
-	err := errors.Join(
-		os.MkdirAll(filepath.Join(dir, "migrations"), 0o755),
-		os.MkdirAll(filepath.Join(dir, "public"), 0o755),
-		os.WriteFile(
-			filepath.Join(dir, "pages.deploy.json"),
-			[]byte(`{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`), 0o600,
-		),
-		os.WriteFile(
-			filepath.Join(dir, "wrangler.json"),
-			[]byte(
-				`{"name": "bench", "compatibility_date": "2026-01-01",
+// writeMigrations makes a site for both, of n small files.
+func writeMigrations(dir string, n int) {
+	files := map[string]string{
+		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`,
+		"wrangler.json": `{"name": "bench", "compatibility_date": "2026-01-01",
 			"d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`,
-			),
-			0o600,
-		),
-	)
-	for i := range n {
-		text := fmt.Sprintf(
-			"CREATE TABLE t%d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%d_name ON t%d (name);\n"+
-				"INSERT INTO t%d (name) VALUES ('one'), ('two');\n",
-			i, i, i, i,
-		)
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "migrations", fmt.Sprintf("%04d_t.sql", i)), []byte(text), 0o600))
 	}
-	return err
+	for i := range n {
+		files[fmt.Sprintf("migrations/%04d_t.sql", i)] = fmt.Sprintf(
+			"CREATE TABLE t%[1]d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%[1]d_name ON t%[1]d (name);\n"+
+				"INSERT INTO t%[1]d (name) VALUES ('one'), ('two');\n", i)
+	}
+	writeFiles(dir, files)
+	check(os.MkdirAll(filepath.Join(dir, "public"), 0o755))
 }
 
-// findPeers says which of them there are, and writes the script of sqlite3: each file in a transaction, as durable as
-// ours.
-func (m *migration) findPeers(ctx context.Context) error {
-	command, err := m.wranglerCommand(ctx)
-	if err != nil {
+// findPeers looks for them, and writes the script of sqlite3: each file in a transaction, as durable as ours.
+func (m *migration) findPeers(ctx context.Context) {
+	var err error
+	if m.wrangler, err = m.wranglerCommand(ctx); err != nil {
 		m.missing(wrangler, "%v", err)
 	}
-	m.wrangler = command
 	if m.sqlite3, err = exec.LookPath("sqlite3"); err != nil {
 		m.missing(sqlite3, "there is none in PATH")
-		return nil //nolint:nilerr // a peer may be missing
+		return
 	}
 	var text strings.Builder
 	text.WriteString("PRAGMA journal_mode=WAL;\nPRAGMA synchronous=FULL;\nPRAGMA foreign_keys=ON;\n")
@@ -124,81 +100,56 @@ func (m *migration) findPeers(ctx context.Context) error {
 		fmt.Fprintf(&text, "BEGIN IMMEDIATE;\n.read migrations/%04d_t.sql\nCOMMIT;\n", i)
 	}
 	m.script = filepath.Join(m.many, "all.sql")
-	return os.WriteFile(m.script, []byte(text.String()), 0o600)
+	check(os.WriteFile(m.script, []byte(text.String()), 0o600))
 }
 
 // turn measures every side once, and what takes less than a second some times more.
-func (m *migration) turn(ctx context.Context) error {
+func (m *migration) turn(ctx context.Context) {
 	ours := []string{m.pages, "migrate", "--quiet"}
 	for range applies {
-		if err := m.apply(ctx, us, migrateMany, m.many, ours...); err != nil {
-			return err
-		}
-		if m.script == "" {
-			continue
-		}
-		if err := m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+m.script); err != nil {
-			return err
+		m.apply(ctx, us, migrateMany, m.many, ours...)
+		if m.script != "" {
+			m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+m.script)
 		}
 	}
-	if err := m.apply(ctx, us, migrateSome, m.some, ours...); err != nil {
-		return err
-	}
+	m.apply(ctx, us, migrateSome, m.some, ours...)
 	if m.wrangler != nil {
-		command := append(slices.Clone(m.wrangler), "d1", "migrations", "apply", "bench", "--local")
-		if err := m.apply(ctx, wrangler, migrateSome, m.theirs, command...); err != nil {
-			return err
-		}
+		m.apply(ctx, wrangler, migrateSome, m.theirs, append(slices.Clone(m.wrangler), "d1", "migrations", "apply", "bench", "--local")...)
 	}
-	return m.turnStatus(ctx)
+	m.turnStatus(ctx)
 }
 
 // peerDatabase is the database of sqlite3, in the folder of the site.
 const peerDatabase = "peer.db"
 
 // apply applies a site's files to the side's empty database.
-func (m *migration) apply(ctx context.Context, side string, name measure, site string, command ...string) error {
+func (m *migration) apply(ctx context.Context, side string, name measure, site string, command ...string) {
 	databases := map[string][]string{
 		us: {".pages"}, wrangler: {".wrangler"}, sqlite3: {peerDatabase, peerDatabase + "-wal", peerDatabase + "-shm"},
 	}
 	for _, left := range databases[side] {
-		if err := os.RemoveAll(filepath.Join(site, left)); err != nil {
-			return err
-		}
+		check(os.RemoveAll(filepath.Join(site, left)))
 	}
-	_, err := m.timed(ctx, side, name, 1, site, command...)
-	return err
+	m.timed(ctx, side, name, 1, site, command...)
 }
 
-// turnStatus asks for the status in this process, as the dev server and the service do, and reads the files.
-func (m *migration) turnStatus(ctx context.Context) (err error) {
-	db, err := sql.Open("sqlite", filepath.Join(m.many, ".pages", "state", "site.db"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+// turnStatus takes the status in this process, as the dev server and the service do, and reads the files.
+func (m *migration) turnStatus(ctx context.Context) {
+	db := must(sql.Open("sqlite", filepath.Join(m.many, ".pages", "state", "site.db")))
+	defer func() { check(db.Close()) }()
 	of := migrate.New(db, os.DirFS(m.many), migrate.Options{Dir: "migrations"})
+	folder := filepath.Join(m.many, "migrations")
 	for range looks {
 		began := m.now()
 		status, err := of.Status(ctx)
 		if err != nil || len(status.Applied) != manyFiles || status.Refusal() != nil {
-			return fmt.Errorf("status of %d applied migrations: %w", len(status.Applied), err)
+			check(fmt.Errorf("status of %d applied migrations: %w", len(status.Applied), err))
 		}
-		m.results.add(us, migrateStatus, milliseconds(m.now().Sub(began)))
+		m.addTime(us, migrateStatus, began)
 		began = m.now()
-		if err := readFolder(filepath.Join(m.many, "migrations")); err != nil {
-			return err
+		for _, e := range must(os.ReadDir(folder)) {
+			must(os.ReadFile(filepath.Join(folder, e.Name())))
 		}
-		m.results.add(reading, migrateStatus, milliseconds(m.now().Sub(began)))
+		m.addTime(reading, migrateStatus, began)
 	}
-	return nil
-}
-
-func readFolder(dir string) error {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		_, read := os.ReadFile(filepath.Join(dir, e.Name()))
-		err = errors.Join(err, read)
-	}
-	return err
 }

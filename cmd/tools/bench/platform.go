@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// This file measures `pages platform`, the tool API.
-
+// The measures of `pages platform`, the tool API.
 const (
 	callRate    measure = "tool API, authenticated calls"
 	callSpread  measure = "tool API, 99th percentile over median"
@@ -46,53 +45,39 @@ var platformPromises = []promise{
 }
 
 // measurePlatform takes all rounds of the tool API in dir.
-func (b *bench) measurePlatform(ctx context.Context, dir string) error {
-	pages, err := b.ourProgram()
-	if err != nil {
-		return err
-	}
-	d := &deploying{bench: b, pages: pages, dir: dir}
+func (b *bench) measurePlatform(ctx context.Context, dir string) {
+	d := &deploying{bench: b, pages: b.ourProgram(), dir: dir}
 	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
 	for data, n := range map[string]int{few: 1000, many: manyPieces} {
 		b.say("making %d pieces", n)
-		if err := d.fill(ctx, data, n); err != nil {
-			return err
-		}
+		d.fill(ctx, data, n)
 	}
 	for round := range b.turns() {
 		b.say("round %d of %d: the tool API", round+1, b.rounds)
-		if err := d.starts(ctx, filepath.Join(dir, fmt.Sprint("empty-", round)), many); err != nil {
-			return err
-		}
-		if err := d.walk(ctx, few, many); err != nil {
-			return err
-		}
+		d.starts(ctx, filepath.Join(dir, fmt.Sprint("empty-", round)), many)
+		d.walk(ctx, few, many)
 	}
-	return d.calls(ctx, few)
+	d.calls(ctx, few)
 }
 
-// fill makes a data folder whose workspace has so many pieces more.
-func (d *deploying) fill(ctx context.Context, data string, n int) error {
-	if err := d.serve(ctx, data); err != nil {
-		return err
-	}
+// fill makes a data folder whose workspace has n pieces more.
+func (d *deploying) fill(ctx context.Context, data string, n int) {
+	d.serve(ctx, data)
 	d.service.stop()
-	db, err := sql.Open("sqlite", filepath.Join(data, "service.db")+"?_pragma=synchronous(OFF)")
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+	db := must(sql.Open("sqlite", filepath.Join(data, "service.db")+"?_pragma=synchronous(OFF)"))
+	_, err := db.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 		INSERT INTO pieces (id, workspace_id, title, format, status, updated_at)
 		SELECT 'bench-' || i, 1, substr(hex(randomblob(?2)), 1, ?2), 'posts', 'draft', i * 1000 FROM n`, n, pieceBytes)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
-	return errors.Join(err, db.Close(), syncFile(filepath.Join(data, "service.db")))
+	// A gigabyte that is still being written would slow what reads it.
+	check(errors.Join(err, db.Close(), syncFile(filepath.Join(data, "service.db"), os.O_RDWR)))
 }
 
-// syncFile waits until a file is on disk, so that a gigabyte that is still being written does not slow what reads it.
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// syncFile waits until a file or folder is on disk.
+func syncFile(path string, flag int) error {
+	f, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return err
 	}
@@ -100,47 +85,35 @@ func syncFile(path string) error {
 }
 
 // starts measures starts on an empty folder and on a full one.
-func (d *deploying) starts(ctx context.Context, empty, full string) error {
-	if err := d.serve(ctx, empty); err != nil { // made, so that both only open
-		return err
-	}
+func (d *deploying) starts(ctx context.Context, empty, full string) {
+	d.serve(ctx, empty) // made, so that both only open
 	d.service.stop()
 	for _, start := range []struct {
 		data, side string
 		measure    measure
 	}{{empty, emptyData, startEmpty}, {full, us, startFilled}} {
 		began := d.now()
-		if err := d.serve(ctx, start.data); err != nil {
-			return err
-		}
-		d.results.add(start.side, start.measure, milliseconds(d.now().Sub(began)))
+		d.serve(ctx, start.data)
+		d.addTime(start.side, start.measure, began)
 		d.service.stop()
 	}
-	return nil
 }
 
-// walk reads all pieces of a full folder page by page, between two of its pages one of a small folder, and takes the
-// tenth of the way on which the full one is furthest behind.
-func (d *deploying) walk(ctx context.Context, few, many string) error {
+// walk reads all pieces of a full folder page by page, between two of its pages one of a small folder, and takes the tenth of
+// the way on which the full one is furthest behind.
+func (d *deploying) walk(ctx context.Context, few, many string) {
 	var sides [2]*walker // the full one first
 	for i, data := range []string{many, few} {
 		own := *d // the service is each side's own
-		if err := own.serve(ctx, data); err != nil {
-			return err
-		}
+		own.serve(ctx, data)
 		defer own.service.stop()
-		c, err := own.connect(ctx, own.key)
-		if err != nil {
-			return err
-		}
+		c := must(own.connect(ctx, own.key))
 		defer c.Close()
 		sides[i] = &walker{caller: c}
 	}
 	for begun := false; !begun || sides[0].cursor != ""; begun = true {
 		for _, w := range sides {
-			if err := w.page(d.now); err != nil {
-				return err
-			}
+			w.page(d.now)
 		}
 	}
 	full, small := sides[0].times, sides[1].times
@@ -153,7 +126,6 @@ func (d *deploying) walk(ctx context.Context, few, many string) error {
 	}
 	d.results.add(us, pageDepth, worst[0])
 	d.results.add(smallData, fewPieces, worst[1])
-	return nil
 }
 
 // walker reads all pieces of a workspace, and begins again at their end.
@@ -164,44 +136,33 @@ type walker struct {
 	times  []float64 // of each page, in milliseconds
 }
 
-func (w *walker) page(now func() time.Time) error {
+func (w *walker) page(now func() time.Time) {
 	body := `{"limit":100}`
 	if w.cursor != "" {
 		body = `{"limit":100,"cursor":"` + w.cursor + `"}`
 	}
 	began := now()
-	answer, err := w.call("content.status", body)
-	if err != nil {
-		return err
-	}
+	res := must(w.call("content.status", body))
 	w.times = append(w.times, milliseconds(now().Sub(began)))
 	var page struct {
 		OK   bool   `json:"ok"`
 		Next string `json:"next_cursor"`
 	}
-	if err := json.Unmarshal(answer, &page); err != nil || !page.OK {
-		return fmt.Errorf("content.status: %s %w", answer, err)
+	if err := json.Unmarshal(res, &page); err != nil || !page.OK {
+		check(fmt.Errorf("content.status: %s %w", res, err))
 	}
 	w.cursor = page.Next
-	return nil
 }
 
 // calls makes a million calls and looks at their rate, their times and the memory.
-func (d *deploying) calls(ctx context.Context, data string) error {
+func (d *deploying) calls(ctx context.Context, data string) {
 	d.say("a million calls")
-	if err := d.serve(ctx, data); err != nil {
-		return err
-	}
+	d.serve(ctx, data)
 	defer d.service.stop()
-	if _, err := d.hammer(ctx, someCalls/10); err != nil { // warms up
-		return err
-	}
+	must(d.hammer(ctx, someCalls/10)) // warms up
 	before := treeMemory(d.service.cmd.Process.Pid)
 	began := d.now()
-	times, err := d.hammer(ctx, someCalls)
-	if err != nil {
-		return err
-	}
+	times := must(d.hammer(ctx, someCalls))
 	took := d.now().Sub(began)
 	grown := float64(treeMemory(d.service.cmd.Process.Pid)-before) / mebibyte
 	slices.Sort(times)
@@ -211,7 +172,6 @@ func (d *deploying) calls(ctx context.Context, data string) error {
 	d.results.add(bound, callSpread, tailPromise)
 	d.results.add(us, callMemory, max(1, grown))
 	d.results.add(bound, callMemory, listGrowth)
-	return nil
 }
 
 // hammer makes calls on all connections, and returns how long each took.
@@ -226,9 +186,9 @@ func (d *deploying) hammer(ctx context.Context, n int) ([]time.Duration, error) 
 		all[i] = make([]time.Duration, 0, n/connections)
 		for range n / connections {
 			began := d.now()
-			answer, err := c.call("brand_profile.status", "")
-			if err != nil || !bytes.HasPrefix(answer, []byte(`{"ok":true`)) {
-				return fmt.Errorf("brand_profile.status: %.200s %w", answer, err)
+			res, err := c.call("brand_profile.status", "")
+			if err != nil || !bytes.HasPrefix(res, []byte(`{"ok":true`)) {
+				return fmt.Errorf("brand_profile.status: %.200s %w", res, err)
 			}
 			all[i] = append(all[i], d.now().Sub(began))
 		}

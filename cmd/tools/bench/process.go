@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,19 +16,18 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
 )
 
-// process is a program that was started here, with all it starts itself.
+// process is a program that was started here, with all its children.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when the program is gone
-	said  *tail
+	tail  *tail
 }
 
-// startProcess runs args in dir, in a process group of its own where there are
-// such.
+// startProcess runs args in dir, in a process group of its own where there are such.
 func startProcess(args []string, dir string, environ []string) (*process, error) {
-	p := &process{ended: make(chan struct{}), said: &tail{}}
+	p := &process{ended: make(chan struct{}), tail: &tail{}}
 	p.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // stop ends it, with its children
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, environ, p.said, p.said
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, environ, p.tail, p.tail
 	p.cmd.WaitDelay = time.Second // for children that keep the output open
 	processgroup.Own(p.cmd)
 	if err := p.cmd.Start(); err != nil {
@@ -38,8 +40,7 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 	return p, nil
 }
 
-// stop interrupts the program, as Ctrl-C does, and kills what is left of it
-// after ten seconds.
+// stop interrupts the program, as Ctrl-C does, and kills what is left of it after ten seconds.
 func (p *process) stop() {
 	_ = processgroup.Interrupt(p.cmd) // it may be gone
 	select {
@@ -53,7 +54,7 @@ func (p *process) stop() {
 // line waits for a line that begins with a prefix among the first that the program writes.
 func (p *process) line(ctx context.Context, prefix string) (found string, err error) {
 	err = p.poll(ctx, func(context.Context) error {
-		for line := range strings.Lines(p.said.text()) {
+		for line := range strings.Lines(p.tail.text()) {
 			if strings.HasPrefix(line, prefix) && strings.HasSuffix(line, "\n") {
 				found = line
 				return nil
@@ -86,11 +87,10 @@ func (p *process) poll(ctx context.Context, try func(context.Context) error) err
 }
 
 // output is the end of what the program wrote.
-func (p *process) output() string { return strings.TrimSpace(p.said.text()) }
+func (p *process) output() string { return strings.TrimSpace(p.tail.text()) }
 
-// timed runs a program in a folder to its end, adds its time to a side's, so many times over, and returns what it
-// printed.
-func (b *bench) timed(ctx context.Context, side string, m measure, times float64, dir string, args ...string) ([]byte, error) {
+// timed runs a program in a folder to its end, adds its time to a side's, so many times over, and returns its output.
+func (b *bench) timed(ctx context.Context, side string, m measure, times float64, dir string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(b.environ), quietTools...)
@@ -100,24 +100,13 @@ func (b *bench) timed(ctx context.Context, side string, m measure, times float64
 	out, err := cmd.Output()
 	b.results.add(side, m, times*milliseconds(b.now().Sub(began)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %.500s%.500s", args[0], err, stderr.Bytes(), out)
+		check(fmt.Errorf("%s: %w: %.500s%.500s", args[0], err, stderr.Bytes(), out))
 	}
-	return out, nil
+	return out
 }
 
 // quietTools keep programs from asking, and from the network.
 var quietTools = []string{"CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false"}
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
-
-// find returns the path of a peer's program, "" when there is none: its rows say so then.
-func (b *bench) find(peer, given, name string) string {
-	path, err := exec.LookPath(orElse(given, name))
-	if err != nil {
-		b.missing(peer, "there is no %s: give --%s", name, name)
-	}
-	return path
-}
 
 // tail keeps the last bytes written to it. It is safe for concurrent use.
 type tail struct {
@@ -145,3 +134,115 @@ func (t *tail) text() string {
 
 // patience is how long a server may take for anything.
 const patience = time.Minute
+
+// sampler watches the memory of a process and all its descendants.
+type sampler struct {
+	stop chan struct{}
+	wg   sync.WaitGroup
+	peak int64 // bytes; 0 when it cannot be told on this system
+}
+
+// watchMemory samples every 50 ms until the sampler is asked for its peak.
+func watchMemory(pid int) *sampler {
+	s := &sampler{stop: make(chan struct{})}
+	s.wg.Go(func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			s.peak = max(s.peak, treeMemory(pid))
+			select {
+			case <-s.stop:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return s
+}
+
+// end stops the sampling and returns the most that was seen.
+func (s *sampler) end() int64 {
+	close(s.stop)
+	s.wg.Wait()
+	return s.peak
+}
+
+// What follows asks the kernel through /proc. Without it every figure is 0, which is unknown.
+
+// treeMemory is the memory of the process and its descendants, in bytes: the sum of their proportional set sizes, so that a
+// page that several share counts once. A process that ends meanwhile counts nothing.
+func treeMemory(pid int) (total int64) {
+	for _, p := range descendants(pid) {
+		total += kibibytes(procField(fmt.Sprintf("/proc/%d/smaps_rollup", p), "Pss", ""))
+	}
+	return total
+}
+
+// kibibytes reads "1234 kB" as bytes.
+func kibibytes(text string) int64 {
+	number, _, _ := strings.Cut(text, " ")
+	n, _ := strconv.ParseInt(number, 10, 64) // 0 for none
+	return n << 10
+}
+
+// descendants are pid and all below it.
+func descendants(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		for _, field := range taskFields(all[i], "children") {
+			if child, err := strconv.Atoi(field); err == nil {
+				all = append(all, child)
+			}
+		}
+	}
+	return all
+}
+
+// taskFields are the words of a file that the kernel keeps for each thread of a process.
+func taskFields(pid int, name string) (fields []string) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", pid, name)) // the pattern is a good one
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // nothing of a thread that ended
+		fields = append(fields, strings.Fields(string(text))...)
+	}
+	return fields
+}
+
+// processorTime is what the threads that a process has now have used, in milliseconds.
+func processorTime(pid int) (total float64) {
+	// Of the three fields of a thread the first is the time that it ran, in nanoseconds.
+	for thread := range slices.Chunk(taskFields(pid, "schedstat"), 3) {
+		ns, _ := strconv.ParseFloat(thread[0], 64)
+		total += ns / 1e6
+	}
+	return total
+}
+
+// treeProcessorTime is what a process and all its descendants have used, in milliseconds.
+func treeProcessorTime(pid int) (total float64) {
+	for _, p := range descendants(pid) {
+		total += processorTime(p)
+	}
+	return total
+}
+
+// busy is how many processes wanted a processor in the last minute, on average.
+func busy() (load float64) {
+	text, _ := os.ReadFile("/proc/loadavg")
+	_, _ = fmt.Sscan(string(text), &load)
+	return load
+}
+
+// procField is the value of the first "name: value" of a file.
+func procField(file, name, otherwise string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return otherwise
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return otherwise
+}

@@ -1,11 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // row is one line of the report.
@@ -120,4 +128,138 @@ func quantity(v float64, unit string) string {
 		return fmt.Sprintf("%.2g %s", v, unit)
 	}
 	return fmt.Sprintf("%.0f %s", v, unit)
+}
+
+// writeMarkdown writes BENCHMARKS.md: the table of every ratio that is promised, with
+// the commands, the machine and the versions.
+func writeMarkdown(w io.Writer, rows []row, facts []fact, at time.Time, took time.Duration) error {
+	var b strings.Builder
+	kept, told, broken, missing := tally(rows)
+	fmt.Fprintf(&b,
+		"# Benchmarks\n\nWritten by `make bench` on %s in %s. %d ratios are promised: %d kept, %d broken, %d not "+
+			"compared; %d more are told.\n",
+		at.UTC().Format("2006-01-02 15:04 MST"), took.Round(time.Second), kept+broken+missing, kept, broken, missing, told)
+	b.WriteString("\nBoth sides take turns in one run, and medians are compared. \"times better\" is how many times " +
+		"our figure is better than\n" +
+		"the peer's; a promise below 1 allows us to be that much worse. `go run ./cmd/tools/bench PART` measures a part by itself.\n")
+	part := ""
+	for _, r := range rows {
+		if r.Part != part {
+			part = r.Part
+			fmt.Fprintf(
+				&b,
+				"\n## %s\n\n| measure | pages | peer | its figure | times better | promise | | rounds | commands |\n"+
+					"|---|---|---|---|---|---|---|---|---|\n",
+				part,
+			)
+		}
+		theirs, times, verdict := r.words()
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %d, %d | `%s` · `%s` |\n", cell(string(r.Measure)),
+			quantity(r.Pages, r.Unit), cell(r.Peer), theirs, times, r.promised(),
+			cell(verdict), len(r.PagesValues), len(r.PeerValues), cell(r.OurCommand), cell(r.PeerCommand))
+	}
+	b.WriteString("\n## Machine and versions\n\n| | |\n|---|---|\n")
+	for _, f := range facts {
+		fmt.Fprintf(&b, "| %s | %s |\n", f.Name, cell(f.Value))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tally counts rows by how they came out.
+func tally(rows []row) (kept, told, broken, missing int) {
+	for _, r := range rows {
+		switch {
+		case r.Promise == 0:
+			told++
+		case r.Kept == nil:
+			missing++
+		case *r.Kept:
+			kept++
+		default:
+			broken++
+		}
+	}
+	return kept, told, broken, missing
+}
+
+// cell keeps text within a cell of a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
+}
+
+// fact is one line about the machine or a tool.
+type fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// facts are the machine's, and the versions of all that is compared.
+func (b *bench) facts(ctx context.Context) []fact {
+	all := []fact{
+		{"machine", fmt.Sprintf("%s/%s, %d processors (%s), %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processor(), memory())},
+		{"kernel", b.firstLine(ctx, "uname", "-sr")},
+		{"load", fmt.Sprintf("%.2f at the start", b.busy)},
+		{"pages", b.firstLine(ctx, b.pages, "version") + ", commit " + b.firstLine(ctx, "git", "describe", "--always", "--dirty")},
+		{"Go", runtime.Version()},
+		{"load generator", b.load.name()},
+	}
+	if command, err := b.wranglerCommand(ctx); err == nil {
+		modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))
+		all = append(
+			all, fact{"Node.js", b.firstLine(ctx, command[0], "--version")},
+			fact{"wrangler", packageVersion(filepath.Join(modules, "wrangler"))},
+			fact{"workerd", packageVersion(filepath.Join(modules, "workerd"))},
+		)
+	} else {
+		all = append(all, fact{"wrangler, workerd", "not measured: " + err.Error()})
+	}
+	return append(all,
+		fact{"caddy", b.firstLine(ctx, cmp.Or(b.caddy, "caddy"), "version")},
+		fact{"Chromium", b.firstLine(ctx, b.browserProgram(), "--version")},
+		fact{"jq", b.firstLine(ctx, cmp.Or(b.jq, "jq"), "--version")},
+		fact{"ajv", packageVersion(filepath.Join(b.ajv, "ajv"))},
+		fact{"sqlite3", b.firstLine(ctx, "sqlite3", "--version")},
+		fact{"sha256sum", b.firstLine(ctx, "sha256sum", "--version")},
+	)
+}
+
+// absentTool stands for the version of what is not there.
+const absentTool = "absent"
+
+// firstLine is the first line that a program prints.
+func (b *bench) firstLine(ctx context.Context, program string, args ...string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return absentTool
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = b.environ
+	out, err := cmd.Output()
+	if err != nil {
+		return absentTool
+	}
+	return firstLine(strings.TrimSpace(string(out)))
+}
+
+// packageVersion is the version of an npm package in its folder.
+func packageVersion(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	var p struct{ Version string }
+	if err != nil || json.Unmarshal(text, &p) != nil || p.Version == "" {
+		return absentTool
+	}
+	return p.Version
+}
+
+// processor is the name of the machine's processor.
+func processor() string { return procField("/proc/cpuinfo", "model name", runtime.GOARCH) }
+
+// memory is how much the machine has.
+func memory() string {
+	size := kibibytes(procField("/proc/meminfo", "MemTotal", ""))
+	if size == 0 {
+		return "memory unknown"
+	}
+	return fmt.Sprintf("%.1f GB of memory", float64(size)/1e9)
 }

@@ -37,12 +37,11 @@ const (
 const (
 	streamed = 100_000_000 // bytes
 	waiting  = 32          // requests that each hold an isolate
-	// isolateBound is in MiB. Pss is what the isolate costs: pages of the image that
-	// it has not written to are the same ones in all isolates, and resident size
-	// would count them for each.
+	// isolateBound is in MiB. Pss is what the isolate costs: all isolates share the pages of the image that they have not
+	// written to, and resident size would count them for each.
 	isolateBound = 1.5
-	// samples is how often a function is measured in each round, after Node.js has
-	// run it for warmUpTime, in ms, and compiled what is hot.
+	// samples is how often a function is measured in each round, after Node.js has run it for warmUpTime, in ms, and compiled
+	// what is hot.
 	samples    = 5
 	warmUpTime = 200
 )
@@ -50,9 +49,8 @@ const (
 //go:embed runtime.mjs runtime-node.mjs native.mjs pure.mjs
 var runtimeFiles embed.FS
 
-// natives and pures are the functions of native.mjs and pure.mjs, with how much
-// longer than Node.js each may take. QuickJS is an interpreter: the ratios of pure
-// JavaScript are those that it was chosen with.
+// natives and pures are the functions of native.mjs and pure.mjs, with how much longer than Node.js each may take. QuickJS is
+// an interpreter: the ratios of pure JavaScript are those that it was chosen with.
 var (
 	natives = []string{
 		"SHA-256", "HMAC", "AES-GCM", "gzip", "gunzip", "TextEncoder, ASCII", "TextEncoder, Latin-1",
@@ -79,8 +77,7 @@ var (
 	}
 )
 
-// asFast is that our engine is no slower than the one it is made of, but for what a clock
-// is wrong by.
+// asFast says that our engine is no slower than the one it is made of, but for the error of a clock.
 const asFast = 0.9
 
 // nativeRatio is how many times as long as Node.js what is native there may take.
@@ -108,7 +105,7 @@ func runtimePromises() []promise {
 	return all
 }
 
-// runtimePart is what the sides of the runtime are measured on.
+// runtimePart holds the sides of the runtime.
 type runtimePart struct {
 	*bench
 	sides    []*side
@@ -117,16 +114,15 @@ type runtimePart struct {
 }
 
 // measureRuntime takes all rounds of the runtime.
-func (b *bench) measureRuntime(ctx context.Context, dir string) error {
-	sides, err := b.workers(ctx, dir)
-	if err != nil {
-		return err
-	}
+func (b *bench) measureRuntime(ctx context.Context, dir string) {
+	sides := b.workers(ctx, dir)
 	r := &runtimePart{bench: b, sides: sides}
 	for _, s := range sides {
-		if err := writeRuntime(s.site); err != nil {
-			return err
+		files := map[string]string{"src/index.ts": "export { default } from './runtime.mjs';\n"}
+		for _, name := range []string{"native.mjs", "pure.mjs", "runtime.mjs", "runtime-node.mjs"} {
+			files["src/"+name] = string(must(runtimeFiles.ReadFile(name)))
 		}
+		writeFiles(s.site, files)
 	}
 	b.results.add(bound, isolateSize, isolateBound)
 	ours := *sides[0]
@@ -140,84 +136,54 @@ func (b *bench) measureRuntime(ctx context.Context, dir string) error {
 	} else {
 		r.sides = append(r.sides, raw)
 	}
-	return b.rotate(r.sides, "the runtime of ", func(s *side) error { return r.turn(ctx, s) })
-}
-
-// writeRuntime puts the Worker that is measured into a site.
-func writeRuntime(site string) error {
-	for _, name := range []string{"native.mjs", "pure.mjs", "runtime.mjs", "runtime-node.mjs"} {
-		text, err := runtimeFiles.ReadFile(name)
-		if err != nil {
-			return err
+	b.rotate(r.sides, "the runtime of ", func(s *side) {
+		r.measureSide(ctx, s)
+		if s.name == us {
+			r.measurePristine(ctx)
 		}
-		if err := os.WriteFile(filepath.Join(site, "src", name), text, 0o600); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(filepath.Join(site, "src", "index.ts"), []byte("export { default } from './runtime.mjs';\n"), 0o600)
+	})
 }
 
-// turn measures one side once.
-func (r *runtimePart) turn(ctx context.Context, s *side) error {
-	srv, err := r.start(ctx, s, s.home)
-	if err != nil {
-		return err
+// measureSide measures one side once.
+func (r *runtimePart) measureSide(ctx context.Context, s *side) {
+	srv := r.start(ctx, s, s.home)
+	defer srv.stop()
+	r.hello(ctx, srv, s.name, helloRate)
+	if s.name == workerd {
+		return
 	}
-	err = r.served(ctx, srv, s)
-	srv.stop()
-	if err != nil || s.name != us {
-		return err
-	}
-	return r.turnPristine(ctx)
-}
-
-// served measures a side that runs.
-func (r *runtimePart) served(ctx context.Context, srv *server, s *side) error {
-	if err := r.hello(ctx, srv, s.name, helloRate); err != nil || s.name == workerd {
-		return err
-	}
-	if err := r.stream(ctx, srv, s.name); err != nil || s.name != us {
-		return err
+	r.stream(ctx, srv, s.name)
+	if s.name != us {
+		return
 	}
 	rates := r.results[us][helloRate]
 	r.results.add(shared, helloRate, rates[len(rates)-1])
-	return r.functions(ctx, srv, s)
+	r.functions(ctx, srv, s)
 }
 
 // hello loads the JSON route.
-func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m measure) error {
-	if err := r.rate(ctx, name, m, srv.url+jsonPath, r.duration); err != nil {
-		return err
-	}
-	w, ok := r.load.(wrk)
-	if !ok {
+func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m measure) {
+	r.rate(ctx, name, m, srv.url+jsonPath, r.duration)
+	switch w, ok := r.load.(wrk); {
+	case !ok:
 		r.absent[string(helloTail)] = "it takes wrk: give --wrk"
+	case m == helloRate:
+		r.results.add(name, helloTail, must(w.tail(ctx, srv.url+jsonPath, r.duration)))
 	}
-	if ok && m == helloRate {
-		tail, err := w.tail(ctx, srv.url+jsonPath, r.duration)
-		if err != nil {
-			return err
-		}
-		r.results.add(name, helloTail, tail)
-	}
-	return nil
 }
 
-// stream reads a long answer that the Worker makes in pieces.
-func (r *runtimePart) stream(ctx context.Context, srv *server, name string) error {
+// stream reads a long response that the Worker makes in pieces.
+func (r *runtimePart) stream(ctx context.Context, srv *server, name string) {
 	began := r.now()
 	n, _, err := drain(ctx, srv.url+"/api/stream?bytes="+strconv.Itoa(streamed))
-	if err != nil {
-		return err
+	if err == nil && n != streamed {
+		err = fmt.Errorf("the stream had %d bytes, not %d", n, streamed)
 	}
-	if n != streamed {
-		return fmt.Errorf("the stream had %d bytes, not %d", n, streamed)
-	}
+	check(err)
 	r.results.add(name, streamRate, streamed/1e6/r.now().Sub(began).Seconds())
-	return nil
 }
 
-// drain reads an answer to its end.
+// drain reads a response to its end.
 func drain(ctx context.Context, address string) (n int64, header http.Header, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -237,127 +203,94 @@ func drain(ctx context.Context, address string) (n int64, header http.Header, er
 
 var serverTiming = regexp.MustCompile(`cpu;dur=([0-9.]+)`)
 
-// functions measures what pure.mjs and native.mjs have, here by the meter of the
-// request and in Node.js by the clock. Where the time of the processors that the
-// process used is less, other work held it up, and that time counts.
-func (r *runtimePart) functions(ctx context.Context, srv *server, s *side) error {
+// functions measures the functions of pure.mjs and native.mjs, here by the meter of the request and in Node.js by the clock.
+// Where the process used less processor time, other work held it up, and that time counts.
+func (r *runtimePart) functions(ctx context.Context, srv *server, s *side) {
 	took := map[string]float64{}
 	if r.node != "" {
 		out, err := exec.CommandContext(ctx, r.node, filepath.Join(s.site, "src", "runtime-node.mjs"),
 			strconv.Itoa(samples), strconv.Itoa(warmUpTime)).Output()
 		if err != nil {
-			return fmt.Errorf("node: %w", err)
+			check(fmt.Errorf("node: %w", err))
 		}
-		if err := json.Unmarshal(out, &took); err != nil {
-			return err
-		}
+		check(json.Unmarshal(out, &took))
 	}
 	for name, ms := range took {
 		r.results.add(nodeJS, measure(name), ms)
 	}
 	for _, name := range slices.Concat(natives, unpromised) {
-		if err := r.function(ctx, srv, "native", name); err != nil {
-			return err
-		}
+		r.function(ctx, srv, "native", name)
 	}
 	for _, p := range pures {
-		if err := r.function(ctx, srv, "pure", p.name); err != nil {
-			return err
-		}
+		r.function(ctx, srv, "pure", p.name)
 	}
-	return r.asItComes(ctx)
+	r.asItComes(ctx)
 }
 
-func (r *runtimePart) function(ctx context.Context, srv *server, kind, name string) error {
-	address := srv.url + "/api/" + kind + "?name=" + url.QueryEscape(name)
-	times, err := fetch(ctx, address) // warms up
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	n, err := strconv.ParseFloat(times, 64)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	var values []float64
-	for range samples {
-		ms, err := metered(ctx, srv.cmd.Process.Pid, address)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+func (r *runtimePart) function(ctx context.Context, srv *server, kind, name string) {
+	if err := try(func() {
+		path := "/api/" + kind + "?name=" + url.QueryEscape(name)
+		n := must(strconv.ParseFloat(srv.get(ctx, path), 64)) // warms up
+		var values []float64
+		for range samples {
+			values = append(values, metered(ctx, srv.cmd.Process.Pid, srv.url+path)/n)
 		}
-		values = append(values, ms/n)
+		r.results.add(us, measure(name), median(values))
+	}); err != nil {
+		check(fmt.Errorf("%s: %w", name, err))
 	}
-	r.results.add(us, measure(name), median(values))
-	return nil
 }
 
-// metered asks once and returns the milliseconds that it took the server.
-func metered(ctx context.Context, pid int, address string) (ms float64, err error) {
+// metered sends a request and returns the milliseconds that it took the server.
+func metered(ctx context.Context, pid int, address string) float64 {
 	before := processorTime(pid)
 	_, header, err := drain(ctx, address)
-	if err != nil {
-		return 0, err
-	}
+	check(err)
 	used := processorTime(pid) - before
 	hit := serverTiming.FindStringSubmatch(header.Get("Server-Timing"))
 	if hit == nil {
-		return 0, errors.New("the answer tells no CPU time")
+		check(errors.New("the answer tells no CPU time"))
 	}
-	ms, err = strconv.ParseFloat(hit[1], 64)
+	ms := must(strconv.ParseFloat(hit[1], 64))
 	if used > 0 && used < ms {
-		ms = used
+		return used
 	}
-	return ms, err
+	return ms
 }
 
-// turnPristine measures ours with an isolate for each request.
-func (r *runtimePart) turnPristine(ctx context.Context) error {
-	srv, err := r.start(ctx, r.pristine, r.pristine.home)
-	if err != nil {
-		return err
-	}
+// measurePristine measures ours with an isolate for each request.
+func (r *runtimePart) measurePristine(ctx context.Context) {
+	srv := r.start(ctx, r.pristine, r.pristine.home)
 	defer srv.stop()
-	if err := r.hello(ctx, srv, us, pristineRate); err != nil {
-		return err
-	}
-	// Those that are there already serve first, so the second time adds new ones.
-	if err := hold(ctx, srv, connections); err != nil {
-		return err
-	}
+	r.hello(ctx, srv, us, pristineRate)
+	// Isolates that exist serve first, so the second time adds new ones.
+	holdIsolates(ctx, srv, connections)
 	before := treeMemory(srv.cmd.Process.Pid)
-	if err := hold(ctx, srv, waiting); err != nil {
-		return err
-	}
+	holdIsolates(ctx, srv, waiting)
 	if before > 0 {
-		r.results.add(us, isolateSize, float64(treeMemory(srv.cmd.Process.Pid)-before)/(1<<20)/float64(waiting-connections))
+		grown := float64(treeMemory(srv.cmd.Process.Pid)-before) / mebibyte
+		r.results.add(us, isolateSize, grown/float64(waiting-connections))
 	}
-	return nil
 }
 
-// hold makes n requests at the same time that each hold an isolate for a second.
-func hold(ctx context.Context, srv *server, n int) error {
-	return atOnce(n, func(int) error {
+// holdIsolates makes n requests at the same time that each hold an isolate for a second.
+func holdIsolates(ctx context.Context, srv *server, n int) {
+	check(atOnce(n, func(int) error {
 		_, _, err := drain(ctx, srv.url+"/api/wait")
 		return err
-	})
+	}))
 }
 
 // asItComes measures the functions of pure.mjs.
-func (r *runtimePart) asItComes(ctx context.Context) (err error) {
+func (r *runtimePart) asItComes(ctx context.Context) {
 	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {
 		r.missing(asItComes, "%v: make artifacts brings it", err)
-		return nil
+		return
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, u.runtime.Close(ctx)) }()
+	check(err)
+	defer func() { check(u.runtime.Close(ctx)) }()
 	for _, p := range pures {
-		ms, err := u.took(ctx, p.name, r.now)
-		if err != nil {
-			return err
-		}
-		r.results.add(asItComes, measure(p.name), ms)
+		r.results.add(asItComes, measure(p.name), must(u.took(ctx, p.name, r.now)))
 	}
-	return nil
 }

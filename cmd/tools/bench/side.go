@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -27,16 +29,14 @@ type side struct {
 	version   int  // of the Worker, as it is on disk
 }
 
-func newSide(name, dir, modules string) (*side, error) {
+func newSide(name, dir, modules string) *side {
 	s := &side{name: name, site: filepath.Join(dir, "site"), home: filepath.Join(dir, "home")}
-	if err := os.MkdirAll(s.home, 0o755); err != nil {
-		return nil, err
-	}
-	return s, writeSite(s.site, modules)
+	check(os.MkdirAll(s.home, 0o755))
+	writeSite(s.site, modules)
+	return s
 }
 
-// environment keeps the tool in its own home, away from the network and from
-// asking.
+// environment keeps the tool in its own home, away from the network and from questions.
 func (s *side) environment(environ []string, home string) []string {
 	return slices.Concat(environ, quietTools,
 		[]string{"HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config")})
@@ -46,7 +46,7 @@ func (s *side) environment(environ []string, home string) []string {
 type server struct {
 	*process
 	url string
-	// started is how long the first right answer took, from exec.
+	// started is the time from exec to the first right response.
 	started time.Duration
 	memory  *sampler
 }
@@ -58,29 +58,25 @@ func (s *server) stop() int64 {
 	return peak
 }
 
-// start runs the side and waits for its Worker's first answer.
-func (b *bench) start(ctx context.Context, s *side, home string) (*server, error) {
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	begin := b.now()
-	p, err := startProcess(s.command(port), s.site, s.environment(b.environ, home))
-	if err != nil {
-		return nil, err
-	}
+// start runs the side and waits for its Worker's first response.
+func (b *bench) start(ctx context.Context, s *side, home string) *server {
+	port, begin := freePort(ctx), b.now()
+	p := must(startProcess(s.command(port), s.site, s.environment(b.environ, home)))
 	srv := &server{process: p, url: "http://127.0.0.1:" + port, memory: watchMemory(p.cmd.Process.Pid)}
-	path, want := jsonPath, answer(s.version)
+	path, want := jsonPath, response(s.version)
 	if s.filesOnly {
 		path, want = smallPath, strings.Repeat("0123456789", smallBytes/10)
 	}
 	if err := srv.await(ctx, path, want); err != nil {
 		srv.stop()
-		return nil, err
+		check(err)
 	}
 	srv.started = b.now().Sub(begin)
-	return srv, nil
+	return srv
 }
+
+// get returns the body of a response, without space around it.
+func (s *server) get(ctx context.Context, path string) string { return must(fetch(ctx, s.url+path)) }
 
 // await asks every millisecond until the response is the one that is wanted.
 func (s *server) await(ctx context.Context, path, want string) error {
@@ -96,11 +92,10 @@ func (s *server) await(ctx context.Context, path, want string) error {
 	})
 }
 
-// client makes a new connection for every request: one that was opened to a
-// server that reloads may be kept waiting.
+// client makes a new connection for every request: an open one may be kept waiting by a server that reloads.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// fetch returns the body of a 200 answer, without space around it.
+// fetch returns the body of a response of status 200, without space around it.
 func fetch(ctx context.Context, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -121,42 +116,27 @@ func fetch(ctx context.Context, url string) (string, error) {
 	return strings.TrimSpace(string(body)), nil
 }
 
-// freePort is one that nobody listens on now.
-func freePort(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
+// freePort is one that no program listens on now.
+func freePort(ctx context.Context) string {
+	l := must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
+	check(errors.Join(err, l.Close()))
+	return port
 }
 
 // sides are ours, and wrangler's and caddy's when they can be had.
-func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
-	modules, err := filepath.Abs(b.modules)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) sides(ctx context.Context, dir string) []*side {
+	modules := must(filepath.Abs(b.modules))
 	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
-		return nil, fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules)
+		check(fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules))
 	}
-	pages, err := b.ourProgram()
-	if err != nil {
-		return nil, err
-	}
-	ours, err := newSide(us, filepath.Join(dir, "pages"), modules)
-	if err != nil {
-		return nil, err
-	}
+	pages := b.ourProgram()
+	ours := newSide(us, filepath.Join(dir, "pages"), modules)
 	ours.command = func(port string) []string { return []string{pages, "dev", ours.site, "--port", port, "--strict-port"} }
 	ours.coldStart = true
-
 	sides := []*side{ours}
 	if caddy := b.find(caddyServer, b.caddy, "caddy"); caddy != "" {
-		files, err := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
-		if err != nil {
-			return nil, err
-		}
+		files := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
 		files.filesOnly = true
 		files.command = func(port string) []string {
 			return []string{caddy, "file-server", "--listen", "127.0.0.1:" + port, "--root", filepath.Join(files.site, "public")}
@@ -166,27 +146,23 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	command, err := b.wranglerCommand(ctx)
 	if err != nil {
 		b.missing(wranglerDev, "%v", err)
-		return sides, nil
+		return sides
 	}
-	theirs, err := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
-	if err != nil {
-		return nil, err
-	}
+	theirs := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
 	theirs.command = func(port string) []string {
 		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0", "--live-reload")
 	}
-	return append(sides, theirs), nil
+	return append(sides, theirs)
 }
 
 // workers are the sides that run a Worker.
-func (b *bench) workers(ctx context.Context, dir string) ([]*side, error) {
-	sides, err := b.sides(ctx, dir)
-	return slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }), err
+func (b *bench) workers(ctx context.Context, dir string) []*side {
+	return slices.DeleteFunc(b.sides(ctx, dir), func(s *side) bool { return s.filesOnly })
 }
 
-// wranglerCommand is what runs wrangler, without its arguments.
+// wranglerCommand runs wrangler; its arguments follow.
 func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
-	node, err := exec.LookPath(orElse(b.node, "node"))
+	node, err := exec.LookPath(cmp.Or(b.node, "node"))
 	if err != nil {
 		return nil, errors.New("there is no node: give --node")
 	}
@@ -202,16 +178,109 @@ func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 	if info, err := os.Stat(program); err == nil && info.IsDir() {
 		program = filepath.Join(program, "bin", "wrangler.js")
 	}
-	program, err = exec.LookPath(orElse(program, "wrangler"))
+	program, err = exec.LookPath(cmp.Or(program, "wrangler"))
 	if err != nil {
 		return nil, errors.New("there is no wrangler: give --wrangler")
 	}
-	if program, err = filepath.EvalSymlinks(program); err != nil {
-		return nil, err
-	}
-	if node, err = filepath.Abs(node); err != nil {
-		return nil, err
-	}
+	program, errLink := filepath.EvalSymlinks(program)
+	node, errNode := filepath.Abs(node)
 	program, err = filepath.Abs(program)
-	return []string{node, program}, err
+	return []string{node, program}, errors.Join(errLink, errNode, err)
 }
+
+// The paths that are measured. Neither tool redirects them.
+const (
+	jsonPath  = "/api/hello"
+	chainPath = "/api/chain" // the same behind a middleware that sets a header on the way out
+	pagePath  = "/api/page"
+	smallPath = "/small.txt" // 10 kB
+	largePath = "/large.bin" // 1 MB
+)
+
+// The sizes of the files that are loaded.
+const (
+	smallBytes = 10_000
+	largeBytes = 1_000_000
+)
+
+// workerSource answers with a version, so that a save can be seen.
+//
+//go:embed site.ts
+var workerSource string
+
+const (
+	pagesConfig    = `{"entry": "src/index.ts", "assets": "public", "routes": [{"pattern": "/api/*"}]}`
+	wranglerConfig = `{"name": "bench", "main": "src/index.ts", "compatibility_date": "2026-10-01", "assets": {"directory": "public"}}`
+)
+
+// writeSite writes the one site, in the terms of both tools.
+func writeSite(dir, modules string) {
+	writeFiles(dir, map[string]string{
+		"pages.deploy.json":  pagesConfig,
+		"wrangler.jsonc":     wranglerConfig,
+		"package.json":       `{"private": true, "type": "module"}`,
+		"public/index.html":  "<!doctype html><title>bench</title><link rel=stylesheet href=site.css>",
+		"public/site.css":    "main > p { margin: 0 auto }\n",
+		"public" + smallPath: strings.Repeat("0123456789", smallBytes/10),
+		"public" + largePath: strings.Repeat("0123456789", largeBytes/10),
+	})
+	check(os.Mkdir(filepath.Join(dir, "src"), 0o755))
+	check(os.Symlink(modules, filepath.Join(dir, "node_modules")))
+	saveWorker(dir, 0)
+}
+
+// writeFiles writes files of a folder, with the folders that they are in.
+func writeFiles(dir string, files map[string]string) {
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		check(os.MkdirAll(filepath.Dir(file), 0o755))
+		check(os.WriteFile(file, []byte(text), 0o644))
+	}
+}
+
+// saveWorker saves the Worker's source as editors do: beside it, then renamed.
+func saveWorker(dir string, version int) {
+	file := filepath.Join(dir, "src", "index.ts")
+	text := strings.ReplaceAll(workerSource, "VERSION", strconv.Itoa(version))
+	check(os.WriteFile(file+"~", []byte(text), 0o644))
+	check(os.Rename(file+"~", file))
+}
+
+// response is the JSON of the Worker of this version.
+func response(version int) string { return fmt.Sprintf(`{"hello":"world","version":%d}`, version) }
+
+// workerdSide is workerd itself, which wrangler brings along, with the Worker as wrangler bundles it.
+func (b *bench) workerdSide(ctx context.Context, wrangler *side) (*side, error) {
+	command := wrangler.command("0")
+	modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))
+	found, err := filepath.Glob(filepath.Join(modules, "@cloudflare", "workerd-*", "bin", "workerd*"))
+	if err != nil || len(found) == 0 {
+		return nil, fmt.Errorf("there is none in %s", modules)
+	}
+	build := exec.CommandContext(ctx, command[0], command[1], "deploy", "--dry-run", "--outdir", "dist")
+	build.Dir, build.Env = wrangler.site, wrangler.environment(b.environ, wrangler.home)
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("wrangler deploy --dry-run: %w: %.500s", err, out)
+	}
+	version, err := exec.CommandContext(ctx, found[0], "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	date := strings.TrimSpace(strings.TrimPrefix(string(version), "workerd"))
+	s := *wrangler
+	s.name = workerd
+	s.command = func(port string) []string {
+		config := filepath.Join(wrangler.site, "workerd.capnp")
+		text := strings.NewReplacer("PORT", port, "DATE", date).Replace(workerdConfig)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			b.say("workerd: %v", err)
+		}
+		return []string{found[0], "serve", config}
+	}
+	return &s, nil
+}
+
+// workerdConfig takes the port and the compatibility date.
+//
+//go:embed workerd.capnp
+var workerdConfig string

@@ -13,15 +13,12 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// This file measures the JavaScript engine as its package has it, in wazero: without the
-// counter, the hooks and the shorter ways that runtime/engine/quickjspatch puts into it. Ratios to
-// Node.js depend on the machine and on how much of a function its compiler does away with;
-// the engine that the runtime was designed around is the fixed point of those.
-
-// stockModule is where npm puts it, from the repository.
+// stockModule is where npm puts the engine, from the repository.
 var stockModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
 
-// stockEngine is one virtual machine of it.
+// stockEngine is the JavaScript engine as its package has it, in wazero: without the counter, the hooks and the shorter ways
+// that runtime/engine/quickjspatch puts into it. Ratios to Node.js depend on the machine and on how much of a function its
+// compiler does away with; the engine that the runtime was designed around is their fixed point.
 type stockEngine struct {
 	runtime wazero.Runtime
 	module  api.Module

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ const (
 //go:embed validate.cjs
 var ajvScript []byte
 
-// validation is what the sides of `pages validate` are measured on.
+// validation holds the manifests and the programs that `pages validate` is measured with.
 type validation struct {
 	*bench
 	dir, pages, node, jq string
@@ -55,36 +54,19 @@ type validation struct {
 }
 
 // measureValidate takes all rounds of the validators in dir.
-func (b *bench) measureValidate(ctx context.Context, dir string) error {
-	v := &validation{bench: b, dir: dir}
-	var err error
-	if v.pages, err = b.ourProgram(); err != nil {
-		return err
-	}
-	if err := v.write(); err != nil {
-		return err
+func (b *bench) measureValidate(ctx context.Context, dir string) {
+	v := &validation{bench: b, dir: dir, pages: b.ourProgram()}
+	writeFiles(dir, map[string]string{"schema.json": string(manifest.Schema()), "validate.cjs": string(ajvScript)})
+	for i := range manifests {
+		name := fmt.Sprintf("site-%04d.json", i)
+		v.files = append(v.files, name)
+		writeFiles(dir, map[string]string{name: string(benchManifest(i))})
 	}
 	v.findPeers()
 	for round := range b.turns() {
 		b.say("round %d of %d: validate", round+1, b.rounds)
-		if err := v.turn(ctx); err != nil {
-			return err
-		}
+		v.turn(ctx)
 	}
-	return nil
-}
-
-// write makes the manifests, the schema and the script.
-func (v *validation) write() error {
-	err := os.MkdirAll(v.dir, 0o755)
-	for i := range manifests {
-		name := fmt.Sprintf("site-%04d.json", i)
-		v.files = append(v.files, name)
-		err = errors.Join(err, os.WriteFile(filepath.Join(v.dir, name), benchManifest(i), 0o600))
-	}
-	return errors.Join(err,
-		os.WriteFile(filepath.Join(v.dir, "schema.json"), manifest.Schema(), 0o600),
-		os.WriteFile(filepath.Join(v.dir, "validate.cjs"), ajvScript, 0o600))
 }
 
 // benchManifest is a valid manifest of about 2 kB with every field used.
@@ -106,14 +88,10 @@ func benchManifest(n int) []byte {
 	for i := range 6 {
 		m.Forms = append(m.Forms, manifest.Form{Name: fmt.Sprintf("form-%d", i), Event: fmt.Sprintf("custom.form_%d", i)})
 	}
-	src, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		panic(err) // plain data
-	}
-	return src
+	return must(json.MarshalIndent(m, "", " "))
 }
 
-// findPeers says which of them there are.
+// findPeers looks for the peers.
 func (v *validation) findPeers() {
 	v.jq = v.find(jq, v.bench.jq, "jq")
 	if _, err := os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
@@ -128,50 +106,28 @@ func (v *validation) findPeers() {
 }
 
 // turn measures every side once.
-func (v *validation) turn(ctx context.Context) error {
+func (v *validation) turn(ctx context.Context) {
 	for range starts {
-		if _, err := v.timed(ctx, us, oneManifest, 1, v.dir, v.pages, "validate", "--manifest-only", v.files[0]); err != nil {
-			return err
-		}
-		if v.jq == "" {
-			continue
-		}
-		if _, err := v.timed(ctx, jq, oneManifest, 1, v.dir, v.jq, ".", v.files[0]); err != nil {
-			return err
+		v.timed(ctx, us, oneManifest, 1, v.dir, v.pages, "validate", "--manifest-only", v.files[0])
+		if v.jq != "" {
+			v.timed(ctx, jq, oneManifest, 1, v.dir, v.jq, ".", v.files[0])
 		}
 	}
-	many := append([]string{v.pages, "validate", "--manifest-only"}, v.files...)
-	if _, err := v.timed(ctx, us, manyAtOnce, 1, v.dir, many...); err != nil {
-		return err
-	}
+	v.timed(ctx, us, manyAtOnce, 1, v.dir, append([]string{v.pages, "validate", "--manifest-only"}, v.files...)...)
 	all, one := v.results[us][manyAtOnce], median(v.results[us][oneManifest])
 	v.results.add(us, perManifest, max(0, all[len(all)-1]-one)/(manifests-1))
 	if v.node == "" {
-		return nil
+		return
 	}
-	return v.turnAjv(ctx)
-}
-
-func (v *validation) turnAjv(ctx context.Context) error {
-	modules, err := filepath.Abs(v.ajv)
-	if err != nil {
-		return err
-	}
-	out, err := v.timed(ctx, ajv, manyAtOnce, 1, v.dir, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
-	if err != nil {
-		return err
-	}
+	modules := must(filepath.Abs(v.ajv))
+	out := v.timed(ctx, ajv, manyAtOnce, 1, v.dir, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
 	var spent float64
 	if err := json.Unmarshal(out, &spent); err != nil {
-		return fmt.Errorf("validate.cjs printed %.100q: %w", out, err)
+		check(fmt.Errorf("validate.cjs printed %.100q: %w", out, err))
 	}
 	v.results.add(ajv, perManifest, spent/manifests)
 	for _, file := range v.files[:sampled] {
-		_, err := v.timed(ctx, ajvCLI, manyManifests, manifests, v.dir, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
+		v.timed(ctx, ajvCLI, manyManifests, manifests, v.dir, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
 			"validate", "--strict=false", "-c", filepath.Join(modules, "ajv-formats"), "-s", "schema.json", "-d", file)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }

@@ -42,11 +42,7 @@ func folders(files []entry) (list []string) {
 // tarball makes a tar.gz whose every byte follows from the files and the time.
 func tarball(files []entry, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	squeezed, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	w := tar.NewWriter(squeezed)
+	w := tar.NewWriter(&b)
 	for _, dir := range folders(files) {
 		if err := w.WriteHeader(&tar.Header{
 			Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: at, Format: tar.FormatUSTAR,
@@ -66,8 +62,21 @@ func tarball(files []entry, at time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	err = errors.Join(w.Close(), squeezed.Close())
-	return b.Bytes(), err // which closing wrote the end of
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return gzipped(b.Bytes())
+}
+
+func gzipped(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(text)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err // closing wrote the end
 }
 
 // zipped makes a zip in the same way.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/md5" // what dpkg checks files by
 	"fmt"
 	"strings"
@@ -79,17 +78,4 @@ func arArchive(parts []entry, at time.Time) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-func gzipped(text []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(text); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return b.Bytes(), err
 }

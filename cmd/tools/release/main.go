@@ -11,6 +11,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -50,7 +51,8 @@ var versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func (r *release) run(ctx context.Context, only string) error {
 	r.version = strings.TrimPrefix(r.version, "v")
 	if !versionForm.MatchString(r.version) {
-		r.version = "0.0.0-" + strings.Trim(regexp.MustCompile(`[^0-9A-Za-z]+`).ReplaceAllString(r.version, "-"), "-") // between releases
+		name := regexp.MustCompile(`[^0-9A-Za-z]+`).ReplaceAllString(r.version, "-")
+		r.version = "0.0.0-" + strings.Trim(name, "-") // between releases
 	}
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
@@ -62,7 +64,9 @@ func (r *release) run(ctx context.Context, only string) error {
 	if err != nil {
 		return err
 	}
-	list := chosen(only)
+	list := slices.DeleteFunc(platforms(), func(p platform) bool {
+		return only != "" && !slices.Contains(strings.Split(only, ","), p.String())
+	})
 	if len(list) == 0 {
 		return errors.New("--only names no platform")
 	}
@@ -81,23 +85,10 @@ func (r *release) run(ctx context.Context, only string) error {
 			}
 		}
 	}
-	if err := r.launcher(list); err != nil {
-		return err
-	}
-	if err := r.recipe(); err != nil {
+	if err := errors.Join(r.launcher(list), r.recipe()); err != nil {
 		return err
 	}
 	return r.checksums()
-}
-
-// chosen are the platforms of a comma list; all for none.
-func chosen(only string) (list []platform) {
-	for _, p := range platforms() {
-		if only == "" || slices.Contains(strings.Split(only, ","), p.String()) {
-			list = append(list, p)
-		}
-	}
-	return list
 }
 
 // build builds the program for a platform and returns its bytes.
@@ -159,8 +150,7 @@ func (r *release) extras(ctx context.Context) ([]entry, error) {
 		list = append(list, entry{"share/man/man" + strings.TrimPrefix(filepath.Ext(page.Name()), ".") + "/" + page.Name(), text, 0o644})
 	}
 	for shell, name := range map[string]string{
-		"bash": "bash-completion/completions/pages", "zsh": "zsh/site-functions/_pages",
-		"fish": "fish/vendor_completions.d/pages.fish",
+		"bash": "bash-completion/completions/pages", "zsh": "zsh/site-functions/_pages", "fish": "fish/vendor_completions.d/pages.fish",
 	} {
 		text, err := exec.CommandContext(ctx, host, "completion", shell).Output()
 		if err != nil {
@@ -199,30 +189,13 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 	return nil
 }
 
-// recipe writes how a container image is made of the archive. Whoever owns the site runs the program, so that
-// everybody may write to /tmp, where the cache and the copies of `pages test` are.
-func (r *release) recipe() error {
-	return r.write("Containerfile", fmt.Appendf(nil, `# docker build -f Containerfile --build-arg TARGETARCH=amd64 -t pages:%[1]s .
-# docker run --rm -it --network host --user "$(id -u):$(id -g)" -v "$PWD:/site" pages:%[1]s dev
-#
-# The first in the folder of the release, the second in that of a site; podman wants --userns keep-id beside --user.
-# What pages runs listens on the loopback addresses alone, and is reached on the host's network. The image holds the
-# program, and whom it trusts with HTTPS.
-FROM docker.io/library/alpine:3 AS unpacked
-ARG TARGETARCH=amd64
-ADD pages-%[1]s-linux-${TARGETARCH}.tar.gz /
-RUN mkdir -p /image/usr/bin /image/etc/ssl/certs /image/tmp /image/site \
- && mv /pages-%[1]s-linux-${TARGETARCH}/pages /image/usr/bin/pages \
- && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
- && chmod 1777 /image/tmp /image/site
+//go:embed Containerfile
+var containerfile string
 
-FROM scratch
-COPY --from=unpacked /image /
-USER 65532:65532
-ENV HOME=/tmp
-WORKDIR /site
-ENTRYPOINT ["/usr/bin/pages"]
-`, r.version))
+// recipe writes how a container image is made of the archive. Whoever owns the site runs the program, so that everybody may
+// write to /tmp, where the cache and the copies of `pages test` are.
+func (r *release) recipe() error {
+	return r.write("Containerfile", []byte(strings.ReplaceAll(containerfile, "{{version}}", r.version)))
 }
 
 // checksums writes SHA256SUMS, as sha256sum --check reads it.
@@ -237,4 +210,37 @@ func (r *release) checksums() error {
 		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), name)
 	}
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(b.String()), 0o644)
+}
+
+// release is one release.
+type release struct {
+	version string
+	commit  string
+	time    time.Time // on every file
+	out     string
+	written []string // names of what was written, in out
+}
+
+// platform is a system that binaries are built for.
+type platform struct{ os, arch string }
+
+func platforms() []platform {
+	return []platform{
+		{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	}
+}
+
+func (p platform) String() string { return p.os + "/" + p.arch }
+
+// binary is the name of the program.
+func (p platform) binary() string {
+	if p.os == "windows" {
+		return "pages.exe"
+	}
+	return "pages"
+}
+
+func (r *release) write(name string, text []byte) error {
+	r.written = append(r.written, name)
+	return os.WriteFile(filepath.Join(r.out, name), text, 0o644)
 }

@@ -29,21 +29,11 @@ type npmPackage struct {
 	Engines     map[string]string `json:"engines,omitempty"`
 }
 
-// npmName is the package of a platform, in Node's words for it.
-func npmName(p platform) string {
-	os, cpu := nodeWords(p)
-	return fmt.Sprintf("@%s/%s-%s", launcherName, os, cpu)
-}
-
-func nodeWords(p platform) (os, cpu string) {
-	os, cpu = p.os, p.arch
-	if os == "windows" {
-		os = "win32"
-	}
-	if cpu == "amd64" {
-		cpu = "x64"
-	}
-	return os, cpu
+// npmName returns the package of a platform, with Node's names of its system and processor.
+func npmName(p platform) (name, system, cpu string) {
+	system = strings.ReplaceAll(p.os, "windows", "win32")
+	cpu = strings.ReplaceAll(p.arch, "amd64", "x64")
+	return fmt.Sprintf("@%s/%s-%s", launcherName, system, cpu), system, cpu
 }
 
 func (r *release) npmDescription(of string) npmPackage {
@@ -55,9 +45,9 @@ func (r *release) npmDescription(of string) npmPackage {
 
 // npmBinary writes the package of one platform.
 func (r *release) npmBinary(p platform, program []byte) error {
-	about := r.npmDescription(npmName(p))
-	os, cpu := nodeWords(p)
-	about.OS, about.CPU = []string{os}, []string{cpu}
+	name, system, cpu := npmName(p)
+	about := r.npmDescription(name)
+	about.OS, about.CPU = []string{system}, []string{cpu}
 	return r.npmPack(about, []entry{{"package/" + p.binary(), program, 0o755}})
 }
 
@@ -68,7 +58,8 @@ func (r *release) launcher(built []platform) error {
 	about.Engines = map[string]string{"node": ">=18"}
 	about.Optional = map[string]string{}
 	for _, p := range built {
-		about.Optional[npmName(p)] = r.version
+		name, _, _ := npmName(p)
+		about.Optional[name] = r.version
 	}
 	return r.npmPack(about, []entry{{"package/launch.js", launchJS, 0o755}})
 }

@@ -139,7 +139,7 @@ func TestNPM(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(site, "package.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	os, cpu := nodeWords(here)
+	_, os, cpu := npmName(here)
 	npm := exec.Command("npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "--cache", t.TempDir(),
 		filepath.Join(r.out, "pages-toolchain-1.2.3.tgz"), filepath.Join(r.out, "pages-toolchain-"+os+"-"+cpu+"-1.2.3.tgz"))
 	npm.Dir = site
@@ -225,12 +225,14 @@ func TestRecipe(t *testing.T) {
 			"usr/bin/pages": 0o755, "etc/ssl/certs/ca-certificates.crt": 0o644,
 			"tmp": os.ModeDir | os.ModeSticky | 0o777, "site": os.ModeDir | os.ModeSticky | 0o777,
 		} {
-			info, err := os.Stat(filepath.Join(image, filepath.FromSlash(name)))
-			if err != nil {
-				t.Errorf("%s: %v", arch, err)
-			} else if info.Mode() != want {
-				t.Errorf("%s: %s: %v, want %v", arch, name, info.Mode(), want)
-			}
+			t.Run(name, func(t *testing.T) {
+				info, err := os.Stat(filepath.Join(image, filepath.FromSlash(name)))
+				if err != nil {
+					t.Errorf("%s: %v", arch, err)
+				} else if info.Mode() != want {
+					t.Errorf("%s: %s: %v, want %v", arch, name, info.Mode(), want)
+				}
+			})
 		}
 	}
 	for _, line := range []string{

@@ -67,22 +67,19 @@ func (r *release) materials(program []byte) error {
 	if err != nil {
 		return err
 	}
-	list := []spdxPackage{r.material("pages", r.version, "pkg:golang/"+info.Main.Path+"@"+r.version, "MIT")}
+	goVersion := strings.TrimPrefix(info.GoVersion, "go")
+	list := []spdxPackage{
+		material("pages", r.version, "pkg:golang/"+info.Main.Path+"@"+r.version, "MIT"),
+		material("go", goVersion, "pkg:golang/std@"+goVersion, "BSD-3-Clause"),
+	}
 	list[0].ID = rootID
-	list = append(
-		list,
-		r.material(
-			"go", strings.TrimPrefix(info.GoVersion, "go"), "pkg:golang/std@"+strings.TrimPrefix(info.GoVersion, "go"),
-			"BSD-3-Clause",
-		),
-	)
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		list = append(list, r.material(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version, unknown))
+		list = append(list, material(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version, unknown))
 	}
-	npm, err := r.npmMaterials()
+	npm, err := npmMaterials()
 	if err != nil {
 		return err
 	}
@@ -107,7 +104,7 @@ func (r *release) materials(program []byte) error {
 
 var notInID = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 
-func (r *release) material(name, version, locator, license string) spdxPackage {
+func material(name, version, locator, license string) spdxPackage {
 	return spdxPackage{
 		ID: "SPDXRef-" + notInID.ReplaceAllString(name+"-"+version, "-"), Name: name, Version: version,
 		Download: unknown, License: unknown, Declared: license,
@@ -116,7 +113,7 @@ func (r *release) material(name, version, locator, license string) spdxPackage {
 }
 
 // npmMaterials are the packages that the lock files of the embedded artifacts name.
-func (r *release) npmMaterials() (list []spdxPackage, err error) {
+func npmMaterials() (list []spdxPackage, err error) {
 	locks, err := filepath.Glob(filepath.Join("runtime", "*", "package-lock.json"))
 	if err != nil {
 		return nil, err
@@ -145,10 +142,8 @@ func (r *release) npmMaterials() (list []spdxPackage, err error) {
 			if !ok || license == "" {
 				license = unknown
 			}
-			list = append(
-				list,
-				r.material(name, p.Version, "pkg:npm/"+strings.ReplaceAll(url.PathEscape(name), "%2F", "/")+"@"+p.Version, license),
-			)
+			locator := "pkg:npm/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/") + "@" + p.Version
+			list = append(list, material(name, p.Version, locator, license))
 		}
 	}
 	return list, nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,24 +53,22 @@ const endTime = 20 * time.Second
 
 // command is the job as one types it.
 func (j job) command() string {
-	return strings.Join(append(append([]string{}, j.environ...), append([]string{"go", "test"}, append(quoted(j.args), j.path)...)...), " ")
-}
-
-func quoted(args []string) []string {
-	out := make([]string, len(args))
-	for i, arg := range args {
-		if out[i] = arg; strings.ContainsAny(arg, "^$|") {
-			out[i] = "'" + arg + "'"
+	words := append(slices.Clone(j.environ), "go", "test")
+	for _, arg := range j.args {
+		if strings.ContainsAny(arg, "^$|") {
+			arg = "'" + arg + "'"
 		}
+		words = append(words, arg)
 	}
-	return out
+	return strings.Join(append(words, j.path), " ")
 }
 
-// run runs the job and writes all it prints into a file.
+// run runs the job and writes its output into a file.
 func (j job) run(ctx context.Context, file string) result {
 	r := result{job: j, log: file}
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"test", "-json", "-timeout", longest.String()}, j.args...), j.path)...)
+	args := slices.Concat([]string{"test", "-json", "-timeout", longest.String()}, j.args, []string{j.path})
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), j.environ...)
 	processgroup.Own(cmd)
 	cmd.Cancel = func() error { return processgroup.Interrupt(cmd) }
@@ -102,9 +101,8 @@ func (j job) run(ctx context.Context, file string) result {
 	return r
 }
 
-// read takes go test's lines of JSON apart: the text, package by package, how many tests
-// passed, and why one was skipped. A fuzzer whose time is up while an input is made smaller
-// fails with nothing but the end of its context, which is no finding.
+// read takes go test's lines of JSON apart: the text, package by package, how many tests passed, and why one was skipped. A
+// fuzzer whose time is up while an input is made smaller fails with nothing but the end of its context, which is no finding.
 func (r *result) read(out []byte) (text []byte) {
 	last := "" // what the test that is running said last
 	found := false
@@ -139,8 +137,7 @@ func (r *result) read(out []byte) (text []byte) {
 	return text
 }
 
-// end is what a summary shows of a file: which tests failed, and the last lines; at most
-// so many of each.
+// end returns what a summary shows of a file: which tests failed, and the last lines; at most so many of each.
 func end(file string, lines int) []string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -10,13 +10,10 @@ import (
 	"strings"
 )
 
-// This file finds in the source what there is to run.
-
-// variable is what makes a test do more.
-const variable = "PAGES_SOAK"
-
-// long is what makes a test run that make test leaves out.
-const long = "PAGES_LONG"
+const (
+	variable = "PAGES_SOAK" // makes a test do more
+	long     = "PAGES_LONG" // makes a test run that make test leaves out
+)
 
 // testPackage is a package with tests.
 type testPackage struct {
@@ -68,14 +65,14 @@ func testFunctions(dir string) (map[string]*function, error) {
 		}
 		for _, decl := range parsed.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
-				functions[f.Name.Name] = read(f.Body)
+				functions[f.Name.Name] = inspect(f.Body)
 			}
 		}
 	}
 	return functions, nil
 }
 
-func read(body *ast.BlockStmt) *function {
+func inspect(body *ast.BlockStmt) *function {
 	f := &function{names: map[string]bool{}}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -90,7 +87,7 @@ func read(body *ast.BlockStmt) *function {
 }
 
 func packageOf(path string, functions map[string]*function) testPackage {
-	// What calls a function that looks at the variable looks at it too.
+	// A function that calls one which looks at the variable looks at it too.
 	for again := true; again; {
 		again = false
 		for _, f := range functions {

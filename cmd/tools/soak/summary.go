@@ -22,8 +22,6 @@ func (s *soak) count(v verdict) (n int) {
 	return n
 }
 
-func (s *soak) failed() int { return s.count(broke) }
-
 // line is one line of the summary: all jobs of a part in a package.
 type line struct {
 	part, path string
@@ -77,14 +75,7 @@ func (s *soak) summary(w io.Writer) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.part, l.path, l.took.Round(time.Second), l.verdict(), shortened(what))
 	}
-	_ = table.Flush() // stdout is gone only with its reader
-	s.tellSkipped(w)
-	s.tellFailed(w)
-	fmt.Fprintf(w, "\n%d runs: %d ok, %d failed, %d skipped, %d stopped, %d not begun\n",
-		len(s.results)+len(s.left), s.count(passed), s.failed(), s.count(skipped), s.count(stopped), len(s.left))
-}
-
-func (s *soak) tellSkipped(w io.Writer) {
+	_ = table.Flush() // fails only when stdout has no reader
 	for _, r := range s.results {
 		if r.verdict == skipped {
 			fmt.Fprintf(w, "\nskipped: %s %s: %s\n", r.path, r.name, r.why)
@@ -93,18 +84,16 @@ func (s *soak) tellSkipped(w io.Writer) {
 	if len(s.left) > 0 {
 		fmt.Fprintf(w, "\nnot begun: %s\n", shortened(strings.Join(s.left, ", ")))
 	}
-}
-
-func (s *soak) tellFailed(w io.Writer) {
 	for _, r := range s.results {
-		if r.verdict != broke {
-			continue
-		}
-		fmt.Fprintf(w, "\nFAILED: %s %s, after %s; all of it is in %s\n", r.path, r.name, r.took.Round(time.Second), r.log)
-		for _, text := range end(r.log, endLines) {
-			fmt.Fprintf(w, "    %s\n", text)
+		if r.verdict == broke {
+			fmt.Fprintf(w, "\nFAILED: %s %s, after %s; all of it is in %s\n", r.path, r.name, r.took.Round(time.Second), r.log)
+			for _, text := range end(r.log, endLines) {
+				fmt.Fprintf(w, "    %s\n", text)
+			}
 		}
 	}
+	fmt.Fprintf(w, "\n%d runs: %d ok, %d failed, %d skipped, %d stopped, %d not begun\n",
+		len(s.results)+len(s.left), s.count(passed), s.count(broke), s.count(skipped), s.count(stopped), len(s.left))
 }
 
 // shortened keeps a line of the table readable.

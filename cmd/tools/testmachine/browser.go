@@ -13,8 +13,8 @@ import (
 // starts is how often a browser is started: now and then Chromium ends before it listens.
 const starts = 3
 
-// Browser starts a Chromium that ends with the test, and gives the context of its first
-// tab. t fails where there is none, or where it does not start.
+// Browser starts a Chromium that ends with the test, and gives the context of its first tab. t fails where there is none, or
+// where it does not start.
 func Browser(t testing.TB) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

@@ -15,9 +15,8 @@ type Disk struct {
 	t   *testing.T
 }
 
-// OwnDisk mounts a disk of a size such as "16m". It runs the test once more for that, in
-// a process that alone sees what it mounts; in the other one it is nil, and the test has
-// its result.
+// OwnDisk mounts a disk of a size such as "16m". It runs the test once more for that, in a process that alone sees its mounts;
+// in the other one it is nil, and the test has its result.
 func OwnDisk(t *testing.T, size string) *Disk {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}

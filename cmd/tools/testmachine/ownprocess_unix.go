@@ -16,9 +16,8 @@ import (
 // alone names, in the process that InOwnProcess starts, the test that it is for.
 const alone = "PAGES_TEST_ALONE"
 
-// InOwnProcess runs the test that calls it once more, in a process of its own with the
-// attributes, and reports whether this is that process. In the other one the test has
-// its result when InOwnProcess returns.
+// InOwnProcess runs the test that calls it once more, in a process of its own with the attributes, and reports whether this is
+// that process. In the other one the test has its result when InOwnProcess returns.
 func InOwnProcess(t *testing.T, attributes *syscall.SysProcAttr) bool {
 	t.Helper()
 	if os.Getenv(alone) == t.Name() {

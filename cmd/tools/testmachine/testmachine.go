@@ -1,9 +1,6 @@
-// Package testmachine gives tests what not every machine lets them have: mounts and a
-// full disk of their own, programs that make system calls fail. What a machine lacks is
-// said, and in CI, where PAGES_CI is set, it fails the test: there nothing may go
-// untested in silence. It also knows what takes too long for make test (Long) and what
-// the race detector need not see (Unraced).
-// For tests only.
+// Package testmachine gives tests what not every machine lets them have: mounts and a full disk of their own, programs that
+// make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also knows
+// what takes too long for make test (Long) and what the race detector need not see (Unraced). For tests only.
 package testmachine
 
 import (
@@ -17,8 +14,8 @@ const Variable = "PAGES_CI"
 // LongVariable says, when it is set, that long tests run too.
 const LongVariable = "PAGES_LONG"
 
-// Long ends a test that takes too long for make test. `make check` and `make soak` set the
-// variable; `make long` finds the calls of this function in the source.
+// Long ends a test that takes too long for make test. `make check` and `make soak` set the variable; `make long` finds the
+// calls of this function in the source.
 func Long(t testing.TB) {
 	t.Helper()
 	if os.Getenv(LongVariable) == "" {
@@ -29,9 +26,8 @@ func Long(t testing.TB) {
 // Raced reports whether the tests have the race detector.
 func Raced() bool { return raced }
 
-// Unraced ends a test that the race detector sees nothing in, or takes minutes for, under
-// it and -short together, as in make check. Without the detector it ends none: make test
-// runs them all. make soak runs them with the detector.
+// Unraced ends a test that the race detector sees nothing in, or takes minutes for, under it and -short together, as in make
+// check. Without the detector it ends none: make test runs them all. make soak runs them with the detector.
 func Unraced(t testing.TB) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -39,8 +35,7 @@ func Unraced(t testing.TB) {
 	}
 }
 
-// Lacks ends a test that cannot run here. what is the thing that is missing, err how that
-// was found, if there is more to say.
+// Lacks ends a test that cannot run here. what is the thing that is missing, err how that was found, if there is more to say.
 func Lacks(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {
@@ -50,4 +45,16 @@ func Lacks(t testing.TB, what string, err error) {
 		t.Fatalf("this machine lacks %s; with %s set everything is tested, or fails", what, Variable)
 	}
 	t.Skipf("not tested here: this machine lacks %s", what)
+}
+
+// Link makes a symbolic link, or ends the test where there are none, or not for everyone as on Windows.
+func Link(t testing.TB, target, name string) {
+	t.Helper()
+	err := os.Symlink(target, name)
+	if err == nil {
+		_, err = os.Lstat(name) // Wine says that it made one
+	}
+	if err != nil {
+		Lacks(t, "symbolic links", err)
+	}
 }
