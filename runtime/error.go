@@ -115,7 +115,12 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	case errors.As(err, &killed):
 		return w.cpuError(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
-		return w.thrownError(kindOf(failed.Kind, kind), failed.Err)
+		switch k := Kind(failed.Kind); k {
+		case KindNotResponse, KindHung, KindAnswerSize:
+			kind = k
+		default:
+		}
+		return w.thrownError(kind, failed.Err)
 	case errors.As(err, &thrown):
 		return w.thrownError(kind, thrown)
 	}
@@ -141,15 +146,6 @@ func addressSpaceError(err *engine.AddressSpaceError) *Error {
 	return &Error{
 		Kind: KindRoom, Message: err.Error(), err: err,
 		Fix: "allow the process more addresses (ulimit -v), or the system (sysctl vm.overcommit_memory), or stop other programs",
-	}
-}
-
-func kindOf(name string, otherwise Kind) Kind {
-	switch k := Kind(name); k {
-	case KindNotResponse, KindHung, KindAnswerSize:
-		return k
-	default:
-		return otherwise
 	}
 }
 

@@ -136,7 +136,14 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 		case nested:
 			return nil, errNoIsolate
 		}
-		w.waitLocked(ctx)
+		freed := w.freed
+		w.mu.Unlock()
+		select {
+		case <-freed:
+		case <-w.ctx.Done():
+		case <-ctx.Done():
+		}
+		w.mu.Lock()
 	}
 }
 
@@ -185,18 +192,6 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 	w.started++
 	s.number = w.started
 	return s, nil
-}
-
-// waitLocked waits until an isolate is free, the Worker closes or ctx ends.
-func (w *Worker) waitLocked(ctx context.Context) {
-	freed := w.freed
-	w.mu.Unlock()
-	defer w.mu.Lock()
-	select {
-	case <-freed:
-	case <-w.ctx.Done():
-	case <-ctx.Done():
-	}
 }
 
 // headDone returns the function to call when a request of an isolate has its head. Only the first call counts.

@@ -23,7 +23,8 @@ func (s *Scope) reserve(n int64) error {
 		return nil
 	}
 	s.outside.Add(-n)
-	return quotaError("the operations that this request has under way hold more than %d MB; await some before starting more", MaxOutside>>20)
+	return quotaError("the operations that this request has under way hold more than %d MB; "+
+		"await some before starting more", MaxOutside>>20)
 }
 
 func (s *Scope) release(n int64) { s.outside.Add(-n) }

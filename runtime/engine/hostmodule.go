@@ -28,13 +28,14 @@ const (
 // link provides the imports of quickjs.wasm: the engine's own hooks and the six WASI functions that it uses.
 func (e *Engine) link(ctx context.Context) error {
 	one := []api.ValueType{i32}
+	utc := func(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }
 	funcs := []hostFunc{
 		{"env", "host_call", []api.ValueType{i32, i32, i32, i32, i32}, one, hostCall},
 		{"env", "host_interrupt", nil, one, hostInterrupt},
 		{"env", "host_module_normalize", []api.ValueType{i32, i32}, one, hostModuleNormalize},
 		{"env", "host_module_load", []api.ValueType{i32, i32}, one, hostModuleLoad},
 		{"env", "host_promise_rejection", []api.ValueType{i32, i32, i32}, nil, hostPromiseRejection},
-		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, func(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }}, // UTC
+		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, utc},
 		{"wasi_snapshot_preview1", "clock_time_get", []api.ValueType{i32, i64, i32}, one, e.wasiClock},
 		{"wasi_snapshot_preview1", "random_get", []api.ValueType{i32, i32}, one, wasiRandom},
 		{"wasi_snapshot_preview1", "fd_write", []api.ValueType{i32, i32, i32, i32}, one, wasiNoFile},

@@ -54,36 +54,23 @@ func (r *Region) Resize(size uint64) bool {
 	if size > DefaultMemoryLimit || size < uint64(r.size) || !r.vm.Charge(int64(size)-int64(r.size)) {
 		return false
 	}
-	if r.extend(uint32(size)) || r.move(uint32(size)) {
-		r.size = uint32(size)
-		return true
+	n := uint32(size)
+	switch {
+	case n <= r.length:
+	case r.end() == r.vm.mem.Size() && r.vm.growMemory(n-r.length):
+		r.length = n
+	default:
+		to, ok := r.vm.takeSpan(n)
+		if !ok {
+			r.vm.Charge(int64(r.size) - int64(size))
+			return false
+		}
+		old := r.span
+		copy(r.vm.read(to.at, r.size), r.vm.read(old.at, r.size))
+		r.span = to
+		r.vm.freeSpan(old, r.size)
 	}
-	r.vm.Charge(int64(r.size) - int64(size))
-	return false
-}
-
-// extend grows in place: within the span, or at the end of memory.
-func (r *Region) extend(size uint32) bool {
-	if size <= r.length {
-		return true
-	}
-	if r.end() != r.vm.mem.Size() || !r.vm.growMemory(size-r.length) {
-		return false
-	}
-	r.length = size
-	return true
-}
-
-// move takes another span, with space to grow into if memory allows.
-func (r *Region) move(size uint32) bool {
-	to, ok := r.vm.takeSpan(size)
-	if !ok {
-		return false
-	}
-	old := r.span
-	copy(r.vm.read(to.at, r.size), r.vm.read(old.at, r.size))
-	r.span = to
-	r.vm.freeSpan(old, r.size)
+	r.size = n
 	return true
 }
 
@@ -107,7 +94,7 @@ func (r *Region) Alias() (Value, error) {
 // Detach makes buffer an ArrayBuffer of no bytes. It ignores other values and detached buffers.
 func (vm *VM) Detach(buffer Value) { vm.call(fnDetachArrayBuffer, uint64(vm.js), uint64(buffer)) }
 
-// takeSpan returns a span of zeros.
+// takeSpan returns a span of zeros, with space to grow into if memory allows.
 func (vm *VM) takeSpan(size uint32) (span, bool) {
 	for n, s := range vm.spans {
 		if s.length < size {

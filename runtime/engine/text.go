@@ -335,8 +335,7 @@ func (vm *VM) blankString(n int, wide bool) (v Value, units []byte, ok bool, err
 func (vm *VM) newText(b []byte) (Value, error) {
 	if len(b) >= longText && vm.isText(b) {
 		n, wide := vm.measure(b)
-		v, units, ok, err := vm.blankString(n, wide)
-		if ok {
+		if v, units, ok, err := vm.blankString(n, wide); ok {
 			if err == nil {
 				vm.fill(units, b, wide, n)
 			}
@@ -450,17 +449,15 @@ func fillLatin1(units, b []byte) []byte {
 }
 
 func (vm *VM) newLatin1(b []byte) (Value, error) {
-	if len(b) < longText {
-		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
+	if len(b) >= longText {
+		if v, units, ok, err := vm.blankString(len(b), false); ok {
+			if err == nil {
+				vm.InSteps(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
+			}
+			return v, err
+		}
 	}
-	v, units, ok, err := vm.blankString(len(b), false)
-	if !ok {
-		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
-	}
-	if err == nil {
-		vm.InSteps(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
-	}
-	return v, err
+	return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 }
 
 // DecodedView is a string of a part of what View returned; what is ill-formed

@@ -128,8 +128,8 @@ func (c crash) Error() string { return "the engine failed: " + c.err.Error() }
 func (c crash) Unwrap() error { return c.err }
 
 func isCrash(err error) bool {
-	var c crash
-	return errors.As(err, &c)
+	_, ok := errors.AsType[crash](err)
+	return ok
 }
 
 // write puts s and a NUL into linear memory, in the scratch block if it fits: the module must read it before the next write.

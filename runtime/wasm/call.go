@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -311,7 +312,7 @@ func (s *store) failure(err error) error {
 		if text == "stack overflow" {
 			return errOverflow()
 		}
-		return &engine.Error{Name: "RuntimeError", Message: trapText(text)}
+		return &engine.Error{Name: "RuntimeError", Message: cmp.Or(trapTexts[text], text)}
 	}
 	if e, ok := errors.AsType[*engine.Error](err); ok && !engine.IsBroken(err) {
 		return e
@@ -320,17 +321,10 @@ func (s *store) failure(err error) error {
 	return err
 }
 
-// trapText returns the platform's text of a trap, where wazero's text is of that trap alone.
-func trapText(text string) string {
-	switch text {
-	case "out of bounds memory access":
-		return "memory access out of bounds"
-	case "indirect call type mismatch":
-		return "null function or function signature mismatch"
-	case "invalid conversion to integer":
-		return "float unrepresentable in integer range"
-	case "unaligned atomic":
-		return "operation does not support unaligned accesses"
-	}
-	return text
+// trapTexts are the platform's texts of traps, where wazero's text is of that trap alone.
+var trapTexts = map[string]string{
+	"out of bounds memory access":   "memory access out of bounds",
+	"indirect call type mismatch":   "null function or function signature mismatch",
+	"invalid conversion to integer": "float unrepresentable in integer range",
+	"unaligned atomic":              "operation does not support unaligned accesses",
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // Source is a module that a Worker imports.
@@ -42,9 +43,13 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 	}
 	work.Wait()
 	if slices.ContainsFunc(results, func(l loaded) bool { return l.program != nil && l.program.Throws }) {
+		// Functions that other modules put into the tables of these may raise exceptions.
 		for n, source := range sources {
 			if p := results[n].program; p != nil && p.Shares && !p.Throws {
-				work.Go(func() { results[n] = r.compileLowered(ctx, p, source.Bytes) })
+				work.Go(func() {
+					results[n].program, results[n].err = r.compileAs(ctx, programKey{p.key.sum, true}, source.Bytes)
+					r.release(ctx, p)
+				})
 			}
 		}
 		work.Wait()
@@ -53,14 +58,6 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 		s.modules[source.Specifier] = results[n]
 	}
 	return s
-}
-
-// compileLowered compiles a module again, in the form in which functions that other modules put into its tables may raise
-// exceptions.
-func (r *Runtime) compileLowered(ctx context.Context, p *program, module []byte) (l loaded) {
-	l.program, l.err = r.compileAs(ctx, programKey{p.key.sum, true}, module)
-	r.release(ctx, p)
-	return l
 }
 
 // Close releases the programs.
@@ -97,6 +94,14 @@ func (s *Set) Modules() map[string]string {
 
 // Companion makes the state of one VM; saved is the saved state of the companion of its image's VM, or nil.
 func (s *Set) Companion(vm *engine.VM, saved any) engine.Companion {
-	state, _ := saved.(*image)
-	return newStore(s, vm, state)
+	c := &store{
+		set: s, vm: vm, instances: map[int]*instance{}, refs: map[uint64]function{}, boxes: map[uint32]*box{},
+		sweepAt: leastSweep, sweepOver: sweepBytes, lastTag: jsTag,
+		tags: map[uint32]tag{jsTag: {typ: wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}}},
+	}
+	c.ctx = context.WithValue(vm.Context(), storeKey{}, c)
+	if state, ok := saved.(*image); ok && state != nil {
+		c.saved, c.modules, c.last = state, slices.Clone(state.modules), state.last
+	}
+	return c
 }

@@ -3,7 +3,6 @@ package wasm
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -60,19 +59,6 @@ type function struct {
 
 // frame is the values of a call.
 type frame struct{ values []uint64 }
-
-func newStore(set *Set, vm *engine.VM, saved *image) *store {
-	s := &store{
-		set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{},
-		boxes: map[uint32]*box{}, sweepAt: leastSweep, sweepOver: sweepBytes,
-	}
-	s.lastTag, s.tags = jsTag, map[uint32]tag{jsTag: {typ: wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}}}
-	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
-	if saved != nil {
-		s.modules, s.last = slices.Clone(saved.modules), saved.last
-	}
-	return s
-}
 
 // Close implements engine.Companion.
 func (s *store) Close() {

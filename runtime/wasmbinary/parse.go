@@ -167,7 +167,15 @@ func sectionOrder(id byte) int {
 func (p *Module) section(id byte, r *Reader) {
 	switch id {
 	case SectionType:
-		r.Each(maxTypes, "types", func() { p.Types = append(p.Types, p.funcType(r)) })
+		r.Each(maxTypes, "types", func() {
+			if form := r.Byte(); r.Err == nil && form != 0x60 {
+				r.Fail("a type is no function type but %#x", form)
+			}
+			var t FuncType
+			r.Each(maxParams, "parameters", func() { t.Params = append(t.Params, ReadType(r)) })
+			r.Each(maxResults, "results", func() { t.Results = append(t.Results, ReadType(r)) })
+			p.Types = append(p.Types, t)
+		})
 	case SectionImport:
 		r.Each(maxImports, "imports", func() { p.imported(r) })
 	case SectionFunction:
@@ -222,15 +230,6 @@ func (r *Reader) Each(limit uint32, what string, read func()) {
 	for ; n > 0 && r.Err == nil; n-- {
 		read()
 	}
-}
-
-func (p *Module) funcType(r *Reader) (t FuncType) {
-	if form := r.Byte(); r.Err == nil && form != 0x60 {
-		r.Fail("a type is no function type but %#x", form)
-	}
-	r.Each(maxParams, "parameters", func() { t.Params = append(t.Params, ReadType(r)) })
-	r.Each(maxResults, "results", func() { t.Results = append(t.Results, ReadType(r)) })
-	return t
 }
 
 // ReadType reads a type of values.

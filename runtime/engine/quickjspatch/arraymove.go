@@ -215,7 +215,7 @@ func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	})
 	out = append(address(chosen(out, get(low), above(gap))), op.I32Add)
 	out = append(address(chosen(out, above(gap), get(low))), op.I32Add)
-	out = op.AppendU32(append(appendGet(out, size), op.Call), f.function(copyMemory))
+	out = appendCall(appendGet(out, size), f.function(copyMemory))
 	out = chosen(out, above(size), get(low))
 	out = each(out, func(out []byte) []byte {
 		out = append(load(appendGet(out, context)), op.Call)

@@ -129,7 +129,7 @@ func reactionAlloc(alloc uint32) []byte {
 //	p = js_mallocz(context, ownedSize); if p { p.owner = global }; p
 func (o owners) allocBody() []byte {
 	out := appendGet([]byte{1, 1, typeI32}, 0)
-	out = op.AppendU32(append(op.AppendS32(append(out, op.I32Const), ownedSize), op.Call), o.alloc)
+	out = appendCall(op.AppendS32(append(out, op.I32Const), ownedSize), o.alloc)
 	out = append(out, op.LocalTee, 2, op.If, op.BlockEmpty)
 	out = op.AppendU32(append(appendGet(out, 2), op.GlobalGet), o.global)
 	out = append(out, op.I32Store, 2, Owner, op.End)
@@ -163,7 +163,7 @@ func (f *patcher) settleBody(p probe) []byte {
 	out = append(appendGet(out, 1), op.I32WrapI64, op.I32Const, 0x7d) // MarkSettle
 	out = append(appendGet(out, 2), op.I32WrapI64)
 	out = append(appendGet(out, 2), op.I64Const, 32, op.I64ShrU, op.I32WrapI64)
-	out = append(op.AppendU32(append(appendGet(out, 3), op.Call), f.host), op.Drop, op.Return, op.End, op.End)
+	out = append(appendCall(appendGet(out, 3), f.host), op.Drop, op.Return, op.End, op.End)
 	out = append(appendGet(out, el), op.I32Load, 2, ListNext, op.LocalSet, el)
 	out = append(out, op.Br, 0, op.End, op.End)
 	out = appendGets(out, 0, 1, 2, 3)
@@ -205,7 +205,7 @@ func (f *patcher) callBody() []byte {
 	out = append(out, op.I32Const, size, op.I32Sub, op.LocalTee, room)
 	out = op.AppendU32(append(out, op.GlobalSet), f.trampoline.stack)
 	out = op.AppendS32(append(appendGet(out, data), op.I32Const), MarkCall-1<<32)
-	out = op.AppendU32(append(appendGets(out, room, argc, argv), op.Call), f.host)
+	out = appendCall(appendGets(out, room, argc, argv), f.host)
 	out = append(out, op.If, typeI64, op.LocalGet, room, op.I64Load, 3, 0, op.Else)
 	out = append(slices.Concat(out, exception), op.End)
 	out = append(appendGet(out, room), op.I32Const, size, op.I32Add)

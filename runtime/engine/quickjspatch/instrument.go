@@ -48,7 +48,7 @@ func (p probe) appendCount(out []byte) []byte {
 func (p probe) appendAsk(out []byte) []byte {
 	out = op.AppendU32(append(out, op.GlobalGet), p.counter)
 	out = op.AppendS32(append(out, op.I32Const), 1)
-	out = op.AppendU32(append(out, op.I32LtS, op.If, op.BlockEmpty, op.Call), p.interrupt)
+	out = appendCall(append(out, op.I32LtS, op.If, op.BlockEmpty), p.interrupt)
 	out = op.AppendS32(append(out, op.Drop, op.I32Const), Period)
 	out = op.AppendU32(append(out, op.GlobalSet), p.counter)
 	return append(out, op.End)

@@ -24,6 +24,7 @@ package quickjspatch
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
@@ -68,13 +69,27 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 		}
 		switch {
 		case id == wasmbinary.SectionGlobal:
-			body, in.Err = addGlobals(body, f)
+			globals := [][]byte{counterGlobal(Period), counterGlobal(0)} // the counter, and the length of a move
+			if f != nil {
+				globals = append(globals, counterGlobal(0), counterGlobal(0))
+			}
+			body, in.Err = appendItems(body, globals)
 		case id == wasmbinary.SectionCode:
 			body, in.Err = instrumentCode(body, l, p, f)
 		case id == wasmbinary.SectionFunction && f != nil:
-			body, in.Err = f.addFunctions(body, p)
+			var types [][]byte
+			for _, a := range f.newFunctions(p) {
+				types = append(types, op.AppendU32(nil, a.typ))
+			}
+			body, in.Err = appendItems(body, types)
 		case id == wasmbinary.SectionExport && f != nil:
-			body, in.Err = f.addExports(body)
+			body, in.Err = appendItems(body, [][]byte{
+				export(CounterGlobal, wasmbinary.Global, f.counter),
+				export(PerformThen, wasmbinary.Func, f.then),
+				export(OwnerGlobal, wasmbinary.Global, f.owners.global),
+				export(Settle, wasmbinary.Func, f.owners.settle),
+				export(FollowGlobal, wasmbinary.Global, f.global),
+			})
 		case id == wasmbinary.SectionData && f != nil:
 			body = nativeCodeOnOneLine(body)
 		}
@@ -88,21 +103,23 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 	return out, nil
 }
 
-// addGlobals appends a mutable i32 that starts at Period, one for the length of a move and, for f, two more.
-func addGlobals(body []byte, f *patcher) ([]byte, error) {
+// appendItems appends items to a section that is a vector.
+func appendItems(body []byte, items [][]byte) ([]byte, error) {
 	r := &wasmbinary.Reader{Bytes: body}
 	n := r.U32()
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	added := []int32{Period, 0}
-	if f != nil {
-		added = append(added, 0, 0)
-	}
-	out := append(op.AppendU32(nil, n+uint32(len(added))), body[r.At:]...)
-	for _, first := range added {
-		out = append(out, 0x7f, 0x01, op.I32Const)
-		out = append(op.AppendS32(out, first), op.End)
-	}
-	return out, nil
+	out := append(op.AppendU32(nil, n+uint32(len(items))), body[r.At:]...)
+	return append(out, slices.Concat(items...)...), nil
+}
+
+// counterGlobal is a mutable i32 with an initial value.
+func counterGlobal(first int32) []byte {
+	return append(op.AppendS32([]byte{typeI32, 0x01, op.I32Const}, first), op.End)
+}
+
+func export(name string, kind wasmbinary.Kind, index uint32) []byte {
+	out := append(op.AppendU32(nil, uint32(len(name))), name...)
+	return op.AppendU32(append(out, byte(kind)), index)
 }

@@ -191,43 +191,6 @@ func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
 	return code
 }
 
-// addExports appends the new exports to the export section.
-func (f *patcher) addExports(body []byte) ([]byte, error) {
-	r := &wasmbinary.Reader{Bytes: body}
-	n := r.U32()
-	if r.Err != nil {
-		return nil, r.Err
-	}
-	added := []wasmbinary.Export{
-		{Name: CounterGlobal, Kind: wasmbinary.Global, Index: f.counter},
-		{Name: PerformThen, Kind: wasmbinary.Func, Index: f.then},
-		{Name: OwnerGlobal, Kind: wasmbinary.Global, Index: f.owners.global},
-		{Name: Settle, Kind: wasmbinary.Func, Index: f.owners.settle},
-		{Name: FollowGlobal, Kind: wasmbinary.Global, Index: f.global},
-	}
-	out := append(op.AppendU32(nil, n+uint32(len(added))), body[r.At:]...)
-	for _, e := range added {
-		out = append(op.AppendU32(out, uint32(len(e.Name))), e.Name...)
-		out = op.AppendU32(append(out, byte(e.Kind)), e.Index)
-	}
-	return out, nil
-}
-
-// addFunctions appends the types of the new functions to the function section.
-func (f *patcher) addFunctions(body []byte, p probe) ([]byte, error) {
-	r := &wasmbinary.Reader{Bytes: body}
-	n := r.U32()
-	if r.Err != nil {
-		return nil, r.Err
-	}
-	added := f.newFunctions(p)
-	out := append(op.AppendU32(nil, n+uint32(len(added))), body[r.At:]...)
-	for _, a := range added {
-		out = op.AppendU32(out, a.typ)
-	}
-	return out, nil
-}
-
 func appendGet(out []byte, local byte) []byte { return append(out, op.LocalGet, local) }
 
 func appendGets(out []byte, locals ...byte) []byte {

@@ -91,7 +91,7 @@ func (l layout) stringSearcher() (x stringSearcher, err error) {
 //	from = skip(text, other, from, the last position)
 func (f *patcher) insertSkip(code []byte, includes bool) []byte {
 	loop, at, out := indexOfLoop, 2, []byte{op.LocalGet, 8, op.I32Const, 1, op.I32Eq, op.If, op.BlockEmpty} // 8 is the step
-	skip := append(op.AppendU32(append(appendGets(nil, 10, 9, 3, 4), op.Call), f.function(stringSkip)), op.LocalSet, 3, op.End)
+	skip := append(appendCall(appendGets(nil, 10, 9, 3, 4), f.function(stringSkip)), op.LocalSet, 3, op.End)
 	if includes {
 		loop, out = includesLoop, nil
 		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is behind the last position
@@ -128,7 +128,7 @@ func (f *patcher) skipBody() []byte {
 func (f *patcher) unitBody(p probe) []byte {
 	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
 	out := []byte{2, 4, typeI32, 1, typeV128}
-	out = append(op.AppendU32(append(out, op.LocalGet, text, op.Call), f.strings.data), op.LocalSet, data)
+	out = append(appendCall(append(out, op.LocalGet, text), f.strings.data), op.LocalSet, data)
 	each := func(shift, load byte) []byte {
 		out := append(op.AppendS32([]byte{op.LocalGet, unit, op.I32Const}, 1<<(8<<shift)-1), op.I32GtU, op.BrIf, 1)
 		scaled := func(out []byte) []byte {
@@ -169,9 +169,9 @@ func (f *patcher) partBody(p probe) []byte {
 	const text, other, at, otherAt, length, difference = 0, 1, 2, 3, 4, 5
 	out := []byte{1, 1, typeI32, op.LocalGet, text, op.I32Load, 2, 0, op.LocalGet, other, op.I32Load, 2, 0, op.I32Or}
 	out = append(out, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
-	out = append(op.AppendU32(append(appendGets(out, 0, 1, 2, 3, 4), op.Call), f.strings.part), op.Return, op.End)
+	out = append(appendCall(appendGets(out, 0, 1, 2, 3, 4), f.strings.part), op.Return, op.End)
 	for _, of := range [][2]byte{{text, at}, {other, otherAt}} {
-		out = append(op.AppendU32(append(appendGet(out, of[0]), op.Call), f.strings.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
+		out = append(appendCall(appendGet(out, of[0]), f.strings.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
 	}
 	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
 	out = append(out, op.LocalGet, length, op.If, op.BlockEmpty)

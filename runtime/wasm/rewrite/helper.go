@@ -160,19 +160,30 @@ func (w *writer) exportAll() {
 		export(number(ExportDropped, i), wasmbinary.Global, w.tag(uint32(len(w.Tags)+i)))
 	}
 	w.made.Dropped = len(w.dropped)
-	export(FnElems, wasmbinary.Func, w.add(FnElems, wasmbinary.FuncType{}, w.runElems()))
-	export(FnData, wasmbinary.Func, w.add(FnData, wasmbinary.FuncType{}, w.runData()))
-	export(FnDrop, wasmbinary.Func, w.add(FnDrop, wasmbinary.FuncType{}, w.dropData()))
-	var ref code
+	function := func(name string, t wasmbinary.FuncType, body *code) {
+		export(name, wasmbinary.Func, w.add(name, t, body))
+	}
+	var elems, data, drop, ref code
+	for i, s := range w.Segments {
+		if s.Mode == wasmbinary.Active {
+			w.constant(&elems, s.Offset)
+			elems.i32(int32(w.bases[i])).i32(int32(len(s.Items))).misc(op.MiscTableCopy, s.Table, w.hidden(s.Elem))
+		}
+	}
+	for i, d := range w.Data {
+		if d.Active {
+			w.constant(&data, d.Offset)
+			data.i32(0).i32(int32(len(d.Bytes))).misc(op.MiscMemoryInit, uint32(i), 0).misc(op.MiscDataDrop, uint32(i))
+			drop.misc(op.MiscDataDrop, uint32(i))
+		}
+	}
 	ref.locals(1).with(op.TableGet, w.refs)
-	export(
-		FnRef, wasmbinary.Func,
-		w.add(
-			FnRef,
-			wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Funcref}},
-			&ref,
-		),
-	)
+	function(FnElems, wasmbinary.FuncType{}, &elems)
+	function(FnData, wasmbinary.FuncType{}, &data)
+	function(FnDrop, wasmbinary.FuncType{}, &drop)
+	function(FnRef, wasmbinary.FuncType{
+		Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Funcref},
+	}, &ref)
 }
 
 // exportLanes exports a v128 as two halves.
@@ -191,40 +202,6 @@ func (w *writer) exportLanes(export func(string, wasmbinary.Kind, uint32), i int
 	put.with(op.LocalGet, 0).with(op.SIMD, op.SIMDSplat).with(op.LocalGet, 1).with(op.SIMD, op.SIMDReplace).op(1).with(op.GlobalSet, at)
 	name = PrefixPut + strconv.Itoa(i)
 	export(name, wasmbinary.Func, w.add(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I64, wasmbinary.I64}}, &put))
-}
-
-func (w *writer) runElems() *code {
-	var c code
-	for i, s := range w.Segments {
-		if s.Mode != wasmbinary.Active {
-			continue
-		}
-		w.constant(&c, s.Offset)
-		c.i32(int32(w.bases[i])).i32(int32(len(s.Items))).misc(op.MiscTableCopy, s.Table, w.hidden(s.Elem))
-	}
-	return &c
-}
-
-func (w *writer) runData() *code {
-	var c code
-	for i, d := range w.Data {
-		if !d.Active {
-			continue
-		}
-		w.constant(&c, d.Offset)
-		c.i32(0).i32(int32(len(d.Bytes))).misc(op.MiscMemoryInit, uint32(i), 0).misc(op.MiscDataDrop, uint32(i))
-	}
-	return &c
-}
-
-func (w *writer) dropData() *code {
-	var c code
-	for i, d := range w.Data {
-		if d.Active {
-			c.misc(op.MiscDataDrop, uint32(i))
-		}
-	}
-	return &c
 }
 
 // isUnboxed reports whether an exception of a tag of type t is not boxed: it holds one value of 32 bits, or none.

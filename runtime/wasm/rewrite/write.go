@@ -210,7 +210,15 @@ func (w *writer) write() error {
 	out.section(wasmbinary.SectionType, types)
 	out.section(wasmbinary.SectionImport, imports)
 	out.section(wasmbinary.SectionFunction, w.funcs)
-	out.section(wasmbinary.SectionTable, w.tableList())
+	var tables list
+	for _, t := range w.Tables[w.ImportedTables:] {
+		tables.next().op(wireType(t.Elem)).limits(t.Limits)
+	}
+	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} { // the hidden ones
+		n := uint32(len(w.lists[i]))
+		tables.next().op(byte(elem)).limits(wasmbinary.Limits{Min: n, Max: n, HasMax: true})
+	}
+	out.section(wasmbinary.SectionTable, tables)
 	if w.Memory != nil && !w.ImportsMemory {
 		var memory list
 		memory.next().limits(*w.Memory)
@@ -224,7 +232,11 @@ func (w *writer) write() error {
 		out.op(wasmbinary.SectionDataCount).sized(*count.u32(uint32(len(w.Data))))
 	}
 	out.section(wasmbinary.SectionCode, w.bodies)
-	out.section(wasmbinary.SectionData, w.dataList())
+	var data list // all of it passive
+	for _, d := range w.Data {
+		data.next().op(1).sized(d.Bytes)
+	}
+	out.section(wasmbinary.SectionData, data)
 	w.made.Bytes = *out
 	return nil
 }
@@ -299,17 +311,6 @@ func bit(b bool) byte {
 	return 0
 }
 
-func (w *writer) tableList() (l list) {
-	for _, t := range w.Tables[w.ImportedTables:] {
-		l.next().op(wireType(t.Elem)).limits(t.Limits)
-	}
-	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
-		n := uint32(len(w.lists[i]))
-		l.next().op(byte(elem)).limits(wasmbinary.Limits{Min: n, Max: n, HasMax: true})
-	}
-	return l
-}
-
 func (w *writer) globalList() (l list) {
 	for _, g := range w.OwnGlobals {
 		c := l.next().op(wireType(g.Type), bit(g.Mutable))
@@ -365,14 +366,6 @@ func (w *writer) elemList() (l list) {
 			}
 			c.op(op.End)
 		}
-	}
-	return l
-}
-
-// dataList keeps the segments, all of them passive.
-func (w *writer) dataList() (l list) {
-	for _, d := range w.Data {
-		l.next().op(1).sized(d.Bytes)
 	}
 	return l
 }
