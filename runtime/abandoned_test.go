@@ -105,7 +105,8 @@ var endless = map[string]string{
 }
 
 // endlessWasm exports f, which loops for ever: (func (export "f") (loop br 0)).
-var endlessWasm = []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x05\x01\x01f\x00\x00\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b")
+var endlessWasm = []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00" +
+	"\x07\x05\x01\x01f\x00\x00\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b")
 
 // TestAbandoned: of twenty requests whose clients left, those that run are ended, and
 // those that wait never begin; the next visitor is answered.
@@ -144,7 +145,8 @@ func TestAbandoned(t *testing.T) {
 			v.served.Wait()
 			cpu := time.Duration(v.cpu.Load())
 			if took > 5*time.Second || cpu > 5*time.Second {
-				t.Errorf("%s (%d isolates, pristine %v, %q): the next visitor waited %v, the abandoned used %v of CPU", name, o.Isolates, o.Pristine, o.Limits.Mode, took, cpu)
+				t.Errorf("%s (%d isolates, pristine %v, %q): the next visitor waited %v, the abandoned used %v of CPU",
+					name, o.Isolates, o.Pristine, o.Limits.Mode, took, cpu)
 			}
 			// One each at a time, and perhaps some whose clients left a little later than others.
 			if hogs := name == "loop" || name == "calls" || name == "caught" || name == "WebAssembly"; hogs && began.Load() > 10 {

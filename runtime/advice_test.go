@@ -21,7 +21,8 @@ import (
 var advised = []struct{ code, want string }{
 	{
 		`return new Response(process.env.KEY)`,
-		`read env.NAME: env is the second argument of fetch(request, env, ctx); or add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`,
+		`read env.NAME: env is the second argument of fetch(request, env, ctx); ` +
+			`or add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`,
 	},
 	{`return new Response(Buffer.from("x"))`, `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`},
 	{`return new Response(__dirname)`, "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"},
@@ -93,7 +94,8 @@ var advised = []struct{ code, want string }{
 	},
 	{
 		`await env.AUTH.verify("a")`,
-		`nothing is bound as env.AUTH: "bindings" in pages.deploy.json says what is; a Worker cannot be bound to another: call it by its address with fetch`,
+		`nothing is bound as env.AUTH: "bindings" in pages.deploy.json says what is; ` +
+			`a Worker cannot be bound to another: call it by its address with fetch`,
 	},
 	{
 		`await env.FLOW.create({})`,
@@ -206,15 +208,20 @@ func TestLoadAdvice(t *testing.T) {
 
 // TestRepeatedCause: a cause that says nothing new is left out.
 func TestRepeatedCause(t *testing.T) {
-	for code, want := range map[string]int{
-		`throw new Error("D1_ERROR: no such table", { cause: new Error("no such table") })`: 0,
-		`throw new Error("could not save", { cause: new Error("no such table") })`:          1,
-		`throw new Error("could not save: no table", { cause: new TypeError("no table") })`: 1,
-		"const c = new Error('a');\n throw new Error('save: a', { cause: c })":              1,
+	for _, c := range []struct {
+		name, code string
+		want       int
+	}{
+		{"the same", `throw new Error("D1_ERROR: no such table", { cause: new Error("no such table") })`, 0},
+		{"another message", `throw new Error("could not save", { cause: new Error("no such table") })`, 1},
+		{"another class", `throw new Error("could not save: no table", { cause: new TypeError("no table") })`, 1},
+		{"another line", "const c = new Error('a');\n throw new Error('save: a', { cause: c })", 1},
 	} {
-		if f := fault(t, "export default { fetch() {\n"+code+" } }", nil); len(f.Causes) != want {
-			t.Errorf("%s: %v, want %d", code, f.Causes, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if f := fault(t, "export default { fetch() {\n"+c.code+" } }", nil); len(f.Causes) != c.want {
+				t.Errorf("%s: %v, want %d", c.code, f.Causes, c.want)
+			}
+		})
 	}
 }
 

@@ -18,51 +18,55 @@ import (
 // timers, random values, and objects that belong to a request.
 func TestGlobalScope(t *testing.T) {
 	const refused = "Error: Disallowed operation called within global scope."
-	for code, allowed := range map[string]bool{
-		`fetch("https://example.com")`:              false,
-		`setTimeout(() => {}, 1)`:                   false,
-		`setInterval(() => {}, 1)`:                  false,
-		`clearTimeout(1)`:                           false,
-		`scheduler.wait(1)`:                         false,
-		`AbortSignal.timeout(10)`:                   false,
-		`crypto.getRandomValues(new Uint8Array(2))`: false,
-		`crypto.randomUUID()`:                       false,
-		`crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, true, ["sign"])`: false,
-		`caches.default.match("https://a.test/")`:                                      false,
-		`caches.default.put("https://a.test/", new Response("x"))`:                     false,
-		`new WebSocketPair()`:               false,
-		`new WebSocket("wss://a.test")`:     false,
-		`new EventSource("https://a.test")`: false,
-		`new IdentityTransformStream()`:     false,
-		`new CompressionStream("gzip")`:     false,
-		`new Response("abc").text()`:        false,
-		`env.KV.get("a")`:                   false,
-		`env.KV.put("a", "b")`:              false,
-		`waitUntil(Promise.resolve())`:      false,
-
-		`Math.random()`: true,
-		`Date.now()`:    true,
-		`crypto.subtle.digest("SHA-256", new Uint8Array(2))`:                                                    true,
-		`crypto.subtle.importKey("raw", new Uint8Array(32), { name: "HMAC", hash: "SHA-256" }, true, ["sign"])`: true,
-		`caches.open("x")`:                   true,
-		`queueMicrotask(() => {})`:           true,
-		`new URL("https://a.test")`:          true,
-		`new Headers({ a: "b" })`:            true,
-		`new AbortController().abort()`:      true,
-		`new ReadableStream({})`:             true,
-		`new crypto.DigestStream("SHA-256")`: true,
-		`env.GREETING`:                       true,
-		`console.log("at load")`:             true,
+	for _, c := range []struct {
+		name, code string
+		allowed    bool
+	}{
+		{"fetch", `fetch("https://example.com")`, false},
+		{"setTimeout", `setTimeout(() => {}, 1)`, false},
+		{"setInterval", `setInterval(() => {}, 1)`, false},
+		{"clearTimeout", `clearTimeout(1)`, false},
+		{"scheduler.wait", `scheduler.wait(1)`, false},
+		{"AbortSignal.timeout", `AbortSignal.timeout(10)`, false},
+		{"getRandomValues", `crypto.getRandomValues(new Uint8Array(2))`, false},
+		{"randomUUID", `crypto.randomUUID()`, false},
+		{"generateKey", `crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, true, ["sign"])`, false},
+		{"cache match", `caches.default.match("https://a.test/")`, false},
+		{"cache put", `caches.default.put("https://a.test/", new Response("x"))`, false},
+		{"WebSocketPair", `new WebSocketPair()`, false},
+		{"WebSocket", `new WebSocket("wss://a.test")`, false},
+		{"EventSource", `new EventSource("https://a.test")`, false},
+		{"IdentityTransformStream", `new IdentityTransformStream()`, false},
+		{"CompressionStream", `new CompressionStream("gzip")`, false},
+		{"a body", `new Response("abc").text()`, false},
+		{"KV get", `env.KV.get("a")`, false},
+		{"KV put", `env.KV.put("a", "b")`, false},
+		{"waitUntil", `waitUntil(Promise.resolve())`, false},
+		{"Math.random", `Math.random()`, true},
+		{"Date.now", `Date.now()`, true},
+		{"digest", `crypto.subtle.digest("SHA-256", new Uint8Array(2))`, true},
+		{"importKey", `crypto.subtle.importKey("raw", new Uint8Array(32), { name: "HMAC", hash: "SHA-256" }, true, ["sign"])`, true},
+		{"caches.open", `caches.open("x")`, true},
+		{"queueMicrotask", `queueMicrotask(() => {})`, true},
+		{"URL", `new URL("https://a.test")`, true},
+		{"Headers", `new Headers({ a: "b" })`, true},
+		{"AbortController", `new AbortController().abort()`, true},
+		{"ReadableStream", `new ReadableStream({})`, true},
+		{"DigestStream", `new crypto.DigestStream("SHA-256")`, true},
+		{"a variable of env", `env.GREETING`, true},
+		{"console", `console.log("at load")`, true},
 	} {
-		w := mustStart(t, `import { env, waitUntil } from "cloudflare:workers";
+		t.Run(c.name, func(t *testing.T) {
+			w := mustStart(t, `import { env, waitUntil } from "cloudflare:workers";
 			let result = "done";
-			try { await (`+code+`); } catch (error) { result = String(error); }
+			try { await (`+c.code+`); } catch (error) { result = String(error); }
 			export default { fetch() { return new Response(result); } };`,
-			pagesruntime.WorkerOptions{Bindings: withKV(t)})
-		_, got := get(t, serve(t, w), "/")
-		if allowed && got != "done" || !allowed && !strings.HasPrefix(got, refused) {
-			t.Errorf("%s: %s", code, got)
-		}
+				pagesruntime.WorkerOptions{Bindings: withKV(t)})
+			_, got := get(t, serve(t, w), "/")
+			if c.allowed && got != "done" || !c.allowed && !strings.HasPrefix(got, refused) {
+				t.Errorf("%s: %s", c.code, got)
+			}
+		})
 	}
 }
 
@@ -70,7 +74,8 @@ func TestGlobalScope(t *testing.T) {
 // January 1970 there shows it here.
 func TestClockStandsAtTheTop(t *testing.T) {
 	w := mustStart(t, `const loaded = [Date.now(), new Date().getFullYear(), performance.now()];
-		export default { fetch() { return Response.json([loaded, new Date().getFullYear() > 2024, performance.now() > 0]); } };`, pagesruntime.WorkerOptions{})
+		export default { fetch() { return Response.json([loaded, new Date().getFullYear() > 2024, performance.now() > 0]);
+		} };`, pagesruntime.WorkerOptions{})
 	if _, got := get(t, serve(t, w), "/"); got != "[[0,1970,0],true,true]" {
 		t.Error(got)
 	}
@@ -104,15 +109,23 @@ func withKV(t *testing.T) *binding.Set {
 
 // Handlers that nobody will ever call are named when the Worker starts.
 func TestUncalledHandlers(t *testing.T) {
-	for code, want := range map[string]string{
-		`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`:                                                        "warn: the default export has the handlers scheduled and email, which are never called on this platform: it has no triggers\n",
-		`import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { fetch() {} queue() {} }`: "warn: the default export has a handler queue, which is never called on this platform: it has no triggers\n",
-		`export default { fetch() {}, scheduled: true };`:                                                                                "",
+	for _, c := range []struct{ code, want string }{
+		{
+			`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`,
+			"warn: the default export has the handlers scheduled and email, " +
+				"which are never called on this platform: it has no triggers\n",
+		},
+		{
+			`import { WorkerEntrypoint } from "cloudflare:workers";
+				export default class extends WorkerEntrypoint { fetch() {} queue() {} }`,
+			"warn: the default export has a handler queue, which is never called on this platform: it has no triggers\n",
+		},
+		{`export default { fetch() {}, scheduled: true };`, ""},
 	} {
 		got := ""
-		mustStart(t, code, pagesruntime.WorkerOptions{Console: func(l pagesruntime.Line) { got += l.Level + ": " + l.Text + "\n" }})
-		if got != want {
-			t.Errorf("%s: %q", code, got)
+		mustStart(t, c.code, pagesruntime.WorkerOptions{Console: func(l pagesruntime.Line) { got += l.Level + ": " + l.Text + "\n" }})
+		if got != c.want {
+			t.Errorf("%s: %q", c.code, got)
 		}
 	}
 }
@@ -124,9 +137,11 @@ func TestCalendarsAtTheTop(t *testing.T) {
 		const format = new Intl.DateTimeFormat("en-u-ca-chinese", { timeZone: "UTC" });
 		const text = new Date(0).toLocaleDateString("en-u-ca-chinese"), options = format.resolvedOptions();
 		const tried = (f) => { try { return f() } catch (error) { return String(error) } };
-		export default { fetch() { return Response.json([text, options.calendar, "missing" in options, tried(() => format.format(0)), tried(() => new Intl.DateTimeFormat("en-u-ca-chinese"))]) } }`,
+		export default { fetch() { return Response.json([text, options.calendar, "missing" in options, tried(() => format.format(0)),
+		tried(() => new Intl.DateTimeFormat("en-u-ca-chinese"))]) } }`,
 		pagesruntime.WorkerOptions{})
-	const want = `["1/1/1970","gregory",false,"Error: the calendar chinese is not available in this version of the runtime","Error: the calendar chinese is not available in this version of the runtime"]`
+	const want = `["1/1/1970","gregory",false,"Error: the calendar chinese is not available in this version of the runtime","Error: ` +
+		`the calendar chinese is not available in this version of the runtime"]`
 	if _, got := get(t, serve(t, w), "/"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -12,29 +12,40 @@ import (
 
 // TestWhatIsThrown: whatever it is, it is an exception of the Worker's, and said as well as it can be.
 func TestWhatIsThrown(t *testing.T) {
-	for thrown, want := range map[string]string{
-		"null":                       "null",
-		"undefined":                  "undefined",
-		`Symbol("s")`:                "Symbol(s)",
-		"10n":                        "10n",
-		`"text"`:                     "'text'",
-		`new Error("an error")`:      "Error: an error",
-		`{ toString() { throw 1 } }`: "{ toString: [Function: toString] }",
-		`Object.defineProperty(new Error("m"), "stack", { get() { throw 1 } })`:                                        "Error: m",
-		`Object.defineProperty(new Error("m"), "name", { get() { throw 1 } })`:                                         "Error: m",
-		`new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:                    "{}",
-		`new Proxy(new Error("m"), { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:        "Error: m",
-		`(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy })()`:                      "<Revoked Proxy>",
-		`Object.assign(new Error("m"), { cause: new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) })`: "Error: m",
+	for _, c := range []struct{ name, thrown, want string }{
+		{"null", "null", "null"},
+		{"undefined", "undefined", "undefined"},
+		{"a symbol", `Symbol("s")`, "Symbol(s)"},
+		{"a BigInt", "10n", "10n"},
+		{"a string", `"text"`, "'text'"},
+		{"an Error", `new Error("an error")`, "Error: an error"},
+		{"a throwing toString", `{ toString() { throw 1 } }`, "{ toString: [Function: toString] }"},
+		{"a throwing stack", `Object.defineProperty(new Error("m"), "stack", { get() { throw 1 } })`, "Error: m"},
+		{"a throwing name", `Object.defineProperty(new Error("m"), "name", { get() { throw 1 } })`, "Error: m"},
+		{"a hostile proxy", `new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`, "{}"},
+		{
+			"a hostile proxy of an Error",
+			`new Proxy(new Error("m"), { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`,
+			"Error: m",
+		},
+		{"a revoked proxy", `(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy })()`, "<Revoked Proxy>"},
+		{
+			"a hostile cause",
+			`Object.assign(new Error("m"), { cause: new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) })`,
+			"Error: m",
+		},
 	} {
-		for _, how := range []string{"throw", "return Promise.reject"} {
-			w := mustStart(t, `export default { fetch() { `+how+` (`+thrown+`) } }`, pagesruntime.WorkerOptions{})
-			_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-			f, ok := errors.AsType[*pagesruntime.Error](err)
-			if !ok || f.Kind != pagesruntime.KindException || !strings.HasPrefix(f.Error(), want) || strings.Contains(f.Error(), "pages:") {
-				t.Errorf("%s %s: got %v, want %q", how, thrown, err, want)
+		t.Run(c.name, func(t *testing.T) {
+			for _, how := range []string{"throw", "return Promise.reject"} {
+				w := mustStart(t, `export default { fetch() { `+how+` (`+c.thrown+`) } }`, pagesruntime.WorkerOptions{})
+				_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+				f, ok := errors.AsType[*pagesruntime.Error](err)
+				if !ok || f.Kind != pagesruntime.KindException || !strings.HasPrefix(f.Error(), c.want) ||
+					strings.Contains(f.Error(), "pages:") {
+					t.Errorf("%s %s: got %v, want %q", how, c.thrown, err, c.want)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -247,26 +247,28 @@ export default {
 // TestHostileWording: what an author does to Error and the language does not end a
 // Worker in another way.
 func TestHostileWording(t *testing.T) {
-	for _, code := range []string{
-		`const { get } = Map.prototype; Map.prototype.get = () => { Map.prototype.get = get; throw 1 }`,
-		`Object.getPrototypeOf = Object.getOwnPropertyDescriptor = () => { throw 1 }`,
-		`Array.prototype.filter = () => [() => 5]`,
-		`Object.defineProperty(Object.prototype, "value", { get() { throw 1 } })`,
-		`Error.prepareStackTrace = () => { throw 1 }`,
-		`Error.prepareStackTrace = () => { undefined.x }`,
-		`TypeError.prototype.message = "x"; Object.freeze(TypeError.prototype)`,
+	for _, c := range []struct{ name, code string }{
+		{"Map.prototype.get", `const { get } = Map.prototype; Map.prototype.get = () => { Map.prototype.get = get; throw 1 }`},
+		{"Object.getPrototypeOf", `Object.getPrototypeOf = Object.getOwnPropertyDescriptor = () => { throw 1 }`},
+		{"Array.prototype.filter", `Array.prototype.filter = () => [() => 5]`},
+		{"Object.prototype.value", `Object.defineProperty(Object.prototype, "value", { get() { throw 1 } })`},
+		{"a throwing prepareStackTrace", `Error.prepareStackTrace = () => { throw 1 }`},
+		{"a failing prepareStackTrace", `Error.prepareStackTrace = () => { undefined.x }`},
+		{"a frozen TypeError.prototype", `TypeError.prototype.message = "x"; Object.freeze(TypeError.prototype)`},
 	} {
-		s := serve(
-			t,
-			mustStart(
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(
 				t,
-				`export default { fetch() { `+code+
-					`; const o = {}; let n = 0; for (let i = 0; i < 50; i++) try { o.foo() } catch { n++ } return new Response(n) } }`,
-				pagesruntime.WorkerOptions{},
-			),
-		)
-		if _, body := get(t, s, "/"); body != "50" {
-			t.Errorf("%s: %s", code, body)
-		}
+				mustStart(
+					t,
+					`export default { fetch() { `+c.code+
+						`; const o = {}; let n = 0; for (let i = 0; i < 50; i++) try { o.foo() } catch { n++ } return new Response(n) } }`,
+					pagesruntime.WorkerOptions{},
+				),
+			)
+			if _, body := get(t, s, "/"); body != "50" {
+				t.Errorf("%s: %s", c.code, body)
+			}
+		})
 	}
 }

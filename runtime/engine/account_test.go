@@ -28,22 +28,25 @@ func TestArgumentsAreCounted(t *testing.T) {
 		},
 		"bytes": func(c *engine.Call) (any, error) { return len(c.Bytes(0)) + len(c.Bytes(1)) + len(c.Bytes(2)), nil },
 	}})
-	for _, code := range []string{
-		`host.texts(new Array(200).fill("x".repeat(1e6)))`,
-		`host.values(new Array(200).fill("é".repeat(5e5)))`,
-		`host.values(new Array(200).fill(new Uint8Array(1e6)))`,
-		`{ const u = new Uint8Array(5e7); host.bytes(u, u, u) }`,
+	for _, c := range []struct{ name, code string }{
+		{"strings", `host.texts(new Array(200).fill("x".repeat(1e6)))`},
+		{"wide strings", `host.values(new Array(200).fill("é".repeat(5e5)))`},
+		{"an array of bytes", `host.values(new Array(200).fill(new Uint8Array(1e6)))`},
+		{"bytes", `{ const u = new Uint8Array(5e7); host.bytes(u, u, u) }`},
 	} {
-		_, err := run(i, scope(t, 20*time.Second), code)
-		if err == nil || !strings.Contains(err.Error(), "more than 128 MB outside of its heap") {
-			t.Errorf("%s: got %v", code, err)
-		}
-		if called {
-			t.Errorf("%s: the function went on without its arguments", code)
-		}
-		if got, err := run(i, scope(t, 20*time.Second), `host.bytes(new Uint8Array(5e7), new Uint8Array(5e7), "")`); err != nil || got != "100000000" {
-			t.Errorf("after %s: %s, %v", code, got, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, err := run(i, scope(t, 20*time.Second), c.code)
+			if err == nil || !strings.Contains(err.Error(), "more than 128 MB outside of its heap") {
+				t.Errorf("%s: got %v", c.code, err)
+			}
+			if called {
+				t.Errorf("%s: the function went on without its arguments", c.code)
+			}
+			if got, err := run(i, scope(t, 20*time.Second), `host.bytes(new Uint8Array(5e7), new Uint8Array(5e7),
+				"")`); err != nil || got != "100000000" {
+				t.Errorf("after %s: %s, %v", c.code, got, err)
+			}
+		})
 	}
 }
 
@@ -71,25 +74,27 @@ func TestBuffer(t *testing.T) {
 			return engine.DecodedBuffer{Buffer: b, From: 3}, err
 		},
 	}})
-	for _, c := range []struct{ code, want string }{
-		{`host.now(0, 10).length`, "0"},
-		{`host.now(10, 10).length`, "10"},
-		{`{ const u = host.now(5e6, 5e6); u.length + u[0] + u[4999999] }`, "5000014"},
-		{`host.now(11, 10)`, "it is over"},
-		{`host.now(5000001, 5e6)`, "it is over"},
-		{`host.now(2e8, 2e9)`, "128 MB"},
-		{`{ const kept = new Uint8Array(1e8); host.now(5e7, 1e8) }`, "128 MB"},
-		{`host.text()`, "\"a\ufffdé\""},
+	for _, c := range []struct{ name, code, want string }{
+		{"empty", `host.now(0, 10).length`, "0"},
+		{"as long as the limit", `host.now(10, 10).length`, "10"},
+		{"5 MB", `{ const u = host.now(5e6, 5e6); u.length + u[0] + u[4999999] }`, "5000014"},
+		{"one over the limit", `host.now(11, 10)`, "it is over"},
+		{"one over 5 MB", `host.now(5000001, 5e6)`, "it is over"},
+		{"more than an isolate", `host.now(2e8, 2e9)`, "128 MB"},
+		{"beside a full heap", `{ const kept = new Uint8Array(1e8); host.now(5e7, 1e8) }`, "128 MB"},
+		{"text", `host.text()`, "\"a\ufffdé\""},
 	} {
-		for range 3 { // what was held would be refused the second time
-			got, err := run(i, scope(t, 20*time.Second), c.code)
-			if err != nil {
-				got = err.Error()
+		t.Run(c.name, func(t *testing.T) {
+			for range 3 { // what was held would be refused the second time
+				got, err := run(i, scope(t, 20*time.Second), c.code)
+				if err != nil {
+					got = err.Error()
+				}
+				if !strings.Contains(got, c.want) {
+					t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+				}
 			}
-			if !strings.Contains(got, c.want) {
-				t.Errorf("%s: got %s, want %s", c.code, got, c.want)
-			}
-		}
+		})
 	}
 	for range 4 {
 		ended := scope(t, 0)
@@ -101,7 +106,8 @@ func TestBuffer(t *testing.T) {
 	s := scope(t, 20*time.Second)
 	for got, end := "", time.Now().Add(20*time.Second); got != "90000000"; {
 		var err error
-		if got, err = run(i, s, `globalThis.got ??= (host.later(9e7, 2e8).then((u) => { got = u.length }, () => { got = undefined }), 0); got`); err != nil {
+		if got, err = run(i, s, `globalThis.got ??= (host.later(9e7, 2e8).then((u) => { got = u.length }, () => {
+			got = undefined }), 0); got`); err != nil {
 			t.Fatal(err)
 		}
 		if time.Now().After(end) {
@@ -149,7 +155,8 @@ func TestProcessIsBounded(t *testing.T) {
 	if _, err := run(isolates[0], scope(t, 0), `host.hold(60 << 20); 0`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(isolates[1], scope(t, 0), `host.hold(40 << 20); 0`); err == nil || !strings.Contains(err.Error(), "all Workers together hold more than 64 MB") {
+	if _, err := run(isolates[1], scope(t, 0), `host.hold(40 << 20);
+		0`); err == nil || !strings.Contains(err.Error(), "all Workers together hold more than 64 MB") {
 		t.Errorf("got %v, want a refusal", err)
 	}
 	if _, err := run(isolates[2], scope(t, 0), `host.hold(3 << 20); 0`); err != nil {

@@ -56,7 +56,8 @@ func TestArrayMoves(t *testing.T) {
 					steps.push("hole"); slow++;
 					if (below(2)) { delete array[at]; delete like[at]; } else { array.length += 2; like.length += 2; }
 				}
-				if (!ok || !same(told(array), told(like))) { wrong.push(steps.join(" ") + ": " + told(array) + ", want " + told(like)); break; }
+				if (!ok || !same(told(array), told(like))) { wrong.push(steps.join(" ") + ": " + told(array) + ", want " + told(like));
+				break; }
 			}
 		}
 		return [slow > 0, wrong.slice(0, 3)];
@@ -102,16 +103,40 @@ func TestArrayMovesFree(t *testing.T) {
 // class of one's own.
 func TestArrayLimits(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
-	for code, want := range map[string]string{
-		`[Object.preventExtensions([1,2,3])].map((a) => { try { a.unshift(0) } catch (e) { return [e.name, a] } })`:                                       `[["TypeError",[1,2,3]]]`,
-		`[Object.seal([1,2,3])].map((a) => { try { a.splice(0, 1) } catch (e) { return [e.name, a.length] } })`:                                           `[["TypeError",3]]`,
-		`[Object.freeze([1,2,3])].map((a) => { try { a.pop() } catch (e) { return [e.name, a] } })`:                                                       `[["TypeError",[1,2,3]]]`,
-		`(() => { const a = [1,2,3]; Object.defineProperty(a, "length", { writable: false }); try { a.unshift(0) } catch (e) { return [e.name, a] } })()`: `["TypeError",[1,2,3]]`,
-		`(() => { class Own extends Array {} const a = Own.from([1,2,3,4]); const out = a.splice(1, 2); return [out instanceof Own, out, a] })()`:         `[true,[2,3],[1,4]]`,
+	for _, c := range []struct{ name, code, want string }{
+		{
+			"unshift, not extensible",
+			`[Object.preventExtensions([1,2,3])].map((a) => { try { a.unshift(0) } catch (e) { return [e.name, a] } })`,
+			`[["TypeError",[1,2,3]]]`,
+		},
+		{
+			"splice, sealed",
+			`[Object.seal([1,2,3])].map((a) => { try { a.splice(0, 1) } catch (e) { return [e.name, a.length] } })`,
+			`[["TypeError",3]]`,
+		},
+		{
+			"pop, frozen",
+			`[Object.freeze([1,2,3])].map((a) => { try { a.pop() } catch (e) { return [e.name, a] } })`,
+			`[["TypeError",[1,2,3]]]`,
+		},
+		{
+			"unshift, fixed length",
+			`(() => { const a = [1,2,3]; Object.defineProperty(a, "length", { writable: false }); try { a.unshift(0) } catch (e) {
+				return [e.name, a] } })()`,
+			`["TypeError",[1,2,3]]`,
+		},
+		{
+			"splice of a subclass",
+			`(() => { class Own extends Array {} const a = Own.from([1,2,3,4]); const out = a.splice(1, 2);
+				return [out instanceof Own, out, a] })()`,
+			`[true,[2,3],[1,4]]`,
+		},
 	} {
-		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != want {
-			t.Errorf("%s: %s, error %v; want %s", code, got, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := run(i, scope(t, time.Minute), c.code); err != nil || got != c.want {
+				t.Errorf("%s: %s, error %v; want %s", c.code, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -119,23 +144,43 @@ func TestArrayLimits(t *testing.T) {
 // more than the stack has room for. Those of a bound function lie on it once more.
 func TestManyArguments(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
-	for code, want := range map[string]string{
-		`String.fromCharCode.apply(null, new Uint8Array(1 << 16)).length`:                                                                                             "65536",
-		`Math.max(...Array.from({ length: 120000 }, (_, i) => i))`:                                                                                                    "119999",
-		`((...all) => all.length + all[119999])(...new Array(120000).fill(1))`:                                                                                        "120001",
-		`(function () { return arguments.length + arguments[119999] }).apply(null, new Array(120000).fill(1))`:                                                        "120001",
-		`((a) => { a.push(...new Uint8Array(120000)); return a.length })([1])`:                                                                                        "120001",
-		`new Array(...new Uint8Array(120000)).length`:                                                                                                                 "120000",
-		`Reflect.construct(class { constructor(...all) { this.n = all.length } }, new Uint8Array(120000)).n`:                                                          "120000",
-		`[...(function* () { yield arguments.length })(...new Uint8Array(120000))]`:                                                                                   "[120000]",
-		`((f) => { try { return f.bind(null, 1).apply(null, new Uint8Array(120000)) } catch (e) { return e.name } })((...all) => all.length)`:                         `"RangeError"`,
-		`(() => { try { return Math.max(...new Uint8Array(1 << 17)) } catch (e) { return e.name } })()`:                                                               `"RangeError"`,
-		`((f) => { const down = (n) => n ? down(n - 1) + 0 : f(); try { return down(100) } catch (e) { return e.name } })(() => Math.max(...new Uint8Array(120000)))`: "0",
+	for _, c := range []struct{ name, code, want string }{
+		{"String.fromCharCode", `String.fromCharCode.apply(null, new Uint8Array(1 << 16)).length`, "65536"},
+		{"spread", `Math.max(...Array.from({ length: 120000 }, (_, i) => i))`, "119999"},
+		{"rest parameters", `((...all) => all.length + all[119999])(...new Array(120000).fill(1))`, "120001"},
+		{"arguments", `(function () { return arguments.length + arguments[119999] }).apply(null, new Array(120000).fill(1))`, "120001"},
+		{"push", `((a) => { a.push(...new Uint8Array(120000)); return a.length })([1])`, "120001"},
+		{"new Array", `new Array(...new Uint8Array(120000)).length`, "120000"},
+		{
+			"Reflect.construct",
+			`Reflect.construct(class { constructor(...all) { this.n = all.length } }, new Uint8Array(120000)).n`,
+			"120000",
+		},
+		{"a generator", `[...(function* () { yield arguments.length })(...new Uint8Array(120000))]`, "[120000]"},
+		{
+			"a bound function",
+			`((f) => { try { return f.bind(null, 1).apply(null, new Uint8Array(120000)) } catch (e) {
+				return e.name } })((...all) => all.length)`,
+			`"RangeError"`,
+		},
+		{
+			"beyond the limit",
+			`(() => { try { return Math.max(...new Uint8Array(1 << 17)) } catch (e) { return e.name } })()`,
+			`"RangeError"`,
+		},
+		{
+			"in a deep call",
+			`((f) => { const down = (n) => n ? down(n - 1) + 0 : f(); try { return down(100) } catch (e) {
+				return e.name } })(() => Math.max(...new Uint8Array(120000)))`,
+			"0",
+		},
 	} {
-		got, err := run(i, scope(t, time.Minute), code)
-		if err != nil || got != want {
-			t.Errorf("%s: %s, error %v; want %s", code, got, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := run(i, scope(t, time.Minute), c.code)
+			if err != nil || got != c.want {
+				t.Errorf("%s: %s, error %v; want %s", c.code, got, err, c.want)
+			}
+		})
 	}
 }
 

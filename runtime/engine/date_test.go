@@ -73,19 +73,21 @@ func TestDates(t *testing.T) {
 // TestDateOfOthers: what is no text is made one, and what that throws goes on.
 func TestDateOfOthers(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
-	for code, want := range map[string]string{
-		`Date.parse(2021)`: `1609459200000`,
-		`Date.parse()`:     `null`,
-		`Date.parse({ toString: () => "2021-03-05" })`:                   `1614902400000`,
-		`Date.parse("2021-" + "03-05".repeat(1))`:                        `1614902400000`,
-		`Date.parse("2021-03-05".slice(0, 7))`:                           `1614556800000`,
-		`Date.parse(" ".repeat(1e6) + "2021")`:                           `1609459200000`,
-		`[Date.parse.name, Date.parse.length]`:                           `["parse",1]`,
-		`try { Date.parse({ toString() { throw 5 } }) } catch (e) { e }`: `5`,
-		`try { Date.parse(Symbol()) } catch (e) { e.name }`:              `"TypeError"`,
+	for _, c := range []struct{ name, code, want string }{
+		{"a number", `Date.parse(2021)`, `1609459200000`},
+		{"nothing", `Date.parse()`, `null`},
+		{"an object", `Date.parse({ toString: () => "2021-03-05" })`, `1614902400000`},
+		{"a rope", `Date.parse("2021-" + "03-05".repeat(1))`, `1614902400000`},
+		{"a part of a text", `Date.parse("2021-03-05".slice(0, 7))`, `1614556800000`},
+		{"a long text", `Date.parse(" ".repeat(1e6) + "2021")`, `1609459200000`},
+		{"name and length", `[Date.parse.name, Date.parse.length]`, `["parse",1]`},
+		{"a throwing toString", `try { Date.parse({ toString() { throw 5 } }) } catch (e) { e }`, `5`},
+		{"a symbol", `try { Date.parse(Symbol()) } catch (e) { e.name }`, `"TypeError"`},
 	} {
-		if got, err := run(i, scope(t, time.Minute), `(() => eval(`+strconv.Quote(code)+`))()`); err != nil || got != want {
-			t.Errorf("%s: %s, error %v, want %s", code, got, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := run(i, scope(t, time.Minute), `(() => eval(`+strconv.Quote(c.code)+`))()`); err != nil || got != c.want {
+				t.Errorf("%s: %s, error %v, want %s", c.code, got, err, c.want)
+			}
+		})
 	}
 }

@@ -206,21 +206,40 @@ func TestErrorsBothWays(t *testing.T) {
 			}
 		},
 	}})
-	for code, want := range map[string]string{
-		`try { host.fail("plain") } catch (e) { String(e) + (e instanceof Error) }`:                                                      `"Error: plain texttrue"`,
-		`try { host.fail("TypeError") } catch (e) { String(e) + (e instanceof TypeError) + e.code }`:                                     `"TypeError: mtrue42"`,
-		`try { host.fail("AbortError") } catch (e) { e.name + e.message + (e instanceof DOMException) }`:                                 `"AbortErrormtrue"`,
-		`try { host.fail("SyntaxError") } catch (e) { [e instanceof SyntaxError, e instanceof DOMException] }`:                           `[true,false]`,
-		`try { host.fail("QuotaExceededError") } catch (e) { [e.name, e instanceof DOMException] }`:                                      `["QuotaExceededError",true]`,
-		`try { host.fail("ImagesError") } catch (e) { [e.name, e instanceof DOMException, e.constructor === Error, String(e), e.code] }`: `["ImagesError",false,true,"ImagesError: m",42]`,
-		`try { host.fail("Mine") } catch (e) { [String(e), e.constructor === Error] }`:                                                   `["Mine: m",true]`,
-		`try { host.fail("InternalError") } catch (e) { [e.name, e.constructor === Error] }`:                                             `["Error",true]`,
-		`try { host.fail("RangeError") } catch (e) { e.constructor.name }`:                                                               `"RangeError"`,
-		`try { null.x } catch (e) { e.constructor.name }`:                                                                                `"TypeError"`,
+	for _, c := range []struct{ name, code, want string }{
+		{"a plain error", `try { host.fail("plain") } catch (e) { String(e) + (e instanceof Error) }`, `"Error: plain texttrue"`},
+		{"TypeError", `try { host.fail("TypeError") } catch (e) { String(e) + (e instanceof TypeError) + e.code }`, `"TypeError: mtrue42"`},
+		{
+			"AbortError",
+			`try { host.fail("AbortError") } catch (e) { e.name + e.message + (e instanceof DOMException) }`,
+			`"AbortErrormtrue"`,
+		},
+		{
+			"SyntaxError",
+			`try { host.fail("SyntaxError") } catch (e) { [e instanceof SyntaxError, e instanceof DOMException] }`,
+			`[true,false]`,
+		},
+		{
+			"QuotaExceededError",
+			`try { host.fail("QuotaExceededError") } catch (e) { [e.name, e instanceof DOMException] }`,
+			`["QuotaExceededError",true]`,
+		},
+		{
+			"another name",
+			`try { host.fail("ImagesError") } catch (e) {
+				[e.name, e instanceof DOMException, e.constructor === Error, String(e), e.code] }`,
+			`["ImagesError",false,true,"ImagesError: m",42]`,
+		},
+		{"a name of the host", `try { host.fail("Mine") } catch (e) { [String(e), e.constructor === Error] }`, `["Mine: m",true]`},
+		{"InternalError", `try { host.fail("InternalError") } catch (e) { [e.name, e.constructor === Error] }`, `["Error",true]`},
+		{"RangeError", `try { host.fail("RangeError") } catch (e) { e.constructor.name }`, `"RangeError"`},
+		{"thrown in JavaScript", `try { null.x } catch (e) { e.constructor.name }`, `"TypeError"`},
 	} {
-		if got, err := run(i, scope(t, 0), code); err != nil || got != want {
-			t.Errorf("%s: got %s, %v; want %s", code, got, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := run(i, scope(t, 0), c.code); err != nil || got != c.want {
+				t.Errorf("%s: got %s, %v; want %s", c.code, got, err, c.want)
+			}
+		})
 	}
 	_, err := run(i, scope(t, 0), "function inner() { throw new RangeError('too far', {cause: new Error('why')}) }\ninner()")
 	var e *engine.Error
@@ -269,18 +288,20 @@ func TestPromises(t *testing.T) {
 		},
 		"say": func(c *engine.Call) (any, error) { said <- c.String(0); return engine.Undefined, nil },
 	}})
-	for code, want := range map[string]string{
-		`host.later("good").then(v => host.say(v[0] + v[1].length)); 0`:                             "good1",
-		`host.later("bad").catch(e => host.say(String(e) + (e instanceof TypeError))); 0`:           "TypeError: badtrue",
-		`host.later("panic").catch(e => host.say(String(e))); 0`:                                    "Error: host function panicked: async boom",
-		`(async () => { for (let i = 0; i < 50; i++) await host.later("x"); host.say("50") })(); 0`: "50",
+	for _, c := range []struct{ name, code, want string }{
+		{"resolved", `host.later("good").then(v => host.say(v[0] + v[1].length)); 0`, "good1"},
+		{"rejected", `host.later("bad").catch(e => host.say(String(e) + (e instanceof TypeError))); 0`, "TypeError: badtrue"},
+		{"a panic", `host.later("panic").catch(e => host.say(String(e))); 0`, "Error: host function panicked: async boom"},
+		{"fifty in turn", `(async () => { for (let i = 0; i < 50; i++) await host.later("x"); host.say("50") })(); 0`, "50"},
 	} {
-		if _, err := run(i, scope(t, 0), code); err != nil {
-			t.Fatal(err)
-		}
-		if got := receive(t, said); got != want {
-			t.Errorf("%s: got %q, want %q", code, got, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := run(i, scope(t, 0), c.code); err != nil {
+				t.Fatal(err)
+			}
+			if got := receive(t, said); got != c.want {
+				t.Errorf("%s: got %q, want %q", c.code, got, c.want)
+			}
+		})
 	}
 }
 
@@ -319,19 +340,24 @@ func TestScopeEndCancelsItsWork(t *testing.T) {
 func TestRejections(t *testing.T) {
 	var got []string
 	i := start(t, engine.IsolateOptions{OnRejection: func(_ *engine.Scope, e *engine.Error) { got = append(got, e.Error()) }})
-	for code, want := range map[string][]string{
-		`Promise.reject(new Error("floating")); 0`:                                                       {"Error: floating"},
-		`Promise.reject(new Error("caught")).catch(() => 0); 0`:                                          nil,
-		`const p = Promise.reject(new Error("late")); Promise.resolve().then(() => p.catch(() => 0)); 0`: nil,
-		`(async () => { throw new TypeError("in async") })(); 0`:                                         {"TypeError: in async"},
+	for _, c := range []struct {
+		name, code string
+		want       []string
+	}{
+		{"floating", `Promise.reject(new Error("floating")); 0`, []string{"Error: floating"}},
+		{"caught", `Promise.reject(new Error("caught")).catch(() => 0); 0`, nil},
+		{"handled later", `const p = Promise.reject(new Error("late")); Promise.resolve().then(() => p.catch(() => 0)); 0`, nil},
+		{"in an async function", `(async () => { throw new TypeError("in async") })(); 0`, []string{"TypeError: in async"}},
 	} {
-		got = nil
-		if _, err := run(i, scope(t, 0), code); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %q, want %q", code, got, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got = nil
+			if _, err := run(i, scope(t, 0), c.code); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s: got %q, want %q", c.code, got, c.want)
+			}
+		})
 	}
 }
 

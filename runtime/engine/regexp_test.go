@@ -91,7 +91,8 @@ func TestSearch(t *testing.T) {
 				tried++;
 				if (want) matched++;
 				const told = (m) => m && JSON.stringify([m.index, ...m]);
-				if (told(got) !== told(want)) wrong.push(String(found) + " in " + JSON.stringify(text) + " from " + from + ": " + told(got) + ", want " + told(want));
+				if (told(got) !== told(want)) wrong.push(String(found) + " in " + JSON.stringify(text) + " from " + from + ": " +
+					told(got) + ", want " + told(want));
 			}
 		}
 		return [tried > COUNT && matched > tried / 8 && matched < tried, wrong.slice(0, 5)];

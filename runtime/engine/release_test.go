@@ -31,7 +31,8 @@ func TestValuesAreReleased(t *testing.T) {
 				for (let i = 0; i < 20000; i++) {
 					held = `+c.value+`; again = held; o.p = held; a[0] = o.p; if (i === 0) first = held;
 				}
-				const shown = (v) => typeof v === "function" ? v() : typeof v === "symbol" ? shown(v.description) : typeof v === "bigint" ? String(v & 0xffffffn)
+				const shown = (v) => typeof v === "function" ? v() : typeof v === "symbol" ? shown(v.description)
+					: typeof v === "bigint" ? String(v & 0xffffffn)
 					: typeof v === "string" ? v.replace(/^x+/, "x") : Array.isArray(v) ? v[0] : typeof v === "object" ? v.i : v;
 				return [again, a[0], first].map(shown);
 			})()`)

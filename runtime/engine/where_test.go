@@ -83,19 +83,21 @@ func TestKillNamesTheLine(t *testing.T) {
 // what was compiled before it.
 func TestPatternNamesTheLine(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
-	for code, want := range map[string]string{
-		"function f(o) {\n  const x = Math.abs(1);\n  const { a } = o.b;\n}\nf({})":                 "3:11",
-		"function f(o) {\n  let {\n    a,\n    b\n  } = o;\n}\nf()":                                 "3:5",
-		"function f(\n  { a },\n  { b }\n) {}\nf({})":                                               "3:5",
-		"function f(o) {\n  const { a,\n    b: { c }\n  } = o;\n}\nf({})":                           "3:10",
-		"function f(o) {\n  Math.abs(1);\n  const [a] = o;\n}\nf({})":                               "3:10",
-		"function f(o) {\n  const [a,\n    [b]] = o;\n}\nf([1])":                                    "3:6",
-		"function f(o) {\n  for (const x of o)\n    for (const\n      { a } of x);\n}\nf([[null]])": "4:9",
+	for _, c := range []struct{ name, code, want string }{
+		{"braces", "function f(o) {\n  const x = Math.abs(1);\n  const { a } = o.b;\n}\nf({})", "3:11"},
+		{"braces over lines", "function f(o) {\n  let {\n    a,\n    b\n  } = o;\n}\nf()", "3:5"},
+		{"parameters", "function f(\n  { a },\n  { b }\n) {}\nf({})", "3:5"},
+		{"nested braces", "function f(o) {\n  const { a,\n    b: { c }\n  } = o;\n}\nf({})", "3:10"},
+		{"brackets", "function f(o) {\n  Math.abs(1);\n  const [a] = o;\n}\nf({})", "3:10"},
+		{"nested brackets", "function f(o) {\n  const [a,\n    [b]] = o;\n}\nf([1])", "3:6"},
+		{"for of", "function f(o) {\n  for (const x of o)\n    for (const\n      { a } of x);\n}\nf([[null]])", "4:9"},
 	} {
-		_, err := run(i, scope(t, time.Minute), code)
-		failed, ok := errors.AsType[*engine.Error](err)
-		if !ok || !strings.Contains(failed.Stack, "f (<input>:"+want+")") {
-			t.Errorf("%s: %v, want %s", code, failed, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, err := run(i, scope(t, time.Minute), c.code)
+			failed, ok := errors.AsType[*engine.Error](err)
+			if !ok || !strings.Contains(failed.Stack, "f (<input>:"+c.want+")") {
+				t.Errorf("%s: %v, want %s", c.code, failed, c.want)
+			}
+		})
 	}
 }

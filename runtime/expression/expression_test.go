@@ -188,7 +188,11 @@ func TestAssigned(t *testing.T) {
 
 // TestDeep: brackets within brackets cost no more than a few passes over the excerpt.
 func TestDeep(t *testing.T) {
-	for _, code := range []string{"f(" + strings.Repeat("(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("f(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("`${", 8000) + "x" + strings.Repeat("}`", 8000)} {
+	for _, code := range []string{
+		"f(" + strings.Repeat("(", 8000) + "x" + strings.Repeat(")", 8000),
+		strings.Repeat("f(", 8000) + "x" + strings.Repeat(")", 8000),
+		strings.Repeat("`${", 8000) + "x" + strings.Repeat("}`", 8000),
+	} {
 		if got := expression.Callees([]byte(code), 1, strings.Index(code, "x")+1); len(got) > 17 {
 			t.Errorf("%d callees", len(got))
 		}

@@ -89,7 +89,10 @@ const caseDriver = `
 	const throwing = [() => { throw object }, () => { throw 5 }, () => { throw made }, () => {}, () => e.unreachable(), overflow,
 	() => { throw undefined }];
 	e = new W.Instance(m, { a: { jstag: W.JSTag, num, js(n) { throwing[n]() }, log(n) { log.push(n) } } }).exports;
-	const seen = (x) => x === object ? "object" : x === made ? "made" : x instanceof W.Exception ? (x.is(e.num) ? "num " + x.getArg(e.num, 0) : x.is(e.two) ? "two " + x.getArg(e.two, 0) + " " + x.getArg(e.two, 1) : "exception") : x instanceof Error ? x.message : String(x);
+	const held = (x) => x.is(e.num) ? "num " + x.getArg(e.num, 0)
+		: x.is(e.two) ? "two " + x.getArg(e.two, 0) + " " + x.getArg(e.two, 1) : "exception";
+	const seen = (x) => x === object ? "object" : x === made ? "made" : x instanceof W.Exception ? held(x)
+		: x instanceof Error ? x.message : String(x);
 	const one = (name, n) => { log = []; let r; try { r = e[name](n) } catch (x) { r = "!" + seen(x) } return [r, ...log].join(" ") };
 	const all = (name) => [0, 1, 2, 3, 4, 5, 6].map((n) => one(name, n)).join(", ");
 `

@@ -70,7 +70,8 @@ func FuzzModule(f *testing.F) {
 			answer, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(values))
 			if _, err := w.Serve(answer, r); err == nil && answer.Body.String() != "done" {
 				t.Fatalf("answered %q", answer.Body)
-			} else if e, ok := err.(*pagesruntime.Error); err != nil && (!ok || e.Kind == pagesruntime.KindInternal) { //nolint:errorlint // as above
+				//nolint:errorlint // as above
+			} else if e, ok := err.(*pagesruntime.Error); err != nil && (!ok || e.Kind == pagesruntime.KindInternal) {
 				t.Fatalf("failed: %v", err)
 			}
 		}

@@ -138,7 +138,8 @@ func worker(t testing.TB, wasm []byte, top, handler string, o pagesruntime.Worke
 	o.Code = []byte(`import m from "./m.wasm";` + top + `
 		const show = (v) => typeof v === "bigint" ? v + "n" : Object.is(v,
 		-0) ? "-0" : typeof v === "number" && !Number.isFinite(v) ? String(v)
-			: v instanceof Error ? v.constructor.name + ": " + v.message : v === undefined ? "undefined" : typeof v === "function" ? "function " + v.name : v;
+			: v instanceof Error ? v.constructor.name + ": " + v.message : v === undefined ? "undefined"
+			: typeof v === "function" ? "function " + v.name : v;
 		const attempt = (f) => { try { return show(f()) } catch (e) { return show(e) } };
 		export default { async fetch(request) { let result; try { result = await (async () => {` + handler +
 		`})() } catch (e) { result = e }

@@ -15,7 +15,8 @@ func TestTag(t *testing.T) {
 		const made = (d) => attempt(() => String(new W.Tag(d)));
 		return [made(), made(5), made({}), made({ parameters: 5 }), made({ parameters: ["i31"] }), made({
 		parameters: new Set(["i32"]) }), made({ parameters: Array(1001).fill("i32") }),
-			made({ parameters: ["i32", "i64", "f32", "f64", "v128", "anyfunc", "externref", "exnref"] }), made({ parameters: { length: 1, 0: "i32" } }),
+			made({ parameters: ["i32", "i64", "f32", "f64", "v128", "anyfunc", "externref", "exnref"] }),
+			made({ parameters: { length: 1, 0: "i32" } }),
 			names(W.Tag.prototype), W.Tag.length, String(W.JSTag), W.JSTag === W.JSTag,
 			JSON.stringify(Object.getOwnPropertyDescriptor(W, "JSTag")), attempt(() => structuredClone(W.JSTag)).split(":")[0]]`)
 	want := `["TypeError: WebAssembly.Tag(): Argument 0 must be a tag type","TypeError: WebAssembly.Tag(): Argument 0 must be a tag ` +
