@@ -14,14 +14,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
-// Exchange is one request and its answer. It is the Value of the request's
+// Exchange is one request and its response. It is the Value of the request's
 // scope. A scope must outlive its exchange: end it after Done.
 type Exchange struct {
 	// Member is the JSON of ctx.member. Default: made of the x-pages-member-*
 	// headers that the front door set; null when there are none.
 	Member json.RawMessage
 	// Waits is called, once or more, when the request has no work for the processor
-	// any more, or for now. Default: nobody hears of it.
+	// any more, or for now. Default: nothing is called.
 	Waits func()
 	// Elsewhere takes another isolate for a request that has not begun when its own was
 	// left: see engine.Isolate.Retire. Default: the request fails.
@@ -37,24 +37,23 @@ type Exchange struct {
 	fetches fetch.Session
 	timers  timers.Queue
 	codecs  compression.Streams
-	// visitor is the request's own body; nil when it has none.
-	visitor *iocontext.Body
-	duplex  bool  // it may be read while the answer is written
-	sent    int64 // bytes of the answer's body; of Serve
+	body    *iocontext.Body // of the request; nil without
+	duplex  bool            // body may be read while the response is written
+	sent    int64           // bytes of the response's body; of Serve
 
-	answered chan struct{} // closed when the answer may go out, or failure is set
-	ended    chan struct{} // closed when the streamed body is complete or broke off
-	over     chan struct{} // closed when nobody reads chunks any more
-	done     chan struct{} // closed when all work of the request has ended
-	chunks   chan chunk
+	headReady chan struct{} // closed when the response may go out, or failure is set
+	ended     chan struct{} // closed when the streamed body is complete or broke off
+	over      chan struct{} // closed when Serve does not read chunks any more
+	done      chan struct{} // closed when all work of the request has ended
+	chunks    chan chunk
 
-	begun  atomic.Bool  // the isolate has seen it
-	served atomic.Bool  // the client has all that it gets, so that its leaving says nothing
-	left   atomic.Bool  // the Worker was told that the client has gone
-	keeps  atomic.Int32 // promises of waitUntil that are open
-	// farewell is when the turn has to end that tells of the client, in nanoseconds since
+	begun      atomic.Bool  // the isolate has seen it
+	served     atomic.Bool  // the client has all that it gets: its leaving means nothing
+	clientLeft atomic.Bool  // the Worker was told so
+	waitUntil  atomic.Int32 // promises of waitUntil that are open
+	// graceEnd is when the turn has to end that tells of the client, in nanoseconds since
 	// started; 0 before it.
-	farewell    atomic.Int64
+	graceEnd    atomic.Int64
 	subRequests atomic.Int64
 	// idleSince is the newest id of when nothing was under way for the scope any
 	// more; 0 while something is.
@@ -62,9 +61,9 @@ type Exchange struct {
 
 	mu          sync.Mutex
 	users       int // of bodies and fetches: JavaScript and Serve
-	answer      *answer
-	release     func() // of the memory of the answer's body; nil without
-	failure     error  // before the answer: a Failure; after: why it broke off
+	response    *response
+	release     func() // of the memory of the response's body; nil without
+	failure     error  // before the response: a Failure; after: why it broke off
 	passThrough bool
 	isOver      bool
 	isDone      bool
@@ -75,12 +74,12 @@ type Exchange struct {
 func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	return &Exchange{
 		w: w, r: r,
-		answered: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
+		headReady: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
 		chunks: make(chan chunk), users: 2,
 	}
 }
 
-// Done is closed when the answer is given and all that waitUntil was told of
+// Done is closed when the response is given and all that waitUntil was told of
 // has settled, or when the exchange was given up.
 func (x *Exchange) Done() <-chan struct{} { return x.done }
 
@@ -114,8 +113,8 @@ func (x *Exchange) member() any {
 	return string(text)
 }
 
-// fail ends the exchange without an answer, or breaks off the one being given.
-// The first of answer and failure counts.
+// fail ends the exchange without a response, or breaks off the one being given.
+// The first of response and failure counts.
 func (x *Exchange) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -123,9 +122,9 @@ func (x *Exchange) fail(err error) {
 		return
 	}
 	x.failure = err
-	if !isClosed(x.answered) {
-		x.answer = nil
-		close(x.answered)
+	if !isClosed(x.headReady) {
+		x.response = nil
+		close(x.headReady)
 	}
 	close(x.ended)
 }
@@ -180,7 +179,9 @@ func (x *Exchange) leaveLocked() {
 	x.fetches.Close()
 	x.codecs.Close()
 	x.io.Close()
-	x.host.remove(x)
+	x.host.mu.Lock()
+	defer x.host.mu.Unlock()
+	delete(x.host.exchanges, x.id)
 }
 
 // failWorker ends the exchange because of what the Worker did.
@@ -191,22 +192,8 @@ func (x *Exchange) failWorker(kind string, err *engine.Error) {
 	x.fail(&Failure{Kind: kind, Err: err, PassThrough: passThrough})
 }
 
-// failHung ends an exchange that waits for what will never happen. Call it on the isolate's
-// goroutine.
-func (x *Exchange) failHung() {
-	if x.io.Isolate.HeapFull() {
-		x.failWorker(KindException, engine.OutOfMemory())
-		return
-	}
-	x.failWorker(KindHung, &engine.Error{
-		Name: "Error",
-		Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
-			"(a promise that is never resolved, or I/O that belongs to another request)",
-	})
-}
-
-// stopped is the error of an exchange whose scope was ended by its owner.
-func (x *Exchange) stopped() error {
+// failScope ends an exchange whose scope was ended by its owner.
+func (x *Exchange) failScope() error {
 	err := context.Cause(x.io.Scope.Context())
 	x.fail(err)
 	return err
@@ -217,7 +204,19 @@ func (x *Exchange) stopped() error {
 func current(c *engine.Call) (*Exchange, error) {
 	x, ok := c.Scope().Value.(*Exchange)
 	if !ok {
-		return nil, iocontext.ErrGlobalScope()
+		return nil, iocontext.ErrGlobalScope
 	}
 	return x, nil
+}
+
+// ofExchange returns a function that finds a part of the exchange on whose behalf a host
+// function was called.
+func ofExchange[T any](part func(*Exchange) *T) func(*engine.Call) (*T, error) {
+	return func(c *engine.Call) (*T, error) {
+		x, err := current(c)
+		if err != nil {
+			return nil, err
+		}
+		return part(x), nil
+	}
 }

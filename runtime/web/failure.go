@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -16,11 +18,11 @@ const (
 	// KindHung: the handler's promise can never settle, because nothing is under
 	// way that could settle it.
 	KindHung = "hung"
-	// KindAnswerSize: the answer's body is over Options.AnswerBytes.
+	// KindAnswerSize: the response's body is over Options.AnswerBytes.
 	KindAnswerSize = "answer-size"
 )
 
-// Failure says why the Worker gave no answer. Nothing was written.
+// Failure says why the Worker gave no response. Nothing was written.
 type Failure struct { //nolint:errname // it is what the caller shows, more than an error
 	Kind string
 	// Err is what was thrown; its Stack is in positions of the bundle.
@@ -31,20 +33,18 @@ type Failure struct { //nolint:errname // it is what the caller shows, more than
 }
 
 func (f *Failure) Error() string {
-	switch f.Kind {
-	case KindException:
+	if f.Kind == KindException {
 		return "the Worker threw " + f.Err.Error()
-	default:
-		return f.Err.Message
 	}
+	return f.Err.Message
 }
 
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Aborted says that the answer broke off after its head was written. Where there is
-// a connection it is closed; where there is none, as for a fetch of the site itself, the
-// caller has to have half an answer not look like a whole one.
+// Aborted says that the response broke off after its head was written. Its connection is
+// closed; where there is none, as for a fetch of the site itself, the caller has to keep
+// half a response from looking like a whole one.
 type Aborted struct { //nolint:errname // as above
 	Err error
 }
@@ -54,5 +54,20 @@ func (a *Aborted) Error() string { return fmt.Sprintf("the answer broke off: %v"
 // Unwrap returns Err.
 func (a *Aborted) Unwrap() error { return a.Err }
 
-// ErrClientGone is the answer of Serve when the client did not wait.
+// ErrClientGone is the error of Serve when the client did not wait.
 var ErrClientGone = errors.New("the client disconnected")
+
+// Absent reports whether name is a global that the platform has and this
+// version does not provide.
+func Absent(name string) bool { return slices.Contains([]string{"FetchEvent", "ScheduledEvent"}, name) }
+
+// AbsentIn is the absent global that an exception is about; "" when it is about
+// something else. Such an exception is the engine's own "X is not defined",
+// which does not say that the Worker would run on the platform.
+func AbsentIn(e *engine.Error) string {
+	name, found := strings.CutSuffix(e.Message, " is not defined")
+	if e.Name != "ReferenceError" || !found || !Absent(name) {
+		return ""
+	}
+	return name
+}

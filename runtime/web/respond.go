@@ -6,7 +6,34 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+	"github.com/pages-toolchain/pages/runtime/web/socket"
 )
+
+// response is the head of a response and where its body comes from: at most one of
+// text, bytes, source and streamed.
+type response struct {
+	status   int
+	header   []string // name, value, name, value, …
+	text     string
+	bytes    []byte
+	source   *iocontext.Body
+	streamed bool
+	manual   bool           // the body is encoded as content-encoding says
+	socket   *socket.Socket // nil unless the response is a WebSocket
+	release  func()         // of the memory of text and bytes; nil without
+}
+
+// isWhole reports whether all of the body is there.
+func (r *response) isWhole() bool { return r.source == nil && !r.streamed }
+
+// size is the length of a body that is whole.
+func (r *response) size() int { return len(r.text) + len(r.bytes) }
+
+// chunk is a piece of a streamed body; ack gets the result of writing it.
+type chunk struct {
+	b   []byte
+	ack chan error
+}
 
 // Flags of respond, as in js/worker.js.
 const (
@@ -16,10 +43,20 @@ const (
 	respondSocket   = 8 // a WebSocket
 )
 
-func (h *Host) respondFuncs() map[string]engine.Func {
+// requestFuncs returns the host functions of a request.
+func (h *Host) requestFuncs() map[string]engine.Func {
+	// with calls f with the exchange whose id is the first argument, if it is not over.
+	with := func(f func(c *engine.Call, x *Exchange)) engine.Func {
+		return func(c *engine.Call) (any, error) {
+			if x := h.exchange(c.Int(0)); x != nil {
+				f(c, x)
+			}
+			return engine.Undefined, nil
+		}
+	}
 	return map[string]engine.Func{
 		// respond(id, status, status text, headers, body, flags) -> the handle of the
-		// connection, if the answer is a WebSocket
+		// connection, if the response is a WebSocket
 		"respond": h.respond,
 		// respond_chunk(id, bytes) -> a promise, settled when the bytes are written
 		"respond_chunk": func(c *engine.Call) (any, error) {
@@ -29,40 +66,34 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			}
 			b := c.Bytes(1)
 			return engine.Async(func(ctx context.Context) (any, error) {
-				return engine.Undefined, x.give(ctx, b)
+				return engine.Undefined, x.writeChunk(ctx, b)
 			}), nil
 		},
-		// respond_end(id)
-		"respond_end": func(c *engine.Call) (any, error) {
-			if x := h.exchange(c.Int(0)); x != nil {
-				x.endStream()
+		// respond_end(id): the streamed body is complete
+		"respond_end": with(func(_ *engine.Call, x *Exchange) {
+			x.sendHead()
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			if !isClosed(x.ended) {
+				close(x.ended)
 			}
-			return engine.Undefined, nil
-		},
+		}),
 		// respond_fail(id, kind, name, message, stack, role, name, message and stack of
 		// each cause)
-		"respond_fail": func(c *engine.Call) (any, error) {
-			if x := h.exchange(c.Int(0)); x != nil {
-				x.failWorker(c.String(1), thrown(c))
-			}
-			return engine.Undefined, nil
-		},
+		"respond_fail": with(func(c *engine.Call, x *Exchange) { x.failWorker(c.String(1), thrownError(c)) }),
 		// pass_through(id)
-		"pass_through": func(c *engine.Call) (any, error) {
-			if x := h.exchange(c.Int(0)); x != nil {
-				x.mu.Lock()
-				defer x.mu.Unlock()
-				x.passThrough = true
-			}
-			return engine.Undefined, nil
-		},
+		"pass_through": with(func(_ *engine.Call, x *Exchange) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.passThrough = true
+		}),
 		// wait_for(id, n): waitUntil was told of n more promises, or of fewer
-		"wait_for": func(c *engine.Call) (any, error) {
-			if x := h.exchange(c.Int(0)); x != nil {
-				x.waitFor(int32(c.Int(1))) //nolint:gosec // 1 or -1
+		"wait_for": with(func(c *engine.Call, x *Exchange) {
+			// A request whose client has left ends with the last of them.
+			if x.waitUntil.Add(int32(c.Int(1))) == 0 && x.clientLeft.Load() { //nolint:gosec // 1 or -1
+				h.work.Go(func() { h.GiveUp(x) })
 			}
-			return engine.Undefined, nil
-		},
+		}),
 		// finished(id) -> the ids of the timers that are dropped with the request
 		"finished": func(c *engine.Call) (any, error) {
 			x := h.exchange(c.Int(0))
@@ -81,30 +112,29 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			}
 			return x.id, nil
 		},
+		// compatibility_flags() -> name, whether it is set, name, …
+		"compatibility_flags": func(*engine.Call) (any, error) {
+			return []any{"global_fetch_strictly_public", h.o.StrictlyPublic, "nodejs_compat", h.o.NodeJS}, nil
+		},
 	}
 }
 
-// thrown is the error that respond_fail tells of.
-func thrown(c *engine.Call) *engine.Error {
+// thrownError is the error of respond_fail. Of what it is told besides, "errors" are the
+// parts of an AggregateError, and each "cause" is a property of what it caused.
+func thrownError(c *engine.Call) *engine.Error {
 	e := &engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)}
 	if e.Name == "" && e.Message == "null" && c.HeapFull() {
 		return engine.OutOfMemory()
 	}
-	return withCauses(e, c.Strings(5))
-}
-
-// withCauses gives an error what it was told of besides: "errors" are the parts
-// of an AggregateError, and each "cause" is a property of what it caused.
-func withCauses(e *engine.Error, told []string) *engine.Error {
 	const fields = 4
 	var parts []any
 	last := e
-	for c := range slices.Chunk(told, fields) {
-		if len(c) < fields {
+	for f := range slices.Chunk(c.Strings(5), fields) {
+		if len(f) < fields {
 			break
 		}
-		further := &engine.Error{Name: c[1], Message: c[2], Stack: c[3]}
-		if c[0] == "errors" {
+		further := &engine.Error{Name: f[1], Message: f[2], Stack: f[3]}
+		if f[0] == "errors" {
 			parts = append(parts, further)
 			continue
 		}
@@ -123,87 +153,71 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 		return engine.Undefined, nil
 	}
 	flags := c.Int(5)
-	a := &answer{
+	r := &response{
 		status: int(c.Int(1)), header: c.Strings(3),
 		streamed: flags&respondStreamed != 0, manual: flags&respondManual != 0,
 	}
-	if flags&respondSocket != 0 {
-		return x.answerSocket(a)
-	}
-	if flags&respondHandle != 0 {
-		if a.source = x.io.Body(c.Int(4)); a.source == nil {
+	var err error
+	switch {
+	case flags&respondSocket != 0:
+		if r.socket, err = h.sockets.Respond(&x.io, x.r); err != nil {
+			return nil, err
+		}
+		x.setResponse(r)
+		return r.socket.ID(), nil
+	case flags&respondHandle != 0:
+		if r.source = x.io.Body(c.Int(4)); r.source == nil {
 			x.failWorker(KindException, iocontext.ErrForeign)
 			return engine.Undefined, nil
 		}
-	} else if !c.IsNullish(4) {
-		if a.bytes = c.Bytes(4); a.bytes == nil {
-			a.text = c.String(4)
+	case !c.IsNullish(4):
+		if r.bytes = c.Bytes(4); r.bytes == nil {
+			r.text = c.String(4)
 		}
-		var err error
-		if a.release, err = c.Keep(); err != nil {
+		if r.release, err = c.Keep(); err != nil {
 			return nil, err
 		}
 	}
-	if !x.settle(a) && a.release != nil {
-		a.release()
+	if !x.setResponse(r) && r.release != nil {
+		r.release()
 	}
 	return engine.Undefined, nil
 }
 
-// answerSocket takes a WebSocket for an answer.
-func (x *Exchange) answerSocket(a *answer) (any, error) {
-	var err error
-	if a.socket, err = x.host.sockets.Respond(&x.io, x.r); err != nil {
-		return nil, err
-	}
-	x.settle(a)
-	return a.socket.ID(), nil
-}
-
-// settle takes the answer, unless the exchange has one or has already failed. The head of one
-// that is streamed goes out with its first piece, and at the latest after the jobs
+// setResponse takes the response, unless the exchange has one or has already failed. The head
+// of one that is streamed goes out with its first piece, and at the latest after the jobs
 // that are there now: what fails in them has the page of a failure.
-func (x *Exchange) settle(a *answer) bool {
+func (x *Exchange) setResponse(r *response) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.answer != nil || x.failure != nil {
+	if x.response != nil || x.failure != nil {
 		return false
 	}
-	x.answer, x.release = a, a.release
-	if a.streamed {
+	x.response, x.release = r, r.release
+	if r.streamed {
 		x.host.work.Go(func() {
 			_ = x.io.Isolate.Do(x.io.Scope, func(*engine.VM) error { return nil }) // only its turn matters
-			x.goOut()
+			x.sendHead()
 		})
 		return true
 	}
-	close(x.answered)
+	close(x.headReady)
 	close(x.ended)
 	return true
 }
 
-// goOut lets the head of the answer go out.
-func (x *Exchange) goOut() {
+// sendHead lets the head of the response go out.
+func (x *Exchange) sendHead() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !isClosed(x.answered) {
-		close(x.answered)
+	if !isClosed(x.headReady) {
+		close(x.headReady)
 	}
 }
 
-// endStream says that the streamed body is complete.
-func (x *Exchange) endStream() {
-	x.goOut()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !isClosed(x.ended) {
-		close(x.ended)
-	}
-}
-
-// give hands a piece of the body to Serve and waits until it is written.
-func (x *Exchange) give(ctx context.Context, b []byte) error {
-	x.goOut()
+// writeChunk hands a piece of the body to Serve and waits until it is written.
+func (x *Exchange) writeChunk(ctx context.Context, b []byte) error {
+	x.sendHead()
 	c := chunk{b: b, ack: make(chan error, 1)}
 	select {
 	case x.chunks <- c:

@@ -4,38 +4,49 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"net/http"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
-// Serve gives x to the Worker in iso and writes its answer; scope.Value must be
-// x. It returns when the answer is written, while waitUntil may go on until
+// Serve gives x to the Worker in iso and writes its response; scope.Value must be
+// x. It returns when the response is written, while waitUntil may go on until
 // x.Done. The engine's own errors come back as they are: an *engine.KilledError over
 // the CPU budget, engine.ErrReset, engine.ErrClosed. With these, and with a
 // *Failure, nothing was written. ErrClientGone and *Aborted come after a part
 // was.
 func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
+	if x.Waits == nil {
+		x.Waits = func() {}
+	}
 	x.host, x.id = h, h.nextID()
 	x.io.Isolate, x.io.Scope, x.io.NextID = iso, scope, h.newID
 	x.fetches = h.client.NewSession(x.r.Context(), &x.io, func() error { return h.countSubRequest(x) })
 	x.timers = timers.NewQueue(h.o.Now)
-	h.add(x)
+	h.mu.Lock()
+	h.exchanges[x.id] = x
+	h.mu.Unlock()
 	defer x.leave()
 	defer x.stopReading()
-	handle, err := x.visitorBody()
-	if err != nil {
-		return err
+	handle := int64(-1)
+	if x.r.Body != nil && x.r.ContentLength != 0 {
+		x.body = iocontext.NewBody(x.r.Body, nil)
+		var err error
+		if handle, err = x.io.KeepBody(x.body); err != nil {
+			return err
+		}
 	}
-	defer x.leaveVisitorBody()
+	defer x.closeDuplex()
 	scope.Abandoned = x.abandoned
 	if err := h.begin(x, handle); err != nil {
 		if errors.Is(err, engine.ErrAbandoned) {
-			x.waits()
+			x.Waits()
 			h.disconnect(x)
 			return ErrClientGone
 		}
@@ -43,18 +54,27 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 		x.finish()
 		return err
 	}
-	err = h.await(x)
+	err := h.await(x)
 	if !errors.Is(err, ErrClientGone) {
 		x.served.Store(true)
 	}
 	return err
 }
 
-// begin runs the first turn: elsewhere, if its isolate was left while it waited there.
-func (h *Host) begin(x *Exchange, handle int64) error {
+// errRetired says that nothing new begins in an isolate.
+var errRetired = errors.New("the isolate takes no further requests")
+
+// begin runs the first turn: elsewhere, if its isolate was retired while it waited there.
+func (h *Host) begin(x *Exchange, body int64) error {
 	for {
-		err := x.io.Isolate.Do(x.io.Scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) })
-		if !errors.Is(err, errLeft) || x.Elsewhere == nil {
+		err := x.io.Isolate.Do(x.io.Scope, func(vm *engine.VM) error {
+			if x.io.Isolate.Retired() {
+				return errRetired
+			}
+			x.begun.Store(true)
+			return callVoid(vm, "dispatch", x.id, x.r.Method, h.clientURL(x.r), fetch.HeaderList(x.r), body, x.member())
+		})
+		if !errors.Is(err, errRetired) || x.Elsewhere == nil {
 			return err
 		}
 		iso, err := x.Elsewhere()
@@ -67,53 +87,48 @@ func (h *Host) begin(x *Exchange, handle int64) error {
 	}
 }
 
-// errLeft says that nothing new begins in an isolate.
-var errLeft = errors.New("the isolate takes no further requests")
-
-func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
-	if x.io.Isolate.Retired() {
-		return errLeft
-	}
-	x.begun.Store(true)
-	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), fetch.HeaderList(x.r), handle, x.member())
-	if err == nil {
-		vm.Free(v)
-	}
-	return err
-}
-
-// await waits for the answer and writes it.
+// await waits for the response and writes it.
 func (h *Host) await(x *Exchange) error {
-	x.waits()
+	x.Waits()
 	select {
-	case <-x.answered:
+	case <-x.headReady:
 	default:
 		select {
-		case <-x.answered:
+		case <-x.headReady:
 		case <-x.io.Scope.Context().Done():
-			return x.stopped()
+			return x.failScope()
 		case <-x.r.Context().Done():
 			h.disconnect(x)
 			return ErrClientGone
 		}
 	}
 	x.mu.Lock()
-	a, failure := x.answer, x.failure
+	response, failure := x.response, x.failure
 	x.mu.Unlock()
-	if a == nil {
+	if response == nil {
 		return failure
 	}
-	return h.write(x, a)
+	return h.write(x, response)
 }
 
-func (x *Exchange) waits() {
-	if x.Waits != nil {
-		x.Waits()
+// closeDuplex ends what reads of the request's body are left, as net/http wants it of
+// a handler that read while it wrote.
+func (x *Exchange) closeDuplex() {
+	if !x.duplex {
+		return
 	}
+	rc := http.NewResponseController(x.w)
+	// What was written goes out before the rest of the body is waited for. An
+	// error here is the connection's, which is over in any case.
+	_ = rc.Flush()
+	if x.body.IsRead() {
+		_ = rc.SetReadDeadline(time.Unix(1, 0)) // ends the read that waits
+	}
+	_ = x.r.Body.Close()
 }
 
 // Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope.
-// An answer that is still missing can then only come from what another request
+// A response that is still missing can then only come from what another request
 // in the same isolate does; when those of that time are idle too it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
@@ -121,41 +136,43 @@ func (h *Host) Idle(s *engine.Scope) {
 		return
 	}
 	x.idleSince.CompareAndSwap(0, h.last.Load())
-	for _, stuck := range h.stuck(x.io.Isolate) {
-		stuck.failHung()
-		h.work.Go(func() { h.GiveUp(stuck) })
-	}
-}
-
-// stuck returns the exchanges of an isolate that are idle and not done, and for
-// which no exchange goes on that was there when they became idle: later ones
-// come and go for as long as there are visitors.
-func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
-	oldest := int64(math.MaxInt64) // of those that go on
-	for _, x := range h.of(iso) {
+	var idle []*Exchange
+	oldest := int64(math.MaxInt64) // of those that go on; later ones come and go as long as there are clients
+	for _, x := range h.of(x.io.Isolate) {
 		switch {
 		case isClosed(x.done):
 		case x.io.Connections.Load() > 0, !x.io.Scope.Idle():
 			x.idleSince.Store(0)
 			oldest = min(oldest, x.id)
 		case x.idleSince.Load() > 0:
-			all = append(all, x)
+			idle = append(idle, x)
 		default: // it has not had its first turn
 			oldest = min(oldest, x.id)
 		}
 	}
-	return slices.DeleteFunc(all, func(x *Exchange) bool { return oldest <= x.idleSince.Load() })
+	for _, x := range idle {
+		if oldest <= x.idleSince.Load() {
+			continue
+		}
+		if x.io.Isolate.HeapFull() {
+			x.failWorker(KindException, engine.OutOfMemory())
+		} else {
+			x.failWorker(KindHung, &engine.Error{
+				Name: "Error",
+				Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
+					"(a promise that is never resolved, or I/O that belongs to another request)",
+			})
+		}
+		h.work.Go(func() { h.GiveUp(x) })
+	}
 }
 
 // Reset is for engine.IsolateOptions.OnReset: the isolate started over, and
 // whatever it had under way is lost. The exchange whose turn used up its budget or all
 // memory fails with the cause, the others with engine.ErrReset.
 func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {
-	var (
-		killed *engine.KilledError
-		thrown *engine.Error
-	)
-	byBudget, byMemory := errors.As(cause, &killed), errors.As(cause, &thrown) && thrown.OutOfMemory()
+	killed, byBudget := errors.AsType[*engine.KilledError](cause)
+	thrown, isThrown := errors.AsType[*engine.Error](cause)
 	for _, x := range h.of(iso) {
 		if !x.begun.Load() {
 			continue // still waiting for its turn: it meets the new isolate
@@ -164,7 +181,7 @@ func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {
 		switch {
 		case byBudget && killed.Scope == x.io.Scope:
 			err = killed
-		case byMemory && scope == x.io.Scope:
+		case isThrown && thrown.OutOfMemory() && scope == x.io.Scope:
 			err = thrown
 		}
 		if x.abandoned() {

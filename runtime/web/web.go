@@ -3,12 +3,12 @@
 // which the package answers in Go. What is here is the life of a request: how it
 // enters the Worker, its response, and its end.
 //
-// A [Host] serves the isolates of one Worker. In: the requests of its visitors,
-// as [Exchange] values given to [Host.Serve]. Out: the answers, written to the
+// A [Host] serves the isolates of one Worker. In: the requests of its clients,
+// as [Exchange] values given to [Host.Serve]. Out: the responses, written to the
 // exchange's http.ResponseWriter; console output, to [Options]; outbound
 // requests, through a guard that lets no Worker reach the machine or the network
-// it runs in. Errors: a [*Failure] when the Worker gave no answer, an [*Aborted]
-// when its answer broke off, the engine's own errors when it was stopped.
+// it runs in. Errors: a [*Failure] when the Worker gave no response, an [*Aborted]
+// when its response broke off, the engine's own errors when it was stopped.
 //
 // A Host is safe for concurrent use. The package opens no socket to listen on,
 // knows no routes, no members and no bindings, and keeps nothing between
@@ -23,9 +23,13 @@
 package web
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest/limits"
@@ -46,6 +50,84 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webcrypto"
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
+
+// LimitMode says what happens at a limit.
+type LimitMode string
+
+// What happens at a limit: it holds, the console warns, or nothing.
+const (
+	LimitEnforce LimitMode = "enforce"
+	LimitWarn    LimitMode = "warn"
+	LimitOff     LimitMode = "off"
+)
+
+// DefaultAnswerBytes is the most bytes of one response's body. The platform's own
+// figure is not shown.
+const DefaultAnswerBytes = 512 << 20
+
+// Options says how a Host behaves. The zero value works.
+type Options struct {
+	// Console gets what the Worker writes; the scope's Value is the *Exchange,
+	// or nil while the module is evaluated. Default: discarded.
+	Console func(s *engine.Scope, e console.Entry)
+	// SubRequests is the most outbound requests of one request, redirects
+	// counted. Default: that of the manifest.
+	SubRequests int
+	// AnswerBytes is the most bytes of the body of one response. Default:
+	// DefaultAnswerBytes.
+	AnswerBytes int64
+	// LimitMode is for SubRequests and AnswerBytes. Default: LimitEnforce.
+	LimitMode LimitMode
+	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although
+	// their addresses are private. Default: none.
+	AllowFetch []string
+	// Self is the site's own front door, which a fetch to a host for which IsSelf
+	// is true enters like any client, if StrictlyPublic. Default: none.
+	Self http.Handler
+	// IsSelf reports whether a URL's host, with its port if it has one, is the
+	// site's own. Default: no host is.
+	IsSelf func(host string) bool
+	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
+	StrictlyPublic bool
+	// NodeJS is the compatibility flag nodejs_compat: Cloudflare.compatibilityFlags
+	// tells of both.
+	NodeJS bool
+	// Caches is what caches.default and caches.open keep things in. Default: caches
+	// of the Host's own, in memory.
+	Caches *cache.Store
+	// Source returns the code of an evaluated module by its name, nil for none: for
+	// errors that name what they are about. Default: none.
+	Source func(name string) []byte
+	// Stack returns the stack of an error that the Worker reads with positions in the
+	// author's files. Default: stacks are read as they are.
+	Stack func(stack string) string
+	// Transport replaces the guarded transport; for tests.
+	Transport http.RoundTripper
+	// Memory is what the messages of the Worker's WebSockets take their memory of. Default:
+	// a Worker's share of one.
+	Memory *engine.HostMemory
+	// Now is the clock of timers and performance.now. Default: time.Now.
+	Now func() time.Time
+	// Logger gets what is wrong with the host itself. Default: discarded.
+	Logger *slog.Logger
+}
+
+// Host answers the host functions of the web platform for one Worker.
+type Host struct {
+	o           Options
+	client      *fetch.Client
+	sockets     *socket.Hub
+	compression *compression.Host
+	funcs       map[string]engine.Func
+
+	last      atomic.Int64 // the newest id of an exchange or body
+	newID     func() int64 // nextID, made once
+	mu        sync.Mutex
+	exchanges map[int64]*Exchange
+	origins   map[string]string // of requests, by scheme and Host header
+
+	work sync.WaitGroup // what was started beside the requests
+}
 
 // New returns a Host. Close it when its isolates are closed.
 func New(o Options) *Host {
@@ -70,20 +152,23 @@ func New(o Options) *Host {
 	if o.Memory == nil {
 		o.Memory = engine.NewHostMemory(0).Share()
 	}
-	h := &Host{o: o, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
+	h := &Host{o: o, funcs: map[string]engine.Func{}, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
 	h.newID = h.nextID
 	h.client = fetch.New(fetch.Options{
 		AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport,
 	})
 	h.sockets = socket.NewHub(o.Memory.Reservation(), o.Logger)
-	h.compression = compression.New(h.nextID, func(c *engine.Call) (*compression.Streams, error) {
-		x, err := current(c)
-		if err != nil {
-			return nil, err
-		}
-		return &x.codecs, nil
-	})
-	h.funcs = h.collectFuncs()
+	h.compression = compression.New(h.nextID, ofExchange(func(x *Exchange) *compression.Streams { return &x.codecs }))
+	session := ofExchange(func(x *Exchange) *fetch.Session { return &x.fetches })
+	queue := ofExchange(func(x *Exchange) *timers.Queue { return &x.timers })
+	for _, part := range []map[string]engine.Func{
+		cache.Funcs(o.Caches, o.Now), h.compression.Funcs(), console.Funcs(h.log), fetch.Funcs(session), formdata.Funcs(),
+		htmlrewriter.Funcs(), intl.Funcs(), iocontext.Funcs(), language.Funcs(language.Options{Source: o.Source, Stack: o.Stack}),
+		h.sockets.Funcs(h.client, session), textcodec.Funcs(), timers.ClockFuncs(o.Now), timers.Funcs(queue), urlpattern.Funcs(),
+		webcrypto.Funcs(), weburl.Funcs(), h.requestFuncs(),
+	} {
+		maps.Copy(h.funcs, part)
+	}
 	return h
 }
 
@@ -98,20 +183,6 @@ func (h *Host) Close() {
 // Funcs returns the host functions by name, for an isolate of the Worker.
 func (h *Host) Funcs() map[string]engine.Func { return maps.Clone(h.funcs) }
 
-// collectFuncs collects the host functions of all subjects.
-func (h *Host) collectFuncs() map[string]engine.Func {
-	all := map[string]engine.Func{}
-	for _, part := range []map[string]engine.Func{
-		cache.Funcs(h.o.Caches, h.o.Now), h.compression.Funcs(), console.Funcs(h.log), fetch.Funcs(session), formdata.Funcs(),
-		htmlrewriter.Funcs(), intl.Funcs(), iocontext.Funcs(), language.New(language.Options{Source: h.o.Source, Stack: h.o.Stack}).Funcs(),
-		h.sockets.Funcs(h.client, session), textcodec.Funcs(), timers.ClockFuncs(h.o.Now), timers.Funcs(queue), urlpattern.Funcs(),
-		webcrypto.Funcs(), weburl.Funcs(), h.respondFuncs(), h.scopeFuncs(),
-	} {
-		maps.Copy(all, part)
-	}
-	return all
-}
-
 // Compression opens the streams of node:zlib beside those of CompressionStream.
 func (h *Host) Compression() *compression.Host { return h.compression }
 
@@ -122,22 +193,49 @@ func (h *Host) Loaded() { h.compression.Loaded() }
 // Restart ends the WebSockets because the Worker is replaced; new ones end at once.
 func (h *Host) Restart() { h.sockets.Restart() }
 
-// session returns the fetches of the request on whose behalf a host function was called.
-func session(c *engine.Call) (*fetch.Session, error) {
-	x, err := current(c)
-	if err != nil {
-		return nil, err
+func (h *Host) log(s *engine.Scope, e console.Entry) {
+	if h.o.Console != nil {
+		h.o.Console(s, e)
 	}
-	return &x.fetches, nil
 }
 
-// queue returns the timers of the request on whose behalf a host function was called.
-func queue(c *engine.Call) (*timers.Queue, error) {
-	x, err := current(c)
-	if err != nil {
-		return nil, err
+func (h *Host) nextID() int64 { return h.last.Add(1) }
+
+// exchange returns the exchange of an id that JavaScript gave back; nil when it
+// is over.
+func (h *Host) exchange(id int64) *Exchange {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.exchanges[id]
+}
+
+// of returns the exchanges of an isolate.
+func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range h.exchanges {
+		if x.io.Isolate == iso {
+			all = append(all, x)
+		}
 	}
-	return &x.timers, nil
+	return all
+}
+
+// countSubRequest counts one outbound request of x; the one over the limit is refused
+// (platform document, 2.9 limits.subRequests). What counts is an assumption: a fetch
+// and each redirect that it follows, and no call of a binding.
+func (h *Host) countSubRequest(x *Exchange) error {
+	n := x.subRequests.Add(1)
+	if int(n) <= h.o.SubRequests || h.o.LimitMode == LimitOff {
+		return nil
+	}
+	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", h.o.SubRequests)
+	if h.o.LimitMode == LimitWarn {
+		h.log(x.io.Scope, console.Entry{Level: "warn", Text: message})
+		return nil
+	}
+	x.subRequests.Add(-1)
+	return &engine.Error{Name: "Error", Message: message}
 }
 
 // Names returns the names of all host functions of this package, sorted: what

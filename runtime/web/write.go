@@ -3,91 +3,100 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
+	"github.com/pages-toolchain/pages/runtime/web/console"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// write writes an answer. See Serve for its errors.
-func (h *Host) write(x *Exchange, a *answer) error {
-	if a.socket != nil {
+// This file writes responses, and bounds what a Worker may answer with. A body counts as the
+// Worker gave it, before it is compressed; responses without one, as to HEAD and with
+// status 304, count nothing.
+
+// write writes a response. See Serve for its errors.
+func (h *Host) write(x *Exchange, r *response) error {
+	if r.socket != nil {
 		x.served.Store(true) // the connection tells by itself when the client leaves
-		a.socket.Upgrade(x.w, x.r, a.header)
+		r.socket.Upgrade(x.w, x.r, r.header)
 		return nil
 	}
-	coding := x.putHeader(a)
-	hasBody := fetch.BodyAllowed(x.r.Method, a.status)
+	coding := x.putHeader(r)
+	hasBody := fetch.BodyAllowed(x.r.Method, r.status)
 	if hasBody {
-		if err := h.admitAnswer(x, a); err != nil {
+		if err := h.admit(x, r); err != nil {
 			x.stopReading()
 			x.fail(err)
 			return err
 		}
 	}
-	x.prepareVisitorBody(a.streamed || a.source != nil)
+	// net/http reads what is left of the request before it writes the head, unless it is told
+	// that the Worker still reads; then the connection cannot be used again, and the client is
+	// told so. Unsupported by HTTP/2 and by recorders, which need no leave.
+	stillReads := x.body != nil && !x.body.AtEnd() && (!r.isWhole() || x.body.IsRead())
+	if stillReads && http.NewResponseController(x.w).EnableFullDuplex() == nil {
+		x.w.Header().Set("Connection", "close")
+		x.duplex = true
+	}
 	if !hasBody {
-		x.w.WriteHeader(a.status)
+		x.w.WriteHeader(r.status)
 		return nil
 	}
 	out, done := compression.NewEncoder(x.w, coding)
 	defer done()
-	if a.source == nil && !a.streamed {
-		return h.writeWhole(x, a, out, coding)
+	if r.isWhole() && coding == "" {
+		x.w.Header().Set("Content-Length", strconv.Itoa(r.size()))
 	}
-	x.w.WriteHeader(a.status)
-	left := declaredLength(x.w.Header())
+	x.w.WriteHeader(r.status)
 	var err error
-	if a.streamed {
-		err = h.copyChunks(x, out, left)
-	} else {
-		err = h.copyBody(x, out, a.source, left)
+	switch {
+	case r.streamed:
+		err = h.copyChunks(x, out, declaredLength(x.w.Header()))
+	case r.source != nil:
+		err = h.copyBody(x, out, r.source, declaredLength(x.w.Header()))
+	case r.bytes != nil:
+		_, err = out.Write(r.bytes)
+	case r.text != "":
+		_, err = io.WriteString(out, r.text)
 	}
 	if err == nil {
 		err = out.Close()
 	}
-	if err != nil {
-		return h.broken(x, err)
-	}
-	return nil
-}
-
-// writeWhole writes an answer whose body is all there.
-func (h *Host) writeWhole(x *Exchange, a *answer, out compression.Encoder, coding string) error {
-	size := len(a.text) + len(a.bytes)
-	if coding == "" {
-		x.w.Header().Set("Content-Length", strconv.Itoa(size))
-	}
-	x.w.WriteHeader(a.status)
-	var err error
-	if a.bytes != nil {
-		_, err = out.Write(a.bytes)
-	} else if a.text != "" {
-		_, err = io.WriteString(out, a.text)
-	}
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return nil
+	case r.isWhole():
 		h.disconnect(x)
 		return ErrClientGone
 	}
-	return nil
+	return h.abort(x, err)
 }
 
-// putHeader puts the answer's headers and returns how its body is to be encoded
+// declaredLength is the Content-Length of a response; -1 without one.
+func declaredLength(header http.Header) int64 {
+	n, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// putHeader puts the response's headers and returns how its body is to be encoded
 // on the way: "" is as it is.
-func (x *Exchange) putHeader(a *answer) (coding string) {
+func (x *Exchange) putHeader(r *response) (coding string) {
 	header := x.w.Header()
-	for i := 0; i+1 < len(a.header); i += 2 {
-		name, value := http.CanonicalHeaderKey(a.header[i]), a.header[i+1]
+	for i := 0; i+1 < len(r.header); i += 2 {
+		name, value := http.CanonicalHeaderKey(r.header[i]), r.header[i+1]
 		switch before := header[name]; {
 		case fetch.IsHopByHop(name):
-		case len(before) > 0 && name != "Set-Cookie" && hasName(a.header[:i], name):
+		case len(before) > 0 && name != "Set-Cookie" && hasName(r.header[:i], name):
 			before[len(before)-1] += ", " + value // one line, as get() tells it
 		default:
 			header[name] = append(before, value)
@@ -97,47 +106,39 @@ func (x *Exchange) putHeader(a *answer) (coding string) {
 		header["Content-Type"] = nil // net/http would guess one
 	}
 	length := header.Get("Content-Length")
-	if length != "" && !isLength(length) {
+	if length != "" {
+		if _, err := strconv.ParseUint(length, 10, 63); err != nil {
+			header.Del("Content-Length")
+		}
+	}
+	// The platform compresses by itself what content-encoding announces, for clients that accept it.
+	if announced := strings.ToLower(header.Get("Content-Encoding")); !r.manual && compression.IsCoding(announced) {
 		header.Del("Content-Length")
+		if compression.Accepts(x.r.Header.Get("Accept-Encoding"), announced) {
+			coding = announced
+		} else {
+			header.Del("Content-Encoding")
+		}
 	}
-	if !a.manual {
-		coding = x.negotiate(header)
-	}
-	whole := a.source == nil && !a.streamed
-	if x.r.Method == http.MethodHead && whole && coding == "" && (length == "" || len(a.text)+len(a.bytes) > 0) {
-		header.Set("Content-Length", strconv.Itoa(len(a.text)+len(a.bytes)))
+	if x.r.Method == http.MethodHead && r.isWhole() && coding == "" && (length == "" || r.size() > 0) {
+		header.Set("Content-Length", strconv.Itoa(r.size()))
 	}
 	return coding
 }
 
 // hasName reports whether a list of names and values has a name, which is canonical.
 func hasName(list []string, name string) bool {
-	for i := 0; i < len(list); i += 2 {
-		if http.CanonicalHeaderKey(list[i]) == name {
+	for pair := range slices.Chunk(list, 2) {
+		if http.CanonicalHeaderKey(pair[0]) == name {
 			return true
 		}
 	}
 	return false
 }
 
-// negotiate decides on the coding that content-encoding announces: the platform
-// compresses by itself, for clients that accept it.
-func (x *Exchange) negotiate(header http.Header) string {
-	coding := strings.ToLower(header.Get("Content-Encoding"))
-	if !compression.IsCoding(coding) {
-		return ""
-	}
-	header.Del("Content-Length")
-	if compression.Accepts(x.r.Header.Get("Accept-Encoding"), coding) {
-		return coding
-	}
-	header.Del("Content-Encoding")
-	return ""
-}
-
 // copyChunks writes what JavaScript streams, piece by piece. left is the declared
 // length: a client that has so many bytes has them all and may close.
-func (h *Host) copyChunks(x *Exchange, out compression.Encoder, left int64) error {
+func (h *Host) copyChunks(x *Exchange, out compression.Compressor, left int64) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (h *Host) copyChunks(x *Exchange, out compression.Encoder, left int64) erro
 		}
 		select {
 		case c := <-x.chunks:
-			err := h.countAnswer(x, len(c.b))
+			err := h.countBody(x, len(c.b))
 			if err == nil {
 				var n int
 				n, err = out.Write(c.b)
@@ -169,15 +170,15 @@ func (h *Host) copyChunks(x *Exchange, out compression.Encoder, left int64) erro
 		case <-gone:
 			return ErrClientGone
 		case <-x.io.Scope.Context().Done():
-			return x.stopped()
+			return x.failScope()
 		}
 	}
 }
 
 // copyBody writes a body that never was in JavaScript; left is as in copyChunks.
-func (h *Host) copyBody(x *Exchange, out compression.Encoder, b *iocontext.Body, left int64) error {
-	stop := x.afterDone(b.Close)
-	defer stop()
+func (h *Host) copyBody(x *Exchange, out compression.Compressor, b *iocontext.Body, left int64) error {
+	defer context.AfterFunc(x.r.Context(), b.Close)()
+	defer context.AfterFunc(x.io.Scope.Context(), b.Close)()
 	for {
 		piece, err := b.Next()
 		if errors.Is(err, io.EOF) {
@@ -186,7 +187,7 @@ func (h *Host) copyBody(x *Exchange, out compression.Encoder, b *iocontext.Body,
 		if err != nil {
 			return iocontext.LostBody(err)
 		}
-		if err := h.countAnswer(x, len(piece)); err != nil {
+		if err := h.countBody(x, len(piece)); err != nil {
 			return err
 		}
 		n, err := out.Write(piece)
@@ -202,15 +203,8 @@ func (h *Host) copyBody(x *Exchange, out compression.Encoder, b *iocontext.Body,
 	}
 }
 
-// afterDone runs f when the client or the scope is gone; stop forgets it.
-func (x *Exchange) afterDone(f func()) (stop func()) {
-	a := context.AfterFunc(x.r.Context(), f)
-	b := context.AfterFunc(x.io.Scope.Context(), f)
-	return func() { a(); b() }
-}
-
-// broken ends an answer that broke off after its head.
-func (h *Host) broken(x *Exchange, err error) error {
+// abort ends a response that broke off after its head.
+func (h *Host) abort(x *Exchange, err error) error {
 	if x.r.Context().Err() != nil || errors.Is(err, ErrClientGone) {
 		h.disconnect(x)
 		return ErrClientGone
@@ -218,8 +212,47 @@ func (h *Host) broken(x *Exchange, err error) error {
 	x.stopReading()
 	x.fail(err)
 	if conn, _, hijackErr := http.NewResponseController(x.w).Hijack(); hijackErr == nil {
-		x.duplex = false // the visitor's body went with the connection
-		_ = conn.Close() // nobody hears of it any more
+		x.duplex = false // the request's body went with the connection
+		_ = conn.Close()
 	}
 	return &Aborted{Err: err}
+}
+
+// admit refuses a response that is known to be too large before any of it
+// is written: the client gets the reason in its place.
+func (h *Host) admit(x *Exchange, r *response) error {
+	if r.isWhole() {
+		return h.countBody(x, r.size())
+	}
+	if declaredLength(x.w.Header()) > h.o.AnswerBytes && h.o.LimitMode == LimitEnforce {
+		return h.tooLarge()
+	}
+	return nil
+}
+
+// countBody counts bytes of the response's body. Those over the limit end it.
+func (h *Host) countBody(x *Exchange, n int) error {
+	before := x.sent
+	x.sent += int64(n)
+	if x.sent <= h.o.AnswerBytes || h.o.LimitMode == LimitOff {
+		return nil
+	}
+	if h.o.LimitMode == LimitEnforce {
+		return h.tooLarge()
+	}
+	if before <= h.o.AnswerBytes {
+		h.log(x.io.Scope, console.Entry{Level: "warn", Text: h.tooLarge().Err.Message})
+	}
+	return nil
+}
+
+// tooLarge names the limit in the largest unit that it is a multiple of.
+func (h *Host) tooLarge() *Failure {
+	const kilo = 1 << 10
+	n, units := h.o.AnswerBytes, []string{"bytes", "KiB", "MiB", "GiB"}
+	for n >= kilo && n%kilo == 0 && len(units) > 1 {
+		n, units = n/kilo, units[1:]
+	}
+	message := fmt.Sprintf("the answer is larger than %d %s", n, units[0])
+	return &Failure{Kind: KindAnswerSize, Err: &engine.Error{Message: message}}
 }

@@ -25,7 +25,7 @@ func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
 		"cache_match": h.cacheMatch,
 		// cache_put(cache, url, request headers, status, headers, text or bytes or
 		// null, handle of the body or -1, whether that is encoded as the headers say)
-		// -> a promise of why it is not kept, or null
+		// -> a promise of why it is not stored, or null
 		"cache_put": h.cachePut,
 		// cache_delete(cache, url) -> a promise of whether it was there
 		"cache_delete": func(c *engine.Call) (any, error) {
@@ -38,7 +38,7 @@ func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
 	}
 }
 
-// host keeps what one Worker caches.
+// host answers the calls of one Worker.
 type host struct {
 	store *Store
 	now   func() time.Time
@@ -60,13 +60,13 @@ func (h *host) cacheMatch(c *engine.Call) (any, error) {
 		if e == nil {
 			return nil, nil
 		}
-		return e.answer(x, request, now)
+		return e.respond(x, request, now)
 	}), nil
 }
 
-// answer is what a request gets of a cached answer: the whole, a part, or that
+// respond makes the response to a request of a cached one: the whole, a part, or that
 // it has not changed.
-func (e *cached) answer(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
+func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
 	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
 	if e.status/100 == 2 && isUnchanged(request, headerOf(e.header)) { // RFC 9110, 13.2.1
@@ -91,11 +91,11 @@ func (e *cached) answer(x *iocontext.Context, request http.Header, now time.Time
 	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
 }
 
-// isUnchanged reports whether a conditional request has what is kept (RFC 9110,
+// isUnchanged reports whether a conditional request has what is stored (RFC 9110,
 // 13.2.2).
-func isUnchanged(request, kept http.Header) bool {
+func isUnchanged(request, stored http.Header) bool {
 	if match := request.Get("If-None-Match"); match != "" {
-		etag := strings.TrimPrefix(kept.Get("Etag"), "W/")
+		etag := strings.TrimPrefix(stored.Get("Etag"), "W/")
 		for tag := range strings.SplitSeq(match, ",") {
 			tag = strings.TrimSpace(tag)
 			if tag == "*" || etag != "" && strings.TrimPrefix(tag, "W/") == etag {
@@ -108,7 +108,7 @@ func isUnchanged(request, kept http.Header) bool {
 	if err != nil {
 		return false
 	}
-	modified, err := http.ParseTime(kept.Get("Last-Modified"))
+	modified, err := http.ParseTime(stored.Get("Last-Modified"))
 	return err == nil && !modified.After(since)
 }
 
@@ -172,7 +172,7 @@ func (h *host) cachePut(c *engine.Call) (any, error) {
 				return nil, iocontext.LostBody(err)
 			}
 		}
-		if encoded { // what is kept is encoded when it is sent
+		if encoded { // a cached body is encoded when it is sent
 			body := compression.Decode(bytes.NewReader(e.body), strings.Join(headerOf(e.header).Values("Content-Encoding"), ","))
 			var err error
 			if e.body, err = io.ReadAll(io.LimitReader(iocontext.Reserved(ctx, body), maxCached+1)); err != nil {

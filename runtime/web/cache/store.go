@@ -23,8 +23,8 @@ import (
 
 // The platform's own bounds are not shown.
 const (
-	// maxCached is the most bytes that one cached answer may have; larger ones are
-	// not kept, as the console is told.
+	// maxCached is the most bytes that one cached response may have; larger ones are
+	// not stored, as the console says.
 	maxCached = 16 << 20
 	// maxCaches is the most bytes of all of them; the ones not used for longest go.
 	maxCaches = 64 << 20
@@ -34,19 +34,19 @@ const (
 
 // Options says where a Store keeps its entries. The zero value keeps them in memory.
 type Options struct {
-	// Open gives the database that the caches are kept in, at their first use.
+	// Open opens the database of the caches, at their first use.
 	// The Store owns it: Close closes it. Default: none, what is cached ends with
 	// the process.
 	Open func(context.Context) (*sql.DB, error)
-	// Logger hears of a database that cannot be used; what is cached is then kept
+	// Logger gets the errors of a database that cannot be used; what is cached is then
 	// in memory. Default: discarded.
 	Logger *slog.Logger
 }
 
 // Store holds what Workers put into caches.default and caches.open. Several
-// Hosts may share them, one after the other or at the same time: what one Worker
-// cached is there for the next, as at the platform's edge. They are safe for
-// concurrent use. At most 64 MiB are kept; the answers that were not used for
+// Hosts may share it, one after the other or at the same time: what one Worker
+// cached is there for the next, as at the platform's edge. It is safe for
+// concurrent use. It holds 64 MiB at most; the responses that were not used for
 // longest go first. After a restart those that were stored first count as that.
 type Store struct {
 	o Options
@@ -72,17 +72,17 @@ func New(o Options) *Store {
 
 // Close closes the database.
 func (s *Store) Close() error {
-	s.opened.Do(func() {}) // nobody opens it any more
+	s.opened.Do(func() {}) // it is not opened any more
 	if s.db == nil {
 		return nil
 	}
 	return s.db.Close()
 }
 
-// entryKey is where an answer is kept.
+// entryKey is the address of a cached response.
 type entryKey struct{ cache, url string }
 
-// cached is an answer that is kept. It is not changed any more, but for the body
+// cached is a response in a cache. It does not change, but for the body
 // of one in the database, which is read when it is asked for.
 type cached struct {
 	key     entryKey
@@ -166,14 +166,14 @@ func (s *Store) read(ctx context.Context, db *sql.DB, now time.Time) error {
 	return rows.Err()
 }
 
-// get returns the answer of a key, or nil.
+// get returns the response of a key, or nil.
 func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	s.open(context.WithoutCancel(ctx), now)
 	e := s.find(key, now)
 	if e == nil || !e.absent {
 		return e
 	}
-	// Nobody changes a body: if the row is another one by now, that one's is given.
+	// Bodies do not change: if the row is another one by now, that one's is given.
 	whole := *e
 	whole.absent = false
 	const read = `SELECT body FROM cache WHERE name = ? AND url = ? AND stored = ?`
@@ -192,7 +192,7 @@ func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	return &whole
 }
 
-// find looks among what is known.
+// find looks in memory.
 func (s *Store) find(key entryKey, now time.Time) *cached {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,9 +214,9 @@ func entryOf(at *list.Element) *cached {
 	return e
 }
 
-// put keeps an answer in place of the one before, and drops others to make room.
+// put stores a response in place of the one before, and drops others to make room.
 func (s *Store) put(ctx context.Context, e *cached) {
-	ctx = context.WithoutCancel(ctx) // who waits may be gone before it is written
+	ctx = context.WithoutCancel(ctx) // the caller may be gone before it is written
 	s.open(ctx, e.stored)
 	e.length = len(e.body)
 	s.writing.Lock()
@@ -230,7 +230,7 @@ func (s *Store) put(ctx context.Context, e *cached) {
 	}
 }
 
-// add takes an answer in and returns what had to go for it.
+// add takes a response in and returns what had to go for it.
 func (s *Store) add(e *cached) (gone []entryKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,31 +276,25 @@ func (s *Store) write(ctx context.Context, e *cached, gone []entryKey) error {
 
 const deleteCached = `DELETE FROM cache WHERE name = ? AND url = ?`
 
-// remove drops the answer of a key and reports whether it was there.
+// remove drops the response of a key and reports whether it was there.
 func (s *Store) remove(ctx context.Context, key entryKey, now time.Time) bool {
 	ctx = context.WithoutCancel(ctx) // as in put
 	s.open(ctx, now)
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	live := s.drop(key, now)
+	s.mu.Lock()
+	at, ok := s.byKey[key]
+	live := ok && now.Before(entryOf(at).expires)
+	if ok {
+		s.dropLocked(at)
+	}
+	s.mu.Unlock()
 	if s.db == nil {
 		return live
 	}
 	if _, err := s.db.ExecContext(ctx, deleteCached, key.cache, key.url); err != nil {
 		s.o.Logger.Warn("a cached answer was not removed from the state folder", "url", key.url, "error", err)
 	}
-	return live
-}
-
-func (s *Store) drop(key entryKey, now time.Time) (live bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.byKey[key]
-	if !ok {
-		return false
-	}
-	live = now.Before(entryOf(at).expires)
-	s.dropLocked(at)
 	return live
 }
 

@@ -15,21 +15,16 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// Encoder is where a body is written: Flush sends what was written so far.
-type Encoder interface {
-	io.WriteCloser
-	Flush() error
-}
-
-// codings are the formats of the content codings that an answer can be given in.
+// codings are the formats of the content codings of responses.
 var codings = map[string]string{"gzip": "gzip", "deflate": "deflate", "br": "brotli"} //nolint:gochecknoglobals // a table
 
 // IsCoding reports whether a response can be given in a content coding.
 func IsCoding(name string) bool { return codings[name] != "" }
 
 // NewEncoder writes to w, encoded as coding says, one of codings or "" for as it
-// is. Close does not close w; done is for when all is written or given up.
-func NewEncoder(w http.ResponseWriter, coding string) (e Encoder, done func()) {
+// is; Flush sends what was written so far. Close does not close w; done is for when all is
+// written or given up.
+func NewEncoder(w http.ResponseWriter, coding string) (e Compressor, done func()) {
 	p := plain{w, http.NewResponseController(w)}
 	format, ok := codings[coding]
 	if !ok {
@@ -47,27 +42,25 @@ type plain struct {
 // WriteString spares a copy of the text.
 func (p plain) WriteString(s string) (int, error) { return io.WriteString(p.ResponseWriter, s) }
 
-// Flush implements Encoder. A writer that cannot flush sends at the end.
+// Flush implements Compressor. A writer that cannot flush sends at the end.
 func (p plain) Flush() error {
-	if err := p.rc.Flush(); err != nil && !isUnsupported(err) {
+	if err := p.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return nil
 }
 
-func isUnsupported(err error) bool { return errors.Is(err, http.ErrNotSupported) }
-
 // Close implements io.Closer.
 func (p plain) Close() error { return nil }
 
 type compressed struct {
-	Encoder
+	Compressor
 	out plain
 }
 
-// Flush implements Encoder.
+// Flush implements Compressor.
 func (c compressed) Flush() error {
-	if err := c.Encoder.Flush(); err != nil {
+	if err := c.Compressor.Flush(); err != nil {
 		return err
 	}
 	return c.out.Flush()

@@ -32,10 +32,13 @@ func dataURL(u string) (kind, body string, ok bool) {
 	}
 	body = weburl.UnescapePercent(body)
 	kind = strings.Trim(kind, " ")
-	if head, found := cutBase64(kind); found {
-		kind = head
-		if body, ok = forgivingBase64(body); !ok {
-			return "", "", false
+	const suffix = "base64"
+	if n := len(kind) - len(suffix); n >= 0 && strings.EqualFold(kind[n:], suffix) {
+		if head, found := strings.CutSuffix(strings.TrimRight(kind[:n], " "), ";"); found {
+			kind = head
+			if body, ok = forgivingBase64(body); !ok {
+				return "", "", false
+			}
 		}
 	}
 	if strings.HasPrefix(kind, ";") {
@@ -46,15 +49,6 @@ func dataURL(u string) (kind, body string, ok bool) {
 		return "text/plain;charset=US-ASCII", body, true
 	}
 	return parsed.String(), body, true
-}
-
-// cutBase64 cuts ";base64" off the end.
-func cutBase64(kind string) (string, bool) {
-	const suffix = "base64"
-	if len(kind) < len(suffix) || !strings.EqualFold(kind[len(kind)-len(suffix):], suffix) {
-		return kind, false
-	}
-	return strings.CutSuffix(strings.TrimRight(kind[:len(kind)-len(suffix)], " "), ";")
 }
 
 // forgivingBase64 decodes as the Infra standard does: white space is no matter,

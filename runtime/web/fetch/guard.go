@@ -144,13 +144,6 @@ func (g *guard) isAllowed(host, port string) (allowed, named bool) {
 	return named || g.allowed[host], named
 }
 
-// isLocalName reports whether a name means this machine whatever DNS says of it
-// (RFC 6761, 6.3).
-func isLocalName(host string) bool {
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	return name == "localhost" || strings.HasSuffix(name, ".localhost")
-}
-
 // dial connects to address, "host:port", through the check.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
@@ -165,7 +158,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if allowed {
 		return dialer.DialContext(ctx, network, address)
 	}
-	if isLocalName(host) {
+	// RFC 6761, 6.3: such a name means this machine, whatever DNS says of it.
+	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
 	}
 	dialer.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {

@@ -22,16 +22,16 @@ func IsHopByHop(canonical string) bool {
 	return false
 }
 
-// ClientAddress is the header that tells the Worker its visitor's address. No
-// one else may set it, and it stays here.
+// ClientAddress is the header that tells the Worker its client's address. Only
+// this package sets it, and it is not sent on.
 const ClientAddress = "Cf-Connecting-Ip"
 
-// HeaderList is the headers of a visitor's request as JavaScript takes them:
+// HeaderList is the headers of a client's request as JavaScript takes them:
 // lower-case names and values in turn, sorted by name but for the last two.
 func HeaderList(r *http.Request) []string {
 	list := flatten(r.Header, ClientAddress)
-	if address := addressOf(r.RemoteAddr); address != "" {
-		list = append(list, "cf-connecting-ip", address)
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		list = append(list, "cf-connecting-ip", at.Addr().Unmap().WithZone("").String())
 	}
 	if IsUpgrade(r) {
 		list = append(list, "connection", "Upgrade", "upgrade", "websocket")
@@ -40,15 +40,6 @@ func HeaderList(r *http.Request) []string {
 		list = append(list, "host", r.Host)
 	}
 	return list
-}
-
-// addressOf is the address without its port and zone; "" when there is none.
-func addressOf(remote string) string {
-	at, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return ""
-	}
-	return at.Addr().Unmap().WithZone("").String()
 }
 
 // flatten is a header as JavaScript takes it: names in lower case and values in

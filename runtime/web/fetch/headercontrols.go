@@ -19,50 +19,38 @@ import (
 // This file is for control characters in the values of headers. net/http refuses
 // them in both directions; the Fetch standard forbids but NUL, CR and LF, Workers
 // send and take the rest, and RFC 9110, 5.5, lets a recipient keep them. A request
-// or an answer that has some goes over a connection of HTTP/1.1 of its own.
+// or a response that has some goes over a connection of HTTP/1.1 of its own.
 
 const (
 	maxHeadLine = 64 << 10  // bytes
 	maxHead     = 256 << 10 // bytes, as of the transport
-	maxInterim  = 100       // answers of 1xx before the one that counts
+	maxInterim  = 100       // responses of 1xx before the one that counts
 )
 
 // send makes one request.
 func (c *Client) send(r *http.Request) (*http.Response, error) {
 	t, ok := c.transport.(*http.Transport)
 	ok = ok && t.DialContext != nil
-	if ok && hasControls(r.Header) {
-		return c.sendAlone(t, r)
+	for _, values := range r.Header {
+		for _, value := range values {
+			if ok && strings.ContainsFunc(value, isControl) {
+				return c.sendAlone(t, r)
+			}
+		}
 	}
 	resp, err := c.transport.RoundTrip(r)
 	if _, malformed := errors.AsType[textproto.ProtocolError](err); ok && malformed && r.Body == nil &&
 		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return c.sendAlone(t, r) // asking twice is safe for these methods
 	}
-	if ok && err == nil && announcesContent(resp) {
-		t.CloseIdleConnections() // no later request may take the content for its own answer
-	}
-	return resp, err
-}
-
-// announcesContent reports whether an answer that has no content by its status
-// says that content follows (RFC 9110, 15.3.5, and RFC 9112, 6.3): some servers
-// send it.
-func announcesContent(resp *http.Response) bool {
-	length := resp.Header.Get("Content-Length")
-	return resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 &&
-		(length != "" && length != "0" || resp.TransferEncoding != nil)
-}
-
-func hasControls(header http.Header) bool {
-	for _, values := range header {
-		for _, value := range values {
-			if strings.ContainsFunc(value, isControl) {
-				return true
-			}
+	if ok && err == nil && resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 {
+		// Some servers announce content, and send it, although there is none by the status
+		// (RFC 9110, 15.3.5, and RFC 9112, 6.3).
+		if length := resp.Header.Get("Content-Length"); length != "" && length != "0" || resp.TransferEncoding != nil {
+			t.CloseIdleConnections() // no later request may take the content for its own response
 		}
 	}
-	return false
+	return resp, err
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
@@ -88,7 +76,7 @@ func (c *Client) sendAlone(t *http.Transport, r *http.Request) (*http.Response, 
 			end()
 		}
 	})
-	resp, err := readAnswer(conn, r)
+	resp, err := readResponse(conn, r)
 	if err != nil {
 		end()
 		select {
@@ -126,7 +114,7 @@ func dialAlone(t *http.Transport, r *http.Request) (net.Conn, error) {
 	return secure, nil
 }
 
-// aloneBody is the body of an answer that ends with its connection.
+// aloneBody is the body of a response that ends with its connection.
 type aloneBody struct {
 	io.Reader
 	end func()
@@ -138,8 +126,8 @@ func (b aloneBody) Close() error {
 	return nil
 }
 
-// readAnswer reads the head of the answer to r.
-func readAnswer(conn io.Reader, r *http.Request) (*http.Response, error) {
+// readResponse reads the head of the response to r.
+func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 	from := bufio.NewReaderSize(conn, maxHeadLine)
 	for range maxInterim {
 		head, odd, err := readHead(from)
@@ -147,7 +135,7 @@ func readAnswer(conn io.Reader, r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		// The inner reader gives the head alone at first: nothing of what follows an
-		// interim answer is lost in the outer one.
+		// interim response is lost in the outer one.
 		resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), from)), r)
 		if err != nil {
 			return nil, err

@@ -3,11 +3,15 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -19,12 +23,12 @@ type Outbound struct {
 	method, url string
 	header      []string // name, value, name, value, …
 	redirect    string   // follow, manual or error
-	integrity   string   // of the answer's body; empty for none
-	manual      bool     // the answer's body stays encoded
+	integrity   string   // of the response's body; empty for none
+	manual      bool     // the response's body stays encoded
 	// The body: at most one of whole and stream. A stream is sent once only.
 	whole  []byte
 	stream io.Reader
-	length int64          // of stream; -1 when nobody knows
+	length int64          // of stream; -1 for unknown
 	upload *io.PipeWriter // the other end of stream, when JavaScript fills it
 
 	ctx context.Context //nolint:containedctx // owned: stop ends it
@@ -40,25 +44,6 @@ func (f *Outbound) URL() string { return f.url }
 
 // Header is what the next hop sends: names and values in turn.
 func (f *Outbound) Header() []string { return f.header }
-
-func (f *Outbound) setBody(x *iocontext.Context, c *engine.Call) error {
-	f.length = c.Int(8)
-	switch handle := c.Int(6); {
-	case c.Bool(7):
-		f.stream, f.upload = io.Pipe()
-	case handle >= 0:
-		b := x.Body(handle)
-		if b == nil {
-			return iocontext.ErrForeign
-		}
-		f.stream = b.Reader()
-	case !c.IsNullish(5):
-		if f.whole = c.Bytes(5); f.whole == nil {
-			f.whole = c.TextBytes(5)
-		}
-	}
-	return nil
-}
 
 // Head is a response without a body as fetch_start gives it.
 func (f *Outbound) Head(resp *http.Response, redirected bool) []any {
@@ -99,10 +84,10 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 	return bytes.NewReader(all), nil
 }
 
-// closeQuietly closes a response body; what is lost with it nobody wanted.
+// closeQuietly closes a response body or a connection that is not read any more.
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
-// Error is the exception of a fetch that got no answer: a TypeError, as the
+// Error is the exception of a fetch that got no response: a TypeError, as the
 // standard has it, that says what happened.
 func (f *Outbound) Error(err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
@@ -177,4 +162,42 @@ func BodyAllowed(method string, status int) bool {
 		return false
 	}
 	return method != http.MethodHead
+}
+
+// checkIntegrity reports whether content is what an integrity names (Subresource
+// Integrity, 3.3.5): of the digests of the strongest algorithm one must fit. An
+// integrity without a digest that is understood is none.
+func checkIntegrity(integrity string, content []byte) bool {
+	strongest, want := 0, [][]byte{}
+	for item := range strings.FieldsSeq(integrity) {
+		item, _, _ = strings.Cut(item, "?") // options mean nothing yet
+		algorithm, text, _ := strings.Cut(item, "-")
+		strength := slices.Index([]string{"sha256", "sha384", "sha512"}, strings.ToLower(algorithm))
+		text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
+		digest, err := base64.RawStdEncoding.DecodeString(text)
+		if strength < 0 || strength+1 < strongest {
+			continue
+		}
+		if strength+1 > strongest {
+			strongest, want = strength+1, nil
+		}
+		if err == nil { // what is no base64 fits nothing
+			want = append(want, digest)
+		}
+	}
+	var got []byte
+	switch strongest {
+	case 0:
+		return true
+	case 1:
+		sum := sha256.Sum256(content)
+		got = sum[:]
+	case 2:
+		sum := sha512.Sum384(content)
+		got = sum[:]
+	default:
+		sum := sha512.Sum512(content)
+		got = sum[:]
+	}
+	return slices.ContainsFunc(want, func(digest []byte) bool { return string(digest) == string(got) })
 }

@@ -12,6 +12,11 @@ import (
 // maxRedirects is the fetch standard's.
 const maxRedirects = 20
 
+// redirectStatus are the status codes of redirects.
+var redirectStatus = []int{ //nolint:gochecknoglobals // a table
+	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+}
+
 // Follow makes the requests of a fetch, each by hop, until one is answered by something
 // else than a redirect that is to be followed.
 func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
@@ -27,8 +32,8 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 		if err != nil {
 			return nil, false, err
 		}
-		location, isRedirect := redirectTo(resp)
-		if !isRedirect || f.redirect == "manual" {
+		locations := resp.Header["Location"] // without one, a redirect status is like any other
+		if !slices.Contains(redirectStatus, resp.StatusCode) || len(locations) == 0 || f.redirect == "manual" {
 			return resp, hops > 0, nil
 		}
 		closeQuietly(resp.Body)
@@ -38,7 +43,7 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 		if hops == maxRedirects {
 			return nil, false, engine.TypeError("Too many redirects: fetch followed %d", maxRedirects)
 		}
-		if err := f.moveTo(resp.StatusCode, location); err != nil {
+		if err := f.moveTo(resp.StatusCode, wireText(locations[0])); err != nil {
 			return nil, false, err
 		}
 	}
@@ -59,19 +64,6 @@ func (s *Session) hop(f *Outbound) (*http.Response, error) {
 		return s.fetchSelf(r)
 	}
 	return s.client.send(r)
-}
-
-// redirectTo returns the Location of a redirect; a redirect status without one
-// is an answer like any other.
-func redirectTo(resp *http.Response) (location string, ok bool) {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		values := resp.Header["Location"]
-		if len(values) > 0 {
-			return wireText(values[0]), true
-		}
-	}
-	return "", false
 }
 
 // moveTo turns the fetch to a redirect's target (Fetch standard, 4.5).

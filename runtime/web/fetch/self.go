@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -15,12 +16,12 @@ const (
 	// maxDepth is how often a site may fetch itself one within the other; 16 is that
 	// of Workers.
 	maxDepth = 16
-	// maxSelf is how often it may within one visitor's request. The depth alone would
+	// maxSelf is how often it may within one client's request. The depth alone would
 	// let each request make as many as it may, and each of those again.
 	maxSelf = 1000
 )
 
-// fetchSelf sends r through the site's own front door, as any visitor's request.
+// fetchSelf sends r through the site's own front door, as any client's request.
 func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	if !s.client.o.StrictlyPublic || s.client.o.Self == nil {
 		return nil, engine.TypeError("fetch to %q is the site itself, which has no origin behind it; "+
@@ -44,7 +45,8 @@ func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	w := newPipeWriter(r)
+	w := &pipeWriter{header: http.Header{}, ready: make(chan struct{}), r: r}
+	w.in, w.out = io.Pipe()
 	s.client.work.Go(func() { w.serve(s.client.o.Self, r) }) // ends with the request's context, which the scope ends
 	select {
 	case <-w.ready:
@@ -54,7 +56,7 @@ func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// pipeWriter is an http.ResponseWriter whose answer is read while it is written.
+// pipeWriter is an http.ResponseWriter whose response is read while it is written.
 type pipeWriter struct {
 	header http.Header
 	once   sync.Once
@@ -64,12 +66,6 @@ type pipeWriter struct {
 	r      *http.Request
 	in     *io.PipeReader
 	out    *io.PipeWriter
-}
-
-func newPipeWriter(r *http.Request) *pipeWriter {
-	w := &pipeWriter{header: http.Header{}, ready: make(chan struct{}), r: r}
-	w.in, w.out = io.Pipe()
-	return w
 }
 
 func (w *pipeWriter) serve(handler http.Handler, r *http.Request) {
@@ -122,3 +118,22 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 
 // Flush implements http.Flusher: what is written is already on its way.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
+
+// lineage is how often the site fetched itself on the way to a request, and within
+// the client's request that all began with.
+type lineage struct {
+	depth int
+	all   *atomic.Int64
+}
+
+type lineageKey struct{}
+
+func lineageOf(ctx context.Context) lineage {
+	if l, ok := ctx.Value(lineageKey{}).(lineage); ok {
+		return l
+	}
+	return lineage{all: &atomic.Int64{}}
+}
+
+// Depth is how often the site fetched itself on the way to a request that came with ctx.
+func Depth(ctx context.Context) int { return lineageOf(ctx).depth }

@@ -60,7 +60,7 @@ func codingOf(contentType string) (*documentCoding, error) {
 	return c, nil
 }
 
-// singleEncoder is what decodeSingle reads the other way.
+// singleEncoder is the inverse of what textcodec does to encodings of one byte a character.
 type singleEncoder struct {
 	transform.NopResetter
 	table *charmap.Charmap
@@ -73,7 +73,14 @@ func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int
 			return written, read, transform.ErrShortSrc
 		}
 		r, n := utf8.DecodeRune(src[read:])
-		out := e.bytesOf(r)
+		var out []byte
+		if c, ok := e.table.EncodeRune(r); ok {
+			out = []byte{c}
+		} else if c := byte(r); 0x80 <= r && r <= 0x9f && e.table.DecodeByte(c) == utf8.RuneError {
+			out = []byte{c}
+		} else {
+			out = fmt.Appendf(nil, "&#%d;", r)
+		}
 		if len(out) > len(dst)-written {
 			return written, read, transform.ErrShortDst
 		}
@@ -83,12 +90,35 @@ func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int
 	return written, read, nil
 }
 
-func (e singleEncoder) bytesOf(r rune) []byte {
-	if c, ok := e.table.EncodeRune(r); ok {
-		return []byte{c}
+// writeEncoded gives the rewriter more of the document, as it came.
+func (r *rewriter) writeEncoded(b []byte) error {
+	if r.coding == nil {
+		r.write(b)
+		return nil
 	}
-	if c := byte(r); 0x80 <= r && r <= 0x9f && e.table.DecodeByte(c) == utf8.RuneError {
-		return []byte{c}
+	return r.decode(b, textcodec.Stream)
+}
+
+func (r *rewriter) decode(b []byte, flags int64) error {
+	text, rest, err := textcodec.Decode(r.coding.name, append(r.coding.rest, b...), flags)
+	r.coding.rest = rest
+	if text != "" {
+		r.write([]byte(text))
 	}
-	return fmt.Appendf(nil, "&#%d;", r)
+	return err
+}
+
+// encodedAs makes what is passed on of what step or JavaScript gave: bytes in the
+// document's encoding, all else as it is.
+func (r *rewriter) encodedAs(value any, err error) (any, error) {
+	b, ok := value.([]byte)
+	if r.coding == nil || !ok || err != nil {
+		return value, err
+	}
+	if _, err := r.coding.encode.Write(b); err != nil {
+		return nil, engine.TypeError("Parser error: %v", err)
+	}
+	out := bytes.Clone(r.coding.encoded.Bytes())
+	r.coding.encoded.Reset()
+	return out, nil
 }

@@ -37,14 +37,19 @@ func Funcs() map[string]engine.Func {
 			if b == nil {
 				b = []byte(c.String(1))
 			}
-			return engine.Undefined, r.take(b)
+			return engine.Undefined, r.writeEncoded(b)
 		}),
 		// html_end(handle): no more input comes
 		"html_end": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
-			return engine.Undefined, r.close()
+			var err error
+			if r.coding != nil {
+				err = r.decode(nil, 0)
+			}
+			r.final, r.incomplete = true, false
+			return engine.Undefined, err
 		}),
 		// html_read(handle, handle of a body) -> a promise: there was more input
-		"html_read": readBody,
+		"html_read": withRewriter(readBody),
 		// html_step(handle, edit or null) -> bytes to pass on, an event, null for
 		// more input, false at the end
 		"html_step": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
@@ -126,26 +131,24 @@ func withRewriter(f func(c *engine.Call, r *rewriter) (any, error)) engine.Func 
 }
 
 // readBody takes the next piece of a body that Go holds, without a way through
-// JavaScript. The rewriter is not used by anybody else until it is there.
-func readBody(c *engine.Call) (any, error) {
-	return withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
-		x, err := iocontext.Current(c)
+// JavaScript, which does not use the rewriter until it is there.
+func readBody(c *engine.Call, r *rewriter) (any, error) {
+	x, err := iocontext.Current(c)
+	if err != nil {
+		return nil, err
+	}
+	b := x.Body(c.Int(1))
+	if b == nil {
+		return nil, iocontext.ErrForeign
+	}
+	return b.Async(func(context.Context) (any, error) {
+		piece, err := b.Next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
 		if err != nil {
-			return nil, err
+			return nil, iocontext.LostBody(err)
 		}
-		b := x.Body(c.Int(1))
-		if b == nil {
-			return nil, iocontext.ErrForeign
-		}
-		return b.Async(func(context.Context) (any, error) {
-			piece, err := b.Next()
-			if errors.Is(err, io.EOF) {
-				return false, nil
-			}
-			if err != nil {
-				return nil, iocontext.LostBody(err)
-			}
-			return true, r.take(piece)
-		}), nil
-	})(c)
+		return true, r.writeEncoded(piece)
+	}), nil
 }

@@ -1,5 +1,7 @@
 package htmlrewriter
 
+import "github.com/pages-toolchain/pages/runtime/engine"
+
 // This file knows what the names of elements mean to a parser (HTML standard,
 // 13.1.2 and 13.2.6).
 
@@ -70,14 +72,10 @@ func breaksOut(token *htmlToken) bool {
 	return false
 }
 
-// isVoid reports whether an element never has content.
-func isVoid(name string) bool {
-	switch name {
-	case "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link",
-		"meta", "param", "source", "track", "wbr":
-		return true
-	}
-	return false
+// voidElements never have content.
+var voidElements = map[string]bool{ //nolint:gochecknoglobals // a table
+	"area": true, "base": true, "basefont": true, "bgsound": true, "br": true, "col": true, "embed": true, "frame": true, "hr": true,
+	"img": true, "input": true, "keygen": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true,
 }
 
 // textIn is how text in an element of HTML is read.
@@ -93,12 +91,80 @@ func textIn(name string) textMode {
 	return modeData
 }
 
-// read sets how text in an element of HTML is read.
-func (s *htmlScanner) read(name string) {
+// enter sets how text in an element of HTML is read, until its end tag.
+func (s *htmlScanner) enter(name string) {
 	if mode := textIn(name); mode != modeData {
 		s.mode, s.element, s.script = mode, name, scriptPlain
 	}
 }
 
-// leave is for the end tag of an element: text is read as usual again.
-func (s *htmlScanner) leave() { s.mode = modeData }
+// ambiguity follows the tags of a document, to refuse one in which a parser that reads it
+// as it comes cannot tell text from markup, as the platform does: in a select and in a
+// frameset, a tag that text follows may be one to ignore.
+type ambiguity struct {
+	place     ambiguousPlace
+	templates int // that are open within the select
+}
+
+type ambiguousPlace uint8
+
+const (
+	placeClear ambiguousPlace = iota
+	placeSelect
+	placeTemplate // within a select
+	placeFrameset // or after one
+)
+
+// start follows a start tag, or refuses it.
+func (a *ambiguity) start(name string) error {
+	switch a.place {
+	case placeClear:
+		switch name {
+		case "select":
+			a.place = placeSelect
+		case "frameset":
+			a.place = placeFrameset
+		}
+		return nil
+	case placeSelect:
+		switch name {
+		case "select", "textarea", "input", "keygen": // each ends it
+			a.place = placeClear
+			return nil
+		case "template":
+			a.place, a.templates = placeTemplate, 1
+			return nil
+		case "script":
+			return nil
+		}
+	case placeTemplate:
+		if name == "template" {
+			a.templates++
+		}
+	case placeFrameset:
+		if name == "noframes" {
+			return nil
+		}
+	}
+	if textIn(name) == modeData {
+		return nil
+	}
+	return engine.TypeError(
+		"Parser error: The parser has encountered a text content tag (`<%s>`) in the context where it is ambiguous "+
+			"whether this tag should be ignored or not: in a select, or with a frameset. It is unclear whether what "+
+			"follows is text or markup.",
+		name,
+	)
+}
+
+// end follows an end tag.
+func (a *ambiguity) end(name string) {
+	switch {
+	case a.place == placeSelect && name == "select":
+		a.place = placeClear
+	case a.place == placeTemplate && name == "template":
+		if a.templates--; a.templates == 0 {
+			a.place = placeSelect
+		}
+	}
+}

@@ -8,9 +8,9 @@ import (
 )
 
 // This file rewrites HTML as it comes: it keeps a stack of the elements that are
-// open, stops at each token that somebody has a handler for, and passes on all
-// else as it was written. An end tag closes the elements within its own; nothing
-// else does, since a stream cannot be read twice.
+// open, stops at each token that has a handler, and passes on all else as it was
+// written. An end tag closes the elements within its own; nothing else does, since
+// a stream cannot be read twice.
 
 // The events of a step, as in js/htmlrewriter.js.
 const (
@@ -45,9 +45,16 @@ func (r *rewriter) step(edit []any) (any, error) {
 		if err != nil || event != nil {
 			return event, err
 		}
-		if !more {
-			return r.rest(), nil
+		if more {
+			continue
 		}
+		if piece := r.piece(true); piece != nil {
+			return piece, nil
+		}
+		if r.ended {
+			return false, nil
+		}
+		return nil, nil
 	}
 }
 
@@ -67,20 +74,9 @@ func (r *rewriter) stream() any {
 	return nil
 }
 
-// rest is what step returns when nothing more can be read for now.
-func (r *rewriter) rest() any {
-	if piece := r.piece(true); piece != nil {
-		return piece
-	}
-	if r.ended {
-		return false
-	}
-	return nil
-}
-
 // advance reads one token; more says that there may be another.
 func (r *rewriter) advance() (event []any, more bool, err error) {
-	if r.stuck || r.ended {
+	if r.incomplete || r.ended {
 		return nil, false, nil
 	}
 	r.scanner.foreign = r.top().inside != namespaceHTML
@@ -89,7 +85,7 @@ func (r *rewriter) advance() (event []any, more bool, err error) {
 		if r.final && len(r.in) == 0 {
 			return r.end()
 		}
-		r.stuck = !r.final
+		r.incomplete = !r.final
 		if len(r.in) > maxMarkup {
 			return nil, false, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: a tag or comment is larger than 16 MiB"}
 		}
@@ -100,34 +96,29 @@ func (r *rewriter) advance() (event []any, more bool, err error) {
 		r.textOpen = false
 		return r.text(nil, true), true, nil
 	}
-	event, err = r.token(&token)
+	switch token.kind {
+	case markupText:
+		event = r.textToken(&token)
+	case markupStart:
+		event, err = r.start(&token)
+	case markupEnd:
+		event = r.endTag(&token)
+	case markupComment:
+		event = r.comment(&token)
+	case markupDoctype:
+		event = r.doctype(&token)
+	default:
+		r.pass(token.raw)
+	}
 	r.in = r.in[len(token.raw):]
 	if len(r.in) == 0 {
-		r.in = nil // what is read is let go
+		r.in = nil // so that its memory is free
 	}
 	return event, token.kind != markupText || len(token.raw) > 0, err
 }
 
-func (r *rewriter) token(token *htmlToken) ([]any, error) {
-	switch token.kind {
-	case markupText:
-		return r.textToken(token), nil
-	case markupStart:
-		return r.start(token)
-	case markupEnd:
-		return r.endTag(token), nil
-	case markupComment:
-		return r.comment(token), nil
-	case markupDoctype:
-		return r.doctype(token), nil
-	default:
-		r.pass(token.raw)
-		return nil, nil
-	}
-}
-
-// hearing returns the handlers for a kind of token, those of elements first.
-func (r *rewriter) hearing(flag int) []any {
+// handlersFor returns the handlers of a kind of token, those of elements first.
+func (r *rewriter) handlersFor(flag int) []any {
 	var list []any
 	for _, document := range []bool{false, true} {
 		for i := range r.handlers {
@@ -140,7 +131,7 @@ func (r *rewriter) hearing(flag int) []any {
 	return list
 }
 
-// textToken is for a piece of text. A character that is cut in two waits for its
+// textToken handles a piece of text. A character that is cut in two waits for its
 // other half.
 func (r *rewriter) textToken(token *htmlToken) []any {
 	whole := len(token.raw)
@@ -148,7 +139,7 @@ func (r *rewriter) textToken(token *htmlToken) []any {
 		whole -= cutOff(token.raw)
 	}
 	if whole == 0 {
-		r.stuck = true
+		r.incomplete = true
 		token.raw = nil
 		return nil
 	}
@@ -170,7 +161,7 @@ func cutOff(b []byte) int {
 }
 
 func (r *rewriter) text(raw []byte, last bool) []any {
-	handlers := r.hearing(forText)
+	handlers := r.handlersFor(forText)
 	if handlers == nil {
 		r.pass(raw)
 		return nil
@@ -196,7 +187,7 @@ func (r *rewriter) around(edit []any, raw []byte) error {
 }
 
 func (r *rewriter) comment(token *htmlToken) []any {
-	handlers := r.hearing(forComments)
+	handlers := r.handlersFor(forComments)
 	if handlers == nil {
 		r.pass(token.raw)
 		return nil
@@ -213,29 +204,30 @@ func (r *rewriter) comment(token *htmlToken) []any {
 
 func (r *rewriter) doctype(token *htmlToken) []any {
 	r.pass(token.raw)
-	handlers := r.hearing(forDoctype)
+	handlers := r.handlersFor(forDoctype)
 	if handlers == nil {
 		return nil
 	}
 	d := parseDoctype(token.raw)
-	return []any{eventDoctype, handlers, orNil(d.name), orNil(d.public), orNil(d.system)}
-}
-
-func orNil(s *string) any {
-	if s == nil {
-		return nil
+	event := []any{eventDoctype, handlers}
+	for _, part := range []*string{d.name, d.public, d.system} {
+		if part == nil {
+			event = append(event, nil)
+		} else {
+			event = append(event, *part)
+		}
 	}
-	return *s
+	return event
 }
 
-// end is for the end of the document.
+// end handles the end of the document.
 func (r *rewriter) end() (event []any, more bool, err error) {
 	if r.textOpen {
 		r.textOpen = false
 		return r.text(nil, true), true, nil
 	}
 	r.ended = true
-	handlers := r.hearing(forEnd)
+	handlers := r.handlersFor(forEnd)
 	if handlers == nil {
 		return nil, false, nil
 	}
@@ -247,7 +239,7 @@ func (r *rewriter) end() (event []any, more bool, err error) {
 	return []any{eventDocumentEnd, handlers}, true, nil
 }
 
-// start is for a start tag.
+// start handles a start tag.
 func (r *rewriter) start(token *htmlToken) ([]any, error) {
 	if len(r.stack) > maxOpen {
 		return nil, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: more than 65536 elements are open"}
@@ -307,8 +299,8 @@ func (r *rewriter) open(token *htmlToken) *openElement {
 	return element
 }
 
-// leaveForeign is for an element of HTML that stands where none may: the foreign
-// elements around it are over for the parser, though not for who matches them.
+// leaveForeign handles an element of HTML that stands where none may: the foreign
+// elements around it are over for the parser, though not for selectors.
 func (r *rewriter) leaveForeign() {
 	for i := len(r.stack) - 1; i > 0 && r.stack[i].inside != namespaceHTML; i-- {
 		r.stack[i].inside = namespaceHTML
@@ -319,8 +311,8 @@ func (r *rewriter) leaveForeign() {
 // in it is read.
 func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 	if element.namespace == namespaceHTML {
-		holds = !isVoid(token.name)
-		r.scanner.read(token.name)
+		holds = !voidElements[token.name]
+		r.scanner.enter(token.name)
 	} else {
 		holds = !token.selfClosing
 	}
@@ -361,7 +353,7 @@ func (r *rewriter) endTag(token *htmlToken) []any {
 	}
 	clear(r.stack[at:])
 	r.stack = r.stack[:at]
-	r.scanner.leave()
+	r.scanner.mode = modeData
 	if all.isPlain() {
 		r.pass(token.raw)
 		return nil

@@ -49,7 +49,7 @@ type openElement struct {
 	atEnd     endTag
 }
 
-// endTag is what happens to an end tag.
+// endTag collects the edits of an end tag.
 type endTag struct {
 	name          string // "" is as it was
 	before, after []content
@@ -86,28 +86,26 @@ type rewriter struct {
 	stack     []openElement // the first is the document
 	hidden    int           // elements open whose content is left out
 
-	in       []byte // not yet read
-	final    bool
-	stuck    bool // what is in is not a whole token yet
-	out      bytes.Buffer
-	streams  []content // to be written by JavaScript, in front of which out is
-	textOpen bool      // somebody was given a part of the text
-	ended    bool
-	finish   func(edit []any) error // what the handlers' edit is for
-	coding   *documentCoding        // nil for UTF-8
+	in         []byte // not yet read
+	final      bool
+	incomplete bool // in is not a whole token yet
+	out        bytes.Buffer
+	streams    []content // to be written by JavaScript, in front of which out is
+	textOpen   bool      // a handler has a part of the text
+	ended      bool
+	finish     func(edit []any) error // what the handlers' edit is for
+	coding     *documentCoding        // nil for UTF-8
 }
 
-func newRewriter() *rewriter {
-	return &rewriter{stack: []openElement{{}}}
-}
+func newRewriter() *rewriter { return &rewriter{stack: []openElement{{}}} }
 
 // write takes more of the document.
 func (r *rewriter) write(b []byte) {
-	if r.stuck && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
+	if r.incomplete && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
 		r.in = append(r.in, b...) // no token ends here: no need to look again
 		return
 	}
-	r.stuck = false
+	r.incomplete = false
 	r.in = append(r.in, b...)
 }
 

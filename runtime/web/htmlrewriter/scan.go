@@ -46,7 +46,20 @@ func (s *htmlScanner) next(b []byte, final bool) htmlToken {
 	if len(b) == 0 {
 		return htmlToken{}
 	}
-	if n := s.textLength(b, final); n > 0 {
+	var n int // bytes of text that b begins with, for certain
+	switch s.mode {
+	case modePlain:
+		n = len(b)
+	case modeCDATA:
+		n = textBefore(b, "]]>", final)
+	case modeRaw:
+		n = s.rawText(b, final)
+	case modeScript:
+		n = s.scriptText(b, final)
+	default:
+		n = dataText(b, final)
+	}
+	if n > 0 {
 		return htmlToken{kind: markupText, raw: b[:n]}
 	}
 	token := s.markup(b, final)
@@ -54,22 +67,6 @@ func (s *htmlScanner) next(b []byte, final bool) htmlToken {
 		return htmlToken{kind: markupRaw, raw: b} // a tag that is cut off is none
 	}
 	return token
-}
-
-// textLength is how many bytes of text b begins with, for certain.
-func (s *htmlScanner) textLength(b []byte, final bool) int {
-	switch s.mode {
-	case modePlain:
-		return len(b)
-	case modeCDATA:
-		return textBefore(b, "]]>", final)
-	case modeRaw:
-		return s.rawText(b, final)
-	case modeScript:
-		return s.scriptText(b, final)
-	default:
-		return dataText(b, final)
-	}
 }
 
 // textBefore is the length of what is before mark.
@@ -248,7 +245,7 @@ func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {
 		return scanComment(b, final)
 	}
 	if len(b) >= len(markDoctype) && strings.EqualFold(string(b[:len(markDoctype)]), markDoctype) {
-		if end := doctypeEnd(b); end > 0 {
+		if end := bytes.IndexByte(b, '>') + 1; end > 0 { // even within quotes
 			return htmlToken{kind: markupDoctype, raw: b[:end]}
 		}
 		if final {
@@ -260,20 +257,12 @@ func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {
 		s.cdata, s.mode = s.mode, modeCDATA
 		return htmlToken{kind: markupRaw, raw: b[:len(markCDATA)]}
 	}
-	if !final && couldBe(b, markComment, markDoctype, markCDATA) {
-		return htmlToken{}
-	}
-	return bogusComment(b, len("<!"), final)
-}
-
-// couldBe reports whether b is the beginning of one of the marks.
-func couldBe(b []byte, marks ...string) bool {
-	for _, mark := range marks {
-		if len(b) < len(mark) && strings.EqualFold(string(b), mark[:len(b)]) {
-			return true
+	for _, mark := range []string{markComment, markDoctype, markCDATA} {
+		if !final && len(b) < len(mark) && strings.EqualFold(string(b), mark[:len(b)]) {
+			return htmlToken{}
 		}
 	}
-	return false
+	return bogusComment(b, len("<!"), final)
 }
 
 // scanComment is the comment that b begins with.
@@ -309,6 +298,40 @@ func scanComment(b []byte, final bool) htmlToken {
 	return htmlToken{kind: markupComment, raw: b, text: text}
 }
 
-// doctypeEnd is the index behind the doctype, 0 when it is not all there. A >
-// ends it even within quotes.
-func doctypeEnd(b []byte) int { return bytes.IndexByte(b, '>') + 1 }
+// markupKind is a kind of token of HTML.
+type markupKind uint8
+
+const (
+	markupNone    markupKind = iota // more input is needed
+	markupText                      // text; more of it may follow
+	markupStart                     // a start tag
+	markupEnd                       // an end tag
+	markupComment                   // a comment, bogus ones included
+	markupDoctype
+	markupRaw // bytes that stand for nothing: </>, the marks of a CDATA section, a tag that is cut off
+)
+
+// htmlAttribute is an attribute; name is in lower case, value as it was written.
+// raw is nil for one that did not come from the document.
+type htmlAttribute struct {
+	name, value string
+	raw         []byte
+}
+
+// htmlToken is a token; raw is valid until more input comes.
+type htmlToken struct {
+	kind        markupKind
+	raw         []byte
+	name        string // of a tag, in lower case
+	attributes  []htmlAttribute
+	selfClosing bool
+	text        string // of a comment
+}
+
+const htmlSpace = "\t\n\f\r "
+
+const (
+	markComment = "<!--"
+	markDoctype = "<!doctype"
+	markCDATA   = "<![CDATA["
+)

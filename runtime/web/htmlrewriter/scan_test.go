@@ -31,7 +31,7 @@ func passedThrough(t *testing.T, pieces ...string) string {
 		r.write([]byte(piece))
 		out += taken(t, r)
 	}
-	r.final, r.stuck = true, false
+	r.final, r.incomplete = true, false
 	out += taken(t, r)
 	if step, err := r.step(nil); err != nil || step != false {
 		t.Fatalf("after the end: %v, %v", step, err)
@@ -86,10 +86,10 @@ func tokens(document string, size int) []string {
 			}
 			flush()
 			if token.kind == markupStart {
-				s.read(token.name)
+				s.enter(token.name)
 			}
 			if token.kind == markupEnd {
-				s.leave()
+				s.mode = modeData
 			}
 			line := fmt.Sprintf("%d %s %q", token.kind, token.name, token.text)
 			for _, a := range token.attributes {
@@ -153,7 +153,7 @@ func scannerTags(document string) (tags []string) {
 		in = in[len(token.raw):]
 		switch token.kind {
 		case markupStart:
-			s.read(token.name)
+			s.enter(token.name)
 			line := token.name
 			seen := map[string]bool{}
 			for _, a := range token.attributes {
@@ -165,7 +165,7 @@ func scannerTags(document string) (tags []string) {
 			}
 			tags = append(tags, line)
 		case markupEnd:
-			s.leave()
+			s.mode = modeData
 			tags = append(tags, "/"+token.name)
 		default:
 		}

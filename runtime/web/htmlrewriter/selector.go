@@ -83,8 +83,6 @@ func (s *selectorSet) noMarks() marks {
 	return marks{here: both[:words], above: both[words:]}
 }
 
-func hasBit(set []uint64, i int) bool { return set[i/wordBits]>>(i%wordBits)&1 != 0 }
-
 // match returns an element's marks and the handlers whose selectors it matches,
 // sorted.
 func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []int) {
@@ -97,7 +95,7 @@ func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []i
 			if step.child {
 				of = parent.here
 			}
-			if !hasBit(of, step.previous) {
+			if of[step.previous/wordBits]>>(step.previous%wordBits)&1 == 0 {
 				continue
 			}
 		}
@@ -124,7 +122,7 @@ func attributeTest(name, operator, value, flag string) selectorTest {
 		if !found {
 			return false
 		}
-		if flag == "i" || flag == "" && m.isHTML && isCaseless(name) {
+		if flag == "i" || flag == "" && m.isHTML && caselessAttributes[name] {
 			return ignoring(of)
 		}
 		return compare(of)
@@ -152,18 +150,15 @@ func attributeOperator(operator, value string) func(of string) bool {
 
 func isHTMLSpace(r rune) bool { return strings.ContainsRune(htmlSpace, r) }
 
-// isCaseless reports whether an attribute's values are compared without regard
-// to case (HTML standard, 4.16.2).
-func isCaseless(name string) bool {
-	switch name {
-	case "accept", "accept-charset", "align", "alink", "axis", "bgcolor", "charset", "checked", "clear", "codetype",
-		"color", "compact", "declare", "defer", "dir", "direction", "disabled", "enctype", "face", "frame", "hreflang",
-		"http-equiv", "lang", "language", "link", "media", "method", "multiple", "nohref", "noresize", "noshade", "nowrap",
-		"readonly", "rel", "rev", "rules", "scope", "scrolling", "selected", "shape", "target", "text", "type", "valign",
-		"valuetype", "vlink":
-		return true
-	}
-	return false
+// caselessAttributes are those whose values are compared without regard to case (HTML
+// standard, 4.16.2).
+var caselessAttributes = map[string]bool{ //nolint:gochecknoglobals // a table
+	"accept": true, "accept-charset": true, "align": true, "alink": true, "axis": true, "bgcolor": true, "charset": true, "checked": true,
+	"clear": true, "codetype": true, "color": true, "compact": true, "declare": true, "defer": true, "dir": true, "direction": true,
+	"disabled": true, "enctype": true, "face": true, "frame": true, "hreflang": true, "http-equiv": true, "lang": true, "language": true,
+	"link": true, "media": true, "method": true, "multiple": true, "nohref": true, "noresize": true, "noshade": true, "nowrap": true,
+	"readonly": true, "rel": true, "rev": true, "rules": true, "scope": true, "scrolling": true, "selected": true, "shape": true,
+	"target": true, "text": true, "type": true, "valign": true, "valuetype": true, "vlink": true,
 }
 
 // nth is an+b.

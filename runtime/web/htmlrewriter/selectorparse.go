@@ -176,7 +176,7 @@ func (p *selectorParser) name() string {
 func (p *selectorParser) escape() rune {
 	const most = 6
 	from := p.at
-	for p.at < len(p.text) && p.at < from+most && isHex(p.text[p.at]) {
+	for p.at < len(p.text) && p.at < from+most && strings.IndexByte("0123456789abcdefABCDEF", p.text[p.at]) >= 0 {
 		p.at++
 	}
 	if p.at == from {
@@ -402,5 +402,3 @@ func (p *selectorParser) not() (selectorTest, error) {
 		return !slices.ContainsFunc(refused, func(c compound) bool { return c.matches(m) })
 	}, nil
 }
-
-func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }

@@ -26,8 +26,8 @@ var (
 	ErrForeign = &engine.Error{Name: "Error", Message: "Cannot perform I/O on behalf of a different request. " +
 		"I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler " +
 		"cannot be accessed from a different request's handler."}
-	// errGlobalScope refuses I/O while no request is served. The text is the platform's own.
-	errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
+	// ErrGlobalScope refuses I/O while no request is served. The text is the platform's own.
+	ErrGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
 		"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
 		"are not allowed within global scope. To fix this error, perform this operation within a handler."}
 )
@@ -57,13 +57,10 @@ type Request interface{ IO() *Context }
 func Current(c *engine.Call) (*Context, error) {
 	r, ok := c.Scope().Value.(Request)
 	if !ok {
-		return nil, errGlobalScope
+		return nil, ErrGlobalScope
 	}
 	return r.IO(), nil
 }
-
-// ErrGlobalScope returns the platform's error for I/O while no request is served.
-func ErrGlobalScope() error { return errGlobalScope }
 
 // Keep makes a value known to JavaScript and returns its handle. A value that is
 // an io.Closer is closed with the request.
@@ -129,7 +126,7 @@ func (x *Context) Close() {
 	}
 	for _, value := range handles {
 		if c, ok := value.(io.Closer); ok {
-			_ = c.Close() // nobody hears of it any more
+			_ = c.Close()
 		}
 	}
 }

@@ -4,17 +4,19 @@
 //
 // In: the sources of evaluated modules and the positions of the author's files, by
 // [Options]. Out: host functions, for the isolates of one Worker. There are no errors of
-// its own: what cannot be read gets the engine's text. A [Host] is safe for concurrent
+// its own: what cannot be read gets the engine's text. The functions are safe for concurrent
 // use. The package never evaluates code.
 package language
 
 import (
-	"maps"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/expression"
+	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// Options says what a Host knows of the Worker. The zero value works.
+// Options says what the functions know of the Worker. The zero value works.
 type Options struct {
 	// Source returns the code of an evaluated module by its name, nil for none: for
 	// errors that name what they are about. Default: none.
@@ -24,19 +26,111 @@ type Options struct {
 	Stack func(stack string) string
 }
 
-// Host answers for the isolates of one Worker.
-type Host struct {
-	stack    func(stack string) string
-	wordings wordings
+// Funcs returns the host functions for the isolates of one Worker.
+func Funcs(o Options) map[string]engine.Func {
+	subjects := &subjectCache{source: o.Source}
+	at := func(c *engine.Call) subject { return subjects.at(position{c.String(0), int(c.Int(1)), int(c.Int(2))}) }
+	return map[string]engine.Func{
+		// called_at(file, line, column) -> the callees of the calls that this may be of
+		"called_at": func(c *engine.Call) (any, error) { return at(c).called, nil },
+		// iterated_at(file, line, column) -> what is gone through there, "" for unknown
+		"iterated_at": func(c *engine.Call) (any, error) { return at(c).iterated, nil },
+		// destructured_at(file, line, column) -> the property of the pattern there, and what it takes
+		// apart; null for no pattern
+		"destructured_at": func(c *engine.Call) (any, error) {
+			if d := at(c).destructured; d != nil {
+				return d, nil
+			}
+			return nil, nil
+		},
+		// assigned_at(file, line, column) -> the member that is assigned to there, "" for unknown
+		"assigned_at": func(c *engine.Call) (any, error) { return at(c).assigned, nil },
+		// json_problem(text) -> what V8 says of a text that is no JSON, "" of one that is
+		"json_problem": func(c *engine.Call) (any, error) {
+			text := c.String(0)
+			return offload.Text(c, text, func() (any, error) { return jsonProblem(text), nil })
+		},
+		// authored_stack(stack) -> the stack with positions in the author's files; null where they are not asked for
+		"authored_stack": func(c *engine.Call) (any, error) {
+			if o.Stack == nil {
+				return nil, nil
+			}
+			stack := c.String(0)
+			return offload.Text(c, stack, func() (any, error) { return o.Stack(stack), nil })
+		},
+		// is_ordinary(value) -> whether it is an array or an object of no built-in kind
+		"is_ordinary": func(c *engine.Call) (any, error) { return c.IsOrdinary(0), nil },
+		// is_proxy(value)
+		"is_proxy": func(c *engine.Call) (any, error) { return c.IsProxy(0), nil },
+		// proxy_target(value) -> what a Proxy stands for, undefined if it was revoked; null of what is none
+		"proxy_target": func(c *engine.Call) (any, error) {
+			if !c.IsProxy(0) {
+				return nil, nil
+			}
+			if target, err := c.ProxyTarget(0); err == nil {
+				return target, nil
+			}
+			return engine.Undefined, nil
+		},
+		// json_text(value, gap) -> JSON, or undefined when the value is not plain
+		"json_text": func(c *engine.Call) (any, error) {
+			text, ok, err := c.JSON(0, c.String(1))
+			if !ok || err != nil {
+				return engine.Undefined, err
+			}
+			return text, nil
+		},
+		// keep_alive(): this job keeps something alive until it ends
+		"keep_alive": func(c *engine.Call) (any, error) {
+			c.KeepAlive()
+			return nil, nil
+		},
+	}
 }
 
-// New returns a Host.
-func New(o Options) *Host { return &Host{stack: o.Stack, wordings: wordings{source: o.Source}} }
+// position is a place in a module's code.
+type position struct {
+	file         string
+	line, column int
+}
 
-// Funcs returns the host functions.
-func (h *Host) Funcs() map[string]engine.Func {
-	all := h.wordings.funcs()
-	maps.Copy(all, stackFuncs(h.stack))
-	maps.Copy(all, objectFuncs())
-	return all
+// subject is what an error at a position may be about.
+type subject struct {
+	called       []string
+	iterated     string
+	assigned     string
+	destructured []string // nil where no pattern is
+}
+
+// maxSubjects is how many are cached: a loop that goes wrong goes wrong in the same place.
+const maxSubjects = 256
+
+// subjectCache keeps those that were looked for already.
+type subjectCache struct {
+	source func(name string) []byte // Options.Source
+	mu     sync.Mutex
+	cached map[position]subject
+}
+
+func (s *subjectCache) at(p position) subject {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, ok := s.cached[p]
+	if ok || s.source == nil {
+		return found
+	}
+	if s.cached == nil || len(s.cached) >= maxSubjects {
+		s.cached = map[position]subject{}
+	}
+	code := s.source(p.file)
+	found = subject{
+		called:   expression.Callees(code, p.line, p.column),
+		iterated: expression.Iterable(code, p.line, p.column),
+		assigned: expression.AssignedMember(code, p.line, p.column),
+	}
+	if property, source, ok := expression.Pattern(code, p.line, p.column); ok {
+		found.destructured = []string{property, source}
+	}
+	s.cached[p] = found
+	return found
 }

@@ -12,6 +12,7 @@
 package socket
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
@@ -86,7 +88,9 @@ func (h *Hub) shed() {
 		}
 		largest.mu.Lock()
 		if largest.arriving > largest.waiting() {
-			largest.refuseLocked()
+			h.messages.Add(-int64(largest.arriving))
+			largest.arriving, largest.refused = 0, true
+			largest.cancel(errTooMuch)
 		} else {
 			largest.cutLocked()
 		}
@@ -108,5 +112,84 @@ func (h *Hub) End(io *iocontext.Context, code websocket.StatusCode, reason strin
 		if s.io == io {
 			s.send(frame{kind: socketClosed, code: code, reason: reason})
 		}
+	}
+}
+
+// Funcs returns the host functions of WebSockets. session returns that of the request on
+// whose behalf a call is made; an error means that none is served.
+func (h *Hub) Funcs(client *fetch.Client, session func(*engine.Call) (*fetch.Session, error)) map[string]engine.Func {
+	return map[string]engine.Func{
+		// socket_dial(token or null, url, headers, protocols, redirect) -> a promise of what
+		// fetch_start's is of, and the handle of the connection or -1
+		"socket_dial": func(c *engine.Call) (any, error) {
+			s, err := session(c)
+			if err != nil {
+				return nil, err
+			}
+			d := &dialer{hub: h, client: client, session: s, protocols: c.Strings(3)}
+			f := s.Start(c, c.String(1), c.Strings(2), c.String(4))
+			return engine.Async(func(context.Context) (any, error) {
+				value, err := d.run(f)
+				if err != nil {
+					f.Stop(err)
+					return nil, f.Error(err)
+				}
+				return value, nil
+			}), nil
+		},
+		// socket_send(handle, text or bytes) -> how many bytes that is
+		"socket_send": withSocket(func(c *engine.Call, s *Socket) int {
+			f := frame{kind: socketBinary, data: c.Bytes(1)}
+			if f.data == nil {
+				f = frame{kind: socketText, data: c.TextBytes(1)}
+			}
+			s.send(f)
+			s.hub.shed()
+			return len(f.data)
+		}),
+		// socket_accept(handle): messages are taken
+		"socket_accept": withSocket(func(_ *engine.Call, s *Socket) int {
+			s.accept()
+			return 0
+		}),
+		// socket_join(handle, handle): the messages of each go to the other
+		"socket_join": withSocket(func(c *engine.Call, s *Socket) int {
+			if other, ok := s.io.Value(c.Int(1)).(*Socket); ok {
+				s.join(other)
+				other.join(s)
+			}
+			return 0
+		}),
+		// socket_unsent(handle) -> how many bytes wait to be sent
+		"socket_unsent": withSocket(func(_ *engine.Call, s *Socket) int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.unsent
+		}),
+		// socket_close(handle, code, reason)
+		"socket_close": withSocket(func(c *engine.Call, s *Socket) int {
+			code := websocket.StatusCode(c.Int(1))
+			if code == websocket.StatusAbnormalClosure {
+				s.cancel(errWorkerFailed) // without a word to the peer
+				return 0
+			}
+			s.send(frame{kind: socketClosed, code: code, reason: c.String(2)})
+			return 0
+		}),
+	}
+}
+
+// withSocket calls f with the connection of the handle that is the first
+// argument; one that has ended takes nothing, and 0 is returned for it.
+func withSocket(f func(c *engine.Call, s *Socket) int) engine.Func {
+	return func(c *engine.Call) (any, error) {
+		x, err := iocontext.Current(c)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := x.Value(c.Int(0)).(*Socket); ok {
+			return f(c, s), nil
+		}
+		return 0, nil
 	}
 }

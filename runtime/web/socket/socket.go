@@ -69,7 +69,7 @@ type Socket struct {
 	ready     chan struct{} // closed when JavaScript takes messages
 	readyOnce sync.Once
 	shut      chan struct{} // closed when the end was sent, and answered or not
-	drained   chan struct{} // told when less than maxAhead waits
+	drained   chan struct{} // gets a value when less than maxAhead waits
 	reads     atomic.Int64  // begun and ended: odd while a message is waited for
 
 	mu       sync.Mutex
@@ -103,7 +103,7 @@ func (h *Hub) newSocket(io *iocontext.Context) (*Socket, error) {
 	return s, nil
 }
 
-// forget has nobody find the connection any more.
+// forget removes the connection from its request and its hub.
 func (s *Socket) forget() {
 	s.io.Drop(s.id)
 	s.hub.remove(s)
@@ -164,13 +164,6 @@ func (s *Socket) hold(bytes int) {
 	s.hub.shed()
 }
 
-// refuseLocked ends the connection of a peer whose message takes too much. The caller holds s.mu.
-func (s *Socket) refuseLocked() {
-	s.hub.messages.Add(-int64(s.arriving))
-	s.arriving, s.refused = 0, true
-	s.cancel(errTooMuch)
-}
-
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -206,8 +199,8 @@ func (s *Socket) join(to *Socket) {
 	s.accept()
 }
 
-// passOn waits until the peer that messages are passed on to has read most of them.
-func (s *Socket) passOn() {
+// waitForPeer waits until the peer that messages are passed on to has read most of them.
+func (s *Socket) waitForPeer() {
 	s.mu.Lock()
 	to := s.to
 	s.mu.Unlock()
@@ -310,7 +303,7 @@ func (s *Socket) read(conn *websocket.Conn) frame {
 			s.hub.logger.Debug("deliver a message", "error", err)
 		}
 		s.hold(0)
-		s.passOn()
+		s.waitForPeer()
 	}
 }
 
@@ -394,7 +387,7 @@ func (s *Socket) ping(ctx context.Context, conn *websocket.Conn) {
 		err := conn.Ping(limited)
 		done()
 		if errors.Is(err, context.DeadlineExceeded) && (reads&1 == 0 || reads != s.reads.Load()) {
-			continue // nobody read the answer; that the question can be sent is all there is to know
+			continue // no read could see the pong; that the ping can be sent is all there is to know
 		}
 		if err != nil && ctx.Err() == nil {
 			s.cancel(err)
@@ -403,7 +396,7 @@ func (s *Socket) ping(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// ended is the last that JavaScript hears of the connection.
+// ended tells JavaScript of the end of the connection, the last event of all.
 func (s *Socket) ended(last frame) {
 	s.io.Connections.Add(-1)
 	s.mu.Lock()

@@ -65,6 +65,18 @@ func (t *pairTable) at(lead, trail byte) rune { return t.runes[uint16(lead&0x7f)
 
 func (t *pairTable) set(lead, trail byte, r rune) { t.runes[uint16(lead&0x7f)<<8|uint16(trail)] = r }
 
+// setArea sets an area of pairs to the characters from r on.
+func (t *pairTable) setArea(r rune, from, to, first, last byte) {
+	for lead := from; lead <= to; lead++ {
+		for trail := first; trail <= last; trail++ {
+			if trail != 0x7f {
+				t.set(lead, trail, r)
+				r++
+			}
+		}
+	}
+}
+
 // tableOf asks e for each pair.
 func tableOf(e encoding.Encoding, extend func(*pairTable)) func() *pairTable {
 	return sync.OnceValue(func() *pairTable {
@@ -148,25 +160,14 @@ var (
 			return utf8.RuneError
 		},
 		func(b byte) bool { return between(b, 0x40, 0x7e, 0x80, 0xfc) },
-		tableOf(japanese.ShiftJIS, privateShiftJIS),
+		tableOf(japanese.ShiftJIS, func(t *pairTable) { // for private use (section 13.3.1, step 3.4)
+			t.setArea(0xe000, 0xf0, 0xf9, 0x40, 0xfc)
+		}),
 	}
 )
 
 // halfwidth is the katakana of a byte from 0xA1 on.
 func halfwidth(b byte) rune { return 0xff61 + rune(b) - 0xa1 }
-
-// privateShiftJIS are the pairs for private use (section 13.3.1, step 3.4).
-func privateShiftJIS(t *pairTable) {
-	r := rune(0xe000)
-	for lead := byte(0xf0); lead <= 0xf9; lead++ {
-		for trail := byte(0x40); trail <= 0xfc; trail++ {
-			if trail != 0x7f {
-				t.set(lead, trail, r)
-				r++
-			}
-		}
-	}
-}
 
 func pairDecoder(p pairs) func([]byte, bool, *output) []byte {
 	return func(b []byte, last bool, o *output) []byte {
@@ -343,19 +344,9 @@ func (o *output) four(b []byte) (n int, whole bool) {
 // extendGBK adds what golang.org/x/text has nothing for: the areas for private
 // use, and pairs that were given a character by later editions of GB 18030.
 func extendGBK(t *pairTable) {
-	area := func(r rune, from, to, first, last byte) {
-		for lead := from; lead <= to; lead++ {
-			for trail := first; trail <= last; trail++ {
-				if trail != 0x7f {
-					t.set(lead, trail, r)
-					r++
-				}
-			}
-		}
-	}
-	area(0xe000, 0xaa, 0xaf, 0xa1, 0xfe)
-	area(0xe234, 0xf8, 0xfe, 0xa1, 0xfe)
-	area(0xe4c6, 0xa1, 0xa7, 0x40, 0xa0)
+	t.setArea(0xe000, 0xaa, 0xaf, 0xa1, 0xfe)
+	t.setArea(0xe234, 0xf8, 0xfe, 0xa1, 0xfe)
+	t.setArea(0xe4c6, 0xa1, 0xa7, 0x40, 0xa0)
 	for _, run := range lateGBK {
 		for i := range run.count {
 			t.set(byte(run.pair>>8), byte(run.pair)+byte(i), run.first+rune(i))

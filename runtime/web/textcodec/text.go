@@ -9,6 +9,7 @@ package textcodec
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -31,16 +32,16 @@ func Funcs() map[string]engine.Func {
 		// text_encode(text) -> bytes
 		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
 		// text_atob(text) -> text
-		"text_atob": func(c *engine.Call) (any, error) { return decodeBase64(c) },
+		"text_atob": decodeBase64,
 		// text_btoa(text) -> text
-		"text_btoa": func(c *engine.Call) (any, error) { return encodeBase64(c) },
+		"text_btoa": encodeBase64,
 		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
 		"text_encode_into": func(c *engine.Call) (any, error) {
 			s, view := c.String(0), c.View(1)
-			s = s[:whole(s, len(view))] // what cannot fit need not be looked at
+			s = s[:wholePrefix(s, len(view))] // what cannot fit need not be looked at
 			read, written := 0, 0
 			c.VM().InSteps(len(s), func(_, to int) {
-				units, n := encodeInto(s[written:whole(s, to)], view[written:])
+				units, n := encodeInto(s[written:wholePrefix(s, to)], view[written:])
 				read, written = read+units, written+n
 			})
 			return []any{read, written}, nil
@@ -80,8 +81,8 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-// whole is the most of n bytes of s that end with a character.
-func whole(s string, n int) int {
+// wholePrefix is the most of n bytes of s that end with a character.
+func wholePrefix(s string, n int) int {
 	if n >= len(s) {
 		return len(s)
 	}
@@ -150,15 +151,13 @@ func splitUTF8(b []byte) (whole, rest []byte) {
 		if tail[0]&0xc0 == 0x80 {
 			continue
 		}
-		if n, ok := engine.UTF8Sequence(tail); !ok && n == len(tail) && unfinished(tail) {
-			return b[:len(b)-back], append([]byte(nil), tail...)
+		if n, ok := engine.UTF8Sequence(tail); !ok && n == len(tail) && tail[0] >= 0xc2 && tail[0] <= 0xf4 {
+			return b[:len(b)-back], bytes.Clone(tail)
 		}
 		break
 	}
 	return b, nil
 }
-
-func unfinished(tail []byte) bool { return tail[0] >= 0xc2 && tail[0] <= 0xf4 }
 
 // decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are
 // U+FFFD, unless more may follow.
@@ -186,4 +185,77 @@ func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
 		rest = append([]byte(nil), b[len(b)-left:]...)
 	}
 	return text, rest
+}
+
+// encodeBase64 is btoa (HTML standard, 8.3).
+func encodeBase64(c *engine.Call) (any, error) {
+	in, ok := c.Latin1(0)
+	if !ok {
+		return nil, &engine.Error{
+			Name: "InvalidCharacterError", Message: "btoa: the string has a character above U+00FF; encode it with TextEncoder first",
+		}
+	}
+	encode := func() (any, error) { return engine.Latin1(base64.StdEncoding.AppendEncode(nil, in)), nil }
+	if len(in) <= offload.Inline {
+		return encode()
+	}
+	return c.Offload(encode)
+}
+
+// decodeBase64 is atob, the forgiving-base64 decode of the Infra standard, section 7.
+func decodeBase64(c *engine.Call) (any, error) {
+	in, ok := c.Latin1(0)
+	if !ok {
+		return nil, errBase64
+	}
+	decode := func() (any, error) {
+		out, ok := fromBase64(in)
+		if !ok {
+			return nil, errBase64
+		}
+		return engine.Latin1(out), nil
+	}
+	if len(in) <= offload.Inline {
+		return decode()
+	}
+	return c.Offload(decode)
+}
+
+var errBase64 = &engine.Error{Name: "InvalidCharacterError", Message: "atob: the string is not base64"}
+
+// fromBase64 may change in. Most text has no white space, which is looked for
+// only when there must be some; the standard library passes over line feeds by
+// itself, and could then take what is too short.
+func fromBase64(in []byte) (out []byte, ok bool) {
+	if bytes.IndexByte(in, '\n') < 0 && bytes.IndexByte(in, '\r') < 0 {
+		if digits, ok := unpadded(in); ok {
+			if out, err := base64.RawStdEncoding.AppendDecode(nil, digits); err == nil {
+				return out, true
+			}
+		}
+	}
+	n := 0
+	for _, b := range in {
+		switch b {
+		case '\t', '\n', '\f', '\r', ' ':
+			continue
+		}
+		in[n] = b
+		n++
+	}
+	digits, ok := unpadded(in[:n])
+	if !ok {
+		return nil, false
+	}
+	out, err := base64.RawStdEncoding.AppendDecode(nil, digits)
+	return out, err == nil
+}
+
+// unpadded removes padding where it is complete; not ok when what is left cannot
+// be digits for its length.
+func unpadded(in []byte) (digits []byte, ok bool) {
+	if len(in)%4 == 0 {
+		in = bytes.TrimSuffix(bytes.TrimSuffix(in, []byte("=")), []byte("="))
+	}
+	return in, len(in)%4 != 1
 }

@@ -67,7 +67,7 @@ func (t *timerHeap) Pop() any {
 func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
 	return map[string]engine.Func{
 		// timer_set(id, milliseconds) -> a promise of the first id that is due, if
-		// nobody waits for it yet
+		// none is waited for yet
 		"timer_set": func(c *engine.Call) (any, error) { return setTimer(queue, c, true) },
 		// timer_again(id, milliseconds): timer_set by who will call timer_next
 		"timer_again": func(c *engine.Call) (any, error) { return setTimer(queue, c, false) },
@@ -77,7 +77,9 @@ func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			if !q.any() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			if q.pump = len(q.due) > 0; !q.pump {
 				return nil, nil
 			}
 			return engine.Async(q.next), nil
@@ -97,28 +99,22 @@ func setTimer(queue func(*engine.Call) (*Queue, error), c *engine.Call, mayWait 
 	if err != nil {
 		return nil, err
 	}
-	wait, err := q.set(c.Int(0), time.Duration(c.Int(1))*time.Millisecond, mayWait)
-	if err != nil || !wait {
-		return nil, err
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.due) >= maxTimers {
+		return nil, &engine.Error{Name: "QuotaExceededError", Message: "this request has 10000 timers pending; no more can be set"}
+	}
+	q.seq++
+	heap.Push(&q.due, timer{id: c.Int(0), seq: q.seq, at: q.now().Add(time.Duration(c.Int(1)) * time.Millisecond)})
+	if q.pump {
+		q.signal()
+		return nil, nil
+	}
+	q.pump = mayWait
+	if !mayWait {
+		return nil, nil
 	}
 	return engine.Async(q.next), nil
-}
-
-// set adds a timer; wait reports that the caller must call next.
-func (t *Queue) set(id int64, delay time.Duration, mayWait bool) (wait bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.due) >= maxTimers {
-		return false, &engine.Error{Name: "QuotaExceededError", Message: "this request has 10000 timers pending; no more can be set"}
-	}
-	t.seq++
-	heap.Push(&t.due, timer{id: id, seq: t.seq, at: t.now().Add(delay)})
-	if t.pump {
-		t.signal()
-		return false, nil
-	}
-	t.pump = mayWait
-	return mayWait, nil
 }
 
 func (t *Queue) signal() {
@@ -126,14 +122,6 @@ func (t *Queue) signal() {
 	case t.wake <- struct{}{}:
 	default:
 	}
-}
-
-// any reports whether a timer is pending; if not, the pump stops.
-func (t *Queue) any() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pump = len(t.due) > 0
-	return t.pump
 }
 
 func (t *Queue) clear(id int64) {
@@ -194,4 +182,26 @@ func (t *Queue) take() (id int64, wait time.Duration) {
 	}
 	heap.Pop(&t.due)
 	return first.id, 0
+}
+
+// clockStep is the resolution of performance.now: fine enough to measure with,
+// too coarse to tell one cache line from another.
+const clockStep = 5 * time.Microsecond
+
+// ClockFuncs returns the host functions of performance, whose origin is when it is called.
+func ClockFuncs(now func() time.Time) map[string]engine.Func {
+	origin := now()
+	return map[string]engine.Func{
+		// clock_now() -> milliseconds since the origin, 0 while the clock stands
+		"clock_now": func(c *engine.Call) (any, error) {
+			if c.Scope().ClockStopped() {
+				return 0.0, nil
+			}
+			return float64(now().Sub(origin).Truncate(clockStep)) / float64(time.Millisecond), nil
+		},
+		// clock_origin() -> milliseconds since 1970
+		"clock_origin": func(*engine.Call) (any, error) {
+			return float64(origin.UnixMicro()) / 1e3, nil
+		},
+	}
 }

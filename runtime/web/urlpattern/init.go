@@ -1,10 +1,12 @@
 package urlpattern
 
 import (
+	"slices"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
@@ -25,15 +27,6 @@ const (
 // patternInit is a URLPatternInit; nil is a member that does not exist.
 type patternInit [urlParts + 1]*string
 
-func (i *patternInit) has(parts ...int) bool {
-	for _, part := range parts {
-		if i[part] != nil {
-			return true
-		}
-	}
-	return false
-}
-
 func (i *patternInit) get(part int) string {
 	if i[part] == nil {
 		return ""
@@ -51,12 +44,10 @@ func partRules(at int, source string, special bool) (partOptions, canonicaliser)
 	switch at {
 	case partProtocol:
 		return partOptions{}, canonicalProtocol
-	case partUsername:
-		return partOptions{}, canonicalUsername
-	case partPassword:
-		return partOptions{}, canonicalPassword
+	case partUsername, partPassword:
+		return partOptions{}, canonicalEncoded(whatwg.UserInfoPercentEncodeSet)
 	case partHostname:
-		if isIPv6Pattern(source) {
+		if len(source) >= 2 && (source[0] == '[' || source[:2] == "{[" || source[:2] == `\[`) {
 			return partOptions{delimiter: "."}, canonicalIPv6
 		}
 		return partOptions{delimiter: "."}, canonicalHostname
@@ -66,16 +57,12 @@ func partRules(at int, source string, special bool) (partOptions, canonicaliser)
 		if special {
 			return partOptions{delimiter: "/", prefix: "/"}, canonicalPathname
 		}
-		return partOptions{}, canonicalOpaquePath
+		return partOptions{}, canonicalEncoded(whatwg.C0PercentEncodeSet)
 	case partSearch:
-		return partOptions{}, canonicalSearch
+		return partOptions{}, canonicalTail(whatwg.SpecialQueryPercentEncodeSet)
 	default:
-		return partOptions{}, canonicalHash
+		return partOptions{}, canonicalTail(whatwg.FragmentPercentEncodeSet)
 	}
-}
-
-func isIPv6Pattern(source string) bool {
-	return len(source) >= 2 && (source[0] == '[' || source[:2] == "{[" || source[:2] == `\[`)
 }
 
 // processInit fills an init up from its base URL and writes it canonically (URL
@@ -126,7 +113,7 @@ func inherit(init, result *patternInit, isPattern bool) (*whatwg.Url, error) {
 		return nil, weburl.Invalid("URL", *init[partBase])
 	}
 	take := func(at int, text string, unless ...int) {
-		if init.has(unless...) {
+		if slices.ContainsFunc(unless, func(part int) bool { return init[part] != nil }) {
 			return
 		}
 		if isPattern {
@@ -149,7 +136,8 @@ func inherit(init, result *patternInit, isPattern bool) (*whatwg.Url, error) {
 
 // resolvePath puts a relative path behind the folder of the base URL's.
 func resolvePath(path string, base *whatwg.Url, isPattern bool) string {
-	if base == nil || base.OpaquePath() || isAbsolutePath(path, isPattern) {
+	isAbsolute := strings.HasPrefix(path, "/") || isPattern && (strings.HasPrefix(path, `\/`) || strings.HasPrefix(path, "{/"))
+	if base == nil || base.OpaquePath() || isAbsolute {
 		return path
 	}
 	folder := base.Pathname()
@@ -157,11 +145,6 @@ func resolvePath(path string, base *whatwg.Url, isPattern bool) string {
 		folder = escapePattern(folder)
 	}
 	return folder[:strings.LastIndexByte(folder, '/')+1] + path
-}
-
-func isAbsolutePath(path string, isPattern bool) bool {
-	return strings.HasPrefix(path, "/") ||
-		isPattern && (strings.HasPrefix(path, `\/`) || strings.HasPrefix(path, "{/"))
 }
 
 // canonicalInit writes the members that init names as a URL has them.
@@ -193,4 +176,105 @@ func canonicalInit(init, result *patternInit) error {
 		result.set(at, text)
 	}
 	return nil
+}
+
+// canonicaliser writes fixed text of a part of a URL as the URL parser would; a
+// TypeError says that no URL can have it.
+type canonicaliser func(text string) (string, error)
+
+func errPatternPart(part, text string) error {
+	return engine.TypeError("URLPattern: %q cannot be in the %s of a URL", text, part)
+}
+
+// blankURL is a URL with a special scheme to try parts in.
+func blankURL(scheme string) (*whatwg.Url, error) {
+	return weburl.Parser.Parse(scheme + "://blank.invalid/")
+}
+
+func canonicalProtocol(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := blankURL(text)
+	if err != nil {
+		return "", errPatternPart("protocol", text)
+	}
+	return u.Scheme(), nil
+}
+
+// canonicalEncoded returns the canonicaliser of a part that percent encoding suffices for.
+func canonicalEncoded(set *whatwg.PercentEncodeSet) canonicaliser {
+	return func(text string) (string, error) { return weburl.Parser.PercentEncodeString(text, set), nil }
+}
+
+// canonicalTail is canonicalEncoded without what the URL parser takes out of every input.
+func canonicalTail(set *whatwg.PercentEncodeSet) canonicaliser {
+	return func(text string) (string, error) {
+		text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
+		return weburl.Parser.PercentEncodeString(text, set), nil
+	}
+}
+
+func canonicalHostname(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	// Text beyond the host's end would be another part's.
+	if end := strings.IndexAny(text, `/?#\`); end >= 0 {
+		text = text[:end]
+	}
+	u, err := blankURL("https")
+	if err == nil {
+		_, err = weburl.Parser.BasicParser(text, nil, u, whatwg.StateHostname)
+	}
+	if err != nil || strings.ContainsRune(text, ':') && !strings.HasPrefix(text, "[") {
+		return "", errPatternPart("hostname", text)
+	}
+	return u.Hostname(), nil
+}
+
+func canonicalIPv6(text string) (string, error) {
+	if strings.Trim(text, "0123456789abcdefABCDEF[]:") != "" {
+		return "", errPatternPart("hostname", text)
+	}
+	return strings.ToLower(text), nil
+}
+
+func canonicalPort(text, scheme string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if scheme == "" || scheme == "file" {
+		scheme = "blank"
+	}
+	u, err := blankURL(scheme)
+	if err == nil {
+		_, err = weburl.Parser.BasicParser(text, nil, u, whatwg.StatePort)
+	}
+	if err != nil || strings.Trim(text[:1], "\t\n\r0123456789") != "" {
+		return "", errPatternPart("port", text)
+	}
+	return u.Port(), nil
+}
+
+// canonicalPathname is for a whole path or a piece of one. A piece may begin in
+// the middle of a segment, and must not become a segment of its own.
+func canonicalPathname(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	const middle = "/-"
+	inside := text[0] != '/'
+	if inside {
+		text = middle + text
+	}
+	u, err := blankURL("https")
+	if err != nil {
+		return "", err
+	}
+	u.SetPathname(text)
+	if inside {
+		return u.Pathname()[len(middle):], nil
+	}
+	return u.Pathname(), nil
 }

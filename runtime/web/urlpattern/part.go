@@ -1,6 +1,7 @@
 package urlpattern
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func compilePart(source string, options partOptions, canonical canonicaliser) (*
 		return nil, err
 	}
 	part := &compiledPart{pattern: patternText(p.pieces, options), names: []string{}}
-	part.expression = plainAtoms(expressionOf(p.pieces, options))
+	part.expression = escapeReserved(expressionOf(p.pieces, options))
 	for i := range p.pieces {
 		if p.pieces[i].kind != pieceFixed {
 			part.names = append(part.names, p.pieces[i].name)
@@ -86,7 +87,18 @@ func (p *pieceParser) parse() error {
 		char := take(p.tokens, &p.at, tokenChar)
 		name, group := p.group()
 		if name != nil || group != nil {
-			if err := p.addGroup(char, name, group); err != nil {
+			prefix := ""
+			if char != nil {
+				prefix = char.value
+			}
+			if prefix != p.options.prefix {
+				p.pending += prefix
+				prefix = ""
+			}
+			if err := p.flush(); err != nil {
+				return err
+			}
+			if err := p.add(prefix, name, group, "", p.modifier()); err != nil {
 				return err
 			}
 			continue
@@ -101,7 +113,13 @@ func (p *pieceParser) parse() error {
 		if take(p.tokens, &p.at, tokenOpen) == nil {
 			break
 		}
-		if err := p.braces(); err != nil {
+		prefix := p.text()
+		name, group = p.group()
+		suffix := p.text()
+		if take(p.tokens, &p.at, tokenClose) == nil {
+			return p.unexpected()
+		}
+		if err := p.add(prefix, name, group, suffix, p.modifier()); err != nil {
 			return err
 		}
 	}
@@ -130,31 +148,6 @@ func (p *pieceParser) group() (name, group *patternToken) {
 		group = take(p.tokens, &p.at, tokenAsterisk)
 	}
 	return name, group
-}
-
-func (p *pieceParser) addGroup(char, name, group *patternToken) error {
-	prefix := ""
-	if char != nil {
-		prefix = char.value
-	}
-	if prefix != p.options.prefix {
-		p.pending += prefix
-		prefix = ""
-	}
-	if err := p.flush(); err != nil {
-		return err
-	}
-	return p.add(prefix, name, group, "", p.modifier())
-}
-
-func (p *pieceParser) braces() error {
-	prefix := p.text()
-	name, group := p.group()
-	suffix := p.text()
-	if take(p.tokens, &p.at, tokenClose) == nil {
-		return p.unexpected()
-	}
-	return p.add(prefix, name, group, suffix, p.modifier())
 }
 
 func (p *pieceParser) text() string {
@@ -209,7 +202,14 @@ func (p *pieceParser) add(prefix string, name, group *patternToken, suffix, modi
 		return err
 	}
 	made := piece{prefix: head, suffix: tail, modifier: modifier}
-	made.kind, made.value = p.matcher(group)
+	switch {
+	case group == nil, group.kind == tokenExpression && group.value == p.options.segment():
+		made.kind = pieceSegment
+	case group.kind == tokenAsterisk, group.value == wildcardExpression:
+		made.kind = pieceWildcard
+	default:
+		made.kind, made.value = pieceExpression, group.value
+	}
 	if name != nil {
 		made.name = name.value
 	} else {
@@ -223,17 +223,6 @@ func (p *pieceParser) add(prefix string, name, group *patternToken, suffix, modi
 	}
 	p.pieces = append(p.pieces, made)
 	return nil
-}
-
-func (p *pieceParser) matcher(group *patternToken) (pieceKind, string) {
-	switch {
-	case group == nil, group.kind == tokenExpression && group.value == p.options.segment():
-		return pieceSegment, ""
-	case group.kind == tokenAsterisk, group.value == wildcardExpression:
-		return pieceWildcard, ""
-	default:
-		return pieceExpression, group.value
-	}
 }
 
 // expressionOf is the source of the regular expression that matches the pieces.
@@ -372,4 +361,54 @@ func escapeAny(text, characters string) string {
 		b.WriteByte(text[i])
 	}
 	return b.String()
+}
+
+// escapeReserved writes by their number the characters outside of classes that the flag v
+// reserves in classes alone, as the hyphen of /foo-bar/v: the engine refuses them anywhere.
+func escapeReserved(expression string) string {
+	var b strings.Builder
+	classes := 0
+	for i := 0; i < len(expression); {
+		rest := expression[i:]
+		n := syntaxLength(rest)
+		switch {
+		case n > 1: // an escape, or the head of a group
+		case rest[0] == '[':
+			classes++
+		case rest[0] == ']':
+			classes = max(classes-1, 0)
+		case classes == 0 && (strings.IndexByte("-/&!#%:;<=>@`~", rest[0]) >= 0 || strings.HasPrefix(rest, ",,")):
+			fmt.Fprintf(&b, `\x%02x`, rest[0])
+			i++
+			continue
+		}
+		b.WriteString(rest[:n])
+		i += n
+	}
+	return b.String()
+}
+
+// syntaxLength is how many bytes at the beginning of a piece of an expression
+// belong together; 1 is a character by itself.
+func syntaxLength(rest string) int {
+	switch {
+	case strings.HasPrefix(rest, "(?"):
+		return 1 + indexOrEnd(rest[1:], ":=!>")
+	case strings.HasPrefix(rest, `\k<`):
+		return indexOrEnd(rest, ">")
+	case strings.HasPrefix(rest, `\p{`), strings.HasPrefix(rest, `\P{`), strings.HasPrefix(rest, `\u{`):
+		return indexOrEnd(rest, "}")
+	case rest[0] == '\\':
+		return min(len(rest), len(`\x`))
+	default:
+		return 1
+	}
+}
+
+// indexOrEnd is the index behind the first of the characters, or the length.
+func indexOrEnd(text, characters string) int {
+	if at := strings.IndexAny(text, characters); at >= 0 {
+		return at + 1
+	}
+	return len(text)
 }

@@ -45,7 +45,7 @@ func (p *textParser) parse() {
 		p.step = 1
 		switch kind := p.tokens[p.at].kind; {
 		case kind == tokenEnd:
-			if !p.end() {
+			if !p.endOfText() {
 				return
 			}
 		case kind == tokenOpen:
@@ -63,8 +63,8 @@ func (p *textParser) parse() {
 	}
 }
 
-// end is for the end of the text; false says that all is read.
-func (p *textParser) end() bool {
+// endOfText handles the end of the text; false says that all is read.
+func (p *textParser) endOfText() bool {
 	switch p.state {
 	case stateInit:
 		p.rewind()
@@ -95,7 +95,15 @@ func (p *textParser) read() {
 			p.state = partProtocol
 		}
 	case partProtocol:
-		p.protocol()
+		switch {
+		case !p.is(p.at, ":"):
+		case p.is(p.at+1, "/") && p.is(p.at+2, "/"):
+			p.change(stateAuthority, len("://"))
+		case p.special:
+			p.change(stateAuthority, 1)
+		default:
+			p.change(partPathname, 1)
+		}
 	case stateAuthority:
 		if p.is(p.at, "@") {
 			p.rewind()
@@ -115,7 +123,16 @@ func (p *textParser) read() {
 			p.change(partHostname, 1)
 		}
 	case partHostname:
-		p.hostname()
+		switch {
+		case p.is(p.at, "["):
+			p.brackets++
+		case p.is(p.at, "]"):
+			p.brackets--
+		case p.is(p.at, ":") && p.brackets == 0:
+			p.change(partPort, 1)
+		default:
+			p.after(partPathname)
+		}
 	case partPort:
 		p.after(partPathname)
 	case partPathname:
@@ -123,33 +140,6 @@ func (p *textParser) read() {
 	case partSearch:
 		p.after(partHash)
 	default: // the hash goes on to the end
-	}
-}
-
-func (p *textParser) protocol() {
-	if !p.is(p.at, ":") {
-		return
-	}
-	switch {
-	case p.is(p.at+1, "/") && p.is(p.at+2, "/"):
-		p.change(stateAuthority, len("://"))
-	case p.special:
-		p.change(stateAuthority, 1)
-	default:
-		p.change(partPathname, 1)
-	}
-}
-
-func (p *textParser) hostname() {
-	switch {
-	case p.is(p.at, "["):
-		p.brackets++
-	case p.is(p.at, "]"):
-		p.brackets--
-	case p.is(p.at, ":") && p.brackets == 0:
-		p.change(partPort, 1)
-	default:
-		p.after(partPathname)
 	}
 }
 
@@ -169,7 +159,7 @@ func (p *textParser) after(first textState) {
 // empty, not unknown.
 func (p *textParser) change(to textState, skip int) {
 	if p.state < urlParts {
-		p.result.set(int(p.state), p.part())
+		p.result.set(int(p.state), string(p.text[p.token(p.start).at:p.tokens[p.at].at]))
 	}
 	if p.state != stateInit && to != stateDone {
 		early := p.state == partProtocol || p.state == stateAuthority || p.state == partUsername || p.state == partPassword
@@ -203,10 +193,6 @@ func (p *textParser) fill(part int, text string) {
 func (p *textParser) rewind() {
 	p.at = p.start
 	p.step = 0
-}
-
-func (p *textParser) part() string {
-	return string(p.text[p.token(p.start).at:p.tokens[p.at].at])
 }
 
 func (p *textParser) token(at int) *patternToken {

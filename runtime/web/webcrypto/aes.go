@@ -43,26 +43,30 @@ func cipherCTR(block cipher.Block, counter []byte, bits int, data []byte) error 
 		return domError("OperationError", "the counter's length is %d bits, not 1 to 128", bits)
 	}
 	blocks := uint64(len(data)+aes.BlockSize-1) / aes.BlockSize
-	before, wraps := untilWrap(counter, bits)
 	if bits < 64 && blocks > 1<<bits {
 		return domError("OperationError", "there is more data than %d bits can count", bits)
 	}
+	before, wraps := blocksToWrap(counter, bits)
 	first := data
 	if wraps && blocks > before {
 		first = data[:before*aes.BlockSize]
 	}
 	cipher.NewCTR(block, counter).XORKeyStream(first, first)
 	if rest := data[len(first):]; len(rest) > 0 {
-		clearLow(counter, bits)
+		for i := len(counter) - 1; bits > 0; i-- {
+			n := min(bits, 8)
+			counter[i] &= byte(0xff << n)
+			bits -= n
+		}
 		cipher.NewCTR(block, counter).XORKeyStream(rest, rest)
 	}
 	return nil
 }
 
-// untilWrap is how many blocks there are before the last so many bits of a
+// blocksToWrap is how many blocks there are before the last so many bits of a
 // counter begin again at zero; wraps is false when that is more than memory
 // holds, or when crypto/cipher does the same.
-func untilWrap(counter []byte, bits int) (blocks uint64, wraps bool) {
+func blocksToWrap(counter []byte, bits int) (blocks uint64, wraps bool) {
 	high, low := binary.BigEndian.Uint64(counter), binary.BigEndian.Uint64(counter[8:])
 	if bits < 64 {
 		total := uint64(1) << bits
@@ -70,15 +74,6 @@ func untilWrap(counter []byte, bits int) (blocks uint64, wraps bool) {
 	}
 	counting := uint64(1)<<(bits-64) - 1 // the bits of high that count
 	return -low, low != 0 && high&counting == counting
-}
-
-// clearLow sets the last so many bits to zero.
-func clearLow(b []byte, bits int) {
-	for i := len(b) - 1; bits > 0; i-- {
-		n := min(bits, 8)
-		b[i] &= byte(0xff << n)
-		bits -= n
-	}
 }
 
 // cipherCBC pads as PKCS #7 (RFC 5652, 6.3).

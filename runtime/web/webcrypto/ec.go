@@ -43,13 +43,6 @@ func describeCurve(k *cryptoKey) engine.Object {
 	return engine.Object{{Name: "namedCurve", Value: k.curve}}
 }
 
-// newKeyEC is newKey with the curve's name.
-func newKeyEC(alg, curve, kind string, parsed any) (*cryptoKey, error) {
-	k, err := newKey(alg, kind, parsed)
-	k.curve = curve
-	return k, err
-}
-
 func generateEC(alg string, p params) ([]*cryptoKey, error) {
 	c, err := curveOf(p.text(0))
 	if err != nil {
@@ -59,12 +52,7 @@ func generateEC(alg string, p params) ([]*cryptoKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newKeyEC(alg, p.text(0), kindPrivate, private)
-	if err != nil {
-		return nil, err
-	}
-	b, err := newKeyEC(alg, p.text(0), kindPublic, &private.PublicKey)
-	return []*cryptoKey{a, b}, err
+	return newPair(cryptoKey{alg: alg, curve: p.text(0)}, private, &private.PublicKey)
 }
 
 func loadEC(m *material) (*cryptoKey, error) {
@@ -82,7 +70,12 @@ func loadEC(m *material) (*cryptoKey, error) {
 		parsed, err = c.parseSPKI(m.data)
 	case "pkcs8":
 		kind = kindPrivate
-		parsed, err = c.parsePKCS8(m.data)
+		if parsed, err = parsePrivate(m.data); err != nil {
+			return nil, domError("DataError", "the key is not a PKCS #8 key: %v", err)
+		}
+		if key, ok := parsed.(*ecdsa.PrivateKey); !ok || key.Curve != c.curve {
+			return nil, c.errOther()
+		}
 	case "jwk":
 		kind, parsed, err = c.parseWebKey(m)
 	default:
@@ -91,7 +84,7 @@ func loadEC(m *material) (*cryptoKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newKeyEC(m.alg, name, kind, parsed)
+	return newKey(cryptoKey{alg: m.alg, curve: name}, kind, parsed)
 }
 
 // point reads a point (SEC 1, 2.3.4), compressed or not.
@@ -132,18 +125,6 @@ func (c namedCurve) errOther() error {
 	return domError("DataError", "the key is not of the curve %s", c.curve.Params().Name)
 }
 
-func (c namedCurve) parsePKCS8(der []byte) (*ecdsa.PrivateKey, error) {
-	parsed, err := parsePrivate(der)
-	if err != nil {
-		return nil, domError("DataError", "the key is not a PKCS #8 key: %v", err)
-	}
-	key, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok || key.Curve != c.curve {
-		return nil, c.errOther()
-	}
-	return key, nil
-}
-
 func (c namedCurve) parseWebKey(m *material) (kind string, key any, err error) {
 	use := "enc"
 	if m.alg == "ECDSA" {
@@ -161,7 +142,18 @@ func (c namedCurve) parseWebKey(m *material) (kind string, key any, err error) {
 			return "", nil, err
 		}
 	}
-	public, err := c.webPoint(k)
+	x, err := member("x", k.X)
+	if err != nil {
+		return "", nil, err
+	}
+	y, err := member("y", k.Y)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(x) != c.size() || len(y) != c.size() {
+		return "", nil, domError("DataError", "the JSON Web Key's x and y do not have %d bytes", c.size())
+	}
+	public, err := c.point(bytes.Join([][]byte{{4}, x, y}, nil))
 	if err != nil || k.D == nil {
 		return kindPublic, public, err
 	}
@@ -174,21 +166,6 @@ func (c namedCurve) parseWebKey(m *material) (kind string, key any, err error) {
 		return "", nil, domError("DataError", "the JSON Web Key's d is not the private key of its x and y")
 	}
 	return kindPrivate, private, nil
-}
-
-func (c namedCurve) webPoint(k *webKey) (*ecdsa.PublicKey, error) {
-	x, err := member("x", k.X)
-	if err != nil {
-		return nil, err
-	}
-	y, err := member("y", k.Y)
-	if err != nil {
-		return nil, err
-	}
-	if len(x) != c.size() || len(y) != c.size() {
-		return nil, domError("DataError", "the JSON Web Key's x and y do not have %d bytes", c.size())
-	}
-	return c.point(bytes.Join([][]byte{{4}, x, y}, nil))
 }
 
 func exportEC(k *cryptoKey, format string) (any, error) {
@@ -281,29 +258,9 @@ func hashed(name string, data []byte) ([]byte, error) {
 	return d.Sum(nil), nil
 }
 
+// deriveECDH gives the first so many bits of the secret that two keys, of a curve of NIST
+// or of X25519, agree on; -1 for all.
 func deriveECDH(k *cryptoKey, p params, bits int) ([]byte, error) {
-	other, err := peer(k, p)
-	if err != nil {
-		return nil, err
-	}
-	private, ok := k.parsed.(*ecdsa.PrivateKey)
-	public, ok2 := other.parsed.(*ecdsa.PublicKey)
-	if !ok || !ok2 {
-		return nil, errNoKey
-	}
-	a, err := private.ECDH()
-	if err != nil {
-		return nil, err
-	}
-	b, err := public.ECDH()
-	if err != nil {
-		return nil, err
-	}
-	return agree(a, b, bits)
-}
-
-// peer is the public key of an agreement, checked as the standard says.
-func peer(k *cryptoKey, p params) (*cryptoKey, error) {
 	other, ok := p[0].(*cryptoKey)
 	switch {
 	case !ok:
@@ -315,19 +272,29 @@ func peer(k *cryptoKey, p params) (*cryptoKey, error) {
 	case other.alg != k.alg, other.curve != k.curve:
 		return nil, domError("InvalidAccessError", "the two keys are not of the same algorithm and curve")
 	}
-	return other, nil
-}
-
-// agree gives the first so many bits of a shared secret; -1 for all.
-func agree(private *ecdh.PrivateKey, public *ecdh.PublicKey, bits int) ([]byte, error) {
+	private, _ := k.parsed.(*ecdh.PrivateKey)
+	public, _ := other.parsed.(*ecdh.PublicKey)
+	var err error
+	if key, ok := k.parsed.(*ecdsa.PrivateKey); ok {
+		if private, err = key.ECDH(); err != nil {
+			return nil, err
+		}
+	}
+	if key, ok := other.parsed.(*ecdsa.PublicKey); ok {
+		if public, err = key.ECDH(); err != nil {
+			return nil, err
+		}
+	}
+	if private == nil || public == nil {
+		return nil, errNoKey
+	}
 	secret, err := private.ECDH(public)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, domError("OperationError", "no secret can be agreed on with this public key")
-	}
-	if bits < 0 {
+	case bits < 0:
 		return secret, nil
-	}
-	if bits > len(secret)*8 {
+	case bits > len(secret)*8:
 		return nil, domError("OperationError", "the secret has %d bits, not %d", len(secret)*8, bits)
 	}
 	secret = secret[:(bits+7)/8]

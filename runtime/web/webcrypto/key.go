@@ -2,8 +2,13 @@ package webcrypto
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // cryptoKey is a key of JavaScript. JavaScript keeps it, as the array [algorithm,
@@ -22,8 +27,6 @@ type cryptoKey struct {
 	// bits is how many bits of data count; of a new HMAC key only.
 	bits int
 }
-
-func (k *cryptoKey) handle() []any { return []any{k.alg, k.kind, k.hash, k.curve, k.data} }
 
 const (
 	kindSecret  = "secret"
@@ -66,7 +69,12 @@ func (kc *keyCache) find(handle any) (*cryptoKey, error) {
 		return k, nil
 	}
 	var err error
-	if k.parsed, err = parseDER(k.kind, k.data); err != nil {
+	if k.kind == kindPrivate {
+		k.parsed, err = x509.ParsePKCS8PrivateKey(k.data)
+	} else {
+		k.parsed, err = x509.ParsePKIXPublicKey(k.data)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if kc.parsed == nil || len(kc.parsed) >= maxParsedKeys {
@@ -76,24 +84,27 @@ func (kc *keyCache) find(handle any) (*cryptoKey, error) {
 	return k, nil
 }
 
-func parseDER(kind string, der []byte) (any, error) {
-	if kind == kindPrivate {
-		return x509.ParsePKCS8PrivateKey(der)
-	}
-	return x509.ParsePKIXPublicKey(der)
-}
-
-// newKey returns the key of alg that parsed is. DER cannot fail to be written
-// for the types that cryptoKey lists.
-func newKey(alg, kind string, parsed any) (*cryptoKey, error) {
-	k := &cryptoKey{alg: alg, kind: kind, parsed: parsed}
+// newKey returns the key of a pair that is like another one but for its kind. DER cannot
+// fail to be written for the types that cryptoKey lists.
+func newKey(like cryptoKey, kind string, parsed any) (*cryptoKey, error) {
+	like.kind, like.parsed = kind, parsed
 	var err error
 	if kind == kindPrivate {
-		k.data, err = x509.MarshalPKCS8PrivateKey(parsed)
+		like.data, err = x509.MarshalPKCS8PrivateKey(parsed)
 	} else {
-		k.data, err = x509.MarshalPKIXPublicKey(parsed)
+		like.data, err = x509.MarshalPKIXPublicKey(parsed)
 	}
-	return k, err
+	return &like, err
+}
+
+// newPair returns both keys of a pair.
+func newPair(like cryptoKey, private, public any) ([]*cryptoKey, error) {
+	a, err := newKey(like, kindPrivate, private)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newKey(like, kindPublic, public)
+	return []*cryptoKey{a, b}, err
 }
 
 func errFormat(alg, format string) error {
@@ -106,4 +117,127 @@ func needKind(k *cryptoKey, kind, format string) error {
 		return nil
 	}
 	return domError("InvalidAccessError", "a %s key cannot be exported as %q", k.kind, format)
+}
+
+// material is what a key is imported from.
+type material struct {
+	format      string // raw, pkcs8, spki or jwk
+	alg         string
+	params      params
+	data        []byte // of all formats but jwk
+	jwk         *webKey
+	usages      []string
+	extractable bool
+}
+
+// parse reads a key of a pair; one in a JSON Web Key is read by webKey. A format that
+// not every pair has, such as raw, is an *engine.Error, and the kind is public.
+func (m *material) parse(webKey func(*material) (any, error)) (kind string, key any, err error) {
+	kind = kindPublic
+	switch m.format {
+	case "spki":
+		key, err = x509.ParsePKIXPublicKey(m.data)
+	case "pkcs8":
+		kind = kindPrivate
+		key, err = parsePrivate(m.data)
+	case "jwk":
+		if m.jwk.D != nil {
+			kind = kindPrivate
+		}
+		key, err = webKey(m)
+	default:
+		err = errFormat(m.alg, m.format)
+	}
+	return kind, key, err
+}
+
+// parsePrivate reads what an import calls "pkcs8": as on the platform, the older forms
+// of one algorithm too, PKCS #1 and SEC 1, which openssl and GitHub give.
+func parsePrivate(der []byte) (any, error) {
+	key, err := x509.ParsePKCS8PrivateKey(der)
+	if err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParseECPrivateKey(der); err == nil {
+		return key, nil
+	}
+	return nil, err
+}
+
+// checkWebKey checks the members that keys of all types have: kty must be so,
+// and use, where there is one.
+func (m *material) checkWebKey(kty, use string) error {
+	k := m.jwk
+	switch {
+	case k.Kty == nil || *k.Kty != kty:
+		return domError("DataError", "the JSON Web Key is not of the type %q", kty)
+	case len(m.usages) > 0 && k.Use != nil && *k.Use != use:
+		return domError("DataError", "the JSON Web Key's use is %q, not %q", *k.Use, use)
+	case k.Ext != nil && !*k.Ext && m.extractable:
+		return domError("DataError", "the JSON Web Key says that it is not extractable")
+	case k.KeyOps == nil:
+		return nil
+	}
+	for i, op := range k.KeyOps {
+		if slices.Contains(k.KeyOps[:i], op) {
+			return domError("DataError", "the JSON Web Key's key_ops have %q twice", op)
+		}
+	}
+	for _, usage := range m.usages {
+		if !slices.Contains(k.KeyOps, usage) {
+			return domError("DataError", "the JSON Web Key's key_ops do not have %q", usage)
+		}
+	}
+	return nil
+}
+
+// webKey is a JSON Web Key (RFC 7517), converted by js/jwk.js; nil is an absent
+// member.
+type webKey struct {
+	Kty    *string  `json:"kty"`
+	Use    *string  `json:"use"`
+	KeyOps []string `json:"key_ops"`
+	Alg    *string  `json:"alg"`
+	Ext    *bool    `json:"ext"`
+	Crv    *string  `json:"crv"`
+	X      *string  `json:"x"`
+	Y      *string  `json:"y"`
+	D      *string  `json:"d"`
+	N      *string  `json:"n"`
+	E      *string  `json:"e"`
+	P      *string  `json:"p"`
+	Q      *string  `json:"q"`
+	DP     *string  `json:"dp"`
+	DQ     *string  `json:"dq"`
+	QI     *string  `json:"qi"`
+	Oth    []any    `json:"oth"`
+	K      *string  `json:"k"`
+}
+
+// checkAlg checks alg, where there is one.
+func (k *webKey) checkAlg(allowed ...string) error {
+	if k.Alg == nil || slices.Contains(allowed, *k.Alg) {
+		return nil
+	}
+	return domError("DataError", "the JSON Web Key's alg is %q, not %q", *k.Alg, allowed[0])
+}
+
+// member decodes one that must be there.
+func member(name string, value *string) ([]byte, error) {
+	if value == nil {
+		return nil, domError("DataError", "the JSON Web Key has no %s", name)
+	}
+	b, err := base64.RawURLEncoding.DecodeString(*value)
+	if err != nil || strings.ContainsAny(*value, "\r\n") {
+		return nil, domError("DataError", "the JSON Web Key's %s is not base64url", name)
+	}
+	return b, nil
+}
+
+// encoded is a member of a JSON Web Key.
+func encoded(name string, b []byte) engine.Field {
+	return engine.Field{Name: name, Value: base64.RawURLEncoding.EncodeToString(b)}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -70,12 +71,7 @@ func (o *octetKeys) generate(alg, curve string) ([]*cryptoKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newKeyEC(alg, curve, kindPrivate, key)
-	if err != nil {
-		return nil, err
-	}
-	b, err := newKeyEC(alg, curve, kindPublic, public)
-	return []*cryptoKey{a, b}, err
+	return newPair(cryptoKey{alg: alg, curve: curve}, key, public)
 }
 
 func (o *octetKeys) load(m *material, curve string) (*cryptoKey, error) {
@@ -83,13 +79,13 @@ func (o *octetKeys) load(m *material, curve string) (*cryptoKey, error) {
 	if m.format == "raw" {
 		parsed, err = o.point(m.data)
 	}
-	if _, thrown := asEngineError(err); thrown {
+	if _, thrown := errors.AsType[*engine.Error](err); thrown {
 		return nil, err
 	}
 	if err != nil || !o.is(parsed) {
 		return nil, domError("DataError", "the key is not a key for %s", o.crv)
 	}
-	return newKeyEC(m.alg, curve, kind, parsed)
+	return newKey(cryptoKey{alg: m.alg, curve: curve}, kind, parsed)
 }
 
 func (o *octetKeys) point(b []byte) (any, error) {
@@ -242,21 +238,4 @@ func verifyEd25519(k *cryptoKey, _ params, signature, data []byte) (bool, error)
 		return false, nil
 	}
 	return ed25519.Verify(public, data, signature), nil
-}
-
-func generateX25519(alg string, _ params) ([]*cryptoKey, error) { return keysX25519.generate(alg, "") }
-
-func loadX25519(m *material) (*cryptoKey, error) { return keysX25519.load(m, "") }
-
-func deriveX25519(k *cryptoKey, p params, bits int) ([]byte, error) {
-	other, err := peer(k, p)
-	if err != nil {
-		return nil, err
-	}
-	private, ok := k.parsed.(*ecdh.PrivateKey)
-	public, ok2 := other.parsed.(*ecdh.PublicKey)
-	if !ok || !ok2 {
-		return nil, errNoKey
-	}
-	return agree(private, public, bits)
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
 	"math/big"
 	"strings"
 
@@ -18,15 +21,22 @@ const (
 	maxRSA          = 16384
 )
 
-// rsaAlgorithm is an algorithm over RSA keys.
-func rsaAlgorithm(
+// algorithmRSA returns an algorithm over RSA keys.
+func algorithmRSA(
 	sign func(*cryptoKey, params, []byte) ([]byte, error),
 	verify func(*cryptoKey, params, []byte, []byte) (bool, error),
 	transform func(bool, *cryptoKey, params, []byte) ([]byte, error),
 ) *algorithm {
 	return &algorithm{
-		generate: generateRSA, load: loadRSA, export: exportRSA, describe: describeRSA,
-		sign: sign, verify: verify, transform: transform,
+		generate: generateRSA, load: loadRSA, export: exportRSA, sign: sign, verify: verify, transform: transform,
+		describe: func(k *cryptoKey) engine.Object {
+			public := k.publicRSA()
+			return engine.Object{
+				{Name: "modulusLength", Value: public.N.BitLen()},
+				{Name: "publicExponent", Value: exponentBytes(public.E)},
+				{Name: "hash", Value: describeHash(k.hash)},
+			}
+		},
 	}
 }
 
@@ -47,22 +57,7 @@ func (k *cryptoKey) privateRSA() *rsa.PrivateKey {
 	return &rsa.PrivateKey{PublicKey: *k.publicRSA(), D: new(big.Int)}
 }
 
-func describeRSA(k *cryptoKey) engine.Object {
-	public := k.publicRSA()
-	return engine.Object{
-		{Name: "modulusLength", Value: public.N.BitLen()},
-		{Name: "publicExponent", Value: exponentBytes(public.E)},
-		{Name: "hash", Value: describeHash(k.hash)},
-	}
-}
-
 func exponentBytes(e int) []byte { return big.NewInt(int64(e)).Bytes() }
-
-func newKeyRSA(alg, hash, kind string, parsed any) (*cryptoKey, error) {
-	k, err := newKey(alg, kind, parsed)
-	k.hash = hash
-	return k, err
-}
 
 func generateRSA(alg string, p params) ([]*cryptoKey, error) {
 	bits, _ := p.int(0)
@@ -79,41 +74,30 @@ func generateRSA(alg string, p params) ([]*cryptoKey, error) {
 	if err != nil {
 		return nil, domError("OperationError", "no RSA key of %d bits can be made: %v", bits, err)
 	}
-	a, err := newKeyRSA(alg, p.text(2), kindPrivate, private)
-	if err != nil {
-		return nil, err
-	}
-	b, err := newKeyRSA(alg, p.text(2), kindPublic, &private.PublicKey)
-	return []*cryptoKey{a, b}, err
+	return newPair(cryptoKey{alg: alg, hash: p.text(2)}, private, &private.PublicKey)
 }
 
 func loadRSA(m *material) (*cryptoKey, error) {
 	kind, parsed, err := m.parse(parseWebKeyRSA)
-	if _, thrown := asEngineError(err); thrown {
+	if _, thrown := errors.AsType[*engine.Error](err); thrown {
 		return nil, err
 	}
 	if err != nil {
 		return nil, domError("DataError", "the RSA key cannot be read: %v", err)
 	}
+	var bits int
 	switch key := parsed.(type) {
 	case *rsa.PublicKey:
-		err = checkRSA(key)
+		bits = key.N.BitLen()
 	case *rsa.PrivateKey:
-		err = checkRSA(&key.PublicKey)
+		bits = key.N.BitLen()
 	default:
-		err = domError("DataError", "the key is not an RSA key")
+		return nil, domError("DataError", "the key is not an RSA key")
 	}
-	if err != nil {
-		return nil, err
+	if bits > maxRSA {
+		return nil, domError("DataError", "the RSA key has %d bits, more than %d", bits, maxRSA)
 	}
-	return newKeyRSA(m.alg, m.params.text(0), kind, parsed)
-}
-
-func checkRSA(key *rsa.PublicKey) error {
-	if key.N.BitLen() > maxRSA {
-		return domError("DataError", "the RSA key has %d bits, more than %d", key.N.BitLen(), maxRSA)
-	}
-	return nil
+	return newKey(cryptoKey{alg: m.alg, hash: m.params.text(0)}, kind, parsed)
 }
 
 // algRSA names keys in a JSON Web Key: "RS256", "RSA-OAEP-256".
@@ -161,10 +145,6 @@ func parseWebKeyRSA(m *material) (any, error) {
 	if k.Oth != nil {
 		return nil, domError("NotSupportedError", "RSA keys of more than two primes are not supported")
 	}
-	return privateRSA(public, k)
-}
-
-func privateRSA(public rsa.PublicKey, k *webKey) (*rsa.PrivateKey, error) {
 	var numbers [6]*big.Int
 	for i, part := range []struct {
 		name  string
@@ -298,4 +278,66 @@ func transformOAEP(decrypt bool, k *cryptoKey, p params, data []byte) ([]byte, e
 		return nil, domError("OperationError", "the data cannot be encrypted: %v", err)
 	}
 	return out, nil
+}
+
+// encodeUnsalted is EMSA-PSS-ENCODE for a modulus of so many bits, of RSASSA-PSS without a
+// salt (RFC 8017, 8.1 and 9.1), which crypto/rsa cannot be asked for: there, a salt of no
+// bytes means one of any length. With no salt the encoded message is the same each time.
+func encodeUnsalted(hash string, digest []byte, modulusBits int) ([]byte, error) {
+	h, err := hashOf(hash)
+	if err != nil {
+		return nil, err
+	}
+	bits := modulusBits - 1
+	size := (bits + 7) / 8
+	if size < len(digest)+2 {
+		return nil, errors.New("the key is too short for the hash")
+	}
+	d := h.New()
+	d.Write(make([]byte, 8))
+	d.Write(digest)
+	sum := d.Sum(nil)
+	masked := make([]byte, size-len(sum)-1)
+	masked[len(masked)-1] = 1
+	var counter [4]byte
+	for at := 0; at < len(masked); at += len(sum) { // MGF1
+		d.Reset()
+		d.Write(sum)
+		d.Write(counter[:])
+		subtle.XORBytes(masked[at:], masked[at:], d.Sum(nil))
+		binary.BigEndian.PutUint32(counter[:], binary.BigEndian.Uint32(counter[:])+1)
+	}
+	masked[0] &= 0xff >> (8*size - bits)
+	return append(append(masked, sum...), 0xbc), nil
+}
+
+// signUnsalted is RSASP1 of the encoded message, blinded: math/big does not
+// compute in constant time.
+func signUnsalted(key *rsa.PrivateKey, hash string, digest []byte) ([]byte, error) {
+	message, err := encodeUnsalted(hash, digest, key.N.BitLen())
+	if err != nil {
+		return nil, err
+	}
+	var blind, inverse *big.Int
+	for inverse == nil {
+		if blind, err = rand.Int(rand.Reader, key.N); err != nil {
+			return nil, err
+		}
+		inverse = new(big.Int).ModInverse(blind, key.N)
+	}
+	n := new(big.Int).Exp(blind, big.NewInt(int64(key.E)), key.N)
+	n.Mul(n, new(big.Int).SetBytes(message)).Mod(n, key.N)
+	n.Exp(n, key.D, key.N)
+	n.Mul(n, inverse).Mod(n, key.N)
+	return n.FillBytes(make([]byte, key.Size())), nil
+}
+
+func verifyUnsalted(key *rsa.PublicKey, hash string, digest, signature []byte) bool {
+	message, err := encodeUnsalted(hash, digest, key.N.BitLen())
+	n := new(big.Int).SetBytes(signature)
+	if err != nil || len(signature) != key.Size() || n.Cmp(key.N) >= 0 {
+		return false
+	}
+	n.Exp(n, big.NewInt(int64(key.E)), key.N)
+	return n.Cmp(new(big.Int).SetBytes(message)) == 0
 }

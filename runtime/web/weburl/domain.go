@@ -41,7 +41,7 @@ func asciiHost(u *whatwg.Url, host string) string {
 		}
 	}
 	if endsInNumber(domain) {
-		return domain // the package's to read as an IPv4 address
+		return domain // the package reads it as an IPv4 address
 	}
 	return armour + hex.EncodeToString([]byte(domain))
 }
@@ -65,7 +65,7 @@ func endsInNumber(domain string) bool {
 }
 
 func domainToASCII(domain string) (string, bool) {
-	if isASCII(domain) {
+	if !strings.ContainsFunc(domain, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		domain = strings.ToLower(domain)
 		if !hasPunycode(domain) {
 			return domain, true
@@ -123,13 +123,4 @@ func revised(r rune) rune {
 
 var revisions = map[rune]rune{ //nolint:gochecknoglobals // a table
 	'Ӏ': 'ӏ', 'ẞ': 'ß', 'Ⅎ': 'ⅎ', 'Ↄ': 'ↄ', 0x2f868: 0x36fc, 0x2f874: 0x5f53, 0x2f91f: 0x243ab, 0x2f95f: 0x7aee, 0x2f9bf: 0x45d7,
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

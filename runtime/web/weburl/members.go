@@ -11,17 +11,6 @@ type urlMembers struct {
 	href, protocol, username, password, host, hostname, port, pathname, search, hash, origin string
 }
 
-// credentials stand before the host.
-func (u *urlMembers) credentials() string {
-	switch {
-	case u.password != "":
-		return u.username + ":" + u.password + "@"
-	case u.username != "":
-		return u.username + "@"
-	}
-	return ""
-}
-
 // tail is where the query and the fragment begin in the href, or would.
 func (u *urlMembers) tail() int {
 	if at := strings.IndexAny(u.href, "?#"); at >= 0 {
@@ -71,4 +60,75 @@ func setPart(u *whatwg.Url, part, value string) {
 	case "hash":
 		u.SetHash(value)
 	}
+}
+
+const (
+	urlMarks = 2 * 11 // positions: of the eleven members
+	// shortMark and longMark are the bytes of a position in a string that is short
+	// enough, and in any other that fits in an isolate's memory.
+	shortMark, longMark = 2, 4
+)
+
+// pack is the one string that JavaScript keeps of a URL: where each of its members begins
+// and ends, then its href, then what of the members does not stand in there. js/url.js
+// cuts a member out when it is read.
+//
+// The first byte is how many bytes a position has, of 7 bits each: the string
+// stays ASCII, of which the engine keeps a byte for each character.
+func (u urlMembers) pack() string {
+	width := shortMark
+	if most := 1 + shortMark*urlMarks + len(u.href) + len(u.origin); most >= 1<<(7*shortMark) {
+		width = longMark
+	}
+	p := urlPacker{width: width, start: 1 + width*urlMarks, href: u.href}
+	p.out = make([]byte, p.start, p.start+len(u.href)+len(u.origin))
+	p.out[0] = byte(width)
+	p.out = append(p.out, u.href...)
+	authority := len(u.protocol) + len("//")
+	tail := u.tail()
+	path := tail - len(u.pathname)
+	host := path - len(u.host)
+	p.mark(u.href, 0)
+	p.mark(u.protocol, 0)
+	p.mark(u.username, authority)
+	p.mark(u.password, host-len("@")-len(u.password))
+	p.mark(u.host, host)
+	p.mark(u.hostname, host)
+	p.mark(u.port, path-len(u.port))
+	p.mark(u.pathname, path)
+	p.mark(u.search, tail)
+	p.mark(u.hash, len(u.href)-len(u.hash))
+	p.mark(u.origin, 0)
+	return string(p.out)
+}
+
+type urlPacker struct {
+	out          []byte
+	href         string
+	width, start int // bytes of a position, and before the href
+	marked       int // positions
+}
+
+// mark adds a member that is likely to stand at a place of the href.
+func (p *urlPacker) mark(member string, at int) {
+	switch {
+	case member == "":
+		at = 0
+	case at >= 0 && at <= len(p.href) && strings.HasPrefix(p.href[at:], member):
+		at += p.start
+	default:
+		at = len(p.out)
+		p.out = append(p.out, member...)
+	}
+	p.put(at)
+	p.put(at + len(member))
+}
+
+// put adds a position.
+func (p *urlPacker) put(position int) {
+	at := 1 + p.width*p.marked
+	for i := range p.width {
+		p.out[at+i] = byte(position >> (7 * (p.width - 1 - i)) & 0x7f)
+	}
+	p.marked++
 }

@@ -113,7 +113,14 @@ func specialURL(s string) (u urlMembers, ok bool) {
 	}
 	u.pathname = withoutDots(encodePart(rest, inPath))
 	u.search, u.hash = unlessBare(query), unlessBare(fragment)
-	u.href = u.protocol + "//" + u.credentials() + u.host + u.pathname + query + fragment
+	credentials := u.username
+	if u.password != "" {
+		credentials += ":" + u.password
+	}
+	if credentials != "" {
+		credentials += "@"
+	}
+	u.href = u.protocol + "//" + credentials + u.host + u.pathname + query + fragment
 	return u, true
 }
 
@@ -187,7 +194,11 @@ func (u *urlMembers) readHost(scheme, authority string) bool {
 		return true
 	}
 	u.port = authority[n+1:]
-	return authority[n] == ':' && isPlainPort(u.port, scheme)
+	if authority[n] != ':' || u.port == "" || u.port[0] == '0' || u.port[0] == '+' || u.port == specialPorts[scheme] {
+		return false
+	}
+	_, err := strconv.ParseUint(u.port, 10, 16)
+	return err == nil
 }
 
 // readAuthority reads any other.
@@ -226,15 +237,6 @@ func isPlainHost(host string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.Is4()
-}
-
-// isPlainPort reports whether a port stays as it is.
-func isPlainPort(port, scheme string) bool {
-	if port == "" || port[0] == '0' || port[0] == '+' {
-		return false
-	}
-	_, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && port != specialPorts[scheme]
 }
 
 // withoutDots takes the segments that are dots out of a path, which begins with a

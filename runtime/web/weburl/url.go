@@ -9,6 +9,8 @@ package weburl
 import (
 	"strings"
 
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
@@ -31,7 +33,7 @@ func Funcs() map[string]engine.Func {
 			if part == "username" || part == "password" {
 				written += "@"
 			}
-			return apartURLs(c, href, written, func() (any, error) {
+			return offloadURLs(c, href, written, func() (any, error) {
 				if u, ok := specialWith(href, part, value); ok {
 					return u.pack(), nil
 				}
@@ -58,14 +60,14 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-// withURL is what show makes of the URL that arguments 0 and 1 are.
+// withURL calls show with the URL that arguments 0 and 1 are.
 func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
 	text, against, base := c.String(0), "", (*string)(nil)
 	if !c.IsNullish(1) {
 		against = c.String(1)
 		base = &against
 	}
-	return apartURLs(c, text, against, func() (any, error) {
+	return offloadURLs(c, text, against, func() (any, error) {
 		u, err := readURL(text, base)
 		if err != nil {
 			return nil, err
@@ -74,9 +76,9 @@ func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
 	})
 }
 
-// apartURLs works on two URLs, apart when that may take long. Credentials take the
-// package time in the square of their length.
-func apartURLs(c *engine.Call, a, b string, work func() (any, error)) (any, error) {
+// offloadURLs works on two URLs, beside the isolate's goroutine when that may take long.
+// Credentials take the package time in the square of their length.
+func offloadURLs(c *engine.Call, a, b string, work func() (any, error)) (any, error) {
 	const shortCredentials = 1 << 10
 	for _, s := range []string{a, b} {
 		if len(s) > shortCredentials && strings.Contains(s, "@") {
@@ -106,4 +108,53 @@ func readURL(text string, base *string) (urlMembers, error) {
 		return u, err
 	}
 	return partsOf(parsed), nil
+}
+
+// Parser parses as the standard of today: ^ is encoded in paths, which the package
+// does not do by itself.
+var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
+
+// parse reads a URL, relative to base unless that is nil. The package leaves the
+// last space of an opaque path before a query or fragment as it is; since 2025
+// the standard (4.4, opaque path state) encodes it, so that it stays when they go.
+func parse(raw string, base *string) (u *whatwg.Url, err error) {
+	u, err = Resolve(raw, base)
+	if err == nil && u.OpaquePath() {
+		if path, found := strings.CutSuffix(u.Pathname(), " "); found {
+			whole := u.Protocol() + path
+			u, err = Parser.Parse(whole + "%20" + u.Href(false)[len(whole)+1:])
+		}
+	}
+	if err == nil {
+		return u, nil
+	}
+	if base != nil {
+		if _, err := Resolve(*base, nil); err != nil {
+			return nil, Invalid("base URL", *base)
+		}
+	}
+	return nil, Invalid("URL", raw)
+}
+
+// Resolve is parse as the package does it, which takes an empty base for none.
+func Resolve(raw string, base *string) (*whatwg.Url, error) {
+	switch {
+	case base == nil:
+		return Parser.Parse(raw)
+	case *base == "":
+		return nil, Invalid("base URL", "")
+	}
+	return Parser.ParseRef(*base, raw)
+}
+
+// Invalid is the exception for text that is no URL.
+func Invalid(what, raw string) *engine.Error {
+	const longest = 200
+	if len(raw) > longest {
+		raw = strings.ToValidUTF8(raw[:longest], "") + "…"
+	}
+	e := engine.TypeError("Invalid %s: %q", what, raw)
+	e.Props = []engine.Field{{Name: "code", Value: "ERR_INVALID_URL"}}
+	return e
 }

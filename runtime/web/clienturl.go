@@ -11,12 +11,12 @@ import (
 // maxOrigins is how many Host headers are remembered with their origins.
 const maxOrigins = 64
 
-// visitorURL is the URL of a visitor's request, as the URL standard writes it.
+// clientURL is the URL of a client's request, as the URL standard writes it.
 // Nearly all are written that way already: then it is put together, not parsed.
-func (h *Host) visitorURL(r *http.Request) string {
+func (h *Host) clientURL(r *http.Request) string {
 	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
 	path := u.EscapedPath()
-	origin := h.visitorOrigin(r)
+	origin := h.origin(r)
 	if origin == "" || !isPlainPath(path) || !isPlain(u.RawQuery, false) || u.ForceQuery {
 		return parsedURL(r, u)
 	}
@@ -26,9 +26,9 @@ func (h *Host) visitorURL(r *http.Request) string {
 	return origin + path + "?" + u.RawQuery
 }
 
-// visitorOrigin is the origin that a request came to; "" when its host is not of
-// the usual form.
-func (h *Host) visitorOrigin(r *http.Request) string {
+// origin is the origin that a request came to; "" when its host is not a name or an address
+// with or without a port: a parser could take it for more.
+func (h *Host) origin(r *http.Request) string {
 	key := schemeOf(r) + "://" + r.Host
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -36,29 +36,19 @@ func (h *Host) visitorOrigin(r *http.Request) string {
 	if ok {
 		return origin
 	}
-	if isHost(r.Host) {
+	isHost := r.Host != "" && !strings.ContainsFunc(r.Host, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._:[]", c)
+	})
+	if isHost {
 		if u, err := weburl.Parser.Parse(key); err == nil {
 			origin = weburl.Origin(u)
 		}
 	}
-	if len(h.origins) == maxOrigins { // whoever sent those, the usual ones are soon back
+	if len(h.origins) == maxOrigins { // the usual ones are soon back
 		clear(h.origins)
 	}
 	h.origins[key] = origin
 	return origin
-}
-
-// isHost reports whether a Host header is a name or address with or without a
-// port, and nothing that a parser could take for more.
-func isHost(host string) bool {
-	for i := range len(host) {
-		switch c := host[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._:[]", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return host != ""
 }
 
 func schemeOf(r *http.Request) string {

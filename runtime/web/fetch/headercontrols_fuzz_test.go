@@ -28,7 +28,7 @@ func FuzzReadAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := readAnswer(strings.NewReader(in), r)
+		resp, err := readResponse(strings.NewReader(in), r)
 		if err != nil {
 			return
 		}
