@@ -11,8 +11,8 @@ import (
 // maxOrigins is how many Host headers are remembered with their origins.
 const maxOrigins = 64
 
-// clientURL is the URL of a client's request, as the URL standard writes it.
-// Nearly all are written that way already: then it is put together, not parsed.
+// clientURL is the URL of a client's request, as the URL standard writes it. Nearly all are written
+// that way already: then it is put together, not parsed.
 func (h *Host) clientURL(r *http.Request) string {
 	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
 	path := u.EscapedPath()
@@ -26,8 +26,8 @@ func (h *Host) clientURL(r *http.Request) string {
 	return origin + path + "?" + u.RawQuery
 }
 
-// origin is the origin that a request came to; "" when its host is not a name or an address
-// with or without a port: a parser could take it for more.
+// origin is the origin that a request came to; "" when its host is not a name or an address with or
+// without a port: a parser could take it for more.
 func (h *Host) origin(r *http.Request) string {
 	key := schemeOf(r) + "://" + r.Host
 	h.mu.Lock()

@@ -8,12 +8,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file ends requests whose client has disconnected. As on the platform, such a request
-// goes on for as long as waitUntil has something open, and no longer. Its signal fires
-// first: listeners may tidy up, or ask for more time by waitUntil.
+// This file ends requests whose client has disconnected. As on the platform, such a request goes on
+// for as long as waitUntil has something open, and no longer. Its signal fires first: listeners may
+// tidy up, or ask for more time by waitUntil.
 
-// disconnectGrace is how long a request may go on, with nothing open, once it was told that
-// its client has left. A longer turn is ended like any other of such a request.
+// disconnectGrace is how long a request may go on, with nothing open, once it was told that its
+// client has left. A longer turn is ended like any other of such a request.
 const disconnectGrace = 100 * time.Millisecond
 
 // started is the zero of Exchange.graceEnd.
@@ -28,9 +28,8 @@ func (x *Exchange) abandoned() bool {
 	return end == 0 || int64(time.Since(started)) > end
 }
 
-// disconnect tells the Worker that the client has left, and ends the request after its
-// grace, in which streams are cancelled and what awaits the signal goes on, unless
-// waitUntil keeps it.
+// disconnect tells the Worker that the client has left, and ends the request after its grace, in
+// which streams are cancelled and what awaits the signal goes on, unless waitUntil keeps it.
 func (h *Host) disconnect(x *Exchange) {
 	x.stopReading()
 	x.fail(ErrClientGone)
@@ -61,8 +60,8 @@ func (x *Exchange) beginGrace() bool {
 	return x.graceEnd.CompareAndSwap(0, int64(time.Since(started)+disconnectGrace))
 }
 
-// Cut is for engine.IsolateOptions.OnCut: a turn of the scope was ended in its midst. The
-// turn that it returns tells the Worker that the client is gone, unless it was told.
+// Cut is for engine.IsolateOptions.OnCut: a turn of the scope was cut off. The turn that it returns
+// tells the Worker that the client has left, unless the Worker knows.
 func (h *Host) Cut(s *engine.Scope) (last func(*engine.VM) error) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || !x.beginGrace() {
@@ -71,8 +70,8 @@ func (h *Host) Cut(s *engine.Scope) (last func(*engine.VM) error) {
 	return func(vm *engine.VM) error { return callVoid(vm, "cancel", x.id) }
 }
 
-// Alone reports whether the scope, which has no client any more, is the only one that has
-// begun in an isolate: then the isolate may start over without harm to another request.
+// Alone reports whether the scope, which has no client any more, is the only one that has begun in
+// an isolate: then the isolate may start over without harm to another request.
 func (h *Host) Alone(iso *engine.Isolate, s *engine.Scope) bool {
 	for _, x := range h.of(iso) {
 		if x.begun.Load() && !isClosed(x.done) && (x.io.Scope != s || x.waitUntil.Load() > 0) {
@@ -82,9 +81,9 @@ func (h *Host) Alone(iso *engine.Isolate, s *engine.Scope) bool {
 	return true
 }
 
-// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot
-// be told when the isolate is closed, killed or started over; then nothing of the exchange
-// is left in it either.
+// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot be
+// told when the isolate is closed, killed or started over; then nothing of the exchange is left in
+// it either.
 func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
 	err := x.io.Isolate.Do(scope, func(vm *engine.VM) error { return callVoid(vm, entry, x.id) })
 	if err != nil && !errors.Is(err, engine.ErrClosed) {
@@ -101,8 +100,8 @@ func callVoid(vm *engine.VM, entry string, args ...any) error {
 	return err
 }
 
-// GiveUp ends what an exchange still has under way after its response: waitUntil
-// took too long, or the client has left. Then end the scope. Do not call it from a turn.
+// GiveUp ends what an exchange still has under way after its response: waitUntil took too long, or
+// the client has left. Then end the scope. Do not call it from a turn.
 func (h *Host) GiveUp(x *Exchange) {
 	x.fail(iocontext.ErrRequestOver)
 	h.enter(x, engine.NewScope(x.io.Scope.Context(), 0, x), "forget")

@@ -14,17 +14,17 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
-// Exchange is one request and its response. It is the Value of the request's
-// scope. A scope must outlive its exchange: end it after Done.
+// Exchange is one request and its response. It is the Value of the request's scope. A scope must
+// outlive its exchange: end it after Done.
 type Exchange struct {
-	// Member is the JSON of ctx.member. Default: made of the x-pages-member-*
-	// headers that the front door set; null when there are none.
+	// Member is the JSON of ctx.member. Default: made of the x-pages-member-* headers that the
+	// front door set; null when there are none.
 	Member json.RawMessage
-	// Waits is called, once or more, when the request has no work for the processor
-	// any more, or for now. Default: nothing is called.
+	// Waits is called, once or more, when the request has no work for the processor any more, or
+	// for now. Default: nothing is called.
 	Waits func()
-	// Elsewhere takes another isolate for a request that has not begun when its own was
-	// left: see engine.Isolate.Retire. Default: the request fails.
+	// Elsewhere takes another isolate for a request whose own was retired before the request began:
+	// see engine.Isolate.Retire. Default: the request fails.
 	Elsewhere func() (*engine.Isolate, error)
 
 	w http.ResponseWriter
@@ -51,12 +51,11 @@ type Exchange struct {
 	served     atomic.Bool  // the client has all that it gets: its leaving means nothing
 	clientLeft atomic.Bool  // the Worker was told so
 	waitUntil  atomic.Int32 // promises of waitUntil that are open
-	// graceEnd is when the turn has to end that tells of the client, in nanoseconds since
-	// started; 0 before it.
+	// graceEnd is when a request whose client has left may be ended, in nanoseconds since started;
+	// 0 while the client is there.
 	graceEnd    atomic.Int64
 	subRequests atomic.Int64
-	// idleSince is the newest id of when nothing was under way for the scope any
-	// more; 0 while something is.
+	// idleSince is the newest id at the time when the scope became idle; 0 while it is not.
 	idleSince atomic.Int64
 
 	mu          sync.Mutex
@@ -69,8 +68,8 @@ type Exchange struct {
 	isDone      bool
 }
 
-// NewExchange returns the exchange of a request whose URL and headers the front
-// door has made canonical. w is written by Serve alone.
+// NewExchange returns the exchange of a request whose URL and headers the front door has made
+// canonical. w is written by Serve alone.
 func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	return &Exchange{
 		w: w, r: r,
@@ -79,8 +78,8 @@ func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	}
 }
 
-// Done is closed when the response is given and all that waitUntil was told of
-// has settled, or when the exchange was given up.
+// Done is closed when the response is given and all promises of waitUntil have settled, or when the
+// exchange was given up.
 func (x *Exchange) Done() <-chan struct{} { return x.done }
 
 // SubRequests is the number of outbound requests made so far.
@@ -113,8 +112,8 @@ func (x *Exchange) member() any {
 	return string(text)
 }
 
-// fail ends the exchange without a response, or breaks off the one being given.
-// The first of response and failure counts.
+// fail ends the exchange without a response, or breaks off the one being given. The first of
+// response and failure counts.
 func (x *Exchange) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -138,7 +137,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// stopReading tells JavaScript that what it streams goes nowhere.
+// stopReading ends the streaming of JavaScript: its chunks are not read any more.
 func (x *Exchange) stopReading() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -148,7 +147,7 @@ func (x *Exchange) stopReading() {
 	}
 }
 
-// finish says that no work of the exchange is left in JavaScript.
+// finish marks the end of the exchange's work in JavaScript.
 func (x *Exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,7 +158,7 @@ func (x *Exchange) finish() {
 	}
 }
 
-// leave says that Serve has returned.
+// leave marks the end of Serve.
 func (x *Exchange) leave() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -169,8 +168,8 @@ func (x *Exchange) leave() {
 	x.leaveLocked()
 }
 
-// leaveLocked closes what the exchange holds open once both JavaScript and
-// Serve have left: either may still read a body that the other is done with.
+// leaveLocked closes what the exchange holds open once both JavaScript and Serve have left: either
+// may still read a body that the other is done with.
 func (x *Exchange) leaveLocked() {
 	x.users--
 	if x.users > 0 {
@@ -184,7 +183,6 @@ func (x *Exchange) leaveLocked() {
 	delete(x.host.exchanges, x.id)
 }
 
-// failWorker ends the exchange because of what the Worker did.
 func (x *Exchange) failWorker(kind string, err *engine.Error) {
 	x.mu.Lock()
 	passThrough := x.passThrough
@@ -199,8 +197,8 @@ func (x *Exchange) failScope() error {
 	return err
 }
 
-// current returns the exchange on whose behalf a host function was called. An
-// error means that no request is being served: the module is being evaluated.
+// current returns the exchange on whose behalf a host function was called. An error means that no
+// request is being served: the module is being evaluated.
 func current(c *engine.Call) (*Exchange, error) {
 	x, ok := c.Scope().Value.(*Exchange)
 	if !ok {
@@ -209,8 +207,8 @@ func current(c *engine.Call) (*Exchange, error) {
 	return x, nil
 }
 
-// ofExchange returns a function that finds a part of the exchange on whose behalf a host
-// function was called.
+// ofExchange returns a function that finds a part of the exchange on whose behalf a host function
+// was called.
 func ofExchange[T any](part func(*Exchange) *T) func(*engine.Call) (*T, error) {
 	return func(c *engine.Call) (*T, error) {
 		x, err := current(c)

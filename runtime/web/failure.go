@@ -15,8 +15,8 @@ const (
 	KindException = "exception"
 	// KindNotResponse: the handler returned something that is no Response.
 	KindNotResponse = "not-response"
-	// KindHung: the handler's promise can never settle, because nothing is under
-	// way that could settle it.
+	// KindHung: the handler's promise can never settle, because nothing is under way that could
+	// settle it.
 	KindHung = "hung"
 	// KindAnswerSize: the response's body is over Options.AnswerBytes.
 	KindAnswerSize = "answer-size"
@@ -27,8 +27,8 @@ type Failure struct { //nolint:errname // it is what the caller shows, more than
 	Kind string
 	// Err is what was thrown; its Stack is in positions of the bundle.
 	Err *engine.Error
-	// PassThrough says that the Worker called ctx.passThroughOnException: the
-	// caller may answer as if there were no Worker.
+	// PassThrough says that the Worker called ctx.passThroughOnException: the caller may answer as
+	// if there were no Worker.
 	PassThrough bool
 }
 
@@ -42,9 +42,9 @@ func (f *Failure) Error() string {
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Aborted says that the response broke off after its head was written. Its connection is
-// closed; where there is none, as for a fetch of the site itself, the caller has to keep
-// half a response from looking like a whole one.
+// Aborted says that the response broke off after its head was written. Its connection is closed;
+// where there is none, as for a fetch of the site itself, the caller has to keep half a response
+// from looking like a whole one.
 type Aborted struct { //nolint:errname // as above
 	Err error
 }
@@ -57,13 +57,12 @@ func (a *Aborted) Unwrap() error { return a.Err }
 // ErrClientGone is the error of Serve when the client did not wait.
 var ErrClientGone = errors.New("the client disconnected")
 
-// Absent reports whether name is a global that the platform has and this
-// version does not provide.
+// Absent reports whether name is a global that the platform has and this version does not provide.
 func Absent(name string) bool { return slices.Contains([]string{"FetchEvent", "ScheduledEvent"}, name) }
 
-// AbsentIn is the absent global that an exception is about; "" when it is about
-// something else. Such an exception is the engine's own "X is not defined",
-// which does not say that the Worker would run on the platform.
+// AbsentIn is the absent global that an exception is about; "" when it is about something else.
+// Such an exception is the engine's own "X is not defined", which does not say that the Worker
+// would run on the platform.
 func AbsentIn(e *engine.Error) string {
 	name, found := strings.CutSuffix(e.Message, " is not defined")
 	if e.Name != "ReferenceError" || !found || !Absent(name) {

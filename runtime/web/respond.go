@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/socket"
 )
 
-// response is the head of a response and where its body comes from: at most one of
-// text, bytes, source and streamed.
+// response is the head of a response and where its body comes from: at most one of text, bytes,
+// source and streamed.
 type response struct {
 	status   int
 	header   []string // name, value, name, value, …
@@ -23,10 +23,8 @@ type response struct {
 	release  func()         // of the memory of text and bytes; nil without
 }
 
-// isWhole reports whether all of the body is there.
 func (r *response) isWhole() bool { return r.source == nil && !r.streamed }
 
-// size is the length of a body that is whole.
 func (r *response) size() int { return len(r.text) + len(r.bytes) }
 
 // chunk is a piece of a streamed body; ack gets the result of writing it.
@@ -43,7 +41,6 @@ const (
 	respondSocket   = 8 // a WebSocket
 )
 
-// requestFuncs returns the host functions of a request.
 func (h *Host) requestFuncs() map[string]engine.Func {
 	// with calls f with the exchange whose id is the first argument, if it is not over.
 	with := func(f func(c *engine.Call, x *Exchange)) engine.Func {
@@ -55,8 +52,8 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 		}
 	}
 	return map[string]engine.Func{
-		// respond(id, status, status text, headers, body, flags) -> the handle of the
-		// connection, if the response is a WebSocket
+		// respond(id, status, status text, headers, body, flags) -> the handle of the connection,
+		// if the response is a WebSocket
 		"respond": h.respond,
 		// respond_chunk(id, bytes) -> a promise, settled when the bytes are written
 		"respond_chunk": func(c *engine.Call) (any, error) {
@@ -78,8 +75,7 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 				close(x.ended)
 			}
 		}),
-		// respond_fail(id, kind, name, message, stack, role, name, message and stack of
-		// each cause)
+		// respond_fail(id, kind, name, message, stack, role, name, message and stack of each cause)
 		"respond_fail": with(func(c *engine.Call, x *Exchange) { x.failWorker(c.String(1), thrownError(c)) }),
 		// pass_through(id)
 		"pass_through": with(func(_ *engine.Call, x *Exchange) {
@@ -119,8 +115,8 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 	}
 }
 
-// thrownError is the error of respond_fail. Of what it is told besides, "errors" are the
-// parts of an AggregateError, and each "cause" is a property of what it caused.
+// thrownError reads the error of respond_fail. Of its further errors, "errors" are the parts of an
+// AggregateError, and each "cause" is a property of the one before it.
 func thrownError(c *engine.Call) *engine.Error {
 	e := &engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)}
 	if e.Name == "" && e.Message == "null" && c.HeapFull() {
@@ -184,9 +180,9 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 	return engine.Undefined, nil
 }
 
-// setResponse takes the response, unless the exchange has one or has already failed. The head
-// of one that is streamed goes out with its first piece, and at the latest after the jobs
-// that are there now: what fails in them has the page of a failure.
+// setResponse takes the response, unless the exchange has one or has already failed. The head of
+// one that is streamed goes out with its first piece, and at the latest after the jobs that are
+// there now: what fails in them has the page of a failure.
 func (x *Exchange) setResponse(r *response) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -206,7 +202,6 @@ func (x *Exchange) setResponse(r *response) bool {
 	return true
 }
 
-// sendHead lets the head of the response go out.
 func (x *Exchange) sendHead() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

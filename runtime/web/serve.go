@@ -15,12 +15,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
-// Serve gives x to the Worker in iso and writes its response; scope.Value must be
-// x. It returns when the response is written, while waitUntil may go on until
-// x.Done. The engine's own errors come back as they are: an *engine.KilledError over
-// the CPU budget, engine.ErrReset, engine.ErrClosed. With these, and with a
-// *Failure, nothing was written. ErrClientGone and *Aborted come after a part
-// was.
+// Serve gives x to the Worker in iso and writes its response; scope.Value must be x. It returns
+// when the response is written, while waitUntil may go on until x.Done. The engine's own errors
+// come back as they are: an *engine.KilledError over the CPU budget, engine.ErrReset,
+// engine.ErrClosed. With these, and with a *Failure, nothing was written. ErrClientGone and
+// *Aborted come after a part was.
 func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
 	if x.Waits == nil {
 		x.Waits = func() {}
@@ -111,15 +110,15 @@ func (h *Host) await(x *Exchange) error {
 	return h.write(x, response)
 }
 
-// closeDuplex ends what reads of the request's body are left, as net/http wants it of
-// a handler that read while it wrote.
+// closeDuplex ends what reads of the request's body are left, as net/http wants it of a handler
+// that read while it wrote.
 func (x *Exchange) closeDuplex() {
 	if !x.duplex {
 		return
 	}
 	rc := http.NewResponseController(x.w)
-	// What was written goes out before the rest of the body is waited for. An
-	// error here is the connection's, which is over in any case.
+	// What was written goes out before the rest of the body is waited for. An error here is the
+	// connection's, which is over in any case.
 	_ = rc.Flush()
 	if x.body.IsRead() {
 		_ = rc.SetReadDeadline(time.Unix(1, 0)) // ends the read that waits
@@ -127,9 +126,9 @@ func (x *Exchange) closeDuplex() {
 	_ = x.r.Body.Close()
 }
 
-// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope.
-// A response that is still missing can then only come from what another request
-// in the same isolate does; when those of that time are idle too it never will.
+// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope. A missing response
+// can then only come from another request in the same isolate, and never once those of that time
+// are idle too.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || !x.begun.Load() || x.io.Connections.Load() > 0 {
@@ -167,9 +166,9 @@ func (h *Host) Idle(s *engine.Scope) {
 	}
 }
 
-// Reset is for engine.IsolateOptions.OnReset: the isolate started over, and
-// whatever it had under way is lost. The exchange whose turn used up its budget or all
-// memory fails with the cause, the others with engine.ErrReset.
+// Reset is for engine.IsolateOptions.OnReset: the isolate started over and lost all its work. The
+// exchange whose turn used up its budget or all memory fails with the cause, the others with
+// engine.ErrReset.
 func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {
 	killed, byBudget := errors.AsType[*engine.KilledError](cause)
 	thrown, isThrown := errors.AsType[*engine.Error](cause)

@@ -1,25 +1,21 @@
-// Package web is the web platform that a Worker sees. It composes the packages
-// below it, one for each subject: each is JavaScript classes over host functions,
-// which the package answers in Go. What is here is the life of a request: how it
-// enters the Worker, its response, and its end.
+// Package web is the web platform that a Worker sees. It composes the packages below it, one for
+// each subject: each is JavaScript classes over host functions, which the package answers in Go.
+// What is here is the life of a request: how it enters the Worker, its response, and its end.
 //
-// A [Host] serves the isolates of one Worker. In: the requests of its clients,
-// as [Exchange] values given to [Host.Serve]. Out: the responses, written to the
-// exchange's http.ResponseWriter; console output, to [Options]; outbound
-// requests, through a guard that lets no Worker reach the machine or the network
-// it runs in. Errors: a [*Failure] when the Worker gave no response, an [*Aborted]
-// when its response broke off, the engine's own errors when it was stopped.
+// A [Host] serves the isolates of one Worker. In: the requests of its clients, as [Exchange] values
+// given to [Host.Serve]. Out: the responses, written to the exchange's http.ResponseWriter; console
+// output, to [Options]; outbound requests, through a guard that lets no Worker reach the machine or
+// the network it runs in. Errors: a [*Failure] when the Worker gave no response, an [*Aborted] when
+// its response broke off, the engine's own errors when it was stopped.
 //
-// A Host is safe for concurrent use. The package opens no socket to listen on,
-// knows no routes, no members and no bindings, and keeps nothing between
-// requests but the connections of its transport.
+// A Host is safe for concurrent use. The package opens no socket to listen on, knows no routes, no
+// members and no bindings, and keeps nothing between requests but the connections of its transport.
 //
-// A new global is a class or function in the folder js of its subject, put in its
-// place by install, a new member of a class no more than that; then make artifacts.
-// What it does is a line in a list of snippets, in the test of its subject or in
-// snippets_test.go; the shape of a class is one of shapes, in idl_test.go and
-// scope_test.go. Where it is on purpose otherwise than in workerd, ../DIFFERENCES.md
-// has a row.
+// A new global is a class or function in the folder js of its subject, put in its place by install,
+// a new member of a class no more than that; then make artifacts. What it does is a line in a list
+// of snippets, in the test of its subject or in snippets_test.go; the shape of a class is one of
+// shapes, in idl_test.go and scope_test.go. Where it is on purpose otherwise than in workerd,
+// ../DIFFERENCES.md has a row.
 package web
 
 import (
@@ -61,54 +57,52 @@ const (
 	LimitOff     LimitMode = "off"
 )
 
-// DefaultAnswerBytes is the most bytes of one response's body. The platform's own
-// figure is not shown.
+// DefaultAnswerBytes is the most bytes of one response's body. The platform's own figure is not
+// shown.
 const DefaultAnswerBytes = 512 << 20
 
 // Options says how a Host behaves. The zero value works.
 type Options struct {
-	// Console gets what the Worker writes; the scope's Value is the *Exchange,
-	// or nil while the module is evaluated. Default: discarded.
+	// Console gets what the Worker writes; the scope's Value is the *Exchange, or nil while the
+	// module is evaluated. Default: discarded.
 	Console func(s *engine.Scope, e console.Entry)
-	// SubRequests is the most outbound requests of one request, redirects
-	// counted. Default: that of the manifest.
+	// SubRequests is the most outbound requests of one request, redirects counted. Default: that of
+	// the manifest.
 	SubRequests int
-	// AnswerBytes is the most bytes of the body of one response. Default:
-	// DefaultAnswerBytes.
+	// AnswerBytes is the most bytes of the body of one response. Default: DefaultAnswerBytes.
 	AnswerBytes int64
 	// LimitMode is for SubRequests and AnswerBytes. Default: LimitEnforce.
 	LimitMode LimitMode
-	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although
-	// their addresses are private. Default: none.
+	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although their addresses
+	// are private. Default: none.
 	AllowFetch []string
-	// Self is the site's own front door, which a fetch to a host for which IsSelf
-	// is true enters like any client, if StrictlyPublic. Default: none.
+	// Self is the site's own front door, which a fetch to a host for which IsSelf is true enters
+	// like any client, if StrictlyPublic. Default: none.
 	Self http.Handler
-	// IsSelf reports whether a URL's host, with its port if it has one, is the
-	// site's own. Default: no host is.
+	// IsSelf reports whether a URL's host, with its port if it has one, is the site's own. Default:
+	// no host is.
 	IsSelf func(host string) bool
 	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
 	StrictlyPublic bool
-	// NodeJS is the compatibility flag nodejs_compat: Cloudflare.compatibilityFlags
-	// tells of both.
+	// NodeJS is the compatibility flag nodejs_compat; Cloudflare.compatibilityFlags shows both.
 	NodeJS bool
-	// Caches is what caches.default and caches.open keep things in. Default: caches
-	// of the Host's own, in memory.
+	// Caches stores the entries of caches.default and caches.open. Default: caches of the Host's
+	// own, in memory.
 	Caches *cache.Store
-	// Source returns the code of an evaluated module by its name, nil for none: for
-	// errors that name what they are about. Default: none.
+	// Source returns the code of an evaluated module by its name, nil for none: for errors that
+	// name what they are about. Default: none.
 	Source func(name string) []byte
-	// Stack returns the stack of an error that the Worker reads with positions in the
-	// author's files. Default: stacks are read as they are.
+	// Stack returns the stack of an error that the Worker reads with positions in the author's
+	// files. Default: stacks are read as they are.
 	Stack func(stack string) string
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
-	// Memory is what the messages of the Worker's WebSockets take their memory of. Default:
-	// a Worker's share of one.
+	// Memory is the budget of the messages of the Worker's WebSockets. Default: a Worker's share of
+	// one.
 	Memory *engine.HostMemory
 	// Now is the clock of timers and performance.now. Default: time.Now.
 	Now func() time.Time
-	// Logger gets what is wrong with the host itself. Default: discarded.
+	// Logger gets the host's own errors. Default: discarded.
 	Logger *slog.Logger
 }
 
@@ -172,8 +166,8 @@ func New(o Options) *Host {
 	return h
 }
 
-// Close waits for what still runs beside the requests and drops the idle
-// connections of outbound requests.
+// Close waits for what still runs beside the requests and drops the idle connections of outbound
+// requests.
 func (h *Host) Close() {
 	h.work.Wait()
 	h.sockets.Close()
@@ -186,8 +180,8 @@ func (h *Host) Funcs() map[string]engine.Func { return maps.Clone(h.funcs) }
 // Compression opens the streams of node:zlib beside those of CompressionStream.
 func (h *Host) Compression() *compression.Host { return h.compression }
 
-// Loaded says that the module is evaluated: what it left open is closed, as isolates that
-// start from its image have no part in it.
+// Loaded says that the module is evaluated: streams that it left open are closed, as isolates that
+// start from its image do not have them.
 func (h *Host) Loaded() { h.compression.Loaded() }
 
 // Restart ends the WebSockets because the Worker is replaced; new ones end at once.
@@ -201,8 +195,7 @@ func (h *Host) log(s *engine.Scope, e console.Entry) {
 
 func (h *Host) nextID() int64 { return h.last.Add(1) }
 
-// exchange returns the exchange of an id that JavaScript gave back; nil when it
-// is over.
+// exchange returns the exchange of an id that JavaScript gave back; nil when it is over.
 func (h *Host) exchange(id int64) *Exchange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -221,9 +214,9 @@ func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
 	return all
 }
 
-// countSubRequest counts one outbound request of x; the one over the limit is refused
-// (platform document, 2.9 limits.subRequests). What counts is an assumption: a fetch
-// and each redirect that it follows, and no call of a binding.
+// countSubRequest counts one outbound request of x; the one over the limit is refused (platform
+// document, 2.9 limits.subRequests). What counts is an assumption: a fetch and each redirect that
+// it follows, and no call of a binding.
 func (h *Host) countSubRequest(x *Exchange) error {
 	n := x.subRequests.Add(1)
 	if int(n) <= h.o.SubRequests || h.o.LimitMode == LimitOff {
@@ -238,16 +231,16 @@ func (h *Host) countSubRequest(x *Exchange) error {
 	return &engine.Error{Name: "Error", Message: message}
 }
 
-// Names returns the names of all host functions of this package, sorted: what
-// the engine's image must know.
+// Names returns the names of all host functions of this package, sorted: what the engine's image
+// must know.
 func Names() []string {
 	h := New(Options{})
 	defer h.Close()
 	return slices.Sorted(maps.Keys(h.funcs))
 }
 
-// Modules returns the sources of the modules that the platform provides, by
-// specifier. An unknown name in an import of one is a SyntaxError.
+// Modules returns the sources of the modules that the platform provides, by specifier. An unknown
+// name in an import of one is a SyntaxError.
 func Modules() map[string]string {
 	names := "env, waitUntil, WorkerEntrypoint, DurableObject, WorkflowEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub"
 	return map[string]string{
@@ -260,8 +253,7 @@ export { connect };
 	}
 }
 
-// InHandler returns the platform's error for I/O while no request is served; nil
-// while one is.
+// InHandler returns the platform's error for I/O while no request is served; nil while one is.
 func InHandler(c *engine.Call) error {
 	_, err := current(c)
 	return err

@@ -17,9 +17,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file writes responses, and bounds what a Worker may answer with. A body counts as the
-// Worker gave it, before it is compressed; responses without one, as to HEAD and with
-// status 304, count nothing.
+// This file writes responses, and bounds what a Worker may answer with. A body counts as the Worker
+// gave it, before it is compressed; responses without one, as to HEAD and with status 304, count
+// nothing.
 
 // write writes a response. See Serve for its errors.
 func (h *Host) write(x *Exchange, r *response) error {
@@ -31,15 +31,23 @@ func (h *Host) write(x *Exchange, r *response) error {
 	coding := x.putHeader(r)
 	hasBody := fetch.BodyAllowed(x.r.Method, r.status)
 	if hasBody {
-		if err := h.admit(x, r); err != nil {
+		// A response that is known to be too large is refused before any of it is written: the client
+		// gets the reason in its place.
+		var err error
+		if r.isWhole() {
+			err = h.countBody(x, r.size())
+		} else if declaredLength(x.w.Header()) > h.o.AnswerBytes && h.o.LimitMode == LimitEnforce {
+			err = h.tooLarge()
+		}
+		if err != nil {
 			x.stopReading()
 			x.fail(err)
 			return err
 		}
 	}
-	// net/http reads what is left of the request before it writes the head, unless it is told
-	// that the Worker still reads; then the connection cannot be used again, and the client is
-	// told so. Unsupported by HTTP/2 and by recorders, which need no leave.
+	// net/http reads the rest of the request before it writes the head, unless full duplex is
+	// enabled because the Worker still reads; then the connection cannot be used again, and the
+	// header says so. HTTP/2 and recorders do not support it and do not need it.
 	stillReads := x.body != nil && !x.body.AtEnd() && (!r.isWhole() || x.body.IsRead())
 	if stillReads && http.NewResponseController(x.w).EnableFullDuplex() == nil {
 		x.w.Header().Set("Connection", "close")
@@ -88,8 +96,8 @@ func declaredLength(header http.Header) int64 {
 	return n
 }
 
-// putHeader puts the response's headers and returns how its body is to be encoded
-// on the way: "" is as it is.
+// putHeader puts the response's headers and returns how its body is to be encoded on the way: "" is
+// as it is.
 func (x *Exchange) putHeader(r *response) (coding string) {
 	header := x.w.Header()
 	for i := 0; i+1 < len(r.header); i += 2 {
@@ -111,7 +119,8 @@ func (x *Exchange) putHeader(r *response) (coding string) {
 			header.Del("Content-Length")
 		}
 	}
-	// The platform compresses by itself what content-encoding announces, for clients that accept it.
+	// The platform compresses by itself what content-encoding announces, for clients that accept
+	// it.
 	if announced := strings.ToLower(header.Get("Content-Encoding")); !r.manual && compression.IsCoding(announced) {
 		header.Del("Content-Length")
 		if compression.Accepts(x.r.Header.Get("Accept-Encoding"), announced) {
@@ -136,8 +145,8 @@ func hasName(list []string, name string) bool {
 	return false
 }
 
-// copyChunks writes what JavaScript streams, piece by piece. left is the declared
-// length: a client that has so many bytes has them all and may close.
+// copyChunks writes what JavaScript streams, piece by piece. left is the declared length: a client
+// that has so many bytes has them all and may close.
 func (h *Host) copyChunks(x *Exchange, out compression.Compressor, left int64) error {
 	if err := out.Flush(); err != nil {
 		return err
@@ -175,7 +184,7 @@ func (h *Host) copyChunks(x *Exchange, out compression.Compressor, left int64) e
 	}
 }
 
-// copyBody writes a body that never was in JavaScript; left is as in copyChunks.
+// copyBody writes a body that Go holds; left is as in copyChunks.
 func (h *Host) copyBody(x *Exchange, out compression.Compressor, b *iocontext.Body, left int64) error {
 	defer context.AfterFunc(x.r.Context(), b.Close)()
 	defer context.AfterFunc(x.io.Scope.Context(), b.Close)()
@@ -203,7 +212,6 @@ func (h *Host) copyBody(x *Exchange, out compression.Compressor, b *iocontext.Bo
 	}
 }
 
-// abort ends a response that broke off after its head.
 func (h *Host) abort(x *Exchange, err error) error {
 	if x.r.Context().Err() != nil || errors.Is(err, ErrClientGone) {
 		h.disconnect(x)
@@ -216,18 +224,6 @@ func (h *Host) abort(x *Exchange, err error) error {
 		_ = conn.Close()
 	}
 	return &Aborted{Err: err}
-}
-
-// admit refuses a response that is known to be too large before any of it
-// is written: the client gets the reason in its place.
-func (h *Host) admit(x *Exchange, r *response) error {
-	if r.isWhole() {
-		return h.countBody(x, r.size())
-	}
-	if declaredLength(x.w.Header()) > h.o.AnswerBytes && h.o.LimitMode == LimitEnforce {
-		return h.tooLarge()
-	}
-	return nil
 }
 
 // countBody counts bytes of the response's body. Those over the limit end it.

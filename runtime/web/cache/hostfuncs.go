@@ -18,30 +18,35 @@ import (
 
 // Funcs returns the host functions of caches.default and caches.open.
 func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
-	h := &host{store: store, now: now}
 	return map[string]engine.Func{
-		// cache_match(cache, url, request headers) -> a promise of null, or of
-		// [status, headers, handle of the body or -1]
-		"cache_match": h.cacheMatch,
-		// cache_put(cache, url, request headers, status, headers, text or bytes or
-		// null, handle of the body or -1, whether that is encoded as the headers say)
-		// -> a promise of why it is not stored, or null
-		"cache_put": h.cachePut,
+		// cache_match(cache, url, request headers) -> a promise of null, or of [status, headers,
+		// handle of the body or -1]
+		"cache_match": func(c *engine.Call) (any, error) {
+			x, err := iocontext.Current(c)
+			if err != nil {
+				return nil, err
+			}
+			key, at, request := keyOf(c), now(), headerOf(c.Strings(2))
+			return engine.Async(func(ctx context.Context) (any, error) {
+				if e := store.get(ctx, key, at); e != nil {
+					return e.respond(x, request, at)
+				}
+				return nil, nil
+			}), nil
+		},
+		// cache_put(cache, url, request headers, status, headers, text or bytes or null, handle of
+		// the body or -1, whether that is encoded as the headers say) -> a promise of why it is not
+		// stored, or null
+		"cache_put": func(c *engine.Call) (any, error) { return store.putCall(c, now()) },
 		// cache_delete(cache, url) -> a promise of whether it was there
 		"cache_delete": func(c *engine.Call) (any, error) {
 			if _, err := iocontext.Current(c); err != nil {
 				return nil, err
 			}
-			key, now := keyOf(c), h.now()
-			return engine.Async(func(ctx context.Context) (any, error) { return h.store.remove(ctx, key, now), nil }), nil
+			key, at := keyOf(c), now()
+			return engine.Async(func(ctx context.Context) (any, error) { return store.remove(ctx, key, at), nil }), nil
 		},
 	}
-}
-
-// host answers the calls of one Worker.
-type host struct {
-	store *Store
-	now   func() time.Time
 }
 
 func keyOf(c *engine.Call) entryKey {
@@ -49,23 +54,8 @@ func keyOf(c *engine.Call) entryKey {
 	return entryKey{cache: c.String(0), url: url}
 }
 
-func (h *host) cacheMatch(c *engine.Call) (any, error) {
-	x, err := iocontext.Current(c)
-	if err != nil {
-		return nil, err
-	}
-	key, now, request := keyOf(c), h.now(), headerOf(c.Strings(2))
-	return engine.Async(func(ctx context.Context) (any, error) {
-		e := h.store.get(ctx, key, now)
-		if e == nil {
-			return nil, nil
-		}
-		return e.respond(x, request, now)
-	}), nil
-}
-
-// respond makes the response to a request of a cached one: the whole, a part, or that
-// it has not changed.
+// respond makes the response to a request of a cached one: the whole, a part, or that it has not
+// changed.
 func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
 	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
@@ -91,8 +81,7 @@ func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Tim
 	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
 }
 
-// isUnchanged reports whether a conditional request has what is stored (RFC 9110,
-// 13.2.2).
+// isUnchanged reports whether a conditional request has what is stored (RFC 9110, 13.2.2).
 func isUnchanged(request, stored http.Header) bool {
 	if match := request.Get("If-None-Match"); match != "" {
 		etag := strings.TrimPrefix(stored.Get("Etag"), "W/")
@@ -112,8 +101,8 @@ func isUnchanged(request, stored http.Header) bool {
 	return err == nil && !modified.After(since)
 }
 
-// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 when the whole is
-// to be given, as for several ranges; ok is false when there is no such range.
+// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 when the whole is to be given, as
+// for several ranges; ok is false when there is no such range.
 func oneRange(header string, size int) (from, to int, ok bool) {
 	spec, isBytes := strings.CutPrefix(strings.ToLower(header), "bytes=")
 	if strings.Contains(spec, ",") {
@@ -144,12 +133,12 @@ func oneRange(header string, size int) (from, to int, ok bool) {
 	return from, min(end+1, size), true
 }
 
-func (h *host) cachePut(c *engine.Call) (any, error) {
+// putCall is cache_put.
+func (s *Store) putCall(c *engine.Call, now time.Time) (any, error) {
 	x, err := iocontext.Current(c)
 	if err != nil {
 		return nil, err
 	}
-	now := h.now()
 	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
 	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
 	e.expires = now.Add(fresh)
@@ -185,7 +174,7 @@ func (h *host) cachePut(c *engine.Call) (any, error) {
 		case len(e.body) > maxCached:
 			return fmt.Sprintf("it is larger than %d MiB", maxCached>>20), nil
 		}
-		h.store.put(ctx, e)
+		s.put(ctx, e)
 		return nil, nil
 	}), nil
 }

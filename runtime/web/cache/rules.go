@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// This file says what a cache shared by many may store, and for how long (RFC
-// 9111, 3 and 4.2), as far as the platform does: Vary counts for nothing, as in
-// workerd, but that a response with * is refused (js/cache.js).
+// This file says what a cache shared by many may store, and for how long (RFC 9111, 3 and 4.2), as
+// far as the platform does: Vary counts for nothing, as in workerd, but that a response with * is
+// refused (js/cache.js).
 
-// cacheableStatus are the status codes of responses that are stored.
 var cacheableStatus = []int{200, 203, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501} //nolint:gochecknoglobals // a table
 
-// freshness is how long a response may be stored, or why it may not be. It takes
-// out of the response what may not be shared.
+// freshness is how long a response may be stored, or why it may not be. It takes out of the
+// response what may not be shared.
 func freshness(request http.Header, e *cached, now time.Time) (fresh time.Duration, reason string) {
 	header := headerOf(e.header)
 	control := map[string]string{}
@@ -61,7 +60,6 @@ func freshness(request http.Header, e *cached, now time.Time) (fresh time.Durati
 
 const maxAge = 10 * 365 * 24 * 3600 // seconds
 
-// lifetime is how long a response is fresh.
 func lifetime(control map[string]string, header http.Header, now time.Time) time.Duration {
 	for _, name := range []string{"s-maxage", "max-age"} {
 		if value, found := control[name]; found {

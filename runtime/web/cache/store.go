@@ -1,12 +1,12 @@
-// Package cache is caches.default and caches.open of a Worker, by the rules of a cache that
-// many share (RFC 9111).
+// Package cache is caches.default and caches.open of a Worker, by the rules of a cache that many
+// share (RFC 9111).
 //
-// In: the calls of JavaScript, as host functions; a [Store], which several Workers may share.
-// Out: cached responses, whose bodies are kept by the request's context. Errors: those of
-// bodies that cannot be read; what may not be cached is not, and the Worker is told why.
+// In: the calls of JavaScript, as host functions; a [Store], which several Workers may share. Out:
+// cached responses, whose bodies are kept by the request's context. Errors: those of bodies that
+// cannot be read; what may not be cached is not, and the Worker is told why.
 //
-// A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that
-// its user opens, and never fetches anything itself.
+// A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that its
+// user opens, and never fetches anything itself.
 package cache
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // The platform's own bounds are not shown.
 const (
-	// maxCached is the most bytes that one cached response may have; larger ones are
-	// not stored, as the console says.
+	// maxCached is the most bytes that one cached response may have; larger ones are not stored, as
+	// the console says.
 	maxCached = 16 << 20
 	// maxCaches is the most bytes of all of them; the ones not used for longest go.
 	maxCaches = 64 << 20
@@ -34,20 +34,18 @@ const (
 
 // Options says where a Store keeps its entries. The zero value keeps them in memory.
 type Options struct {
-	// Open opens the database of the caches, at their first use.
-	// The Store owns it: Close closes it. Default: none, what is cached ends with
-	// the process.
+	// Open opens the database of the caches, at their first use. The Store owns it: Close closes
+	// it. Default: none, what is cached ends with the process.
 	Open func(context.Context) (*sql.DB, error)
-	// Logger gets the errors of a database that cannot be used; what is cached is then
-	// in memory. Default: discarded.
+	// Logger gets the errors of a database that cannot be used; what is cached is then in memory.
+	// Default: discarded.
 	Logger *slog.Logger
 }
 
-// Store holds what Workers put into caches.default and caches.open. Several
-// Hosts may share it, one after the other or at the same time: what one Worker
-// cached is there for the next, as at the platform's edge. It is safe for
-// concurrent use. It holds 64 MiB at most; the responses that were not used for
-// longest go first. After a restart those that were stored first count as that.
+// Store holds what Workers put into caches.default and caches.open. Several Hosts may share it, one
+// after the other or at the same time: a response that one Worker cached is there for the next, as
+// at the platform's edge. It is safe for concurrent use. It holds 64 MiB at most; the responses
+// that were not used for longest go first, after a restart those that were stored first.
 type Store struct {
 	o Options
 
@@ -79,11 +77,10 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// entryKey is the address of a cached response.
 type entryKey struct{ cache, url string }
 
-// cached is a response in a cache. It does not change, but for the body
-// of one in the database, which is read when it is asked for.
+// cached is a response in a cache. It does not change, but for the body of one in the database,
+// which is read on demand.
 type cached struct {
 	key     entryKey
 	status  int
@@ -118,7 +115,7 @@ CREATE TABLE IF NOT EXISTS cache (
   PRIMARY KEY (name, url)
 ) STRICT`
 
-// open reads what the database holds, bodies excepted, once.
+// open reads the database, without bodies, once.
 func (s *Store) open(ctx context.Context, now time.Time) {
 	s.opened.Do(func() {
 		if s.o.Open == nil {
@@ -192,7 +189,6 @@ func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	return &whole
 }
 
-// find looks in memory.
 func (s *Store) find(key entryKey, now time.Time) *cached {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +226,7 @@ func (s *Store) put(ctx context.Context, e *cached) {
 	}
 }
 
-// add takes a response in and returns what had to go for it.
+// add adds a response and returns those that it displaced.
 func (s *Store) add(e *cached) (gone []entryKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,15 +17,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// codec is an open stream.
 type codec interface {
-	// step takes a piece, or nil, and says what is to come of it. The result is
-	// valid until the next step; nil when there is nothing more without more input.
+	// step takes a piece, or nil, and returns the next output. It is valid until the next step; nil
+	// when there is none without more input.
 	step(in []byte, how kind) ([]byte, error)
 	close()
 }
 
-// kind is what a step is besides its piece.
+// kind says what follows a step's piece.
 type kind int
 
 const (
@@ -34,20 +33,19 @@ const (
 	stepFlush             // others do, and what there is can be decompressed before
 )
 
-// Compressor is what the writers of all formats can.
+// Compressor is implemented by the writers of all formats.
 type Compressor = interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// compressWriter is one that is used again.
 type compressWriter interface {
 	Compressor
 	Reset(w io.Writer)
 }
 
-// compressWriters are writers to be used again, by format: a new one takes
-// longer than compressing a short text.
+// compressWriters are writers to be used again, by format: a new one takes longer than compressing
+// a short text.
 var compressWriters = map[string]*sync.Pool{ //nolint:gochecknoglobals // a cache
 	"gzip":        {New: func() any { return valid(gzip.NewWriterLevel(nil, deflateLevel)) }},
 	"deflate":     {New: func() any { return valid(zlib.NewWriterLevel(nil, deflateLevel)) }},
@@ -55,14 +53,13 @@ var compressWriters = map[string]*sync.Pool{ //nolint:gochecknoglobals // a cach
 	"brotli":      {New: func() any { return brotli.NewWriterLevel(nil, brotliLevel) }},
 }
 
-// The levels for what is compressed while somebody waits: zlib's own default, and
-// what servers use of brotli.
+// Compression levels: zlib's own default, and what servers use of brotli.
 const (
 	deflateLevel = 6
 	brotliLevel  = 5
 )
 
-// valid is the writer of a level that there is.
+// valid panics for a level that does not exist.
 func valid[W any](w W, err error) W {
 	if err != nil {
 		panic(err)
@@ -120,8 +117,8 @@ func (c *compressor) step(in []byte, how kind) ([]byte, error) {
 	return c.out.Bytes(), nil
 }
 
-// longestHead is the size of gzip's header. A header alone is no piece: code for
-// the platform may take the first piece of a short text for the whole of it.
+// longestHead is the size of gzip's header. A header alone is no piece: code for the platform may
+// take the first piece of a short text for the whole of it.
 const longestHead = 10
 
 func (c *compressor) close() {
@@ -131,18 +128,17 @@ func (c *compressor) close() {
 	}
 }
 
-// decoding is how a stream is decompressed.
 type decoding struct {
 	// open opens the decoder, which ends with io.EOF where its data does.
 	open func(*bufio.Reader) (io.Reader, error)
-	// failure is the error for one of the decoder's; nil when that is no failure.
+	// failure turns an error of the decoder into the stream's; nil for none.
 	failure func(error) error
-	// alone refuses bytes after the end of the data, which are else left out.
+	// alone refuses bytes after the end of the data, which are ignored otherwise.
 	alone bool
 }
 
-// decompressor turns a decoder, which asks for input, into one that is given it:
-// the decoder runs beside, and stops where it needs more.
+// decompressor feeds a decoder, which asks for input, piece by piece: the decoder runs on a
+// goroutine of its own, and stops where it needs more.
 type decompressor struct {
 	decoding
 
@@ -152,7 +148,7 @@ type decompressor struct {
 	rest int
 	next func() ([]byte, error, bool)
 	stop func()
-	// spent is the CPU time of the last step, which was another thread's.
+	// spent is the CPU time of the last step, on another thread.
 	spent time.Duration
 }
 
@@ -182,8 +178,7 @@ func (d *decompressor) step(in []byte, how kind) ([]byte, error) {
 
 func (d *decompressor) close() { d.stop() }
 
-// run yields pieces of output, nil where it needs input, and an error at most
-// once.
+// run yields pieces of output, nil where it needs input, and an error at most once.
 func (d *decompressor) run(yield func([]byte, error) bool) {
 	source := bufio.NewReaderSize(&fedReader{d, func() bool { return yield(nil, nil) }}, 4<<10)
 	r, err := d.open(source)
@@ -218,8 +213,7 @@ func (d *decompressor) run(yield func([]byte, error) bool) {
 	}
 }
 
-// openReader opens a decoder. The end of the input before its head is the end
-// of truncated data.
+// openReader opens a decoder. The end of the input before its head is the end of truncated data.
 func openReader(format string, source *bufio.Reader) (r io.Reader, err error) {
 	switch format {
 	case "gzip":
@@ -241,7 +235,7 @@ func openReader(format string, source *bufio.Reader) (r io.Reader, err error) {
 	return r, err
 }
 
-// fedReader reads what the decompressor is given, and waits for it.
+// fedReader reads the decompressor's input, and waits for it.
 type fedReader struct {
 	d    *decompressor
 	wait func() bool // false when nothing will come
@@ -262,10 +256,9 @@ func (f *fedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on the
-// thread it was made on when that is locked, and each turn locks its own. A
-// panic of seq comes out of next. stop waits until seq has returned. spent gets
-// the CPU time of seq, before what it made is given.
+// pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on the thread it was made on
+// when that is locked, and each turn locks its own. A panic of seq comes out of next. stop waits
+// until seq has returned. spent gets the CPU time of seq, before what it made is given.
 func pull(seq iter.Seq2[[]byte, error], spent func(time.Duration)) (next func() ([]byte, error, bool), stop func()) {
 	type piece struct {
 		bytes []byte

@@ -1,13 +1,11 @@
-// Package compression is CompressionStream, DecompressionStream and the content codings of
-// HTTP.
+// Package compression is CompressionStream, DecompressionStream and the content codings of HTTP.
 //
-// In: pieces of a stream, from JavaScript; bodies of requests and responses, from packages of
-// this tree. Out: the pieces that come of them, within the isolate's turn and on its CPU time.
-// Errors: exceptions of JavaScript for data that is not in the format, and for streams beyond
-// the bounds.
+// In: pieces of a stream, from JavaScript; bodies of requests and responses, from packages of this
+// tree. Out: the pieces that come of them, within the isolate's turn and on its CPU time. Errors:
+// exceptions of JavaScript for data that is not in the format, and for streams beyond the bounds.
 //
-// A [Host] and [Streams] are safe for concurrent use. The package never keeps more of a stream
-// than one piece of its input and one of its output, beside the history of its format.
+// A [Host] and [Streams] are safe for concurrent use. The package never keeps more of a stream than
+// one piece of its input and one of its output, beside the history of its format.
 package compression
 
 import (
@@ -20,37 +18,35 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file is the Go half of CompressionStream and DecompressionStream, and of
-// the streams of node:zlib, whose formats are that package's.
-// JavaScript gives a piece and asks for what comes of it, piece by piece, so that
-// no more is there at a time than one of each; all of it is done within the
-// isolate's turn and counts as its CPU time.
+// This file is the Go half of CompressionStream and DecompressionStream, and of the streams of
+// node:zlib, whose formats are that package's. JavaScript gives a piece and takes its output piece
+// by piece, so that Go holds one of each at a time; all of it is done within the isolate's turn and
+// counts as its CPU time.
 
 const (
 	// codecPiece is the most that one step gives, in bytes.
 	codecPiece = 64 << 10
-	// maxCodecs is how many streams a request may have open: one that compresses
-	// takes about a megabyte.
+	// maxCodecs is how many streams a request may have open: one that compresses takes about a
+	// megabyte.
 	maxCodecs = 100
-	// What a stream takes: one that compresses, one that does not.
+	// encoderCost and decoderCost are the memory of a stream.
 	encoderCost, decoderCost = 1 << 20, 128 << 10
-	// brotliHistory is the most that its format has a decoder remember (RFC 7932, 9.1).
+	// brotliHistory is the largest window of the format (RFC 7932, 9.1).
 	brotliHistory = 1 << 24
 )
 
-// Streams are the open streams of a request. The zero value works; they are used
-// by the isolate's goroutine, and closed by the one that ends the request.
+// Streams are the open streams of a request. The zero value works; they are used by the isolate's
+// goroutine, and closed by the one that ends the request.
 type Streams struct {
 	mu     sync.Mutex
 	open   map[int64]*openCodec
 	closed bool
 }
 
-// openCodec is a stream and what it takes.
 type openCodec struct {
 	codec
 	release []func() // of the memory that is counted
-	// history is how much it may come to take yet as it gives more.
+	// history is how much memory its output may yet need.
 	history int64
 }
 
@@ -61,10 +57,10 @@ func (o *openCodec) close() {
 	}
 }
 
-// historyStep is how much at a time is counted of what a stream has to remember.
+// historyStep is the unit in which the history is reserved.
 const historyStep = 1 << 20
 
-// hold counts n bytes for as long as the stream is open.
+// hold reserves n bytes until the stream is closed.
 func (o *openCodec) hold(c *engine.Call, n int64) error {
 	if err := c.Reserve(n); err != nil {
 		return err
@@ -76,8 +72,8 @@ func (o *openCodec) hold(c *engine.Call, n int64) error {
 	return err
 }
 
-// add makes a stream that takes so much memory, and as much as it gives up to history, and
-// keeps it under id.
+// add opens a stream that takes cost bytes, and up to history bytes more with its output, and keeps
+// it under id.
 func (cs *Streams) add(c *engine.Call, id, cost, history int64, open func() (codec, error)) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -109,8 +105,8 @@ func (cs *Streams) add(c *engine.Call, id, cost, history int64, open func() (cod
 	return err
 }
 
-// step is a step of one of them. The last one, and an error, closes it. The CPU time of
-// another thread is the call's.
+// step runs a step of a stream. The last one, and an error, close it. The CPU time of another
+// thread counts as the call's.
 func (cs *Streams) step(call *engine.Call, id int64, in []byte, how kind) (any, error) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -139,28 +135,6 @@ func (cs *Streams) step(call *engine.Call, id int64, in []byte, how kind) (any, 
 	return out, nil
 }
 
-// rest is how many bytes came after the end of the data that one of them
-// decompresses; negative before it.
-func (cs *Streams) rest(id int64) int {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if o := cs.open[id]; o != nil {
-		if d, ok := o.codec.(*decompressor); ok {
-			return d.rest
-		}
-	}
-	return -1
-}
-
-func (cs *Streams) remove(id int64) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if c := cs.open[id]; c != nil {
-		c.close()
-		delete(cs.open, id)
-	}
-}
-
 // Close closes them all; nothing may be opened any more.
 func (cs *Streams) Close() {
 	cs.mu.Lock()
@@ -186,8 +160,8 @@ func New(nextID func() int64, open func(*engine.Call) (*Streams, error)) *Host {
 	return &Host{nextID: nextID, open: open}
 }
 
-// streams are those of the request on whose behalf c was called, or of the module while it
-// is evaluated: the streams of node:zlib work there too, on the platform as here.
+// streams are those of the request on whose behalf c was called, or of the module while it is
+// evaluated: the streams of node:zlib work there too, on the platform as here.
 func (h *Host) streams(c *engine.Call) *Streams {
 	if open, err := h.open(c); err == nil {
 		return open
@@ -195,12 +169,12 @@ func (h *Host) streams(c *engine.Call) *Streams {
 	return &h.loading
 }
 
-// Loaded says that the module is evaluated: what it left open is closed, as isolates that start
-// from its image have no part in it.
+// Loaded says that the module is evaluated: streams that it left open are closed, as isolates that
+// start from its image do not have them.
 func (h *Host) Loaded() { h.loading.Close() }
 
-// Compressor calls do with the writer that OpenCompressor opened, if it still is open. Its
-// output is given with what follows.
+// Compressor calls do with the writer that OpenCompressor opened, if it still is open. Its output
+// is given with what follows.
 func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) error {
 	cs := h.streams(c)
 	cs.mu.Lock()
@@ -220,8 +194,8 @@ func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) e
 	return do(z.w)
 }
 
-// OpenCompressor keeps a stream of the request on whose behalf c was called, which takes
-// cost bytes of memory, and returns the id by which JavaScript goes on with it.
+// OpenCompressor opens a stream of the request on whose behalf c was called, which takes cost bytes
+// of memory, and returns its id for JavaScript.
 func (h *Host) OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (Compressor, error)) (int64, error) {
 	id := h.nextID()
 	return id, h.streams(c).add(c, id, cost, 0, func() (codec, error) {
@@ -232,8 +206,8 @@ func (h *Host) OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (
 	})
 }
 
-// OpenDecompressor is the same for one that decompresses, which takes as much as it gave,
-// up to history.
+// OpenDecompressor is OpenCompressor for one that decompresses; it takes as much memory as its
+// output, up to history.
 func (h *Host) OpenDecompressor(
 	c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error,
 ) (int64, error) {
@@ -284,20 +258,34 @@ func (h *Host) Funcs() map[string]engine.Func {
 				}), nil
 			})
 		},
-		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing
-		// more; the last one is to be repeated until then
+		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing more; the last
+		// one is to be repeated until then
 		"codec_step": func(c *engine.Call) (any, error) {
 			id, how := c.Int(0), kind(c.Int(2))
 			return h.streams(c).step(c, id, c.Bytes(1), how)
 		},
-		// codec_rest(id) -> how many bytes came after the end of what is decompressed;
-		// negative before it
+		// codec_rest(id) -> how many bytes came after the end of what is decompressed; negative
+		// before it
 		"codec_rest": func(c *engine.Call) (any, error) {
-			return int64(h.streams(c).rest(c.Int(0))), nil
+			streams := h.streams(c)
+			streams.mu.Lock()
+			defer streams.mu.Unlock()
+			if o := streams.open[c.Int(0)]; o != nil {
+				if d, ok := o.codec.(*decompressor); ok {
+					return int64(d.rest), nil
+				}
+			}
+			return int64(-1), nil
 		},
 		// codec_close(id)
 		"codec_close": func(c *engine.Call) (any, error) {
-			h.streams(c).remove(c.Int(0))
+			streams, id := h.streams(c), c.Int(0)
+			streams.mu.Lock()
+			defer streams.mu.Unlock()
+			if o := streams.open[id]; o != nil {
+				o.close()
+				delete(streams.open, id)
+			}
 			return engine.Undefined, nil
 		},
 	}

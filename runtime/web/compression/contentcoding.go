@@ -21,9 +21,8 @@ var codings = map[string]string{"gzip": "gzip", "deflate": "deflate", "br": "bro
 // IsCoding reports whether a response can be given in a content coding.
 func IsCoding(name string) bool { return codings[name] != "" }
 
-// NewEncoder writes to w, encoded as coding says, one of codings or "" for as it
-// is; Flush sends what was written so far. Close does not close w; done is for when all is
-// written or given up.
+// NewEncoder writes to w, encoded as coding says, one of codings or "" for as it is; Flush sends
+// what was written so far. Close does not close w; done is for when all is written or given up.
 func NewEncoder(w http.ResponseWriter, coding string) (e Compressor, done func()) {
 	p := plain{w, http.NewResponseController(w)}
 	format, ok := codings[coding]
@@ -101,8 +100,7 @@ func Decode(r io.Reader, contentEncoding string) io.Reader {
 	return r
 }
 
-// openDeflate opens zlib data, or bare deflate data that a server sends by
-// mistake.
+// openDeflate opens zlib data, or bare deflate data that a server sends by mistake.
 func openDeflate(r *bufio.Reader) (io.Reader, error) {
 	head, err := r.Peek(2)
 	if err != nil {
@@ -115,8 +113,7 @@ func openDeflate(r *bufio.Reader) (io.Reader, error) {
 	return flate.NewReader(r), nil
 }
 
-// lazyReader opens a decoder at the first read. An empty body is empty, whatever
-// its coding.
+// lazyReader opens a decoder at the first read. An empty body is empty, whatever its coding.
 type lazyReader struct {
 	from io.Reader
 	open func(*bufio.Reader) (io.Reader, error)

@@ -1,9 +1,8 @@
 // Package console takes what a Worker writes to its console.
 //
-// In: the calls of console's methods, and exceptions that nobody caught. Out: an [Entry]
-// each, to the function given to [Funcs]; it is called on the isolate's goroutine. There
-// are no errors: a line that is too long is cut. The package keeps nothing and never
-// prints.
+// In: the calls of console's methods, and exceptions that nobody caught. Out: an [Entry] each, to
+// the function given to [Funcs]; it is called on the isolate's goroutine. There are no errors: a
+// line that is too long is cut. The package keeps nothing and never prints.
 package console
 
 import (
@@ -22,13 +21,13 @@ type Entry struct {
 	Level string
 	// Text is what was written, formatted; it may have several lines.
 	Text string
-	// Stack is where: of the call of a method of console, or of an uncaught
-	// exception, in positions of the bundle.
+	// Stack is the stack of the call of console, or of an uncaught exception, in positions of the
+	// bundle.
 	Stack string
 	// Called is true for calls of console, false for messages of the runtime.
 	Called bool
-	// Args is the JSON array of its arguments, as far as JSON has them; empty when
-	// there are none, or when it would be over 16 KiB.
+	// Args is the JSON array of its arguments, as far as JSON has them; empty when there are none,
+	// or when it would be over 16 KiB.
 	Args string
 }
 

@@ -51,8 +51,8 @@ func dataURL(u string) (kind, body string, ok bool) {
 	return parsed.String(), body, true
 }
 
-// forgivingBase64 decodes as the Infra standard does: white space is no matter,
-// and padding may be missing, but not wrong.
+// forgivingBase64 decodes as the Infra standard does: white space is no matter, and padding may be
+// missing, but not wrong.
 func forgivingBase64(s string) (string, bool) {
 	s = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\f", "", "\r", "").Replace(s)
 	if len(s)%4 == 0 {

@@ -1,15 +1,14 @@
-// Package fetch makes the requests of a Worker: fetch, its redirects, data: URLs, and
-// the site's requests to itself. A guard lets no Worker reach the machine or the network
-// it runs in.
+// Package fetch makes the requests of a Worker: fetch, its redirects, data: URLs, and the site's
+// requests to itself. A guard lets no Worker reach the machine or the network it runs in.
 //
-// A [Client] serves the isolates of one Worker, a [Session] the fetches of one request.
-// In: the calls of JavaScript, as host functions. Out: responses, whose bodies are kept
-// by the request's [iocontext.Context]. Errors: exceptions for JavaScript that say what
-// happened, and never which addresses this machine has.
+// A [Client] serves the isolates of one Worker, a [Session] the fetches of one request. In: the
+// calls of JavaScript, as host functions. Out: responses, whose bodies are kept by the request's
+// [iocontext.Context]. Errors: exceptions for JavaScript that say what happened, and never which
+// addresses this machine has.
 //
-// A Client and a Session are safe for concurrent use. The package keeps nothing between
-// requests but the connections of its transport, and reads no proxy settings and no
-// credentials of this machine.
+// A Client and a Session are safe for concurrent use. The package keeps nothing between requests
+// but the connections of its transport, and reads no proxy settings and no credentials of this
+// machine.
 package fetch
 
 import (
@@ -30,14 +29,14 @@ import (
 
 // Options says what a Client may reach. The zero value reaches public addresses.
 type Options struct {
-	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although
-	// their addresses are private. Default: none.
+	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although their addresses
+	// are private. Default: none.
 	AllowFetch []string
-	// Self is the site's own front door, which a fetch to a host for which IsSelf
-	// is true enters like any client, if StrictlyPublic. Default: none.
+	// Self is the site's own front door, which a fetch to a host for which IsSelf is true enters
+	// like any client, if StrictlyPublic. Default: none.
 	Self http.Handler
-	// IsSelf reports whether a URL's host, with its port if it has one, is the
-	// site's own. Default: no host is.
+	// IsSelf reports whether a URL's host, with its port if it has one, is the site's own. Default:
+	// no host is.
 	IsSelf func(host string) bool
 	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
 	StrictlyPublic bool
@@ -72,15 +71,15 @@ func (c *Client) Close() {
 	}
 }
 
-// IsSelf reports whether u is on the site itself, a dot at the end of its host or
-// not: one that passed for another host would be fetched without end.
+// IsSelf reports whether u is on the site itself, a dot at the end of its host or not: one that
+// passed for another host would be fetched without end.
 func (c *Client) IsSelf(u *url.URL) bool {
 	name, port := splitHost(u.Host)
 	return c.o.IsSelf(strings.TrimSuffix(name, ".") + port)
 }
 
-// UpgradeTransport is the transport of fetch, for HTTP/1.1 alone: no other version of
-// HTTP takes an upgrade everywhere.
+// UpgradeTransport is the transport of fetch, for HTTP/1.1 alone: no other version of HTTP takes an
+// upgrade everywhere.
 func (c *Client) UpgradeTransport() http.RoundTripper {
 	t, ok := c.transport.(*http.Transport)
 	if !ok {
@@ -123,16 +122,16 @@ func (s *Session) Close() {
 	}
 }
 
-// Start begins a fetch that Follow makes the requests of, by a hop of the caller's. Its
-// first argument is the token to end it with, as of fetch_start.
+// Start begins a fetch whose requests Follow makes, by a hop of the caller's. Its first argument is
+// the token to end it with, as of fetch_start.
 func (s *Session) Start(c *engine.Call, url string, header []string, redirect string) *Outbound {
 	f := &Outbound{method: http.MethodGet, url: url, header: header, redirect: redirect}
 	s.start(f, c)
 	return f
 }
 
-// start gives a fetch its context, and fetch_abort the token to end it with: the first
-// argument, null for one that nothing aborts.
+// start gives a fetch its context, and fetch_abort the token to end it with: the first argument,
+// null for one that nothing aborts.
 func (s *Session) start(f *Outbound, c *engine.Call) {
 	f.ctx, f.Stop = context.WithCancelCause(c.Context())
 	if c.IsNullish(0) {
@@ -146,7 +145,7 @@ func (s *Session) start(f *Outbound, c *engine.Call) {
 	s.fetches[c.Int(0)] = f
 }
 
-// Response is what JavaScript has of the response to a fetch. Its body gets a handle.
+// Response returns the response to a fetch as JavaScript takes it. Its body gets a handle.
 func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([]any, error) {
 	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
 		closeQuietly(resp.Body)
@@ -175,13 +174,14 @@ func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([
 	return f.shown(resp, redirected, handle), nil
 }
 
-// Funcs returns the host functions of fetch. session returns that of the request on whose
-// behalf a call is made; an error means that none is served.
+// Funcs returns the host functions of fetch. session returns that of the request on whose behalf a
+// call is made; an error means that none is served.
 func Funcs(session func(*engine.Call) (*Session, error)) map[string]engine.Func {
 	return map[string]engine.Func{
-		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
-		// handle or -1, streamed, length of those two or -1, integrity, whether the answer's body
-		// stays encoded) -> a promise of [status, status text, url without its fragment, redirected, headers, handle or -1]
+		// fetch_start(token, method, url, headers, redirect, text or bytes or null, handle or -1,
+		// streamed, length of those two or -1, integrity, whether the response's body stays
+		// encoded) -> a promise of [status, status text, url without its fragment, redirected,
+		// headers, handle or -1]
 		"fetch_start": func(c *engine.Call) (any, error) {
 			s, err := session(c)
 			if err != nil {

@@ -14,13 +14,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// This file keeps a Worker's fetch away from the machine and the network it
-// runs in. What counts is the address that a connection is made to, looked at
-// after the name was resolved and immediately before the packet: no spelling of
-// a host and no change of a DNS answer comes between.
+// This file keeps a Worker's fetch away from the machine and the network it runs in. What counts is
+// the address that a connection is made to, looked at after the name was resolved and immediately
+// before the packet: no spelling of a host and no change of a DNS answer comes between.
 
-// denied are the addresses that a Worker never reaches: the IANA special-purpose
-// registries, and the ranges that embed an IPv4 address.
+// denied are the addresses that a Worker never reaches: the IANA special-purpose registries, and
+// the ranges that embed an IPv4 address.
 var denied = []struct {
 	prefix netip.Prefix
 	what   string
@@ -98,7 +97,6 @@ func checkAddress(ip netip.Addr) string {
 	return ""
 }
 
-// guard makes the connections of a Worker.
 type guard struct {
 	allowed  map[string]bool // "host" or "host:port", as a URL has it
 	check    func(netip.Addr) string
@@ -114,7 +112,7 @@ func newGuard(allow []string) *guard {
 	return g
 }
 
-// splitHost parts a port, with its colon, from a host.
+// splitHost splits a port, with its colon, off a host.
 func splitHost(given string) (host, port string) {
 	at := strings.LastIndexByte(given, ':')
 	if at < 0 || strings.Contains(given[at:], "]") || strings.Count(given, ":") > 1 && !strings.HasPrefix(given, "[") {
@@ -123,8 +121,8 @@ func splitHost(given string) (host, port string) {
 	return given[:at], given[at:]
 }
 
-// canonicalHost is a host as the URL of a fetch has it: in lower case, with
-// Punycode, an address in its one spelling, without a dot at the end.
+// canonicalHost is a host as the URL of a fetch has it: in lower case, with Punycode, an address in
+// its one spelling, without a dot at the end.
 func canonicalHost(host string) string {
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
 		host = "[" + host + "]"
@@ -136,8 +134,7 @@ func canonicalHost(host string) string {
 	return strings.ToLower(host)
 }
 
-// isAllowed reports whether the user has opened a host, and whether with this
-// very port.
+// isAllowed reports whether the user has opened a host, and whether with this very port.
 func (g *guard) isAllowed(host, port string) (allowed, named bool) {
 	host = canonicalHost(host)
 	named = g.allowed[host+":"+port]
@@ -179,8 +176,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return conn, err
 }
 
-// newTransport returns the transport of outbound requests: no proxy, no
-// credentials of this machine, no decoding of its own.
+// newTransport returns the transport of outbound requests: no proxy, no credentials of this
+// machine, no decoding of its own.
 func newTransport(g *guard) *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/mimetype"
 )
 
-// IsHopByHop reports whether a header is about one connection only (RFC 9110,
-// 7.6.1) and so never goes from or to a Worker.
+// IsHopByHop reports whether a header is about one connection only (RFC 9110, 7.6.1) and so never
+// goes from or to a Worker.
 func IsHopByHop(canonical string) bool {
 	switch canonical {
 	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
@@ -22,12 +22,12 @@ func IsHopByHop(canonical string) bool {
 	return false
 }
 
-// ClientAddress is the header that tells the Worker its client's address. Only
-// this package sets it, and it is not sent on.
+// ClientAddress is the header that tells the Worker its client's address. Only this package sets
+// it, and it is not sent on.
 const ClientAddress = "Cf-Connecting-Ip"
 
-// HeaderList is the headers of a client's request as JavaScript takes them:
-// lower-case names and values in turn, sorted by name but for the last two.
+// HeaderList is the headers of a client's request as JavaScript takes them: lower-case names and
+// values in turn, sorted by name but for the last two.
 func HeaderList(r *http.Request) []string {
 	list := flatten(r.Header, ClientAddress)
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -42,8 +42,8 @@ func HeaderList(r *http.Request) []string {
 	return list
 }
 
-// flatten is a header as JavaScript takes it: names in lower case and values in
-// turn, without those of one name.
+// flatten is a header as JavaScript takes it: names in lower case and values in turn, without those
+// of one name.
 func flatten(header http.Header, without string) []string {
 	const more = 8 // what HeaderList adds
 	list := make([]string, 0, 2*len(header)+more)
@@ -59,8 +59,7 @@ func flatten(header http.Header, without string) []string {
 	return list
 }
 
-// wireText is a header's value as text: UTF-8 when it is, else each byte a
-// character.
+// wireText is a header's value as text: UTF-8 when it is, else each byte a character.
 func wireText(s string) string {
 	if utf8.ValidString(s) {
 		return s

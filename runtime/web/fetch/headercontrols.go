@@ -16,10 +16,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/mimetype"
 )
 
-// This file is for control characters in the values of headers. net/http refuses
-// them in both directions; the Fetch standard forbids but NUL, CR and LF, Workers
-// send and take the rest, and RFC 9110, 5.5, lets a recipient keep them. A request
-// or a response that has some goes over a connection of HTTP/1.1 of its own.
+// This file handles control characters in the values of headers. net/http refuses them in both
+// directions; the Fetch standard forbids only NUL, CR and LF, Workers send and take the rest, and
+// RFC 9110, 5.5, lets a recipient keep them. A request or a response that has some goes over a
+// connection of HTTP/1.1 of its own.
 
 const (
 	maxHeadLine = 64 << 10  // bytes
@@ -27,7 +27,6 @@ const (
 	maxInterim  = 100       // responses of 1xx before the one that counts
 )
 
-// send makes one request.
 func (c *Client) send(r *http.Request) (*http.Response, error) {
 	t, ok := c.transport.(*http.Transport)
 	ok = ok && t.DialContext != nil
@@ -44,8 +43,8 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 		return c.sendAlone(t, r) // asking twice is safe for these methods
 	}
 	if ok && err == nil && resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 {
-		// Some servers announce content, and send it, although there is none by the status
-		// (RFC 9110, 15.3.5, and RFC 9112, 6.3).
+		// Some servers announce content, and send it, although there is none by the status (RFC
+		// 9110, 15.3.5, and RFC 9112, 6.3).
 		if length := resp.Header.Get("Content-Length"); length != "" && length != "0" || resp.TransferEncoding != nil {
 			t.CloseIdleConnections() // no later request may take the content for its own response
 		}
@@ -126,7 +125,6 @@ func (b aloneBody) Close() error {
 	return nil
 }
 
-// readResponse reads the head of the response to r.
 func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 	from := bufio.NewReaderSize(conn, maxHeadLine)
 	for range maxInterim {
@@ -134,8 +132,8 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The inner reader gives the head alone at first: nothing of what follows an
-		// interim response is lost in the outer one.
+		// The inner reader gives the head alone at first: nothing of what follows an interim
+		// response is lost in the outer one.
 		resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), from)), r)
 		if err != nil {
 			return nil, err
@@ -151,8 +149,8 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 	return nil, errors.New("too many interim answers")
 }
 
-// readHead reads a head to its empty line, and takes the fields out of it whose
-// values have control characters: odd is their names and values in turn.
+// readHead reads a head to its empty line, and removes the fields whose values have control
+// characters: odd is their names and values in turn.
 func readHead(from *bufio.Reader) (head []byte, odd []string, err error) {
 	for size, isOdd := 0, false; ; {
 		line, err := from.ReadSlice('\n')

@@ -50,15 +50,14 @@ func (f *Outbound) Head(resp *http.Response, redirected bool) []any {
 	return f.shown(resp, redirected, -1)
 }
 
-// shown is a response as fetch_start gives it.
 func (f *Outbound) shown(resp *http.Response, redirected bool, handle int64) []any {
 	_, text, _ := strings.Cut(resp.Status, " ")
 	at, _, _ := strings.Cut(f.url, "#")
 	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}
 }
 
-// verify reads a body to its end if its integrity is asked for, and returns what was
-// read in its place.
+// verify reads a body to its end if its integrity is asked for, and returns what was read in its
+// place.
 func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, error) {
 	if f.integrity == "" {
 		return content, nil
@@ -87,8 +86,8 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 // closeQuietly closes a response body or a connection that is not read any more.
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
-// Error is the exception of a fetch that got no response: a TypeError, as the
-// standard has it, that says what happened.
+// Error returns the exception of a fetch without a response: a TypeError, as the standard has it,
+// that says what happened.
 func (f *Outbound) Error(err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
@@ -110,7 +109,6 @@ func (f *Outbound) Error(err error) error {
 
 var strayPercent = regexp.MustCompile(`%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[0-9A-Fa-f]?$)`)
 
-// newRequest makes the request of one hop.
 func (f *Outbound) newRequest() (*http.Request, error) {
 	var body io.Reader
 	switch {
@@ -148,8 +146,8 @@ func (f *Outbound) newRequest() (*http.Request, error) {
 		r.Header["User-Agent"] = []string{""} // none, rather than net/http's
 	}
 	if (f.method == http.MethodPut || f.method == http.MethodDelete) && r.Header["X-Idempotency-Key"] == nil {
-		// Says to net/http alone that it may ask again when a kept connection turns
-		// out to be closed (RFC 9110, 9.2.2); it would for GET only.
+		// Says to net/http alone that it may ask again when a kept connection turns out to be
+		// closed (RFC 9110, 9.2.2); it would for GET only.
 		r.Header["X-Idempotency-Key"] = []string{}
 	}
 	return r, nil
@@ -164,9 +162,9 @@ func BodyAllowed(method string, status int) bool {
 	return method != http.MethodHead
 }
 
-// checkIntegrity reports whether content is what an integrity names (Subresource
-// Integrity, 3.3.5): of the digests of the strongest algorithm one must fit. An
-// integrity without a digest that is understood is none.
+// checkIntegrity reports whether content is what an integrity names (Subresource Integrity, 3.3.5):
+// of the digests of the strongest algorithm one must fit. An integrity without a digest that is
+// understood is none.
 func checkIntegrity(integrity string, content []byte) bool {
 	strongest, want := 0, [][]byte{}
 	for item := range strings.FieldsSeq(integrity) {

@@ -12,13 +12,12 @@ import (
 // maxRedirects is the fetch standard's.
 const maxRedirects = 20
 
-// redirectStatus are the status codes of redirects.
 var redirectStatus = []int{ //nolint:gochecknoglobals // a table
 	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
 }
 
-// Follow makes the requests of a fetch, each by hop, until one is answered by something
-// else than a redirect that is to be followed.
+// Follow makes the requests of a fetch, each by hop, until a response is no redirect, or one that
+// is not followed.
 func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
 	if strings.HasPrefix(f.url, "data:") {
 		resp, err = fetchData(f)
@@ -49,7 +48,6 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 	}
 }
 
-// hop makes one request.
 func (s *Session) hop(f *Outbound) (*http.Response, error) {
 	r, err := f.newRequest()
 	if err != nil {

@@ -13,11 +13,10 @@ import (
 
 // The platform's own figures are not shown.
 const (
-	// maxDepth is how often a site may fetch itself one within the other; 16 is that
-	// of Workers.
+	// maxDepth is how often a site may fetch itself one within the other; 16 is that of Workers.
 	maxDepth = 16
-	// maxSelf is how often it may within one client's request. The depth alone would
-	// let each request make as many as it may, and each of those again.
+	// maxSelf is how often it may within one client's request. The depth alone would let each
+	// request make as many as it may, and each of those again.
 	maxSelf = 1000
 )
 
@@ -119,8 +118,8 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 // Flush implements http.Flusher: what is written is already on its way.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
-// lineage is how often the site fetched itself on the way to a request, and within
-// the client's request that all began with.
+// lineage is how often the site fetched itself on the way to a request, and within the client's
+// request that all began with.
 type lineage struct {
 	depth int
 	all   *atomic.Int64

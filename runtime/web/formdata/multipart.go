@@ -25,22 +25,23 @@ const (
 // Funcs returns the host functions of forms and MIME types.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// mime_type(value of Content-Type) -> the MIME type as the standard writes it, or "" if it is none
+		// mime_type(value of Content-Type) -> the MIME type as the standard writes it, or "" if it
+		// is none
 		"mime_type": func(c *engine.Call) (any, error) {
 			if m, ok := mimetype.Extract(c.String(0)); ok {
 				return m.String(), nil
 			}
 			return "", nil
 		},
-		// multipart_encode(boundary, flat) -> bytes; flat is name, text or bytes,
-		// file name or null, type, …
+		// multipart_encode(boundary, flat) -> bytes; flat is name, text or bytes, file name or
+		// null, type, …
 		"multipart_encode": func(c *engine.Call) (any, error) {
 			flat, _ := c.Value(1).([]any)
 			out := c.Buffer(engine.MaxOutside, nil)
 			return out, encodeMultipart(out, c.String(0), flat)
 		},
-		// multipart_decode(content type, view) -> flat, where a part with a file
-		// name has bytes and one without has text
+		// multipart_decode(content type, view) -> flat, where a part with a file name has bytes and
+		// one without has text
 		"multipart_decode": func(c *engine.Call) (any, error) {
 			parts, err := decodeMultipart(c.String(0), c.Bytes(1))
 			if err != nil {
@@ -59,22 +60,21 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-// encodeMultipart writes a form as multipart/form-data (HTML standard,
-// 4.10.21.8).
+// encodeMultipart writes a form as multipart/form-data (HTML standard, 4.10.21.8).
 func encodeMultipart(out io.Writer, boundary string, flat []any) error {
 	b := bufio.NewWriter(out) // which keeps its error
 	for i := 0; i+3 < len(flat); i += 4 {
 		name, _ := flat[i].(string)
-		fmt.Fprintf(b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, escapeName(withCRLF(name)))
+		fmt.Fprintf(b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, escapes.Replace(lineEnds.Replace(name)))
 		if filename, isFile := flat[i+2].(string); isFile {
 			contentType, _ := flat[i+3].(string)
 			content, _ := flat[i+1].([]byte)
-			fmt.Fprintf(b, "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", escapeName(filename), contentType)
+			fmt.Fprintf(b, "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", escapes.Replace(filename), contentType)
 			_, _ = b.Write(content)
 		} else {
 			text, _ := flat[i+1].(string)
 			_, _ = b.WriteString("\r\n\r\n")
-			_, _ = b.WriteString(withCRLF(text))
+			_, _ = b.WriteString(lineEnds.Replace(text))
 		}
 		_, _ = b.WriteString("\r\n")
 	}
@@ -88,10 +88,6 @@ var (
 	unescape = strings.NewReplacer("%0A", "\n", "%0a", "\n", "%0D", "\r", "%0d", "\r", "%22", `"`)
 )
 
-func withCRLF(s string) string   { return lineEnds.Replace(s) }
-func escapeName(s string) string { return escapes.Replace(s) }
-
-// part is one field of a form.
 type part struct {
 	name, filename, contentType string
 	isNamed, isFile             bool
@@ -147,12 +143,22 @@ func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 		if len(line) == 0 {
 			break
 		}
-		if err := p.header(string(line)); err != nil {
-			return p, nil, err
+		name, value, ok := strings.Cut(string(line), ":")
+		if !ok {
+			return p, nil, fmt.Errorf("the line %q of a part's head is no header", line)
+		}
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "content-type":
+			p.contentType = value
+		case "content-disposition":
+			if err := p.disposition(value); err != nil {
+				return p, nil, err
+			}
 		}
 	}
-	// The line feed before the boundary is the boundary's; an empty body shares
-	// the one that ended the headers.
+	// The line feed before the boundary is the boundary's; an empty body shares the one that ended
+	// the headers.
 	if rest, ok := bytes.CutPrefix(b, delimiter[1:]); ok {
 		return p.checked(nil, rest)
 	}
@@ -178,23 +184,7 @@ func (p part) checked(body, rest []byte) (part, []byte, error) {
 	return p, rest, nil
 }
 
-// header reads one header line of the part.
-func (p *part) header(line string) error {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok {
-		return fmt.Errorf("the line %q of a part's head is no header", line)
-	}
-	value = strings.TrimSpace(value)
-	switch strings.ToLower(strings.TrimSpace(name)) {
-	case "content-type":
-		p.contentType = value
-	case "content-disposition":
-		return p.disposition(value)
-	}
-	return nil
-}
-
-// cutQuoted parts what stands before the closing quote from what follows it.
+// cutQuoted splits the text before the closing quote from the rest.
 func cutQuoted(s string) (text, rest string, ok bool) {
 	for {
 		before, after, found := strings.Cut(s, `"`)
@@ -210,9 +200,9 @@ func cutQuoted(s string) (text, rest string, ok bool) {
 	}
 }
 
-// disposition reads form-data; name="…"; filename="…". Names are quoted the way
-// browsers quote them: %22, %0D and %0A. A backslash is one, but before a quote
-// that ends nothing: old tools write \" for a quote, and production reads it so.
+// disposition reads form-data; name="…"; filename="…". Names are quoted the way browsers quote
+// them: %22, %0D and %0A. A backslash is one, but before a quote that ends nothing: old tools write
+// \" for a quote, and production reads it so.
 func (p *part) disposition(value string) error {
 	kind, rest, _ := strings.Cut(value, ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "form-data") {

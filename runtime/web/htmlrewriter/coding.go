@@ -15,11 +15,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/textcodec"
 )
 
-// This file lets HTMLRewriter work on documents that are not UTF-8: the rewriter
-// sees them as UTF-8, and what it writes is encoded as the document was.
+// This file lets HTMLRewriter work on documents that are not UTF-8: the rewriter sees them as
+// UTF-8, and what it writes is encoded as the document was.
 
-// documentCoding is how a document is encoded. It is decoded as TextDecoder does. Text
-// that its encoding has no character for is written as a numeric reference.
+// documentCoding is how a document is encoded. It is decoded as TextDecoder does. Text that its
+// encoding has no character for is written as a numeric reference.
 type documentCoding struct {
 	name    string
 	rest    []byte // of the document: the beginning of a character
@@ -27,9 +27,8 @@ type documentCoding struct {
 	encode  *transform.Writer
 }
 
-// codingOf returns how a document of a content type is encoded, nil for UTF-8.
-// As on the platform, an encoding is refused that is unknown or that does not
-// have ASCII in it.
+// codingOf returns the encoding of documents of a content type, nil for UTF-8. As on the platform,
+// an unknown encoding is refused, and one without ASCII.
 func codingOf(contentType string) (*documentCoding, error) {
 	kind, _ := mimetype.Parse(contentType)
 	label, given := kind.Param("charset")
@@ -108,8 +107,8 @@ func (r *rewriter) decode(b []byte, flags int64) error {
 	return err
 }
 
-// encodedAs makes what is passed on of what step or JavaScript gave: bytes in the
-// document's encoding, all else as it is.
+// encodedAs encodes the output of step or of JavaScript: bytes in the document's encoding; other
+// values stay.
 func (r *rewriter) encodedAs(value any, err error) (any, error) {
 	b, ok := value.([]byte)
 	if r.coding == nil || !ok || err != nil {

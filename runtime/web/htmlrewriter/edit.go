@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// This file writes tokens as their handlers want them.
-
-// editStart writes a start tag as its handlers want it: an edit of [before,
-// after, replacement, removed, name, attributes, append, after the end tag, the
-// end tag removed, the content removed, callback of the end tag].
+// editStart writes a start tag as its handlers want it: an edit of [before, after, replacement,
+// removed, name, attributes, append, after the end tag, the end tag removed, the content removed,
+// callback of the end tag].
 func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	r.put(e.contents(0))
 	name, renamed := e.text(4)
@@ -32,8 +30,8 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	top := r.top()
 	top.atEnd = endTag{name: name, before: e.contents(6), after: e.contents(7), removed: e.flag(8)}
 	top.atEnd.changed = e.at(6) != nil || e.at(7) != nil || e.flag(8)
-	if callback := e.number(10); callback != 0 {
-		top.atEnd.callbacks = []int64{callback}
+	if callback, _ := e.at(10).(float64); callback != 0 {
+		top.atEnd.callbacks = []int64{int64(callback)}
 	}
 	if e.flag(9) {
 		top.hides = true
@@ -41,9 +39,9 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	}
 }
 
-// serialized writes a start tag anew. attributes are names, values and indexes
-// into the tag's own in turn; those that were not touched stay as they were, and
-// of those with a new value, whose index i is -2-i, the name does.
+// serialized writes a start tag anew. attributes are names, values and indexes into the tag's own
+// in turn; those that were not touched stay as they were, and of those with a new value, whose
+// index i is -2-i, the name does.
 func serialized(tag *htmlToken, name string, attributes []any, changed bool) []byte {
 	var b bytes.Buffer
 	b.WriteByte('<')
@@ -104,10 +102,8 @@ func (r *rewriter) editEnd(e edit, all *endTag, raw []byte) {
 	r.put(all.after)
 }
 
-// edit is what handlers want, as a list; what is missing is not wanted.
+// edit is the list of changes that handlers made; a missing item is no change.
 type edit []any
-
-func editOf(list []any) edit { return list }
 
 func (e edit) at(i int) any {
 	if i >= len(e) {
@@ -129,11 +125,6 @@ func (e edit) text(i int) (string, bool) {
 func (e edit) list(i int) ([]any, bool) {
 	list, ok := e.at(i).([]any)
 	return list, ok
-}
-
-func (e edit) number(i int) int64 {
-	n, _ := e.at(i).(float64)
-	return int64(n)
 }
 
 // contents is the list of (value, whether it is HTML) at i; a number is a stream's.

@@ -2,7 +2,8 @@
 //
 // In: the bytes of a document, in any encoding that has ASCII in it, and the selectors of the
 // handlers. Out: events for JavaScript, and the bytes to pass on, in the document's encoding.
-// Errors: TypeErrors for selectors and encodings, in the platform's words; no document is malformed.
+// Errors: TypeErrors for selectors and encodings, in the platform's words; no document is
+// malformed.
 //
 // A rewriter belongs to its request and is used by one goroutine at a time. The package builds no
 // tree, and keeps no more of a document than its current token.
@@ -18,15 +19,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// maxSelector is the most bytes that a selector may have.
-const maxSelector = 16 << 10
-
 // Funcs returns the host functions of HTMLRewriter.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// html_selector(text): throws if it is none
 		"html_selector": func(c *engine.Call) (any, error) {
-			_, err := selectorOf(c.String(0))
+			_, err := parseSelector(c.String(0))
 			return engine.Undefined, err
 		},
 		// html_open([selector or null for the document, flags, …], content type or "") -> handle
@@ -50,8 +48,8 @@ func Funcs() map[string]engine.Func {
 		}),
 		// html_read(handle, handle of a body) -> a promise: there was more input
 		"html_read": withRewriter(readBody),
-		// html_step(handle, edit or null) -> bytes to pass on, an event, null for
-		// more input, false at the end
+		// html_step(handle, edit or null) -> bytes to pass on, an event, null for more input, false
+		// at the end
 		"html_step": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
 			edit, _ := c.Value(1).([]any)
 			if len(r.in) <= offload.Inline { // a token may be as long as the document
@@ -59,8 +57,7 @@ func Funcs() map[string]engine.Func {
 			}
 			return c.Offload(func() (any, error) { return r.encodedAs(r.step(edit)) })
 		}),
-		// html_flush(handle) -> bytes to pass on of what is in front of the last event,
-		// or null
+		// html_flush(handle) -> bytes to pass on of what is in front of the last event, or null
 		"html_flush": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
 			piece := r.piece(true)
 			if piece == nil {
@@ -82,13 +79,6 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-func selectorOf(text string) (*selectorList, error) {
-	if len(text) > maxSelector {
-		return nil, engine.TypeError("Parser error: the selector has %d bytes, over %d", len(text), maxSelector)
-	}
-	return parseSelector(text)
-}
-
 func openRewriter(c *engine.Call) (any, error) {
 	x, err := iocontext.Current(c)
 	if err != nil {
@@ -103,7 +93,7 @@ func openRewriter(c *engine.Call) (any, error) {
 		flags, _ := list[i+1].(float64)
 		handler := contentHandler{flags: int(flags), document: true}
 		if text, ok := list[i].(string); ok {
-			selector, err := selectorOf(text)
+			selector, err := parseSelector(text)
 			if err != nil {
 				return nil, err
 			}
@@ -130,8 +120,8 @@ func withRewriter(f func(c *engine.Call, r *rewriter) (any, error)) engine.Func 
 	}
 }
 
-// readBody takes the next piece of a body that Go holds, without a way through
-// JavaScript, which does not use the rewriter until it is there.
+// readBody takes the next piece of a body that Go holds. JavaScript does not use the rewriter until
+// it is there.
 func readBody(c *engine.Call, r *rewriter) (any, error) {
 	x, err := iocontext.Current(c)
 	if err != nil {

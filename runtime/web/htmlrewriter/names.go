@@ -2,10 +2,8 @@ package htmlrewriter
 
 import "github.com/pages-toolchain/pages/runtime/engine"
 
-// This file knows what the names of elements mean to a parser (HTML standard,
-// 13.1.2 and 13.2.6).
+// This file knows what the names of elements mean to a parser (HTML standard, 13.1.2 and 13.2.6).
 
-// namespace is one of the three that HTML has.
 type namespace uint8
 
 const (
@@ -14,15 +12,9 @@ const (
 	namespaceMathML
 )
 
-func (n namespace) uri() string {
-	switch n {
-	case namespaceSVG:
-		return "http://www.w3.org/2000/svg"
-	case namespaceMathML:
-		return "http://www.w3.org/1998/Math/MathML"
-	default:
-		return "http://www.w3.org/1999/xhtml"
-	}
+var namespaceURIs = [...]string{ //nolint:gochecknoglobals // a table
+	namespaceHTML: "http://www.w3.org/1999/xhtml", namespaceSVG: "http://www.w3.org/2000/svg",
+	namespaceMathML: "http://www.w3.org/1998/Math/MathML",
 }
 
 // namespaceOf is the namespace of an element, and that of what it holds.
@@ -72,7 +64,6 @@ func breaksOut(token *htmlToken) bool {
 	return false
 }
 
-// voidElements never have content.
 var voidElements = map[string]bool{ //nolint:gochecknoglobals // a table
 	"area": true, "base": true, "basefont": true, "bgsound": true, "br": true, "col": true, "embed": true, "frame": true, "hr": true,
 	"img": true, "input": true, "keygen": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true,
@@ -98,9 +89,9 @@ func (s *htmlScanner) enter(name string) {
 	}
 }
 
-// ambiguity follows the tags of a document, to refuse one in which a parser that reads it
-// as it comes cannot tell text from markup, as the platform does: in a select and in a
-// frameset, a tag that text follows may be one to ignore.
+// ambiguity follows the tags of a document, to refuse one in which a parser that reads it as it
+// comes cannot tell text from markup, as the platform does: in a select and in a frameset, a tag
+// that text follows may be one to ignore.
 type ambiguity struct {
 	place     ambiguousPlace
 	templates int // that are open within the select
@@ -115,7 +106,6 @@ const (
 	placeFrameset // or after one
 )
 
-// start follows a start tag, or refuses it.
 func (a *ambiguity) start(name string) error {
 	switch a.place {
 	case placeClear:
@@ -157,7 +147,6 @@ func (a *ambiguity) start(name string) error {
 	)
 }
 
-// end follows an end tag.
 func (a *ambiguity) end(name string) {
 	switch {
 	case a.place == placeSelect && name == "select":

@@ -7,10 +7,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file rewrites HTML as it comes: it keeps a stack of the elements that are
-// open, stops at each token that has a handler, and passes on all else as it was
-// written. An end tag closes the elements within its own; nothing else does, since
-// a stream cannot be read twice.
+// This file rewrites HTML as it comes: it keeps a stack of the elements that are open, stops at
+// each token that has a handler, and passes on all else as it was written. An end tag closes the
+// elements within its own; nothing else does, since a stream cannot be read twice.
 
 // The events of a step, as in js/htmlrewriter.js.
 const (
@@ -23,16 +22,12 @@ const (
 	eventStream
 )
 
-// step goes on until there is something for JavaScript: bytes to pass on, an
-// event as a list, nil for more input, false at the end. edit is what the
-// handlers of the last event want.
-func (r *rewriter) step(edit []any) (any, error) {
-	if r.finish != nil {
-		finish := r.finish
+// step goes on until there is something for JavaScript: bytes to pass on, an event as a list, nil
+// for more input, false at the end. e is what the handlers of the last event want.
+func (r *rewriter) step(e edit) (any, error) {
+	if finish := r.finish; finish != nil {
 		r.finish = nil
-		if err := finish(edit); err != nil {
-			return nil, err
-		}
+		finish(e)
 	}
 	for {
 		if piece := r.piece(false); piece != nil {
@@ -131,8 +126,7 @@ func (r *rewriter) handlersFor(flag int) []any {
 	return list
 }
 
-// textToken handles a piece of text. A character that is cut in two waits for its
-// other half.
+// textToken handles a piece of text. A character that is cut in two waits for its other half.
 func (r *rewriter) textToken(token *htmlToken) []any {
 	whole := len(token.raw)
 	if whole == len(r.in) && !r.final {
@@ -168,14 +162,13 @@ func (r *rewriter) text(raw []byte, last bool) []any {
 	}
 	r.textOpen = !last
 	text := engine.DecodeUTF8(raw)
-	r.finish = func(edit []any) error { return r.around(edit, []byte(text)) } // what was ill-formed too, as on the platform
+	r.finish = func(e edit) { r.around(e, []byte(text)) } // what was ill-formed too, as on the platform
 	return []any{eventText, handlers, text, last}
 }
 
-// around writes a token with what its handlers put before, after or in place of
-// it: an edit of [before, after, replacement, removed].
-func (r *rewriter) around(edit []any, raw []byte) error {
-	e := editOf(edit)
+// around writes a token with the contents that its handlers put before, after or in place of it: an
+// edit of [before, after, replacement, removed].
+func (r *rewriter) around(e edit, raw []byte) {
 	r.put(e.contents(0))
 	if e.flag(3) {
 		r.put(e.contents(2))
@@ -183,7 +176,6 @@ func (r *rewriter) around(edit []any, raw []byte) error {
 		r.pass(raw)
 	}
 	r.put(e.contents(1))
-	return nil
 }
 
 func (r *rewriter) comment(token *htmlToken) []any {
@@ -193,11 +185,11 @@ func (r *rewriter) comment(token *htmlToken) []any {
 		return nil
 	}
 	raw := bytes.Clone(token.raw)
-	r.finish = func(edit []any) error {
-		if text, ok := editOf(edit).text(4); ok {
+	r.finish = func(e edit) {
+		if text, ok := e.text(4); ok {
 			raw = []byte(markComment + text + "-->")
 		}
-		return r.around(edit, raw)
+		r.around(e, raw)
 	}
 	return []any{eventComment, handlers, engine.DecodeUTF8([]byte(token.text))}
 }
@@ -220,7 +212,6 @@ func (r *rewriter) doctype(token *htmlToken) []any {
 	return event
 }
 
-// end handles the end of the document.
 func (r *rewriter) end() (event []any, more bool, err error) {
 	if r.textOpen {
 		r.textOpen = false
@@ -232,14 +223,10 @@ func (r *rewriter) end() (event []any, more bool, err error) {
 		return nil, false, nil
 	}
 	r.hidden = 0
-	r.finish = func(edit []any) error {
-		r.put(editOf(edit).contents(0))
-		return nil
-	}
+	r.finish = func(e edit) { r.put(e.contents(0)) }
 	return []any{eventDocumentEnd, handlers}, true, nil
 }
 
-// start handles a start tag.
 func (r *rewriter) start(token *htmlToken) ([]any, error) {
 	if len(r.stack) > maxOpen {
 		return nil, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: more than 65536 elements are open"}
@@ -266,14 +253,10 @@ func (r *rewriter) start(token *htmlToken) ([]any, error) {
 		a.raw = bytes.Clone(a.raw)
 		tag.attributes = append(tag.attributes, a)
 	}
-	r.finish = func(edit []any) error {
-		r.editStart(editOf(edit), &tag, holds)
-		return nil
-	}
-	return []any{eventElement, calls, token.name, element.namespace.uri(), attributes, r.hidden > 0, holds}, nil
+	r.finish = func(e edit) { r.editStart(e, &tag, holds) }
+	return []any{eventElement, calls, token.name, namespaceURIs[element.namespace], attributes, r.hidden > 0, holds}, nil
 }
 
-// open makes the element of a start tag and matches it.
 func (r *rewriter) open(token *htmlToken) *openElement {
 	parent := r.top()
 	space, inside := namespaceOf(token, parent.inside)
@@ -299,16 +282,15 @@ func (r *rewriter) open(token *htmlToken) *openElement {
 	return element
 }
 
-// leaveForeign handles an element of HTML that stands where none may: the foreign
-// elements around it are over for the parser, though not for selectors.
+// leaveForeign handles an element of HTML that stands where none may: the foreign elements around
+// it are over for the parser, though not for selectors.
 func (r *rewriter) leaveForeign() {
 	for i := len(r.stack) - 1; i > 0 && r.stack[i].inside != namespaceHTML; i-- {
 		r.stack[i].inside = namespaceHTML
 	}
 }
 
-// enter puts an element on the stack, if it can have content, and says how text
-// in it is read.
+// enter puts an element on the stack, if it can have content, and says how text in it is read.
 func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 	if element.namespace == namespaceHTML {
 		holds = !voidElements[token.name]
@@ -325,8 +307,8 @@ func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 	return holds
 }
 
-// endTag closes the innermost element of the name and all within it. What
-// their handlers wanted of their own end tags is done to this one, see add.
+// endTag closes the innermost element of the name and all within it. The edits of their end tags
+// apply to this one, see add.
 func (r *rewriter) endTag(token *htmlToken) []any {
 	r.ambiguity.end(token.name)
 	if token.name == "p" || token.name == "br" {
@@ -354,20 +336,16 @@ func (r *rewriter) endTag(token *htmlToken) []any {
 	clear(r.stack[at:])
 	r.stack = r.stack[:at]
 	r.scanner.mode = modeData
-	if all.isPlain() {
+	if all.name == "" && len(all.before)+len(all.after)+len(all.callbacks) == 0 && !all.removed {
 		r.pass(token.raw)
 		return nil
 	}
 	raw := bytes.Clone(token.raw)
-	r.finish = func(edit []any) error {
-		r.editEnd(editOf(edit), &all, raw)
-		return nil
-	}
 	if all.callbacks == nil {
-		_ = r.finish(nil) // never fails
-		r.finish = nil
+		r.editEnd(nil, &all, raw)
 		return nil
 	}
+	r.finish = func(e edit) { r.editEnd(e, &all, raw) }
 	callbacks := make([]any, 0, len(all.callbacks))
 	for _, c := range all.callbacks {
 		callbacks = append(callbacks, c)

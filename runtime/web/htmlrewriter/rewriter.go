@@ -12,7 +12,7 @@ const (
 	htmlPiece = 64 << 10
 )
 
-// What a handler may be for; the flags of js/htmlrewriter.js.
+// Kinds of handlers, as the flags of js/htmlrewriter.js.
 const (
 	forElements = 1 << iota
 	forComments
@@ -28,15 +28,13 @@ type contentHandler struct {
 	open     int // elements that are open and match
 }
 
-// content is something to write: text as it is, or a stream that JavaScript has
-// by number.
+// content is something to write: text as it is, or a stream that JavaScript has by number.
 type content struct {
 	html   string
 	stream int64 // 0 is none
 	isHTML bool  // of the stream
 }
 
-// openElement is an element on the stack.
 type openElement struct {
 	name      string
 	namespace namespace
@@ -59,9 +57,8 @@ type endTag struct {
 	past          int // how many callbacks were before the change, which undoes theirs
 }
 
-// add takes in what the handlers of the next element outward want of the same
-// end tag. As on the platform, its contents and removal take the place of what
-// was wanted within.
+// add adds the edits of the next element outward for the same end tag. As on the platform, its
+// contents and removal replace those within.
 func (e *endTag) add(outer endTag) {
 	if outer.name != "" {
 		e.name = outer.name
@@ -71,10 +68,6 @@ func (e *endTag) add(outer endTag) {
 		e.changed, e.past = true, len(e.callbacks)
 	}
 	e.callbacks = append(e.callbacks, outer.callbacks...)
-}
-
-func (e *endTag) isPlain() bool {
-	return e.name == "" && len(e.before)+len(e.after)+len(e.callbacks) == 0 && !e.removed
 }
 
 // rewriter rewrites one document. It is not safe for concurrent use.
@@ -93,13 +86,12 @@ type rewriter struct {
 	streams    []content // to be written by JavaScript, in front of which out is
 	textOpen   bool      // a handler has a part of the text
 	ended      bool
-	finish     func(edit []any) error // what the handlers' edit is for
-	coding     *documentCoding        // nil for UTF-8
+	finish     func(edit)      // what the handlers' edit is for
+	coding     *documentCoding // nil for UTF-8
 }
 
 func newRewriter() *rewriter { return &rewriter{stack: []openElement{{}}} }
 
-// write takes more of the document.
 func (r *rewriter) write(b []byte) {
 	if r.incomplete && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
 		r.in = append(r.in, b...) // no token ends here: no need to look again
@@ -121,7 +113,7 @@ func (r *rewriter) piece(all bool) []byte {
 
 func (r *rewriter) top() *openElement { return &r.stack[len(r.stack)-1] }
 
-// pass writes what is not left out.
+// pass writes what is not hidden.
 func (r *rewriter) pass(raw []byte) {
 	if r.hidden > 0 {
 		return

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// This file cuts HTML into tokens by the tokenizer of the HTML standard (13.2.5),
-// in pieces as they come: a token keeps the bytes it was written with, and what
-// is not known yet to be one waits for more input. golang.org/x/net/html cannot
-// be used for that: it holds a text until the next tag, and gives attributes
-// decoded.
+// This file cuts HTML into tokens by the tokenizer of the HTML standard (13.2.5), in pieces as they
+// come: a token keeps the bytes it was written with, and what is not known yet to be one waits for
+// more input. golang.org/x/net/html cannot be used for that: it holds a text until the next tag,
+// and gives attributes decoded.
 
 // textMode says how text is read up to the end tag of the element it is in.
 type textMode uint8
@@ -22,16 +21,15 @@ const (
 	modeCDATA
 )
 
-// The states of script data that matter: within <!-- -->, and within a <script>
-// in that.
+// The states of script data that matter: within <!-- -->, and within a <script> in that.
 const (
 	scriptPlain = iota
 	scriptEscaped
 	scriptDoubled
 )
 
-// htmlScanner is the tokenizer. mode and element are set by its user after a
-// start tag; foreign allows CDATA sections.
+// htmlScanner is the tokenizer. mode and element are set by its user after a start tag; foreign
+// allows CDATA sections.
 type htmlScanner struct {
 	mode    textMode
 	element string // whose end tag ends the text
@@ -40,8 +38,8 @@ type htmlScanner struct {
 	cdata   textMode // after the CDATA section
 }
 
-// next returns the first token of b. final says that no more input comes: then
-// markupNone is the end.
+// next returns the first token of b. final says that no more input comes: then markupNone is the
+// end.
 func (s *htmlScanner) next(b []byte, final bool) htmlToken {
 	if len(b) == 0 {
 		return htmlToken{}
@@ -114,8 +112,8 @@ func dataText(b []byte, final bool) int {
 	}
 }
 
-// endsElement reports whether b begins with the end tag's name and what may
-// stand behind it; maybe says that there is too little of it to know.
+// endsElement reports whether b begins with the end tag's name and what may stand behind it; maybe
+// says that there is too little of it to know.
 func endsElement(b []byte, name string) (ends, maybe bool) {
 	n := min(len(b), len(name))
 	if !strings.EqualFold(string(b[:n]), name[:n]) {
@@ -141,8 +139,8 @@ func (s *htmlScanner) rawText(b []byte, final bool) int {
 	}
 }
 
-// scriptText follows the escapes of script data. It goes on where it stopped:
-// what it has counted as text it does not see again.
+// scriptText follows the escapes of script data. It goes on where it stopped: text that is counted
+// is not seen again.
 func (s *htmlScanner) scriptText(b []byte, final bool) int {
 	for at := 0; ; at++ {
 		n := bytes.IndexAny(b[at:], "<-")
@@ -161,8 +159,8 @@ func (s *htmlScanner) scriptText(b []byte, final bool) int {
 	}
 }
 
-// scriptMark looks at a mark in script data and returns how far to go on beyond
-// its first byte; -1 is the end tag of the script.
+// scriptMark looks at a mark in script data and returns how far to go on beyond its first byte; -1
+// is the end tag of the script.
 func (s *htmlScanner) scriptMark(b []byte) (step int, maybe bool) {
 	if b[0] == '-' {
 		if s.script == scriptPlain {
@@ -239,7 +237,7 @@ func bogusComment(b []byte, from int, final bool) htmlToken {
 	return htmlToken{kind: markupComment, raw: b[:end+1], text: string(b[from:end])}
 }
 
-// declaration is what begins with <!
+// declaration reads markup that begins with <!
 func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {
 	if bytes.HasPrefix(b, []byte(markComment)) {
 		return scanComment(b, final)
@@ -265,7 +263,6 @@ func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {
 	return bogusComment(b, len("<!"), final)
 }
 
-// scanComment is the comment that b begins with.
 func scanComment(b []byte, final bool) htmlToken {
 	inside := b[len(markComment):]
 	for _, abrupt := range []string{">", "->"} {
@@ -298,7 +295,6 @@ func scanComment(b []byte, final bool) htmlToken {
 	return htmlToken{kind: markupComment, raw: b, text: text}
 }
 
-// markupKind is a kind of token of HTML.
 type markupKind uint8
 
 const (
@@ -311,8 +307,8 @@ const (
 	markupRaw // bytes that stand for nothing: </>, the marks of a CDATA section, a tag that is cut off
 )
 
-// htmlAttribute is an attribute; name is in lower case, value as it was written.
-// raw is nil for one that did not come from the document.
+// htmlAttribute is an attribute; name is in lower case, value as it was written. raw is nil for one
+// that did not come from the document.
 type htmlAttribute struct {
 	name, value string
 	raw         []byte

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// This file matches selectors against elements as they are opened, with nothing
-// known but what is open: each step of a selector is looked at once an element.
+// This file matches selectors against elements as they open, when only their ancestors are known:
+// each step of a selector is tested once per element.
 
-// matchable is what a selector may look at of an element.
+// matchable is the part of an element that selectors test.
 type matchable struct {
 	name       string
 	attributes []htmlAttribute
@@ -26,7 +26,6 @@ func (m *matchable) attribute(name string) (value string, found bool) {
 	return "", false
 }
 
-// selectorTest is a simple selector.
 type selectorTest func(m *matchable) bool
 
 // compound is a list of simple selectors that must all match.
@@ -49,13 +48,11 @@ type selectorStep struct {
 	handler  int  // whose selector ends here; -1 is nobody's
 }
 
-// selectorSet is the selectors of a rewriter.
 type selectorSet struct {
 	steps  []selectorStep
 	ofType bool // some step counts children by name
 }
 
-// add adds the selectors of a handler.
 func (s *selectorSet) add(list *selectorList, handler int) {
 	for _, parts := range list.selectors {
 		previous := -1
@@ -71,8 +68,8 @@ func (s *selectorSet) add(list *selectorList, handler int) {
 	s.ofType = s.ofType || list.ofType
 }
 
-// marks says which steps an element matches (here), and which it or one of its
-// ancestors does (above).
+// marks says which steps an element matches (here), and which it or one of its ancestors does
+// (above).
 type marks struct{ here, above []uint64 }
 
 const wordBits = 64
@@ -83,8 +80,7 @@ func (s *selectorSet) noMarks() marks {
 	return marks{here: both[:words], above: both[words:]}
 }
 
-// match returns an element's marks and the handlers whose selectors it matches,
-// sorted.
+// match returns an element's marks and the handlers whose selectors it matches, sorted.
 func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []int) {
 	own = s.noMarks()
 	copy(own.above, parent.above)
@@ -150,8 +146,8 @@ func attributeOperator(operator, value string) func(of string) bool {
 
 func isHTMLSpace(r rune) bool { return strings.ContainsRune(htmlSpace, r) }
 
-// caselessAttributes are those whose values are compared without regard to case (HTML
-// standard, 4.16.2).
+// caselessAttributes are those whose values are compared without regard to case (HTML standard,
+// 4.16.2).
 var caselessAttributes = map[string]bool{ //nolint:gochecknoglobals // a table
 	"accept": true, "accept-charset": true, "align": true, "alink": true, "axis": true, "bgcolor": true, "charset": true, "checked": true,
 	"clear": true, "codetype": true, "color": true, "compact": true, "declare": true, "defer": true, "dir": true, "direction": true,
@@ -171,8 +167,7 @@ func (n nth) matches(index int) bool {
 	return (index-n.b)%n.a == 0 && (index-n.b)/n.a >= 0
 }
 
-// selectorList is what a selector's text says: each selector as its compounds,
-// from the outermost on.
+// selectorList is a parsed selector: each alternative as its compounds, from the outermost on.
 type selectorList struct {
 	selectors [][]selectorPart
 	ofType    bool

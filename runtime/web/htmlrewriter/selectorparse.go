@@ -25,8 +25,7 @@ const (
 
 func errSelector(text string) error { return engine.TypeError("Parser error: %s", text) }
 
-// selectorParser reads selectors (Selectors Level 4, as far as a stream can
-// answer them).
+// selectorParser reads selectors (Selectors Level 4, as far as a stream can answer them).
 type selectorParser struct {
 	text string
 	at   int
@@ -35,7 +34,13 @@ type selectorParser struct {
 
 var cssComment = regexp.MustCompile(`(?s)/\*.*?(\*/|$)`)
 
+// maxSelector is the most bytes that a selector may have.
+const maxSelector = 16 << 10
+
 func parseSelector(text string) (*selectorList, error) {
+	if len(text) > maxSelector {
+		return nil, engine.TypeError("Parser error: the selector has %d bytes, over %d", len(text), maxSelector)
+	}
 	p := selectorParser{text: cssComment.ReplaceAllString(text, "")}
 	for {
 		parts, err := p.complex(',')
@@ -224,8 +229,8 @@ func (p *selectorParser) id() (selectorTest, error) {
 	}, nil
 }
 
-// attribute reads [name], [name=value], [name="value" i]. The closing bracket
-// may be missing at the end.
+// attribute reads [name], [name=value], [name="value" i]. The closing bracket may be missing at the
+// end.
 func (p *selectorParser) attribute() (selectorTest, error) {
 	p.at++
 	p.space()

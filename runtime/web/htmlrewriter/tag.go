@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// This file reads what stands within tags and doctypes.
-
-// tagReader reads the attributes of a tag (HTML standard, 13.2.5.8 and the
-// states from 13.2.5.32 on).
+// tagReader reads the attributes of a tag (HTML standard, 13.2.5.8 and the states from 13.2.5.32
+// on).
 type tagReader struct {
 	b  []byte
 	at int
 }
 
-// scanTag is the tag that b begins with; its name is at from. markupNone says
-// that it is not all there.
+// scanTag is the tag that b begins with; its name is at from. markupNone says that it is not all
+// there.
 func scanTag(b []byte, from int, kind markupKind) htmlToken {
 	r := tagReader{b: b, at: from}
 	r.until(htmlSpace + "/>")
@@ -106,7 +104,7 @@ func (r *tagReader) value() (value []byte, ok bool) {
 	return value, true
 }
 
-// doctype is what a doctype says; nil is nothing.
+// doctype holds the parts of a doctype; nil is a missing one.
 type doctype struct{ name, public, system *string }
 
 // parseDoctype reads a doctype (HTML standard, from 13.2.5.53 on).

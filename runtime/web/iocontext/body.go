@@ -15,8 +15,8 @@ import (
 const (
 	// bodyPiece is the most that one read of a stream gives, in bytes.
 	bodyPiece = 64 << 10
-	// MaxBody is the most that text(), json() and the like take of a body: what
-	// an isolate's memory could hold.
+	// MaxBody is the most that text(), json() and the like take of a body: what an isolate's memory
+	// could hold.
 	MaxBody = 128 << 20
 )
 
@@ -25,8 +25,7 @@ var ErrLongBody = &engine.Error{
 	Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", MaxBody>>20),
 }
 
-// Body is a body that Go holds for JavaScript: that of the request, or that of a
-// response to fetch.
+// Body is a body that Go holds for JavaScript: that of the request, or that of a response to fetch.
 type Body struct {
 	mu    sync.Mutex // one reader at a time
 	r     io.Reader
@@ -37,8 +36,8 @@ type Body struct {
 	closer func()
 }
 
-// NewBody returns a body that is read from r. closer ends the reads that are under
-// way, at any time; nil for what never waits.
+// NewBody returns a body that is read from r. closer ends the reads that are under way, at any
+// time; nil for what never waits.
 func NewBody(r io.Reader, closer func()) *Body { return &Body{r: r, closer: closer} }
 
 // Close ends reads that are under way.
@@ -73,8 +72,7 @@ func (b *Body) Next() ([]byte, error) {
 	}
 }
 
-// all returns what is left, for an Async with that context. A body over MaxBody is
-// an error.
+// all returns what is left, for an Async with that context. A body over MaxBody is an error.
 func (b *Body) all(ctx context.Context) (*engine.Buffer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,8 +85,8 @@ func (b *Body) all(ctx context.Context) (*engine.Buffer, error) {
 	return all, nil
 }
 
-// ReadMost returns what is left, for an Async with that context. Of a body over limit it
-// gives one byte more than that, and closes it.
+// ReadMost returns what is left, for an Async with that context. Of a body over limit it gives one
+// byte more than that, and closes it.
 func (b *Body) ReadMost(ctx context.Context, limit int64) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,7 +197,6 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-// byteOrderMark is that of UTF-8, which is no part of a text.
 var byteOrderMark = []byte("\ufeff") //nolint:gochecknoglobals // a constant
 
 func readBody(read func(context.Context, *Body) (any, error)) engine.Func {

@@ -1,13 +1,12 @@
-// Package iocontext holds what one request of a Worker has open: bodies that Go
-// reads for JavaScript, and other values that JavaScript knows by number.
+// Package iocontext holds what one request of a Worker has open: bodies that Go reads for
+// JavaScript, and other values that JavaScript knows by number.
 //
-// In: a [Body] or any value, for a handle that JavaScript gives back with a later
-// call. Out: the value of a handle, to the request that it belongs to and to no
-// other. Errors: the platform's own texts for I/O outside of a request, for I/O
-// of another request, and for a request that is over.
+// In: a [Body] or any value, for a handle that JavaScript gives back with a later call. Out: the
+// value of a handle, to the request that it belongs to and to no other. Errors: the platform's own
+// texts for I/O outside of a request, for I/O of another request, and for a request that is over.
 //
-// A Context is safe for concurrent use. The package never decides when a request
-// is over: [Context.Close] says so.
+// A Context is safe for concurrent use. The package never decides when a request is over:
+// [Context.Close] says so.
 package iocontext
 
 import (
@@ -39,21 +38,20 @@ type Context struct {
 	// Isolate and Scope are those that the request is served in, set before its first turn.
 	Isolate *engine.Isolate
 	Scope   *engine.Scope
-	// Connections counts the open connections that may give the Worker something to do
-	// at any time, so that a request with one is never idle.
+	// Connections counts the open connections that may give the Worker something to do at any time,
+	// so that a request with one is never idle.
 	Connections atomic.Int32
 
 	mu      sync.Mutex
 	closed  bool // nothing more may be opened
-	bodies  map[int64]*Body
 	handles map[int64]any
 }
 
 // Request is the Value of a scope that belongs to a request.
 type Request interface{ IO() *Context }
 
-// Current returns the context of the request on whose behalf a host function was
-// called. An error means that no request is being served: the module is being evaluated.
+// Current returns the context of the request on whose behalf a host function was called. An error
+// means that no request is being served: the module is being evaluated.
 func Current(c *engine.Call) (*Context, error) {
 	r, ok := c.Scope().Value.(Request)
 	if !ok {
@@ -62,8 +60,8 @@ func Current(c *engine.Call) (*Context, error) {
 	return r.IO(), nil
 }
 
-// Keep makes a value known to JavaScript and returns its handle. A value that is
-// an io.Closer is closed with the request.
+// Keep makes a value known to JavaScript and returns its handle. A value that is an io.Closer is
+// closed with the request.
 func (x *Context) Keep(value any) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -94,39 +92,31 @@ func (x *Context) Drop(handle int64) {
 
 // KeepBody makes a body known to JavaScript and returns its handle.
 func (x *Context) KeepBody(b *Body) (int64, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
+	handle, err := x.Keep(b)
+	if err != nil {
 		b.Close()
-		return 0, ErrRequestOver
 	}
-	if x.bodies == nil {
-		x.bodies = map[int64]*Body{}
-	}
-	id := x.NextID()
-	x.bodies[id] = b
-	return id, nil
+	return handle, err
 }
 
 // Body returns the body of a handle; nil when it is another request's.
 func (x *Context) Body(handle int64) *Body {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.bodies[handle]
+	b, _ := x.Value(handle).(*Body)
+	return b
 }
 
 // Close closes all that is open. Nothing can be opened any more.
 func (x *Context) Close() {
 	x.mu.Lock()
-	bodies, handles := x.bodies, x.handles
-	x.bodies, x.handles, x.closed = nil, nil, true
+	handles := x.handles
+	x.handles, x.closed = nil, true
 	x.mu.Unlock()
-	for _, b := range bodies {
-		b.Close()
-	}
 	for _, value := range handles {
-		if c, ok := value.(io.Closer); ok {
-			_ = c.Close()
+		switch v := value.(type) {
+		case *Body:
+			v.Close()
+		case io.Closer:
+			_ = v.Close()
 		}
 	}
 }

@@ -1,15 +1,16 @@
 package language
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// jsonProblem is what V8 says of a text that is no JSON, "" of one that is, or is nested
-// deeper than is read here. The standard library knows where as well, and why only in a
-// text of its own.
+// jsonProblem returns V8's message for a text that is no JSON; "" for JSON, and for a text that is
+// nested deeper than jsonDepth. The standard library gives the place too, but the reason only in
+// its own words.
 func jsonProblem(text string) string {
 	p := &jsonReader{text: text}
 	p.space()
@@ -23,7 +24,6 @@ func jsonProblem(text string) string {
 	return p.problem
 }
 
-// jsonReader reads a text up to its first problem.
 type jsonReader struct {
 	text    string
 	at      int // in bytes
@@ -63,12 +63,10 @@ func (p *jsonReader) failed(what string) {
 	before := p.text[:p.at]
 	line := 1 + strings.Count(before, "\n") + strings.Count(before, "\r") - strings.Count(before, "\r\n")
 	column := 1 + units(before[strings.LastIndexAny(before, "\r\n")+1:])
-	p.problem = what + " at position " + strconv.Itoa(
-		units(before),
-	) + " (line " + strconv.Itoa(line) + " column " + strconv.Itoa(column) + ")"
+	p.problem = fmt.Sprintf("%s at position %d (line %d column %d)", what, units(before), line, column)
 }
 
-// unexpected says that what is here does not belong here.
+// unexpected reports a token that does not belong here.
 func (p *jsonReader) unexpected() {
 	switch c := p.peek(); {
 	case p.at >= len(p.text):
@@ -77,30 +75,23 @@ func (p *jsonReader) unexpected() {
 		p.fail("Unexpected number")
 	case c == '"':
 		p.fail("Unexpected string")
+	case slices.Contains([]string{"NaN", "Infinity", "undefined", "[object Object]"}, p.text):
+		p.problem = `"` + p.text + `" is not valid JSON`
 	default:
-		p.problem = p.unexpectedToken()
+		_, size := utf8.DecodeRuneInString(p.text[p.at:])
+		before, behind := lastUnits(p.text[:p.at]), firstUnits(p.text[p.at:])
+		if units(p.text[:min(len(p.text), 4*utf8.UTFMax*jsonContext)]) <= 2*jsonContext {
+			before, behind = p.text[:p.at], p.text[p.at:]
+		}
+		shown := `"` + before + behind + `"`
+		if len(before) < p.at {
+			shown = "..." + shown
+		}
+		if p.at+len(behind) < len(p.text) {
+			shown += "..."
+		}
+		p.problem = "Unexpected token '" + p.text[p.at:p.at+size] + "', " + shown + " is not valid JSON"
 	}
-}
-
-func (p *jsonReader) unexpectedToken() string {
-	switch p.text {
-	case "NaN", "Infinity", "undefined", "[object Object]":
-		return `"` + p.text + `" is not valid JSON`
-	}
-	_, size := utf8.DecodeRuneInString(p.text[p.at:])
-	token := "Unexpected token '" + p.text[p.at:p.at+size] + "', "
-	before, behind := lastUnits(p.text[:p.at]), firstUnits(p.text[p.at:])
-	if units(p.text[:min(len(p.text), 4*utf8.UTFMax*jsonContext)]) <= 2*jsonContext {
-		before, behind = p.text[:p.at], p.text[p.at:]
-	}
-	shown := `"` + before + behind + `"`
-	if len(before) < p.at {
-		shown = "..." + shown
-	}
-	if p.at+len(behind) < len(p.text) {
-		shown += "..."
-	}
-	return token + shown + " is not valid JSON"
 }
 
 // firstUnits and lastUnits are as much of a text as is shown of it.
@@ -191,7 +182,7 @@ func (p *jsonReader) object() {
 	}
 }
 
-// more reports whether another member follows one, behind a comma; if not, the end does.
+// more reports whether another member follows behind a comma; otherwise the end does, or a problem.
 func (p *jsonReader) more(end byte, expected string) bool {
 	switch p.space(); p.peek() {
 	case ',':

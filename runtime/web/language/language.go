@@ -1,11 +1,11 @@
-// Package language has the engine's own errors and texts say what V8's would: what an
-// exception is about, where a JSON text is broken, where in the author's files a stack
-// leads. It also answers what JavaScript cannot ask of its own values.
+// Package language has the engine's own errors and texts say what V8's would: what an exception is
+// about, where a JSON text is broken, where in the author's files a stack leads. It also answers
+// what JavaScript cannot ask of its own values.
 //
-// In: the sources of evaluated modules and the positions of the author's files, by
-// [Options]. Out: host functions, for the isolates of one Worker. There are no errors of
-// its own: what cannot be read gets the engine's text. The functions are safe for concurrent
-// use. The package never evaluates code.
+// In: the sources of evaluated modules and the positions of the author's files, by [Options]. Out:
+// host functions, for the isolates of one Worker. There are no errors of its own: what cannot be
+// read gets the engine's text. The functions are safe for concurrent use. The package never
+// evaluates code.
 package language
 
 import (
@@ -18,11 +18,11 @@ import (
 
 // Options says what the functions know of the Worker. The zero value works.
 type Options struct {
-	// Source returns the code of an evaluated module by its name, nil for none: for
-	// errors that name what they are about. Default: none.
+	// Source returns the code of an evaluated module by its name, nil for none: for errors that
+	// name what they are about. Default: none.
 	Source func(name string) []byte
-	// Stack returns a stack with positions in the author's files. Default: stacks
-	// are read as they are.
+	// Stack returns a stack with positions in the author's files. Default: stacks are read as they
+	// are.
 	Stack func(stack string) string
 }
 
@@ -33,10 +33,10 @@ func Funcs(o Options) map[string]engine.Func {
 	return map[string]engine.Func{
 		// called_at(file, line, column) -> the callees of the calls that this may be of
 		"called_at": func(c *engine.Call) (any, error) { return at(c).called, nil },
-		// iterated_at(file, line, column) -> what is gone through there, "" for unknown
+		// iterated_at(file, line, column) -> the expression that is iterated there, "" for unknown
 		"iterated_at": func(c *engine.Call) (any, error) { return at(c).iterated, nil },
-		// destructured_at(file, line, column) -> the property of the pattern there, and what it takes
-		// apart; null for no pattern
+		// destructured_at(file, line, column) -> the property of the pattern there, and its source;
+		// null for no pattern
 		"destructured_at": func(c *engine.Call) (any, error) {
 			if d := at(c).destructured; d != nil {
 				return d, nil
@@ -45,12 +45,13 @@ func Funcs(o Options) map[string]engine.Func {
 		},
 		// assigned_at(file, line, column) -> the member that is assigned to there, "" for unknown
 		"assigned_at": func(c *engine.Call) (any, error) { return at(c).assigned, nil },
-		// json_problem(text) -> what V8 says of a text that is no JSON, "" of one that is
+		// json_problem(text) -> V8's message for a text that is no JSON, "" for JSON
 		"json_problem": func(c *engine.Call) (any, error) {
 			text := c.String(0)
 			return offload.Text(c, text, func() (any, error) { return jsonProblem(text), nil })
 		},
-		// authored_stack(stack) -> the stack with positions in the author's files; null where they are not asked for
+		// authored_stack(stack) -> the stack with positions in the author's files; null where they
+		// are not asked for
 		"authored_stack": func(c *engine.Call) (any, error) {
 			if o.Stack == nil {
 				return nil, nil
@@ -62,7 +63,8 @@ func Funcs(o Options) map[string]engine.Func {
 		"is_ordinary": func(c *engine.Call) (any, error) { return c.IsOrdinary(0), nil },
 		// is_proxy(value)
 		"is_proxy": func(c *engine.Call) (any, error) { return c.IsProxy(0), nil },
-		// proxy_target(value) -> what a Proxy stands for, undefined if it was revoked; null of what is none
+		// proxy_target(value) -> the target of a Proxy, undefined if it was revoked; null for no
+		// Proxy
 		"proxy_target": func(c *engine.Call) (any, error) {
 			if !c.IsProxy(0) {
 				return nil, nil
@@ -88,13 +90,12 @@ func Funcs(o Options) map[string]engine.Func {
 	}
 }
 
-// position is a place in a module's code.
 type position struct {
 	file         string
 	line, column int
 }
 
-// subject is what an error at a position may be about.
+// subject holds the expressions that an error at a position may be about.
 type subject struct {
 	called       []string
 	iterated     string
@@ -105,7 +106,7 @@ type subject struct {
 // maxSubjects is how many are cached: a loop that goes wrong goes wrong in the same place.
 const maxSubjects = 256
 
-// subjectCache keeps those that were looked for already.
+// subjectCache keeps the subjects that were looked up.
 type subjectCache struct {
 	source func(name string) []byte // Options.Source
 	mu     sync.Mutex

@@ -1,8 +1,8 @@
 // Package mimetype reads and writes MIME types as browsers do (MIME Sniffing standard, 4).
 //
-// In: a Content-Type or a part of one. Out: a [Type]. There are no errors: what is malformed is
-// no type, or a parameter that is passed over. All of it is safe for concurrent use. The package
-// never looks at content.
+// In: a Content-Type or a part of one. Out: a [Type]. There are no errors: what is malformed is no
+// type, or a parameter that is passed over. All of it is safe for concurrent use. The package never
+// looks at content.
 package mimetype
 
 import "strings"
@@ -15,8 +15,8 @@ type Type struct {
 
 const httpSpace = "\t\n\r "
 
-// Parse parses a MIME type as browsers do: what is malformed among the
-// parameters is passed over, and of a name given twice the first counts.
+// Parse parses a MIME type as browsers do: malformed parameters are skipped, and of a name given
+// twice the first counts.
 func Parse(s string) (m Type, ok bool) {
 	kind, rest, ok := strings.Cut(strings.Trim(s, httpSpace), "/")
 	if !ok || !IsToken(kind) {
@@ -48,15 +48,16 @@ func Parse(s string) (m Type, ok bool) {
 			value, rest, _ = strings.Cut(rest, ";")
 			value = strings.TrimRight(value, httpSpace)
 		}
-		if (value != "" || quoted) && IsToken(name) && isQuotable(value) && !m.has(name) {
+		isUnquotable := strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && r < 0x20 || r == 0x7f || r > 0xff })
+		if _, given := m.Param(name); (value != "" || quoted) && IsToken(name) && !isUnquotable && !given {
 			m.params = append(m.params, name, value)
 		}
 	}
 	return m, true
 }
 
-// Extract returns the MIME type of a Content-Type, which may be several
-// joined by commas: the last that is one (Fetch standard, 2.2.2).
+// Extract returns the MIME type of a Content-Type, which may be several joined by commas: the last
+// that is one (Fetch standard, 2.2.2).
 func Extract(list string) (last Type, ok bool) {
 	var charset string
 	for len(list) > 0 {
@@ -96,8 +97,8 @@ func cutValue(s string) (value, rest string) {
 	return s, ""
 }
 
-// quotedString reads what follows an opening quote; rest is what follows the
-// closing one, if there is any.
+// quotedString reads what follows an opening quote; rest is what follows the closing one, if there
+// is any.
 func quotedString(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -112,11 +113,6 @@ func quotedString(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-func (m Type) has(name string) bool {
-	_, ok := m.Param(name)
-	return ok
-}
-
 // Param returns the value of the parameter of a name in lower case.
 func (m Type) Param(name string) (string, bool) {
 	for i := 0; i < len(m.params); i += 2 {
@@ -127,8 +123,7 @@ func (m Type) Param(name string) (string, bool) {
 	return "", false
 }
 
-// String is the standard's serialisation: no spaces, quotes where they are
-// needed.
+// String is the standard's serialisation: no spaces, quotes where they are needed.
 func (m Type) String() string {
 	var b strings.Builder
 	b.WriteString(m.essence)
@@ -152,14 +147,4 @@ func IsToken(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// isQuotable reports whether s can stand between quotes.
-func isQuotable(s string) bool {
-	for _, r := range s {
-		if r != '\t' && r < 0x20 || r == 0x7f || r > 0xff {
-			return false
-		}
-	}
-	return true
 }

@@ -1,22 +1,21 @@
-// Package offload moves long work of a host function off the isolate's goroutine,
-// where the request's CPU budget can end it.
+// Package offload moves long work of a host function off the isolate's goroutine, where the
+// request's CPU budget can end it.
 //
-// In: bytes that a Call shows of JavaScript's memory, or text, and the work. Out: the
-// work's result. Errors: those of the work, and of memory that cannot be reserved for a
-// copy. The functions are for the isolate's goroutine; the work runs on any. The package
-// never keeps a view of JavaScript's memory beyond the call.
+// In: bytes that a Call shows of JavaScript's memory, or text, and the work. Out: the work's
+// result. Errors: those of the work, and of memory that cannot be reserved for a copy. The
+// functions are for the isolate's goroutine; the work runs on any. The package never keeps a view
+// of JavaScript's memory beyond the call.
 package offload
 
 import "github.com/pages-toolchain/pages/runtime/engine"
 
-// Inline is how many bytes are worked on in place: a millisecond or so. More are
-// copied first.
+// Inline is how many bytes are worked on in place, about a millisecond. More are copied first.
 const Inline = 256 << 10
 
 // shortText is how many bytes of text are worked on in place.
 const shortText = 16 << 10
 
-// Copy returns a copy of what View returned.
+// Copy copies a view of JavaScript's memory.
 func Copy(c *engine.Call, view []byte) ([]byte, error) {
 	if err := c.Reserve(int64(len(view))); err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func Copy(c *engine.Call, view []byte) ([]byte, error) {
 	return b, nil
 }
 
-// View works on what View returned.
+// View works on a view of JavaScript's memory.
 func View(c *engine.Call, view []byte, work func(b []byte) (any, error)) (any, error) {
 	if len(view) <= Inline {
 		return work(view)

@@ -39,8 +39,8 @@ func (d *dialer) run(f *fetch.Outbound) (any, error) {
 	return append(value, -1), err
 }
 
-// hop makes one handshake. A response that is none comes as it is: the package would
-// keep the first 1,024 bytes of its body alone.
+// hop makes one handshake. A response that is none comes as it is: the package would keep the first
+// 1,024 bytes of its body alone.
 func (d *dialer) hop(f *fetch.Outbound) (*http.Response, error) {
 	header, flat := http.Header{}, f.Header() // what the author adds
 	for i := 0; i+1 < len(flat); i += 2 {
@@ -87,8 +87,8 @@ func (o *otherResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &shown, nil
 }
 
-// guardSelf refuses connections of the site to itself: a front door that is a
-// handler has no socket to hand over.
+// guardSelf refuses connections of the site to itself: a front door that is a handler has no socket
+// to hand over.
 type guardSelf struct {
 	client *fetch.Client
 	next   http.RoundTripper

@@ -18,30 +18,27 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file is one connection. JavaScript has it by its handle; what it sends is
-// queued within a bound, so that a peer that does not read holds no memory. What is queued for
-// all of them, and read of messages that JavaScript has not had, counts as memory of the
-// Worker: where there is none left the connection that holds most is cut off. Nothing is
-// read before the Worker accepts the connection, and then one message after the
-// other: the next is read when JavaScript has had the last. The
-// platform's own bounds are not shown, nor what CPU time a message has: each has that
+// This file is one connection. JavaScript knows it by its handle. What it sends is queued within a
+// bound, so that a slow peer holds no memory. The queues of all connections, and messages that are
+// not delivered yet, count as memory of the Worker: when none is left, the connection that holds
+// most is cut off. Nothing is read before the Worker accepts the connection, and then one message
+// at a time. The platform's own bounds are not shown, nor the CPU time of a message: each has that
 // of a request.
 
 const (
 	// maxMessage is the most bytes of one message.
 	maxMessage = 32 << 20
-	// maxUnsent is the most bytes that wait to be sent; a peer that reads more
-	// slowly is cut off.
+	// maxUnsent is the most bytes that wait to be sent; a peer that reads more slowly is cut off.
 	maxUnsent = 64 << 20
-	// maxAhead is how many bytes may wait for a peer when more is read for it from a
-	// connection that the Worker passed on.
+	// maxAhead is how many bytes may wait for a peer when more is read for it from a connection
+	// that the Worker passed on.
 	maxAhead = 1 << 20
 	// frameCost is about what a message takes beside its bytes.
 	frameCost = 64
 	// socketWrite is how long the sending of one message may take.
 	socketWrite = 30 * time.Second
-	// socketPing is how often a peer is asked whether it is there, and how long it
-	// may take to say so.
+	// socketPing is how often a peer is asked whether it is there, and how long it may take to say
+	// so.
 	socketPing = 30 * time.Second
 )
 
@@ -234,8 +231,7 @@ func (s *Socket) Close() error {
 	return nil
 }
 
-// run carries messages both ways until the connection ends, and tells
-// JavaScript of each.
+// run carries messages both ways until the connection ends, and tells JavaScript of each.
 func (s *Socket) run(conn *websocket.Conn) {
 	conn.SetReadLimit(maxMessage)
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.CloseNow() })
@@ -410,8 +406,7 @@ func (s *Socket) ended(last frame) {
 	s.cancel(nil)
 }
 
-// Respond makes the connection that a response of the request r is: the client's, once
-// Upgrade has answered with it.
+// Respond makes the client's connection for a response to r; Upgrade answers with it.
 func (h *Hub) Respond(io *iocontext.Context, r *http.Request) (*Socket, error) {
 	if !fetch.IsUpgrade(r) {
 		return nil, engine.TypeError(
@@ -431,8 +426,8 @@ func (h *Hub) Respond(io *iocontext.Context, r *http.Request) (*Socket, error) {
 // ID is the handle by which JavaScript knows the connection.
 func (s *Socket) ID() int64 { return s.id }
 
-// Upgrade answers with the connection and returns when it has ended. The header is names
-// and values in turn.
+// Upgrade answers with the connection and returns when it has ended. The header is names and values
+// in turn.
 func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request, list []string) {
 	header := w.Header()
 	var protocols []string

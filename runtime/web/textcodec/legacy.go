@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// EncodingName returns the encoding of a label (Encoding standard, 4.2). An
-// unknown one, and "replacement", is a RangeError.
+// EncodingName returns the encoding of a label (Encoding standard, 4.2). An unknown one, and
+// "replacement", is a RangeError.
 func EncodingName(label string) (any, error) {
 	trimmed := strings.Trim(label, "\t\n\f\r ")
 	for i := range len(trimmed) {
@@ -49,8 +49,8 @@ func errLabel(label string) error {
 	}
 }
 
-// decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with
-// states, rest begins with the state, as does b when carried.
+// decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with states, rest begins
+// with the state, as does b when carried.
 func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
 	if decode, ok := multiByte[name]; ok {
 		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
@@ -86,9 +86,9 @@ func decodeLegacy(name string, b []byte, stream, carried bool) (text string, res
 	return text, nil, strings.ContainsRune(text, utf8.RuneError), nil
 }
 
-// decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to
-// 0x9f that a table has nothing for are the controls of the same number in all
-// tables of the standard, which golang.org/x/text leaves out.
+// decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to 0x9f that a table has
+// nothing for are the controls of the same number in all tables of the standard, which
+// golang.org/x/text leaves out.
 func decodeSingle(table *charmap.Charmap, b []byte) string {
 	var runes [256]rune
 	for c := range runes {
@@ -109,8 +109,7 @@ func decodeSingle(table *charmap.Charmap, b []byte) string {
 	return out.String()
 }
 
-// The states of the ISO-2022-JP decoder (Encoding standard, 13.2.1) that an
-// escape sequence sets.
+// The states of the ISO-2022-JP decoder (Encoding standard, 13.2.1) that an escape sequence sets.
 const (
 	jisASCII byte = iota
 	jisRoman
@@ -120,13 +119,13 @@ const (
 
 const (
 	escape = 0x1b
-	// jisEscaped is set in a state whose escape sequence nothing has followed yet:
-	// another one is an error.
+	// jisEscaped is set in a state whose escape sequence nothing has followed yet: another one is
+	// an error.
 	jisEscaped = 0x80
 )
 
-// decodeISO2022JP decodes b from a state on; what is left at its end belongs to
-// the next piece, which goes on from the state that is returned.
+// decodeISO2022JP decodes b from a state on; what is left at its end belongs to the next piece,
+// which goes on from the state that is returned.
 func decodeISO2022JP(state byte, b []byte, last bool, o *output) (left []byte, next byte) {
 	table := tableEUCJP()
 	for len(b) > 0 {
@@ -193,8 +192,8 @@ func jisSingle(state, b byte) rune {
 	return rune(b)
 }
 
-// escapeSequence reads one: n is 0 when it is none, whole is false when more
-// bytes could make it one.
+// escapeSequence reads one: n is 0 when it is none, whole is false when more bytes could make it
+// one.
 func escapeSequence(b []byte) (n int, mode byte, whole bool) {
 	if len(b) == 1 {
 		return 0, 0, false

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// This file decodes the encodings of more than one byte a character as the
-// Encoding standard says (sections 10 to 14), errors included. Which character
-// stands for which bytes is looked up in golang.org/x/text, once for each pair.
+// This file decodes the encodings of more than one byte a character as the Encoding standard says
+// (sections 10 to 14), errors included. Which character stands for which bytes is looked up in
+// golang.org/x/text, once for each pair.
 
 // output is what a decoder has made so far.
 type output struct {
@@ -33,29 +33,36 @@ func (o *output) fail() {
 	o.bad = true
 }
 
-// multiByte are the decoders by the name of their encoding. One decodes b up to
-// a sequence that is not whole at its end; that is left, and fails if last.
+// multiByte are the decoders by the name of their encoding. One decodes b up to a sequence that is
+// not whole at its end; that is left, and fails if last.
 var multiByte = map[string]func(b []byte, last bool, o *output) (left []byte){ //nolint:gochecknoglobals // a table
-	"gbk":       decodeGB18030,
-	"gb18030":   decodeGB18030,
-	"big5":      pairDecoder(big5),
-	"euc-kr":    pairDecoder(eucKR),
-	"shift_jis": pairDecoder(shiftJIS),
-	"euc-jp":    decodeEUCJP,
+	"gbk":     decodeGB18030,
+	"gb18030": decodeGB18030,
+	"euc-jp":  decodeEUCJP,
+	"big5": pairDecoder(tableOf(traditionalchinese.Big5, nil), leadsAll,
+		func(b byte) bool { return between(b, 0x40, 0x7e, 0xa1, 0xfe) }),
+	"euc-kr": pairDecoder(tableOf(korean.EUCKR, nil), leadsAll, func(b byte) bool { return between(b, 0x41, 0xfe) }),
+	"shift_jis": pairDecoder(
+		tableOf(japanese.ShiftJIS, func(t *pairTable) { // for private use (section 13.3.1, step 3.4)
+			t.setArea(0xe000, 0xf0, 0xf9, 0x40, 0xfc)
+		}),
+		func(b byte) rune {
+			switch {
+			case b <= 0x80:
+				return rune(b)
+			case between(b, 0xa1, 0xdf):
+				return halfwidth(b)
+			case between(b, 0x81, 0x9f, 0xe0, 0xfc):
+				return -1
+			}
+			return utf8.RuneError
+		},
+		func(b byte) bool { return between(b, 0x40, 0x7e, 0x80, 0xfc) },
+	),
 }
 
-// pairs is an encoding of single bytes and of pairs.
-type pairs struct {
-	// single is the character of a byte; -1 when it is the first of a pair, U+FFFD
-	// when it is nothing.
-	single func(b byte) rune
-	// trails reports whether a byte can be the second of a pair.
-	trails func(b byte) bool
-	table  func() *pairTable
-}
-
-// pairTable has the characters of pairs; 0 is none. Of a pair that stands for
-// two characters it has the first, and marks has the second.
+// pairTable has the characters of pairs; 0 is none. Of a pair that stands for two characters it has
+// the first, and marks has the second.
 type pairTable struct {
 	runes [1 << 15]rune // by the pair without its highest bit
 	marks map[uint16]rune
@@ -77,18 +84,28 @@ func (t *pairTable) setArea(r rune, from, to, first, last byte) {
 	}
 }
 
-// tableOf asks e for each pair.
+// tableOf looks up each pair in e.
 func tableOf(e encoding.Encoding, extend func(*pairTable)) func() *pairTable {
 	return sync.OnceValue(func() *pairTable {
 		t := &pairTable{marks: map[uint16]rune{}}
 		d := e.NewDecoder()
 		for lead := byte(0x81); lead <= 0xfe; lead++ {
 			for trail := byte(0x40); trail <= 0xfe; trail++ {
-				first, second := ask(d, lead, trail)
-				t.set(lead, trail, first)
-				if second != 0 {
+				d.Reset()
+				var dst [2 * utf8.UTFMax]byte
+				n, _, err := d.Transform(dst[:], []byte{lead, trail}, true)
+				first, size := utf8.DecodeRune(dst[:n])
+				if err != nil || first == utf8.RuneError || first < utf8.RuneSelf {
+					continue
+				}
+				if size < n {
+					second, _ := utf8.DecodeRune(dst[size:n])
+					if second < utf8.RuneSelf {
+						continue // the two bytes, each by itself
+					}
 					t.marks[uint16(lead)<<8|uint16(trail)] = second
 				}
+				t.set(lead, trail, first)
 			}
 		}
 		if extend != nil {
@@ -96,25 +113,6 @@ func tableOf(e encoding.Encoding, extend func(*pairTable)) func() *pairTable {
 		}
 		return t
 	})
-}
-
-// ask returns the character of a pair, and the second one of the few pairs that
-// stand for two; 0 is none.
-func ask(d *encoding.Decoder, lead, trail byte) (first, second rune) {
-	d.Reset()
-	var dst [2 * utf8.UTFMax]byte
-	n, _, err := d.Transform(dst[:], []byte{lead, trail}, true)
-	first, size := utf8.DecodeRune(dst[:n])
-	if err != nil || first == utf8.RuneError || first < utf8.RuneSelf {
-		return 0, 0
-	}
-	if size == n {
-		return first, 0
-	}
-	if second, _ = utf8.DecodeRune(dst[size:n]); second < utf8.RuneSelf {
-		return 0, 0 // the two bytes, each by itself
-	}
-	return first, second
 }
 
 // between reports whether b lies in one of the ranges of from and to.
@@ -138,42 +136,19 @@ func leadsAll(b byte) rune {
 	return utf8.RuneError
 }
 
-var (
-	big5 = pairs{ //nolint:gochecknoglobals // a table
-		leadsAll, func(b byte) bool { return between(b, 0x40, 0x7e, 0xa1, 0xfe) },
-		tableOf(traditionalchinese.Big5, nil),
-	}
-	eucKR = pairs{ //nolint:gochecknoglobals // a table
-		leadsAll, func(b byte) bool { return between(b, 0x41, 0xfe) },
-		tableOf(korean.EUCKR, nil),
-	}
-	shiftJIS = pairs{ //nolint:gochecknoglobals // a table
-		func(b byte) rune {
-			switch {
-			case b <= 0x80:
-				return rune(b)
-			case between(b, 0xa1, 0xdf):
-				return halfwidth(b)
-			case between(b, 0x81, 0x9f, 0xe0, 0xfc):
-				return -1
-			}
-			return utf8.RuneError
-		},
-		func(b byte) bool { return between(b, 0x40, 0x7e, 0x80, 0xfc) },
-		tableOf(japanese.ShiftJIS, func(t *pairTable) { // for private use (section 13.3.1, step 3.4)
-			t.setArea(0xe000, 0xf0, 0xf9, 0x40, 0xfc)
-		}),
-	}
-)
-
 // halfwidth is the katakana of a byte from 0xA1 on.
 func halfwidth(b byte) rune { return 0xff61 + rune(b) - 0xa1 }
 
-func pairDecoder(p pairs) func([]byte, bool, *output) []byte {
+// pairDecoder returns the decoder of an encoding of single bytes and of pairs. single is the character
+// of a byte; -1 when it is the first of a pair, U+FFFD when it is nothing. trails reports whether a
+// byte can be the second of a pair.
+func pairDecoder(
+	pairs func() *pairTable, single func(b byte) rune, trails func(b byte) bool,
+) func([]byte, bool, *output) []byte {
 	return func(b []byte, last bool, o *output) []byte {
-		table := p.table()
+		table := pairs()
 		for len(b) > 0 {
-			r := p.single(b[0])
+			r := single(b[0])
 			if r >= 0 {
 				o.single(r)
 				b = b[1:]
@@ -182,7 +157,7 @@ func pairDecoder(p pairs) func([]byte, bool, *output) []byte {
 			if len(b) == 1 {
 				return o.cut(b, last)
 			}
-			b = b[o.pair(table, p.trails(b[1]), b[0], b[1]):]
+			b = b[o.pair(table, trails(b[1]), b[0], b[1]):]
 		}
 		return nil
 	}
@@ -196,8 +171,7 @@ func (o *output) single(r rune) {
 	}
 }
 
-// cut is for a sequence that is not whole: it is left for the next piece, or
-// fails if there is none.
+// cut handles an incomplete sequence: it is left for the next piece, or fails if there is none.
 func (o *output) cut(b []byte, last bool) []byte {
 	if last {
 		o.fail()
@@ -206,8 +180,8 @@ func (o *output) cut(b []byte, last bool) []byte {
 	return b
 }
 
-// pair puts the character of a pair and returns how many bytes that took: a
-// second byte that is ASCII stands for itself when the pair fails.
+// pair puts the character of a pair and returns how many bytes that took: a second byte that is
+// ASCII stands for itself when the pair fails.
 func (o *output) pair(table *pairTable, trails bool, lead, trail byte) int {
 	if r := table.at(lead, trail); trails && r != 0 {
 		o.put(r)
@@ -253,27 +227,25 @@ func decodeEUCJP(b []byte, last bool, o *output) []byte {
 			if len(b) == 2 {
 				return o.cut(b, last)
 			}
-			b = b[o.jis0212(b):]
+			dst := make([]byte, utf8.UTFMax)
+			n, _, err := japanese.EUCJP.NewDecoder().Transform(dst, b[:3], true)
+			r, size := utf8.DecodeRune(dst[:n])
+			switch {
+			case err == nil && size == n && r != utf8.RuneError && between(b[2], 0xa1, 0xfe):
+				o.put(r)
+				b = b[3:]
+			case b[2] < utf8.RuneSelf:
+				o.fail()
+				b = b[2:]
+			default:
+				o.fail()
+				b = b[3:]
+			}
 		default:
 			b = b[o.pair(table, between(lead, 0xa1, 0xfe) && between(trail, 0xa1, 0xfe), lead, trail):]
 		}
 	}
 	return nil
-}
-
-// jis0212 puts the character of three bytes, the first of which is 0x8F.
-func (o *output) jis0212(b []byte) int {
-	dst := make([]byte, utf8.UTFMax)
-	n, _, err := japanese.EUCJP.NewDecoder().Transform(dst, b[:3], true)
-	if r, size := utf8.DecodeRune(dst[:n]); err == nil && size == n && r != utf8.RuneError && between(b[2], 0xa1, 0xfe) {
-		o.put(r)
-		return 3
-	}
-	o.fail()
-	if b[2] < utf8.RuneSelf {
-		return 2
-	}
-	return 3
 }
 
 // decodeGB18030 is section 10.2.1.
@@ -305,8 +277,8 @@ func decodeGB18030(b []byte, last bool, o *output) []byte {
 	return nil
 }
 
-// four puts the character of four bytes, the second of which is a digit. What
-// follows a failure at the third or fourth is decoded by itself.
+// four puts the character of four bytes, the second of which is a digit. What follows a failure at
+// the third or fourth is decoded by itself.
 func (o *output) four(b []byte) (n int, whole bool) {
 	switch {
 	case len(b) == 2:
@@ -341,8 +313,8 @@ func (o *output) four(b []byte) (n int, whole bool) {
 	return 4, true
 }
 
-// extendGBK adds what golang.org/x/text has nothing for: the areas for private
-// use, and pairs that were given a character by later editions of GB 18030.
+// extendGBK adds what golang.org/x/text has nothing for: the areas for private use, and pairs that
+// were given a character by later editions of GB 18030.
 func extendGBK(t *pairTable) {
 	t.setArea(0xe000, 0xaa, 0xaf, 0xa1, 0xfe)
 	t.setArea(0xe234, 0xf8, 0xfe, 0xa1, 0xfe)
@@ -360,42 +332,14 @@ var lateGBK = []struct { //nolint:gochecknoglobals // a table
 	count int
 	first rune
 }{
-	{0xa3a0, 1, 0x3000},
-	{0xa2ab, 6, 0xe766},
-	{0xa2e4, 1, 0xe76d},
-	{0xa2ef, 2, 0xe76e},
-	{0xa2fd, 2, 0xe770},
-	{0xa4f4, 11, 0xe772},
-	{0xa5f7, 8, 0xe77d},
-	{0xa6b9, 8, 0xe785},
-	{0xa6d9, 1, 0xfe10},
-	{0xa6da, 1, 0xfe12},
-	{0xa6db, 1, 0xfe11},
-	{0xa6dc, 4, 0xfe13},
-	{0xa6ec, 2, 0xfe17},
-	{0xa6f3, 1, 0xfe19},
-	{0xa6f6, 9, 0xe797},
-	{0xa7c2, 15, 0xe7a0},
-	{0xa7f2, 13, 0xe7af},
-	{0xa896, 11, 0xe7bc},
-	{0xa8bc, 1, 0x1e3f},
-	{0xa8c1, 4, 0xe7c9},
-	{0xa8ea, 21, 0xe7cd},
-	{0xa958, 1, 0xe7e2},
-	{0xa95b, 1, 0xe7e3},
-	{0xa95d, 3, 0xe7e4},
-	{0xa997, 13, 0xe7f4},
-	{0xa9f0, 15, 0xe801},
-	{0xd7fa, 5, 0xe810},
-	{0xfe51, 3, 0xe816},
-	{0xfe59, 1, 0x9fb4},
-	{0xfe61, 1, 0x9fb5},
-	{0xfe66, 2, 0x9fb6},
-	{0xfe6c, 1, 0xe831},
-	{0xfe6d, 1, 0x9fb8},
-	{0xfe76, 1, 0xe83b},
-	{0xfe7e, 1, 0x9fb9},
-	{0xfe90, 1, 0x9fba},
-	{0xfe91, 1, 0xe855},
-	{0xfea0, 1, 0x9fbb},
+	{0xa3a0, 1, 0x3000}, {0xa2ab, 6, 0xe766}, {0xa2e4, 1, 0xe76d}, {0xa2ef, 2, 0xe76e},
+	{0xa2fd, 2, 0xe770}, {0xa4f4, 11, 0xe772}, {0xa5f7, 8, 0xe77d}, {0xa6b9, 8, 0xe785},
+	{0xa6d9, 1, 0xfe10}, {0xa6da, 1, 0xfe12}, {0xa6db, 1, 0xfe11}, {0xa6dc, 4, 0xfe13},
+	{0xa6ec, 2, 0xfe17}, {0xa6f3, 1, 0xfe19}, {0xa6f6, 9, 0xe797}, {0xa7c2, 15, 0xe7a0},
+	{0xa7f2, 13, 0xe7af}, {0xa896, 11, 0xe7bc}, {0xa8bc, 1, 0x1e3f}, {0xa8c1, 4, 0xe7c9},
+	{0xa8ea, 21, 0xe7cd}, {0xa958, 1, 0xe7e2}, {0xa95b, 1, 0xe7e3}, {0xa95d, 3, 0xe7e4},
+	{0xa997, 13, 0xe7f4}, {0xa9f0, 15, 0xe801}, {0xd7fa, 5, 0xe810}, {0xfe51, 3, 0xe816},
+	{0xfe59, 1, 0x9fb4}, {0xfe61, 1, 0x9fb5}, {0xfe66, 2, 0x9fb6}, {0xfe6c, 1, 0xe831},
+	{0xfe6d, 1, 0x9fb8}, {0xfe76, 1, 0xe83b}, {0xfe7e, 1, 0x9fb9}, {0xfe90, 1, 0x9fba},
+	{0xfe91, 1, 0xe855}, {0xfea0, 1, 0x9fbb},
 }

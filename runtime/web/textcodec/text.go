@@ -2,9 +2,9 @@
 // and atob and btoa.
 //
 // In: bytes and the label of an encoding, or text. Out: text, or bytes. Errors: exceptions of
-// JavaScript for unknown labels, for malformed text that is asked to be fatal, and for text that
-// is no base64. All of it is safe for concurrent use. The package keeps no state: what belongs to
-// the next piece of a stream is given to the caller.
+// JavaScript for unknown labels, for malformed text that is asked to be fatal, and for text that is
+// no base64. All of it is safe for concurrent use. The package keeps no state: what belongs to the
+// next piece of a stream is given to the caller.
 package textcodec
 
 import (
@@ -41,8 +41,15 @@ func Funcs() map[string]engine.Func {
 			s = s[:wholePrefix(s, len(view))] // what cannot fit need not be looked at
 			read, written := 0, 0
 			c.VM().InSteps(len(s), func(_, to int) {
-				units, n := encodeInto(s[written:wholePrefix(s, to)], view[written:])
-				read, written = read+units, written+n
+				for _, r := range s[written:wholePrefix(s, to)] { // as much as fits in whole characters
+					size := utf8.RuneLen(r)
+					if written+size > len(view) {
+						break
+					}
+					utf8.EncodeRune(view[written:], r)
+					written += size
+					read += utf16.RuneLen(r)
+				}
 			})
 			return []any{read, written}, nil
 		},
@@ -63,8 +70,8 @@ func Funcs() map[string]engine.Func {
 				return text, err
 			})
 		},
-		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong
-		// to the next piece or null]
+		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong to the next
+		// piece or null]
 		"text_decode_piece": func(c *engine.Call) (any, error) {
 			name, flags := c.String(0), c.Int(2)
 			return offload.View(c, c.View(1), func(b []byte) (any, error) {
@@ -92,23 +99,8 @@ func wholePrefix(s string, n int) int {
 	return n
 }
 
-// encodeInto writes as much of s to b as fits in whole characters.
-func encodeInto(s string, b []byte) (units, n int) {
-	for _, r := range s {
-		size := utf8.RuneLen(r)
-		if n+size > len(b) {
-			break
-		}
-		utf8.EncodeRune(b[n:], r)
-		n += size
-		units += utf16.RuneLen(r)
-	}
-	return units, n
-}
-
-// Decode decodes b (Encoding standard, 6.1). With Stream, rest is what
-// at the end of b is not a whole character yet. A byte order mark is dropped
-// unless IgnoreBOM.
+// Decode decodes b (Encoding standard, 6.1). With Stream, rest is what at the end of b is not a
+// whole character yet. A byte order mark is dropped unless IgnoreBOM.
 func Decode(name string, b []byte, flags int64) (text string, rest []byte, err error) {
 	stream, bad := flags&Stream != 0, false
 	switch name {
@@ -159,8 +151,8 @@ func splitUTF8(b []byte) (whole, rest []byte) {
 	return b, nil
 }
 
-// decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are
-// U+FFFD, unless more may follow.
+// decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are U+FFFD, unless more may
+// follow.
 func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
 	low, high := 0, 1
 	if bigEndian {
@@ -223,9 +215,9 @@ func decodeBase64(c *engine.Call) (any, error) {
 
 var errBase64 = &engine.Error{Name: "InvalidCharacterError", Message: "atob: the string is not base64"}
 
-// fromBase64 may change in. Most text has no white space, which is looked for
-// only when there must be some; the standard library passes over line feeds by
-// itself, and could then take what is too short.
+// fromBase64 may change in. Most text has no white space, which is looked for only when there must
+// be some; the standard library passes over line feeds by itself, and could then take what is too
+// short.
 func fromBase64(in []byte) (out []byte, ok bool) {
 	if bytes.IndexByte(in, '\n') < 0 && bytes.IndexByte(in, '\r') < 0 {
 		if digits, ok := unpadded(in); ok {
@@ -251,8 +243,8 @@ func fromBase64(in []byte) (out []byte, ok bool) {
 	return out, err == nil
 }
 
-// unpadded removes padding where it is complete; not ok when what is left cannot
-// be digits for its length.
+// unpadded removes padding where it is complete; not ok when what is left cannot be digits for its
+// length.
 func unpadded(in []byte) (digits []byte, ok bool) {
 	if len(in)%4 == 0 {
 		in = bytes.TrimSuffix(bytes.TrimSuffix(in, []byte("=")), []byte("="))

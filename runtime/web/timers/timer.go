@@ -18,8 +18,8 @@ import (
 // maxTimers is the most timers one request may have pending.
 const maxTimers = 10_000
 
-// Queue are what one request waits for, in the order in which they are due. At
-// most one promise at a time, the pump, waits for the first of them.
+// Queue holds the timers of one request in the order in which they are due. At most one promise at
+// a time, the pump, waits for the first of them.
 type Queue struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -62,14 +62,14 @@ func (t *timerHeap) Pop() any {
 	return last
 }
 
-// Funcs returns the host functions of timers. queue returns those of the request on
-// whose behalf a call is made; an error means that none is served.
+// Funcs returns the host functions of timers. queue returns those of the request on whose behalf a
+// call is made; an error means that none is served.
 func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
 	return map[string]engine.Func{
-		// timer_set(id, milliseconds) -> a promise of the first id that is due, if
-		// none is waited for yet
+		// timer_set(id, milliseconds) -> a promise of the first id that is due, if none is waited
+		// for yet
 		"timer_set": func(c *engine.Call) (any, error) { return setTimer(queue, c, true) },
-		// timer_again(id, milliseconds): timer_set by who will call timer_next
+		// timer_again(id, milliseconds): timer_set of a caller that will call timer_next
 		"timer_again": func(c *engine.Call) (any, error) { return setTimer(queue, c, false) },
 		// timer_next() -> a promise of the next id that is due, if there are timers
 		"timer_next": func(c *engine.Call) (any, error) {
@@ -184,8 +184,8 @@ func (t *Queue) take() (id int64, wait time.Duration) {
 	return first.id, 0
 }
 
-// clockStep is the resolution of performance.now: fine enough to measure with,
-// too coarse to tell one cache line from another.
+// clockStep is the resolution of performance.now: fine enough to measure with, too coarse to tell
+// one cache line from another.
 const clockStep = 5 * time.Microsecond
 
 // ClockFuncs returns the host functions of performance, whose origin is when it is called.

@@ -65,9 +65,9 @@ func partRules(at int, source string, special bool) (partOptions, canonicaliser)
 	}
 }
 
-// processInit fills an init up from its base URL and writes it canonically (URL
-// Pattern standard, "process a URLPatternInit"). Of a pattern it only takes the
-// delimiters off; what is written canonically then is its fixed text.
+// processInit fills an init up from its base URL and writes it canonically (URL Pattern standard,
+// "process a URLPatternInit"). Of a pattern it only takes the delimiters off; what is written
+// canonically then is its fixed text.
 func processInit(init *patternInit, isPattern bool) (*patternInit, error) {
 	result := &patternInit{}
 	if !isPattern {
@@ -102,8 +102,7 @@ func processInit(init *patternInit, isPattern bool) (*patternInit, error) {
 	return result, canonicalInit(init, result)
 }
 
-// inherit takes from the base URL the parts that come before the first one that
-// init names.
+// inherit takes from the base URL the parts that come before the first one that init names.
 func inherit(init, result *patternInit, isPattern bool) (*whatwg.Url, error) {
 	if init[partBase] == nil {
 		return nil, nil
@@ -178,8 +177,8 @@ func canonicalInit(init, result *patternInit) error {
 	return nil
 }
 
-// canonicaliser writes fixed text of a part of a URL as the URL parser would; a
-// TypeError says that no URL can have it.
+// canonicaliser writes fixed text of a part of a URL as the URL parser would; a TypeError says that
+// no URL can have it.
 type canonicaliser func(text string) (string, error)
 
 func errPatternPart(part, text string) error {
@@ -257,8 +256,8 @@ func canonicalPort(text, scheme string) (string, error) {
 	return u.Port(), nil
 }
 
-// canonicalPathname is for a whole path or a piece of one. A piece may begin in
-// the middle of a segment, and must not become a segment of its own.
+// canonicalPathname is for a whole path or a piece of one. A piece may begin in the middle of a
+// segment, and must not become a segment of its own.
 func canonicalPathname(text string) (string, error) {
 	if text == "" {
 		return "", nil

@@ -21,8 +21,8 @@ const (
 
 const wildcardExpression = ".*"
 
-// piece is one piece of a pattern. value is the text of a fixed piece, or the
-// source of an expression.
+// piece is one piece of a pattern. value is the text of a fixed piece, or the source of an
+// expression.
 type piece struct {
 	kind           pieceKind
 	value          string
@@ -363,8 +363,8 @@ func escapeAny(text, characters string) string {
 	return b.String()
 }
 
-// escapeReserved writes by their number the characters outside of classes that the flag v
-// reserves in classes alone, as the hyphen of /foo-bar/v: the engine refuses them anywhere.
+// escapeReserved writes by their number the characters outside of classes that the flag v reserves
+// in classes alone, as the hyphen of /foo-bar/v: the engine refuses them anywhere.
 func escapeReserved(expression string) string {
 	var b strings.Builder
 	classes := 0
@@ -388,8 +388,8 @@ func escapeReserved(expression string) string {
 	return b.String()
 }
 
-// syntaxLength is how many bytes at the beginning of a piece of an expression
-// belong together; 1 is a character by itself.
+// syntaxLength is how many bytes at the beginning of a piece of an expression belong together; 1 is
+// a character by itself.
 func syntaxLength(rest string) int {
 	switch {
 	case strings.HasPrefix(rest, "(?"):

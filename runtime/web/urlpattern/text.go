@@ -1,7 +1,7 @@
 package urlpattern
 
-// textState is a state of the constructor string parser (URL Pattern standard,
-// 2.2); those of parts have the part's own number.
+// textState is a state of the constructor string parser (URL Pattern standard, 2.2); those of parts
+// have the part's own number.
 type textState int
 
 const (
@@ -24,9 +24,8 @@ type textParser struct {
 	schemes   bool // look for the protocol alone
 }
 
-// parsePatternText parses a constructor string. special says whether the
-// protocol in it may be one whose URLs have an authority; protocolOnly ends at
-// the protocol, before that matters.
+// parsePatternText parses a constructor string. special says whether the protocol in it may be one
+// whose URLs have an authority; protocolOnly ends at the protocol, before that matters.
 func parsePatternText(text string, protocolOnly, special bool) (*patternInit, error) {
 	tokens, err := tokenise(text, true)
 	if err != nil {
@@ -155,8 +154,7 @@ func (p *textParser) after(first textState) {
 	}
 }
 
-// change ends the part that is read. What lies between it and the next one is
-// empty, not unknown.
+// change ends the part that is read. What lies between it and the next one is empty, not unknown.
 func (p *textParser) change(to textState, skip int) {
 	if p.state < urlParts {
 		p.result.set(int(p.state), string(p.text[p.token(p.start).at:p.tokens[p.at].at]))
@@ -205,8 +203,8 @@ func (p *textParser) is(at int, value string) bool {
 	return t.value == value && (t.kind == tokenChar || t.kind == tokenEscaped || t.kind == tokenInvalid)
 }
 
-// isSearch reports whether a question mark begins the search: behind a group it
-// says that the group is optional.
+// isSearch reports whether a question mark begins the search: behind a group it says that the group
+// is optional.
 func (p *textParser) isSearch() bool {
 	if p.is(p.at, "?") {
 		return true

@@ -30,8 +30,8 @@ type patternToken struct {
 	value string
 }
 
-// tokeniser cuts a pattern into tokens. What is no token is an error, or a token
-// of its own if lenient.
+// tokeniser cuts a pattern into tokens. An invalid one is an error, or a token of its own if
+// lenient.
 type tokeniser struct {
 	text    []rune
 	at      int
@@ -100,8 +100,8 @@ func (t *tokeniser) next() error {
 	return nil
 }
 
-// expressionEnd is the index behind the closing bracket of the expression that
-// begins at start, or why there is none.
+// expressionEnd is the index behind the closing bracket of the expression that begins at start, or
+// why there is none.
 func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 	depth := 1
 	for at := start; at < len(t.text); at++ {
@@ -135,8 +135,7 @@ func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 	return 0, "an expression is not closed"
 }
 
-// isNameRune reports whether a name may begin or go on with r: an identifier of
-// JavaScript's.
+// isNameRune reports whether a name may begin or go on with r: an identifier of JavaScript's.
 func isNameRune(r rune, first bool) bool {
 	if r == '$' || r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) {
 		return true

@@ -17,15 +17,14 @@ const maxPattern = 64 << 10
 // Funcs returns the host functions of URLPattern.
 func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// pattern_protocol(text or init, base or null) -> the expression of the
-		// protocol that the pattern names, or null when it names none
+		// pattern_protocol(text or init, base or null) -> the expression of the protocol that the
+		// pattern names, or null when it names none
 		"pattern_protocol": patternProtocol,
-		// pattern_compile(text or init, base or null, the protocol may be a special
-		// one, ignore case) -> [pattern, expression, names, has expressions of its
-		// author] of each part in turn
+		// pattern_compile(text or init, base or null, the protocol may be a special one, ignore
+		// case) -> [pattern, expression, names, has expressions of its author] of each part in turn
 		"pattern_compile": patternCompile,
-		// pattern_input(text or init, base or null) -> the parts to match, or null
-		// when it is no URL
+		// pattern_input(text or init, base or null) -> the parts to match, or null when it is no
+		// URL
 		"pattern_input": patternInput,
 	}
 }

@@ -8,12 +8,11 @@ import (
 	"errors"
 )
 
-// errCipher is the standard's one error for what cannot be decrypted: it must
-// not tell why.
+// errCipher is the standard's one error for what cannot be decrypted: it must not tell why.
 var errCipher = domError("OperationError", "the data cannot be decrypted: another key, other parameters, or it was changed")
 
-// cipherInPlace encrypts or decrypts the first size bytes of buf, which has room
-// for what encryption adds, and returns the size of the result.
+// cipherInPlace encrypts or decrypts the first size bytes of buf, which has room for what
+// encryption adds, and returns the size of the result.
 func cipherInPlace(decrypt bool, k *cryptoKey, p params, buf []byte, size int) (int, error) {
 	if size < 0 || size > len(buf) {
 		return 0, errors.New("the buffer is smaller than what is in it")
@@ -32,9 +31,8 @@ func cipherInPlace(decrypt bool, k *cryptoKey, p params, buf []byte, size int) (
 	return cipherGCM(block, decrypt, p, buf, size)
 }
 
-// cipherCTR counts in the last so many bits of counter and leaves the others as
-// they are; crypto/cipher carries into them, so it is started anew where the
-// count begins again.
+// cipherCTR counts in the last so many bits of counter and leaves the others as they are;
+// crypto/cipher carries into them, so it is started anew where the count begins again.
 func cipherCTR(block cipher.Block, counter []byte, bits int, data []byte) error {
 	if len(counter) != aes.BlockSize {
 		return domError("OperationError", "the counter has %d bytes, not 16", len(counter))
@@ -63,9 +61,8 @@ func cipherCTR(block cipher.Block, counter []byte, bits int, data []byte) error 
 	return nil
 }
 
-// blocksToWrap is how many blocks there are before the last so many bits of a
-// counter begin again at zero; wraps is false when that is more than memory
-// holds, or when crypto/cipher does the same.
+// blocksToWrap is how many blocks there are before the last so many bits of a counter begin again
+// at zero; wraps is false when that is more than memory holds, or when crypto/cipher does the same.
 func blocksToWrap(counter []byte, bits int) (blocks uint64, wraps bool) {
 	high, low := binary.BigEndian.Uint64(counter), binary.BigEndian.Uint64(counter[8:])
 	if bits < 64 {
@@ -110,8 +107,7 @@ func cipherCBC(block cipher.Block, decrypt bool, iv, buf []byte, size int) (int,
 
 const tagSize = 16
 
-// cipherGCM takes any iv but an empty one, and shorter tags; crypto/cipher
-// writes whole ones.
+// cipherGCM takes any iv but an empty one, and shorter tags; crypto/cipher writes whole ones.
 func cipherGCM(block cipher.Block, decrypt bool, p params, buf []byte, size int) (int, error) {
 	extra, iv := p.bytes(0), p.bytes(1)
 	tag := tagSize
@@ -147,9 +143,9 @@ func cipherGCM(block cipher.Block, decrypt bool, p params, buf []byte, size int)
 	return size, nil
 }
 
-// openShort decrypts what was sealed with a part of a tag, in place. The key
-// stream is the same both ways, so sealing the data decrypts it; sealing the
-// result tells what the tag must begin with.
+// openShort decrypts what was sealed with a part of a tag, in place. The key stream is the same
+// both ways, so sealing the data decrypts it; sealing the result tells what the tag must begin
+// with.
 func openShort(gcm cipher.AEAD, iv, data, tag, extra []byte) error {
 	plain := gcm.Seal(nil, iv, data, extra)[:len(data)]
 	whole := gcm.Seal(nil, iv, plain, extra)[len(data):]

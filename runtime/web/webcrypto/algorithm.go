@@ -2,8 +2,8 @@ package webcrypto
 
 import "github.com/pages-toolchain/pages/runtime/engine"
 
-// algorithm is what can be done with keys of one algorithm; a function that is
-// nil is an operation that js/algorithm.js does not let through.
+// algorithm lists the operations on keys of one algorithm; nil is an operation that js/algorithm.js
+// does not let through.
 type algorithm struct {
 	generate func(alg string, p params) ([]*cryptoKey, error)
 	load     func(m *material) (*cryptoKey, error)
@@ -16,8 +16,7 @@ type algorithm struct {
 	verify    func(k *cryptoKey, p params, signature, data []byte) (bool, error)
 	// derive gives bits of a secret; -1 asks for all there are.
 	derive func(k *cryptoKey, p params, bits int) ([]byte, error)
-	// length is how many bits a key of these parameters takes of a secret; -1
-	// is all there are.
+	// length is how many bits a key of these parameters takes of a secret; -1 is all there are.
 	length func(p params) (int, error)
 }
 
@@ -32,18 +31,14 @@ var algorithms = map[string]*algorithm{ //nolint:gochecknoglobals // a table
 	},
 	"ECDH": {generate: generateEC, load: loadEC, export: exportEC, describe: describeCurve, derive: deriveECDH},
 	"Ed25519": {
-		generate: generateEd25519, load: loadEd25519, export: exportOctets,
+		generate: keysEd25519.generate, load: keysEd25519.load, export: exportOctets,
 		sign: signEd25519, verify: verifyEd25519,
 	},
 	"NODE-ED25519": {
-		generate: generateEd25519, load: loadEd25519, export: exportOctets,
+		generate: keysEd25519.generate, load: keysEd25519.load, export: exportOctets,
 		describe: describeCurve, sign: signEd25519, verify: verifyEd25519,
 	},
-	"X25519": {
-		generate: func(alg string, _ params) ([]*cryptoKey, error) { return keysX25519.generate(alg, "") },
-		load:     func(m *material) (*cryptoKey, error) { return keysX25519.load(m, "") },
-		export:   exportOctets, derive: deriveECDH,
-	},
+	"X25519":  {generate: keysX25519.generate, load: keysX25519.load, export: exportOctets, derive: deriveECDH},
 	"AES-CTR": algorithmAES(nil),
 	"AES-CBC": algorithmAES(nil),
 	"AES-GCM": algorithmAES(nil),
@@ -68,8 +63,8 @@ func made(k *cryptoKey) []any {
 	return []any{[]any{k.alg, k.kind, k.hash, k.curve, k.data}, object}
 }
 
-// algorithmOf is the algorithm of a name that comes from JavaScript: what has no
-// key yet is refused where the algorithm does not have it.
+// algorithmOf returns the algorithm of a name that comes from JavaScript; its operations without a
+// key refuse what the algorithm does not have.
 func algorithmOf(name string) algorithm {
 	var a algorithm
 	if known, ok := algorithms[name]; ok {
@@ -88,8 +83,8 @@ func algorithmOf(name string) algorithm {
 	return a
 }
 
-// params are the parameters of an algorithm, in the order of the table in
-// js/algorithm.js; nil where there is none. JavaScript has checked their types.
+// params are the parameters of an algorithm, in the order of the table in js/algorithm.js; nil
+// where there is none. JavaScript has checked their types.
 type params []any
 
 func (p params) bytes(i int) []byte {

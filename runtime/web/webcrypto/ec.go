@@ -247,7 +247,6 @@ func verifyECDSA(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	return ecdsa.Verify(public, digest, r, s), nil
 }
 
-// hashed is the hash of data.
 func hashed(name string, data []byte) ([]byte, error) {
 	h, err := hashOf(name)
 	if err != nil {
@@ -258,8 +257,8 @@ func hashed(name string, data []byte) ([]byte, error) {
 	return d.Sum(nil), nil
 }
 
-// deriveECDH gives the first so many bits of the secret that two keys, of a curve of NIST
-// or of X25519, agree on; -1 for all.
+// deriveECDH gives the first so many bits of the secret that two keys, of a curve of NIST or of
+// X25519, agree on; -1 for all.
 func deriveECDH(k *cryptoKey, p params, bits int) ([]byte, error) {
 	other, ok := p[0].(*cryptoKey)
 	switch {

@@ -18,11 +18,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// keyFuncs are the host functions that make, read and write keys.
 func keyFuncs(keys *keyCache) map[string]engine.Func {
 	return map[string]engine.Func{
-		// crypto_generate(algorithm, params) -> [key], or [private key, public key];
-		// a key is [handle, algorithm]
+		// crypto_generate(algorithm, params) -> [key], or [private key, public key]; a key is
+		// [handle, algorithm]
 		"crypto_generate": func(c *engine.Call) (any, error) {
 			if _, err := iocontext.Current(c); err != nil {
 				return nil, err
@@ -40,8 +39,7 @@ func keyFuncs(keys *keyCache) map[string]engine.Func {
 				return all, nil
 			})
 		},
-		// crypto_import(format, algorithm, params, bytes or JSON, usages,
-		// extractable) -> a key
+		// crypto_import(format, algorithm, params, bytes or JSON, usages, extractable) -> a key
 		"crypto_import": func(c *engine.Call) (any, error) {
 			m := &material{
 				format: c.String(0), alg: c.String(1), params: paramsIn(c, 2), data: c.Bytes(3),
@@ -78,7 +76,6 @@ func keyFuncs(keys *keyCache) map[string]engine.Func {
 	}
 }
 
-// useFuncs are the host functions that use a key.
 func useFuncs(keys *keyCache) map[string]engine.Func {
 	return map[string]engine.Func{
 		// crypto_transform(decrypt, handle, params, view) -> bytes
@@ -86,8 +83,8 @@ func useFuncs(keys *keyCache) map[string]engine.Func {
 			decrypt, p := c.Bool(0), paramsIn(c, 2)
 			return offload.View(c, c.View(3), func(b []byte) (any, error) { return algorithms[k.alg].transform(decrypt, k, p, b) })
 		}),
-		// crypto_cipher(decrypt, handle, params, size, view) -> the size of the
-		// result, which takes the place of the first size bytes of view
+		// crypto_cipher(decrypt, handle, params, size, view) -> the size of the result, which takes
+		// the place of the first size bytes of view
 		"crypto_cipher": keys.use(1, func(c *engine.Call, k *cryptoKey) (any, error) {
 			decrypt, p, size := c.Bool(0), paramsIn(c, 2), int(c.Int(3))
 			if size <= offload.Inline {
@@ -131,7 +128,7 @@ func useFuncs(keys *keyCache) map[string]engine.Func {
 	}
 }
 
-// use returns a host function that is told the key of argument i.
+// use returns a host function that gets the key of argument i.
 func (kc *keyCache) use(i int, f func(*engine.Call, *cryptoKey) (any, error)) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		k, err := kc.find(c.Value(i))
@@ -142,8 +139,8 @@ func (kc *keyCache) use(i int, f func(*engine.Call, *cryptoKey) (any, error)) en
 	}
 }
 
-// hashes are the hash functions by the names that JavaScript gives them. MD5 is
-// the platform's own, for checksums.
+// hashes are the hash functions by the names that JavaScript gives them. MD5 is the platform's own,
+// for checksums.
 var hashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
 	"MD5": crypto.MD5, "SHA-1": crypto.SHA1, "SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512,
 }
@@ -156,7 +153,7 @@ func hashOf(name string) (crypto.Hash, error) {
 	return 0, domError("NotSupportedError", "there is no hash %q", name)
 }
 
-// checksums are what a DigestStream computes besides: no hashes for cryptography.
+// checksums are further digests of a DigestStream: no hashes for cryptography.
 var checksums = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
 	"crc32":     func() hash.Hash { return crc32.NewIEEE() },
 	"crc32c":    func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) },
@@ -166,7 +163,6 @@ var checksums = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a tabl
 // nvme is the polynomial of the NVM Express specification, in Go's order of bits.
 const nvme = 0x9a6c9329ac4bc9b5
 
-// newDigest begins a hash or a checksum.
 func newDigest(name string) (hash.Hash, error) {
 	if begin, ok := checksums[name]; ok {
 		return begin(), nil
@@ -178,7 +174,7 @@ func newDigest(name string) (hash.Hash, error) {
 	return h.New(), nil
 }
 
-// domError is an exception of the DOMException that name names.
+// domError returns a DOMException of that name.
 func domError(name, format string, args ...any) error {
 	return &engine.Error{Name: name, Message: fmt.Sprintf(format, args...)}
 }
@@ -201,21 +197,21 @@ func digestFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return frozen(d)
+			return marshalHash(d)
 		},
 		// crypto_hash_write(hash, state, view) -> the state after these bytes
 		"crypto_hash_write": func(c *engine.Call) (any, error) {
-			d, err := thawed(c.String(0), c.Bytes(1))
+			d, err := unmarshalHash(c.String(0), c.Bytes(1))
 			if err != nil {
 				return nil, err
 			}
 			view := c.View(2)
 			c.VM().InSteps(len(view), func(from, to int) { d.Write(view[from:to]) })
-			return frozen(d)
+			return marshalHash(d)
 		},
 		// crypto_hash_sum(hash, state) -> bytes
 		"crypto_hash_sum": func(c *engine.Call) (any, error) {
-			d, err := thawed(c.String(0), c.Bytes(1))
+			d, err := unmarshalHash(c.String(0), c.Bytes(1))
 			if err != nil {
 				return nil, err
 			}
@@ -224,9 +220,8 @@ func digestFuncs() map[string]engine.Func {
 	}
 }
 
-// frozen is the state of a hash as bytes; every hash of the standard library
-// has one.
-func frozen(d hash.Hash) ([]byte, error) {
+// marshalHash returns the state of a hash as bytes; every hash of the standard library has one.
+func marshalHash(d hash.Hash) ([]byte, error) {
 	m, ok := d.(encoding.BinaryMarshaler)
 	if !ok {
 		return nil, fmt.Errorf("the state of a %T cannot be kept", d)
@@ -234,8 +229,8 @@ func frozen(d hash.Hash) ([]byte, error) {
 	return m.MarshalBinary()
 }
 
-// thawed is the hash of a state that frozen returned.
-func thawed(name string, state []byte) (hash.Hash, error) {
+// unmarshalHash returns the hash of a state that marshalHash returned.
+func unmarshalHash(name string, state []byte) (hash.Hash, error) {
 	d, err := newDigest(name)
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// cryptoKey is a key of JavaScript. JavaScript keeps it, as the array [algorithm,
-// type, hash, curve, data], and gives it back with each call: so it ends with its
-// isolate and survives the isolate's image, and a handle would do neither.
+// cryptoKey is a key of JavaScript. JavaScript keeps it, as the array [algorithm, type, hash,
+// curve, data], and gives it back with each call: so it ends with its isolate and survives the
+// isolate's image, and a handle would do neither.
 type cryptoKey struct {
 	alg  string // "RSA-PSS"
 	kind string // "secret", "public" or "private"
@@ -21,8 +21,8 @@ type cryptoKey struct {
 	hash, curve string
 	// data is the secret itself, a SubjectPublicKeyInfo or a PKCS #8 key.
 	data []byte
-	// parsed is what data holds, for keys that are no secret: *rsa.PublicKey,
-	// *ecdsa.PublicKey, ed25519.PublicKey, *ecdh.PublicKey, or the private ones.
+	// parsed is what data holds, for keys that are no secret: *rsa.PublicKey, *ecdsa.PublicKey,
+	// ed25519.PublicKey, *ecdh.PublicKey, or the private ones.
 	parsed any
 	// bits is how many bits of data count; of a new HMAC key only.
 	bits int
@@ -36,8 +36,8 @@ const (
 
 var errNoKey = errors.New("the argument is no key")
 
-// keyCache keeps parsed keys: parsing takes as long as using one. The zero value
-// works; safe for concurrent use.
+// keyCache keeps parsed keys: parsing takes as long as using one. The zero value works; safe for
+// concurrent use.
 type keyCache struct {
 	mu     sync.Mutex
 	parsed map[string]any // by kind and data
@@ -84,8 +84,8 @@ func (kc *keyCache) find(handle any) (*cryptoKey, error) {
 	return k, nil
 }
 
-// newKey returns the key of a pair that is like another one but for its kind. DER cannot
-// fail to be written for the types that cryptoKey lists.
+// newKey returns the key of a pair that is like another one but for its kind. DER cannot fail to be
+// written for the types that cryptoKey lists.
 func newKey(like cryptoKey, kind string, parsed any) (*cryptoKey, error) {
 	like.kind, like.parsed = kind, parsed
 	var err error
@@ -97,7 +97,6 @@ func newKey(like cryptoKey, kind string, parsed any) (*cryptoKey, error) {
 	return &like, err
 }
 
-// newPair returns both keys of a pair.
 func newPair(like cryptoKey, private, public any) ([]*cryptoKey, error) {
 	a, err := newKey(like, kindPrivate, private)
 	if err != nil {
@@ -130,8 +129,8 @@ type material struct {
 	extractable bool
 }
 
-// parse reads a key of a pair; one in a JSON Web Key is read by webKey. A format that
-// not every pair has, such as raw, is an *engine.Error, and the kind is public.
+// parse reads a key of a pair; one in a JSON Web Key is read by webKey. A format that not every
+// pair has, such as raw, is an *engine.Error, and the kind is public.
 func (m *material) parse(webKey func(*material) (any, error)) (kind string, key any, err error) {
 	kind = kindPublic
 	switch m.format {
@@ -151,8 +150,8 @@ func (m *material) parse(webKey func(*material) (any, error)) (kind string, key 
 	return kind, key, err
 }
 
-// parsePrivate reads what an import calls "pkcs8": as on the platform, the older forms
-// of one algorithm too, PKCS #1 and SEC 1, which openssl and GitHub give.
+// parsePrivate reads what an import calls "pkcs8": as on the platform, the older forms of one
+// algorithm too, PKCS #1 and SEC 1, which openssl and GitHub give.
 func parsePrivate(der []byte) (any, error) {
 	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err == nil {
@@ -167,8 +166,8 @@ func parsePrivate(der []byte) (any, error) {
 	return nil, err
 }
 
-// checkWebKey checks the members that keys of all types have: kty must be so,
-// and use, where there is one.
+// checkWebKey checks the members that keys of all types have: kty must be so, and use, where there
+// is one.
 func (m *material) checkWebKey(kty, use string) error {
 	k := m.jwk
 	switch {
@@ -194,8 +193,7 @@ func (m *material) checkWebKey(kty, use string) error {
 	return nil
 }
 
-// webKey is a JSON Web Key (RFC 7517), converted by js/jwk.js; nil is an absent
-// member.
+// webKey is a JSON Web Key (RFC 7517), converted by js/jwk.js; nil is an absent member.
 type webKey struct {
 	Kty    *string  `json:"kty"`
 	Use    *string  `json:"use"`
@@ -217,7 +215,6 @@ type webKey struct {
 	K      *string  `json:"k"`
 }
 
-// checkAlg checks alg, where there is one.
 func (k *webKey) checkAlg(allowed ...string) error {
 	if k.Alg == nil || slices.Contains(allowed, *k.Alg) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file is Ed25519 and X25519: octet key pairs (RFC 8037). NODE-ED25519 is
-// the platform's older name of Ed25519.
+// This file is Ed25519 and X25519: octet key pairs (RFC 8037). NODE-ED25519 is the platform's older
+// name of Ed25519.
 
 // octetKeys are the two algorithms' ways to read and write keys.
 type octetKeys struct {
@@ -64,7 +64,11 @@ var (
 
 const octetKeySize = 32
 
-func (o *octetKeys) generate(alg, curve string) ([]*cryptoKey, error) {
+func (o *octetKeys) generate(alg string, p params) ([]*cryptoKey, error) {
+	curve, err := nodeCurve(alg, p)
+	if err != nil {
+		return nil, err
+	}
 	seed := make([]byte, octetKeySize)
 	fill(seed)
 	key, public, err := o.private(seed)
@@ -74,7 +78,11 @@ func (o *octetKeys) generate(alg, curve string) ([]*cryptoKey, error) {
 	return newPair(cryptoKey{alg: alg, curve: curve}, key, public)
 }
 
-func (o *octetKeys) load(m *material, curve string) (*cryptoKey, error) {
+func (o *octetKeys) load(m *material) (*cryptoKey, error) {
+	curve, err := nodeCurve(m.alg, m.params)
+	if err != nil {
+		return nil, err
+	}
 	kind, parsed, err := m.parse(o.parseWebKey)
 	if m.format == "raw" {
 		parsed, err = o.point(m.data)
@@ -175,31 +183,15 @@ func exportOctets(k *cryptoKey, format string) (any, error) {
 	return nil, errFormat(k.alg, format)
 }
 
-// nodeCurve is the curve that NODE-ED25519 is to name; Ed25519 has none.
+// nodeCurve is the curve that NODE-ED25519 is to name; the others have none.
 func nodeCurve(alg string, p params) (string, error) {
-	if alg == "Ed25519" {
+	if alg != "NODE-ED25519" {
 		return "", nil
 	}
 	if p.text(0) != alg {
 		return "", domError("NotSupportedError", "the curve of %s is %q, not %q", alg, alg, p.text(0))
 	}
 	return alg, nil
-}
-
-func generateEd25519(alg string, p params) ([]*cryptoKey, error) {
-	curve, err := nodeCurve(alg, p)
-	if err != nil {
-		return nil, err
-	}
-	return keysEd25519.generate(alg, curve)
-}
-
-func loadEd25519(m *material) (*cryptoKey, error) {
-	curve, err := nodeCurve(m.alg, m.params)
-	if err != nil {
-		return nil, err
-	}
-	return keysEd25519.load(m, curve)
 }
 
 func signEd25519(k *cryptoKey, _ params, data []byte) ([]byte, error) {
@@ -210,9 +202,8 @@ func signEd25519(k *cryptoKey, _ params, data []byte) ([]byte, error) {
 	return private.Sign(rand.Reader, data, &ed25519.Options{})
 }
 
-// smallOrder are the encodings of the points of small order, the last bit of
-// each cleared. The standard refuses them as keys and in signatures, crypto/ed25519
-// does not.
+// smallOrder are the encodings of the points of small order, the last bit of each cleared. The
+// standard refuses them as keys and in signatures, crypto/ed25519 does not.
 var smallOrder = map[string]bool{ //nolint:gochecknoglobals // a table
 	"0000000000000000000000000000000000000000000000000000000000000000": true,
 	"0100000000000000000000000000000000000000000000000000000000000000": true,

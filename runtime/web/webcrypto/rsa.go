@@ -13,15 +13,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxGeneratedRSA is the longest RSA key that is generated, in bits: a longer one
-// takes many seconds, in which nothing can stop the isolate. maxRSA is the longest
-// that is used; it is the platform's.
+// maxGeneratedRSA is the longest RSA key that is generated, in bits: a longer one takes many
+// seconds, in which nothing can stop the isolate. maxRSA is the longest that is used; it is the
+// platform's.
 const (
 	maxGeneratedRSA = 4096
 	maxRSA          = 16384
 )
 
-// algorithmRSA returns an algorithm over RSA keys.
 func algorithmRSA(
 	sign func(*cryptoKey, params, []byte) ([]byte, error),
 	verify func(*cryptoKey, params, []byte, []byte) (bool, error),
@@ -221,7 +220,7 @@ func signPKCS1(k *cryptoKey, _ params, data []byte) ([]byte, error) {
 	return signed(rsa.SignPKCS1v15(rand.Reader, k.privateRSA(), hashes[k.hash], digest))
 }
 
-// signed is what signing gave, with the standard's error.
+// signed returns a signature, or the standard's error.
 func signed(signature []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, domError("OperationError", "the data cannot be signed: %v", err)
@@ -280,9 +279,9 @@ func transformOAEP(decrypt bool, k *cryptoKey, p params, data []byte) ([]byte, e
 	return out, nil
 }
 
-// encodeUnsalted is EMSA-PSS-ENCODE for a modulus of so many bits, of RSASSA-PSS without a
-// salt (RFC 8017, 8.1 and 9.1), which crypto/rsa cannot be asked for: there, a salt of no
-// bytes means one of any length. With no salt the encoded message is the same each time.
+// encodeUnsalted is EMSA-PSS-ENCODE for a modulus of so many bits, of RSASSA-PSS without a salt
+// (RFC 8017, 8.1 and 9.1), which crypto/rsa cannot be asked for: there, a salt of no bytes means
+// one of any length. With no salt the encoded message is the same each time.
 func encodeUnsalted(hash string, digest []byte, modulusBits int) ([]byte, error) {
 	h, err := hashOf(hash)
 	if err != nil {
@@ -311,8 +310,8 @@ func encodeUnsalted(hash string, digest []byte, modulusBits int) ([]byte, error)
 	return append(append(masked, sum...), 0xbc), nil
 }
 
-// signUnsalted is RSASP1 of the encoded message, blinded: math/big does not
-// compute in constant time.
+// signUnsalted is RSASP1 of the encoded message, blinded: math/big does not compute in constant
+// time.
 func signUnsalted(key *rsa.PrivateKey, hash string, digest []byte) ([]byte, error) {
 	message, err := encodeUnsalted(hash, digest, key.N.BitLen())
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file makes, reads and writes keys that are a number of bytes: of AES,
-// HMAC and the derivation functions.
+// This file makes, reads and writes keys that are a number of bytes: of AES, HMAC and the
+// derivation functions.
 
-// algorithmAES returns an algorithm over AES keys.
 func algorithmAES(transform func(bool, *cryptoKey, params, []byte) ([]byte, error)) *algorithm {
 	return &algorithm{
 		generate: generateAES, load: loadAES, export: exportSecret, length: lengthAES, transform: transform,
@@ -22,8 +21,8 @@ func algorithmAES(transform func(bool, *cryptoKey, params, []byte) ([]byte, erro
 	}
 }
 
-// secretOf returns the bytes of a secret; alg names it in a JSON Web Key when
-// the number of bytes is so.
+// secretOf returns the bytes of a secret; alg names it in a JSON Web Key when the number of bytes
+// is so.
 func secretOf(m *material, use string, alg func(bytes int) string) ([]byte, error) {
 	switch m.format {
 	case "raw":
@@ -174,14 +173,13 @@ func verifyHMAC(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	return err == nil && hmac.Equal(mac, signature), err
 }
 
-// maxDerivation is the most iterations times blocks of one derivation: nothing
-// can stop it once it runs, for some seconds.
+// maxDerivation is the most iterations times blocks of one derivation: nothing can stop it once it
+// runs, for some seconds.
 const maxDerivation = 20_000_000
 
 // maxDerived is the most bytes that are derived: an isolate could not hold many more.
 const maxDerived = 64 << 20
 
-// derivedSize is how many bytes are derived.
 func derivedSize(bits int) (int, error) {
 	switch {
 	case bits < 0 || bits%8 != 0:

@@ -2,8 +2,8 @@
 //
 // In: the calls of JavaScript, as host functions; keys come back with each call, since JavaScript
 // keeps them. Out: bytes and keys. Errors: the DOMExceptions that the Web Cryptography API names.
-// The host functions are safe for concurrent use. All cryptography is Go's standard
-// library's; the package keeps no key but parsed copies of recent ones.
+// The host functions are safe for concurrent use. All cryptography is Go's standard library's; the
+// package keeps no key but parsed copies of recent ones.
 package webcrypto
 
 import (
@@ -23,8 +23,8 @@ import (
 func Funcs() map[string]engine.Func {
 	keys := &keyCache{}
 	all := map[string]engine.Func{
-		// random_float() -> number in [0, 1); Math.random, which the platform
-		// allows while the module is evaluated
+		// random_float() -> number in [0, 1); Math.random, which the platform allows while the
+		// module is evaluated
 		"random_float": func(*engine.Call) (any, error) {
 			var b [8]byte
 			fill(b[:])
@@ -44,15 +44,19 @@ func Funcs() map[string]engine.Func {
 			fill(c.View(0))
 			return engine.Undefined, nil
 		},
-		// random_uuid() -> a version 4 UUID
+		// random_uuid() -> a version 4 UUID (RFC 9562, 5.4)
 		"random_uuid": func(c *engine.Call) (any, error) {
 			if _, err := iocontext.Current(c); err != nil {
 				return nil, err
 			}
-			return newUUID(), nil
+			var b [16]byte
+			fill(b[:])
+			b[6] = b[6]&0x0f | 0x40
+			b[8] = b[8]&0x3f | 0x80
+			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 		},
-		// crypto_equal(a, b) -> whether the bytes are the same, in time that does
-		// not tell where they differ
+		// crypto_equal(a, b) -> whether the bytes are the same, in time that does not tell where
+		// they differ
 		"crypto_equal": func(c *engine.Call) (any, error) {
 			a, err := offload.Copy(c, c.View(0))
 			if err != nil {
@@ -74,12 +78,3 @@ func Funcs() map[string]engine.Func {
 
 // fill fills b with random bytes. crypto/rand.Read never fails.
 func fill(b []byte) { _, _ = rand.Read(b) }
-
-// newUUID returns a random UUID (RFC 9562, 5.4).
-func newUUID() string {
-	var b [16]byte
-	fill(b[:])
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}

@@ -1,9 +1,9 @@
 // Package webtest runs JavaScript as a Worker does, for tests of the web platform.
 //
-// In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker]
-// behind a real HTTP server, and what it wrote to its console. What fails ends or fails
-// the test that it was called with. A Worker is safe for concurrent use. No product code
-// imports the package: it bundles the prelude of the sources as they are.
+// In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker] behind a
+// real HTTP server, and what it wrote to its console. What fails ends or fails the test that it was
+// called with. A Worker is safe for concurrent use. No product code imports the package: it bundles
+// the prelude of the sources as they are.
 package webtest
 
 import (
@@ -40,29 +40,22 @@ entryPoints = {
   backtrace, blank, cancel, dispatch, forget, handled, letGo, rejected, socket,
 };`
 
-// sources is the folder of package web, of which tests run in a folder below or beside.
-func sources() (string, error) {
+// bundle makes the prelude of the sources as they are, so that no test runs yesterday's. Tests run in
+// a folder below or beside that of package web.
+func bundle() (string, error) {
 	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
+	for ; err == nil; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "runtime", "web"), nil
+			break
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New("the tests do not run in the module's folder")
 		}
 	}
-}
-
-// bundle makes the prelude of the sources as they are, so that no test runs
-// yesterday's.
-func bundle() (string, error) {
-	dir, err := sources()
 	if err != nil {
 		return "", err
 	}
+	dir = filepath.Join(dir, "runtime", "web")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
 		return "", errors.New("the npm packages of the prelude are missing; run `make artifacts`")
 	}
@@ -255,7 +248,7 @@ func (w *Worker) Errors() []error {
 	return slices.Clone(w.errs)
 }
 
-// Rejected is the promises so far that were rejected and that nobody handled.
+// Rejected is the promises so far that were rejected without a handler.
 func (w *Worker) Rejected() []*engine.Error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -281,8 +274,8 @@ func Handler(body string) string {
 	return `export default { async fetch(request, env, ctx) { ` + body + ` } };`
 }
 
-// Snippet is the name of a subtest, the body of an async function, and the result:
-// its JSON, "Name: message" of an error, or a /regular expression/ for either.
+// Snippet is the name of a subtest, the body of an async function, and the result: its JSON, "Name:
+// message" of an error, or a /regular expression/ for either.
 type Snippet [3]string
 
 // Try runs each snippet in a request of its own, as a subtest of its name.
@@ -313,16 +306,13 @@ export default { async fetch(request, env, ctx) {
 			r.Header.Set("X-Snippet", fmt.Sprint(i))
 			r.Header.Set("Content-Type", "application/json")
 			_, got := w.Do(r)
-			if got != want && !sameJSON(got, want) && !matches(want, got) {
+			expression, isExpression := strings.CutPrefix(want, "/")
+			matches := isExpression && regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
+			if got != want && !sameJSON(got, want) && !matches {
 				t.Errorf("%s\n got %s\nwant %s", code, got, want)
 			}
 		})
 	}
-}
-
-func matches(want, got string) bool {
-	expression, ok := strings.CutPrefix(want, "/")
-	return ok && regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
 }
 
 func sameJSON(a, b string) bool {

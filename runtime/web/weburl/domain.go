@@ -9,24 +9,23 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// domains maps and checks as the URL standard asks of UTS #46: without its rules
-// for ASCII, hyphens and lengths.
+// domains maps and checks as the URL standard asks of UTS #46: without its rules for ASCII, hyphens
+// and lengths.
 var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.ValidateLabels(true),
 	idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false), idna.Transitional(false))
 
 const (
 	punycode = "xn--"
-	// noHost is what the URL parser takes for no host at all.
+	// noHost is an invalid host for the URL parser.
 	noHost = "["
-	// armour begins a domain in hexadecimal.
-	armour = "x"
+	// hexPrefix begins a domain in hexadecimal.
+	hexPrefix = "x"
 )
 
-// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package
-// reads it; noHost says that it is none. The package's own way follows UTS #46
-// of before 2023, by rules for ASCII that the standard does not apply, and takes
-// a last label of many digits and a letter for a number: so it reads the domain
-// in armour, which plainHost takes off.
+// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package reads it; noHost
+// says that it is none. The package follows UTS #46 of before 2023, with rules for ASCII that the
+// standard does not apply, and takes a last label of many digits and a letter for a number: so it
+// gets the domain in hexadecimal, which plainHost decodes.
 func asciiHost(u *whatwg.Url, host string) string {
 	if host == "" || host[0] == '[' || !u.IsSpecialScheme() {
 		return host
@@ -43,11 +42,11 @@ func asciiHost(u *whatwg.Url, host string) string {
 	if endsInNumber(domain) {
 		return domain // the package reads it as an IPv4 address
 	}
-	return armour + hex.EncodeToString([]byte(domain))
+	return hexPrefix + hex.EncodeToString([]byte(domain))
 }
 
 func plainHost(_ *whatwg.Url, host string) string {
-	domain, err := hex.DecodeString(strings.TrimPrefix(host, armour))
+	domain, err := hex.DecodeString(strings.TrimPrefix(host, hexPrefix))
 	if err != nil {
 		return host
 	}
@@ -89,8 +88,8 @@ func hasPunycode(domain string) bool {
 	return strings.HasPrefix(domain, punycode) || strings.Contains(domain, "."+punycode)
 }
 
-// hasEmptyPunycode reports whether a label is xn-- and nothing else, which the
-// package drops: 127.0.0.1.xn-- would be that address.
+// hasEmptyPunycode reports whether a label is xn-- and nothing else, which the package drops:
+// 127.0.0.1.xn-- would be that address.
 func hasEmptyPunycode(domain string) bool {
 	var mapped strings.Builder
 	for _, r := range strings.Map(revised, domain) {
@@ -103,8 +102,8 @@ func hasEmptyPunycode(domain string) bool {
 	return strings.Contains("."+mapped.String()+".", "."+punycode+".")
 }
 
-// revised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise
-// than the tables of Unicode 15, as far as they know the character; -1 drops it.
+// revised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise than the tables of
+// Unicode 15, as far as they know the character; -1 drops it.
 func revised(r rune) rune {
 	switch {
 	case r < 'Ӏ':

@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// decodeForm parses application/x-www-form-urlencoded (URL standard, 5.1) into
-// names and values in turn.
+// decodeForm parses application/x-www-form-urlencoded (URL standard, 5.1) into names and values in
+// turn.
 func decodeForm(s string) []string {
 	out := []string{}
 	for pair := range strings.SplitSeq(s, "&") {

@@ -39,42 +39,26 @@ func Origin(u *whatwg.Url) string {
 	return "null"
 }
 
-func setPart(u *whatwg.Url, part, value string) {
-	switch part {
-	case "protocol":
-		u.SetProtocol(value)
-	case "username":
-		u.SetUsername(value)
-	case "password":
-		u.SetPassword(value)
-	case "host":
-		u.SetHost(value)
-	case "hostname":
-		u.SetHostname(value)
-	case "port":
-		u.SetPort(value)
-	case "pathname":
-		u.SetPathname(value)
-	case "search":
-		u.SetSearch(value)
-	case "hash":
-		u.SetHash(value)
-	}
+// setters set a part of a URL by the name of its member.
+var setters = map[string]func(u *whatwg.Url, value string){ //nolint:gochecknoglobals // a table
+	"protocol": (*whatwg.Url).SetProtocol, "username": (*whatwg.Url).SetUsername, "password": (*whatwg.Url).SetPassword,
+	"host": (*whatwg.Url).SetHost, "hostname": (*whatwg.Url).SetHostname, "port": (*whatwg.Url).SetPort,
+	"pathname": (*whatwg.Url).SetPathname, "search": (*whatwg.Url).SetSearch, "hash": (*whatwg.Url).SetHash,
 }
 
 const (
 	urlMarks = 2 * 11 // positions: of the eleven members
-	// shortMark and longMark are the bytes of a position in a string that is short
-	// enough, and in any other that fits in an isolate's memory.
+	// shortMark and longMark are the bytes of a position in a string that is short enough, and in
+	// any other that fits in an isolate's memory.
 	shortMark, longMark = 2, 4
 )
 
-// pack is the one string that JavaScript keeps of a URL: where each of its members begins
-// and ends, then its href, then what of the members does not stand in there. js/url.js
-// cuts a member out when it is read.
+// pack is the one string that JavaScript keeps of a URL: where each of its members begins and ends,
+// then its href, then what of the members does not stand in there. js/url.js cuts a member out when
+// it is read.
 //
-// The first byte is how many bytes a position has, of 7 bits each: the string
-// stays ASCII, of which the engine keeps a byte for each character.
+// The first byte is how many bytes a position has, of 7 bits each: the string stays ASCII, of which
+// the engine keeps a byte for each character.
 func (u urlMembers) pack() string {
 	width := shortMark
 	if most := 1 + shortMark*urlMarks + len(u.href) + len(u.origin); most >= 1<<(7*shortMark) {
@@ -124,7 +108,6 @@ func (p *urlPacker) mark(member string, at int) {
 	p.put(at + len(member))
 }
 
-// put adds a position.
 func (p *urlPacker) put(position int) {
 	at := 1 + p.width*p.marked
 	for i := range p.width {

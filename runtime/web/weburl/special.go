@@ -8,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads URLs as nearly all are: of a scheme with hosts, absolute or
-// against such a one. For these the steps of the URL standard (4.4) come down to
-// a cut into parts and a look at each byte; only a host, a port or credentials
-// that are not written out plainly go to the package that knows every case, as
-// does any other URL. A fuzzer holds the two to the same result. The package
-// takes time in the square of a path's segments.
+// This file reads the URLs that are most frequent: of a scheme with hosts, absolute or relative to
+// one. For these the steps of the URL standard (4.4) come down to a cut into parts and a look at
+// each byte; a host, a port or credentials in another spelling go to the package that knows every
+// case, as does any other URL. A fuzzer holds the two to the same result. The package takes time in
+// the square of a path's segments.
 
-// specialPorts are the schemes whose URLs have a host, with their default ports.
-// Those of files are left out: they know drive letters.
+// specialPorts are the schemes whose URLs have a host, with their default ports. Those of files are
+// left out: they know drive letters.
 var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
 
 // Where a byte may stand as it is.
@@ -27,8 +26,8 @@ const (
 	inFragment
 )
 
-// urlBytes are the bytes outside of the percent-encode sets (URL standard, 1.3),
-// and those of plain hosts.
+// urlBytes are the bytes outside of the percent-encode sets (URL standard, 1.3), and those of plain
+// hosts.
 var urlBytes = func() (table [256]byte) {
 	for c := byte('!'); c <= '~'; c++ {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._", c) >= 0 {
@@ -53,8 +52,8 @@ func span(s string, part byte) int {
 	return len(s)
 }
 
-// encodePart is a path, a query or a fragment with what may not stand there encoded.
-// A backslash in a path is a slash.
+// encodePart is a path, a query or a fragment with what may not stand there encoded. A backslash in
+// a path is a slash.
 func encodePart(s string, part byte) string {
 	n := span(s, part)
 	if n == len(s) {
@@ -75,7 +74,7 @@ func encodePart(s string, part byte) string {
 	return string(out)
 }
 
-// stripped is what is left of a text that is to be a URL before it is looked at.
+// stripped returns a URL's text without the characters that the parser removes first.
 func stripped(s string) string {
 	return withoutBreaks(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
 }
@@ -87,8 +86,8 @@ func withoutBreaks(s string) string {
 	return s
 }
 
-// specialURL reads s; not ok when it is no absolute URL of a special scheme, or
-// perhaps none at all.
+// specialURL reads s; not ok when it is no absolute URL of a special scheme, or perhaps none at
+// all.
 func specialURL(s string) (u urlMembers, ok bool) {
 	scheme, rest, found := strings.Cut(stripped(s), "://")
 	scheme = strings.ToLower(scheme)
@@ -124,8 +123,8 @@ func specialURL(s string) (u urlMembers, ok bool) {
 	return u, true
 }
 
-// specialRef reads ref relative to base; not ok when base is no special URL, or when
-// ref is neither one nor a path, a query or a fragment.
+// specialRef reads ref relative to base; not ok when base is no special URL, or when ref is neither
+// one nor a path, a query or a fragment.
 func specialRef(base, ref string) (u urlMembers, ok bool) {
 	b, ok := specialURL(base)
 	if !ok {
@@ -149,8 +148,8 @@ func specialRef(base, ref string) (u urlMembers, ok bool) {
 	return specialURL(b.href[:path] + b.pathname[:strings.LastIndexByte(b.pathname, '/')+1] + ref)
 }
 
-// specialWith is a URL with another path, query or fragment; not ok when it is no
-// special URL, or when it is another part that is to change.
+// specialWith is a URL with another path, query or fragment; not ok when it is no special URL, or
+// when it is another part that is to change.
 func specialWith(href, part, value string) (u urlMembers, ok bool) {
 	if u, ok = specialURL(href); !ok || !utf8.ValidString(value) {
 		return u, false
@@ -222,9 +221,8 @@ func unlessBare(s string) string {
 	return s
 }
 
-// isPlainHost reports whether a host stays as it is: an IPv4 address as it is
-// written out, or a domain whose last label begins with a letter and that has no
-// label in Punycode.
+// isPlainHost reports whether a host stays as it is: an IPv4 address as it is written out, or a
+// domain whose last label begins with a letter and that has no label in Punycode.
 func isPlainHost(host string) bool {
 	if host == "" || host[0] == '.' || strings.Contains(host, "..") || strings.Contains(host, "xn--") {
 		return false
@@ -239,8 +237,7 @@ func isPlainHost(host string) bool {
 	return err == nil && address.Is4()
 }
 
-// withoutDots takes the segments that are dots out of a path, which begins with a
-// slash where it is not empty.
+// withoutDots removes the dot segments of a path, which begins with a slash where it is not empty.
 func withoutDots(path string) string {
 	if path == "" {
 		return "/"
@@ -271,8 +268,8 @@ func withoutDots(path string) string {
 	return string(out)
 }
 
-// dots is how many a segment is, of which some may be encoded; 0 when it is more than
-// two, or something else.
+// dots is how many a segment is, of which some may be encoded; 0 when it is more than two, or
+// something else.
 func dots(segment string) int {
 	n := 0
 	for ; segment != "" && n < 3; n++ {

@@ -53,7 +53,7 @@ func compareWith(t *testing.T, href, part, value string) {
 	if err != nil {
 		t.Fatalf("%q is no URL, and is read as %+v", href, got)
 	}
-	setPart(u, part, value)
+	setters[part](u, value)
 	if want := partsOf(u); got != want {
 		t.Errorf("%q with the %s %q\n is %+v\nnot %+v", href, part, value, got, want)
 	}

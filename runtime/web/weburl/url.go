@@ -1,8 +1,8 @@
 // Package weburl is URL and URLSearchParams by the URL standard, with its rules for domains.
 //
 // In: text, and a base. Out: the parts of a URL, packed into one text for JavaScript, or a parsed
-// URL for packages of this tree. Errors: TypeErrors that name what is no URL. All of it is safe
-// for concurrent use. Most URLs are read by a reader of our own ([Parser] takes the others), which
+// URL for packages of this tree. Errors: TypeErrors that name what is no URL. All of it is safe for
+// concurrent use. Most URLs are read by a reader of our own ([Parser] takes the others), which
 // gives the same or gives up. The package never looks up a name.
 package weburl
 
@@ -41,7 +41,9 @@ func Funcs() map[string]engine.Func {
 				if err != nil {
 					return nil, err
 				}
-				setPart(u, part, value)
+				if set := setters[part]; set != nil {
+					set(u, value)
+				}
 				return partsOf(u).pack(), nil
 			})
 		},
@@ -91,7 +93,6 @@ func offloadURLs(c *engine.Call, a, b string, work func() (any, error)) (any, er
 	return offload.Text(c, a, work)
 }
 
-// readURL reads a URL, relative to base unless that is nil.
 func readURL(text string, base *string) (urlMembers, error) {
 	var u urlMembers
 	var ok bool
@@ -110,14 +111,14 @@ func readURL(text string, base *string) (urlMembers, error) {
 	return partsOf(parsed), nil
 }
 
-// Parser parses as the standard of today: ^ is encoded in paths, which the package
-// does not do by itself.
+// Parser parses as the standard of today: ^ is encoded in paths, which the package does not do by
+// itself.
 var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
 
-// parse reads a URL, relative to base unless that is nil. The package leaves the
-// last space of an opaque path before a query or fragment as it is; since 2025
-// the standard (4.4, opaque path state) encodes it, so that it stays when they go.
+// parse reads a URL, relative to base unless that is nil. The package leaves the last space of an
+// opaque path before a query or fragment as it is; since 2025 the standard (4.4, opaque path state)
+// encodes it, so that it stays when they go.
 func parse(raw string, base *string) (u *whatwg.Url, err error) {
 	u, err = Resolve(raw, base)
 	if err == nil && u.OpaquePath() {
