@@ -17,7 +17,8 @@ func (h *Host) clientURL(r *http.Request) string {
 	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
 	path := u.EscapedPath()
 	origin := h.origin(r)
-	if origin == "" || !isPlainPath(path) || !isPlain(u.RawQuery, false) || u.ForceQuery {
+	hasDots := strings.Contains(path, "/.") || strings.Contains(strings.ToLower(path), "%2e")
+	if origin == "" || !strings.HasPrefix(path, "/") || !isPlain(path, true) || hasDots || !isPlain(u.RawQuery, false) || u.ForceQuery {
 		return parsedURL(r, u)
 	}
 	if u.RawQuery == "" {
@@ -67,12 +68,7 @@ func parsedURL(r *http.Request, u url.URL) string {
 	return raw
 }
 
-// isPlainPath reports whether the standard's parser would leave a path as it is.
-func isPlainPath(path string) bool {
-	return strings.HasPrefix(path, "/") && isPlain(path, true) &&
-		!strings.Contains(path, "/.") && !strings.Contains(strings.ToLower(path), "%2e")
-}
-
+// isPlain reports whether the standard's parser would leave the bytes of a path or a query as they are.
 func isPlain(s string, quotes bool) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

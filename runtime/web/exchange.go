@@ -64,8 +64,6 @@ type Exchange struct {
 	release     func() // of the memory of the response's body; nil without
 	failure     error  // before the response: a Failure; after: why it broke off
 	passThrough bool
-	isOver      bool
-	isDone      bool
 }
 
 // NewExchange returns the exchange of a request whose URL and headers the front door has made
@@ -137,22 +135,25 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
+// closeOnce closes a channel of an exchange. The caller holds x.mu.
+func closeOnce(c chan struct{}) {
+	if !isClosed(c) {
+		close(c)
+	}
+}
+
 // stopReading ends the streaming of JavaScript: its chunks are not read any more.
 func (x *Exchange) stopReading() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.isOver {
-		x.isOver = true
-		close(x.over)
-	}
+	closeOnce(x.over)
 }
 
 // finish marks the end of the exchange's work in JavaScript.
 func (x *Exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.isDone {
-		x.isDone = true
+	if !isClosed(x.done) {
 		close(x.done)
 		x.leaveLocked()
 	}

@@ -71,9 +71,7 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 			x.sendHead()
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			if !isClosed(x.ended) {
-				close(x.ended)
-			}
+			closeOnce(x.ended)
 		}),
 		// respond_fail(id, kind, name, message, stack, role, name, message and stack of each cause)
 		"respond_fail": with(func(c *engine.Call, x *Exchange) { x.failWorker(c.String(1), thrownError(c)) }),
@@ -205,9 +203,7 @@ func (x *Exchange) setResponse(r *response) bool {
 func (x *Exchange) sendHead() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !isClosed(x.headReady) {
-		close(x.headReady)
-	}
+	closeOnce(x.headReady)
 }
 
 // writeChunk hands a piece of the body to Serve and waits until it is written.

@@ -73,30 +73,20 @@ type Options struct {
 	AnswerBytes int64
 	// LimitMode is for SubRequests and AnswerBytes. Default: LimitEnforce.
 	LimitMode LimitMode
-	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although their addresses
-	// are private. Default: none.
-	AllowFetch []string
-	// Self is the site's own front door, which a fetch to a host for which IsSelf is true enters
-	// like any client, if StrictlyPublic. Default: none.
-	Self http.Handler
-	// IsSelf reports whether a URL's host, with its port if it has one, is the site's own. Default:
-	// no host is.
-	IsSelf func(host string) bool
-	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
+	// See fetch.Options.
+	AllowFetch     []string
+	Self           http.Handler
+	IsSelf         func(host string) bool
 	StrictlyPublic bool
+	Transport      http.RoundTripper
 	// NodeJS is the compatibility flag nodejs_compat; Cloudflare.compatibilityFlags shows both.
 	NodeJS bool
 	// Caches stores the entries of caches.default and caches.open. Default: caches of the Host's
 	// own, in memory.
 	Caches *cache.Store
-	// Source returns the code of an evaluated module by its name, nil for none: for errors that
-	// name what they are about. Default: none.
+	// See language.Options.
 	Source func(name string) []byte
-	// Stack returns the stack of an error that the Worker reads with positions in the author's
-	// files. Default: stacks are read as they are.
-	Stack func(stack string) string
-	// Transport replaces the guarded transport; for tests.
-	Transport http.RoundTripper
+	Stack  func(stack string) string
 	// Memory is the budget of the messages of the Worker's WebSockets. Default: a Worker's share of
 	// one.
 	Memory *engine.HostMemory

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -96,11 +97,7 @@ func (w *pipeWriter) WriteHeader(status int) {
 	}
 	w.once.Do(func() {
 		header := w.header.Clone()
-		for name, values := range header {
-			if values == nil {
-				delete(header, name)
-			}
-		}
+		maps.DeleteFunc(header, func(_ string, values []string) bool { return values == nil })
 		w.resp = &http.Response{
 			Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: w.in, ContentLength: -1, Request: w.r,

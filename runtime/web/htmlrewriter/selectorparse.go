@@ -12,15 +12,11 @@ import (
 
 // The texts are the platform's.
 const (
-	selectorEmpty      = "The selector is empty."
-	selectorEnd        = "Unexpected end of selector."
-	selectorToken      = "Unexpected token in selector."
-	selectorPseudo     = "Unsupported pseudo-class or pseudo-element in selector."
-	selectorClass      = "Invalid or unescaped class name in selector."
-	selectorNamespace  = "Selectors with explicit namespaces are not supported."
-	selectorNoName     = "Missing attribute name in attribute selector."
-	selectorInBrackets = "Unexpected token in the attribute selector."
-	selectorDangling   = "Dangling combinator in selector."
+	selectorEmpty     = "The selector is empty."
+	selectorEnd       = "Unexpected end of selector."
+	selectorToken     = "Unexpected token in selector."
+	selectorPseudo    = "Unsupported pseudo-class or pseudo-element in selector."
+	selectorNamespace = "Selectors with explicit namespaces are not supported."
 )
 
 func errSelector(text string) error { return engine.TypeError("Parser error: %s", text) }
@@ -90,7 +86,7 @@ func (p *selectorParser) complex(end byte) (parts []selectorPart, err error) {
 			p.at++
 			p.space()
 			if p.at == len(p.text) {
-				return nil, errSelector(selectorDangling)
+				return nil, errSelector("Dangling combinator in selector.")
 			}
 		case next == '+', next == '~':
 			return nil, errSelector("Unsupported combinator `" + string(next) + "` in selector.")
@@ -213,7 +209,7 @@ func (p *selectorParser) class(follows bool) (selectorTest, error) {
 	case '0' <= p.peek() && p.peek() <= '9' && !follows:
 		return nil, errSelector(selectorEmpty)
 	default:
-		return nil, errSelector(selectorClass)
+		return nil, errSelector("Invalid or unescaped class name in selector.")
 	}
 }
 
@@ -239,7 +235,7 @@ func (p *selectorParser) attribute() (selectorTest, error) {
 		if p.at == len(p.text) {
 			return nil, errSelector(selectorEnd)
 		}
-		return nil, errSelector(selectorNoName)
+		return nil, errSelector("Missing attribute name in attribute selector.")
 	}
 	name = lowered([]byte(name))
 	p.space()
@@ -291,7 +287,7 @@ func (p *selectorParser) operator() (string, error) {
 	if rest[0] == '|' {
 		return "", errSelector(selectorNamespace)
 	}
-	return "", errSelector(selectorInBrackets)
+	return "", errSelector("Unexpected token in the attribute selector.")
 }
 
 func (p *selectorParser) value() (string, error) {

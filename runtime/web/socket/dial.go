@@ -54,50 +54,36 @@ func (d *dialer) hop(f *fetch.Outbound) (*http.Response, error) {
 	if header["User-Agent"] == nil {
 		header["User-Agent"] = []string{""}
 	}
-	aside := &otherResponse{next: guardSelf{d.client, d.client.UpgradeTransport()}}
+	var other *http.Response // switches no protocols; the package sees it without its body
+	upgrade := d.client.UpgradeTransport()
+	transport := roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		if d.client.IsSelf(r.URL) { // a front door that is a handler has no socket to hand over
+			return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
+		}
+		resp, err := upgrade.RoundTrip(r)
+		if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
+			return resp, err
+		}
+		other = resp
+		shown := *resp
+		shown.Body = http.NoBody
+		return &shown, nil
+	})
 	conn, resp, err := websocket.Dial(f.Context(), f.URL(), &websocket.DialOptions{
 		HTTPClient: &http.Client{
-			Transport:     aside,
+			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		HTTPHeader:   header,
 		Subprotocols: d.protocols,
 	})
-	if d.conn = conn; aside.response != nil {
-		return aside.response, nil
+	if d.conn = conn; other != nil {
+		return other, nil
 	}
 	return resp, err
 }
 
-// otherResponse keeps a response that switches no protocols, and shows it without its body.
-type otherResponse struct {
-	next     http.RoundTripper
-	response *http.Response
-}
+type roundTripFunc func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
-func (o *otherResponse) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := o.next.RoundTrip(r)
-	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
-		return resp, err
-	}
-	o.response = resp
-	shown := *resp
-	shown.Body = http.NoBody
-	return &shown, nil
-}
-
-// guardSelf refuses connections of the site to itself: a front door that is a handler has no socket
-// to hand over.
-type guardSelf struct {
-	client *fetch.Client
-	next   http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (g guardSelf) RoundTrip(r *http.Request) (*http.Response, error) {
-	if g.client.IsSelf(r.URL) {
-		return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
-	}
-	return g.next.RoundTrip(r)
-}
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -163,12 +163,11 @@ func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
 		units = append(units, uint16(b[i+low])|uint16(b[i+high])<<8)
 	}
 	left := len(b) % 2
-	if n := len(units); left > 0 && !stream && n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff {
-		units = units[:n-1] // one U+FFFD for both
-	}
-	if n := len(units); stream && n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff {
-		units = units[:n-1]
-		left += 2
+	if n := len(units); n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff && (stream || left > 0) {
+		units = units[:n-1] // of the next piece, or one U+FFFD together with the odd byte
+		if stream {
+			left += 2
+		}
 	}
 	text = string(utf16.Decode(units))
 	if left > 0 && !stream {

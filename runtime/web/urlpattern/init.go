@@ -48,7 +48,12 @@ func partRules(at int, source string, special bool) (partOptions, canonicaliser)
 		return partOptions{}, canonicalEncoded(whatwg.UserInfoPercentEncodeSet)
 	case partHostname:
 		if len(source) >= 2 && (source[0] == '[' || source[:2] == "{[" || source[:2] == `\[`) {
-			return partOptions{delimiter: "."}, canonicalIPv6
+			return partOptions{delimiter: "."}, func(text string) (string, error) {
+				if strings.Trim(text, "0123456789abcdefABCDEF[]:") != "" {
+					return "", errPatternPart("hostname", text)
+				}
+				return strings.ToLower(text), nil
+			}
 		}
 		return partOptions{delimiter: "."}, canonicalHostname
 	case partPort:
@@ -152,23 +157,13 @@ func canonicalInit(init, result *patternInit) error {
 		if init[at] == nil {
 			continue
 		}
-		text := result.get(at)
-		var err error
-		switch at {
-		case partProtocol:
-			text, err = canonicalProtocol(text)
-		case partPort:
-			text, err = canonicalPort(text, result.get(partProtocol))
-		case partPathname:
-			_, special := defaultPorts[result.get(partProtocol)]
-			_, canonical := partRules(at, text, special || result.get(partProtocol) == "")
-			text, err = canonical(text)
-		case partHostname:
-			text, err = canonicalHostname(text)
-		default:
-			_, canonical := partRules(at, text, false)
-			text, err = canonical(text)
+		protocol := result.get(partProtocol)
+		_, special := defaultPorts[protocol]
+		_, canonical := partRules(at, "", special || protocol == "")
+		if at == partPort {
+			canonical = func(text string) (string, error) { return canonicalPort(text, protocol) }
 		}
+		text, err := canonical(result.get(at))
 		if err != nil {
 			return err
 		}
@@ -230,13 +225,6 @@ func canonicalHostname(text string) (string, error) {
 		return "", errPatternPart("hostname", text)
 	}
 	return u.Hostname(), nil
-}
-
-func canonicalIPv6(text string) (string, error) {
-	if strings.Trim(text, "0123456789abcdefABCDEF[]:") != "" {
-		return "", errPatternPart("hostname", text)
-	}
-	return strings.ToLower(text), nil
 }
 
 func canonicalPort(text, scheme string) (string, error) {

@@ -7,7 +7,7 @@ import "github.com/pages-toolchain/pages/runtime/engine"
 type algorithm struct {
 	generate func(alg string, p params) ([]*cryptoKey, error)
 	load     func(m *material) (*cryptoKey, error)
-	export   func(k *cryptoKey, format string) (any, error)
+	export   func(k *cryptoKey, format string) (any, error) // but "spki" and "pkcs8", which are the key's data
 	// describe gives the members of the key's algorithm beside its name; nil for none.
 	describe func(k *cryptoKey) engine.Object
 	// transform encrypts or decrypts.
@@ -22,9 +22,9 @@ type algorithm struct {
 
 // algorithms are those of the table in js/algorithm.js, by name.
 var algorithms = map[string]*algorithm{ //nolint:gochecknoglobals // a table
-	"RSASSA-PKCS1-v1_5": algorithmRSA(signPKCS1, verifyPKCS1, nil),
-	"RSA-PSS":           algorithmRSA(signPSS, verifyPSS, nil),
-	"RSA-OAEP":          algorithmRSA(nil, nil, transformOAEP),
+	"RSASSA-PKCS1-v1_5": algorithmRSA(nil),
+	"RSA-PSS":           algorithmRSA(nil),
+	"RSA-OAEP":          algorithmRSA(transformOAEP),
 	"ECDSA": {
 		generate: generateEC, load: loadEC, export: exportEC,
 		describe: describeCurve, sign: signECDSA, verify: verifyECDSA,

@@ -170,10 +170,6 @@ func (c namedCurve) parseWebKey(m *material) (kind string, key any, err error) {
 
 func exportEC(k *cryptoKey, format string) (any, error) {
 	switch format {
-	case "spki":
-		return k.data, needKind(k, kindPublic, format)
-	case "pkcs8":
-		return k.data, needKind(k, kindPrivate, format)
 	case "raw":
 		if err := needKind(k, kindPublic, format); err != nil {
 			return nil, err

@@ -63,7 +63,14 @@ func keyFuncs(keys *keyCache) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return algorithms[k.alg].export(k, c.String(0))
+			switch format := c.String(0); {
+			case format == "spki" && k.kind != kindSecret:
+				return k.data, needKind(k, kindPublic, format)
+			case format == "pkcs8" && k.kind != kindSecret:
+				return k.data, needKind(k, kindPrivate, format)
+			default:
+				return algorithms[k.alg].export(k, format)
+			}
 		},
 		// crypto_key_length(algorithm, params) -> bits or null
 		"crypto_key_length": func(c *engine.Call) (any, error) {

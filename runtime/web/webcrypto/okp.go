@@ -164,10 +164,6 @@ func exportOctets(k *cryptoKey, format string) (any, error) {
 		crv = "X25519"
 	}
 	switch format {
-	case "spki":
-		return k.data, needKind(k, kindPublic, format)
-	case "pkcs8":
-		return k.data, needKind(k, kindPrivate, format)
 	case "raw":
 		return octetsOf(public), needKind(k, kindPublic, format)
 	case "jwk":

@@ -21,13 +21,10 @@ const (
 	maxRSA          = 16384
 )
 
-func algorithmRSA(
-	sign func(*cryptoKey, params, []byte) ([]byte, error),
-	verify func(*cryptoKey, params, []byte, []byte) (bool, error),
-	transform func(bool, *cryptoKey, params, []byte) ([]byte, error),
-) *algorithm {
-	return &algorithm{
-		generate: generateRSA, load: loadRSA, export: exportRSA, sign: sign, verify: verify, transform: transform,
+// algorithmRSA returns an algorithm that encrypts, or one that signs.
+func algorithmRSA(transform func(bool, *cryptoKey, params, []byte) ([]byte, error)) *algorithm {
+	a := &algorithm{
+		generate: generateRSA, load: loadRSA, export: exportRSA, transform: transform,
 		describe: func(k *cryptoKey) engine.Object {
 			public := k.publicRSA()
 			return engine.Object{
@@ -37,6 +34,10 @@ func algorithmRSA(
 			}
 		},
 	}
+	if transform == nil {
+		a.sign, a.verify = signRSA, verifyRSA
+	}
+	return a
 }
 
 func (k *cryptoKey) publicRSA() *rsa.PublicKey {
@@ -184,10 +185,6 @@ func integer(name string, value *string) (*big.Int, error) {
 
 func exportRSA(k *cryptoKey, format string) (any, error) {
 	switch format {
-	case "spki":
-		return k.data, needKind(k, kindPublic, format)
-	case "pkcs8":
-		return k.data, needKind(k, kindPrivate, format)
 	case "jwk":
 		public := k.publicRSA()
 		object := engine.Object{
@@ -212,46 +209,31 @@ func exportRSA(k *cryptoKey, format string) (any, error) {
 	return nil, errFormat(k.alg, format)
 }
 
-func signPKCS1(k *cryptoKey, _ params, data []byte) ([]byte, error) {
+func signRSA(k *cryptoKey, p params, data []byte) (signature []byte, err error) {
 	digest, err := hashed(k.hash, data)
 	if err != nil {
 		return nil, err
 	}
-	return signed(rsa.SignPKCS1v15(rand.Reader, k.privateRSA(), hashes[k.hash], digest))
-}
-
-// signed returns a signature, or the standard's error.
-func signed(signature []byte, err error) ([]byte, error) {
+	if k.alg != "RSA-PSS" {
+		signature, err = rsa.SignPKCS1v15(rand.Reader, k.privateRSA(), hashes[k.hash], digest)
+	} else if salt, _ := p.int(0); salt == 0 {
+		signature, err = signUnsalted(k.privateRSA(), k.hash, digest)
+	} else {
+		signature, err = rsa.SignPSS(rand.Reader, k.privateRSA(), hashes[k.hash], digest, &rsa.PSSOptions{SaltLength: salt})
+	}
 	if err != nil {
 		return nil, domError("OperationError", "the data cannot be signed: %v", err)
 	}
 	return signature, nil
 }
 
-func verifyPKCS1(k *cryptoKey, _ params, signature, data []byte) (bool, error) {
+func verifyRSA(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	digest, err := hashed(k.hash, data)
 	if err != nil {
 		return false, err
 	}
-	return rsa.VerifyPKCS1v15(k.publicRSA(), hashes[k.hash], digest, signature) == nil, nil
-}
-
-func signPSS(k *cryptoKey, p params, data []byte) ([]byte, error) {
-	digest, err := hashed(k.hash, data)
-	if err != nil {
-		return nil, err
-	}
-	salt, _ := p.int(0)
-	if salt == 0 {
-		return signed(signUnsalted(k.privateRSA(), k.hash, digest))
-	}
-	return signed(rsa.SignPSS(rand.Reader, k.privateRSA(), hashes[k.hash], digest, &rsa.PSSOptions{SaltLength: salt}))
-}
-
-func verifyPSS(k *cryptoKey, p params, signature, data []byte) (bool, error) {
-	digest, err := hashed(k.hash, data)
-	if err != nil {
-		return false, err
+	if k.alg != "RSA-PSS" {
+		return rsa.VerifyPKCS1v15(k.publicRSA(), hashes[k.hash], digest, signature) == nil, nil
 	}
 	salt, _ := p.int(0)
 	if salt == 0 {

@@ -186,8 +186,7 @@ func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.errs = append(w.errs, err)
 	w.mu.Unlock()
-	var aborted *web.Aborted
-	if !errors.As(err, &aborted) && !errors.Is(err, web.ErrClientGone) {
+	if _, aborted := errors.AsType[*web.Aborted](err); !aborted && !errors.Is(err, web.ErrClientGone) {
 		http.Error(rw, err.Error(), http.StatusInternalServerError)
 	}
 }
@@ -225,34 +224,26 @@ func (w *Worker) Do(r *http.Request) (Reply, string) {
 
 // Lines is the console so far, as "level: text" lines.
 func (w *Worker) Lines() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var b strings.Builder
-	for _, e := range w.console {
+	for _, e := range w.Console() {
 		fmt.Fprintf(&b, "%s: %s\n", e.Level, e.Text)
 	}
 	return b.String()
 }
 
 // Console is the lines so far.
-func (w *Worker) Console() []console.Entry {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.console)
-}
+func (w *Worker) Console() []console.Entry { return copyOf(w, &w.console) }
 
 // Errors is what Serve of the host returned so far.
-func (w *Worker) Errors() []error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.errs)
-}
+func (w *Worker) Errors() []error { return copyOf(w, &w.errs) }
 
 // Rejected is the promises so far that were rejected without a handler.
-func (w *Worker) Rejected() []*engine.Error {
+func (w *Worker) Rejected() []*engine.Error { return copyOf(w, &w.rejected) }
+
+func copyOf[T any](w *Worker, list *[]T) []T {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.rejected)
+	return slices.Clone(*list)
 }
 
 // WaitFor waits for a line of the console.

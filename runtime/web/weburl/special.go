@@ -111,7 +111,12 @@ func specialURL(s string) (u urlMembers, ok bool) {
 		rest, query = rest[:at], "?"+encodePart(rest[at+1:], inQuery)
 	}
 	u.pathname = withoutDots(encodePart(rest, inPath))
-	u.search, u.hash = unlessBare(query), unlessBare(fragment)
+	if len(query) > 1 {
+		u.search = query
+	}
+	if len(fragment) > 1 {
+		u.hash = fragment
+	}
 	credentials := u.username
 	if u.password != "" {
 		credentials += ":" + u.password
@@ -211,14 +216,6 @@ func (u *urlMembers) readAuthority(authority string) bool {
 	}
 	*u = partsOf(parsed)
 	return true
-}
-
-// unlessBare is a query or fragment, nothing when it is but its mark.
-func unlessBare(s string) string {
-	if len(s) == 1 {
-		return ""
-	}
-	return s
 }
 
 // isPlainHost reports whether a host stays as it is: an IPv4 address as it is written out, or a
