@@ -49,7 +49,8 @@ func TestInterfaceShapes(t *testing.T) {
 func TestGlobalOperations(t *testing.T) {
 	const refused = `const { message } = await (async () => f())().catch((e) => e); return message;`
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"fetch as a field of a class",
+		{
+			"fetch as a field of a class",
 			`class Client { fetch = fetch; } const f = () => new Client().fetch("https://a.test/"); ` + refused,
 			`"Illegal invocation: fetch was called as a method of another object; call fetch(…), or keep fetch.bind(globalThis)"`,
 		},
@@ -250,7 +251,8 @@ func TestCloneOfViews(t *testing.T) {
 // standard, 4.4), so that taking these away leaves the path as it is.
 func TestOpaquePaths(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"the last space of a path",
+		{
+			"the last space of a path",
 			`return ["x:a  ?q", "x:a  #f", "x: ?", "x:a  b", "x:a  ", "x:?q", "javascript:a b ?c d"].map((s) => new URL(s).href)`,
 			`["x:a %20?q","x:a %20#f","x:%20?","x:a  b","x:a","x:?q","javascript:a b%20?c%20d"]`,
 		},

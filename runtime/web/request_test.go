@@ -198,7 +198,8 @@ func TestCloneHasItsOwnChunks(t *testing.T) {
 // What anybody puts on Object.prototype is not asked while a body is read.
 func TestThenOnObjectPrototype(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{"then of Object.prototype",
+		{
+			"then of Object.prototype",
 			`const r = new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("hello")); c.close(); } }));
 			Object.prototype.then = (resolve) => { delete Object.prototype.then; resolve({ done: false, value: new Uint8Array([65]) }); };
 			const text = await r.text(); delete Object.prototype.then; return text`,

@@ -990,7 +990,8 @@ func TestLanguage(t *testing.T) {
 				Error.captureStackTrace.length)`,
 			`["Named: x","O: m","Error","Q","name","message",1,true,false,2]`,
 		},
-		{"captureStackTrace above others", // as in V8: nothing is above a function that did not call, and what is no function is none
+		{
+			"captureStackTrace above others", // as in V8: nothing is above a function that did not call, and what is no function is none
 			`function from(above) { const o = {}; Error.captureStackTrace(o, above); return o.stack;
 				} const foreign = from(class Foreign {}), native = from(Math.max),
 				all = [null, 5, {}, "x", undefined].map(v => from(v).split("\n")[1].startsWith("    at from ("));

@@ -145,7 +145,8 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 			`[true,true,false,false,true]`,
 		},
 		{"the body is used", `const r = new Response("x", { headers: day }); await cache.put(url, r); return r.bodyUsed;`, `true`},
-		{"a body without end", // too large to be kept: no more of it is made than tells that
+		{
+			"a body without end", // too large to be kept: no more of it is made than tells that
 			`let made = 0, why; const endless = new ReadableStream({ pull(c) { made++; c.enqueue(new Uint8Array(2 ** 20));
 				}, cancel(reason) { why = reason.message; } });
 			await kept({ headers: day }, endless); return [made < 20, await seen(), why];`, `[true,null,

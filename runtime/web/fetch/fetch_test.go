@@ -178,7 +178,8 @@ func TestFetch(t *testing.T) {
 			`AbortError: The operation was aborted`,
 		},
 		{"aborted before fetching", `await fetch("{B}/echo", { signal: AbortSignal.abort() })`, `AbortError: The operation was aborted`},
-		{"an upload aborted before",
+		{
+			"an upload aborted before",
 			`let why = "none"; const body = new ReadableStream({ cancel(reason) { why = reason; } });
 			fetch("{B}/echo", { method: "POST", body, signal: AbortSignal.abort("early") }).catch(() => {}); return why`,
 			`"early"`,

@@ -140,7 +140,8 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		call := strings.ReplaceAll(c.call, "{H}", "http://"+host)
 		snippets = append(snippets, webtest.Snippet{c.name, "const r = await " + call + seen, c.want})
 	}
-	snippets = append(snippets, webtest.Snippet{"a body that fails",
+	snippets = append(snippets, webtest.Snippet{
+		"a body that fails",
 		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", {
 			method: "POST", body, headers: { "x-a": "\x01" } })`,
 		`/TypeError: .*source/`,
@@ -171,7 +172,8 @@ func TestFetchOverClosedConnections(t *testing.T) {
 		{`{ method: "DELETE" }`, "delete "},
 		{`{}`, "get "},
 	} {
-		snippets = append(snippets, webtest.Snippet{c.init,
+		snippets = append(snippets, webtest.Snippet{
+			c.init,
 			`const seen = new Set(); for (let i = 0; i < 40; i++) seen.add(await (await fetch("http://` + host + `/", ` + c.init + `)).text(
 				)); return [...seen]`,
 			fmt.Sprintf("[%q]", c.want),
@@ -226,7 +228,8 @@ func TestContentAfterNoContent(t *testing.T) {
 	var snippets []webtest.Snippet
 	for _, path := range []string{"length", "chunked", "empty"} {
 		for _, method := range []string{"GET", "POST"} {
-			snippets = append(snippets, webtest.Snippet{method + " " + path,
+			snippets = append(snippets, webtest.Snippet{
+				method + " " + path,
 				`const none = await fetch("http://` + host + `/` + path + `", { method: "` + method + `" });
 				const next = await fetch("http://` + host + `/next", { method: "POST", body: "sent" });
 				return [none.status, none.body, next.status, await next.text()]`,

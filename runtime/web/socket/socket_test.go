@@ -281,7 +281,8 @@ func TestWebSocketServerCloses(t *testing.T) {
 
 // A listener that throws ends its connection, and the peer hears no reason.
 func TestWebSocketListenerThrows(t *testing.T) {
-	webtest.Try(t, web.Options{}, []webtest.Snippet{{"a listener that throws",
+	webtest.Try(t, web.Options{}, []webtest.Snippet{{
+		"a listener that throws",
 		`const [a, b] = Object.values(new WebSocketPair()), seen = []; a.accept(); b.accept();
 		const note = (name, end) => { for (const type of ["message", "error", "close"]) end.addEventListener(type,
 			(e) => seen.push([name + type, e.data ?? e.message ?? [e.code, e.wasClean]])); };
