@@ -8,8 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// maxOrigins is how many Host headers are remembered with their origins.
-const maxOrigins = 64
+const maxOrigins = 64 // Host headers that are remembered
 
 // clientURL is the URL of a client's request, as the URL standard writes it. Nearly all are written
 // that way already: then it is put together, not parsed.

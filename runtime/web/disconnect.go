@@ -91,7 +91,6 @@ func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
 	}
 }
 
-// callVoid calls an entry point and drops its result.
 func callVoid(vm *engine.VM, entry string, args ...any) error {
 	v, err := vm.Call(entry, args...)
 	if err == nil {

@@ -92,7 +92,6 @@ func (x *Exchange) IO() *iocontext.Context { return &x.io }
 // Depth is how often the site fetched itself on the way to this request.
 func (x *Exchange) Depth() int { return fetch.Depth(x.r.Context()) }
 
-// member is the JSON of ctx.member; nil is null.
 func (x *Exchange) member() any {
 	if x.Member != nil {
 		return string(x.Member)

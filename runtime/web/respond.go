@@ -206,7 +206,6 @@ func (x *Exchange) sendHead() {
 	closeOnce(x.headReady)
 }
 
-// writeChunk hands a piece of the body to Serve and waits until it is written.
 func (x *Exchange) writeChunk(ctx context.Context, b []byte) error {
 	x.sendHead()
 	c := chunk{b: b, ack: make(chan error, 1)}

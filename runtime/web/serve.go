@@ -86,7 +86,6 @@ func (h *Host) begin(x *Exchange, body int64) error {
 	}
 }
 
-// await waits for the response and writes it.
 func (h *Host) await(x *Exchange) error {
 	x.Waits()
 	select {

@@ -185,14 +185,12 @@ func (h *Host) log(s *engine.Scope, e console.Entry) {
 
 func (h *Host) nextID() int64 { return h.last.Add(1) }
 
-// exchange returns the exchange of an id that JavaScript gave back; nil when it is over.
 func (h *Host) exchange(id int64) *Exchange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.exchanges[id]
 }
 
-// of returns the exchanges of an isolate.
 func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -133,7 +133,6 @@ func oneRange(header string, size int) (from, to int, ok bool) {
 	return from, min(end+1, size), true
 }
 
-// putCall is cache_put.
 func (s *Store) putCall(c *engine.Call, now time.Time) (any, error) {
 	x, err := iocontext.Current(c)
 	if err != nil {

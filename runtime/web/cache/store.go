@@ -163,7 +163,6 @@ func (s *Store) read(ctx context.Context, db *sql.DB, now time.Time) error {
 	return rows.Err()
 }
 
-// get returns the response of a key, or nil.
 func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	s.open(context.WithoutCancel(ctx), now)
 	e := s.find(key, now)
@@ -272,7 +271,6 @@ func (s *Store) write(ctx context.Context, e *cached, gone []entryKey) error {
 
 const deleteCached = `DELETE FROM cache WHERE name = ? AND url = ?`
 
-// remove drops the response of a key and reports whether it was there.
 func (s *Store) remove(ctx context.Context, key entryKey, now time.Time) bool {
 	ctx = context.WithoutCancel(ctx) // as in put
 	s.open(ctx, now)

@@ -235,7 +235,6 @@ func openReader(format string, source *bufio.Reader) (r io.Reader, err error) {
 	return r, err
 }
 
-// fedReader reads the decompressor's input, and waits for it.
 type fedReader struct {
 	d    *decompressor
 	wait func() bool // false when nothing will come

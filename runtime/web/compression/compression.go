@@ -57,10 +57,8 @@ func (o *openCodec) close() {
 	}
 }
 
-// historyStep is the unit in which the history is reserved.
-const historyStep = 1 << 20
+const historyStep = 1 << 20 // the history is reserved in such steps
 
-// hold reserves n bytes until the stream is closed.
 func (o *openCodec) hold(c *engine.Call, n int64) error {
 	if err := c.Reserve(n); err != nil {
 		return err

@@ -12,8 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxText is the most text, in bytes, that one line of the console keeps.
-const maxText = 64 << 10
+const maxText = 64 << 10 // bytes of one line
 
 // Entry is one line that the Worker wrote to its console.
 type Entry struct {

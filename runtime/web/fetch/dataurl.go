@@ -23,7 +23,6 @@ func fetchData(f *Outbound) (*http.Response, error) {
 	}, nil
 }
 
-// dataURL splits a data: URL into its media type and its decoded body.
 func dataURL(u string) (kind, body string, ok bool) {
 	u, _, _ = strings.Cut(strings.TrimPrefix(u, "data:"), "#")
 	kind, body, ok = strings.Cut(u, ",")
@@ -36,9 +35,16 @@ func dataURL(u string) (kind, body string, ok bool) {
 	if n := len(kind) - len(suffix); n >= 0 && strings.EqualFold(kind[n:], suffix) {
 		if head, found := strings.CutSuffix(strings.TrimRight(kind[:n], " "), ";"); found {
 			kind = head
-			if body, ok = forgivingBase64(body); !ok {
+			// The forgiving decode of the Infra standard: padding may be missing, but not wrong.
+			body = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\f", "", "\r", "").Replace(body)
+			if len(body)%4 == 0 {
+				body = strings.TrimSuffix(strings.TrimSuffix(body, "="), "=")
+			}
+			b, err := base64.RawStdEncoding.DecodeString(body)
+			if err != nil {
 				return "", "", false
 			}
+			body = string(b)
 		}
 	}
 	if strings.HasPrefix(kind, ";") {
@@ -49,15 +55,4 @@ func dataURL(u string) (kind, body string, ok bool) {
 		return "text/plain;charset=US-ASCII", body, true
 	}
 	return parsed.String(), body, true
-}
-
-// forgivingBase64 decodes as the Infra standard does: white space is no matter, and padding may be
-// missing, but not wrong.
-func forgivingBase64(s string) (string, bool) {
-	s = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\f", "", "\r", "").Replace(s)
-	if len(s)%4 == 0 {
-		s = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
-	}
-	b, err := base64.RawStdEncoding.DecodeString(s)
-	return string(b), err == nil
 }

@@ -240,7 +240,6 @@ var (
 	errUploadOver   = errors.New("the request's body is not read any more")
 )
 
-// fetch is fetch_start.
 func (s *Session) fetch(c *engine.Call) (any, error) {
 	f := &Outbound{
 		method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), length: c.Int(8),

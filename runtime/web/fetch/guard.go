@@ -141,7 +141,6 @@ func (g *guard) isAllowed(host, port string) (allowed, named bool) {
 	return named || g.allowed[host], named
 }
 
-// dial connects to address, "host:port", through the check.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

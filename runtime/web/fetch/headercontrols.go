@@ -113,7 +113,6 @@ func dialAlone(t *http.Transport, r *http.Request) (net.Conn, error) {
 	return secure, nil
 }
 
-// aloneBody is the body of a response that ends with its connection.
 type aloneBody struct {
 	io.Reader
 	end func()
@@ -179,7 +178,6 @@ func readHead(from *bufio.Reader) (head []byte, odd []string, err error) {
 	}
 }
 
-// isFraming reports whether a header says where the body ends.
 func isFraming(name string) bool {
 	return strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
 }

@@ -83,7 +83,6 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 	return bytes.NewReader(all), nil
 }
 
-// closeQuietly closes a response body or a connection that is not read any more.
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
 // Error returns the exception of a fetch without a response: a TypeError, as the standard has it,

@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// maxRedirects is the fetch standard's.
-const maxRedirects = 20
+const maxRedirects = 20 // the Fetch standard's
 
 var redirectStatus = []int{ //nolint:gochecknoglobals // a table
 	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,

@@ -105,7 +105,6 @@ func openRewriter(c *engine.Call) (any, error) {
 	return x.Keep(r)
 }
 
-// withRewriter calls f with the rewriter of the handle that is the first argument.
 func withRewriter(f func(c *engine.Call, r *rewriter) (any, error)) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		x, err := iocontext.Current(c)

@@ -82,7 +82,6 @@ func textIn(name string) textMode {
 	return modeData
 }
 
-// enter sets how text in an element of HTML is read, until its end tag.
 func (s *htmlScanner) enter(name string) {
 	if mode := textIn(name); mode != modeData {
 		s.mode, s.element, s.script = mode, name, scriptPlain

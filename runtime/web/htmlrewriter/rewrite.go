@@ -112,7 +112,6 @@ func (r *rewriter) advance() (event []any, more bool, err error) {
 	return event, token.kind != markupText || len(token.raw) > 0, err
 }
 
-// handlersFor returns the handlers of a kind of token, those of elements first.
 func (r *rewriter) handlersFor(flag int) []any {
 	var list []any
 	for _, document := range []bool{false, true} {

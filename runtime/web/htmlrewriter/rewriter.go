@@ -47,7 +47,6 @@ type openElement struct {
 	atEnd     endTag
 }
 
-// endTag collects the edits of an end tag.
 type endTag struct {
 	name          string // "" is as it was
 	before, after []content
@@ -113,7 +112,6 @@ func (r *rewriter) piece(all bool) []byte {
 
 func (r *rewriter) top() *openElement { return &r.stack[len(r.stack)-1] }
 
-// pass writes what is not hidden.
 func (r *rewriter) pass(raw []byte) {
 	if r.hidden > 0 {
 		return

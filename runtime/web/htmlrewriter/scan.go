@@ -67,7 +67,6 @@ func (s *htmlScanner) next(b []byte, final bool) htmlToken {
 	return token
 }
 
-// textBefore is the length of what is before mark.
 func textBefore(b []byte, mark string, final bool) int {
 	if at := bytes.Index(b, []byte(mark)); at >= 0 {
 		return at
@@ -85,12 +84,10 @@ func textBefore(b []byte, mark string, final bool) int {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// opensMarkup reports whether b begins with what nothing but a > ends.
 func opensMarkup(b []byte) bool {
 	return len(b) > 1 && b[0] == '<' && (isLetter(b[1]) || b[1] == '!' || b[1] == '?' || b[1] == '/')
 }
 
-// dataText ends at a < that begins something else.
 func dataText(b []byte, final bool) int {
 	for at := 0; ; {
 		n := bytes.IndexByte(b[at:], '<')
@@ -237,7 +234,6 @@ func bogusComment(b []byte, from int, final bool) htmlToken {
 	return htmlToken{kind: markupComment, raw: b[:end+1], text: string(b[from:end])}
 }
 
-// declaration reads markup that begins with <!
 func (s *htmlScanner) declaration(b []byte, final bool) htmlToken {
 	if bytes.HasPrefix(b, []byte(markComment)) {
 		return scanComment(b, final)

@@ -8,7 +8,6 @@ import (
 // This file matches selectors against elements as they open, when only their ancestors are known:
 // each step of a selector is tested once per element.
 
-// matchable is the part of an element that selectors test.
 type matchable struct {
 	name       string
 	attributes []htmlAttribute
@@ -28,7 +27,6 @@ func (m *matchable) attribute(name string) (value string, found bool) {
 
 type selectorTest func(m *matchable) bool
 
-// compound is a list of simple selectors that must all match.
 type compound []selectorTest
 
 func (c compound) matches(m *matchable) bool {
@@ -108,7 +106,6 @@ func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []i
 	return own, slices.Compact(handlers)
 }
 
-// attributeTest makes the test of an attribute selector with a value.
 func attributeTest(name, operator, value, flag string) selectorTest {
 	compare := attributeOperator(operator, value)
 	folded := attributeOperator(operator, lowered([]byte(value)))

@@ -30,8 +30,7 @@ type selectorParser struct {
 
 var cssComment = regexp.MustCompile(`(?s)/\*.*?(\*/|$)`)
 
-// maxSelector is the most bytes that a selector may have.
-const maxSelector = 16 << 10
+const maxSelector = 16 << 10 // bytes
 
 func parseSelector(text string) (*selectorList, error) {
 	if len(text) > maxSelector {

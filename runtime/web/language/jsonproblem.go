@@ -31,10 +31,8 @@ type jsonReader struct {
 	problem string
 }
 
-// jsonContext is how much of a text is shown before and after what is wrong, in units.
-const jsonContext = 10
+const jsonContext = 10 // UTF-16 units shown on each side of the problem
 
-// jsonDepth is as deep as is read.
 const jsonDepth = 10_000
 
 func (p *jsonReader) peek() byte {
@@ -53,7 +51,6 @@ func units(text string) int {
 	return n
 }
 
-// fail says what is wrong in the JSON, and where.
 func (p *jsonReader) fail(what string) { p.failed(what + " in JSON") }
 
 func (p *jsonReader) failed(what string) {
@@ -66,7 +63,6 @@ func (p *jsonReader) failed(what string) {
 	p.problem = fmt.Sprintf("%s at position %d (line %d column %d)", what, units(before), line, column)
 }
 
-// unexpected reports a token that does not belong here.
 func (p *jsonReader) unexpected() {
 	switch c := p.peek(); {
 	case p.at >= len(p.text):

@@ -106,7 +106,6 @@ type subject struct {
 // maxSubjects is how many are cached: a loop that goes wrong goes wrong in the same place.
 const maxSubjects = 256
 
-// subjectCache keeps the subjects that were looked up.
 type subjectCache struct {
 	source func(name string) []byte // Options.Source
 	mu     sync.Mutex

@@ -12,8 +12,7 @@ import "github.com/pages-toolchain/pages/runtime/engine"
 // Inline is how many bytes are worked on in place, about a millisecond. More are copied first.
 const Inline = 256 << 10
 
-// shortText is how many bytes of text are worked on in place.
-const shortText = 16 << 10
+const shortText = 16 << 10 // bytes that are worked on in place
 
 // Copy copies a view of JavaScript's memory.
 func Copy(c *engine.Call, view []byte) ([]byte, error) {

@@ -25,8 +25,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// restarted is the reason of the close code 1012.
-const restarted = "the site was updated"
+const restarted = "the site was updated" // the reason of the close code 1012
 
 // Hub is the connections of one Worker.
 type Hub struct {
@@ -62,7 +61,6 @@ func (h *Hub) remove(s *Socket) {
 	delete(h.open, s)
 }
 
-// all returns the connections that are open.
 func (h *Hub) all() []*Socket {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -49,7 +49,6 @@ const (
 	socketClosed
 )
 
-// frame is what is to be sent: a message, or the end.
 type frame struct {
 	kind   int
 	data   []byte
@@ -100,7 +99,6 @@ func (h *Hub) newSocket(io *iocontext.Context) (*Socket, error) {
 	return s, nil
 }
 
-// forget removes the connection from its request and its hub.
 func (s *Socket) forget() {
 	s.io.Drop(s.id)
 	s.hub.remove(s)
@@ -132,7 +130,6 @@ func (s *Socket) send(f frame) {
 	signal(s.wake)
 }
 
-// cost is what the frame takes while it waits.
 func (f frame) cost() int64 { return int64(len(f.data)) + frameCost }
 
 // waiting is what the queue takes. The caller holds s.mu.
@@ -261,7 +258,6 @@ func (s *Socket) run(conn *websocket.Conn) {
 	s.ended(last)
 }
 
-// disconnected is the end of a connection that failed.
 var disconnected = frame{
 	kind: socketClosed, code: websocket.StatusAbnormalClosure, reason: "WebSocket disconnected without sending Close frame.",
 }

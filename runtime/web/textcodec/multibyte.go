@@ -16,7 +16,6 @@ import (
 // (sections 10 to 14), errors included. Which character stands for which bytes is looked up in
 // golang.org/x/text, once for each pair.
 
-// output is what a decoder has made so far.
 type output struct {
 	text []byte
 	bad  bool // something was ill-formed
@@ -115,7 +114,6 @@ func tableOf(e encoding.Encoding, extend func(*pairTable)) func() *pairTable {
 	})
 }
 
-// between reports whether b lies in one of the ranges of from and to.
 func between(b byte, ranges ...byte) bool {
 	for i := 0; i < len(ranges); i += 2 {
 		if b >= ranges[i] && b <= ranges[i+1] {

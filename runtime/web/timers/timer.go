@@ -9,14 +9,14 @@ package timers
 import (
 	"container/heap"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxTimers is the most timers one request may have pending.
-const maxTimers = 10_000
+const maxTimers = 10_000 // pending, of one request
 
 // Queue holds the timers of one request in the order in which they are due. At most one promise at
 // a time, the pump, waits for the first of them.
@@ -87,7 +87,13 @@ func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
 		// timer_clear(id)
 		"timer_clear": func(c *engine.Call) (any, error) {
 			if q, err := queue(c); err == nil {
-				q.clear(c.Int(0))
+				q.mu.Lock()
+				defer q.mu.Unlock()
+				id := c.Int(0)
+				if i := slices.IndexFunc(q.due, func(t timer) bool { return t.id == id }); i >= 0 {
+					heap.Remove(&q.due, i)
+					q.signal()
+				}
 			}
 			return nil, nil
 		},
@@ -121,18 +127,6 @@ func (t *Queue) signal() {
 	select {
 	case t.wake <- struct{}{}:
 	default:
-	}
-}
-
-func (t *Queue) clear(id int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range t.due {
-		if t.due[i].id == id {
-			heap.Remove(&t.due, i)
-			t.signal()
-			return
-		}
 	}
 }
 

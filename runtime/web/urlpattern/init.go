@@ -39,7 +39,6 @@ func (i *patternInit) set(part int, text string) { i[part] = &text }
 // defaultPorts are the special schemes and their ports; file has none.
 var defaultPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21", "file": ""}
 
-// partRules are the options of a part and how fixed text in it is written.
 func partRules(at int, source string, special bool) (partOptions, canonicaliser) {
 	switch at {
 	case partProtocol:
@@ -138,7 +137,6 @@ func inherit(init, result *patternInit, isPattern bool) (*whatwg.Url, error) {
 	return base, nil
 }
 
-// resolvePath puts a relative path behind the folder of the base URL's.
 func resolvePath(path string, base *whatwg.Url, isPattern bool) string {
 	isAbsolute := strings.HasPrefix(path, "/") || isPattern && (strings.HasPrefix(path, `\/`) || strings.HasPrefix(path, "{/"))
 	if base == nil || base.OpaquePath() || isAbsolute {
@@ -180,7 +178,6 @@ func errPatternPart(part, text string) error {
 	return engine.TypeError("URLPattern: %q cannot be in the %s of a URL", text, part)
 }
 
-// blankURL is a URL with a special scheme to try parts in.
 func blankURL(scheme string) (*whatwg.Url, error) {
 	return weburl.Parser.Parse(scheme + "://blank.invalid/")
 }
@@ -196,7 +193,6 @@ func canonicalProtocol(text string) (string, error) {
 	return u.Scheme(), nil
 }
 
-// canonicalEncoded returns the canonicaliser of a part that percent encoding suffices for.
 func canonicalEncoded(set *whatwg.PercentEncodeSet) canonicaliser {
 	return func(text string) (string, error) { return weburl.Parser.PercentEncodeString(text, set), nil }
 }

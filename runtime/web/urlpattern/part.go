@@ -41,7 +41,6 @@ type partOptions struct {
 
 func (o partOptions) segment() string { return "[^" + escapeExpression(o.delimiter) + "]+?" }
 
-// compiledPart is the pattern of one part of a URL.
 type compiledPart struct {
 	pattern    string   // as it is shown
 	expression string   // source of a regular expression, flag v
@@ -70,7 +69,6 @@ func compilePart(source string, options partOptions, canonical canonicaliser) (*
 	return part, nil
 }
 
-// pieceParser parses tokens into pieces ("parse a pattern string").
 type pieceParser struct {
 	source    string
 	tokens    []patternToken
@@ -168,7 +166,6 @@ func (p *pieceParser) modifier() string {
 	return ""
 }
 
-// flush makes the pending text a piece.
 func (p *pieceParser) flush() error {
 	if p.pending == "" {
 		return nil
@@ -225,7 +222,6 @@ func (p *pieceParser) add(prefix string, name, group *patternToken, suffix, modi
 	return nil
 }
 
-// expressionOf is the source of the regular expression that matches the pieces.
 func expressionOf(pieces []piece, options partOptions) string {
 	var b strings.Builder
 	b.WriteByte('^')
@@ -348,7 +344,6 @@ func groupText(p, previous *piece, braces bool, options partOptions) string {
 func escapePattern(text string) string    { return escapeAny(text, `+*?:{}()\`) }
 func escapeExpression(text string) string { return escapeAny(text, `.+*?^${}()[]|/\`) }
 
-// escapeAny puts a backslash before each of the ASCII characters.
 func escapeAny(text, characters string) string {
 	if !strings.ContainsAny(text, characters) {
 		return text
@@ -405,7 +400,6 @@ func syntaxLength(rest string) int {
 	}
 }
 
-// indexOrEnd is the index behind the first of the characters, or the length.
 func indexOrEnd(text, characters string) int {
 	if at := strings.IndexAny(text, characters); at >= 0 {
 		return at + 1

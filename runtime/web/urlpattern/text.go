@@ -10,7 +10,6 @@ const (
 	stateDone
 )
 
-// textParser cuts a pattern that is written as one text into its parts.
 type textParser struct {
 	text      []rune
 	tokens    []patternToken

@@ -11,8 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// maxPattern is the most text, in bytes, that one pattern or input may have.
-const maxPattern = 64 << 10
+const maxPattern = 64 << 10 // bytes of one pattern or input
 
 // Funcs returns the host functions of URLPattern.
 func Funcs() map[string]engine.Func {
@@ -55,22 +54,35 @@ func patternArgs(c *engine.Call) (text string, init *patternInit, base *string, 
 	return text, init, base, nil
 }
 
-func patternProtocol(c *engine.Call) (any, error) {
+// readPattern reads the pattern of the arguments (text or init, base or null).
+func readPattern(c *engine.Call, protocolOnly, special bool) (*patternInit, error) {
 	text, init, base, err := patternArgs(c)
 	if err != nil {
 		return nil, err
 	}
-	if init == nil {
-		if init, err = parsePatternText(text, true, false); err != nil {
-			return nil, err
+	if init != nil {
+		if base != nil {
+			return nil, errPatternBase()
 		}
-		if err = takeBase(init, base); err != nil {
-			return nil, err
-		}
-	} else if base != nil {
-		return nil, errPatternBase()
+		return processInit(init, true)
 	}
-	pattern, err := processInit(init, true)
+	if init, err = parsePatternText(text, protocolOnly, special); err != nil {
+		return nil, err
+	}
+	if base != nil {
+		init[partBase] = base
+	} else if init[partProtocol] == nil {
+		return nil, engine.TypeError("URLPattern constructor: a relative pattern needs a base URL")
+	}
+	return processInit(init, true)
+}
+
+func errPatternBase() error {
+	return engine.TypeError("URLPattern: a base URL is given twice; with an object it is the member baseURL")
+}
+
+func patternProtocol(c *engine.Call) (any, error) {
+	pattern, err := readPattern(c, true, false)
 	if err != nil || pattern[partProtocol] == nil {
 		return nil, err
 	}
@@ -81,34 +93,9 @@ func patternProtocol(c *engine.Call) (any, error) {
 	return part.expression, nil
 }
 
-func takeBase(init *patternInit, base *string) error {
-	if base != nil {
-		init[partBase] = base
-	} else if init[partProtocol] == nil {
-		return engine.TypeError("URLPattern constructor: a relative pattern needs a base URL")
-	}
-	return nil
-}
-
-func errPatternBase() error {
-	return engine.TypeError("URLPattern: a base URL is given twice; with an object it is the member baseURL")
-}
-
 func patternCompile(c *engine.Call) (any, error) {
-	text, init, base, err := patternArgs(c)
-	if err != nil {
-		return nil, err
-	}
 	special, ignoreCase := c.Bool(2), c.Bool(3)
-	if init == nil {
-		if init, err = parsePatternText(text, false, special); err != nil {
-			return nil, err
-		}
-		if err = takeBase(init, base); err != nil {
-			return nil, err
-		}
-	}
-	pattern, err := processInit(init, true)
+	pattern, err := readPattern(c, false, special)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,6 @@ func curveOf(name string) (namedCurve, error) {
 	return namedCurve{}, domError("NotSupportedError", "there is no curve %q; there are P-256, P-384 and P-521", name)
 }
 
-// size is the number of bytes of a coordinate.
 func (c namedCurve) size() int { return (c.curve.Params().BitSize + 7) / 8 }
 
 func describeCurve(k *cryptoKey) engine.Object {

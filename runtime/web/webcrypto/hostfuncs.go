@@ -152,7 +152,6 @@ var hashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
 	"MD5": crypto.MD5, "SHA-1": crypto.SHA1, "SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512,
 }
 
-// hashOf returns the hash of a name that JavaScript has normalized.
 func hashOf(name string) (crypto.Hash, error) {
 	if h, ok := hashes[name]; ok {
 		return h, nil
@@ -181,7 +180,6 @@ func newDigest(name string) (hash.Hash, error) {
 	return h.New(), nil
 }
 
-// domError returns a DOMException of that name.
 func domError(name, format string, args ...any) error {
 	return &engine.Error{Name: name, Message: fmt.Sprintf(format, args...)}
 }
@@ -236,7 +234,6 @@ func marshalHash(d hash.Hash) ([]byte, error) {
 	return m.MarshalBinary()
 }
 
-// unmarshalHash returns the hash of a state that marshalHash returned.
 func unmarshalHash(name string, state []byte) (hash.Hash, error) {
 	d, err := newDigest(name)
 	if err != nil {

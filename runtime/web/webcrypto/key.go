@@ -45,7 +45,6 @@ type keyCache struct {
 
 const maxParsedKeys = 128
 
-// find returns the key of a handle.
 func (kc *keyCache) find(handle any) (*cryptoKey, error) {
 	a, ok := handle.([]any)
 	if !ok || len(a) != 5 {
@@ -110,7 +109,6 @@ func errFormat(alg, format string) error {
 	return domError("NotSupportedError", "keys for %s have no format %q", alg, format)
 }
 
-// needKind checks that a key is of the kind that a format is for.
 func needKind(k *cryptoKey, kind, format string) error {
 	if k.kind == kind {
 		return nil
@@ -118,7 +116,6 @@ func needKind(k *cryptoKey, kind, format string) error {
 	return domError("InvalidAccessError", "a %s key cannot be exported as %q", k.kind, format)
 }
 
-// material is what a key is imported from.
 type material struct {
 	format      string // raw, pkcs8, spki or jwk
 	alg         string
@@ -222,7 +219,6 @@ func (k *webKey) checkAlg(allowed ...string) error {
 	return domError("DataError", "the JSON Web Key's alg is %q, not %q", *k.Alg, allowed[0])
 }
 
-// member decodes one that must be there.
 func member(name string, value *string) ([]byte, error) {
 	if value == nil {
 		return nil, domError("DataError", "the JSON Web Key has no %s", name)
@@ -234,7 +230,6 @@ func member(name string, value *string) ([]byte, error) {
 	return b, nil
 }
 
-// encoded is a member of a JSON Web Key.
 func encoded(name string, b []byte) engine.Field {
 	return engine.Field{Name: name, Value: base64.RawURLEncoding.EncodeToString(b)}
 }

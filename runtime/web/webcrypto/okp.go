@@ -141,7 +141,6 @@ func (o *octetKeys) parseWebKey(m *material) (any, error) {
 	return private, nil
 }
 
-// octetsOf are the bytes of a public key.
 func octetsOf(public any) []byte {
 	switch k := public.(type) {
 	case ed25519.PublicKey:

@@ -21,7 +21,6 @@ const (
 	maxRSA          = 16384
 )
 
-// algorithmRSA returns an algorithm that encrypts, or one that signs.
 func algorithmRSA(transform func(bool, *cryptoKey, params, []byte) ([]byte, error)) *algorithm {
 	a := &algorithm{
 		generate: generateRSA, load: loadRSA, export: exportRSA, transform: transform,
@@ -184,19 +183,17 @@ func integer(name string, value *string) (*big.Int, error) {
 }
 
 func exportRSA(k *cryptoKey, format string) (any, error) {
-	switch format {
-	case "jwk":
-		public := k.publicRSA()
-		object := engine.Object{
-			{Name: "kty", Value: "RSA"},
-			{Name: "alg", Value: algRSA(k.alg, k.hash)},
-			encoded("n", public.N.Bytes()),
-			encoded("e", exponentBytes(public.E)),
-		}
-		key, ok := k.parsed.(*rsa.PrivateKey)
-		if !ok {
-			return object, nil
-		}
+	if format != "jwk" {
+		return nil, errFormat(k.alg, format)
+	}
+	public := k.publicRSA()
+	object := engine.Object{
+		{Name: "kty", Value: "RSA"},
+		{Name: "alg", Value: algRSA(k.alg, k.hash)},
+		encoded("n", public.N.Bytes()),
+		encoded("e", exponentBytes(public.E)),
+	}
+	if key, ok := k.parsed.(*rsa.PrivateKey); ok {
 		c := &key.Precomputed
 		for _, part := range []struct {
 			name string
@@ -204,9 +201,8 @@ func exportRSA(k *cryptoKey, format string) (any, error) {
 		}{{"d", key.D}, {"p", key.Primes[0]}, {"q", key.Primes[1]}, {"dp", c.Dp}, {"dq", c.Dq}, {"qi", c.Qinv}} {
 			object = append(object, encoded(part.name, part.n.Bytes()))
 		}
-		return object, nil
 	}
-	return nil, errFormat(k.alg, format)
+	return object, nil
 }
 
 func signRSA(k *cryptoKey, p params, data []byte) (signature []byte, err error) {

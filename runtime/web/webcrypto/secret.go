@@ -1,6 +1,7 @@
 package webcrypto
 
 import (
+	"crypto"
 	"crypto/aes"
 	"crypto/hkdf"
 	"crypto/hmac"
@@ -61,7 +62,6 @@ func exportSecret(k *cryptoKey, format string) (any, error) {
 	return nil, errFormat(k.alg, format)
 }
 
-// lengthAll is for derivation functions, which take any secret.
 func lengthAll(params) (int, error) { return -1, nil }
 
 // algAES names keys in a JSON Web Key: "A256GCM".
@@ -126,7 +126,6 @@ func lengthHMAC(p params) (int, error) {
 	return h.New().BlockSize() * 8, nil
 }
 
-// maxHMACBits is the longest HMAC key that is made.
 const maxHMACBits = 1 << 20
 
 func generateHMAC(_ string, p params) ([]*cryptoKey, error) {
@@ -180,23 +179,21 @@ const maxDerivation = 20_000_000
 // maxDerived is the most bytes that are derived: an isolate could not hold many more.
 const maxDerived = 64 << 20
 
-func derivedSize(bits int) (int, error) {
+// derivation checks the length in bits and the hash of a derivation, its first parameter.
+func derivation(p params, bits int) (size int, h crypto.Hash, err error) {
 	switch {
 	case bits < 0 || bits%8 != 0:
-		return 0, domError("OperationError", "the length is to be a multiple of 8 bits")
+		return 0, 0, domError("OperationError", "the length is to be a multiple of 8 bits")
 	case bits/8 > maxDerived:
-		return 0, domError("OperationError", "no more than %d MiB are derived, and not %d bits", maxDerived>>20, bits)
+		return 0, 0, domError("OperationError", "no more than %d MiB are derived, and not %d bits", maxDerived>>20, bits)
 	}
-	return bits / 8, nil
+	h, err = hashOf(p.text(0))
+	return bits / 8, h, err
 }
 
 // deriveHKDF is RFC 5869.
 func deriveHKDF(k *cryptoKey, p params, bits int) ([]byte, error) {
-	size, err := derivedSize(bits)
-	if err != nil {
-		return nil, err
-	}
-	h, err := hashOf(p.text(0))
+	size, h, err := derivation(p, bits)
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +206,7 @@ func deriveHKDF(k *cryptoKey, p params, bits int) ([]byte, error) {
 
 // derivePBKDF2 is RFC 8018, section 5.2.
 func derivePBKDF2(k *cryptoKey, p params, bits int) ([]byte, error) {
-	size, err := derivedSize(bits)
-	if err != nil {
-		return nil, err
-	}
-	h, err := hashOf(p.text(0))
+	size, h, err := derivation(p, bits)
 	if err != nil {
 		return nil, err
 	}

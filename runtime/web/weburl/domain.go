@@ -25,7 +25,7 @@ const (
 // asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package reads it; noHost
 // says that it is none. The package follows UTS #46 of before 2023, with rules for ASCII that the
 // standard does not apply, and takes a last label of many digits and a letter for a number: so it
-// gets the domain in hexadecimal, which plainHost decodes.
+// gets the domain in hexadecimal, which Parser decodes.
 func asciiHost(u *whatwg.Url, host string) string {
 	if host == "" || host[0] == '[' || !u.IsSpecialScheme() {
 		return host
@@ -43,14 +43,6 @@ func asciiHost(u *whatwg.Url, host string) string {
 		return domain // the package reads it as an IPv4 address
 	}
 	return hexPrefix + hex.EncodeToString([]byte(domain))
-}
-
-func plainHost(_ *whatwg.Url, host string) string {
-	domain, err := hex.DecodeString(strings.TrimPrefix(host, hexPrefix))
-	if err != nil {
-		return host
-	}
-	return string(domain)
 }
 
 // https://url.spec.whatwg.org/#ends-in-a-number-checker

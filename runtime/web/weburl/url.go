@@ -7,6 +7,7 @@
 package weburl
 
 import (
+	"encoding/hex"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -114,7 +115,13 @@ func readURL(text string, base *string) (urlMembers, error) {
 // Parser parses as the standard of today: ^ is encoded in paths, which the package does not do by
 // itself.
 var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
-	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
+	whatwg.WithPreParseHostFunc(asciiHost),
+	whatwg.WithPostParseHostFunc(func(_ *whatwg.Url, host string) string {
+		if domain, err := hex.DecodeString(strings.TrimPrefix(host, hexPrefix)); err == nil {
+			return string(domain)
+		}
+		return host
+	}))
 
 // parse reads a URL, relative to base unless that is nil. The package leaves the last space of an
 // opaque path before a query or fragment as it is; since 2025 the standard (4.4, opaque path state)
