@@ -12,8 +12,7 @@ import (
 // for as long as waitUntil has something open, and no longer. Its signal fires first: listeners may
 // tidy up, or ask for more time by waitUntil.
 
-// disconnectGrace is how long a request may go on, with nothing open, once it was told that its
-// client has left. A longer turn is ended like any other of such a request.
+// disconnectGrace is how long a request that has nothing open may go on after its signal.
 const disconnectGrace = 100 * time.Millisecond
 
 // started is the zero of Exchange.graceEnd.
@@ -28,8 +27,8 @@ func (x *Exchange) abandoned() bool {
 	return end == 0 || int64(time.Since(started)) > end
 }
 
-// disconnect tells the Worker that the client has left, and ends the request after its grace, in
-// which streams are cancelled and what awaits the signal goes on, unless waitUntil keeps it.
+// disconnect tells the Worker that the client has left, and ends the request after its grace,
+// unless waitUntil keeps it. Meanwhile streams are cancelled, and code that awaits the signal runs.
 func (h *Host) disconnect(x *Exchange) {
 	x.stopReading()
 	x.fail(ErrClientGone)

@@ -197,8 +197,7 @@ func (x *Exchange) failScope() error {
 	return err
 }
 
-// current returns the exchange on whose behalf a host function was called. An error means that no
-// request is being served: the module is being evaluated.
+// current returns the exchange on whose behalf a host function was called; see iocontext.Current.
 func current(c *engine.Call) (*Exchange, error) {
 	x, ok := c.Scope().Value.(*Exchange)
 	if !ok {
@@ -207,8 +206,7 @@ func current(c *engine.Call) (*Exchange, error) {
 	return x, nil
 }
 
-// ofExchange returns a function that finds a part of the exchange on whose behalf a host function
-// was called.
+// ofExchange returns a function that finds a part of the current exchange.
 func ofExchange[T any](part func(*Exchange) *T) func(*engine.Call) (*T, error) {
 	return func(c *engine.Call) (*T, error) {
 		x, err := current(c)

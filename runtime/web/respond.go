@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/socket"
 )
 
-// response is the head of a response and where its body comes from: at most one of text, bytes,
-// source and streamed.
+// response has at most one of text, bytes, source and streamed for its body.
 type response struct {
 	status   int
 	header   []string // name, value, name, value, …

@@ -17,11 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file writes responses, and bounds what a Worker may answer with. A body counts as the Worker
-// gave it, before it is compressed; responses without one, as to HEAD and with status 304, count
-// nothing.
-
-// write writes a response. See Serve for its errors.
+// write writes a response, with the errors of Serve. Options.AnswerBytes bounds the body as the
+// Worker gave it, before it is compressed; a response without one, as to HEAD, counts nothing.
 func (h *Host) write(x *Exchange, r *response) error {
 	if r.socket != nil {
 		x.served.Store(true) // the connection tells by itself when the client leaves

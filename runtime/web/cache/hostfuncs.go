@@ -54,8 +54,7 @@ func keyOf(c *engine.Call) entryKey {
 	return entryKey{cache: c.String(0), url: url}
 }
 
-// respond makes the response to a request of a cached one: the whole, a part, or that it has not
-// changed.
+// respond returns the whole response, a part of it (206), or that it has not changed (304).
 func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
 	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))

@@ -3,6 +3,7 @@
 // In: pieces of a stream, from JavaScript; bodies of requests and responses, from packages of this
 // tree. Out: the pieces that come of them, within the isolate's turn and on its CPU time. Errors:
 // exceptions of JavaScript for data that is not in the format, and for streams beyond the bounds.
+// The streams of node:zlib, whose formats are that package's, are among them.
 //
 // A [Host] and [Streams] are safe for concurrent use. The package never keeps more of a stream than
 // one piece of its input and one of its output, beside the history of its format.
@@ -17,11 +18,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
-
-// This file is the Go half of CompressionStream and DecompressionStream, and of the streams of
-// node:zlib, whose formats are that package's. JavaScript gives a piece and takes its output piece
-// by piece, so that Go holds one of each at a time; all of it is done within the isolate's turn and
-// counts as its CPU time.
 
 const (
 	// codecPiece is the most that one step gives, in bytes.

@@ -89,7 +89,17 @@ func Decode(r io.Reader, contentEncoding string) io.Reader {
 		case "gzip", "x-gzip":
 			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
 		case "deflate":
-			r = &lazyReader{from: r, open: openDeflate}
+			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) {
+				head, err := r.Peek(2)
+				if err != nil {
+					return nil, err
+				}
+				const zlibMethod, zlibCheck = 8, 31
+				if head[0]&0x0f == zlibMethod && (int(head[0])<<8|int(head[1]))%zlibCheck == 0 {
+					return zlib.NewReader(r)
+				}
+				return flate.NewReader(r), nil // bare deflate data, which servers send by mistake
+			}}
 		case "br":
 			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }}
 		case "", "identity":
@@ -98,19 +108,6 @@ func Decode(r io.Reader, contentEncoding string) io.Reader {
 		}
 	}
 	return r
-}
-
-// openDeflate opens zlib data, or bare deflate data that a server sends by mistake.
-func openDeflate(r *bufio.Reader) (io.Reader, error) {
-	head, err := r.Peek(2)
-	if err != nil {
-		return nil, err
-	}
-	const zlibMethod, zlibCheck = 8, 31
-	if head[0]&0x0f == zlibMethod && (int(head[0])<<8|int(head[1]))%zlibCheck == 0 {
-		return zlib.NewReader(r)
-	}
-	return flate.NewReader(r), nil
 }
 
 // lazyReader opens a decoder at the first read. An empty body is empty, whatever its coding.

@@ -2,27 +2,13 @@ package fetch
 
 import (
 	"encoding/base64"
-	"io"
-	"net/http"
 	"strings"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/mimetype"
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// fetchData answers a data: URL (Fetch standard, 6). It is no Outbound request.
-func fetchData(f *Outbound) (*http.Response, error) {
-	kind, body, ok := dataURL(f.url)
-	if !ok {
-		return nil, engine.TypeError("Fetch API cannot load: %.80s (the data: URL is malformed)", f.url)
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK,
-		Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)),
-	}, nil
-}
-
+// dataURL splits a data: URL into its media type and its decoded body (Fetch standard, 6).
 func dataURL(u string) (kind, body string, ok bool) {
 	u, _, _ = strings.Cut(strings.TrimPrefix(u, "data:"), "#")
 	kind, body, ok = strings.Cut(u, ",")

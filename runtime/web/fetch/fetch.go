@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
@@ -58,7 +59,16 @@ func New(o Options) *Client {
 	}
 	c := &Client{o: o, transport: o.Transport}
 	if c.transport == nil {
-		c.transport = newTransport(newGuard(o.AllowFetch))
+		c.transport = &http.Transport{ // no proxy, no credentials of this machine, no decoding of its own
+			DialContext:            newGuard(o.AllowFetch).dial,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true,
+			MaxIdleConns:           64,
+			IdleConnTimeout:        90 * time.Second,
+			TLSHandshakeTimeout:    10 * time.Second,
+			ExpectContinueTimeout:  time.Second,
+			MaxResponseHeaderBytes: 256 << 10,
+		}
 	}
 	return c
 }
@@ -130,8 +140,7 @@ func (s *Session) Start(c *engine.Call, url string, header []string, redirect st
 	return f
 }
 
-// start gives a fetch its context, and fetch_abort the token to end it with: the first argument,
-// null for one that nothing aborts.
+// start gives a fetch its context, and its token, the first argument or null, to fetch_abort.
 func (s *Session) start(f *Outbound, c *engine.Call) {
 	f.ctx, f.Stop = context.WithCancelCause(c.Context())
 	if c.IsNullish(0) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"syscall"
@@ -173,20 +172,4 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, refused
 	}
 	return conn, err
-}
-
-// newTransport returns the transport of outbound requests: no proxy, no credentials of this
-// machine, no decoding of its own.
-func newTransport(g *guard) *http.Transport {
-	return &http.Transport{
-		Proxy:                  nil,
-		DialContext:            g.dial,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		MaxIdleConns:           64,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    10 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
-	}
 }

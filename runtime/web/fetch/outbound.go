@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
+	"hash"
 	"io"
 	"net"
 	"net/http"
@@ -56,8 +57,7 @@ func (f *Outbound) shown(resp *http.Response, redirected bool, handle int64) []a
 	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}
 }
 
-// verify reads a body to its end if its integrity is asked for, and returns what was read in its
-// place.
+// verify reads a body whose integrity is asked for, and returns what it read in the body's place.
 func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, error) {
 	if f.integrity == "" {
 		return content, nil
@@ -182,19 +182,11 @@ func checkIntegrity(integrity string, content []byte) bool {
 			want = append(want, digest)
 		}
 	}
-	var got []byte
-	switch strongest {
-	case 0:
+	if strongest == 0 {
 		return true
-	case 1:
-		sum := sha256.Sum256(content)
-		got = sum[:]
-	case 2:
-		sum := sha512.Sum384(content)
-		got = sum[:]
-	default:
-		sum := sha512.Sum512(content)
-		got = sum[:]
 	}
-	return slices.ContainsFunc(want, func(digest []byte) bool { return string(digest) == string(got) })
+	h := []func() hash.Hash{sha256.New, sha512.New384, sha512.New}[strongest-1]()
+	h.Write(content)
+	got := h.Sum(nil)
+	return slices.ContainsFunc(want, func(digest []byte) bool { return bytes.Equal(digest, got) })
 }

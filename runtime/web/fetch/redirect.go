@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,8 +20,14 @@ var redirectStatus = []int{ //nolint:gochecknoglobals // a table
 // is not followed.
 func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
 	if strings.HasPrefix(f.url, "data:") {
-		resp, err = fetchData(f)
-		return resp, false, err
+		kind, body, ok := dataURL(f.url)
+		if !ok {
+			return nil, false, engine.TypeError("Fetch API cannot load: %.80s (the data: URL is malformed)", f.url)
+		}
+		return &http.Response{
+			Status: "200 OK", StatusCode: http.StatusOK,
+			Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)),
+		}, false, nil
 	}
 	for hops := 0; ; hops++ {
 		if err := s.Count(); err != nil {

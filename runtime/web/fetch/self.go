@@ -115,8 +115,7 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 // Flush implements http.Flusher: what is written is already on its way.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
-// lineage is how often the site fetched itself on the way to a request, and within the client's
-// request that all began with.
+// lineage counts how often the site fetched itself, on the way to a request and within the client's.
 type lineage struct {
 	depth int
 	all   *atomic.Int64

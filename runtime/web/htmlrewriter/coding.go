@@ -15,11 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/textcodec"
 )
 
-// This file lets HTMLRewriter work on documents that are not UTF-8: the rewriter sees them as
-// UTF-8, and what it writes is encoded as the document was.
-
-// documentCoding is how a document is encoded. It is decoded as TextDecoder does. Text that its
-// encoding has no character for is written as a numeric reference.
+// documentCoding is the encoding of a document that is not UTF-8. The rewriter sees it as UTF-8,
+// decoded as by TextDecoder, and its output is encoded again; characters that the encoding does not
+// have become numeric references.
 type documentCoding struct {
 	name    string
 	rest    []byte // of the document: the beginning of a character

@@ -128,8 +128,13 @@ func (r *rewriter) handlersFor(flag int) []any {
 // textToken handles a piece of text. A character that is cut in two waits for its other half.
 func (r *rewriter) textToken(token *htmlToken) []any {
 	whole := len(token.raw)
-	if whole == len(r.in) && !r.final {
-		whole -= cutOff(token.raw)
+	for n := 1; n < utf8.UTFMax && n <= len(token.raw) && len(token.raw) == len(r.in) && !r.final; n++ {
+		if tail := token.raw[len(token.raw)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				whole -= n
+			}
+			break
+		}
 	}
 	if whole == 0 {
 		r.incomplete = true
@@ -138,19 +143,6 @@ func (r *rewriter) textToken(token *htmlToken) []any {
 	}
 	token.raw = token.raw[:whole]
 	return r.text(token.raw, false)
-}
-
-// cutOff is how many bytes at the end of b begin a character that is not whole.
-func cutOff(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }
 
 func (r *rewriter) text(raw []byte, last bool) []any {

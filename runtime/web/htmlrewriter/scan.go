@@ -28,12 +28,11 @@ const (
 	scriptDoubled
 )
 
-// htmlScanner is the tokenizer. mode and element are set by its user after a start tag; foreign
-// allows CDATA sections.
+// htmlScanner is the tokenizer. Its user sets mode and element after a start tag.
 type htmlScanner struct {
 	mode    textMode
 	element string // whose end tag ends the text
-	foreign bool
+	foreign bool   // CDATA sections are allowed
 	script  int
 	cdata   textMode // after the CDATA section
 }

@@ -66,8 +66,7 @@ func (s *selectorSet) add(list *selectorList, handler int) {
 	s.ofType = s.ofType || list.ofType
 }
 
-// marks says which steps an element matches (here), and which it or one of its ancestors does
-// (above).
+// marks are the sets of the steps that an element matches, and that it or an ancestor does.
 type marks struct{ here, above []uint64 }
 
 const wordBits = 64

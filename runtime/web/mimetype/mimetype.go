@@ -97,8 +97,7 @@ func cutValue(s string) (value, rest string) {
 	return s, ""
 }
 
-// quotedString reads what follows an opening quote; rest is what follows the closing one, if there
-// is any.
+// quotedString reads the text behind an opening quote; rest is behind the closing one.
 func quotedString(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -151,8 +151,7 @@ func splitUTF8(b []byte) (whole, rest []byte) {
 	return b, nil
 }
 
-// decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are U+FFFD, unless more may
-// follow.
+// decodeUTF16 gives U+FFFD for a lone surrogate and for an odd byte, unless more may follow.
 func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
 	low, high := 0, 1
 	if bigEndian {
@@ -242,8 +241,7 @@ func fromBase64(in []byte) (out []byte, ok bool) {
 	return out, err == nil
 }
 
-// unpadded removes padding where it is complete; not ok when what is left cannot be digits for its
-// length.
+// unpadded removes complete padding. ok is false when no base64 has as many digits.
 func unpadded(in []byte) (digits []byte, ok bool) {
 	if len(in)%4 == 0 {
 		in = bytes.TrimSuffix(bytes.TrimSuffix(in, []byte("=")), []byte("="))

@@ -69,9 +69,8 @@ func partRules(at int, source string, special bool) (partOptions, canonicaliser)
 	}
 }
 
-// processInit fills an init up from its base URL and writes it canonically (URL Pattern standard,
-// "process a URLPatternInit"). Of a pattern it only takes the delimiters off; what is written
-// canonically then is its fixed text.
+// processInit is "process a URLPatternInit" of the URL Pattern standard. A pattern only loses its
+// delimiters here; compilePart writes its fixed text canonically.
 func processInit(init *patternInit, isPattern bool) (*patternInit, error) {
 	result := &patternInit{}
 	if !isPattern {

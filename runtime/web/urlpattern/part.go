@@ -383,8 +383,7 @@ func escapeReserved(expression string) string {
 	return b.String()
 }
 
-// syntaxLength is how many bytes at the beginning of a piece of an expression belong together; 1 is
-// a character by itself.
+// syntaxLength is the length of the escape or the head of a group that rest begins with, or 1.
 func syntaxLength(rest string) int {
 	switch {
 	case strings.HasPrefix(rest, "(?"):

@@ -23,8 +23,8 @@ type textParser struct {
 	schemes   bool // look for the protocol alone
 }
 
-// parsePatternText parses a constructor string. special says whether the protocol in it may be one
-// whose URLs have an authority; protocolOnly ends at the protocol, before that matters.
+// parsePatternText parses a constructor string, or only its protocol. special says whether the
+// protocol may be one whose URLs have an authority.
 func parsePatternText(text string, protocolOnly, special bool) (*patternInit, error) {
 	tokens, err := tokenise(text, true)
 	if err != nil {

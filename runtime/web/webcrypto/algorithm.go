@@ -63,8 +63,7 @@ func made(k *cryptoKey) []any {
 	return []any{[]any{k.alg, k.kind, k.hash, k.curve, k.data}, object}
 }
 
-// algorithmOf returns the algorithm of a name that comes from JavaScript; its operations without a
-// key refuse what the algorithm does not have.
+// algorithmOf returns an algorithm whose operations without a key refuse what it does not have.
 func algorithmOf(name string) algorithm {
 	var a algorithm
 	if known, ok := algorithms[name]; ok {

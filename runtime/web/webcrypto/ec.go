@@ -13,8 +13,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file is ECDSA and ECDH over the curves of NIST.
-
 type namedCurve struct {
 	curve elliptic.Curve
 	oid   asn1.ObjectIdentifier

@@ -83,8 +83,7 @@ func (kc *keyCache) find(handle any) (*cryptoKey, error) {
 	return k, nil
 }
 
-// newKey returns the key of a pair that is like another one but for its kind. DER cannot fail to be
-// written for the types that cryptoKey lists.
+// newKey writes a key of a pair as DER, with the algorithm of like.
 func newKey(like cryptoKey, kind string, parsed any) (*cryptoKey, error) {
 	like.kind, like.parsed = kind, parsed
 	var err error

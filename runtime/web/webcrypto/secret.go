@@ -12,9 +12,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file makes, reads and writes keys that are a number of bytes: of AES, HMAC and the
-// derivation functions.
-
 func algorithmAES(transform func(bool, *cryptoKey, params, []byte) ([]byte, error)) *algorithm {
 	return &algorithm{
 		generate: generateAES, load: loadAES, export: exportSecret, length: lengthAES, transform: transform,
@@ -22,8 +19,7 @@ func algorithmAES(transform func(bool, *cryptoKey, params, []byte) ([]byte, erro
 	}
 }
 
-// secretOf returns the bytes of a secret; alg names it in a JSON Web Key when the number of bytes
-// is so.
+// secretOf returns the bytes of a secret; alg is its name in a JSON Web Key, by their number.
 func secretOf(m *material, use string, alg func(bytes int) string) ([]byte, error) {
 	switch m.format {
 	case "raw":

@@ -1,6 +1,7 @@
 package weburl
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -61,25 +62,17 @@ func UnescapePercent(s string) string {
 		return s
 	}
 	b := make([]byte, 0, len(s))
+	var octet [1]byte
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0 {
-			b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
-			i += 2
-			continue
+		octet[0] = s[i]
+		if s[i] == '%' && i+2 < len(s) {
+			if _, err := hex.Decode(octet[:], []byte(s[i+1:i+3])); err == nil {
+				i += 2
+			} else {
+				octet[0] = '%'
+			}
 		}
-		b = append(b, s[i])
+		b = append(b, octet[0])
 	}
 	return string(b)
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
