@@ -16,8 +16,7 @@ var redirectStatus = []int{ //nolint:gochecknoglobals // a table
 	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
 }
 
-// Follow makes the requests of a fetch, each by hop, until a response is no redirect, or one that
-// is not followed.
+// Follow makes the requests of a fetch, each by hop, until no redirect is left to follow.
 func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
 	if strings.HasPrefix(f.url, "data:") {
 		kind, body, ok := dataURL(f.url)

@@ -111,13 +111,7 @@ func (p *pieceParser) parse() error {
 		if take(p.tokens, &p.at, tokenOpen) == nil {
 			break
 		}
-		prefix := p.text()
-		name, group = p.group()
-		suffix := p.text()
-		if take(p.tokens, &p.at, tokenClose) == nil {
-			return p.unexpected()
-		}
-		if err := p.add(prefix, name, group, suffix, p.modifier()); err != nil {
+		if err := p.braces(); err != nil {
 			return err
 		}
 	}
@@ -128,6 +122,16 @@ func (p *pieceParser) parse() error {
 		return p.unexpected()
 	}
 	return nil
+}
+
+func (p *pieceParser) braces() error {
+	prefix := p.text()
+	name, group := p.group()
+	suffix := p.text()
+	if take(p.tokens, &p.at, tokenClose) == nil {
+		return p.unexpected()
+	}
+	return p.add(prefix, name, group, suffix, p.modifier())
 }
 
 func (p *pieceParser) unexpected() error {

@@ -86,8 +86,7 @@ func withoutBreaks(s string) string {
 	return s
 }
 
-// specialURL reads s; not ok when it is no absolute URL of a special scheme, or perhaps none at
-// all.
+// specialURL reads s; ok is false for all but absolute URLs of a special scheme.
 func specialURL(s string) (u urlMembers, ok bool) {
 	scheme, rest, found := strings.Cut(stripped(s), "://")
 	scheme = strings.ToLower(scheme)
