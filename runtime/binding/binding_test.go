@@ -22,7 +22,8 @@ func TestEnvSpec(t *testing.T) {
 				Assets:  map[string]http.Handler{"ASSETS": nil},
 				Secrets: map[string]string{"API_KEY": `s"3`, "EMPTY": ""},
 			},
-			`{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage","id":"BUCKET"},` +
+			`{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage",` +
+				`"id":"BUCKET"},` +
 				`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`,
 		},
 		{

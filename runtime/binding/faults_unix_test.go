@@ -35,7 +35,8 @@ export default { async fetch(request, { DB, KV, BUCKET }) {
 	const { pathname, search } = new URL(request.url), n = search.slice(1);
 	if (pathname === "/make") return Response.json(await DB.exec("CREATE TABLE a(n, body); CREATE TABLE b(n)").then(() => "ok"));
 	if (pathname === "/write") return Response.json({
-		db: await told(DB.batch([DB.prepare("INSERT INTO a VALUES (?, ?)").bind(n, body(n)), DB.prepare("INSERT INTO b VALUES (?)").bind(n)])),
+		db: await told(DB.batch([DB.prepare("INSERT INTO a VALUES (?, ?)").bind(n, body(n)), DB.prepare("INSERT INTO b VALUES ` +
+	`(?)").bind(n)])),
 		kv: await told(KV.put("kv " + n, body(n))),
 		stream: await told(KV.put("stream " + n, large(n))),
 		r2: await told(BUCKET.put(n, body(n))),
@@ -225,9 +226,15 @@ func TestBindingsUnwritable(t *testing.T) {
 		}
 	}
 	newFaulty(t, t.TempDir()).survive(limit(none), limit(before), map[string][]string{
-		"db":     {"Error: D1_ERROR: disk I/O error: SQLITE_IOERR", "Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
-		"kv":     {"Error: KV PUT failed: 500 Internal Server Error: disk I/O error", "Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
-		"stream": {"Error: KV PUT failed: 500 Internal Server Error: disk I/O error", "Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
-		"r2":     {"Error: put: We encountered an internal error. Please try again. file too large (10001)"},
+		"db": {"Error: D1_ERROR: disk I/O error: SQLITE_IOERR", "Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
+		"kv": {
+			"Error: KV PUT failed: 500 Internal Server Error: disk I/O error",
+			"Error: KV PUT failed: 500 Internal Server Error: database or disk is full",
+		},
+		"stream": {
+			"Error: KV PUT failed: 500 Internal Server Error: disk I/O error",
+			"Error: KV PUT failed: 500 Internal Server Error: database or disk is full",
+		},
+		"r2": {"Error: put: We encountered an internal error. Please try again. file too large (10001)"},
 	})
 }

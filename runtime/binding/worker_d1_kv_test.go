@@ -159,11 +159,13 @@ func TestDatabaseFromWorker(t *testing.T) {
 		},
 		{
 			"return DB.prepare(\"SELECT ?\").bind(undefined)",
-			`Error: D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined' <Type 'undefined' not supported for value 'undefined'>`,
+			`Error: D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined' <Type 'undefined' not supported for value ` +
+				`'undefined'>`,
 		},
 		{
 			"return DB.prepare(\"SELECT ?\").bind({})",
-			`Error: D1_TYPE_ERROR: Type 'object' not supported for value '[object Object]' <Type 'object' not supported for value '[object Object]'>`,
+			`Error: D1_TYPE_ERROR: Type 'object' not supported for value '[object Object]' <Type 'object' not supported for value ` +
+				`'[object Object]'>`,
 		},
 		{
 			"return DB.prepare(\"SELECT ?\").bind(1n)",
@@ -187,7 +189,8 @@ func TestDatabaseFromWorker(t *testing.T) {
 		},
 		{
 			"return DB.prepare(\"INSERT INTO a(id) VALUES (1)\").run()",
-			`Error: D1_ERROR: UNIQUE constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY) <UNIQUE constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)>`,
+			`Error: D1_ERROR: UNIQUE constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY) <UNIQUE ` +
+				`constraint failed: a.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)>`,
 		},
 		{
 			"return (await DB.batch([DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(5), DB.prepare(\"SELECT " +
@@ -205,7 +208,8 @@ func TestDatabaseFromWorker(t *testing.T) {
 		},
 		{
 			"return DB.exec(\"SELECT 1\\nSELECT nope\")",
-			`Error: D1_EXEC_ERROR: Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR <Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR>`,
+			`Error: D1_EXEC_ERROR: Error in line 2: SELECT nope: no such column: nope at offset 7: SQLITE_ERROR <Error in line 2: ` +
+				`SELECT nope: no such column: nope at offset 7: SQLITE_ERROR>`,
 		},
 		{
 			"const s = DB.withSession(\"first-primary\"); const before = s.getBookmark(); await s.prepare(\"SELECT " +
@@ -216,7 +220,9 @@ func TestDatabaseFromWorker(t *testing.T) {
 		{"return DB.dump()", `Error: D1_DUMP_ERROR: dump() is not available: copy the database file instead`},
 		{
 			"return DB.prepare(\"BEGIN\").run()",
-			`Error: D1_ERROR: not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH <not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction: SQLITE_AUTH>`,
+			`Error: D1_ERROR: not authorized: a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), ` +
+				`which is a transaction: SQLITE_AUTH <not authorized: a Worker's SQL cannot begin or end a transaction; put the ` +
+				`statements into one batch(), which is a transaction: SQLITE_AUTH>`,
 		},
 		{
 			"return [await PROJECT_DB.prepare(\"SELECT x FROM shared\").first(\"x\"), await " +
@@ -274,12 +280,14 @@ func TestDatabaseFromWorker(t *testing.T) {
 		{"const late = \"zzzz\", s = DB.withSession(late); await s.prepare(\"SELECT 1\").run(); return s.getBookmark()", `"zzzz"`},
 		{
 			"return Object.keys((await DB.prepare(\"SELECT 1\").all()).meta)",
-			`["served_by","served_by_primary","total_attempts","timings","duration","changes","last_row_id","changed_db","size_after","rows_read","rows_written"]`,
+			`["served_by","served_by_primary","total_attempts","timings","duration","changes","last_row_id","changed_db","size_after",` +
+				`"rows_read","rows_written"]`,
 		},
 		{
 			"return [() => 1, Symbol(\"s\"), new Date(NaN)].map((v) => { try { DB.prepare(\"SELECT ?\").bind(v) } " +
 				"catch (e) { return e.message.replace(/ for value.*/, \"\") } })",
-			`["D1_TYPE_ERROR: Type 'function' not supported","D1_TYPE_ERROR: Type 'symbol' not supported","D1_TYPE_ERROR: Type 'object' not supported"]`,
+			`["D1_TYPE_ERROR: Type 'function' not supported","D1_TYPE_ERROR: Type 'symbol' not supported",` +
+				`"D1_TYPE_ERROR: Type 'object' not supported"]`,
 		},
 		{
 			"return [DB.prepare({}).statement !== undefined, await DB.prepare(\"SELECT ?2 a, ?1 b\").bind(1, " +
@@ -303,32 +311,55 @@ func TestDatabaseFromWorker(t *testing.T) {
 			`["number",0,0,0,"number",false,0,true,true,1]`,
 		},
 		{
-			`const refused = ["ATTACH ':memory:' AS z", "DETACH main", "VACUUM", "COMMIT", "SAVEPOINT s", "CREATE TEMP TABLE z(a)", "CREATE VIRTUAL TABLE z USING fts4(a)", "PRAGMA journal_mode", "PRAGMA page_size=512", "SELECT sqlite_version()", "SELECT sqlite_compileoption_get(0)", "SELECT json_pretty('[]')", "ALTER TABLE a RENAME TO _pages_a", "SELECT * FROM sqlite_dbpage"];
-			const out = []; for (const sql of refused) out.push(await DB.prepare(sql).run().then(() => sql, (e) => /not authorized|prohibited|cannot VACUUM/.test(e.message))); return out.every((o) => o === true) || out`,
+			`const refused = ["ATTACH ':memory:' AS z", "DETACH main", "VACUUM", "COMMIT", "SAVEPOINT s", "CREATE TEMP TABLE z(a)",
+				"CREATE VIRTUAL TABLE z USING fts4(a)", "PRAGMA journal_mode", "PRAGMA page_size=512", "SELECT sqlite_version()",
+				"SELECT sqlite_compileoption_get(0)", "SELECT json_pretty('[]')", "ALTER TABLE a RENAME TO _pages_a",
+				"SELECT * FROM sqlite_dbpage"];
+			const out = []; for (const sql of refused) out.push(
+				await DB.prepare(sql).run().then(() => sql, (e) => /not authorized|prohibited|cannot VACUUM/.test(e.message)));
+					return out.every((o) => o === true) || out`,
 			`true`,
 		},
 		{
-			`const allowed = ["PRAGMA table_list", "PRAGMA table_info(a)", "PRAGMA table_xinfo(a)", "PRAGMA index_list(a)", "PRAGMA index_info(i)", "PRAGMA index_xinfo(i)", "PRAGMA foreign_key_list(a)", "PRAGMA foreign_key_check", "PRAGMA quick_check", "PRAGMA optimize", "PRAGMA data_version", "PRAGMA page_size", "PRAGMA foreign_keys", "PRAGMA defer_foreign_keys=ON", "PRAGMA ignore_check_constraints=OFF", "PRAGMA legacy_alter_table=OFF", "PRAGMA recursive_triggers=OFF", "PRAGMA reverse_unordered_selects=OFF", "PRAGMA case_sensitive_like=OFF",
-				"CREATE VIRTUAL TABLE f USING fts5(a)", "CREATE VIRTUAL TABLE v USING fts5vocab(f, row)", "CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "CREATE VIRTUAL TABLE r32 USING rtree_i32(id, a, b)", "INSERT INTO f VALUES ('hello')", "SELECT highlight(f, 0, '<', '>'), bm25(f), snippet(f, 0, '', '', '', 1) FROM f('hello')", "SELECT sqrt(4), json('[]'), jsonb('[]'), date(), row_number() OVER ()", "DROP TABLE r32"];
-			const out = []; for (const sql of allowed) await DB.prepare(sql).run().catch((e) => out.push(sql + ": " + e.message)); return out`,
+			`const allowed = ["PRAGMA table_list", "PRAGMA table_info(a)", "PRAGMA table_xinfo(a)", "PRAGMA index_list(a)",
+				"PRAGMA index_info(i)", "PRAGMA index_xinfo(i)", "PRAGMA foreign_key_list(a)", "PRAGMA foreign_key_check",
+				"PRAGMA quick_check", "PRAGMA optimize", "PRAGMA data_version", "PRAGMA page_size", "PRAGMA foreign_keys",
+				"PRAGMA defer_foreign_keys=ON", "PRAGMA ignore_check_constraints=OFF", "PRAGMA legacy_alter_table=OFF",
+				"PRAGMA recursive_triggers=OFF", "PRAGMA reverse_unordered_selects=OFF", "PRAGMA case_sensitive_like=OFF",
+				"CREATE VIRTUAL TABLE f USING fts5(a)", "CREATE VIRTUAL TABLE v USING fts5vocab(f, row)",
+				"CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "CREATE VIRTUAL TABLE r32 USING rtree_i32(id, a, b)",
+				"INSERT INTO f VALUES ('hello')",
+				"SELECT highlight(f, 0, '<', '>'), bm25(f), snippet(f, 0, '', '', '', 1) FROM f('hello')",
+				"SELECT sqrt(4), json('[]'), jsonb('[]'), date(), row_number() OVER ()", "DROP TABLE r32"];
+			const out = []; for (const sql of allowed) await DB.prepare(sql).run().catch((e) => out.push(sql + ": " + e.message));
+			return out`,
 			`[]`,
 		},
 		{
-			`const ask = (sql, ...params) => DB.prepare(sql).bind(...params).raw().then((r) => JSON.stringify(r).length < 20 ? r : "ok", (e) => e.message.slice(10));
+			`const ask = (sql, ...params) => DB.prepare(sql).bind(...params).raw().then((r) => JSON.stringify(r).length < 20 ? r : "ok",
+				(e) => e.message.slice(10));
 			const list = (n, v) => Array(n).fill(v);
 			return [
 				await ask("SELECT '" + "x".repeat(99_991) + "'"), await ask("SELECT '" + "x".repeat(99_992) + "'"),
-				await ask("SELECT " + list(100, "?").join("+"), ...list(100, 1)), await ask("SELECT " + list(101, "?").join(), ...list(101, 1)),
+				await ask("SELECT " + list(100, "?").join("+"), ...list(100, 1)),
+				await ask("SELECT " + list(101, "?").join(), ...list(101, 1)),
 				await ask("SELECT " + list(100, 1)), await ask("SELECT " + list(101, 1)), await ask("SELECT " + list(101, 1).join("+")),
 				await ask("SELECT 1" + " UNION ALL SELECT 1".repeat(4)), await ask("SELECT 1" + " UNION ALL SELECT 1".repeat(5)),
-				await ask("SELECT 'a' LIKE ?", "a".repeat(50)), await ask("SELECT 'a' LIKE ?", "a".repeat(51)), await ask("SELECT 'a' GLOB ?", "é".repeat(26)),
+				await ask("SELECT 'a' LIKE ?", "a".repeat(50)), await ask("SELECT 'a' LIKE ?", "a".repeat(51)),
+				await ask("SELECT 'a' GLOB ?", "é".repeat(26)),
 				await ask("SELECT length(?)", "x".repeat(4 << 20)), await ask("SELECT length(?)", "x".repeat((4 << 20) + 1)),
 				await ask("SELECT max(" + list(127, 1) + ")"), await ask("SELECT max(" + list(128, 1) + ")"),
 			]`,
-			`["ok","statement too long: SQLITE_TOOBIG",[[100]],"too many SQL variables at offset 207: SQLITE_ERROR","ok","too many columns in result set: SQLITE_ERROR","Expression tree is too large (maximum depth 100): SQLITE_ERROR","ok","too many terms in compound SELECT: SQLITE_ERROR",[[0]],"LIKE or GLOB pattern too complex: SQLITE_ERROR","LIKE or GLOB pattern too complex: SQLITE_ERROR",[[4194304]],"string or blob too big: SQLITE_TOOBIG",[[1]],"too many arguments on function max at offset 7: SQLITE_ERROR"]`,
+			`["ok","statement too long: SQLITE_TOOBIG",[[100]],"too many SQL variables at offset 207: SQLITE_ERROR","ok",` +
+				`"too many columns in result set: SQLITE_ERROR","Expression tree is too large (maximum depth 100): SQLITE_ERROR","ok",` +
+				`"too many terms in compound SELECT: SQLITE_ERROR",[[0]],"LIKE or GLOB pattern too complex: SQLITE_ERROR",` +
+				`"LIKE or GLOB pattern too complex: SQLITE_ERROR",[[4194304]],"string or blob too big: SQLITE_TOOBIG",[[1]],` +
+				`"too many arguments on function max at offset 7: SQLITE_ERROR"]`,
 		},
 		{
-			`await DB.batch(["CREATE TABLE deep(n)", "CREATE TRIGGER dt AFTER INSERT ON deep WHEN new.n > 0 BEGIN INSERT INTO deep VALUES (new.n - 1); END"].map((sql) => DB.prepare(sql)));
+			`await DB.batch(["CREATE TABLE deep(n)",
+				"CREATE TRIGGER dt AFTER INSERT ON deep WHEN new.n > 0 BEGIN INSERT INTO deep VALUES (new.n - 1); END"].map(
+				(sql) => DB.prepare(sql)));
 			return DB.prepare("PRAGMA recursive_triggers=1; INSERT INTO deep VALUES (20)").run().catch((e) => e.message)`,
 			`"D1_ERROR: triggers nested too deep: SQLITE_ERROR"`,
 		},
@@ -346,20 +377,25 @@ func TestDatabaseFromWorker(t *testing.T) {
 
 // What a store refuses has the Worker's line in its stack, although the host makes the error.
 func TestStoresRefuseAtALine(t *testing.T) {
-	const lines = `const lineOf = async (call) => { try { await call(); } catch (e) { return e.stack.startsWith(String(e)) && /worker\.js:\d+:\d+/.test(e.stack); } }; `
+	const lines = `const lineOf = async (call) => { try { await call(); } catch (e) { return e.stack.startsWith(String(e)) && ` +
+		`/worker\.js:\d+:\d+/.test(e.stack); } }; `
 	runStores(t, []struct{ script, want string }{
 		{
 			lines +
-				`return Promise.all([() => KV.put("", "x"), () => KV.get("x".repeat(600)), () => KV.list({ limit: 5000 }), () => KV.delete("")].map(lineOf))`,
+				`return Promise.all([() => KV.put("", "x"), () => KV.get("x".repeat(600)), () => KV.list({ limit: 5000 }),
+					() => KV.delete("")].map(lineOf))`,
 			`[true,true,true,true]`,
 		},
 		{lines + `await KV.put("no json", "{"); return lineOf(() => KV.get("no json", "json"))`, `true`},
 		{
-			`const before = Error.prepareStackTrace; Error.prepareStackTrace = () => 1; try { await DB.prepare("SELEC").all(); } catch (e) { return [e.name, e.stack]; } finally { Error.prepareStackTrace = before; }`,
+			`const before = Error.prepareStackTrace; Error.prepareStackTrace = () => 1;
+			try { await DB.prepare("SELEC").all(); } catch (e) { return [e.name, e.stack]; } finally { Error.prepareStackTrace = before;
+				}`,
 			`["Error",1]`,
 		},
 		{
-			`const own = new Error("the author's"); own.stack = "kept\n    at theirs"; const { readable, writable } = new FixedLengthStream(2); writable.abort(own);
+			`const own = new Error("the author's"); own.stack = "kept\n    at theirs";
+			const { readable, writable } = new FixedLengthStream(2); writable.abort(own);
 			try { await KV.put("k", readable); } catch (e) { return [e === own, e.stack]; }`,
 			`[true,"kept\n    at theirs"]`,
 		},
@@ -483,7 +519,8 @@ func TestKVFromWorker(t *testing.T) {
 		},
 		{
 			"return KV.put(\"k\", \"\", { expiration: 1700000000 })",
-			`Error: KV PUT failed: 400 Invalid expiration of 1700000000. Please specify integer greater than the current number of seconds since the UNIX epoch.`,
+			`Error: KV PUT failed: 400 Invalid expiration of 1700000000. Please specify integer greater than the current number of ` +
+				`seconds since the UNIX epoch.`,
 		},
 		{
 			"return KV.put(\"k\", \"\", { expiration: Date.now() + 1e6 })",
@@ -528,14 +565,18 @@ func TestKVFromWorker(t *testing.T) {
 			"const out = []; for (const call of [(k) => KV.get(k), (k) => KV.getWithMetadata(k), (k) => KV.put(k, " +
 				"\"\"), (k) => KV.delete(k)]) for (const k of [\"\", \".\", \"..\"]) out.push(await call(k).catch((e) " +
 				"=> e.name + \": \" + e.message)); return [...new Set(out)]",
-			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.","TypeError: \"..\" is not allowed as a key name."]`,
+			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.",` +
+				`"TypeError: \"..\" is not allowed as a key name."]`,
 		},
 		{
 			"const long = \"é\".repeat(257); const out = []; for (const call of [() => KV.get(long), () => " +
 				"KV.put(long, \"\"), () => KV.delete(long), () => KV.list({ prefix: long })]) out.push((await " +
 				"call().catch((e) => e)).message); await KV.put(\"é\".repeat(256), \"fits\"); return [...out, await " +
 				"KV.get(\"é\".repeat(256))]",
-			`["KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV PUT failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV DELETE failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","fits"]`,
+			`["KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.",` +
+				`"KV PUT failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.",` +
+				`"KV DELETE failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.",` +
+				`"KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","fits"]`,
 		},
 		{
 			"for (const k of [\"o/b\", \"o/é\", \"o/\\uffff\", \"o/😀\", \"o/Z\", \"o/10\", \"o/9\"]) await KV.put(k, " +

@@ -228,26 +228,36 @@ var assetScripts = []script{
 	{
 		"method", `
 			const answers = [];
-			for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "post"]) { const r = await env.ASSETS.fetch("http://x/style.css", { method }); answers.push([r.status, r.statusText, r.headers.get("allow"), await r.text()].join()); }
+			for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "post"]) {
+				const r = await env.ASSETS.fetch("http://x/style.css", { method });
+				answers.push([r.status, r.statusText, r.headers.get("allow"), await r.text()].join()); }
 			return [...new Set(answers)]`, `["405,Method Not Allowed,GET, HEAD,"]`,
 	},
 	{
 		"as the platform answers", `
 			const r = await env.ASSETS.fetch("http://x/page.html?q=1");
-			return [String(env.ASSETS), r.url, r.redirected, r.statusText, r.type, await refused((async () => r.headers.set("a", "b"))()), new Response(r.body, r).headers.get("x-none")]`,
+			return [String(env.ASSETS), r.url, r.redirected, r.statusText, r.type,
+				await refused((async () => r.headers.set("a", "b"))()), new Response(r.body, r).headers.get("x-none")]`,
 		`["[object Fetcher]","http://x/page?q=1",true,"OK","default","TypeError: Can't modify immutable headers.",null]`,
 	},
 	{
 		"cache headers", `
-			const ask = async (headers) => { const r = await env.ASSETS.fetch("http://x/tagged", { headers }); return [r.status, r.headers.get("cache-control"), r.headers.get("cf-cache-status")]; };
-			return [await ask({}), await ask({ Authorization: "x" }), await ask({ Range: "bytes=0-1" }), (await env.ASSETS.fetch("http://x/none")).headers.get("cf-cache-status")]`,
+			const ask = async (headers) => { const r = await env.ASSETS.fetch("http://x/tagged", { headers });
+				return [r.status, r.headers.get("cache-control"), r.headers.get("cf-cache-status")]; };
+			return [await ask({}), await ask({ Authorization: "x" }), await ask({ Range: "bytes=0-1" }),
+				(await env.ASSETS.fetch("http://x/none")).headers.get("cf-cache-status")]`,
 		`[[200,"public, max-age=0, must-revalidate","HIT"],[200,null,"HIT"],[200,null,"HIT"],null]`,
 	},
 	{
 		"arguments", `
 			const ask = (...given) => refused(env.ASSETS.fetch(...given).then((r) => r.text()));
-			return [await ask(), await ask("/style.css").then((e) => e.slice(0, 22)), await ask("ftp://x/style.css"), await ask("data:text/plain,hi"), await ask("http://x/style.css", { body: "x" }).then((e) => e.split(":")[0]), await ask("http://x/style.css", { signal: AbortSignal.abort() }), await ask("https://x:8443/style.css?a#b"), (await env.ASSETS.fetch("http://x/%?a=%")).status]`,
-		`["TypeError: Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'.","TypeError: Invalid URL","TypeError: Fetch API cannot load: ftp://x/style.css","hi","TypeError","AbortError: The operation was aborted","body{}",404]`,
+			return [await ask(), await ask("/style.css").then((e) => e.slice(0, 22)), await ask("ftp://x/style.css"),
+				await ask("data:text/plain,hi"), await ask("http://x/style.css", { body: "x" }).then((e) => e.split(":")[0]),
+				await ask("http://x/style.css", { signal: AbortSignal.abort() }), await ask("https://x:8443/style.css?a#b"),
+				(await env.ASSETS.fetch("http://x/%?a=%")).status]`,
+		`["TypeError: Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'.",` +
+			`"TypeError: Invalid URL","TypeError: Fetch API cannot load: ftp://x/style.css","hi","TypeError",` +
+			`"AbortError: The operation was aborted","body{}",404]`,
 	},
 	{
 		"redirects", `
@@ -255,8 +265,11 @@ var assetScripts = []script{
 			const manual = await env.ASSETS.fetch("http://x/page.html", { redirect: "manual" });
 			const passed = await env.ASSETS.fetch(new Request(new Request("http://x/page.html", request), { method: "GET", body: null }));
 			const made = await env.ASSETS.fetch(new Request("http://x/page.html"));
-			return [await followed.text(), manual.status, manual.headers.get("location"), passed.status, made.status, await refused(env.ASSETS.fetch("http://x/loop")), await refused(env.ASSETS.fetch("http://x/loop", { redirect: "error" }))]`,
-		`["page q=1",307,"/page?",307,200,"TypeError: ASSETS.fetch: too many redirects","TypeError: ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\""]`,
+			return [await followed.text(), manual.status, manual.headers.get("location"), passed.status, made.status,
+				await refused(env.ASSETS.fetch("http://x/loop")),
+				await refused(env.ASSETS.fetch("http://x/loop", { redirect: "error" }))]`,
+		`["page q=1",307,"/page?",307,200,"TypeError: ASSETS.fetch: too many redirects",` +
+			`"TypeError: ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\""]`,
 	},
 	{"not found", `return (await env.ASSETS.fetch("http://x/none")).status`, `404`},
 	{"not modified", `const r = await env.ASSETS.fetch("http://x/same"); return [r.status, r.body]`, `[304,null]`},
@@ -269,16 +282,19 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 		{"info", `return env.IMAGES.info(request.body)`, ""},
 		{
 			"resize", `
-			const r = await env.IMAGES.input(request.body).transform({ width: 8 }).transform({ rotate: 90 }).output({ format: "image/webp" });
+			const r = await env.IMAGES.input(request.body).transform({ width: 8 }).transform({ rotate: 90 }).output(
+				{ format: "image/webp" });
 			const response = r.response({ headers: { "x-a": "1" } });
-			return [r.contentType(), response.headers.get("content-type"), response.headers.get("x-a"), await env.IMAGES.info(response.body).then((i) => [i.format, i.width, i.height])]`,
+			return [r.contentType(), response.headers.get("content-type"), response.headers.get("x-a"),
+				await env.IMAGES.info(response.body).then((i) => [i.format, i.width, i.height])]`,
 			`["image/webp","image/webp","1",["image/webp",4,8]]`,
 		},
 		{
 			"draw", `
 			const bytes = await request.bytes();
 			const small = env.IMAGES.input(bytes).transform({ width: 4 });
-			const r = await env.IMAGES.input(bytes).draw(small, { left: 0, top: 0 }).draw(new Blob([bytes]), { opacity: 0.5 }).output({ format: "image/png" });
+			const r = await env.IMAGES.input(bytes).draw(small, { left: 0, top: 0 }).draw(new Blob([bytes]), { opacity: 0.5 }).output(
+				{ format: "image/png" });
 			return [await env.IMAGES.info(r.image()).then((i) => i.width), await refused(small.output({ format: "image/png" }))]`,
 			`[16,"Error: IMAGES_TRANSFORM_ERROR 9525: ImageTransformer consumed; you may only call .output() or draw a transformer once"]`,
 		},
@@ -288,7 +304,8 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			return (await new Response(r.image({ encoding: "base64" })).text()).slice(0, 5)`, `"R0lGO"`},
 		{
 			"line",
-			`try { await env.IMAGES.info(new Response("hello").body); } catch (e) { return [e.code, e.stack.startsWith(String(e)), /worker\.js:\d+:\d+/.test(e.stack)]; }`,
+			`try { await env.IMAGES.info(new Response("hello").body); } catch (e) {
+				return [e.code, e.stack.startsWith(String(e)), /worker\.js:\d+:\d+/.test(e.stack)]; }`,
 			`[9412,true,true]`,
 		},
 		{
@@ -301,7 +318,8 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 		},
 		{
 			"format", `return env.IMAGES.input(request.body).output({ format: "image/avif" })`,
-			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/avif\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif [9520]"`,
+			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/avif\" is not supported by this runtime; use image/webp, ` +
+				`image/jpeg, image/png or image/gif [9520]"`,
 		},
 		{
 			"hosted", `return env.IMAGES.hosted`,
@@ -316,7 +334,8 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			"consumed", `
 			const bytes = await request.bytes(), input = () => env.IMAGES.input(bytes), drawn = input(), refusals = [];
 			input().draw(drawn);
-			for (const again of [async () => input().draw(drawn), () => drawn.output({ format: "image/png" })]) refusals.push(await refused(again()));
+			for (const again of [async () => input().draw(drawn), () => drawn.output({ format: "image/png" })]) refusals.push(
+				await refused(again()));
 			const self = input();
 			refusals.push(await refused((async () => self.draw(self).output({ format: "image/png" }))()));
 			return [refusals.length, ...new Set(refusals)]`,
@@ -328,25 +347,38 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			const a = await made(), b = await made(), c = await made();
 			const size = (await a.response().bytes()).length, text = await new Response(b.image({ encoding: "base64" })).text();
 			await new Response(c.image()).bytes();
-			return [size === Uint8Array.fromBase64(text).length, await refused((async () => a.response())()), await refused(new Response(c.image({ encoding: "base64" })).text()).then((e) => e.split(":")[0]), a.contentType()]`,
-			`[true,"TypeError: This ReadableStream is disturbed (has already been read from), and cannot be used as a body.","TypeError","image/png"]`,
+			return [size === Uint8Array.fromBase64(text).length, await refused((async () => a.response())()),
+				await refused(new Response(c.image({ encoding: "base64" })).text()).then((e) => e.split(":")[0]), a.contentType()]`,
+			`[true,"TypeError: This ReadableStream is disturbed (has already been read from), and cannot be used as a body.",` +
+				`"TypeError","image/png"]`,
 		},
 		{
 			"every option", `
 			const bytes = await request.bytes();
-			const t = { width: 40, height: 30, fit: "pad", gravity: { x: 0.5, y: 0 }, background: "#fff", blur: 1, border: { color: "red", width: 1 }, brightness: 1.1, contrast: 0.9, flip: "h", gamma: 1.2, rotate: 90, saturation: 0.5, sharpen: 1, trim: { top: 1, border: { keep: 1 } } };
+			const t = { width: 40, height: 30, fit: "pad", gravity: { x: 0.5, y: 0 }, background: "#fff", blur: 1,
+				border: { color: "red", width: 1 }, brightness: 1.1, contrast: 0.9, flip: "h", gamma: 1.2, rotate: 90, saturation: 0.5,
+				sharpen: 1, trim: { top: 1, border: { keep: 1 } } };
 			const o = { opacity: 0.5, repeat: "x", composite: "over", top: 0, left: 0 };
-			const r = await env.IMAGES.input(bytes).transform(t).draw(env.IMAGES.input(bytes).transform({ trim: "border" }), o).output({ format: "image/jpeg", quality: "80", background: "#ffffff", anim: false });
+			const r = await env.IMAGES.input(bytes).transform(t).draw(env.IMAGES.input(bytes).transform({ trim: "border" }), o).output(
+				{ format: "image/jpeg", quality: "80", background: "#ffffff", anim: false });
 			const { format, width, height } = await env.IMAGES.info(r.image());
 			return [format, width, height]`,
 			`["image/jpeg",42,32]`,
 		},
 		{
 			"options refused", `
-			const bytes = await request.bytes(), ask = (t, o) => refused((async () => env.IMAGES.input(bytes).transform(t).output(o))()), png = { format: "image/png" };
-			return [await ask({ width: "40" }, png), await ask({ fit: "stretch" }, png), await ask({ rotate: 45 }, png), await ask({}, { format: "image/bmp" }), await ask({}, { format: {} }), await ask({}, { format: "image/jpeg", quality: 0 }), await ask({}).then((e) => e.split(":")[0])]`,
-			`["Error: IMAGES_TRANSFORM_ERROR 9401: the options of transform are not valid: \"width\" cannot be a string","Error: IMAGES_TRANSFORM_ERROR 9401: fit \"stretch\" is none of [\"scale-down\" \"contain\" \"cover\" \"crop\" \"pad\" \"squeeze\"]","Error: IMAGES_TRANSFORM_ERROR 9401: rotate 45 is none of 0, 90, 180, 270",` +
-				`"Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/bmp\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"[object Object]\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9401: quality 0 is not from 1 to 100","TypeError"]`,
+			const bytes = await request.bytes(), ask = (t, o) => refused(
+				(async () => env.IMAGES.input(bytes).transform(t).output(o))()), png = { format: "image/png" };
+			return [await ask({ width: "40" }, png), await ask({ fit: "stretch" }, png), await ask({ rotate: 45 }, png),
+				await ask({}, { format: "image/bmp" }), await ask({}, { format: {} }),
+				await ask({}, { format: "image/jpeg", quality: 0 }), await ask({}).then((e) => e.split(":")[0])]`,
+			`["Error: IMAGES_TRANSFORM_ERROR 9401: the options of transform are not valid: \"width\" cannot be a string",` +
+				`"Error: IMAGES_TRANSFORM_ERROR 9401: fit \"stretch\" is none of [\"scale-down\" \"contain\" \"cover\" \"crop\" ` +
+				`\"pad\" \"squeeze\"]","Error: IMAGES_TRANSFORM_ERROR 9401: rotate 45 is none of 0, 90, 180, 270",` +
+				`"Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/bmp\" is not supported by this runtime; use image/webp, ` +
+				`image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"[object Object]\" is not ` +
+				`supported by this runtime; use image/webp, image/jpeg, image/png or image/gif",` +
+				`"Error: IMAGES_TRANSFORM_ERROR 9401: quality 0 is not from 1 to 100","TypeError"]`,
 		},
 		{
 			"text", `return env.IMAGES.text("hello", { font: { url: "http://x/f.ttf" } })`,
@@ -354,8 +386,11 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 		},
 		{
 			"svg",
-			`return [await env.IMAGES.info(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body), await refused(env.IMAGES.input(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body).output({ format: "image/png" }))]`,
-			`[{"format":"image/svg+xml"},"Error: IMAGES_TRANSFORM_ERROR 9520: Transforming image/svg+xml is not supported by this runtime"]`,
+			`return [await env.IMAGES.info(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body),
+				await refused(env.IMAGES.input(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body).output(
+					{ format: "image/png" }))]`,
+			`[{"format":"image/svg+xml"},"Error: IMAGES_TRANSFORM_ERROR 9520: Transforming image/svg+xml is not supported by ` +
+				`this runtime"]`,
 		},
 		{
 			"info in base64",
@@ -365,7 +400,8 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 		{
 			"raw pixels", `
 			const bytes = await request.bytes(), sizes = [];
-			for (const format of ["rgb", "rgba"]) { const r = await env.IMAGES.input(bytes).output({ format }); sizes.push(r.contentType(), (await r.response().bytes()).length); }
+			for (const format of ["rgb", "rgba"]) { const r = await env.IMAGES.input(bytes).output({ format });
+				sizes.push(r.contentType(), (await r.response().bytes()).length); }
 			return sizes`, `["application/octet-stream",384,"application/octet-stream",512]`,
 		},
 	}

@@ -105,7 +105,8 @@ func FuzzDecimal(f *testing.F) {
 // is a text or an error.
 func FuzzNumberOptions(f *testing.F) {
 	f.Add(
-		`{"style":"unit","unit":"kilometer-per-hour","unitDisplay":"long","notation":"compact","compactDisplay":"long","roundingIncrement":1}`,
+		`{"style":"unit","unit":"kilometer-per-hour","unitDisplay":"long","notation":"compact","compactDisplay":"long",`+
+			`"roundingIncrement":1}`,
 		"de", 1234.5,
 	)
 	f.Add(

@@ -168,7 +168,8 @@ func TestClientBody(t *testing.T) {
 	peer := httptest.NewServer(newPeer())
 	defer peer.Close()
 	code := exchanges + fmt.Sprintf("const at = %q;\n", peer.URL) + `export default { async fetch() {
-  const sent = (method, ...pieces) => answer(to("/echo", { method }), (req) => { for (const piece of pieces) req.write(piece); req.end(); }).then(([status]) => status, (error) => error.code);
+  const sent = (method, ...pieces) => answer(to("/echo", { method }),
+    (req) => { for (const piece of pieces) req.write(piece); req.end(); }).then(([status]) => status, (error) => error.code);
   return Response.json([await sent("GET", "x"), await sent("HEAD", "x", "y"), await sent("GET", ""), await sent("DELETE", "x")]);
 } };`
 	w := start(t, code, pagesruntime.WorkerOptions{Web: web.Options{AllowFetch: []string{"127.0.0.1"}}})
@@ -184,9 +185,12 @@ func TestAbsentOptions(t *testing.T) {
 const tried = (f) => { try { f(); return "taken"; } catch (e) { return e.code + ": " + e.message; } };
 const asked = (options) => tried(() => request({ host: "a.test", ...options }).on("error", () => {}).destroy());
 export default { fetch() { return Response.json([
-  asked({ lookup() {} }), asked({ createConnection() {} }), asked({ socketPath: "/x" }), asked({ maxHeaderSize: 1 }), asked({ lookup: 1 }).slice(0, 20),
-  tried(() => createServer({ maxHeaderSize: 1 })), tried(() => createServer({ keepAliveTimeout: 1 })), tried(() => createServer({ keepAliveTimeout: -1 })).slice(0, 16),
-  asked({ localAddress: "127.0.0.1", family: 4, insecureHTTPParser: false }), tried(() => createServer({ requestTimeout: 0, noDelay: true })),
+  asked({ lookup() {} }), asked({ createConnection() {} }), asked({ socketPath: "/x" }), asked({ maxHeaderSize: 1 }),
+    asked({ lookup: 1 }).slice(0, 20),
+  tried(() => createServer({ maxHeaderSize: 1 })), tried(() => createServer({ keepAliveTimeout: 1 })),
+  tried(() => createServer({ keepAliveTimeout: -1 })).slice(0, 16),
+  asked({ localAddress: "127.0.0.1", family: 4, insecureHTTPParser: false }),
+  tried(() => createServer({ requestTimeout: 0, noDelay: true })),
 ].join("\n").split("\n")); } };`, pagesruntime.WorkerOptions{})
 	refused := func(name string) string {
 		return "ERR_OPTION_NOT_IMPLEMENTED: the option " + name +

@@ -33,49 +33,97 @@ func TestServerExports(t *testing.T) {
 import { handleAsNodeRequest, httpServerHandler } from "cloudflare:node";
 const listener = (req, res) => res.end(req.url + " " + req.socket.localPort + " " + Object.keys(req.cloudflare));
 `
-	for code, want := range map[string]string{
-		`createServer(listener).listen(3000); export default httpServerHandler({ port: 3000 });`:                                             "/x?y 3000 env,ctx,cf",
-		`createServer(listener).listen("3000"); export default httpServerHandler(3000);`:                                                     "/x?y 3000 env,ctx,cf",
-		`export default httpServerHandler(createServer(listener));`:                                                                          "/x?y 49152 env,ctx,cf",
-		`export default httpServerHandler(createServer(listener).listen({ port: 80, host: "localhost" }));`:                                  "/x?y 80 env,ctx,cf",
-		`export default httpServerHandler(https.createServer({}, listener).listen(443));`:                                                    "/x?y 443 env,ctx,cf",
-		`createServer(listener).listen(1); export default { fetch: (request, env, ctx) => handleAsNodeRequest(1, request, env, ctx) };`:      "/x?y 1 env,ctx,cf",
-		`createServer(listener).listen(1); export default { fetch: (request) => handleAsNodeRequest({ port: 1 }, request) };`:                "/x?y 1 env,ctx,cf",
-		`export default httpServerHandler({ port: 3000 });`:                                                                                  "no server of node:http listens at port 3000; call server.listen(3000)",
-		`createServer(listener).listen(3000).close(); export default httpServerHandler({ port: 3000 });`:                                     "no server of node:http listens at port 3000",
-		`let error; try { httpServerHandler({}); } catch (e) { error = e.message; } export default { fetch: () => new Response(error) };`:    "Failed to determine port for server",
-		`let error; try { httpServerHandler(null); } catch (e) { error = e.message; } export default { fetch: () => new Response(error) };`:  "Server descriptor cannot be null or undefined",
-		`let error; try { httpServerHandler(70000); } catch (e) { error = e.message; } export default { fetch: () => new Response(error) };`: "Failed to determine port for server",
+	for _, c := range []struct{ name, code, want string }{
+		{"a port", `createServer(listener).listen(3000); export default httpServerHandler({ port: 3000 });`, "/x?y 3000 env,ctx,cf"},
+		{"a port as text", `createServer(listener).listen("3000"); export default httpServerHandler(3000);`, "/x?y 3000 env,ctx,cf"},
+		{"a server", `export default httpServerHandler(createServer(listener));`, "/x?y 49152 env,ctx,cf"},
+		{
+			"a server that listens at a host",
+			`export default httpServerHandler(createServer(listener).listen({ port: 80, host: "localhost" }));`,
+			"/x?y 80 env,ctx,cf",
+		},
+		{"a server of https", `export default httpServerHandler(https.createServer({}, listener).listen(443));`, "/x?y 443 env,ctx,cf"},
+		{
+			"a request, env and ctx",
+			`createServer(listener).listen(1); export default { fetch: (request, env, ctx) => handleAsNodeRequest(1, request, env, ctx) };`,
+			"/x?y 1 env,ctx,cf",
+		},
+		{
+			"a request alone",
+			`createServer(listener).listen(1); export default { fetch: (request) => handleAsNodeRequest({ port: 1 }, request) };`,
+			"/x?y 1 env,ctx,cf",
+		},
+		{
+			"no server",
+			`export default httpServerHandler({ port: 3000 });`,
+			"no server of node:http listens at port 3000; call server.listen(3000)",
+		},
+		{
+			"a closed server",
+			`createServer(listener).listen(3000).close(); export default httpServerHandler({ port: 3000 });`,
+			"no server of node:http listens at port 3000",
+		},
+		{
+			"no port",
+			`let error; try { httpServerHandler({}); } catch (e) { error = e.message; }
+			export default { fetch: () => new Response(error) };`,
+			"Failed to determine port for server",
+		},
+		{
+			"null",
+			`let error; try { httpServerHandler(null); } catch (e) { error = e.message; }
+			export default { fetch: () => new Response(error) };`,
+			"Server descriptor cannot be null or undefined",
+		},
+		{
+			"a port over 65535",
+			`let error; try { httpServerHandler(70000); } catch (e) { error = e.message; }
+			export default { fetch: () => new Response(error) };`,
+			"Failed to determine port for server",
+		},
 	} {
-		if got := get(t, start(t, made+code, pagesruntime.WorkerOptions{}), "/x?y"); !strings.Contains(got, want) {
-			t.Errorf("%s\n got %s\nwant %s", code, got, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := get(t, start(t, made+c.code, pagesruntime.WorkerOptions{}), "/x?y"); !strings.Contains(got, c.want) {
+				t.Errorf("%s\n got %s\nwant %s", c.code, got, c.want)
+			}
+		})
 	}
 }
 
 // TestServerFailures: what a listener throws or never does ends its request as it
 // does that of any other handler.
 func TestServerFailures(t *testing.T) {
-	for listener, want := range map[string]string{
-		`(req, res) => { throw new Error("thrown"); }`:                                           "Error: thrown",
-		`async (req, res) => { await 0; throw new RangeError("rejected"); }`:                     "RangeError: rejected",
-		`(req, res) => { res.writeHead(200); res.write("part"); throw new Error("kept back"); }`: "Error: kept back",
-		`(req, res) => { res.end("all"); throw new Error("after the end"); }`:                    "Error: after the end",
-		`(req, res) => { res.destroy(new Error("destroyed")); }`:                                 "Error: destroyed",
-		`(req, res) => { req.destroy(); }`:                                                       "the connection was closed before the response was complete",
-		`(req, res) => { req.socket.destroy(new Error("cut")); }`:                                "Error: cut",
-		`(req, res) => {}`:                           "the handler will never answer",
-		`(req, res) => { res.setHeader("x", "1"); }`: "the handler will never answer",
-		`(req, res) => { res.writeHead(600); }`:      "RangeError: Invalid status code: 600",
-		`(req, res) => { require("stream").pipeline(req, res, () => {}); req.destroy(new Error("piped")); }`: "Error: piped",
+	for _, c := range []struct{ name, listener, want string }{
+		{"throws", `(req, res) => { throw new Error("thrown"); }`, "Error: thrown"},
+		{"rejects", `async (req, res) => { await 0; throw new RangeError("rejected"); }`, "RangeError: rejected"},
+		{
+			"throws after a part",
+			`(req, res) => { res.writeHead(200); res.write("part"); throw new Error("kept back"); }`,
+			"Error: kept back",
+		},
+		{"throws after the end", `(req, res) => { res.end("all"); throw new Error("after the end"); }`, "Error: after the end"},
+		{"destroys the response", `(req, res) => { res.destroy(new Error("destroyed")); }`, "Error: destroyed"},
+		{"destroys the request", `(req, res) => { req.destroy(); }`, "the connection was closed before the response was complete"},
+		{"destroys the socket", `(req, res) => { req.socket.destroy(new Error("cut")); }`, "Error: cut"},
+		{"does nothing", `(req, res) => {}`, "the handler will never answer"},
+		{"sets a header", `(req, res) => { res.setHeader("x", "1"); }`, "the handler will never answer"},
+		{"writes an invalid status", `(req, res) => { res.writeHead(600); }`, "RangeError: Invalid status code: 600"},
+		{
+			"destroys the request of a pipeline",
+			`(req, res) => { require("stream").pipeline(req, res, () => {}); req.destroy(new Error("piped")); }`,
+			"Error: piped",
+		},
 	} {
-		w := start(t,
-			`import { createServer } from "node:http"; import { createRequire } from "node:module"; import { httpServerHandler } from "cloudflare:node";
+		t.Run(c.name, func(t *testing.T) {
+			w := start(t,
+				`import { createServer } from "node:http"; import { createRequire } from "node:module";
+			import { httpServerHandler } from "cloudflare:node";
 const require = createRequire("/x.js");
-export default httpServerHandler(createServer(`+listener+`));`, pagesruntime.WorkerOptions{})
-		if got := get(t, w, "/"); !strings.Contains(got, want) {
-			t.Errorf("%s\n got %s\nwant %s", listener, got, want)
-		}
+export default httpServerHandler(createServer(`+c.listener+`));`, pagesruntime.WorkerOptions{})
+			if got := get(t, w, "/"); !strings.Contains(got, c.want) {
+				t.Errorf("%s\n got %s\nwant %s", c.listener, got, c.want)
+			}
+		})
 	}
 }
 
@@ -154,12 +202,14 @@ export default httpServerHandler(createServer((req, res) => {
 // TestServerBackpressure holds who writes to the pace of who reads, both ways.
 func TestServerBackpressure(t *testing.T) {
 	w := start(t,
-		`import { createServer } from "node:http"; import { Readable } from "node:stream"; import { handleAsNodeRequest } from "cloudflare:node";
+		`import { createServer } from "node:http"; import { Readable } from "node:stream";
+		import { handleAsNodeRequest } from "cloudflare:node";
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 const near = 200_000; // bytes that the buffers on the way may hold
 let made = 0, asked = 0;
 const endless = () => new Readable({ highWaterMark: 1024, read() { made += 1024; this.push(Buffer.alloc(1024)); } });
-createServer((req, res) => { if (req.method === "GET") endless().pipe(res); else req.once("data", () => { req.pause(); res.end("paused"); }); }).listen(1);
+createServer((req, res) => { if (req.method === "GET") endless().pipe(res);
+  else req.once("data", () => { req.pause(); res.end("paused"); }); }).listen(1);
 export default { async fetch() {
   const reader = (await handleAsNodeRequest(1, new Request("http://x/"))).body.getReader();
   const ahead = [];
@@ -193,7 +243,8 @@ export default httpServerHandler(createServer((req, res) => {
     heard.push([name, event, error?.code].filter(Boolean).join(" "));
     if (heard.length === 6) console.log(heard.sort().join(), req.aborted, req.complete, res.writableFinished);
   });
-  for (const event of ["aborted", "error", "close"]) { hear(req, "req", event); hear(res, "res", event); hear(req.socket, "socket", event); }
+  for (const event of ["aborted", "error", "close"]) { hear(req, "req", event); hear(res, "res", event);
+    hear(req.socket, "socket", event); }
   res.on("close", () => heard.push("last"));
   if (req.method === "POST") req.resume();
   else res.write("begun");
@@ -263,7 +314,8 @@ func TestServerClasses(t *testing.T) {
 		`import { createServer, IncomingMessage, ServerResponse } from "node:http"; import { httpServerHandler } from "cloudflare:node";
 class Asked extends IncomingMessage { get path() { return this.url.slice(1); } }
 class Answer extends ServerResponse { json(value) { this.end(JSON.stringify(value)); } }
-export default httpServerHandler(createServer({ IncomingMessage: Asked, ServerResponse: Answer, highWaterMark: 5 }, (req, res) => res.json([req.path, res.writableHighWaterMark])));`,
+export default httpServerHandler(createServer({ IncomingMessage: Asked, ServerResponse: Answer, highWaterMark: 5 },
+  (req, res) => res.json([req.path, res.writableHighWaterMark])));`,
 		pagesruntime.WorkerOptions{Pristine: true})
 	for range 3 { // the server listens in the image that each request starts from
 		if got, want := get(t, w, "/x"), `["x",5]`; got != want {

@@ -105,16 +105,19 @@ import { connect as session } from "node:http2";
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 export default { fetch() {
-  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => session(), () => spawn("ls"), () => connect(5432), () => process.exit(1)].map((f) => {
+  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => session(), () => spawn("ls"), () => connect(5432),
+    () => process.exit(1)].map((f) => {
     try { return f(); } catch (e) { return [e.code, e.message]; }
   }));
 } };`, pagesruntime.WorkerOptions{})
 	got := get(t, w, "/")
 	for _, want := range []string{
-		`["ERR_METHOD_NOT_IMPLEMENTED","fs.readFileSync of Node.js is not available in a Worker: a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET"]`,
+		`["ERR_METHOD_NOT_IMPLEMENTED","fs.readFileSync of Node.js is not available in a Worker: a Worker has no file system; import ` +
+			`the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET"]`,
 		`http2.connect of Node.js is not available in a Worker: use fetch`,
 		`child_process.spawn of Node.js is not available in a Worker: a Worker cannot start processes`,
-		`net.connect of Node.js is not available in a Worker: a Worker has no sockets; use fetch, with a client that speaks HTTP, or the database binding env.DB`,
+		`net.connect of Node.js is not available in a Worker: a Worker has no sockets; use fetch, with a client that speaks HTTP, or ` +
+			`the database binding env.DB`,
 		`"ERR_WORKER_UNSUPPORTED_OPERATION","process.exit(1) was called`,
 	} {
 		if !strings.Contains(got, want) {
@@ -128,11 +131,13 @@ export default { fetch() {
 func TestPristine(t *testing.T) {
 	w := start(t, `import { createHash, createHmac } from "node:crypto";
 import { AsyncLocalStorage } from "node:async_hooks";
-const begun = createHash("sha256").update("x".repeat(100_000)), keyed = createHmac("sha1", "k"), table = Buffer.from("abc"), storage = new AsyncLocalStorage();
+const begun = createHash("sha256").update("x".repeat(100_000)), keyed = createHmac("sha1", "k"), table = Buffer.from("abc"),
+  storage = new AsyncLocalStorage();
 let requests = 0;
 export default { fetch: () => storage.run(++requests, async () => {
   await 0;
-  return Response.json([storage.getStore(), begun.copy().update("y").digest("hex").slice(0, 8), keyed.update("z").digest("hex").slice(0, 8), table.toString("base64")]);
+  return Response.json([storage.getStore(), begun.copy().update("y").digest("hex").slice(0, 8),
+    keyed.update("z").digest("hex").slice(0, 8), table.toString("base64")]);
 }) };`, pagesruntime.WorkerOptions{Pristine: true})
 	const want = `[1,"0e62db7e","e958350a","YWJj"]`
 	for range 3 {
@@ -146,7 +151,8 @@ export default { fetch: () => storage.run(++requests, async () => {
 func TestBounds(t *testing.T) {
 	w := start(t, `import * as crypto from "node:crypto";
 import * as zlib from "node:zlib";
-const bomb = () => { let b = Buffer.alloc(1 << 20); for (let i = 0; i < 3; i++) b = zlib.gzipSync(Buffer.concat(Array(16).fill(b))); return b; };
+const bomb = () => { let b = Buffer.alloc(1 << 20); for (let i = 0; i < 3; i++) b = zlib.gzipSync(Buffer.concat(Array(16).fill(b)));
+  return b; };
 export default { fetch() {
   return Response.json([
     () => crypto.pbkdf2Sync("p", "s", 2 ** 31 - 1, 64, "sha512"),
@@ -158,7 +164,8 @@ export default { fetch() {
     () => crypto.createPublicKey({ key: Buffer.alloc(1 << 16, 0x30), format: "der", type: "spki" }),
   ].map((f) => { try { f(); return "done"; } catch (e) { return e.name + " " + e.code; } }));
 } };`, pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: 5 * time.Second}})
-	want := `["RangeError ERR_OUT_OF_RANGE","RangeError ERR_CRYPTO_INVALID_SCRYPT_PARAMS","RangeError ERR_OUT_OF_RANGE","RangeError ERR_OUT_OF_RANGE","RangeError ERR_OUT_OF_RANGE","RangeError ERR_BUFFER_TOO_LARGE","Error ERR_OSSL_UNSUPPORTED"]`
+	want := `["RangeError ERR_OUT_OF_RANGE","RangeError ERR_CRYPTO_INVALID_SCRYPT_PARAMS","RangeError ERR_OUT_OF_RANGE",` +
+		`"RangeError ERR_OUT_OF_RANGE","RangeError ERR_OUT_OF_RANGE","RangeError ERR_BUFFER_TOO_LARGE","Error ERR_OSSL_UNSUPPORTED"]`
 	if got := get(t, w, "/"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
