@@ -1,6 +1,7 @@
 package intl
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -55,11 +56,13 @@ func TestCalendarDays(t *testing.T) {
 		{"japanese", "1989-01-08", 3, 1, 1, 8},
 		{"japanese", "2019-05-01", 4, 1, 5, 1},
 	} {
-		got := calendars[c.calendar](daysOf(t, c.day))
-		got.leap = false
-		if want := (calendarDate{c.era, c.year, c.month, c.date, false}); got != want {
-			t.Errorf("%s of %s: %+v, want %+v", c.calendar, c.day, got, want)
-		}
+		t.Run(c.calendar+" "+c.day, func(t *testing.T) {
+			got := calendars[c.calendar](daysOf(t, c.day))
+			got.leap = false
+			if want := (calendarDate{c.era, c.year, c.month, c.date, false}); got != want {
+				t.Errorf("%s of %s: %+v, want %+v", c.calendar, c.day, got, want)
+			}
+		})
 	}
 }
 
@@ -95,8 +98,10 @@ func TestHebrewNumeral(t *testing.T) {
 		1: "א׳", 10: "י׳", 15: "ט״ו", 16: "ט״ז", 26: "כ״ו", 30: "ל׳", 400: "ת׳", 779: "תשע״ט", 5785: "תשפ״ה",
 		5999: "תתקצ״ט", 6000: "ו׳ אלפים", 4260: "ד׳ר״ס",
 	} {
-		if got := hebrewNumeral(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := hebrewNumeral(n); got != want {
+				t.Errorf("%d: %s, want %s", n, got, want)
+			}
+		})
 	}
 }

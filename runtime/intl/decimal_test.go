@@ -1,6 +1,7 @@
 package intl
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -31,20 +32,24 @@ func TestRoundingModes(t *testing.T) {
 		"halfTrunc":  {"1", "2", "-1", "1"},
 		"halfEven":   {"2", "2", "-2", "1"},
 	} {
-		for i, number := range []float64{1.5, 2.5, -1.5, 1.4} {
-			if got := float(number).roundTo(0, 1, mode).text(); got != want[i] {
-				t.Errorf("%s of %v: %s, want %s", mode, number, got, want[i])
+		t.Run(mode, func(t *testing.T) {
+			for i, number := range []float64{1.5, 2.5, -1.5, 1.4} {
+				if got := float(number).roundTo(0, 1, mode).text(); got != want[i] {
+					t.Errorf("%s of %v: %s, want %s", mode, number, got, want[i])
+				}
 			}
-		}
+		})
 	}
 	for _, c := range []struct {
 		number    float64
 		increment int
 		want      string
 	}{{1.22, 5, "1.2"}, {1.23, 5, "1.25"}, {0.02, 5, "0"}, {9.98, 5, "10"}, {-1.23, 25, "-1.25"}} {
-		if got := float(c.number).roundTo(-2, c.increment, "halfExpand").text(); got != c.want {
-			t.Errorf("%v by %d: %s, want %s", c.number, c.increment, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.number, c.increment), func(t *testing.T) {
+			if got := float(c.number).roundTo(-2, c.increment, "halfExpand").text(); got != c.want {
+				t.Errorf("%v by %d: %s, want %s", c.number, c.increment, got, c.want)
+			}
+		})
 	}
 }
 
@@ -53,15 +58,19 @@ func TestParseDecimal(t *testing.T) {
 		"": "0", " 12 ": "12", "-0": "-0", "0x1F": "31", "0b101": "5", "0o17": "15", "1e3": "1000", ".5": "0.5", "5.": "5", "1E-3": "0.001",
 		"123456789012345678901234567890.123456789": "123456789012345678901234567890.123456789",
 	} {
-		d, ok := parseDecimal(text)
-		if !ok || !d.finite() || d.text() != want {
-			t.Errorf("%q: %s, %v; want %s", text, d.text(), ok, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			d, ok := parseDecimal(text)
+			if !ok || !d.finite() || d.text() != want {
+				t.Errorf("%q: %s, %v; want %s", text, d.text(), ok, want)
+			}
+		})
 	}
 	for _, text := range []string{"x", "1 2", "0x", "-0x1", "1e", "1_000", "Inf", "infinity", ".", "0b2", "0x-1"} {
-		if d, _ := parseDecimal(text); !d.nan {
-			t.Errorf("%q is no number, got %s", text, d.text())
-		}
+		t.Run(text, func(t *testing.T) {
+			if d, _ := parseDecimal(text); !d.nan {
+				t.Errorf("%q is no number, got %s", text, d.text())
+			}
+		})
 	}
 	for _, text := range []string{"1e99999", "1e-99999", "1e999999999999999999999"} {
 		if _, ok := parseDecimal(text); ok {

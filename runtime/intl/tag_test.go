@@ -29,22 +29,26 @@ func TestCanonicalTags(t *testing.T) {
 		"en-b-foo-a-bar":          "en-a-bar-b-foo",
 		"en-t-JA-m0-names":        "en-t-ja-m0-prprname",
 	} {
-		tag, err := parseTag(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if got := tag.String(); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			tag, err := parseTag(text)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
+			if got := tag.String(); got != want {
+				t.Errorf("%s: %s, want %s", text, got, want)
+			}
+		})
 	}
 	for _, text := range []string{
 		"", "a", "abcd", "en-", "-en", "en--us", "en-u", "en-t", "en-x", "en-a-b", "x-foo", "en-us-us", "de-1996-1996", "en-a-foo-a-bar",
 		"en_US", "en-ü", "en\x00", "123", "en-u-a", "i-klingon", "verylonglanguage",
 	} {
-		if tag, err := parseTag(text); err == nil {
-			t.Errorf("%q is no tag, got %s", text, tag)
-		}
+		t.Run(text, func(t *testing.T) {
+			if tag, err := parseTag(text); err == nil {
+				t.Errorf("%q is no tag, got %s", text, tag)
+			}
+		})
 	}
 }
 

@@ -115,9 +115,11 @@ func TestDatabaseValues(t *testing.T) {
 		{"INSERT INTO v(i) VALUES (9); SELECT i FROM v WHERE i = ?", []any{9.0}, `[[9]]`},
 	}
 	for _, tt := range tests {
-		if got := askSQL(t, d, shapeRaw, tt.sql, tt.params...); got != tt.want {
-			t.Errorf("%s\n got %s\nwant %s", tt.sql, got, tt.want)
-		}
+		t.Run(tt.sql, func(t *testing.T) {
+			if got := askSQL(t, d, shapeRaw, tt.sql, tt.params...); got != tt.want {
+				t.Errorf("%s\n got %s\nwant %s", tt.sql, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -134,9 +136,11 @@ func TestDatabaseShapes(t *testing.T) {
 		{shapeNone, `[]`},
 	}
 	for _, tt := range tests {
-		if got := askSQL(t, d, tt.shape, two); got != tt.want {
-			t.Errorf("shape %d: %s, want %s", tt.shape, got, tt.want)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			if got := askSQL(t, d, tt.shape, two); got != tt.want {
+				t.Errorf("shape %d: %s, want %s", tt.shape, got, tt.want)
+			}
+		})
 	}
 	if got := askSQL(t, d, shapeRawNamed, "SELECT 1 AS x WHERE 0"); got != `[["x"]]` {
 		t.Error(got)
@@ -294,16 +298,18 @@ func TestDatabaseErrors(t *testing.T) {
 		{"SELECT length(randomblob(5000000))", nil, "string or blob too big: SQLITE_TOOBIG"},
 	}
 	for _, tt := range tests {
-		_, err := d.query(t.Context(), query{tt.sql, tt.params}, shapeAll, "")
-		var e *engine.Error
-		if !errors.As(err, &e) {
-			t.Errorf("%.40s: %v", tt.sql, err)
-			continue
-		}
-		cause, ok := e.Props[0].Value.(*engine.Error)
-		if e.Message != "D1_ERROR: "+tt.want || !ok || cause.Message != tt.want {
-			t.Errorf("%.40s\n got %s\nwant D1_ERROR: %s", tt.sql, e.Message, tt.want)
-		}
+		t.Run(tt.sql, func(t *testing.T) {
+			_, err := d.query(t.Context(), query{tt.sql, tt.params}, shapeAll, "")
+			var e *engine.Error
+			if !errors.As(err, &e) {
+				t.Errorf("%.40s: %v", tt.sql, err)
+				return
+			}
+			cause, ok := e.Props[0].Value.(*engine.Error)
+			if e.Message != "D1_ERROR: "+tt.want || !ok || cause.Message != tt.want {
+				t.Errorf("%.40s\n got %s\nwant D1_ERROR: %s", tt.sql, e.Message, tt.want)
+			}
+		})
 	}
 	if got := askSQL(t, d, shapeRaw, "INSERT INTO a VALUES (5); SELEC"); !strings.Contains(got, "syntax error") {
 		t.Error(got)
@@ -343,9 +349,11 @@ func TestDatabaseSandbox(t *testing.T) {
 		"SELECT soundex('a')", "SELECT sqlite_offset(x) FROM a", "SELECT unistr('a')", "SELECT if(1, 2, 3)", "SELECT geopoly_area('x')",
 		"PRAGMA table_info", "PRAGMA foreign_keys=maybe", "PRAGMA temp.table_info(a)", "PRAGMA optimize(all)", "PRAGMA index_list",
 	} {
-		if got := askSQL(t, d, shapeRaw, statement); !strings.HasPrefix(got, "Error: D1_ERROR: ") {
-			t.Errorf("%s: %s", statement, got)
-		}
+		t.Run(statement, func(t *testing.T) {
+			if got := askSQL(t, d, shapeRaw, statement); !strings.HasPrefix(got, "Error: D1_ERROR: ") {
+				t.Errorf("%s: %s", statement, got)
+			}
+		})
 	}
 	for _, statement := range []string{
 		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA foreign_keys='no'", "PRAGMA quick_check(a)",
@@ -357,9 +365,11 @@ func TestDatabaseSandbox(t *testing.T) {
 		"SELECT * FROM f('hello')",
 		"SELECT json_extract('{\"a\":1}', '$.a'), sqrt(2), date('now'), row_number() OVER () FROM a", "SELECT * FROM sqlite_schema",
 	} {
-		if got := askSQL(t, d, shapeRaw, statement); strings.HasPrefix(got, "Error: ") {
-			t.Errorf("%s: %s", statement, got)
-		}
+		t.Run(statement, func(t *testing.T) {
+			if got := askSQL(t, d, shapeRaw, statement); strings.HasPrefix(got, "Error: ") {
+				t.Errorf("%s: %s", statement, got)
+			}
+		})
 	}
 	if got := askSQL(t, d, shapeRaw, "PRAGMA foreign_keys"); got != "[[1]]" {
 		t.Errorf("a setting outlived its query: %s", got)
@@ -380,12 +390,14 @@ func TestDatabaseFails(t *testing.T) {
 		"INSERT OR FAIL INTO a VALUES (1), (2), (1)", "INSERT OR ROLLBACK INTO a VALUES (1), (1)",
 		"INSERT OR ABORT INTO a VALUES (1), (1)", "INSERT INTO b VALUES (1), (2)",
 	} {
-		if got := askSQL(t, d, shapeRaw, text); !strings.Contains(got, "SQLITE_CONSTRAINT") {
-			t.Errorf("%s: %s", text, got)
-		}
-		if got := askSQL(t, d, shapeRaw, "SELECT x FROM a UNION ALL SELECT x FROM b"); got != "[]" {
-			t.Errorf("%s left %s", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := askSQL(t, d, shapeRaw, text); !strings.Contains(got, "SQLITE_CONSTRAINT") {
+				t.Errorf("%s: %s", text, got)
+			}
+			if got := askSQL(t, d, shapeRaw, "SELECT x FROM a UNION ALL SELECT x FROM b"); got != "[]" {
+				t.Errorf("%s left %s", text, got)
+			}
+		})
 	}
 }
 
@@ -422,10 +434,13 @@ func TestDatabaseReadOnly(t *testing.T) {
 		"INSERT INTO a VALUES (2)", "CREATE TABLE b(x)", "DROP TABLE a", "SELECT 1; DELETE FROM a",
 		"UPDATE a SET x = 2 RETURNING x",
 	} {
-		want := `Error: D1_ERROR: attempt to write a readonly database: the manifest gives this site "read" access only: SQLITE_READONLY`
-		if got := askSQL(t, reader, shapeRaw, statement); got != want {
-			t.Errorf("%s: %s", statement, got)
-		}
+		t.Run(statement, func(t *testing.T) {
+			want := `Error: D1_ERROR: attempt to write a readonly database: the manifest gives this site "read" access only: ` +
+				"SQLITE_READONLY"
+			if got := askSQL(t, reader, shapeRaw, statement); got != want {
+				t.Errorf("%s: %s", statement, got)
+			}
+		})
 	}
 	out, err := reader.batch(t.Context(), []query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
 	if err != nil || !strings.Contains(string(out.bytes()), `,[[{"n":1}],`) {
@@ -668,8 +683,10 @@ func TestDatabaseMade(t *testing.T) {
 			"Error: D1_ERROR: UNIQUE constraint failed: plain.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",
 		},
 	} {
-		if got := askSQL(t, d, shapeRaw, c.sql); got != c.want {
-			t.Errorf("%s: %s, want %s", c.sql, got, c.want)
-		}
+		t.Run(c.sql, func(t *testing.T) {
+			if got := askSQL(t, d, shapeRaw, c.sql); got != c.want {
+				t.Errorf("%s: %s, want %s", c.sql, got, c.want)
+			}
+		})
 	}
 }

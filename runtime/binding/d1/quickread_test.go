@@ -44,12 +44,14 @@ func TestDatabaseQuick(t *testing.T) {
 		"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q",
 		"SELECT last_insert_rowid()",
 	} {
-		var params []any
-		if strings.Contains(text, "?") {
-			params = []any{"c"}
-		}
-		askSQL(t, d, shapeRaw, text, params...)
-		expect(text, "later", text, params...)
+		t.Run(text, func(t *testing.T) {
+			var params []any
+			if strings.Contains(text, "?") {
+				params = []any{"c"}
+			}
+			askSQL(t, d, shapeRaw, text, params...)
+			expect(text, "later", text, params...)
+		})
 	}
 	const long = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT max(n) FROM n"
 	askSQL(t, d, shapeRaw, long, 1.0)

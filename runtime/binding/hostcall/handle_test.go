@@ -3,6 +3,7 @@ package hostcall
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -88,11 +89,13 @@ func TestReadAll(t *testing.T) {
 	}{
 		{0, 0, nil}, {1 << 20, 1 << 20, nil}, {readWhole + 1, 0, errTooLong}, {-1, readWhole + 1, errTooLong},
 	} {
-		b := &endless{left: c.length}
-		all, err := readAll(t.Context(), b)
-		lent, _ := all.(engine.BorrowedBytes)
-		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(lent.Bytes)) != c.length {
-			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(lent.Bytes), b.read, err)
-		}
+		t.Run(fmt.Sprint(c.length, c.read), func(t *testing.T) {
+			b := &endless{left: c.length}
+			all, err := readAll(t.Context(), b)
+			lent, _ := all.(engine.BorrowedBytes)
+			if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(lent.Bytes)) != c.length {
+				t.Errorf("%d: %d bytes, %d read, %v", c.length, len(lent.Bytes), b.read, err)
+			}
+		})
 	}
 }

@@ -160,10 +160,12 @@ func TestImagesFit(t *testing.T) {
 		{`{"width":1,"height":1}`, "1x1"},
 	}
 	for _, c := range cases {
-		m, warnings := made(t, step(c.transform), source)
-		if got := fmt.Sprintf("%dx%d", m.Bounds().Dx(), m.Bounds().Dy()); got != c.want || len(warnings) > 0 {
-			t.Errorf("%s: %s %v, want %s", c.transform, got, warnings, c.want)
-		}
+		t.Run(c.transform, func(t *testing.T) {
+			m, warnings := made(t, step(c.transform), source)
+			if got := fmt.Sprintf("%dx%d", m.Bounds().Dx(), m.Bounds().Dy()); got != c.want || len(warnings) > 0 {
+				t.Errorf("%s: %s %v, want %s", c.transform, got, warnings, c.want)
+			}
+		})
 	}
 }
 
@@ -221,17 +223,19 @@ func TestImagesEverywhere(t *testing.T) {
 		`{"width":300,"fit":"cover"}`:  0x14652e5e,
 		`{"gamma":1.3,"contrast":0.8}`: 0x75005a71,
 	} {
-		out, _ := made(t, step(transform), source)
-		hash := crc32.NewIEEE()
-		for y := range out.Bounds().Dy() {
-			for x := range out.Bounds().Dx() {
-				r, g, b, _ := out.At(x, y).RGBA()
-				hash.Write([]byte{byte(r), byte(g), byte(b)})
+		t.Run(transform, func(t *testing.T) {
+			out, _ := made(t, step(transform), source)
+			hash := crc32.NewIEEE()
+			for y := range out.Bounds().Dy() {
+				for x := range out.Bounds().Dx() {
+					r, g, b, _ := out.At(x, y).RGBA()
+					hash.Write([]byte{byte(r), byte(g), byte(b)})
+				}
 			}
-		}
-		if got := hash.Sum32(); got != want {
-			t.Errorf("%s: the pixels are %#x, want %#x", transform, got, want)
-		}
+			if got := hash.Sum32(); got != want {
+				t.Errorf("%s: the pixels are %#x, want %#x", transform, got, want)
+			}
+		})
 	}
 }
 
@@ -280,8 +284,10 @@ func TestImagesOrientation(t *testing.T) {
 		8: {{16, 8}: blue, {16, 56}: red},
 		9: {{8, 20}: red, {56, 20}: blue},
 	} {
-		m, _ := made(t, step(`{}`), jpegOf(t, halves(64, 32), orientation))
-		wantPixels(t, m, want)
+		t.Run(fmt.Sprint(orientation), func(t *testing.T) {
+			m, _ := made(t, step(`{}`), jpegOf(t, halves(64, 32), orientation))
+			wantPixels(t, m, want)
+		})
 	}
 }
 
@@ -295,20 +301,22 @@ func TestImagesOutput(t *testing.T) {
 		formatWebP: func(b []byte) (image.Image, error) { return webp.Decode(bytes.NewReader(b)) },
 	}
 	for format, decode := range decoders {
-		result, err := images.transform(
-			t.Context(), [][]byte{source}, step(`{"width":32}`),
-			outputOptions{Format: format, Quality: json.RawMessage(`90`)},
-		)
-		if err != nil {
-			t.Errorf("%s: %v", format, err)
-			continue
-		}
-		m, err := decode(result.Data)
-		if err != nil || result.Type != format || sniff(result.Data) != format {
-			t.Errorf("%s: %v, type %s", format, err, result.Type)
-			continue
-		}
-		wantPixels(t, m, map[image.Point]color.NRGBA{{4, 8}: red, {28, 8}: blue})
+		t.Run(format, func(t *testing.T) {
+			result, err := images.transform(
+				t.Context(), [][]byte{source}, step(`{"width":32}`),
+				outputOptions{Format: format, Quality: json.RawMessage(`90`)},
+			)
+			if err != nil {
+				t.Errorf("%s: %v", format, err)
+				return
+			}
+			m, err := decode(result.Data)
+			if err != nil || result.Type != format || sniff(result.Data) != format {
+				t.Errorf("%s: %v, type %s", format, err, result.Type)
+				return
+			}
+			wantPixels(t, m, map[image.Point]color.NRGBA{{4, 8}: red, {28, 8}: blue})
+		})
 	}
 	raw, err := images.transform(t.Context(), [][]byte{source}, transformPlan{}, outputOptions{Format: "rgb"})
 	if err != nil || len(raw.Data) != 64*32*3 {
@@ -319,41 +327,43 @@ func TestImagesOutput(t *testing.T) {
 // TestImagesWebP reads what the encoder wrote with another's decoder.
 func TestImagesWebP(t *testing.T) {
 	for _, size := range []image.Point{{1, 1}, {3, 17}, {33, 16}, {120, 90}} {
-		for _, alpha := range []bool{false, true} {
-			m := image.NewNRGBA(image.Rectangle{Max: size})
-			for y := range size.Y {
-				for x := range size.X {
-					c := color.NRGBA{uint8(2 * x), uint8(2 * y), uint8((x ^ y) & 15), 255}
-					if alpha {
-						c.A = uint8(255 - x*y%200)
-					}
-					m.SetNRGBA(x, y, c)
-				}
-			}
-			result, err := New(Options{}).transform(
-				t.Context(), [][]byte{pngOf(t, m)}, transformPlan{},
-				outputOptions{Format: formatWebP, Quality: json.RawMessage("95")},
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := webp.Decode(bytes.NewReader(result.Data))
-			if err != nil || got.Bounds().Size() != size {
-				t.Errorf("%v alpha %v: %v", size, alpha, err)
-				continue
-			}
-			far := 0
-			for y := range size.Y {
-				for x := range size.X {
-					if !near(got.At(x, y), m.At(x, y)) {
-						far++
+		t.Run(size.String(), func(t *testing.T) {
+			for _, alpha := range []bool{false, true} {
+				m := image.NewNRGBA(image.Rectangle{Max: size})
+				for y := range size.Y {
+					for x := range size.X {
+						c := color.NRGBA{uint8(2 * x), uint8(2 * y), uint8((x ^ y) & 15), 255}
+						if alpha {
+							c.A = uint8(255 - x*y%200)
+						}
+						m.SetNRGBA(x, y, c)
 					}
 				}
+				result, err := New(Options{}).transform(
+					t.Context(), [][]byte{pngOf(t, m)}, transformPlan{},
+					outputOptions{Format: formatWebP, Quality: json.RawMessage("95")},
+				)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := webp.Decode(bytes.NewReader(result.Data))
+				if err != nil || got.Bounds().Size() != size {
+					t.Errorf("%v alpha %v: %v", size, alpha, err)
+					continue
+				}
+				far := 0
+				for y := range size.Y {
+					for x := range size.X {
+						if !near(got.At(x, y), m.At(x, y)) {
+							far++
+						}
+					}
+				}
+				if far > size.X*size.Y/10 {
+					t.Errorf("%v alpha %v: %d pixels are far off", size, alpha, far)
+				}
 			}
-			if far > size.X*size.Y/10 {
-				t.Errorf("%v alpha %v: %d pixels are far off", size, alpha, far)
-			}
-		}
+		})
 	}
 }
 
@@ -437,10 +447,12 @@ func TestImagesRefusals(t *testing.T) {
 		{transformPlan{}, outputOptions{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
 	}
 	for _, c := range cases {
-		_, err := images.transform(t.Context(), [][]byte{source}, c.plan, c.output)
-		if err == nil || !strings.HasPrefix(err.Error(), "IMAGES_TRANSFORM_ERROR "+c.want) {
-			t.Errorf("error = %v, want %s", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			_, err := images.transform(t.Context(), [][]byte{source}, c.plan, c.output)
+			if err == nil || !strings.HasPrefix(err.Error(), "IMAGES_TRANSFORM_ERROR "+c.want) {
+				t.Errorf("error = %v, want %s", err, c.want)
+			}
+		})
 	}
 	_, warnings := made(t, step(`{"zoom":2,"segment":"foreground","gravity":"face"}`), source)
 	if got := strings.Join(
@@ -526,14 +538,16 @@ func TestParseColor(t *testing.T) {
 		"rgb(1, 2, 3)": "{1 2 3 255}", "rgb(100% 0% 0% / 50%)": "{255 0 0 128}", "rgba(1,2,300,0.5)": "{1 2 255 128}",
 		"": "!", "#12": "!", "#ggg": "!", "rgb(1,2)": "!", "hsl(1,2,3)": "!", "rgb(a,b,c)": "!", "#+1+1+1": "!",
 	} {
-		c, ok := parseColor(text)
-		got := fmt.Sprint(c)
-		if !ok {
-			got = "!"
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			c, ok := parseColor(text)
+			got := fmt.Sprint(c)
+			if !ok {
+				got = "!"
+			}
+			if got != want {
+				t.Errorf("%q: %s, want %s", text, got, want)
+			}
+		})
 	}
 }
 

@@ -224,26 +224,28 @@ func TestImagesCost(t *testing.T) {
 	}
 	files["webp"] = result.Data
 	for name, data := range files {
-		format, config, refusal := New(Options{}).config(data)
-		if refusal != nil {
-			t.Fatal(refusal)
-		}
-		said, opaque, err := decodedBytes(format, data, size, config.ColorModel, 1<<30, t.Context().Err)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if translucent := name == "gif" || name == "png, palette"; opaque == translucent {
-			t.Errorf("%s is known to be opaque: %v", name, opaque)
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, err := codecs[format].decode(bytes.NewReader(data)); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		if took := int64(after.TotalAlloc - before.TotalAlloc); took > said || took < (said-decoderBytes)/3 {
-			t.Errorf("%s: decoding takes %d bytes, and %d are reserved", name, took, said)
-		}
+		t.Run(name, func(t *testing.T) {
+			format, config, refusal := New(Options{}).config(data)
+			if refusal != nil {
+				t.Fatal(refusal)
+			}
+			said, opaque, err := decodedBytes(format, data, size, config.ColorModel, 1<<30, t.Context().Err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if translucent := name == "gif" || name == "png, palette"; opaque == translucent {
+				t.Errorf("%s is known to be opaque: %v", name, opaque)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := codecs[format].decode(bytes.NewReader(data)); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if took := int64(after.TotalAlloc - before.TotalAlloc); took > said || took < (said-decoderBytes)/3 {
+				t.Errorf("%s: decoding takes %d bytes, and %d are reserved", name, took, said)
+			}
+		})
 	}
 }
 
@@ -320,16 +322,18 @@ func TestImagesStreamed(t *testing.T) {
 		`{"width":144,"flip":"h","rotate":270}`:           func(x, y int) (int, int) { return y, x },
 		`{"width":200,"trim":{"border":{"color":"red"}}}`: func(x, y int) (int, int) { return x, y },
 	} {
-		got, _ := made(t, step(transform), data)
-		for y := range got.Bounds().Dy() {
-			for x := range got.Bounds().Dx() {
-				sx, sy := at(x, y)
-				if a, b := rgbaOf(got.At(x, y)),
-					want.RGBAAt(sx, sy); max(int(a.R)-int(b.R), int(b.R)-int(a.R), int(a.A)-int(b.A), int(b.A)-int(a.A)) > 2 {
-					t.Fatalf("%s: pixel %d, %d is %v, want %v", transform, x, y, a, b)
+		t.Run(transform, func(t *testing.T) {
+			got, _ := made(t, step(transform), data)
+			for y := range got.Bounds().Dy() {
+				for x := range got.Bounds().Dx() {
+					sx, sy := at(x, y)
+					if a, b := rgbaOf(got.At(x, y)),
+						want.RGBAAt(sx, sy); max(int(a.R)-int(b.R), int(b.R)-int(a.R), int(a.A)-int(b.A), int(b.A)-int(a.A)) > 2 {
+						t.Fatalf("%s: pixel %d, %d is %v, want %v", transform, x, y, a, b)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -382,16 +386,18 @@ func TestImagesTime(t *testing.T) {
 	images := New(Options{Time: time.Nanosecond})
 	data := pngOf(t, halves(64, 32))
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgb"} {
-		for _, transform := range []string{`{}`, `{"width":16}`, `{"trim":"border"}`} {
-			_, err := images.transform(t.Context(), [][]byte{data}, step(transform), outputOptions{Format: format})
-			if err == nil ||
-				!strings.HasPrefix(
-					err.Error(),
-					"IMAGES_TRANSFORM_ERROR 9522: The image takes more than the 1ns of work that one may take",
-				) {
-				t.Errorf("%s to %s: %v", transform, format, err)
+		t.Run(format, func(t *testing.T) {
+			for _, transform := range []string{`{}`, `{"width":16}`, `{"trim":"border"}`} {
+				_, err := images.transform(t.Context(), [][]byte{data}, step(transform), outputOptions{Format: format})
+				if err == nil ||
+					!strings.HasPrefix(
+						err.Error(),
+						"IMAGES_TRANSFORM_ERROR 9522: The image takes more than the 1ns of work that one may take",
+					) {
+					t.Errorf("%s to %s: %v", transform, format, err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -405,12 +411,14 @@ func TestImagesOutputBound(t *testing.T) {
 	}
 	data := pngOf(t, noise)
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgba"} {
-		if _, err := New(Options{}).transform(
-			t.Context(), [][]byte{data}, transformPlan{},
-			outputOptions{Format: format, Quality: json.RawMessage("100")},
-		); err != nil {
-			t.Errorf("%s: %v", format, err)
-		}
+		t.Run(format, func(t *testing.T) {
+			if _, err := New(Options{}).transform(
+				t.Context(), [][]byte{data}, transformPlan{},
+				outputOptions{Format: format, Quality: json.RawMessage("100")},
+			); err != nil {
+				t.Errorf("%s: %v", format, err)
+			}
+		})
 	}
 	bounded := New(Options{MaxBytes: len(data) + 1})
 	if _, err := bounded.transform(

@@ -107,9 +107,11 @@ func TestKVList(t *testing.T) {
 		{ListOptions{Limit: -1}, "Z a a/% a/10 a/2 a0 b é \uffff \U0001F600"},
 	}
 	for _, tt := range tests {
-		if got := listed(t, kv, tt.o); got != tt.want {
-			t.Errorf("%+v\n got %s\nwant %s", tt.o, got, tt.want)
-		}
+		t.Run(fmt.Sprintf("%+v", tt.o), func(t *testing.T) {
+			if got := listed(t, kv, tt.o); got != tt.want {
+				t.Errorf("%+v\n got %s\nwant %s", tt.o, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -195,9 +197,11 @@ func TestKVRefusals(t *testing.T) {
 		{cursorErr, "KV GET failed: 400 Invalid cursor."},
 	}
 	for _, tt := range tests {
-		if tt.err == nil || tt.err.Error() != tt.want {
-			t.Errorf("got %v, want %s", tt.err, tt.want)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			if tt.err == nil || tt.err.Error() != tt.want {
+				t.Errorf("got %v, want %s", tt.err, tt.want)
+			}
+		})
 	}
 	if got := listed(t, kv, ListOptions{}); got != "" {
 		t.Errorf("a refused put left %s", got)
@@ -246,14 +250,16 @@ func TestKVPieces(t *testing.T) {
 		return b
 	}
 	for i, size := range []int{0, 1, maxInline, maxInline + 1, pieceBytes, pieceBytes + 1, 3*pieceBytes - 1, maxValue} {
-		key, want := fmt.Sprint("size ", size), value(size, byte(i))
-		if err := kv.Put(t.Context(), key, want, PutOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		entry, err := newKV(t, path, nil).Get(t.Context(), key)
-		if err != nil || entry == nil || !bytes.Equal(entry.Value, want) {
-			t.Errorf("%s: %v", key, err)
-		}
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
+			key, want := fmt.Sprint("size ", size), value(size, byte(i))
+			if err := kv.Put(t.Context(), key, want, PutOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			entry, err := newKV(t, path, nil).Get(t.Context(), key)
+			if err != nil || entry == nil || !bytes.Equal(entry.Value, want) {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
 	}
 	for range 2 { // the second replaces the first
 		if err := kv.Put(t.Context(), "changed", value(2*pieceBytes, 1), PutOptions{}); err != nil {

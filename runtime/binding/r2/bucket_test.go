@@ -285,45 +285,47 @@ func TestStorageRanges(t *testing.T) {
 	put(t, s, "k", "0123456789", PutOptions{})
 	n := func(v int64) *int64 { return &v }
 	cases := []struct {
+		name string
 		r    Range
 		want string // "!" means refused
 	}{
-		{Range{}, "0123456789"},
-		{Range{Offset: n(3)}, "3456789"},
-		{Range{Offset: n(3), Length: n(2)}, "34"},
-		{Range{Length: n(2)}, "01"},
-		{Range{Offset: n(8), Length: n(200)}, "89"},
-		{Range{Suffix: n(3)}, "789"},
-		{Range{Suffix: n(30)}, "0123456789"},
-		{Range{Suffix: n(0)}, "!"},
-		{Range{Offset: n(10)}, "!"},
-		{Range{Length: n(0)}, "!"},
-		{Range{Offset: n(-1)}, "!"},
-		{Range{Header: "bytes=2-4"}, "234"},
-		{Range{Header: "bytes=7-"}, "789"},
-		{Range{Header: "Bytes = -2"}, "89"},
-		{Range{Header: "bytes=10-"}, "0123456789"},
-		{Range{Header: "bytes=0-1,3-4"}, "0123456789"},
-		{Range{Header: "bytes=4-2"}, "0123456789"},
-		{Range{Header: "bytes=99999999999999999999-"}, "0123456789"},
-		{Range{Header: "lines=1-2"}, "0123456789"},
-		{Range{Header: "x"}, "0123456789"},
+		{"all", Range{}, "0123456789"},
+		{"from 3", Range{Offset: n(3)}, "3456789"},
+		{"2 from 3", Range{Offset: n(3), Length: n(2)}, "34"},
+		{"the first 2", Range{Length: n(2)}, "01"},
+		{"more than there are", Range{Offset: n(8), Length: n(200)}, "89"},
+		{"the last 3", Range{Suffix: n(3)}, "789"},
+		{"more than all at the end", Range{Suffix: n(30)}, "0123456789"},
+		{"none at the end", Range{Suffix: n(0)}, "!"},
+		{"from the end", Range{Offset: n(10)}, "!"},
+		{"no bytes", Range{Length: n(0)}, "!"},
+		{"from before the begin", Range{Offset: n(-1)}, "!"},
+		{"a header", Range{Header: "bytes=2-4"}, "234"},
+		{"a header without an end", Range{Header: "bytes=7-"}, "789"},
+		{"a header of a suffix, spaced", Range{Header: "Bytes = -2"}, "89"},
+		{"a header from the end", Range{Header: "bytes=10-"}, "0123456789"},
+		{"a header of two ranges", Range{Header: "bytes=0-1,3-4"}, "0123456789"},
+		{"a header that ends before its begin", Range{Header: "bytes=4-2"}, "0123456789"},
+		{"a header of a large number", Range{Header: "bytes=99999999999999999999-"}, "0123456789"},
+		{"a header of lines", Range{Header: "lines=1-2"}, "0123456789"},
+		{"a header that is none", Range{Header: "x"}, "0123456789"},
 	}
-	for i, c := range cases {
-		object, body, err := s.Get(t.Context(), "k", GetOptions{Range: &c.r})
-		if c.want == "!" {
-			wantStorage(t, err, "get: The requested range is not satisfiable (10039)")
-			continue
-		}
-		if err != nil {
-			t.Errorf("%d: %v", i, err)
-			continue
-		}
-		got, err := io.ReadAll(body)
-		if string(got) != c.want || err != nil || object.Range.Length != int64(len(got)) {
-			t.Errorf("%d: %q, %v, range %v; want %q", i, got, err, object.Range, c.want)
-		}
-		_ = body.Close()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			object, body, err := s.Get(t.Context(), "k", GetOptions{Range: &c.r})
+			if c.want == "!" {
+				wantStorage(t, err, "get: The requested range is not satisfiable (10039)")
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(body)
+			if string(got) != c.want || err != nil || object.Range.Length != int64(len(got)) {
+				t.Errorf("%q, %v, range %v; want %q", got, err, object.Range, c.want)
+			}
+			_ = body.Close()
+		})
 	}
 }
 
@@ -356,24 +358,27 @@ func TestStorageLists(t *testing.T) {
 	}
 	two, one := int64(2), int64(1)
 	cases := []struct {
+		name string
 		o    ListOptions
 		want string
 	}{
-		{ListOptions{}, "Z a a/1/x a/1/y a/2 a/3 b ü"},
-		{ListOptions{Prefix: "a/"}, "a/1/x a/1/y a/2 a/3"},
-		{ListOptions{Delimiter: "/"}, "Z a b ü a/*"},
-		{ListOptions{Prefix: "a/", Delimiter: "/"}, "a/2 a/3 a/1/*"},
-		{ListOptions{Limit: &two}, "Z a | a/1/x a/1/y | a/2 a/3 | b ü"},
-		{ListOptions{Limit: &one, Delimiter: "/"}, "Z | a | a/* | b | ü"},
-		{ListOptions{Limit: &two, Delimiter: "/"}, "Z a | b a/* | ü"},
-		{ListOptions{StartAfter: "a/2"}, "a/3 b ü"},
-		{ListOptions{StartAfter: "a/2", Prefix: "a/"}, "a/3"},
-		{ListOptions{Prefix: "none"}, ""},
+		{"all", ListOptions{}, "Z a a/1/x a/1/y a/2 a/3 b ü"},
+		{"a prefix", ListOptions{Prefix: "a/"}, "a/1/x a/1/y a/2 a/3"},
+		{"a delimiter", ListOptions{Delimiter: "/"}, "Z a b ü a/*"},
+		{"a prefix and a delimiter", ListOptions{Prefix: "a/", Delimiter: "/"}, "a/2 a/3 a/1/*"},
+		{"pages of two", ListOptions{Limit: &two}, "Z a | a/1/x a/1/y | a/2 a/3 | b ü"},
+		{"pages of one and a delimiter", ListOptions{Limit: &one, Delimiter: "/"}, "Z | a | a/* | b | ü"},
+		{"pages of two and a delimiter", ListOptions{Limit: &two, Delimiter: "/"}, "Z a | b a/* | ü"},
+		{"after a key", ListOptions{StartAfter: "a/2"}, "a/3 b ü"},
+		{"after a key, with a prefix", ListOptions{StartAfter: "a/2", Prefix: "a/"}, "a/3"},
+		{"a prefix of no key", ListOptions{Prefix: "none"}, ""},
 	}
-	for i, c := range cases {
-		if got := list(c.o); got != c.want {
-			t.Errorf("%d: %q, want %q", i, got, c.want)
-		}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := list(c.o); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 	page, err := s.List(t.Context(), ListOptions{Prefix: "Z", Include: []string{"httpMetadata"}})
 	if err != nil || page.Objects[0].HTTP == nil || page.Objects[0].Custom != nil {

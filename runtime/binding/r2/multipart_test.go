@@ -52,8 +52,10 @@ func TestStorageMultipart(t *testing.T) {
 		{[]uploadedPart{one, unused}, "completeMultipartUpload: There was a problem with the multipart upload. (10048)"},
 	}
 	for _, c := range refusals {
-		_, err := s.completeMultipart(ctx, "k", id, c.parts)
-		wantStorage(t, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			_, err := s.completeMultipart(ctx, "k", id, c.parts)
+			wantStorage(t, err, c.want)
+		})
 	}
 	if _, ok := read(t, s, "k", GetOptions{}); ok {
 		t.Error("an open upload is an object")

@@ -15,8 +15,10 @@ func TestFormat(t *testing.T) {
 		"it failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)": {sqlite3.SQLITE_CONSTRAINT_UNIQUE, -1},
 		"it failed: SQLITE_ERROR":                                           {255, -1},
 	} {
-		if got := Format(c.code, "it failed", c.offset); got != want {
-			t.Errorf("%d: %q, want %q", c.code, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := Format(c.code, "it failed", c.offset); got != want {
+				t.Errorf("%d: %q, want %q", c.code, got, want)
+			}
+		})
 	}
 }

@@ -10,14 +10,18 @@ import (
 func TestFind(t *testing.T) {
 	table := cldr.Table("a\t1\nab\t2\nab/c\t3\nb\t\n")
 	for key, want := range map[string]string{"a": "1", "ab": "2", "ab/c": "3", "b": ""} {
-		if got, ok := table.Find(key); !ok || got != want {
-			t.Errorf("%s: %q, %v; want %q", key, got, ok, want)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got, ok := table.Find(key); !ok || got != want {
+				t.Errorf("%s: %q, %v; want %q", key, got, ok, want)
+			}
+		})
 	}
 	for _, key := range []string{"", "0", "aa", "ab/", "c"} {
-		if got, ok := table.Find(key); ok {
-			t.Errorf("%q is not there, got %q", key, got)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got, ok := table.Find(key); ok {
+				t.Errorf("%q is not there, got %q", key, got)
+			}
+		})
 	}
 	var under []string
 	for key, value := range table.Under("ab") {
@@ -33,16 +37,18 @@ func TestSorted(t *testing.T) {
 	for name, table := range map[string]cldr.Table{
 		"common": cldr.Common(), "likely": cldr.Likely(), "aliases": cldr.Aliases(), "zones": cldr.Zones(),
 	} {
-		n := 0
-		for key, value := range table.Under("") {
-			n++
-			if got, ok := table.Find(key); !ok || got != value {
-				t.Fatalf("%s: %q is %q, %v; want %q", name, key, got, ok, value)
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			for key, value := range table.Under("") {
+				n++
+				if got, ok := table.Find(key); !ok || got != value {
+					t.Fatalf("%s: %q is %q, %v; want %q", name, key, got, ok, value)
+				}
 			}
-		}
-		if n < 100 {
-			t.Errorf("%s has %d lines only", name, n)
-		}
+			if n < 100 {
+				t.Errorf("%s has %d lines only", name, n)
+			}
+		})
 	}
 }
 
@@ -62,17 +68,21 @@ func TestInheritance(t *testing.T) {
 		{"pt-BR", "number/grouping", "1"},
 		{"pt-PT", "number/grouping", "2"},
 	} {
-		l := cldr.Open(c.locale)
-		if l == nil {
-			t.Fatalf("%s is not there", c.locale)
-		}
-		if got, ok := l.Find(c.key); !ok || got != c.want {
-			t.Errorf("%s %s: %q, want %q", c.locale, c.key, got, c.want)
-		}
+		t.Run(c.locale+" "+c.key, func(t *testing.T) {
+			l := cldr.Open(c.locale)
+			if l == nil {
+				t.Fatalf("%s is not there", c.locale)
+			}
+			if got, ok := l.Find(c.key); !ok || got != c.want {
+				t.Errorf("%s %s: %q, want %q", c.locale, c.key, got, c.want)
+			}
+		})
 	}
 	for _, name := range []string{"", "xx", "de-XX", "en-us"} {
-		if cldr.Has(name) || cldr.Open(name) != nil {
-			t.Errorf("%q is not there", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if cldr.Has(name) || cldr.Open(name) != nil {
+				t.Errorf("%q is not there", name)
+			}
+		})
 	}
 }

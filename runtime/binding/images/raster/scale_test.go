@@ -3,6 +3,7 @@ package raster_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"io"
@@ -68,16 +69,18 @@ func furthest(a, b *image.RGBA) int {
 func TestScaleIsCatmullRom(t *testing.T) {
 	sizes := []image.Point{{1, 1}, {2, 3}, {17, 1}, {1, 40}, {40, 23}, {97, 64}, {64, 97}, {31, 250}}
 	for _, from := range sizes {
-		for _, to := range sizes {
-			for _, opaque := range []bool{true, false} {
-				m := noise(from, opaque)
-				want := image.NewRGBA(image.Rectangle{Max: to})
-				draw.CatmullRom.Scale(want, want.Rect, m, m.Rect, draw.Src, nil)
-				if got := collected(t, raster.Scale(rowsOf(m), to)); from != to && !bytes.Equal(got.Pix, want.Pix) {
-					t.Errorf("%v to %v, opaque %v: pixels are up to %d off", from, to, opaque, furthest(got, want))
+		t.Run(from.String(), func(t *testing.T) {
+			for _, to := range sizes {
+				for _, opaque := range []bool{true, false} {
+					m := noise(from, opaque)
+					want := image.NewRGBA(image.Rectangle{Max: to})
+					draw.CatmullRom.Scale(want, want.Rect, m, m.Rect, draw.Src, nil)
+					if got := collected(t, raster.Scale(rowsOf(m), to)); from != to && !bytes.Equal(got.Pix, want.Pix) {
+						t.Errorf("%v to %v, opaque %v: pixels are up to %d off", from, to, opaque, furthest(got, want))
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -92,18 +95,20 @@ func TestScaleOfDecoders(t *testing.T) {
 		image.NewCMYK(rgba.Rect),
 		image.NewPaletted(rgba.Rect, color.Palette{color.Transparent, color.White, color.NRGBA{200, 10, 10, 100}}),
 	} {
-		draw.Draw(kind, kind.Bounds(), rgba, image.Point{}, draw.Src)
-		for _, to := range []image.Point{{20, 30}, {90, 60}} {
-			want := image.NewRGBA(image.Rectangle{Max: to})
-			draw.CatmullRom.Scale(want, want.Rect, kind, kind.Bounds(), draw.Src, nil)
-			most := 1
-			if to.X > 60 && !rowsOf(kind).Opaque() {
-				most = 2
+		t.Run(fmt.Sprintf("%T", kind), func(t *testing.T) {
+			draw.Draw(kind, kind.Bounds(), rgba, image.Point{}, draw.Src)
+			for _, to := range []image.Point{{20, 30}, {90, 60}} {
+				want := image.NewRGBA(image.Rectangle{Max: to})
+				draw.CatmullRom.Scale(want, want.Rect, kind, kind.Bounds(), draw.Src, nil)
+				most := 1
+				if to.X > 60 && !rowsOf(kind).Opaque() {
+					most = 2
+				}
+				if far := furthest(collected(t, raster.Scale(rowsOf(kind), to)), want); far > most {
+					t.Errorf("%T to %v: pixels are up to %d off", kind, to, far)
+				}
 			}
-			if far := furthest(collected(t, raster.Scale(rowsOf(kind), to)), want); far > most {
-				t.Errorf("%T to %v: pixels are up to %d off", kind, to, far)
-			}
-		}
+		})
 	}
 	for ratio := image.YCbCrSubsampleRatio444; ratio <= image.YCbCrSubsampleRatio410; ratio++ {
 		m := image.NewYCbCr(rgba.Rect, ratio)
@@ -131,10 +136,12 @@ func TestScaleHoldsRows(t *testing.T) {
 		{image.Pt(10000, 1), image.Pt(10000, 10000)},
 		{image.Pt(10000, 10000), image.Pt(10, 10)},
 	} {
-		none := raster.NewDecoded(raster.DecodedOptions{Size: c.from})
-		if got := raster.Scale(none, c.to).Bytes(); got > 6<<20 {
-			t.Errorf("%v to %v holds %d bytes", c.from, c.to, got)
-		}
+		t.Run(fmt.Sprint(c.from, c.to), func(t *testing.T) {
+			none := raster.NewDecoded(raster.DecodedOptions{Size: c.from})
+			if got := raster.Scale(none, c.to).Bytes(); got > 6<<20 {
+				t.Errorf("%v to %v holds %d bytes", c.from, c.to, got)
+			}
+		})
 	}
 }
 
@@ -146,20 +153,22 @@ func TestScaleBytes(t *testing.T) {
 		{image.Pt(40, 60), image.Pt(3000, 90)},
 		{image.Pt(20, 9000), image.Pt(20, 5)},
 	} {
-		m := noise(c.from, true)
-		said := int64(0)
-		got := allocated(t, func() {
-			r := raster.Scale(rowsOf(m), c.to)
-			said = r.Bytes()
-			for range c.to.Y {
-				if _, err := r.Next(); err != nil {
-					t.Fatal(err)
+		t.Run(fmt.Sprint(c.from, c.to), func(t *testing.T) {
+			m := noise(c.from, true)
+			said := int64(0)
+			got := allocated(t, func() {
+				r := raster.Scale(rowsOf(m), c.to)
+				said = r.Bytes()
+				for range c.to.Y {
+					if _, err := r.Next(); err != nil {
+						t.Fatal(err)
+					}
 				}
+			})
+			if got > said+said/4+64<<10 || got < said/4 {
+				t.Errorf("%v to %v takes %d bytes and says %d", c.from, c.to, got, said)
 			}
 		})
-		if got > said+said/4+64<<10 || got < said/4 {
-			t.Errorf("%v to %v takes %d bytes and says %d", c.from, c.to, got, said)
-		}
 	}
 }
 
