@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// affixes are the signs, symbols and literal text around a number in a pattern of CLDR (UTS 35, part 3, section 3).
 type affixes struct{ prefix, suffix string }
 
 // pattern is a parsed number pattern: "#,##0.00 ¤;(#,##0.00 ¤)".

@@ -12,7 +12,6 @@ import (
 // This file computes arithmetic calendars by their published definitions (Reingold and Dershowitz, "Calendrical Calculations")
 // and with ICU's bounds, so that every date is that of other JavaScript engines. No Go module has them all.
 
-// calendarDate is a day in a calendar.
 type calendarDate struct {
 	era   int // the index of its name among the calendar's
 	year  int // of the era

@@ -36,7 +36,6 @@ type collatorSpec struct {
 	CaseFirst         string `json:"caseFirst"`
 }
 
-// tailored are the collations of x/text beside the standard ones, by language.
 var tailored = map[string][]string{ //nolint:gochecknoglobals // a table
 	"de": {"phonebk"}, "es": {"trad"}, "sv": {"reformed"}, "zh": {"pinyin", "stroke"},
 }
@@ -229,7 +228,6 @@ func (c *collator) group(r rune) int {
 	return len(c.order)
 }
 
-// compareCase compares texts with the same letters by case alone.
 func compareCase(a, b string, upperFirst bool) int {
 	x, y := letters(a), letters(b)
 	for i := range min(len(x), len(y)) {

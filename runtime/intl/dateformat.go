@@ -11,7 +11,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// dateFormat formats instants by a specification.
 type dateFormat struct {
 	s        dateSpec
 	data     *cldr.Locale
@@ -72,7 +71,6 @@ func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
 	return parts
 }
 
-// field writes one field.
 func (f *dateFormat) field(p field, t time.Time) (kind, text string) {
 	switch p.letter {
 	case 'G':
@@ -154,7 +152,6 @@ func (f *dateFormat) digits(n, length int) string {
 	return sign + f.number.localized(fmt.Sprintf("%0*d", length, n))
 }
 
-// width is CLDR's name of a text's length.
 func (f field) width() string {
 	switch f.length {
 	case 4:

@@ -11,7 +11,6 @@ import (
 // This file makes the pattern for a skeleton out of a locale's patterns (UTS 35, part 4, sections 2.6.2.1 and 2.6.2.2), as ICU's
 // DateTimePatternGenerator does, so that dates are those of other JavaScript engines.
 
-// datePatterns are the patterns of a locale by skeleton.
 type datePatterns struct {
 	data *cldr.Locale
 	list []datePattern

@@ -95,7 +95,6 @@ func (f *dateFormat) largestDifference(a, b time.Time) (fieldID, bool) {
 	return 0, false
 }
 
-// fallbackRange writes both ends in full.
 func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePart {
 	var out []rangePart
 	for _, p := range placeholders(f.data.Text("interval/")) {
@@ -111,7 +110,6 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 	return joinLiterals(out)
 }
 
-// wholeEnd marks a whole end, from its first to its last field.
 func wholeEnd(parts []part, source string) []rangePart {
 	out := withSource(parts, source)
 	for _, at := range []int{0, len(out) - 1} {
@@ -122,7 +120,6 @@ func wholeEnd(parts []part, source string) []rangePart {
 	return out
 }
 
-// timeRange is a date with an interval of times.
 func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []rangePart {
 	patterns := patternsOf(f.data)
 	if f.intervalPattern(have.only(timeMask), id) == "" { // the times are written in full

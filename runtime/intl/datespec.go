@@ -190,7 +190,6 @@ func repeated(c byte, value string, lengths map[string]int) string {
 	return strings.Repeat(string(c), lengths[value])
 }
 
-// skeleton writes the fields as letters.
 func (f dateFields) skeleton(hour byte) string {
 	text := map[string]int{"short": 3, "long": 4, "narrow": 5}
 	period := map[string]int{"short": 1, "long": 4, "narrow": 5}

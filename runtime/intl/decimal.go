@@ -98,7 +98,6 @@ func (d decimal) magnitude() int {
 	return d.point - 1
 }
 
-// shift multiplies by a power of ten.
 func (d decimal) shift(by int) decimal {
 	if d.digits != "" {
 		d.point += by
@@ -191,7 +190,6 @@ func roundsUp(mode string, negative bool, half int, odd bool) bool {
 	return true // halfExpand
 }
 
-// increase adds one to the last digit.
 func increase(digits string) string {
 	out := []byte(digits)
 	for i := len(out) - 1; i >= 0; i-- {

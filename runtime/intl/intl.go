@@ -87,7 +87,6 @@ func cached[S, T any](c *cache[T], spec string, build func(S) (T, error)) (T, er
 	return made, nil
 }
 
-// options decodes the options that JavaScript read.
 func options[O any](text string) (O, error) {
 	var o O
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -96,7 +95,6 @@ func options[O any](text string) (O, error) {
 	return o, nil
 }
 
-// specification encodes what was resolved.
 func specification(v any) (any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -105,7 +103,6 @@ func specification(v any) (any, error) {
 	return string(b), nil
 }
 
-// part is a piece of a formatted text.
 type part struct{ kind, text string }
 
 func join(parts []part) string {

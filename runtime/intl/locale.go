@@ -77,7 +77,6 @@ type localeOptions struct {
 	Keywords map[string]string `json:"keywords"`
 }
 
-// localeParts are the values of Intl.Locale's getters.
 type localeParts struct {
 	Tag      string            `json:"tag"`
 	Base     string            `json:"base"`

@@ -87,7 +87,6 @@ func canonicalOption(key, option string) string {
 	return option
 }
 
-// region is the region of the requested locale, or the likely one.
 func (r *resolution) region() string {
 	t := tag{language: r.tag.language, script: r.tag.script, region: r.tag.region}
 	if t.region == "" {
@@ -99,7 +98,6 @@ func (r *resolution) region() string {
 	return t.region
 }
 
-// numberingSystem resolves -u-nu-.
 func (r *resolution) numberingSystem(option string) string {
 	return r.keyword("nu", option, r.data.Text("number/system"), func(s string) bool {
 		_, ok := cldr.Common().Find("numerals/" + s)

@@ -10,7 +10,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// numberFormat formats numbers by a specification.
 type numberFormat struct {
 	s        numberSpec
 	data     *cldr.Locale
@@ -129,7 +128,6 @@ func (f *numberFormat) spelled() bool {
 	return f.s.Style == "currency" && f.s.CurrencyDisplay == "name" || f.s.Style == "unit" && !f.asPercent()
 }
 
-// spell puts the name of the currency or unit around a number.
 func (f *numberFormat) spell(plural string, number []part) []part {
 	if f.s.Style == "currency" {
 		return f.named(plural, number)
@@ -137,7 +135,6 @@ func (f *numberFormat) spell(plural string, number []part) []part {
 	return f.measured(plural, number)
 }
 
-// decorate puts the pattern's affixes around a number.
 func (f *numberFormat) decorate(n formatted) []part {
 	number, sign := f.numberParts(n), f.sign(n.value)
 	p, literal := f.pattern, "literal"
@@ -240,7 +237,6 @@ func (f *numberFormat) round(d decimal, shift int) formatted {
 	return n
 }
 
-// numberParts writes the digits.
 func (f *numberFormat) numberParts(n formatted) []part {
 	switch {
 	case n.value.nan:
@@ -285,7 +281,6 @@ func (f *numberFormat) groups(whole string) []part {
 	return append(parts, part{"group", group}, part{"integer", f.localized(tail)})
 }
 
-// localized writes digits in the numbering system.
 func (f *numberFormat) localized(digits string) string {
 	if f.s.NumberingSystem == "latn" {
 		return digits
@@ -360,7 +355,6 @@ func numberFuncs() map[string]engine.Func {
 	}
 }
 
-// rangeArguments are the two ends of a range.
 func rangeArguments(c *engine.Call) (from, to decimal, err error) {
 	if from, err = numberArgument(c, 1); err != nil {
 		return from, to, err

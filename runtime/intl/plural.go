@@ -114,7 +114,6 @@ func allHold(conditions string, o operands) bool {
 	return true
 }
 
-// holds decides "n % 10 != 2..4,7".
 func holds(relation string, o operands) bool {
 	left, right, ok := strings.Cut(relation, "!=")
 	negated := ok
@@ -174,7 +173,6 @@ type pluralSpec struct {
 	rounding
 }
 
-// pluralFormat chooses plural categories.
 type pluralFormat struct {
 	number *numberFormat
 	rules  pluralRules
@@ -191,7 +189,6 @@ func newPluralFormat(s pluralSpec) (*pluralFormat, error) {
 	return &pluralFormat{n, findPluralRules(s.Type, n.data.Name())}, nil
 }
 
-// choose returns the category of a number.
 func (p *pluralFormat) choose(d decimal) string {
 	n := p.number.scale(d)
 	if n.exponent {

@@ -37,7 +37,6 @@ type tokens interface {
 	Value() string
 }
 
-// segments cuts a text by UAX 29.
 func segments(granularity, text string) (any, error) {
 	var t tokens
 	switch granularity {

@@ -7,7 +7,6 @@ import (
 
 // This file compares skeletons of dates (UTS 35, part 4, section 2.6.2.1 "Matching Skeletons"), with ICU's distances.
 
-// fieldID is a field of a date, in order of size.
 type fieldID int
 
 const (
@@ -162,7 +161,6 @@ func (s skeleton) base() skeleton {
 	return s
 }
 
-// only is the skeleton with the fields of a mask.
 func (s skeleton) only(mask fieldMask) skeleton {
 	for id := range s {
 		if mask&(1<<id) == 0 {
@@ -224,7 +222,6 @@ func patternPieces(pattern string) iter.Seq[piece] {
 	}
 }
 
-// literalAt reads literal text up to the next field.
 func literalAt(pattern string, at int) (text string, end int) {
 	var out strings.Builder
 	quoted := false

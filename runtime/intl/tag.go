@@ -42,7 +42,6 @@ func (t *tag) setKeyword(key, value string) {
 	t.keywords = slices.Insert(t.keywords, at, keyword{key, value})
 }
 
-// parseTag parses and canonicalizes a tag.
 func parseTag(text string) (*tag, error) {
 	p := tagParser{rest: strings.Split(strings.ToLower(text), "-")}
 	t := &tag{}
@@ -202,7 +201,6 @@ func title(s string) string {
 	return strings.ToUpper(s[:1]) + strings.ToLower(s[1:])
 }
 
-// base is the language, script, region and variants.
 func (t *tag) base() string {
 	parts := []string{t.language}
 	for _, s := range []string{t.script, t.region} {

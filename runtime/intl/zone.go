@@ -143,7 +143,6 @@ func primaryZones() []string {
 	return out
 }
 
-// zonesOf lists the zones of a region, sorted.
 func zonesOf(region string) []string {
 	var out []string
 	for _, name := range primaryZones() {

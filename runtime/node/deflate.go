@@ -10,7 +10,6 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// deflateWindow is how far back data refers to, in bytes.
 const deflateWindow = 32 << 10
 
 // deflater writes deflate data (RFC 1951), alone or framed by zlib (RFC 1950), at a level that may change on the way: the
@@ -35,7 +34,6 @@ func newDeflater(z codec, out io.Writer) (*deflater, error) {
 	return d, d.setLevel(z.level)
 }
 
-// setLevel sets the level of the data that follows.
 func (d *deflater) setLevel(level int) (err error) {
 	if d.w != nil && d.begun {
 		if err := d.w.Flush(); err != nil {
@@ -48,7 +46,6 @@ func (d *deflater) setLevel(level int) (err error) {
 	return err
 }
 
-// begin writes the head once.
 func (d *deflater) begin() error {
 	if d.begun {
 		return nil

@@ -40,7 +40,6 @@ func keyKind(key any) (kind string, details engine.Object) {
 	return "", nil
 }
 
-// opensslCurves are the names of curves in OpenSSL.
 var opensslCurves = map[string]string{ //nolint:gochecknoglobals // a table
 	"P-224": "secp224r1", "P-256": "prime256v1", "P-384": "secp384r1", "P-521": "secp521r1",
 }
@@ -72,7 +71,6 @@ func describeKey(der []byte, key any) (any, error) {
 	return []any{der, kind, details}, nil
 }
 
-// parsePrivate reads a key of any of the forms.
 func parsePrivate(der []byte) (crypto.PrivateKey, error) {
 	if key, err := x509.ParsePKCS8PrivateKey(der); err == nil {
 		return key, nil
@@ -99,7 +97,6 @@ func parsePublic(der []byte) (crypto.PublicKey, error) {
 	return nil, errUnsupported("the public key is neither SPKI nor PKCS #1, or of a kind that is not known")
 }
 
-// publicOf is the public half of a private key.
 func publicOf(key crypto.PrivateKey) crypto.PublicKey {
 	if k, ok := key.(interface{ Public() crypto.PublicKey }); ok {
 		return k.Public()

@@ -61,7 +61,6 @@ func Funcs(coders Coders) map[string]engine.Func {
 	}}
 }
 
-// operations returns all operations by name.
 func operations(coders Coders) map[string]operation {
 	all := map[string]operation{
 		// load(specifier) -> the namespace of a module
@@ -89,7 +88,6 @@ func newError(class, code, format string, args ...any) error {
 	}
 }
 
-// errGlobalScope is the platform's own text.
 var errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
 	"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
 	"are not allowed within global scope. To fix this error, perform this operation within a handler."}

@@ -22,7 +22,6 @@ const (
 	paddingPSS   = 6
 )
 
-// signHashes are the hashes that a signature can name.
 var signHashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
 	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384,
 	"sha512":     crypto.SHA512,

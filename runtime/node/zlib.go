@@ -90,7 +90,6 @@ func (z codec) compress(out io.Writer) error {
 	return w.Close()
 }
 
-// compressor is the writer of any format.
 type compressor = interface {
 	io.WriteCloser
 	Flush() error
@@ -217,7 +216,6 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins a member.
 func (m *gzipMembers) next() (err error) {
 	if _, err := m.in.Peek(1); err != nil {
 		return earlyEnd(err)

@@ -100,7 +100,6 @@ func newRequest(ctx context.Context, method, target string, headers []string) (*
 	return r, nil
 }
 
-// response is a response whose body may still be being written.
 type response struct {
 	status int
 	header http.Header
@@ -196,7 +195,6 @@ func (w *responseWriter) startStreaming() {
 	}
 }
 
-// end completes the response once the handler has returned.
 func (w *responseWriter) end(err error) {
 	w.WriteHeader(http.StatusOK)
 	if w.streaming {
@@ -208,7 +206,6 @@ func (w *responseWriter) end(err error) {
 	_ = w.pipe.CloseWithError(err)
 }
 
-// bufferedBody is a complete body.
 type bufferedBody struct{ *bytes.Reader }
 
 // Len implements body.
@@ -217,7 +214,6 @@ func (m *bufferedBody) Len() int64 { return int64(m.Reader.Len()) }
 // Close implements body.
 func (m *bufferedBody) Close() error { return nil }
 
-// pipedBody is a body that is being written.
 type pipedBody struct {
 	io.Reader
 	pipe *io.PipeReader

@@ -27,7 +27,6 @@ type authorizer struct {
 	changed bool
 }
 
-// pragmaArgument says what a PRAGMA may be given.
 type pragmaArgument int
 
 const (
@@ -39,7 +38,6 @@ const (
 	pragmaCountOrTable                // or nothing
 )
 
-// workerPragmas are those of D1.
 var workerPragmas = map[string]pragmaArgument{
 	"table_list": pragmaMaybeObject, "table_info": pragmaObject, "table_xinfo": pragmaObject,
 	"index_list": pragmaObject, "index_info": pragmaObject, "index_xinfo": pragmaObject,

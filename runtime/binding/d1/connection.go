@@ -97,7 +97,6 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *authorizer) (*sqlHandl
 // maxSQLText is the longest SQL of a Worker, in bytes, as in D1.
 const maxSQLText = 100_000
 
-// workerLimits are the limits of a Worker's SQL, as D1 sets them.
 var workerLimits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_LENGTH:          4 << 20,
 	sqlite3.SQLITE_LIMIT_SQL_LENGTH:      maxSQLText,
@@ -163,7 +162,6 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// sqlStatement is one prepared statement of a text.
 type sqlStatement struct {
 	h      *sqlHandle
 	stmt   uintptr
@@ -224,7 +222,6 @@ func (s *cachedStatement) use(h *sqlHandle) sqlStatement {
 	return sqlStatement{h: h, stmt: s.stmt, cost: s.cost, cached: s}
 }
 
-// error is the connection's last error.
 func (h *sqlHandle) error() error {
 	code := sqlite3.Xsqlite3_extended_errcode(h.tls, h.db)
 	e := &sqlError{int(code), libc.GoString(sqlite3.Xsqlite3_errmsg(h.tls, h.db)), int(sqlite3.Xsqlite3_error_offset(h.tls, h.db))}
@@ -339,7 +336,6 @@ func (s sqlStatement) columns() []string {
 	return names
 }
 
-// keys are the columns' names as JSON with the colon.
 func (s sqlStatement) keys() []string {
 	recompiled := sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
 	if s.cached != nil && s.cached.keys != nil && s.cached.recompiled == recompiled {

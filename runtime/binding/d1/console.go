@@ -67,7 +67,6 @@ func (e *SQLError) Damaged() bool {
 	return e.Code&0xff == sqlite3.SQLITE_CORRUPT || e.Code&0xff == sqlite3.SQLITE_NOTADB
 }
 
-// errOnlyReading refuses a statement that writes in a console that only reads.
 const errOnlyReading = sqlRefusalError("this statement writes, and only reading is asked for")
 
 // NewConsole takes a connection of db for itself until Close.

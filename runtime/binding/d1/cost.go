@@ -21,7 +21,6 @@ type sqlCost struct {
 	selects bool  // it reads, and nothing that depends on its connection
 }
 
-// sqlUse collects what the authorizer is asked about one statement.
 type sqlUse struct {
 	read    map[string]bool
 	columns bool // of the tables that are read, at least one
@@ -66,7 +65,6 @@ func addName(set map[string]bool, name string) map[string]bool {
 	return set
 }
 
-// cost is that of the statement that was compiled last, of which use was noted.
 func (h *sqlHandle) cost(use sqlUse) sqlCost {
 	c := sqlCost{
 		tables: int64(len(use.read)), counts: use.count && !use.columns && len(use.read) == 1,

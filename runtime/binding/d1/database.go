@@ -66,7 +66,6 @@ type Database struct {
 	schema, seen, rowID int64
 }
 
-// query is one statement with its parameters: nil, float64, string or []byte.
 type query struct {
 	SQL    string
 	Params []any
@@ -238,7 +237,6 @@ func (d *Database) resetConnection() error {
 	})
 }
 
-// resetSettings puts back the settings that a PRAGMA changed.
 func (d *Database) resetSettings() error {
 	if !d.guard.changed {
 		return nil
@@ -343,7 +341,6 @@ func (d *Database) runStatements(ctx context.Context, s sqlStatement, params []a
 	return d.statement(ctx, s, params, w)
 }
 
-// prepare compiles the first statement of text, and refuses one without any.
 func (d *Database) prepare(text string) (sqlStatement, error) {
 	s, err := d.handle.prepare(text)
 	if err == nil && s.stmt == 0 {
@@ -355,7 +352,6 @@ func (d *Database) prepare(text string) (sqlStatement, error) {
 // rowCounts are the rows that D1 would bill.
 type rowCounts struct{ read, written int64 }
 
-// statement runs s to its end and closes it.
 func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	defer s.close()
 	readOnly := s.readOnly()
@@ -463,7 +459,6 @@ func (d *Database) measure() (err error) {
 	return nil
 }
 
-// since is the time from begin in milliseconds, as JSON.
 func (d *Database) since(begin time.Time) string {
 	return strconv.FormatFloat(float64(d.o.Now().Sub(begin))/float64(time.Millisecond), 'f', -1, 64)
 }

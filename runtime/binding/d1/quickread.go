@@ -27,7 +27,6 @@ const (
 	progressSteps = 1000
 )
 
-// quickReads are those of one isolate.
 type quickReads struct {
 	count   int // since something was not quick
 	readers map[*Database]*turnReader
@@ -134,7 +133,6 @@ func (t *turnReader) commit() error {
 	return h.trusted("COMMIT")
 }
 
-// end gives the reader back.
 func (t *turnReader) end() {
 	if t.begun && t.reader.handle.conn.Raw(func(any) error { return t.commit() }) != nil {
 		t.reader.closeHandle()

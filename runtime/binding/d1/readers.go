@@ -79,7 +79,6 @@ func (r *readers) close() {
 	}
 }
 
-// errWriter means that the writer is to run the query.
 var errWriter = errors.New("this is no read")
 
 // read runs q on a connection that only reads; errWriter if q is no read.

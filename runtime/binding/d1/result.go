@@ -40,15 +40,12 @@ type rowWriter struct {
 	pick   int      // the index of column
 }
 
-// newRowWriter returns a writer of rows in a shape; buffer makes the Buffer of long JSON.
 func newRowWriter(shape resultShape, column string, buffer func() *engine.Buffer) *rowWriter {
 	return &rowWriter{shape: shape, column: column, jsonText: jsonText{buffer: buffer}}
 }
 
-// noRows is a writer of no rows.
 func noRows() *rowWriter { return &rowWriter{shape: shapeNone} }
 
-// begin reads the columns, and writes what stands before the first row.
 func (w *rowWriter) begin(s sqlStatement) {
 	w.rows = 0
 	switch w.shape {
@@ -103,7 +100,6 @@ func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 	return err != nil, err
 }
 
-// end writes what stands behind the last row.
 func (w *rowWriter) end() {
 	switch w.shape {
 	case shapeAll, shapeRaw, shapeRawNamed, shapeNone:
@@ -209,7 +205,6 @@ func (t *jsonText) spill(least int) error {
 	return err
 }
 
-// writeString writes s as a string.
 func (t *jsonText) writeString(s []byte) error {
 	t.b = append(t.b, '"')
 	for len(s) > 0 {
@@ -237,7 +232,6 @@ func wholeCharacters(s []byte, n int) int {
 	return n
 }
 
-// writeNumbers writes bytes as an array of numbers.
 func (t *jsonText) writeNumbers(all []byte) error {
 	t.b = append(t.b, '[')
 	for i, v := range all {
@@ -266,7 +260,6 @@ func (t *jsonText) done(err error) (*jsonText, error) {
 	return nil, prefixedError("D1_ERROR", "", err)
 }
 
-// value is the text as JavaScript gets it.
 func (t *jsonText) value() any {
 	switch {
 	case t == nil:

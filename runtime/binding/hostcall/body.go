@@ -18,7 +18,6 @@ const (
 	InlineBytes = 256 << 10
 )
 
-// errTooLong refuses to read a body in one piece.
 var errTooLong = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
 
 // Body is a stream of bytes of known or unknown length.
@@ -112,7 +111,6 @@ func readAll(ctx context.Context, b Body) (any, error) {
 // buffers reuses the buffers of bodies: a new megabyte for each costs the collector more than reading it.
 var buffers sync.Pool
 
-// maxBuffer is the longest buffer that is reused.
 const maxBuffer = 4 << 20
 
 // newBuffer returns n bytes, which are not zeroed.

@@ -10,10 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxOpen is the most bodies and uploads that an isolate may hold.
 const maxOpen = 256
 
-// errTooMany refuses a Worker that opens and never reads.
 var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
 	"There are %d open bodies and uploads; read or cancel those you have before you open more", maxOpen)}
 

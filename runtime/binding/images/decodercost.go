@@ -19,7 +19,6 @@ var (
 	errChunkTooLong = errors.New("a part of it is longer than the file")
 )
 
-// decoderBytes is what a decoder holds beside pixels: buffers, tables, windows.
 const decoderBytes = 256 << 10
 
 // decodedBytes is the most bytes that the decoder of an image holds, and whether all its pixels are known to be opaque. It
@@ -41,7 +40,6 @@ func decodedBytes(
 	return held + decoderBytes, opaque, err
 }
 
-// pngBytes is decodedBytes of a PNG.
 func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bool) {
 	each, keyed := int64(1), bytes.Contains(data, []byte("tRNS"))
 	switch model {
@@ -68,7 +66,6 @@ func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bo
 	return each * area, opaque
 }
 
-// interlaced reports whether a PNG is (section 11.2.1).
 func interlaced(data []byte) bool { return len(data) > 28 && data[28] != 0 }
 
 // jpegBytes is what the decoder holds of a JPEG: its samples, all coefficients of a progressive one, and the pixels of RGB

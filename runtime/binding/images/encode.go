@@ -18,10 +18,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxWebP is the longest side of a WebP image.
 const maxWebP = 16383
 
-// encoding is an image about to be written.
 type encoding struct {
 	rows    raster.Rows
 	format  string
@@ -184,7 +182,6 @@ func (e *encoding) write(out io.Writer, m image.Image, check func() error) (stri
 	return "application/octet-stream", writePixels(out, m, e.format == "rgba")
 }
 
-// writePixels writes the bytes of the pixels, row by row, without padding.
 func writePixels(w io.Writer, m image.Image, alpha bool) error {
 	bounds := m.Bounds()
 	var row []byte
@@ -301,7 +298,6 @@ func webpSampled(m image.Image, options *webp.EncoderOptions) (int64, error) {
 	return int64(size.X) * int64(size.Y) * webpWritten * int64(written) / int64(len(tiles.Pix)/4), nil
 }
 
-// counter counts what is written.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {

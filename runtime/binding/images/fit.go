@@ -54,7 +54,6 @@ func scaled(from image.Point, by float64) layout {
 	return layout{image.Rectangle{Max: from}, image.Rectangle{Max: size}, size}
 }
 
-// cropped scales the source and crops it to the bounds.
 func cropped(from image.Point, by float64, width, height int, at focus) layout {
 	size := scaled(from, by).canvas
 	canvas := image.Pt(min(size.X, positiveOr(width, size.X)), min(size.Y, positiveOr(height, size.Y)))

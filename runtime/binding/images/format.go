@@ -170,7 +170,6 @@ func orientation(data []byte) int {
 	return 1
 }
 
-// tiffOrientation reads the tag from the first directory of a TIFF header.
 func tiffOrientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1
@@ -199,7 +198,6 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// turns undo an EXIF orientation.
 var turns = [9]raster.Turn{
 	2: {FlipX: true},
 	3: {FlipX: true, FlipY: true},

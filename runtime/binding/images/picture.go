@@ -22,7 +22,6 @@ type picture struct {
 // size is the size after the turn. Sizes, points and rectangles of the methods below are those after the turn too.
 func (p picture) size() image.Point { return p.turn.Size(p.rows.Size()) }
 
-// upright is the rows after the turn.
 func (p picture) upright() raster.Rows { return raster.Turned(p.rows, p.turn) }
 
 func (p picture) crop(r image.Rectangle) picture {
@@ -76,7 +75,6 @@ func (t *transform) adjust(rows raster.Rows) raster.Rows {
 	})
 }
 
-// level is a premultiplied colour as a byte, at most its alpha.
 func level(v, alpha float64) uint8 {
 	return uint8(math.Round(255 * min(max(v, 0), alpha)))
 }

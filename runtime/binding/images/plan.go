@@ -9,25 +9,21 @@ import (
 	"slices"
 )
 
-// transformPlan is what is to be done to an image: its steps in order.
 type transformPlan struct {
 	Input int        `json:"input"` // index of the encoded image among the inputs
 	Steps []planStep `json:"steps"`
 }
 
-// planStep is either a transform or an image to draw on top.
 type planStep struct {
 	Transform json.RawMessage `json:"transform"`
 	Draw      *drawStep       `json:"draw"`
 }
 
-// drawStep puts another image on top of the one at hand.
 type drawStep struct {
 	Plan    transformPlan   `json:"plan"`
 	Options json.RawMessage `json:"options"`
 }
 
-// outputOptions is the form an image is wanted in.
 type outputOptions struct {
 	Format     string          `json:"format"`
 	Quality    json.RawMessage `json:"quality"` // 1 to 100, or a word such as "low"
@@ -73,7 +69,6 @@ type trim struct {
 	Border *trimBorder `json:"border"` // or true or false
 }
 
-// trimBorder is a border of one colour that is to be cut off.
 type trimBorder struct {
 	Color     string   `json:"color"`     // "" means that of the corner
 	Tolerance *float64 `json:"tolerance"` // how far a channel may be off, 0 to 255
@@ -102,7 +97,6 @@ func (b *trimBorder) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*plain)(b))
 }
 
-// drawing is the options of an image drawn on top.
 type drawing struct {
 	Opacity   *float64        `json:"opacity"`
 	Repeat    json.RawMessage `json:"repeat"` // true, "x" or "y"
@@ -173,7 +167,6 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 	return warnings, nil
 }
 
-// quality is the output's quality from 1 to 100.
 func (o *outputOptions) quality() (int, *Error) {
 	if len(o.Quality) == 0 || bytes.Equal(o.Quality, []byte("null")) {
 		return defaultQuality, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-// codec is how one format is read.
 type codec struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)

@@ -14,14 +14,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// encodedImage is an image as the Worker gets it.
 type encodedImage struct {
 	Data     []byte
 	Type     string   // its media type
 	Warnings []string // what was asked for and not done
 }
 
-// maxDepth is how deep images may be drawn into images.
 const maxDepth = 8
 
 // transform carries out plan on the encoded inputs and encodes the result. It knows the memory before anything is decoded, and
@@ -59,7 +57,6 @@ func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transform
 	return result, nil
 }
 
-// work is one call of transform.
 type work struct {
 	images   *Binding
 	ctx      context.Context // lives as long as the one call it belongs to
@@ -205,7 +202,6 @@ func (w *work) transform(p picture, step planStep) (picture, *Error) {
 	return p, nil
 }
 
-// resize scales p and places it as fit and gravity say.
 func (w *work) resize(p picture, t transform) (picture, *Error) {
 	at, warning, ok := parseFocus(t.Gravity)
 	if !ok {
@@ -239,7 +235,6 @@ func (w *work) checkSize(size image.Point) *Error {
 // pixelCount is a number of pixels, cut to more than any image has.
 func pixelCount(v float64) int { return int(math.Round(min(max(v, 0), 1e6))) }
 
-// frame puts a border around p.
 func (w *work) frame(p picture, b *border) (picture, *Error) {
 	ink, ok := parseColor(cmp.Or(b.Color, defaultBorder))
 	if !ok {

@@ -118,7 +118,6 @@ func secondsOf(c *engine.Call, i int) *int64 {
 	return new(c.Int(i))
 }
 
-// readCall is one call of get or getWithMetadata.
 type readCall struct {
 	scope    context.Context                  // of the request
 	send     func(hostcall.Body) (any, error) // the body is open as long as the request
@@ -154,7 +153,6 @@ func (r readCall) get(ctx context.Context, kv *Namespace) (any, error) {
 	return engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}, {Name: "cacheStatus", Value: nil}}, nil
 }
 
-// entryAndValue gives the entry of a key and what JavaScript gets as its value.
 func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) (entry *Entry, value any, err error) {
 	if r.kind != "stream" {
 		if entry, err = kv.Get(ctx, key); err == nil && entry != nil {
@@ -264,7 +262,6 @@ type anyJSON struct{}
 // UnmarshalJSON implements json.Unmarshaler.
 func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
 
-// listJSON is the result of list().
 func listJSON(entries []Entry, cursor string, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -246,14 +246,12 @@ func (kv *Namespace) check(key string, o PutOptions) (expiration sql.NullInt64, 
 	return sql.NullInt64{Int64: *o.Expiration, Valid: true}, nil
 }
 
-// storedValue is a value as it is kept: beside its key, or in pieces.
 type storedValue struct {
 	value  []byte
 	pieces sql.NullInt64
 	count  int
 }
 
-// put writes the row of key.
 func (kv *Namespace) put(ctx context.Context, key string, row storedValue, o PutOptions) (err error) {
 	defer func() { kv.reportFailure(err) }()
 	expiration, err := kv.check(key, o)

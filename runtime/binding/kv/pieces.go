@@ -107,7 +107,6 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 	return nil
 }
 
-// release calls the first n releases.
 func (v *incomingValue) release(n int) {
 	for n > 0 {
 		v.releases[0]()
@@ -123,7 +122,6 @@ func (kv *Namespace) storePiece(ctx context.Context, value int64, n int, piece [
 	return err
 }
 
-// commit makes the bytes that came the value of key.
 func (v *incomingValue) commit(ctx context.Context, key string, o PutOptions) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -254,7 +252,6 @@ func (kv *Namespace) open(ctx context.Context, key string) (*Entry, *valueReader
 	return entry, stream, nil
 }
 
-// sizeOf is how many bytes the pieces hold.
 func (kv *Namespace) sizeOf(ctx context.Context, pieces sql.NullInt64) (int64, error) {
 	var size sql.NullInt64
 	err := kv.db.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)

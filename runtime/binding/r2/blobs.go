@@ -65,7 +65,6 @@ func (b blobs) admit(incoming, sum string, size int64) (had bool, err error) {
 	return had, nil
 }
 
-// bytes is the size of all files.
 func (b blobs) bytes() (n int64, err error) {
 	for _, folder := range []string{blobFolder, incomingFolder} {
 		files, err := b.names(folder)

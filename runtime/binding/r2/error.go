@@ -65,19 +65,16 @@ func (e *Error) WorkerError() *engine.Error {
 // Unwrap returns what lies under an internal error, nil otherwise.
 func (e *Error) Unwrap() error { return e.cause }
 
-// in is the refusal of an action.
 func (e *Error) in(action string) *Error {
 	named := *e
 	named.Action = action
 	return &named
 }
 
-// refuse is the refusal with R2's sentence for code.
 func refuse(code int) *Error {
 	return &Error{Code: code, Text: texts[code]}
 }
 
-// failed is the failure of a write.
 func (s *Bucket) failed(action string, err error) error {
 	if s.Failed != nil {
 		s.Failed(err)

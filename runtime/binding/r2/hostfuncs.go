@@ -105,7 +105,6 @@ func marshal(v any) (any, error) {
 	return json.RawMessage(text), err
 }
 
-// marshalObject is the object, or null when there is none.
 func marshalObject(o *Object, err error) (any, error) {
 	if o == nil || err != nil {
 		return nil, err
@@ -192,7 +191,6 @@ func (ops operations) put(c *engine.Call) (any, error) {
 	})
 }
 
-// pending is an upload that JavaScript holds.
 type pending struct {
 	*Upload
 

@@ -166,7 +166,6 @@ func (s *Bucket) completeMultipart(ctx context.Context, key, id string, parts []
 	return object, nil
 }
 
-// storedPart is a part on disk.
 type storedPart struct {
 	uploadedPart
 	segment

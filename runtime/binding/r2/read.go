@@ -95,7 +95,6 @@ func (r *ObjectReader) readFirst(p []byte) (int, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// next releases the first segment.
 func (r *ObjectReader) next() error {
 	var err error
 	if r.file != nil {

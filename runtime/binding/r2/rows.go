@@ -10,13 +10,11 @@ import (
 
 const objectColumns = `id, key, version, size, etag, uploaded, checksums, http, custom, class`
 
-// querier is a database or a transaction of it.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// findObject returns the object at key, nil when there is none.
 func findObject(ctx context.Context, q querier, key string) (*Object, error) {
 	row := q.QueryRowContext(ctx, `SELECT `+objectColumns+` FROM storage_objects WHERE key = ?`, []byte(key))
 	o, err := scanObject(row.Scan)
@@ -41,7 +39,6 @@ func scanObject(scan func(...any) error) (*Object, error) {
 	return &o, errors.Join(json.Unmarshal([]byte(checksums), &o.Checksums), json.Unmarshal([]byte(http), &o.HTTP))
 }
 
-// segment is a run of an object's bytes: a whole blob.
 type segment struct {
 	sum  string
 	size int64
@@ -113,7 +110,6 @@ func removeObject(ctx context.Context, tx *sql.Tx, key string) ([]string, error)
 	return loose, nil
 }
 
-// sums reads the one text column of a query.
 func sums(ctx context.Context, q querier, query string, args ...any) (_ []string, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

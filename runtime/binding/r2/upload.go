@@ -197,7 +197,6 @@ func (u *Upload) seal() error {
 	return u.file.Sync()
 }
 
-// storeBlob gives the sealed file its name among the blobs.
 func (u *Upload) storeBlob(blob segment) error {
 	if err := u.file.Close(); err != nil {
 		return err

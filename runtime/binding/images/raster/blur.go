@@ -90,7 +90,6 @@ func (b *columnBlur) Next() ([]uint8, error) {
 	return b.out, nil
 }
 
-// addRow adds row y to the sums, or takes it from them.
 func (b *columnBlur) addRow(y int, sign int32) error {
 	for ; b.read <= y; b.read++ {
 		row, err := b.from.Next()

@@ -29,7 +29,6 @@ const (
 	markerDRI  = 0xdd
 )
 
-// maxJPEG is the longest side of a JPEG.
 const maxJPEG = 1<<16 - 1
 
 // JPEGBytes is the memory of EncodeJPEG beside its rows and what it writes.

@@ -95,7 +95,6 @@ func (p *PNG) validDepth() bool {
 	return false
 }
 
-// setColours sets the colours by PLTE and tRNS.
 func (p *PNG) setColours(palette, transparent []byte) error {
 	channels := pngChannels[p.kind]
 	switch {
@@ -182,7 +181,6 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// decodeRow makes pixels of a row of the file.
 func (p *PNG) decodeRow(row []uint8) {
 	wide := p.depth / 8 // bytes of a sample
 	switch {

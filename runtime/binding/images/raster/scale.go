@@ -13,7 +13,6 @@ import (
 // support is how far the kernel reaches, in pixels of the coarser image.
 const support = 2
 
-// catmullRom is the kernel at a distance of less than support.
 func catmullRom(t float64) float64 {
 	if t < 1 {
 		return float64((float64(1.5*t)-2.5)*t*t) + 1
@@ -104,7 +103,6 @@ type scaled struct {
 
 func (s *scaled) shrinks() bool { return s.down.from >= s.down.to }
 
-// ringRows is how many rows the ring holds.
 func (s *scaled) ringRows() int {
 	if s.shrinks() {
 		return 2*support + 3
@@ -193,7 +191,6 @@ func (s *scaled) scatter(y int) error {
 	}
 }
 
-// pull reads a row and scales it to the new width.
 func (s *scaled) pull(into []pixel) error {
 	row, err := s.from.Next()
 	if err != nil {
@@ -234,7 +231,6 @@ func (s *scaled) pull(into []pixel) error {
 	return nil
 }
 
-// add adds a row to another.
 func (s *scaled) add(to, row []pixel, weight float64) {
 	row = row[:len(to)]
 	for x := range to {
@@ -246,7 +242,6 @@ func (s *scaled) add(to, row []pixel, weight float64) {
 	}
 }
 
-// finish makes bytes of a row.
 func (s *scaled) finish(row []pixel, inverse float64) {
 	for x := range row {
 		p, out := &row[x], s.out[x*pixelBytes:x*pixelBytes+pixelBytes]
@@ -257,7 +252,6 @@ func (s *scaled) finish(row []pixel, inverse float64) {
 	}
 }
 
-// level is a colour as a byte.
 func level(v float64) uint8 {
 	return uint8(min(max(int32(float64(0xffff*v)+0.5), 0), 0xffff) >> 8)
 }

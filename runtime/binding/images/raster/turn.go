@@ -115,7 +115,6 @@ func (t *turned) Next() ([]uint8, error) {
 	return t.row.Pix, nil
 }
 
-// column makes a row of the image's column x.
 func (t *turned) column(x int) {
 	width := min(bandWidth, t.size.Y)
 	if t.band == nil || x < t.at || x >= t.at+width {
@@ -130,7 +129,6 @@ func (t *turned) column(x int) {
 	}
 }
 
-// mirror reverses the pixels of a row.
 func mirror(row []uint8) {
 	for i, j := 0, len(row)-pixelBytes; i < j; i, j = i+pixelBytes, j-pixelBytes {
 		for c := range pixelBytes {

@@ -120,7 +120,6 @@ func packing(colors int) int {
 	return 0
 }
 
-// cache reads the number of the colour cache's entries.
 func (r *vp8lReader) cache() int {
 	if r.bits.read(1) == 0 {
 		return 0
@@ -282,7 +281,6 @@ func (b *bitReader) read(n int) uint32 {
 	return v
 }
 
-// longestCode is the most bits of a symbol in a prefixCode.
 const longestCode = 15
 
 // prefixCode is a canonical prefix code: shorter codes come first, and those of one length in the order of their symbols.
@@ -326,7 +324,6 @@ func newPrefixCode(lengths []uint8) (prefixCode, bool) {
 	return c, left == 0
 }
 
-// next reads a symbol.
 func (c *prefixCode) next(b *bitReader) int {
 	if len(c.symbols) == 1 {
 		return int(c.symbols[0])
