@@ -234,10 +234,8 @@ func rootIsAssets(m *manifest.Manifest) bool { return path.Clean(m.Assets) == ".
 
 // Listing has the static files of a site, found without compiling its Worker.
 type Listing struct {
-	// Dir is the site's folder, absolute and without links. Each File lies in it.
-	Dir string
-	// Assets are sorted by Path, bytewise. Their SHA256 is empty.
-	Assets []sitefile.Asset
+	Dir    string           // the site's folder, absolute and without links; each File lies in it
+	Assets []sitefile.Asset // sorted by Path, bytewise; their SHA256 is empty
 	// Unsure has the Path of each asset that a Build leaves out if the Worker imports it: scripts, on a site whose entry lies
 	// among its assets.
 	Unsure map[string]bool

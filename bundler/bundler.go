@@ -41,21 +41,17 @@ import (
 
 // Options are a Builder's. The zero value builds for publishing.
 type Options struct {
-	// Minify shortens the Worker. Names that programs or stack traces show stay.
-	Minify bool
-	// Development makes process.env.NODE_ENV "development"; it is "production" otherwise.
-	Development bool
+	Minify      bool // shortens the Worker; names that programs or stack traces show stay
+	Development bool // makes process.env.NODE_ENV "development"; it is "production" otherwise
 	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
 	// stands for "cloudflare:workers" alone.
 	Provided []string
-	// Home is the folder of the user, absolute. It is never the root of a checkout.
-	Home string
+	Home     string // the folder of the user, absolute; it is never the root of a checkout
 	// AllowImport are absolute folders outside of the site's checkout whose files the Worker may import.
 	AllowImport []string
 	// Secrets returns the secrets that no result of a Build may hold. Nil, as a function or a result, means none.
 	Secrets func() *secretscan.Set
-	// Now defaults to time.Now. It limits trust in the time of a file.
-	Now func() time.Time
+	Now     func() time.Time // defaults to time.Now; it limits trust in the time of a file
 }
 
 // Builder builds the site of one folder, again and again.
@@ -128,8 +124,11 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	b.inputs = reads.list()
 	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, faults)
 	if secrets != nil {
+		for i, d := range found { // stars in the place of secrets
+			found[i].Source, found[i].Message, found[i].Fix = secrets.Star(d.Source), secrets.Star(d.Message), secrets.Star(d.Fix)
+		}
 		l := leaks{set: secrets, dir: b.dir, root: root}
-		found = append(l.hide(found), l.all(m, code, files, migrations)...)
+		found = append(found, l.all(m, code, files, migrations)...)
 	}
 	if err := ctx.Err(); err != nil {
 		found = append(found, failed("build-stopped", "the build was stopped", err))

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	workerName = "worker.js"
-	// maxWorkerBytes is the most that the upload takes (assumption: the platform document gives no number).
-	maxWorkerBytes = 10 << 20
+	workerName     = "worker.js"
+	maxWorkerBytes = 10 << 20 // the most that the upload takes (assumption: the platform document gives no number)
 )
 
 // compiled is the result for the entry.

@@ -59,8 +59,7 @@ func (i *imports) modules() []Module {
 	return slices.SortedFunc(maps.Values(i.wasm), func(a, b Module) int { return strings.Compare(a.Specifier, b.Specifier) })
 }
 
-// required is esbuild's namespace for the modules that wrap provided ones for require.
-const required = "required"
+const required = "required" // esbuild's namespace for the modules that wrap provided ones for require
 
 func (i *imports) plugin() api.Plugin {
 	return api.Plugin{Name: "pages", Setup: func(build api.PluginBuild) {

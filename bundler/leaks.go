@@ -43,14 +43,6 @@ type leaks struct {
 	found diagnostic.List
 }
 
-// hide puts stars for secrets in other diagnostics.
-func (l *leaks) hide(found diagnostic.List) diagnostic.List {
-	for i, d := range found {
-		found[i].Source, found[i].Message, found[i].Fix = l.set.Star(d.Source), l.set.Star(d.Message), l.set.Star(d.Fix)
-	}
-	return found
-}
-
 // all reports the secrets in everything that is published or run.
 func (l *leaks) all(m *manifest.Manifest, code compiled, files assetWalk, migrations []Migration) diagnostic.List {
 	if code.worker != nil {
@@ -198,8 +190,7 @@ func (l *leaks) diagnostic(file string, f secretFindings, what string) diagnosti
 	return d
 }
 
-// maxSourceLine is the most characters of a line that are kept on each side of a place.
-const maxSourceLine = 512
+const maxSourceLine = 512 // the most characters of a line that are kept on each side of a place
 
 // place sets the place of a finding in a text; of a binary file only the offset.
 func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Finding) {

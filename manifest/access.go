@@ -9,8 +9,7 @@ import (
 
 // AccessChange is a path, or all paths of a route, whose access differs between two manifests.
 type AccessChange struct {
-	// Path is a file's path, or a route's pattern.
-	Path string `json:"path"`
+	Path string `json:"path"` // a file's path, or a route's pattern
 	Was  Access `json:"was"`
 	Now  Access `json:"now"`
 }

@@ -28,8 +28,7 @@ func (d *Document) Add(s diagnostic.Severity, code string, p jsontree.Pointer, a
 	}
 	d.Diagnostics = append(d.Diagnostics, diagnostic.Diagnostic{
 		Severity: s, Code: code, Path: string(p),
-		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
-		Message: msg, Fix: fix,
+		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn, Message: msg, Fix: fix,
 	})
 }
 

@@ -31,17 +31,14 @@ const FileName = sitepath.ManifestFile
 // Manifest is what a site declares. The zero value is a static site with no files. Paths are relative to the
 // bundle root, slash separated and clean: [Parse] turns "./public/" into "public".
 type Manifest struct {
-	// Entry is the Worker module that answers Routes; empty for a static site.
-	Entry string `json:"entry,omitempty"`
-	// Assets is the directory of static files; empty when there is none.
-	Assets string `json:"assets,omitempty"`
+	Entry  string `json:"entry,omitempty"`  // the Worker module that answers Routes; empty for a static site
+	Assets string `json:"assets,omitempty"` // the directory of static files; empty when there is none
 	// Routes lists the paths the Worker answers or a members gate guards. Others are static files.
 	Routes   []Route  `json:"routes,omitempty"`
 	Bindings Bindings `json:"bindings,omitzero"`
 	Limits   Limits   `json:"limits,omitzero"`
 	Runtime  Runtime  `json:"runtime,omitzero"`
-	// Forms lists the forms whose leads raise an event of their own.
-	Forms []Form `json:"forms,omitempty"`
+	Forms    []Form   `json:"forms,omitempty"` // the forms whose leads raise an event of their own
 }
 
 // Form returns the declared form of that name. When a name is declared twice, the first one counts.
@@ -73,28 +70,23 @@ type Route struct {
 
 // Bindings are the resources the Worker finds in its environment.
 type Bindings struct {
-	// Database is the site's own database, nil when the site has none.
-	Database *Database `json:"database,omitempty"`
+	Database *Database `json:"database,omitempty"` // the site's own database, nil when the site has none
 	// ProjectDatabase is the access to the database shared by the project's sites.
 	ProjectDatabase ProjectAccess `json:"projectDatabase,omitempty"`
 	// Secrets are the names of the secrets the Worker reads. Values are never in the file.
 	Secrets []string `json:"secrets,omitempty"`
 	// Submissions is the table that form posts are also written to; empty for none.
-	Submissions string `json:"submissions,omitempty"`
-	// Storage is the site's bucket, nil when the site has none.
-	Storage *Storage `json:"storage,omitempty"`
-	// Images attaches the image-transform binding.
-	Images bool `json:"images,omitempty"`
-	// KV is the site's key-value namespace, nil when the site has none.
-	KV *KV `json:"kv,omitempty"`
+	Submissions string   `json:"submissions,omitempty"`
+	Storage     *Storage `json:"storage,omitempty"` // the site's bucket, nil when the site has none
+	Images      bool     `json:"images,omitempty"`  // attaches the image-transform binding
+	KV          *KV      `json:"kv,omitempty"`      // the site's key-value namespace, nil when the site has none
 }
 
 // Database declares the site's own database.
 type Database struct {
 	// Migrations is the directory of .sql files applied in filename order; empty for none.
-	Migrations string `json:"migrations,omitempty"`
-	// Tables are the names of the site's tables.
-	Tables []string `json:"tables,omitempty"`
+	Migrations string   `json:"migrations,omitempty"`
+	Tables     []string `json:"tables,omitempty"` // the names of the site's tables
 }
 
 // ProjectAccess is the access to the project database.
@@ -109,14 +101,12 @@ const (
 
 // Storage declares a bucket.
 type Storage struct {
-	// Name is the bucket's name in the Worker's environment, by default "BUCKET".
-	Name string `json:"name"`
+	Name string `json:"name"` // the bucket's name in the Worker's environment, by default "BUCKET"
 }
 
 // KV declares a key-value namespace.
 type KV struct {
-	// Name is the namespace's name in the Worker's environment, by default "KV".
-	Name string `json:"name"`
+	Name string `json:"name"` // the namespace's name in the Worker's environment, by default "KV"
 }
 
 // Limits bound one request of the Worker. [Parse] fills in the defaults.
@@ -139,7 +129,6 @@ const (
 // Form declares a form and the event its leads raise.
 type Form struct {
 	// Name equals the "form" field of the lead: 1 to 64 lowercase letters, digits, "-" and "_".
-	Name string `json:"name"`
-	// Event is "custom." and a name: at most 71 characters in all.
-	Event string `json:"event"`
+	Name  string `json:"name"`
+	Event string `json:"event"` // "custom." and a name: at most 71 characters in all
 }

@@ -230,12 +230,9 @@ func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0
 
 // Reach tells what happens to the requests that a route is for.
 type Reach struct {
-	// Path is a request path whose most specific route this one is; empty when there is none.
-	Path string
-	// Twin is the pattern, declared before, that matches the same paths instead.
-	Twin string
-	// Guard is the members pattern that guards every path of a public route.
-	Guard string
+	Path  string // a request path whose most specific route this one is; empty when there is none
+	Twin  string // the pattern, declared before, that matches the same paths instead
+	Guard string // the members pattern that guards every path of a public route
 }
 
 // Reach looks up a path that a pattern of the table is for: the path itself, or of "/x/*" a path under "/x/" that no other

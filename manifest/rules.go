@@ -168,37 +168,32 @@ func (d *Document) checkForms() {
 
 // NameFix proposes a form's name in lower case with other characters replaced, "" if nothing is left of it.
 func NameFix(s string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		case r == ' ', r == '.', r == '/':
-			return '-'
-		default:
-			return -1
-		}
-	}, strings.ToLower(strings.TrimSpace(s)))
-	if name == "" {
-		return ""
+	if name := respelled(strings.ToLower(strings.TrimSpace(s)), "_-", " ./", '-'); name != "" {
+		return "write " + sourcetext.Literal(name)
 	}
-	return "write " + sourcetext.Literal(name)
+	return ""
 }
 
 // EventFix proposes an event near the one that was refused.
 func EventFix(s string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
-			return r
-		case r == '-', r == ' ', r == '.', r == ':':
-			return '_'
-		default:
-			return -1
-		}
-	}, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"))
+	name := respelled(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"), "_", "- .:", '_')
 	name = strings.TrimLeft(name, "0123456789_")
 	if name == "" || len("custom.")+len(name) > maxEvent {
 		return `start it with "custom.", and go on with a name that starts with a letter`
 	}
 	return "write " + sourcetext.Literal("custom."+name)
+}
+
+// respelled keeps lowercase letters, digits and the characters of kept; replacement stands for each of replaced.
+func respelled(s, kept, replaced string, replacement rune) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(kept, r):
+			return r
+		case strings.ContainsRune(replaced, r):
+			return replacement
+		default:
+			return -1
+		}
+	}, s)
 }

@@ -41,8 +41,7 @@ func Find(dir, home string, allowed []string) *Checkout {
 	return c
 }
 
-// modules is the folder that package managers install to.
-const modules = "node_modules"
+const modules = "node_modules" // the folder that package managers install to
 
 // Root returns the folder of the checkout.
 func (c *Checkout) Root() string { return c.root }

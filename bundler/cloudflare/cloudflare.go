@@ -47,12 +47,9 @@ type Person struct {
 
 // Options complete the bundle.
 type Options struct {
-	// Name is the Worker's: lower-case letters, digits and dashes.
-	Name string
-	// People are the personas under wrangler dev.
-	People []Person
-	// SessionKey signs their sessions, in a file that is not deployed.
-	SessionKey string
+	Name       string   // the Worker's: lower-case letters, digits and dashes
+	People     []Person // the personas under wrangler dev
+	SessionKey string   // signs their sessions, in a file that is not deployed
 }
 
 // NotOursError means that a folder is no earlier output, or holds a file in the place of one of the project.

@@ -14,8 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// listFile lists the files of the last output, a path a line.
-const listFile = ".pages-output"
+const listFile = ".pages-output" // lists the files of the last output, a path a line
 
 // output is the folder of a project. The user may have added files: only those on the list are removed and replaced. The folder
 // may have come with the site: links in it do not lead out.

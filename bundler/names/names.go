@@ -26,8 +26,7 @@ var helper = regexp.MustCompile(
 	`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
 )
 
-// helperWithin is the length of the code that is searched for the helper.
-const helperWithin = 4 << 10
+const helperWithin = 4 << 10 // the length of the code that is searched for the helper
 
 // token is a token that is neither space nor comment.
 type token struct {
@@ -219,8 +218,7 @@ func (n *namer) calls(t token) *call {
 // ownName matches the beginning of a function with a name of its own.
 var ownName = regexp.MustCompile(`^(?:(?:async )?function\*? ?|class )([^\s({]+)`)
 
-// maxOwn is the length of a function's beginning that is searched for its own name.
-const maxOwn = 256
+const maxOwn = 256 // the length of a function's beginning that is searched for its own name
 
 // closes handles a closing bracket.
 func (n *namer) closes(t token) error {

@@ -29,8 +29,7 @@ const (
 // Diagnostic is one thing wrong with a file of the site. Its JSON form is part of the command line's contract.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
-	// Code is stable; [Rules] describes each.
-	Code string `json:"code"`
+	Code     string   `json:"code"` // stable; [Rules] describes each
 	// Path is the JSON Pointer of the value, or of the object for a key; empty for the whole document.
 	Path string `json:"path"`
 	// File is the file the position is in, when that is not the manifest: slash separated and relative to the
@@ -105,7 +104,6 @@ func InFile(file string, where *sourcetext.Lines, s Severity, code, p string, at
 	endLine, endColumn := where.At(at.End)
 	return Diagnostic{
 		Severity: s, Code: code, Path: p, File: file,
-		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
-		Message: msg, Fix: fix, Source: where.Text(line),
+		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn, Message: msg, Fix: fix, Source: where.Text(line),
 	}
 }

@@ -11,19 +11,15 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// maxReported is the most diagnostics of a Report; the rest are counted.
-const maxReported = 100
+const maxReported = 100 // the most diagnostics of a Report; the rest are counted
 
 // Report has the diagnostics of one manifest, ready to be written out.
 type Report struct {
-	// OK is false when any diagnostic is an error.
-	OK bool `json:"ok"`
+	OK bool `json:"ok"` // false when any diagnostic is an error
 	// File is the manifest's name as the user gave it, with forward slashes as those of the diagnostics have them.
-	File string `json:"file"`
-	// Diagnostics are the first 100 in order of position.
-	Diagnostics List `json:"diagnostics"`
-	// Omitted counts those beyond the first 100.
-	Omitted int `json:"omitted,omitempty"`
+	File        string `json:"file"`
+	Diagnostics List   `json:"diagnostics"`       // the first 100 in order of position
+	Omitted     int    `json:"omitted,omitempty"` // counts those beyond the first 100
 
 	errors, warnings int
 }

@@ -23,10 +23,8 @@ const (
 
 // Terminal describes the output of a report. The zero value is a file.
 type Terminal struct {
-	// Color has the report in colours.
-	Color bool
-	// Columns is the width of the terminal. The default fits the widest frame.
-	Columns int
+	Color   bool // has the report in colours
+	Columns int  // the width of the terminal; the default fits the widest frame
 }
 
 // WriteText writes the report for people: for each diagnostic its position and message, its line with carets under the

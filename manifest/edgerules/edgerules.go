@@ -53,10 +53,8 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 		case err != nil:
 			text = nil // the walk over the public files reports the error
 		case len(text) > maxEdgeFile:
-			found = append(
-				found,
-				diagnostic.FileError(diagnostic.CodeEdgeTooMany, name, `join rules with "*" or ":name"`, "%q is longer than 8 MiB", name),
-			)
+			found = append(found,
+				diagnostic.FileError(diagnostic.CodeEdgeTooMany, name, `join rules with "*" or ":name"`, "%q is longer than 8 MiB", name))
 			text = nil
 		case !utf8.Valid(text):
 			found = append(found, diagnostic.FileError(diagnostic.CodeEdgeLine, name, "save it as UTF-8", "%q is no UTF-8", name))
@@ -125,11 +123,8 @@ func (f *edgeFile) ruleLines() []edgeLine {
 		}
 		line := edgeLine{text: text, number: i + 1, offset: start + strings.Index(raw, text)}
 		if utf8.RuneCountInString(text) > maxEdgeLine {
-			f.refuse(
-				diagnostic.CodeEdgeTooMany, line.whole(),
-				fmt.Sprintf("the line is longer than %d characters", maxEdgeLine),
-				"shorten it, or answer such paths in the Worker",
-			)
+			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the line is longer than %d characters", maxEdgeLine),
+				"shorten it, or answer such paths in the Worker")
 			continue
 		}
 		list = append(list, line)

@@ -26,13 +26,11 @@ type headerValue struct{ name, value string }
 
 // HeaderChange is a change of a rule to the headers of a response.
 type HeaderChange struct {
-	// Name is in canonical form.
-	Name string
+	Name string // in canonical form
 	// Value replaces the header's value, or with Append follows that of an earlier rule.
 	Value  string
 	Append bool
-	// Unset removes the header, and Value is empty.
-	Unset bool
+	Unset  bool // removes the header, and Value is empty
 }
 
 // Headers lists the changes of the rules to the response of a static file at an escaped path, in order. The host is

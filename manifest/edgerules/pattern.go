@@ -11,11 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// splatName is the placeholder for the text that the star matched.
-const splatName = "splat"
+const splatName = "splat" // the placeholder for the text that the star matched
 
-// placeholder is ":name" in a pattern, a destination or a value.
-var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`)
+var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`) // ":name" in a pattern, a destination or a value
 
 // edgePattern is the path of a rule. It is compared with the canonical escaped path, so that the text that a star or
 // placeholder matched is safe wherever it is put.
@@ -91,8 +89,7 @@ func edgeTokens(pattern string) []edgeToken {
 	return list
 }
 
-// edgePathFix is for paths that no URL has.
-const edgePathFix = "write the path as a browser shows it in its address"
+const edgePathFix = "write the path as a browser shows it in its address" // for paths that no URL has
 
 // pattern reads the path of a rule at a place in the file; false when it was refused. Only headers may have hosts.
 func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePattern, bool) {

@@ -25,12 +25,10 @@ type redirectRule struct {
 
 // Redirect is the target of a path.
 type Redirect struct {
-	// Status is 301, 302, 303, 307, 308, or 200 for a response with the file of another path.
-	Status int
+	Status int // 301, 302, 303, 307, 308, or 200 for a response with the file of another path
 	// Path is that other path, for 200: decoded and canonical.
 	Path string
-	// Line is the line of the rule in "_redirects"; 0 means that none covers the path.
-	Line int
+	Line int // the line of the rule in "_redirects"; 0 means that none covers the path
 
 	to string
 }
@@ -307,8 +305,7 @@ func (f *edgeFile) refuseLoop(words []string, at sourcetext.Span, rule redirectR
 	return false
 }
 
-// maxHops is how many redirects in a row browsers follow.
-const maxHops = 20
+const maxHops = 20 // how many redirects in a row browsers follow
 
 // varies reports whether the destination depends on the path.
 func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }

@@ -80,11 +80,8 @@ func cookieSecret(cookie string) bool {
 
 // HeaderSecretFix returns the fix for a header that holds a secret, for the path of its rule.
 func HeaderSecretFix(path string) string {
-	return fmt.Sprintf(
-		`remove the line, and make a new secret if it was published; to let members alone in, `+
-			`guard the path in "routes": {"pattern": %s, "access": "members"}`,
-		sourcetext.Quote(membersPattern(path)),
-	)
+	return fmt.Sprintf(`remove the line, and make a new secret if it was published; to let members alone in, `+
+		`guard the path in "routes": {"pattern": %s, "access": "members"}`, sourcetext.Quote(membersPattern(path)))
 }
 
 // membersPattern returns the pattern of a route for the paths of a rule of "_headers": up to its first star or placeholder.

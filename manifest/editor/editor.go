@@ -66,8 +66,7 @@ func takenError(offset int, have, want string) error {
 		other = "another schema"
 	}
 	return &SettingsError{
-		Offset: offset, Code: CodeTaken,
-		Msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
+		Offset: offset, Code: CodeTaken, Msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
 		Fix: fmt.Sprintf("remove this mapping, or make it name %q, then run this again; nothing was written", want),
 	}
 }
@@ -94,8 +93,7 @@ func All() []Editor {
 			Settings: ".idea/jsonSchemas.xml", Schema: jetbrainsSchema, Edit: editJetBrains,
 		},
 		{
-			Name: "neovim", Others: []string{"nvim", "vim"},
-			Settings: ".nvim.lua", Schema: neovimSchema, Edit: editNeovim,
+			Name: "neovim", Others: []string{"nvim", "vim"}, Settings: ".nvim.lua", Schema: neovimSchema, Edit: editNeovim,
 			Note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file " +
 				"when it asks, and vscode-json-language-server",
 		},

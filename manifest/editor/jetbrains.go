@@ -99,8 +99,7 @@ func wrapEntry(steps []xmlStep) string {
 	return text
 }
 
-// xmlUnit is one step of indentation.
-const xmlUnit = "  "
+const xmlUnit = "  " // one step of indentation
 
 // xmlStep is an element and its identifying attribute, if any.
 type xmlStep struct{ tag, attr, value string }

@@ -30,8 +30,7 @@ var ErrTooMuch = errors.New("too much to look through")
 // formsPath is the path for posts of forms: itself with a "form" field, or with "/" and the form's name.
 const formsPath = "/__pages/forms"
 
-// defaultForm is the name of a form that posts none.
-const defaultForm = "default"
+const defaultForm = "default" // the name of a form that posts none
 
 // Form is a form of a page under one of the names it may post.
 type Form struct {

@@ -15,8 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// maxDepth is how deep brackets may be nested.
-const maxDepth = 64
+const maxDepth = 64 // how deep brackets may be nested
 
 // parser reads strict JSON (RFC 8259) into nodes with positions. The standard library's decoder drops duplicate keys, folds
 // case and stops at the first fault; this one keeps every key and reads on behind a fault with an obvious meaning (a comment,

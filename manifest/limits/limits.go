@@ -21,20 +21,14 @@ type Requests struct {
 
 // Limit is a row of the table.
 type Limit struct {
-	// Key is its name in "limits" of the manifest.
-	Key string
-	// Title names it to people.
-	Title string
+	Key   string // its name in "limits" of the manifest
+	Title string // names it to people
 	// Default counts where the manifest has none; Ceiling is the most that a manifest may ask for; the least is 1.
 	Default, Ceiling int
-	// Unit follows an amount: " ms". Empty for counts.
-	Unit string
-	// Schema is what the schema says of it.
-	Schema string
-	// Help are the lines of `pages help runtime`, the first with the figures behind it.
-	Help [2]string
-	// Wrangler is its name in "limits" of a wrangler configuration; empty for none.
-	Wrangler string
+	Unit             string    // follows an amount: " ms"; empty for counts
+	Schema           string    // what the schema says of it
+	Help             [2]string // the lines of `pages help runtime`, the first with the figures behind it
+	Wrangler         string    // its name in "limits" of a wrangler configuration; empty for none
 
 	field func(*Requests) *int
 }

@@ -23,12 +23,9 @@ import (
 
 // Folder is the folder of a site's static files.
 type Folder struct {
-	// Dir is the folder, relative to the bundle root; "." is the root itself.
-	Dir string
-	// Migrations is the folder of migrations, which are never public; empty for none.
-	Migrations string
-	// Entry is the Worker's module, which is never public; empty for none.
-	Entry string
+	Dir        string // the folder, relative to the bundle root; "." is the root itself
+	Migrations string // the folder of migrations, which are never public; empty for none
+	Entry      string // the Worker's module, which is never public; empty for none
 }
 
 // Kind classifies an entry of the assets folder.
@@ -56,15 +53,11 @@ func (k Kind) String() string {
 
 // Entry is a file or folder of a walk.
 type Entry struct {
-	Kind Kind
-	// File is its name relative to the bundle root.
-	File string
-	// Path is its path on the site: relative to the assets folder, in Unicode form C.
-	Path string
-	// Entry is its directory entry; of a public file that is a link, the target's.
-	Entry fs.DirEntry
-	// Fault is the error of an AssetRefused.
-	Fault diagnostic.Diagnostic
+	Kind  Kind
+	File  string                // its name relative to the bundle root
+	Path  string                // its path on the site: relative to the assets folder, in Unicode form C
+	Entry fs.DirEntry           // its directory entry; of a public file that is a link, the target's
+	Fault diagnostic.Diagnostic // the error of an AssetRefused
 }
 
 // Walk visits the assets folder in bytewise order of each folder's names. It skips the entries of private, hidden or ignored

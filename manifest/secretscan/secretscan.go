@@ -23,18 +23,14 @@ type Secret struct{ Name, Value string }
 type Options struct {
 	// Ordinary are texts that are public anyway, such as the project's name: weak values among them are left out.
 	Ordinary []string
-	// MinBits leaves out values with fewer bits, as Strength counts them.
-	MinBits int
+	MinBits  int // leaves out values with fewer bits, as Strength counts them
 }
 
 // Finding is the place of a secret in a text.
 type Finding struct {
-	// Name is the secret's.
-	Name string
-	// Part is the part of the value: "" for all of it, else "password" or "line".
-	Part string
-	// Form is its encoding: "" for none, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML".
-	Form string
+	Name string // the secret's
+	Part string // the part of the value: "" for all of it, else "password" or "line"
+	Form string // its encoding: "" for none, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML"
 	// Weak values are short or usual enough to stand there by chance.
 	Weak bool
 	// Start and End are byte offsets; End is exclusive.

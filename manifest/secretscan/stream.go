@@ -10,8 +10,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// maxFindings bounds the findings in one text.
-const maxFindings = 1000
+const maxFindings = 1000 // bounds the findings in one text
 
 // Stream finds secrets in a text that comes in pieces. The zero value, and that of a nil Set, finds nothing.
 type Stream struct {

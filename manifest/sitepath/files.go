@@ -16,8 +16,7 @@ var (
 	errNotRegular = errors.New("it is no regular file")
 )
 
-// maxLinks is the most symbolic links of one path: as many as every system (POSIX) and os.Root follow.
-const maxLinks = 8
+const maxLinks = 8 // the most symbolic links of one path: as many as every system (POSIX) and os.Root follow
 
 // Follow resolves every symbolic link of a path by hand, so that none leads out of the file tree, even if the fs.FS itself
 // would allow it. An absolute link counts as leading out. It returns the real path.

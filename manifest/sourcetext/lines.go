@@ -20,8 +20,7 @@ type Lines struct {
 	before []int // characters before each block of the source, so that long lines are fast too
 }
 
-// block is the number of bytes between two counts of characters.
-const block = 1024
+const block = 1024 // the number of bytes between two counts of characters
 
 // NewLines finds the lines of a text.
 func NewLines(src string) *Lines {

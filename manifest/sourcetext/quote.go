@@ -8,8 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxQuoted bounds quotations of the author's file, in characters.
-const maxQuoted = 64
+const maxQuoted = 64 // bounds quotations of the author's file, in characters
 
 // Quote puts the author's own word in quotes. Control and invisible characters come out escaped, so that a
 // hostile file cannot drive a terminal or a log; keys of services come out as stars.

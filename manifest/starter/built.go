@@ -11,10 +11,8 @@ import (
 
 // Built is a site that another tool built.
 type Built struct {
-	// Dir holds the static files, relative to the project.
-	Dir string
-	// Entry is the Worker's module; empty when there is none.
-	Entry string
+	Dir   string // holds the static files, relative to the project
+	Entry string // the Worker's module; empty when there is none
 }
 
 // FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
@@ -43,16 +41,7 @@ func FindBuilt(project fs.FS) (Built, bool) {
 					continue
 				}
 			}
-			b := Built{Dir: dir}
-			for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
-				if regular(project, path.Join(dir, name)) {
-					b.Entry = path.Join(dir, name)
-				}
-			}
-			if dir == nitroPublic && regular(project, nitroEntry) && strings.HasPrefix(nitroPreset(project), "cloudflare") {
-				b.Entry = nitroEntry
-			}
-			if b.Entry != "" || regular(project, path.Join(dir, "index.html")) || regular(project, path.Join(dir, shellPage)) {
+			if b, ok := builtIn(project, dir); ok {
 				return b, true
 			}
 		}
@@ -61,6 +50,20 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		return Built{Dir: "."}, true
 	}
 	return Built{}, false
+}
+
+// builtIn finds the Worker or the start page of a built site in a folder.
+func builtIn(project fs.FS, dir string) (Built, bool) {
+	b := Built{Dir: dir}
+	for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
+		if regular(project, path.Join(dir, name)) {
+			b.Entry = path.Join(dir, name)
+		}
+	}
+	if dir == nitroPublic && regular(project, nitroEntry) && strings.HasPrefix(nitroPreset(project), "cloudflare") {
+		b.Entry = nitroEntry
+	}
+	return b, b.Entry != "" || regular(project, path.Join(dir, "index.html")) || regular(project, path.Join(dir, shellPage))
 }
 
 // The output folder in Vite's configuration: build.outDir, relative to root. Only literals can be read.
@@ -153,12 +156,9 @@ func folder(fsys fs.FS, name string) bool {
 
 // Server is a build for a server of Node.js, the default of some frameworks, which no Worker runs.
 type Server struct {
-	// Framework is its name for people.
-	Framework string
-	// File is the file by which the build is recognized.
-	File string
-	// Remedy tells how to build for Workers or for files alone.
-	Remedy string
+	Framework string // its name for people
+	File      string // the file by which the build is recognized
+	Remedy    string // tells how to build for Workers or for files alone
 }
 
 // FindServer looks for a build for a server.

@@ -10,14 +10,10 @@ import (
 
 // Generator is a program that makes a site of its sources, and is not installed by npm.
 type Generator struct {
-	// Name is its name for people.
-	Name string
-	// Output is its default output folder.
-	Output string
-	// Command makes the site.
-	Command string
-	// Install are the steps that install it, as YAML list items of a GitHub workflow on Ubuntu.
-	Install string
+	Name    string // its name for people
+	Output  string // its default output folder
+	Command string // makes the site
+	Install string // the steps that install it, as YAML list items of a GitHub workflow on Ubuntu
 }
 
 // FindGenerator looks for the generator of a project, by the files that its documentation asks for.

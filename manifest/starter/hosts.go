@@ -15,14 +15,10 @@ import (
 
 // Left is a part of a project for another host that no manifest can express.
 type Left struct {
-	// File is a file of the project, or a folder with a slash at the end.
-	File string
-	// Code means code, which will not run, else rules.
-	Code bool
-	// Secret means a header that would publish a password or a key here.
-	Secret bool
-	// Text tells what to do.
-	Text string
+	File   string // a file of the project, or a folder with a slash at the end
+	Code   bool   // code, which will not run, else rules
+	Secret bool   // a header that would publish a password or a key here
+	Text   string // what to do
 }
 
 // LeftBehind lists rules in the configuration of Netlify, Vercel, Firebase and Azure, and folders of functions for them or

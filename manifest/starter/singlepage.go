@@ -18,10 +18,8 @@ const shellPage = "200.html"
 // App is an app of one page: its own router, in the browser, shows the view of a path without a file. The platform has a 404
 // there, so a small Worker answers such a navigation with the page.
 type App struct {
-	// Page is the path of its page: "/", or "/200".
-	Page string
-	// Worker is the module for paths that are no views of the app; empty for none.
-	Worker string
+	Page   string // the path of its page: "/", or "/200"
+	Worker string // the module for paths that are no views of the app; empty for none
 	// WorkerFirst are the patterns of the Worker's own paths: "/api/*", and "!/api/docs/*" for an exception. All other
 	// paths are views; without patterns, navigations to them are. With "/*" among them, a view is a 404 of the Worker.
 	WorkerFirst []string

@@ -21,12 +21,9 @@ var templates embed.FS
 
 // Template is a site to begin with.
 type Template struct {
-	// Name is its name on the command line.
-	Name string
-	// About is one line for people.
-	About string
-	// layers are folders of templates; files of later ones win.
-	layers []string
+	Name   string   // its name on the command line
+	About  string   // one line for people
+	layers []string // folders of templates; files of later ones win
 }
 
 // Templates returns the templates, the smallest first.
@@ -51,8 +48,7 @@ func Find(name string) (Template, bool) {
 
 // File is one file of a new site.
 type File struct {
-	// Path is relative to the site's folder, with slashes.
-	Path string
+	Path string // relative to the site's folder, with slashes
 	Text []byte
 }
 

@@ -46,8 +46,7 @@ type leaks struct {
 	begins [1 << 16]bool       // whether a fingerprint begins with two bytes
 }
 
-// common is the page of a fingerprint that several pages have.
-const common = -1
+const common = -1 // the page of a fingerprint that several pages have
 
 // checkLeaks warns of public files that hold the text of members' pages.
 func (b *bundle) checkLeaks(a *assets) {

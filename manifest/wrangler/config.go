@@ -17,8 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxConfig bounds a configuration, in bytes: people write shorter ones.
-const maxConfig = 1 << 20
+const maxConfig = 1 << 20 // bounds a configuration, in bytes: people write shorter ones
 
 // pointerFile names, relative to its own folder, the configuration of the last build.
 const pointerFile = ".wrangler/deploy/config.json"

@@ -32,24 +32,20 @@ const (
 
 // Note is about one key of the configuration.
 type Note struct {
-	// Key is its path, such as "assets.run_worker_first" or "d1_databases[1]".
-	Key    string `json:"key"`
+	Key    string `json:"key"` // its path, such as "assets.run_worker_first" or "d1_databases[1]"
 	Effect Effect `json:"effect"`
 	Text   string `json:"text"`
 }
 
 // Translation is the result for a configuration.
 type Translation struct {
-	// File is the configuration's name, relative to the project.
-	File     string
+	File     string // the configuration's name, relative to the project
 	Manifest manifest.Manifest
 	// Unbuilt means that the output of a build is missing: the Worker and a generated configuration, or the folder of a
 	// Pages project, which may have a Worker.
-	Unbuilt bool
-	// SinglePage is the app of one page in the configuration; nil for none.
-	SinglePage *SinglePage
-	// Notes are sorted by effect, the gravest first, and then by key.
-	Notes []Note
+	Unbuilt    bool
+	SinglePage *SinglePage // the app of one page in the configuration; nil for none
+	Notes      []Note      // sorted by effect, the gravest first, and then by key
 	// Vars are the plain variables, which the manifest declares as secrets: the platform has no others.
 	Vars map[string]string
 }
