@@ -12,7 +12,6 @@ const (
 	fnInit
 	fnContext
 	fnRuntime
-	fnSetContext
 	fnSetInterrupt
 	fnSetRejection
 	fnSetLoader
@@ -20,7 +19,6 @@ const (
 	fnSetStackLimit
 	fnNewHostFunction
 	fnEvalModule
-	fnFreeBox
 	fnMalloc
 	fnFree
 	fnCall
@@ -29,7 +27,6 @@ const (
 	fnNewString
 	fnToCString
 	fnFreeCString
-	fnNewWideString
 	fnToWideString
 	fnFreeWideString
 	fnNewObject
@@ -83,7 +80,6 @@ var fnNames = [fnCount]string{
 	fnInit:                "qjs_init",
 	fnContext:             "qjs_get_context_ptr",
 	fnRuntime:             "qjs_get_runtime_ptr",
-	fnSetContext:          "qjs_set_runtime_and_context",
 	fnSetInterrupt:        "qjs_set_interrupt_handler",
 	fnSetRejection:        "qjs_set_promise_rejection_handler",
 	fnSetLoader:           "qjs_set_module_loader",
@@ -91,7 +87,6 @@ var fnNames = [fnCount]string{
 	fnSetStackLimit:       "qjs_set_max_stack_size",
 	fnNewHostFunction:     "qjs_new_host_function",
 	fnEvalModule:          "qjs_eval",
-	fnFreeBox:             "qjs_free_value",
 	fnMalloc:              "malloc",
 	fnFree:                "free",
 	fnCall:                "JS_Call",
@@ -100,7 +95,6 @@ var fnNames = [fnCount]string{
 	fnNewString:           "JS_NewStringLen",
 	fnToCString:           "JS_ToCStringLen2",
 	fnFreeCString:         "JS_FreeCString",
-	fnNewWideString:       "JS_NewStringUTF16",
 	fnToWideString:        "JS_ToCStringLenUTF16",
 	fnFreeWideString:      "JS_FreeCStringUTF16",
 	fnNewObject:           "JS_NewObject",

@@ -335,32 +335,25 @@ func (w *jsonWriter) units(at uint32) []byte {
 	return w.memory[start : start+n]
 }
 
-func (w *jsonWriter) text(at uint32) bool {
-	units := w.units(at)
-	if w.u32(at)&wideBit != 0 {
-		return w.wide(units)
-	}
-	w.out = append(w.out, '"')
-	w.vm.InSteps(len(units), func(from, to int) {
-		if len(w.out) <= maxJSON {
-			w.out = appendQuotedLatin1(w.out, units[from:to])
-		}
-	})
-	w.out = append(w.out, '"')
-	return len(w.out) <= maxJSON
-}
+func (w *jsonWriter) text(at uint32) bool { return w.quoted(w.units(at), w.u32(at)&wideBit != 0) }
 
-// wide writes units of two bytes.
-func (w *jsonWriter) wide(units []byte) bool {
+// quoted writes units, of two bytes each when they are wide.
+func (w *jsonWriter) quoted(units []byte, wide bool) bool {
 	w.out = append(w.out, '"')
 	done := 0
 	w.vm.InSteps(len(units), func(_, to int) {
-		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+		if wide && to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
-		if len(w.out) <= maxJSON {
-			w.out, done = appendQuotedWide(w.out, units[done:to]), to
+		switch {
+		case len(w.out) > maxJSON:
+			return
+		case wide:
+			w.out = appendQuotedWide(w.out, units[done:to])
+		default:
+			w.out = appendQuotedLatin1(w.out, units[done:to])
 		}
+		done = to
 	})
 	w.out = append(w.out, '"')
 	return len(w.out) <= maxJSON
@@ -373,7 +366,7 @@ func (w *jsonWriter) rope(v Value) bool {
 		w.vm.dropException()
 		return false
 	}
-	ok := w.wide(units)
+	ok := w.quoted(units, true)
 	free()
 	w.memory = w.vm.memory()
 	return ok

@@ -343,7 +343,7 @@ func (s *store) sweepBoxes() {
 func newTag(s *store, c *engine.Call) (any, error) {
 	var held []wasmbinary.ValType
 	for _, letter := range c.String(0) {
-		held = append(held, valType(string(letter)))
+		held = append(held, wasmbinary.TypeOf(string(letter)))
 	}
 	in, err := s.newOwnInstance(rewrite.TagModule(held))
 	if err != nil {

@@ -366,31 +366,11 @@ func growMemory(s *store, c *engine.Call, in *instance) (any, error) {
 
 // wasm_table("F" or "x", maximum or null) -> number of an instance, with a table of no elements
 func newTable(s *store, c *engine.Call) (any, error) {
-	t := wasmbinary.TableType{Elem: valType(c.String(0))}
+	t := wasmbinary.TableType{Elem: wasmbinary.TypeOf(c.String(0))}
 	if !c.IsNullish(1) {
 		t.Max, t.HasMax = uint32(c.Int(1)), true
 	}
 	return instanceID(s.newOwnInstance(rewrite.TableModule(t)))
-}
-
-func valType(letter string) wasmbinary.ValType {
-	switch letter {
-	case "i":
-		return wasmbinary.I32
-	case "I":
-		return wasmbinary.I64
-	case "f":
-		return wasmbinary.F32
-	case "d":
-		return wasmbinary.F64
-	case "F":
-		return wasmbinary.Funcref
-	case "v":
-		return wasmbinary.V128
-	case "e":
-		return wasmbinary.Exnref
-	}
-	return wasmbinary.Externref
 }
 
 // wasm_table_size(table) -> elements
@@ -429,7 +409,7 @@ func tableGrow(s *store, c *engine.Call, t address) (any, error) {
 
 // wasm_global(type's letter, mutable, value) -> number of an instance, with a global
 func newGlobal(s *store, c *engine.Call) (any, error) {
-	g := wasmbinary.GlobalType{Type: valType(c.String(0)), Mutable: c.Bool(1)}
+	g := wasmbinary.GlobalType{Type: wasmbinary.TypeOf(c.String(0)), Mutable: c.Bool(1)}
 	isRef := g.Type == wasmbinary.Funcref || g.Type == wasmbinary.Externref
 	var bits uint64
 	if !isRef && g.Type != wasmbinary.V128 {

@@ -3,6 +3,7 @@ package wasmbinary
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
@@ -22,27 +23,28 @@ const (
 	Exnref    ValType = 0x69 // in the rewritten module an Externref of the host's
 )
 
+// valTypes are the letters of Key, and the names of the text format.
+var valTypes = map[ValType]struct{ letter, name string }{
+	I32: {"i", "i32"}, I64: {"I", "i64"}, F32: {"f", "f32"}, F64: {"d", "f64"}, V128: {"v", "v128"},
+	Funcref: {"F", "funcref"}, Externref: {"x", "externref"}, Exnref: {"e", "exnref"},
+}
+
 // String is the type as the text format writes it.
 func (t ValType) String() string {
-	switch t {
-	case I32:
-		return "i32"
-	case I64:
-		return "i64"
-	case F32:
-		return "f32"
-	case F64:
-		return "f64"
-	case V128:
-		return "v128"
-	case Funcref:
-		return "funcref"
-	case Externref:
-		return "externref"
-	case Exnref:
-		return "exnref"
+	if known, ok := valTypes[t]; ok {
+		return known.name
 	}
 	return fmt.Sprintf("type %#x", byte(t))
+}
+
+// TypeOf returns the type of a letter of Key; Externref for any other text.
+func TypeOf(letter string) ValType {
+	for t, known := range valTypes {
+		if known.letter == letter {
+			return t
+		}
+	}
+	return Externref
 }
 
 // FuncType is a function's signature.
@@ -51,13 +53,12 @@ type FuncType struct{ Params, Results []ValType }
 // Key is the signature as a short text: "if:d" takes an i32 and an f32 and returns an f64.
 func (t FuncType) Key() string { return letters(t.Params) + ":" + letters(t.Results) }
 
-// letters returns one for each type: i, I (i64), f, d, v, F (funcref), x, e (exnref).
 func letters(list []ValType) string {
-	b := make([]byte, len(list))
-	for i, t := range list {
-		b[i] = map[ValType]byte{I32: 'i', I64: 'I', F32: 'f', F64: 'd', V128: 'v', Funcref: 'F', Externref: 'x', Exnref: 'e'}[t]
+	var b strings.Builder
+	for _, t := range list {
+		b.WriteString(valTypes[t].letter)
 	}
-	return string(b)
+	return b.String()
 }
 
 // Encode is the type in the binary format.

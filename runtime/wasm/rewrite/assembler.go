@@ -111,20 +111,7 @@ func TableModule(t wasmbinary.TableType) []byte {
 func GlobalModule(g wasmbinary.GlobalType, bits uint64) []byte {
 	var globals list
 	c := globals.next().op(byte(g.Type), bit(g.Mutable))
-	switch g.Type {
-	case wasmbinary.I32:
-		c.i32(int32(uint32(bits)))
-	case wasmbinary.I64:
-		c.op(op.I64Const).s64(int64(bits))
-	case wasmbinary.F32:
-		c.op(op.F32Const).op(binary.LittleEndian.AppendUint32(nil, uint32(bits))...)
-	case wasmbinary.F64:
-		c.op(op.F64Const).op(binary.LittleEndian.AppendUint64(nil, bits)...)
-	case wasmbinary.V128:
-		c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
-	case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
-		c.op(op.RefNull, byte(g.Type))
-	}
+	c.value(g.Type, bits, byte(g.Type))
 	c.op(op.End)
 	return start().exporting(wasmbinary.SectionGlobal, globals, PrefixGlobal, wasmbinary.Global)
 }
@@ -166,4 +153,22 @@ func (c *code) exporting(id byte, l list, name string, kind wasmbinary.Kind) []b
 	c.section(id, l)
 	c.section(wasmbinary.SectionExport, export)
 	return *c
+}
+
+// value pushes a value, which is zero for a v128 and null, of the type null, for a reference.
+func (c *code) value(t wasmbinary.ValType, bits uint64, null byte) {
+	switch t {
+	case wasmbinary.I32:
+		c.i32(int32(uint32(bits)))
+	case wasmbinary.I64:
+		c.op(op.I64Const).s64(int64(bits))
+	case wasmbinary.F32:
+		c.op(op.F32Const).op(binary.LittleEndian.AppendUint32(nil, uint32(bits))...)
+	case wasmbinary.F64:
+		c.op(op.F64Const).op(binary.LittleEndian.AppendUint64(nil, bits)...)
+	case wasmbinary.V128:
+		c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
+	case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
+		c.op(op.RefNull, null)
+	}
 }

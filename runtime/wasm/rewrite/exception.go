@@ -306,7 +306,9 @@ func (x *rewriter) close() {
 	switch f.op {
 	case op.Return:
 		x.closePart(f)
-		x.pushZeros()
+		for _, t := range x.results { // a function that raised returns zeros
+			x.out.value(t, 0, wireType(t))
+		}
 	case op.Catch:
 		x.closePart(f)
 		x.branch(f.outer)
@@ -319,27 +321,6 @@ func (x *rewriter) close() {
 	}
 	x.end()
 	x.frames = x.frames[:len(x.frames)-1]
-}
-
-// pushZeros pushes the results of a function that raised.
-func (x *rewriter) pushZeros() {
-	c := &x.out
-	for _, t := range x.results {
-		switch t {
-		case wasmbinary.I32:
-			c.i32(0)
-		case wasmbinary.I64:
-			c.op(op.I64Const).s64(0)
-		case wasmbinary.F32:
-			c.op(op.F32Const, 0, 0, 0, 0)
-		case wasmbinary.F64:
-			c.op(op.F64Const, 0, 0, 0, 0, 0, 0, 0, 0)
-		case wasmbinary.V128:
-			c.with(op.SIMD, op.SIMDConst).op(make([]byte, 16)...)
-		case wasmbinary.Funcref, wasmbinary.Externref, wasmbinary.Exnref:
-			c.op(op.RefNull, wireType(t))
-		}
-	}
 }
 
 // match pushes whether the exception under way is of a tag.
