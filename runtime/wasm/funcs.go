@@ -182,7 +182,7 @@ type descriptor struct {
 }
 
 // wasm_describe(module) -> [[imports], [exports]]
-func describe(s *store, c *engine.Call, p *program) (any, error) {
+func describe(_ *store, _ *engine.Call, p *program) (any, error) {
 	imports, exports := []descriptor{}, []descriptor{}
 	for _, d := range p.Imports {
 		imports = append(imports, descriptor{Module: &d.Module, Name: d.Name, Kind: d.Kind.String(), Type: typeText(p, d.Kind, d.Index)})
@@ -207,7 +207,7 @@ func typeText(p *program, k wasmbinary.Kind, index uint32) string {
 }
 
 // wasm_customs(module, name) -> [bytes]
-func customs(s *store, c *engine.Call, p *program) (any, error) {
+func customs(_ *store, c *engine.Call, p *program) (any, error) {
 	list := []any{}
 	for _, x := range p.Customs {
 		if x.Name == c.String(1) {
@@ -258,7 +258,7 @@ type exported struct {
 }
 
 // wasm_exports(instance) -> [exported]
-func exports(s *store, c *engine.Call, in *instance) (any, error) {
+func exports(_ *store, _ *engine.Call, in *instance) (any, error) {
 	list := make([]exported, 0, len(in.program.Exports))
 	for _, e := range in.program.Exports {
 		list = append(list, in.exported(e))
@@ -294,7 +294,7 @@ func (in *instance) exported(e wasmbinary.Export) exported {
 }
 
 // wasm_start(instance) runs its segments and its start function
-func startInstance(s *store, c *engine.Call, in *instance) (any, error) {
+func startInstance(s *store, _ *engine.Call, in *instance) (any, error) {
 	// segments and start function, in the order of the standard
 	for _, name := range []string{rewrite.FnElems, rewrite.FnData} {
 		if err := in.run(name, nil); err != nil {
@@ -314,7 +314,7 @@ func callExport(s *store, c *engine.Call, fn function) (any, error) {
 }
 
 // wasm_type(function) -> Key of its signature
-func functionType(s *store, c *engine.Call, fn function) (any, error) {
+func functionType(_ *store, _ *engine.Call, fn function) (any, error) {
 	return fn.typ().Key(), nil
 }
 
@@ -374,7 +374,7 @@ func newTable(s *store, c *engine.Call) (any, error) {
 }
 
 // wasm_table_size(table) -> elements
-func tableSize(s *store, c *engine.Call, t address) (any, error) {
+func tableSize(_ *store, _ *engine.Call, t address) (any, error) {
 	n, err := t.size()
 	return int(n), err
 }
@@ -422,7 +422,7 @@ func newGlobal(s *store, c *engine.Call) (any, error) {
 }
 
 // wasm_global_get(global) -> value
-func globalGet(s *store, c *engine.Call, g address) (any, error) {
+func globalGet(s *store, _ *engine.Call, g address) (any, error) {
 	return s.toJS(g.globalType().Type, g.global().Get())
 }
 

@@ -70,8 +70,8 @@ func FuzzModule(f *testing.F) {
 			answer, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(values))
 			if _, err := w.Serve(answer, r); err == nil && answer.Body.String() != "done" {
 				t.Fatalf("answered %q", answer.Body)
-				//nolint:errorlint // as above
-			} else if e, ok := err.(*pagesruntime.Error); err != nil && (!ok || e.Kind == pagesruntime.KindInternal) {
+			} else if e, ok := err.(*pagesruntime.Error); err != nil && //nolint:errorlint // as above
+				(!ok || e.Kind == pagesruntime.KindInternal) {
 				t.Fatalf("failed: %v", err)
 			}
 		}

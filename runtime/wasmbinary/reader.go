@@ -122,7 +122,7 @@ func (r *Reader) Index(n int, what string) uint32 {
 func (r *Reader) Skip(opcode byte) {
 	switch {
 	case opcode >= 0x28 && opcode <= 0x3e: // loads and stores
-		r.skipU32s(2)
+		r.memarg()
 	case opcode == 0x3f, opcode == 0x40: // memory.size, memory.grow
 		r.Byte()
 	case opcode == op.I32Const:
@@ -144,7 +144,7 @@ func (r *Reader) Skip(opcode byte) {
 		if r.U32() == fence {
 			r.Byte()
 		} else {
-			r.skipU32s(2)
+			r.memarg()
 		}
 	case opcode <= 0x01, opcode == op.Else, opcode == op.End, opcode == op.Return, opcode == op.Drop, opcode == 0x1b,
 		opcode >= op.I32Eqz && opcode <= 0xc4, opcode == 0xd1:
@@ -157,22 +157,21 @@ func (r *Reader) Skip(opcode byte) {
 func (r *Reader) skipSIMD() {
 	switch sub := r.U32(); {
 	case sub <= 11, sub == 92, sub == 93:
-		r.skipU32s(2)
+		r.memarg()
 	case sub == op.SIMDConst, sub == 13:
 		r.take(16)
 	case sub >= 21 && sub <= 34:
 		r.Byte()
 	case sub >= 84 && sub <= 91:
-		r.skipU32s(2)
+		r.memarg()
 		r.Byte()
 	case sub > 255:
 		r.Fail("the instruction 0xfd %#x is not supported", sub)
 	}
 }
 
-// skipU32s steps over n numbers, as of the alignment and the offset of an access.
-func (r *Reader) skipU32s(n int) {
-	for range n {
-		r.U32()
-	}
+// memarg steps over the alignment and the offset of an access.
+func (r *Reader) memarg() {
+	r.U32()
+	r.U32()
 }
