@@ -36,7 +36,7 @@ type exchange struct {
 	sends   bool   // it counts against the window of uploads
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. Only the first call counts.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
@@ -46,17 +46,13 @@ func (x *exchange) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (x *exchange) Write(b []byte) (int, error) {
-	if x.status == 0 {
-		x.WriteHeader(http.StatusOK)
-	}
+	x.WriteHeader(http.StatusOK)
 	return x.ResponseWriter.Write(b)
 }
 
 // ReadFrom implements io.ReaderFrom: the server sends a page's files without reading them.
 func (x *exchange) ReadFrom(src io.Reader) (int64, error) {
-	if x.status == 0 {
-		x.WriteHeader(http.StatusOK)
-	}
+	x.WriteHeader(http.StatusOK)
 	return io.Copy(x.ResponseWriter, src)
 }
 
@@ -116,7 +112,10 @@ func (s *Service) route(x *exchange) {
 		return
 	}
 	if strings.HasPrefix(path, pagesPrefix) {
-		s.servePages(x)
+		x.pages = true
+		if err := s.servePages(x); err != nil {
+			s.refuse(x, err)
+		}
 		return
 	}
 	if path == toolapi.MCPPath {

@@ -204,7 +204,12 @@ func (v *consoleRequest) sitesPage() error {
 		Open  bool // revisions are unfolded
 		More  template.URL
 	}{Find: strings.TrimSpace(q.Get("find"))}
-	found := slices.DeleteFunc(pages.Pages, func(p toolapi.Page) bool { return !hasText(p, domains.Domains, data.Find) })
+	contains := func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(data.Find)) }
+	found := slices.DeleteFunc(pages.Pages, func(p toolapi.Page) bool {
+		return !contains(p.Name) && !slices.ContainsFunc(domains.Domains, func(d toolapi.Domain) bool {
+			return d.SiteID == p.SiteID && contains(d.Hostname)
+		})
+	})
 	data.Total = len(found)
 	from, err := strconv.Atoi(q.Get("from"))
 	if q.Get("from") != "" && (err != nil || from < 0) {
@@ -215,37 +220,17 @@ func (v *consoleRequest) sitesPage() error {
 		found, data.More = found[:listSites], query(url.Values{"find": {data.Find}, "from": {strconv.Itoa(from + listSites)}})
 	}
 	data.Open = len(found) <= openSites
-	data.Sites, err = v.sites(found, domains.Domains)
-	if err != nil {
-		return err
-	}
-	return v.render(http.StatusOK, "sites", "Sites", data)
-}
-
-// query encodes the parameters of a link. As a string the template would encode them once more.
-func query(values url.Values) template.URL { return template.URL(values.Encode()) } //nolint:gosec // encoded
-
-// hasText reports whether the name of a page or one of its domains contains a text, in any case.
-func hasText(p toolapi.Page, domains []toolapi.Domain, text string) bool {
-	text = strings.ToLower(text)
-	return strings.Contains(strings.ToLower(p.Name), text) || slices.ContainsFunc(domains, func(d toolapi.Domain) bool {
-		return d.SiteID == p.SiteID && strings.Contains(strings.ToLower(d.Hostname), text)
-	})
-}
-
-// sites looks up what sitesPage shows of pages.
-func (v *consoleRequest) sites(pages []toolapi.Page, domains []toolapi.Domain) (all []siteView, err error) {
-	ids := make([]string, len(pages))
-	for i, p := range pages {
+	ids := make([]string, len(found))
+	for i, p := range found {
 		ids[i] = p.SiteID
 	}
 	revisions, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (map[string]revisionsOfSite, error) {
 		return t.revisionsOf(ids, siteRevisions, v.now)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, p := range pages {
+	for _, p := range found {
 		s := siteView{Page: p, URL: v.address(p.Hostname), Count: revisions[p.SiteID].total}
 		s.Older = s.Count - len(revisions[p.SiteID].newest)
 		for _, r := range revisions[p.SiteID].newest {
@@ -257,15 +242,18 @@ func (v *consoleRequest) sites(pages []toolapi.Page, domains []toolapi.Domain) (
 		if p.Schedule != nil {
 			s.Due = v.timestamp(&p.Schedule.At)
 		}
-		for _, d := range domains {
+		for _, d := range domains.Domains {
 			if d.SiteID == p.SiteID {
 				s.Domains = append(s.Domains, d)
 			}
 		}
-		all = append(all, s)
+		data.Sites = append(data.Sites, s)
 	}
-	return all, nil
+	return v.render(http.StatusOK, "sites", "Sites", data)
 }
+
+// query encodes the parameters of a link. As a string the template would encode them once more.
+func query(values url.Values) template.URL { return template.URL(values.Encode()) } //nolint:gosec // encoded
 
 // timestamp shows the time in a result; nil for none.
 func (v *consoleRequest) timestamp(at *string) *clockView {
@@ -310,18 +298,16 @@ func (v *consoleRequest) auditPage() error {
 	}{}
 	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
 		var last int64
-		n := 0
 		data.Rows, err = list(t, func(rows *sql.Rows, r *trace) error {
 			var at int64
 			var who sql.NullString
 			err := rows.Scan(&last, &at, &who, &r.Tool, &r.Outcome, &r.Code, &r.Summary, &r.Request)
 			r.At, r.Who = v.clock(at), who.String
-			n++
 			return err
 		}, `SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id
 			FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
 			WHERE a.workspace_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?`, v.in.id, before, auditRows)
-		if n == auditRows {
+		if len(data.Rows) == auditRows {
 			data.Next = strconv.FormatInt(last, 10)
 		}
 		return err

@@ -32,13 +32,22 @@ const (
 // connect is domain.connect.
 func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], err error) {
 	hostname := string(args.Hostname)
-	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == previewHost) {
+	label, local := strings.CutSuffix(hostname, localSuffix)
+	suffix, _ := publicsuffix.PublicSuffix(hostname)
+	reserved := ""
+	switch {
+	case local && (strings.Contains(label, ".") || hostname == previewHost):
 		return none, refuseAt(toolapi.CodeDomainTaken,
 			"This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname",
 			"choose one such as my-page.localhost, or connect a domain of your own")
+	case local:
+	case suffix == hostname:
+		reserved = "names below it belong to many"
+	case len(challengeLabel)+len(hostname) > maxHostname:
+		reserved = "it is too long for the name of a proof below it"
 	}
-	if reason := reservedReason(hostname); reason != "" {
-		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+reason+".", "hostname",
+	if reserved != "" {
+		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+reserved+".", "hostname",
 			"connect a domain of your own, such as www.example.com")
 	}
 	if err := c.checkConnectable(hostname); err != nil {
@@ -48,19 +57,17 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 	if err != nil {
 		return none, err
 	}
-	active := strings.HasSuffix(hostname, localSuffix)
 	p := plan[toolapi.Connect]{
 		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
-		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, active, active)),
+		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, local, local)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
-			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active && c.served(s.id),
+			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && local && c.served(s.id),
 		},
 	}
-	if !active {
-		p.result.Records = append(p.result.Records, c.service.domainProof(c.in.id, hostname), toolapi.DNSRecord{
-			Type: "CNAME", Name: hostname, Value: s.hostname,
-		})
+	if !local {
+		alias := toolapi.DNSRecord{Type: "CNAME", Name: hostname, Value: s.hostname}
+		p.result.Records = append(p.result.Records, c.service.domainProof(c.in.id, hostname), alias)
 	}
 	id := uuid()
 	if c.body.Has("confirmation_id") {
@@ -68,11 +75,11 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 	}
 	p.apply = func() error {
 		var since sql.NullInt64
-		if !active {
+		if !local {
 			since = sql.NullInt64{Int64: c.now.UnixMilli(), Valid: true}
 		}
 		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) VALUES (?, ?, ?, ?, ?, ?)",
-			id, c.in.id, hostname, s.id, active, since)
+			id, c.in.id, hostname, s.id, local, since)
 	}
 	return p, nil
 }
@@ -104,20 +111,6 @@ func (c *call) checkConnectable(hostname string) error {
 			"hostname", "prove them with domain.verify, or wait until those expire that nobody proves")
 	}
 	return nil
-}
-
-// reservedReason says why a name cannot be connected; "" for any other.
-func reservedReason(hostname string) string {
-	if strings.HasSuffix(hostname, localSuffix) {
-		return ""
-	}
-	if suffix, _ := publicsuffix.PublicSuffix(hostname); suffix == hostname {
-		return "names below it belong to many"
-	}
-	if len(challengeLabel)+len(hostname) > maxHostname {
-		return "it is too long for the name of a proof below it"
-	}
-	return ""
 }
 
 // pointAtSite is domain.point_at_site (platform document, section 4.4).
@@ -241,7 +234,7 @@ func lookUpDomainProof(ctx context.Context, c *call) error {
 	return nil
 }
 
-// verify is domain.verify.
+// verify is domain.verify: it makes a pending domain the workspace's, if DNS has the proof.
 func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 	d, err := c.findPending()
 	if err != nil {
@@ -256,33 +249,28 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 	}
 	result.DomainID, result.Hostname = d.id, d.hostname
 	if d.pending {
-		if err := c.prove(d); err != nil {
+		taken, err := c.isTaken(d.hostname)
+		if err != nil {
+			return result, err
+		}
+		if taken {
+			return result, refuseAt(toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id",
+				"ask who runs the service, if it is yours")
+		}
+		if !c.proven {
+			want := c.service.domainProof(c.in.id, d.hostname)
+			return result, refuseAt(toolapi.CodeDomainUnproven,
+				fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
+				"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
+					"hour where there was another answer before")
+		}
+		if err := c.exec("UPDATE domains SET pending_since = NULL, active = 1, version = version + 1 WHERE id = ?", d.id); err != nil {
 			return result, err
 		}
 		result.ServingNow = true
 	}
 	result.ServingNow = result.ServingNow && live && c.served(result.SiteID)
 	return result, nil
-}
-
-// prove makes a domain the workspace's, if DNS has the proof.
-func (c *call) prove(d pendingDomain) error {
-	taken, err := c.isTaken(d.hostname)
-	if err != nil {
-		return err
-	}
-	if taken {
-		return refuseAt(toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id",
-			"ask who runs the service, if it is yours")
-	}
-	if !c.proven {
-		want := c.service.domainProof(c.in.id, d.hostname)
-		return refuseAt(toolapi.CodeDomainUnproven,
-			fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
-			"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
-				"hour where there was another answer before")
-	}
-	return c.exec("UPDATE domains SET pending_since = NULL, active = 1, version = version + 1 WHERE id = ?", d.id)
 }
 
 // isTaken reports whether any workspace has a domain.

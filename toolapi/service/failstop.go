@@ -18,11 +18,6 @@ type failStop struct {
 	fail   context.CancelCauseFunc
 }
 
-func newFailStop(ctx context.Context) failStop {
-	failed, fail := context.WithCancelCause(context.WithoutCancel(ctx))
-	return failStop{failed, fail}
-}
-
 // Failed is closed when a write did not reach the disk. From then on every request is refused with 503; the process must
 // end, and must not close the service before.
 func (s *Service) Failed() <-chan struct{} { return s.failStop.failed.Done() }

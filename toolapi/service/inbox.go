@@ -124,32 +124,30 @@ func (s *Service) takeLeads(ctx context.Context, site string) error {
 		if err != nil || len(fresh) == 0 {
 			return err
 		}
-		if err := s.db.write(ctx, func(t tx) error { return t.storeLeads(site, fresh) }); err != nil {
-			return err
-		}
-	}
-}
-
-// storeLeads stores leads, and that they were taken. One that exists, as after the service was restored from a backup,
-// stays.
-func (t tx) storeLeads(site string, fresh []Captured) error {
-	for _, l := range fresh {
-		if l.Events == nil {
-			l.Events = []toolapi.LeadEvent{}
-		}
-		events, err := json.Marshal(l.Events)
+		err = s.db.write(ctx, func(t tx) error {
+			for _, l := range fresh {
+				if l.Events == nil {
+					l.Events = []toolapi.LeadEvent{}
+				}
+				events, err := json.Marshal(l.Events)
+				if err != nil {
+					return err
+				}
+				// One that exists, as after the service was restored from a backup, stays.
+				err = t.exec(`INSERT INTO leads (id, workspace_id, site_id, form, fields, events, created_at, preview)
+					SELECT ?, workspace_id, id, ?, ?, ?, ?, ? FROM sites WHERE id = ? ON CONFLICT DO NOTHING`,
+					l.ID, l.Form, string(l.Fields), string(events), l.CreatedAt.UnixMilli(), l.Preview, site)
+				if err != nil {
+					return err
+				}
+			}
+			return t.exec("INSERT INTO leads_brought (site_id, last) VALUES (?, ?) "+
+				"ON CONFLICT DO UPDATE SET last = max(last, excluded.last)", site, fresh[len(fresh)-1].Number)
+		})
 		if err != nil {
 			return err
 		}
-		err = t.exec(`INSERT INTO leads (id, workspace_id, site_id, form, fields, events, created_at, preview)
-			SELECT ?, workspace_id, id, ?, ?, ?, ?, ? FROM sites WHERE id = ? ON CONFLICT DO NOTHING`,
-			l.ID, l.Form, string(l.Fields), string(events), l.CreatedAt.UnixMilli(), l.Preview, site)
-		if err != nil {
-			return err
-		}
 	}
-	return t.exec("INSERT INTO leads_brought (site_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)",
-		site, fresh[len(fresh)-1].Number)
 }
 
 // storedLead is a lead with its position in a list.

@@ -59,14 +59,7 @@ var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 })
 
 // servePages answers under pagesPrefix.
-func (s *Service) servePages(x *exchange) {
-	x.pages = true
-	if err := s.pagesCall(x); err != nil {
-		s.refuse(x, err)
-	}
-}
-
-func (s *Service) pagesCall(x *exchange) error {
+func (s *Service) servePages(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	byMethod := map[string]endpoint{} // those at the address
 	var id, sum string

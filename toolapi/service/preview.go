@@ -85,8 +85,19 @@ func (p *pagesCall) storePreview(
 		result.URL = url
 		return reply, err
 	}
-	if err := p.checkPreviewLimit(s.id); err != nil {
+	var valid int
+	var oldest sql.NullString
+	var ends sql.NullInt64
+	_, err = t.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND "+
+		"expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
+		[]any{s.id, p.now.UnixMilli()}, &valid, &ends, &oldest)
+	if err != nil {
 		return reply, err
+	}
+	if valid >= maxPreviews {
+		return reply, toolapi.NewPagesError(toolapi.CodeTooManyPreviews,
+			fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.",
+				valid, oldest.String, formatTime(ends.Int64)))
 	}
 	life := cmp.Or(args.ExpiresInSeconds, toolapi.DefaultPreviewSeconds)
 	expires := p.now.Add(time.Duration(life) * time.Second).UnixMilli()
@@ -109,22 +120,6 @@ func (p *pagesCall) storePreview(
 	})
 	result.URL = url
 	return reply, err
-}
-
-// checkPreviewLimit refuses one more link for a site that has maxPreviews.
-func (p *pagesCall) checkPreviewLimit(site string) error {
-	var good int
-	var oldest sql.NullString
-	var ends sql.NullInt64
-	_, err := p.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND "+
-		"expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
-		[]any{site, p.now.UnixMilli()}, &good, &ends, &oldest)
-	if err == nil && good >= maxPreviews {
-		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews,
-			fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.",
-				good, oldest.String, formatTime(ends.Int64)))
-	}
-	return err
 }
 
 // previewToken makes a token, random or from the idempotency key, and the label of the preview's host.

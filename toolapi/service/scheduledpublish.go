@@ -39,13 +39,11 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.",
 			quoteName(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
 		result: toolapi.SchedulePublish{
-			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname,
-			Replaced: s.due.Valid,
+			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid,
 		},
 		apply: func() error {
 			err := c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id) "+
-				"VALUES (?, ?, ?, ?, ?, ?)",
-				s.id, at.UnixMilli(), revision, c.who.holder, c.who.key, c.request)
+				"VALUES (?, ?, ?, ?, ?, ?)", s.id, at.UnixMilli(), revision, c.who.holder, c.who.key, c.request)
 			if err != nil {
 				return err
 			}
@@ -85,11 +83,9 @@ func (d duePublish) late(now int64) time.Duration {
 
 // PublishDue publishes every page whose scheduled time has come.
 func (s *Service) PublishDue(ctx context.Context) error {
-	var (
-		work sync.WaitGroup
-		mu   sync.Mutex
-		errs []error
-	)
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
 	s.beginDue(ctx, &work, func(err error) {
 		mu.Lock()
 		defer mu.Unlock()

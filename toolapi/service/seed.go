@@ -221,8 +221,9 @@ func (g *seeder) pages() {
 	} {
 		id := demoID("site " + s.what)
 		g.add("INSERT INTO sites (id, workspace_id, name) VALUES (?, ?, ?)", id, s.workspace, s.name)
-		for n := 1; n <= s.revisions; n++ {
-			name := g.revision(s.workspace, id, s.name, n)
+		for n := 1; n <= s.revisions && g.err == nil; n++ {
+			var name string
+			name, g.err = g.revision(s.workspace, id, s.name, n)
 			if n <= s.live && g.err == nil {
 				g.err = g.setLive(id, name, "seed", g.at(0, n))
 			}
@@ -301,39 +302,34 @@ func demoFiles(name string, n int) map[string][]byte {
 }
 
 // revision adds a revision with its files, and returns its name.
-func (g *seeder) revision(workspace int, site, page string, n int) string {
-	if g.err != nil {
-		return ""
+func (g *seeder) revision(workspace int, site, page string, n int) (string, error) {
+	space := g.files.Space(int64(workspace))
+	var files []sitefile.File
+	var sums []string
+	for path, text := range demoFiles(page, n) {
+		sum := sha256.Sum256(text)
+		f := sitefile.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text))}
+		if _, err := space.Put(f.SHA256, f.Size, bytes.NewReader(text)); err != nil {
+			return "", err
+		}
+		files, sums = append(files, f), append(sums, f.SHA256)
+	}
+	b, err := bundle.New([]byte(demoManifest), files)
+	if err != nil {
+		return "", err
+	}
+	if err := space.Sync(sums); err != nil {
+		return "", err
+	}
+	p, err := pack(b)
+	if err != nil {
+		return "", err
+	}
+	id, err := g.storeBundle(int64(workspace), p)
+	if err != nil {
+		return "", err
 	}
 	made := toolapi.Finalized{}
-	g.err = func() error {
-		space := g.files.Space(int64(workspace))
-		var files []sitefile.File
-		var sums []string
-		for path, text := range demoFiles(page, n) {
-			sum := sha256.Sum256(text)
-			f := sitefile.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text))}
-			if _, err := space.Put(f.SHA256, f.Size, bytes.NewReader(text)); err != nil {
-				return err
-			}
-			files, sums = append(files, f), append(sums, f.SHA256)
-		}
-		b, err := bundle.New([]byte(demoManifest), files)
-		if err != nil {
-			return err
-		}
-		if err := space.Sync(sums); err != nil {
-			return err
-		}
-		p, err := pack(b)
-		if err != nil {
-			return err
-		}
-		id, err := g.storeBundle(int64(workspace), p)
-		if err != nil {
-			return err
-		}
-		return g.ensureRevision(site, id, time.UnixMilli(g.at(0, n)), &made)
-	}()
-	return made.Revision
+	err = g.ensureRevision(site, id, time.UnixMilli(g.at(0, n)), &made)
+	return made.Revision, err
 }

@@ -116,8 +116,9 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	failed, fail := context.WithCancelCause(context.WithoutCancel(ctx))
 	s := &Service{
-		db: db, failStop: newFailStop(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger,
+		db: db, failStop: failStop{failed, fail}, now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger,
 		limits:  newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[requestLabels]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,

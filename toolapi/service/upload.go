@@ -355,11 +355,28 @@ func (p *pagesCall) listUploads() error {
 	return p.sendResult(http.StatusOK, result)
 }
 
-// cancelUpload is DELETE /pages/uploads/{id}.
+// cancelUpload is DELETE /pages/uploads/{id}, of an upload of the holder's own, or in a workspace where the holder may publish.
 func (p *pagesCall) cancelUpload() error {
 	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
-		u, err := p.findCancellableUpload(t)
-		if err != nil {
+		p.tx = t
+		if err := p.enter(t); err != nil {
+			return err
+		}
+		var u uploadRow
+		if err := t.queryOr(noUpload(), uploadQuery+"u.id = ?", []any{p.id}, u.columns()...); err != nil {
+			return err
+		}
+		var holder int64
+		if _, err := t.queryOne("SELECT holder_id FROM uploads WHERE id = ?", []any{p.id}, &holder); err != nil {
+			return err
+		}
+		mayCancel := holder == p.who.holder || slices.ContainsFunc(p.who.reachableWorkspaces(), func(w membership) bool {
+			return w.id == u.workspace && roleAllows(w.role, publishPages)
+		})
+		if !mayCancel {
+			return noUpload()
+		}
+		if err := p.checkUsable(&u); err != nil {
 			return err
 		}
 		if u.revision.Valid {
@@ -375,27 +392,4 @@ func (p *pagesCall) cancelUpload() error {
 	}
 	p.x.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// findCancellableUpload finds the upload that a request names: one of the holder's own, or in a workspace where the holder may
-// publish.
-func (p *pagesCall) findCancellableUpload(t tx) (u uploadRow, err error) {
-	p.tx = t
-	if err := p.enter(t); err != nil {
-		return u, err
-	}
-	if err := t.queryOr(noUpload(), uploadQuery+"u.id = ?", []any{p.id}, u.columns()...); err != nil {
-		return u, err
-	}
-	var holder int64
-	if _, err := t.queryOne("SELECT holder_id FROM uploads WHERE id = ?", []any{p.id}, &holder); err != nil {
-		return u, err
-	}
-	mayCancel := holder == p.who.holder || slices.ContainsFunc(p.who.reachableWorkspaces(), func(w membership) bool {
-		return w.id == u.workspace && roleAllows(w.role, publishPages)
-	})
-	if !mayCancel {
-		return u, noUpload()
-	}
-	return u, p.checkUsable(&u)
 }
