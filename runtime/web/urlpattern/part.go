@@ -86,12 +86,12 @@ func (p *pieceParser) parse() error {
 		name, group := p.group()
 		if name != nil || group != nil {
 			prefix := ""
-			if char != nil {
+			switch {
+			case char == nil:
+			case char.value == p.options.prefix:
 				prefix = char.value
-			}
-			if prefix != p.options.prefix {
-				p.pending += prefix
-				prefix = ""
+			default:
+				p.pending += char.value
 			}
 			if err := p.flush(); err != nil {
 				return err
