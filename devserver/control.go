@@ -46,10 +46,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !readOnly(r) {
 		head.Set("Allow", "GET, HEAD")
-		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
-			Message: "this address takes GET and HEAD only",
-		})
+		refuse(w, r, http.StatusMethodNotAllowed, "method_not_allowed", "this address takes GET and HEAD only")
 		return
 	}
 	switch {
@@ -105,12 +102,16 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func refuse(w http.ResponseWriter, r *http.Request, status int, code, message string) {
+	site.Refuse(w, r, &site.RefusalError{Status: status, Code: code, Message: message})
+}
+
 func notFound(w http.ResponseWriter, r *http.Request) {
-	site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "not_found", Message: "there is no page at this address"})
+	refuse(w, r, http.StatusNotFound, "not_found", "there is no page at this address")
 }
 
 func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
-	site.Refuse(w, r, &site.RefusalError{Status: http.StatusForbidden, Code: "foreign_origin", Message: why})
+	refuse(w, r, http.StatusForbidden, "foreign_origin", why)
 }
 
 // isForeign reports whether another site's page makes the request. Clients that are no browsers send none of these
@@ -194,9 +195,7 @@ func (h *Hub) serveState(w http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 	data, err := json.Marshal(state)
 	if err != nil {
-		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusInternalServerError, Code: "internal", Message: "the state has no JSON form",
-		})
+		refuse(w, r, http.StatusInternalServerError, "internal", "the state has no JSON form")
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // This file bounds one request, beside the bounds of net/http itself.
@@ -30,21 +28,19 @@ const (
 // withinLimits refuses what is too long and bounds how slowly a body may come.
 func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse := func(status int, code, why string) {
-			w.Header().Set("Connection", "close")
-			site.Refuse(w, r, &site.RefusalError{Status: status, Code: code, Message: why})
-		}
 		lines := 1 // Host, which net/http keeps elsewhere
 		for _, values := range r.Header {
 			lines += len(values)
 		}
 		switch {
 		case len(r.Method)+len(r.RequestURI)+len(r.Proto)+len("  \r\n") > maxRequestLine:
-			refuse(http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
+			w.Header().Set("Connection", "close")
+			refuse(w, r, http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
 			return
 		case lines > maxHeaderLines:
+			w.Header().Set("Connection", "close")
 			refuse(
-				http.StatusRequestHeaderFieldsTooLarge, "too_many_headers",
+				w, r, http.StatusRequestHeaderFieldsTooLarge, "too_many_headers",
 				"the request has more than "+strconv.Itoa(maxHeaderLines)+" header lines",
 			)
 			return

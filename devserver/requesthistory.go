@@ -13,8 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// LogFilter chooses requests of the log, and lines that belong to none. The zero
-// value chooses all.
+// LogFilter chooses requests of the log, and lines that belong to none. The zero value chooses all.
 type LogFilter struct {
 	Since  time.Time     // not older
 	Status []StatusRange // one of these

@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -96,9 +97,7 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	l := &RequestLog{db: db, o: o, queue: make(chan logRow, logRoom), flushes: make(chan chan struct{}), ended: make(chan struct{})}
 	if _, err := db.ExecContext(ctx, logSchema); err != nil {
 		return nil, fmt.Errorf("request log: %w", err)

@@ -28,6 +28,7 @@
 package devserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -82,15 +83,11 @@ func New(o Options) (*Server, error) {
 	if o.Site == nil || o.Builder == nil || o.Hub == nil || len(o.Listeners) == 0 {
 		return nil, errors.New("a dev server needs a site, a builder, a hub and a listener")
 	}
-	if o.Grace == 0 {
-		o.Grace = defaultGrace
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Server{Options: o, first: make(chan struct{}), again: make(chan struct{}, 1)}, nil
 }
 

@@ -7,19 +7,16 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file holds the choices that the platform document leaves open. Each may
-// change without a change of the API.
+// This file holds the choices that the platform document leaves open. Each may change without a change of the API.
 //
-// Routes. A listed route is answered by the Worker, except that a GET or HEAD
-// whose path leads to an existing asset gets the asset, behind the same gate:
-// one manifest may hold members pages rendered by the Worker and members pages
+// Routes. A listed route is answered by the Worker, except that a GET or HEAD whose path leads to an existing asset
+// gets the asset, behind the same gate: one manifest may hold members pages rendered by the Worker and members pages
 // that are plain files. Without a Worker every path is static.
 //
 // Identity. The Worker hears who is signed in on members routes only.
 //
-// Static files. "/about" is about.html, "/about.html" leads to "/about", "/dir"
-// leads to "/dir/", which is dir/index.html, and the nearest 404.html upwards
-// answers, with 404, where there is nothing.
+// Static files. "/about" is about.html, "/about.html" leads to "/about", "/dir" leads to "/dir/", which is
+// dir/index.html, and the nearest 404.html upwards answers, with 404, where there is nothing.
 //
 // The files "_headers" and "_redirects" count as they do for Workers' static assets at
 // Cloudflare; a 200 rule answers with the file that it names, where Cloudflare leads
@@ -32,23 +29,19 @@ import (
 // best of br, zstd and gzip; not below 1 KiB, not above 32 MiB of a file, and
 // not what is a part, an event stream, encoded by the Worker or "no-transform".
 //
-// Sign-in. Any email can be signed in with while there are personas; an email
-// that is no persona's is a member's.
+// Sign-in. Any email can be signed in with while there are personas; an email that is no persona's is a member's.
 //
-// Forms. The fields "form", "_next" (where to go afterwards) and "_token" (an
-// idempotency key) are for the platform and are not stored; every other name,
-// whatever it looks like, is the author's, and gets an array where it comes more than once; two names
-// of forms are refused. A post without a single answer and
-// without a form's name says nothing and is refused. Of an uploaded file the lead
-// says name, media type, size and SHA-256; the bytes are an object of their own, which
-// whoever may read the leads can save, and the site's code cannot. A submissions row gets the fields whose names are
-// columns of the table, except generated columns and the rowid, and the
-// columns "form", "lead_id", "created_at" and "fields" where the table has them,
-// and "data", which is the same as "fields" unless the form has a field of that name.
+// Forms. The fields "form", "_next" (where to go afterwards) and "_token" (an idempotency key) are for the platform and
+// are not stored; every other name, whatever it looks like, is the author's, and gets an array where it comes more than
+// once; two names of forms are refused. A post without a single answer and without a form's name says nothing and is
+// refused. Of an uploaded file the lead says name, media type, size and SHA-256; the bytes are an object of their own,
+// which whoever may read the leads can save, and the site's code cannot. A submissions row gets the fields whose names
+// are columns of the table, except generated columns and the rowid, and the columns "form", "lead_id", "created_at" and
+// "fields" where the table has them, and "data", which is the same as "fields" unless the form has a field of that
+// name.
 //
-// Webhook. An event is sent as Standard Webhooks has it, in the order of its
-// form: the next one waits until the one before is delivered or given up. Forms do
-// not wait for each other.
+// Webhook. An event is sent as Standard Webhooks has it, in the order of its form: the next one waits until the one
+// before is delivered or given up. Forms do not wait for each other.
 const (
 	// reservedPrefix is the part of the site that belongs to the platform.
 	reservedPrefix = "/" + sitepath.ReservedPages
@@ -94,9 +87,8 @@ const (
 
 	// keptRequests is how many request records stay in memory.
 	keptRequests = 500
-	// Files up to cachedFileBytes stay in memory, as long as there is room in the cache: cacheBytes
-	// for a site that has one of its own. Those from memoryFileBytes on are there a second time, for
-	// the kernel to send from.
+	// Files up to cachedFileBytes stay in memory, as long as there is room in the cache: cacheBytes for a site that has
+	// one of its own. Those from memoryFileBytes on are there a second time, for the kernel to send from.
 	cachedFileBytes = 1 << 20
 	memoryFileBytes = 128 << 10
 	cacheBytes      = 64 << 20

@@ -77,17 +77,6 @@ func (s *Site) commitFiles(ctx context.Context, uploads []*upload) error {
 	return err
 }
 
-// deleteFiles deletes the files of a post that became no lead.
-func (s *Site) deleteFiles(ctx context.Context, uploads []*upload) {
-	var keys []string
-	for _, u := range uploads {
-		keys = append(keys, u.key)
-	}
-	if err := s.dropFiles(ctx, keys); err != nil {
-		s.options.Logger.Error("files of no lead not deleted", "error", err) // they are when the site is made anew
-	}
-}
-
 // dropFiles deletes objects, and then the records of their keys.
 func (s *Site) dropFiles(ctx context.Context, keys []string) error {
 	if len(keys) == 0 {

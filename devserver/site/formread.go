@@ -40,13 +40,6 @@ type formReader struct {
 	uploads []*upload
 }
 
-// abort discards the files that were not committed.
-func (f *formReader) abort() {
-	for _, u := range f.uploads {
-		u.to.Abort()
-	}
-}
-
 // answer is one name and value; fields groups those of one name.
 type answer struct {
 	name  string

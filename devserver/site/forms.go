@@ -27,7 +27,11 @@ func (x *exchange) serveForms(name string) {
 // takePost stores a post and copies it into the site's own table before it responds.
 func (x *exchange) takePost(name string) {
 	form, err := readForm(x.out.ResponseWriter, x.r, x.site.options.Files)
-	defer form.abort()
+	defer func() { // after a commit it does nothing
+		for _, u := range form.uploads {
+			u.to.Abort()
+		}
+	}()
 	if errors.Is(err, errFileNotStored) {
 		x.databaseFailed("file not stored", err)
 		return
@@ -127,8 +131,14 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 		return Lead{}, errors.Join(errFileNotStored, err)
 	}
 	lead, events, again, err := s.store.capture(ctx, p)
-	if again || errors.Is(err, errTokenReused) {
-		s.deleteFiles(ctx, p.uploads)
+	if again || errors.Is(err, errTokenReused) { // no lead has the files
+		var keys []string
+		for _, u := range p.uploads {
+			keys = append(keys, u.key)
+		}
+		if err := s.dropFiles(ctx, keys); err != nil {
+			s.options.Logger.Error("files of no lead not deleted", "error", err) // they are when the site is made anew
+		}
 	}
 	if err == nil && s.options.StillThere != nil {
 		err = s.options.StillThere()

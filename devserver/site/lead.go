@@ -114,9 +114,8 @@ type EventFilter struct {
 // Field is one answer of a form.
 type Field struct {
 	Name string
-	// Value is a JSON value: a string for HTML forms, an array of strings for a
-	// name that came more than once, an object for a file (see [File]), and
-	// anything for a JSON post.
+	// Value is a JSON value: a string for HTML forms, an array of strings for a name that came more than once, an
+	// object for a file (see [File]), and anything for a JSON post.
 	Value json.RawMessage
 }
 

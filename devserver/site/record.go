@@ -114,8 +114,6 @@ type ring struct {
 	count   uint64 // of all there ever were
 }
 
-func newRing(size int) *ring { return &ring{records: make([]RequestRecord, size)} }
-
 // add numbers the record and stores a copy.
 func (r *ring) add(record *RequestRecord) {
 	r.mu.Lock()

@@ -70,8 +70,7 @@ const (
 	VisitorMember    Visitor = "member"
 )
 
-// admission is the first half of the decision about a request: what its path is, whatever the method and whoever
-// asks.
+// admission is the first half of the decision about a request: what its path is, whatever the method and whoever asks.
 type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
 	name     string // what follows "/__pages/"

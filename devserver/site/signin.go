@@ -1,8 +1,12 @@
 package site
 
 import (
+	"context"
+	"net"
 	"net/http"
+	"net/mail"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -148,4 +152,123 @@ func parseLocalTarget(target string) (string, bool) {
 		local += "#" + fragment
 	}
 	return local, true
+}
+
+// Links signs people in by a link that is sent to them.
+type Links interface {
+	// Send sends a link to the person with an email, if that person may sign in; it does not say whether that is so.
+	// address makes the address of a token, for clients of the same host.
+	Send(ctx context.Context, email string, address func(token string) string) error
+	// Redeem returns the person whose link a token is from, once; false for any other token.
+	Redeem(ctx context.Context, token string) (Member, bool, error)
+}
+
+// linkPage asks for an email, or to confirm a link that was followed.
+type linkPage struct {
+	signInPage
+	Token, Email string
+}
+
+// signInByLink shows the sign-in page, sends a link, or signs in the person who confirms one. A GET of the link
+// signs nobody in: programs that scan mail follow links too.
+func (x *exchange) signInByLink() {
+	switch x.r.Method {
+	case http.MethodGet, http.MethodHead:
+		if query, ok := x.readQuery(); ok {
+			x.showLinkPage(http.StatusOK, linkPage{
+				signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token"),
+			})
+		}
+	case http.MethodPost:
+		switch {
+		case !x.readSignInForm("the sign-in form is malformed"):
+		case x.r.PostForm.Has("token"):
+			x.redeemLink(x.r.PostForm)
+		default:
+			x.sendLink(x.r.PostForm)
+		}
+	default:
+		x.refuseMethod("GET, HEAD, POST")
+	}
+}
+
+// sendLink gives every email the same response after the same time.
+func (x *exchange) sendLink(form url.Values) {
+	email, next := form.Get("email"), localTarget(form.Get("next"))
+	address, err := mail.ParseAddress(email)
+	if err != nil || address.Address != email || len(email) > 254 {
+		x.showLinkProblem("email_malformed", "that is no email address, write one like robin@example.test", next)
+		return
+	}
+	due := time.NewTimer(linkTime)
+	defer due.Stop()
+	// The client may disconnect now: the link is sent all the same.
+	err = x.site.options.Links.Send(context.WithoutCancel(x.r.Context()), email, func(token string) string {
+		scheme := "http://"
+		if x.r.TLS != nil {
+			scheme = "https://"
+		}
+		return scheme + linkHost(x.r) + reservedPrefix + "/sign-in?token=" + url.QueryEscape(token) + "&next=" + url.QueryEscape(next)
+	})
+	if err != nil {
+		x.databaseFailed("sign-in link not sent", err)
+		return
+	}
+	select {
+	case <-due.C:
+	case <-x.r.Context().Done():
+	}
+	if wantsJSON(x.r) {
+		x.writeJSON(http.StatusAccepted, sessionDocument{OK: true})
+		return
+	}
+	x.writePage(http.StatusOK, "notice", notice{
+		Title: "Look into your mail", Text: "If " + email + " belongs to a member of the workspace, a link to sign in with is on its way.",
+		Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
+	})
+}
+
+// linkHost returns the host of a request, with the port that the request came to. A client may name another port, on
+// which another program would receive the token.
+func linkHost(r *http.Request) string {
+	name, port, err := net.SplitHostPort(r.Host)
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if err != nil || !ok || port == strconv.Itoa(local.Port) {
+		return r.Host
+	}
+	return net.JoinHostPort(name, strconv.Itoa(local.Port))
+}
+
+func (x *exchange) redeemLink(form url.Values) {
+	who, ok, err := x.site.options.Links.Redeem(context.WithoutCancel(x.r.Context()), form.Get("token"))
+	next := localTarget(form.Get("next"))
+	switch {
+	case err != nil:
+		x.databaseFailed("sign-in link not read", err)
+	case !ok:
+		x.showLinkProblem("link_unknown", "this link was used before, or is too old: ask for another one", next)
+	default:
+		x.beginSession(who, next)
+	}
+}
+
+// showLinkProblem refuses a form: as JSON for programs, and on the sign-in page for browsers.
+func (x *exchange) showLinkProblem(code, problem, next string) {
+	if wantsJSON(x.r) {
+		x.refuse(refuse(http.StatusUnprocessableEntity, code, problem))
+		return
+	}
+	x.showLinkPage(http.StatusUnprocessableEntity, linkPage{
+		signInPage: signInPage{Title: "Sign in", Next: next, Problem: problem},
+	})
+}
+
+func (x *exchange) showLinkPage(status int, page linkPage) {
+	who, err := x.signedInMember()
+	if err != nil {
+		x.databaseFailed("session not read", err)
+		return
+	}
+	page.Workspace, page.Member, page.Style = x.site.options.Workspace, who, x.site.pages.style
+	x.writePage(status, "sign-in-link", page)
 }

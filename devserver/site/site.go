@@ -17,6 +17,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -128,7 +129,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{options: options, store: store, events: newBroker(), requests: newRing(keptRequests)}
+	s := &Site{options: options, store: store, events: newBroker(), requests: &ring{records: make([]RequestRecord, keptRequests)}}
 	if s.pages, err = newPages(options); err != nil {
 		return nil, err
 	}
@@ -160,21 +161,15 @@ func (o Options) withDefaults() Options {
 	if o.AllowHost == nil {
 		o.AllowHost = loopback.Name
 	}
-	if o.Cache == nil {
-		o.Cache = NewFileCache(cacheBytes)
-	}
 	if o.Personas == nil {
 		o.Personas = DefaultPersonas()
-	}
-	if o.Workspace == "" {
-		o.Workspace = "dev"
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Cache = cmp.Or(o.Cache, NewFileCache(cacheBytes))
+	o.Workspace = cmp.Or(o.Workspace, "dev")
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o
 }
 
@@ -189,7 +184,9 @@ func (s *Site) Revision() Revision { return s.current.Load().revision }
 // now.
 func (s *Site) Swap(next Revision) (previous Revision) {
 	previous = s.replace(next)
-	s.retrier.retryAll()
+	s.retrier.mu.Lock()
+	defer s.retrier.mu.Unlock()
+	s.retrier.begin(true)
 	return previous
 }
 

@@ -227,13 +227,6 @@ func (t *retrier) noteOutcome(status SubmissionStatus) {
 	}
 }
 
-// retryAll also retries the refused rows: the table may have been mended.
-func (t *retrier) retryAll() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.begin(true)
-}
-
 // begin has the goroutine run once more. The caller holds the lock.
 func (t *retrier) begin(failed bool) {
 	t.wanted, t.failed = true, t.failed || failed

@@ -58,19 +58,16 @@ func openConns(files uint64) int {
 // MaxConns returns how many connections this process may have open at a time.
 func MaxConns() int { return openConns(mostFiles()) }
 
+// minRequests is the least number of requests for one site that may be under way at a time. It may take a quarter of
+// all connections: a slow site must not occupy all.
+const minRequests = 128
+
 // openSites returns how many sites may be open at a time in a process that may have so many files.
 func openSites(files uint64) int {
 	if files <= OtherFiles+SiteFiles {
 		return 1
 	}
 	return int(min(maxOpenSites, (files-OtherFiles)/SiteFiles)) //nolint:gosec // maxOpenSites at most
-}
-
-// requestsPerSite returns how many requests for one site may be under way at a time, of so many connections: a slow site
-// must not occupy all.
-func requestsPerSite(conns int) int {
-	const least = 128
-	return max(least, conns/4)
 }
 
 const (

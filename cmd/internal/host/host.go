@@ -71,7 +71,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	h := &Host{
 		o: o, dir: filepath.Join(o.Dir, "sites"), until: context.WithoutCancel(ctx), files: site.NewFileCache(fileBytes),
 		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
-		maxOpen: openSites(mostFiles()), maxRequests: requestsPerSite(MaxConns()),
+		maxOpen: openSites(mostFiles()), maxRequests: max(minRequests, MaxConns()/4),
 		maxMigrate: migrationTime, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
 		notice: func(error) {}, arrived: func(string) {},
 	}

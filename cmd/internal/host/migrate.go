@@ -65,7 +65,11 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	if err != nil {
 		s.host.notice(err)
 		blameless := s.serviceFault(err) // before the log is shortened
-		s.shortenLog(ctx)
+		// This frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
+		if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			s.host.notice(err)
+			s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
+		}
 		if blameless {
 			return err
 		}
@@ -81,14 +85,6 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 		return s.migrationError(ctx, err, result.Stands())
 	}
 	return nil
-}
-
-// shortenLog frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
-func (s *hostedSite) shortenLog(ctx context.Context) {
-	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		s.host.notice(err)
-		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
-	}
 }
 
 // leastDisk is the free space below which a disk is full.

@@ -56,6 +56,16 @@ func (b Inbox) withStore(ctx context.Context, fn func(*site.Store) error) error 
 	return errors.Join(fn(store), s.Close())
 }
 
+// fromStore returns the list that fn reads from the store; never nil.
+func fromStore[T any](ctx context.Context, b Inbox, fn func(*site.Store) ([]T, error)) ([]T, error) {
+	list := []T{}
+	err := b.withStore(ctx, func(s *site.Store) (err error) {
+		list, err = fn(s)
+		return err
+	})
+	return list, err
+}
+
 // notFound returns the error of an unknown id.
 func notFound(what, id string) error {
 	return &failure.Error{
@@ -73,12 +83,7 @@ type Lead struct {
 
 // Leads returns the leads that a filter chooses, newest first; never nil.
 func (b Inbox) Leads(ctx context.Context, f site.LeadFilter) ([]site.Lead, error) {
-	leads := []site.Lead{}
-	err := b.withStore(ctx, func(s *site.Store) (err error) {
-		leads, err = s.Leads(ctx, f)
-		return err
-	})
-	return leads, err
+	return fromStore(ctx, b, func(s *site.Store) ([]site.Lead, error) { return s.Leads(ctx, f) })
 }
 
 // Lead returns the lead of an id.
@@ -150,21 +155,12 @@ const tailPoll = 200 * time.Millisecond
 
 // Events returns the events that a filter chooses; never nil.
 func (b Inbox) Events(ctx context.Context, f site.EventFilter) ([]site.Event, error) {
-	events := []site.Event{}
-	err := b.withStore(ctx, func(s *site.Store) (err error) {
-		events, err = s.Events(ctx, f)
-		return err
-	})
-	return events, err
+	return fromStore(ctx, b, func(s *site.Store) ([]site.Event, error) { return s.Events(ctx, f) })
 }
 
 // ReplayEvents queues events for the webhook again, and returns them.
 func (b Inbox) ReplayEvents(ctx context.Context, f site.EventFilter) ([]site.Event, error) {
-	events := []site.Event{}
-	err := b.withStore(ctx, func(s *site.Store) (err error) {
-		events, err = s.ReplayEvents(ctx, f)
-		return err
-	})
+	events, err := fromStore(ctx, b, func(s *site.Store) ([]site.Event, error) { return s.ReplayEvents(ctx, f) })
 	if err == nil && f.ID != "" && len(events) == 0 {
 		return nil, notFound("event", f.ID)
 	}
