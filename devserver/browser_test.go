@@ -20,8 +20,8 @@ import (
 //
 //	go test -tags browser -run Browser ./devserver
 
-// tab opens a browser tab that ends with the test.
-func tab(t *testing.T) context.Context {
+// openTab opens a browser tab that ends with the test.
+func openTab(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(testmachine.Browser(t), time.Minute)
 	t.Cleanup(cancel)
@@ -42,7 +42,7 @@ func script(text string) step { return chromedp.Evaluate[chromedp.Void](text) }
 // until waits for a JavaScript expression to be true, across reloads.
 func until(expression string) step {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		bounded, cancel := context.WithTimeout(ctx, patience)
+		bounded, cancel := context.WithTimeout(ctx, waitLimit)
 		defer cancel()
 		pace := time.NewTicker(20 * time.Millisecond)
 		defer pace.Stop()
@@ -71,7 +71,7 @@ func TestBrowserReload(t *testing.T) {
 	age(t, page)
 	age(t, css)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
-	ctx := tab(t)
+	ctx := openTab(t)
 	const colour = `getComputedStyle(document.querySelector("h1")).color`
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/"), until(colour+` === "rgb(1, 2, 3)"`), until(`window.__pagesReload`))
 
@@ -110,7 +110,7 @@ func TestBrowserProblemPageRecovers(t *testing.T) {
 	write(t, page, "first broken")
 	age(t, page)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
-	ctx := tab(t)
+	ctx := openTab(t)
 	run(
 		ctx, t, "problem page", chromedp.Navigate(r.url+"/"),
 		until(`document.documentElement.dataset.pagesBuild === "1"`), until(`window.__pagesReload`),
@@ -128,7 +128,7 @@ func TestBrowserProblemPageRecovers(t *testing.T) {
 func TestBrowserStrictPolicy(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir, worker: strictWorker{}, routes: []manifest.Route{{Pattern: "/strict"}}}, Hot)
-	ctx := tab(t)
+	ctx := openTab(t)
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/strict"), until(`window.__pagesReload`), script(`window.mark = 1`))
 	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
 	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("unexpected")`),
@@ -144,7 +144,7 @@ func TestBrowserDashboard(t *testing.T) {
 		&folderBuilder{dir: dir, worker: pageWorker{}, routes: []manifest.Route{{Pattern: "/api/*", Access: manifest.Members}}},
 		Hot,
 	)
-	ctx := tab(t)
+	ctx := openTab(t)
 	has := func(id, text string) step {
 		return until(`document.getElementById("` + id + `").textContent.includes("` + text + `")`)
 	}
@@ -170,7 +170,7 @@ func TestBrowserDashboard(t *testing.T) {
 // of many leads it reads no more than it shows.
 func TestBrowserDashboardKeepsItsPlace(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
-	ctx := tab(t)
+	ctx := openTab(t)
 	post := func(n int, message string) step {
 		return script(fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) await fetch("/__pages/forms/contact", {
 			method: "POST", headers: {Accept: "application/json"},

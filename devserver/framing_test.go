@@ -75,11 +75,11 @@ var badBodies = []struct{ name, request string }{
 	{"folded trailer", chunkedHead + "\r\n0\r\nX-A: b\r\n c\r\n\r\n"},
 }
 
-// talk writes to a connection and returns the statuses of all answers until the
+// statusesOf writes to a connection and returns the statuses of all answers until the
 // server closes it.
-func talk(t *testing.T, c net.Conn, text string) (statuses []int) {
+func statusesOf(t *testing.T, c net.Conn, text string) (statuses []int) {
 	t.Helper()
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(waitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(c, text); err != nil {
@@ -138,16 +138,16 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	const good = "POST /first HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nok"
 	for _, test := range ambiguous {
 		served.Store(0)
-		if got := talk(t, dial(), test.request+smuggled); fmt.Sprint(got) != "[400]" || served.Load() != 0 {
+		if got := statusesOf(t, dial(), test.request+smuggled); fmt.Sprint(got) != "[400]" || served.Load() != 0 {
 			t.Errorf("%s: answered %v, %d served", test.name, got, served.Load())
 		}
-		if got := talk(t, dial(), good+test.request+smuggled); fmt.Sprint(got) != "[200 400]" || served.Load() != 1 {
+		if got := statusesOf(t, dial(), good+test.request+smuggled); fmt.Sprint(got) != "[200 400]" || served.Load() != 1 {
 			t.Errorf("%s, as the second: answered %v, %d served", test.name, got, served.Load())
 		}
 	}
 	for _, test := range badBodies {
 		served.Store(0)
-		if got := talk(t, dial(), test.request+smuggled); fmt.Sprint(got) != "[400]" || served.Load() != 1 {
+		if got := statusesOf(t, dial(), test.request+smuggled); fmt.Sprint(got) != "[400]" || served.Load() != 1 {
 			t.Errorf("%s: answered %v, %d served", test.name, got, served.Load())
 		}
 	}
@@ -164,7 +164,7 @@ func TestGuardedServer(t *testing.T) {
 			}
 			served.Add(1)
 		}),
-		ReadHeaderTimeout: patience,
+		ReadHeaderTimeout: waitLimit,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if _, ok := c.(*net.TCPConn); ok {
 				inner.Add(1)
@@ -189,7 +189,7 @@ func TestGuardedServer(t *testing.T) {
 		if slices.Contains(others, test.name) {
 			want = "[200 501]"
 		}
-		if got := fmt.Sprint(talk(t, c, good+test.request+smuggled)); got != want || served.Load() != 1 {
+		if got := fmt.Sprint(statusesOf(t, c, good+test.request+smuggled)); got != want || served.Load() != 1 {
 			t.Errorf("%s: answered %s, %d served, want %s", test.name, got, served.Load(), want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestGuardedServer(t *testing.T) {
 func TestRefusalArrives(t *testing.T) {
 	dial, _ := framedServer(t)
 	for range 20 {
-		if got := talk(t, dial(), ambiguous[0].request+strings.Repeat("x", 100_000)); fmt.Sprint(got) != "[400]" {
+		if got := statusesOf(t, dial(), ambiguous[0].request+strings.Repeat("x", 100_000)); fmt.Sprint(got) != "[400]" {
 			t.Fatalf("answered %v", got)
 		}
 	}
@@ -220,7 +220,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: localhost\r\nTRANSFER-encoding: \tChunked \r\nConnection: close\r\n\r\n0\r\n\r\n",
 	}
 	const want = "[200 200 200 200 200 200 200]"
-	if got := talk(t, dial(), strings.Join(requests, "")); fmt.Sprint(got) != want || served.Load() != 7 {
+	if got := statusesOf(t, dial(), strings.Join(requests, "")); fmt.Sprint(got) != want || served.Load() != 7 {
 		t.Errorf("answered %v", got)
 	}
 	c := dial()
@@ -231,7 +231,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 			}
 		}
 	}()
-	if got := talk(t, c, ""); fmt.Sprint(got) != want {
+	if got := statusesOf(t, c, ""); fmt.Sprint(got) != want {
 		t.Errorf("byte by byte: answered %v", got)
 	}
 }

@@ -151,7 +151,7 @@ func (r *running) next(t *testing.T) Build {
 	select {
 	case b := <-r.builds:
 		return b
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Fatal("no build")
 		return Build{}
 	}
@@ -235,7 +235,7 @@ func nextEvent(t testing.TB, from <-chan string) string {
 			t.Fatal("the stream ended")
 		}
 		return e
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Fatal("no event")
 		return ""
 	}

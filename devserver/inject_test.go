@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// injecting serves handler with live reload at version 1 of a fixed run.
-func injecting(t *testing.T, handler http.HandlerFunc) (url string) {
+// injectingServer serves handler with live reload at version 1 of a fixed run.
+func injectingServer(t *testing.T, handler http.HandlerFunc) (url string) {
 	t.Helper()
 	hub := NewHub(HubOptions{})
 	hub.boot, hub.version = "boot", 1
@@ -62,7 +62,7 @@ func TestInject(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, length := range []bool{true, false} {
-				url := injecting(t, func(w http.ResponseWriter, r *http.Request) {
+				url := injectingServer(t, func(w http.ResponseWriter, r *http.Request) {
 					for name, value := range test.header {
 						w.Header()[name] = []string{value}
 					}
@@ -111,7 +111,7 @@ func TestFailuresNotKept(t *testing.T) {
 		{500, "", ""},
 	} {
 		t.Run(fmt.Sprintf("%d with %q", c.status, c.given), func(t *testing.T) {
-			url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+			url := injectingServer(t, func(w http.ResponseWriter, _ *http.Request) {
 				if c.given != "" {
 					w.Header().Set("Cache-Control", c.given)
 				}
@@ -132,7 +132,7 @@ func TestFailuresNotKept(t *testing.T) {
 
 func TestInjectNoBody(t *testing.T) {
 	for _, status := range []int{204, 304} {
-		url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+		url := injectingServer(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(status)
 		})
@@ -156,7 +156,7 @@ func TestInjectOff(t *testing.T) {
 
 // The rest of a page that breaks off must not look like its end.
 func TestInjectBrokenOff(t *testing.T) {
-	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := injectingServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, "half")
@@ -170,7 +170,7 @@ func TestInjectBrokenOff(t *testing.T) {
 
 func TestInjectStream(t *testing.T) {
 	let := make(chan struct{})
-	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := injectingServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if flusher, ok := w.(http.Flusher); ok {
 			flusher.Flush()

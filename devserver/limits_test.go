@@ -71,8 +71,8 @@ func pipeServer(t *testing.T, handler http.Handler) *pipeListener {
 	return l
 }
 
-// lives tells how long the server keeps a connection that does as do does.
-func lives(t *testing.T, handler http.HandlerFunc, do func(net.Conn)) time.Duration {
+// lifetime tells how long the server keeps a connection that does as do does.
+func lifetime(t *testing.T, handler http.HandlerFunc, do func(net.Conn)) time.Duration {
 	t.Helper()
 	var life time.Duration
 	synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := lives(t, test.handler, test.do)
+			got := lifetime(t, test.handler, test.do)
 			if got < test.want || got > test.want+2*time.Second {
 				t.Errorf("%s: closed after %v, want about %v", test.name, got, test.want)
 			}

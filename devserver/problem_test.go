@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-func sample() Problem {
+func sampleProblem() Problem {
 	return Problem{
 		Kind: "exception", Title: "The Worker threw an error", Message: "cannot read properties of undefined (reading 'id')",
 		Fix: "check that the row exists", File: "src/worker.js", Line: 12, Column: 9, EndColumn: 11, Status: 500,
@@ -25,7 +25,7 @@ func sample() Problem {
 	}
 }
 
-func show(t testing.TB, method, accept string, p Problem) *httptest.ResponseRecorder {
+func problemResponse(t testing.TB, method, accept string, p Problem) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), method, "/outings/7", http.NoBody)
@@ -47,7 +47,7 @@ func TestProblemForms(t *testing.T) {
 	for _, test := range tests {
 		t.Run("Accept "+test.accept, func(t *testing.T) {
 			for _, method := range []string{"GET", "POST", "HEAD"} {
-				w := show(t, method, test.accept, sample())
+				w := problemResponse(t, method, test.accept, sampleProblem())
 				h := w.Header()
 				if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" ||
 					h.Get("X-Content-Type-Options") != "nosniff" {
@@ -66,7 +66,7 @@ func TestProblemForms(t *testing.T) {
 		OK      bool    `json:"ok"`
 		Problem Problem `json:"problem"`
 	}
-	if err := json.Unmarshal(show(t, "GET", "application/json", sample()).Body.Bytes(), &doc); err != nil || doc.OK ||
+	if err := json.Unmarshal(problemResponse(t, "GET", "application/json", sampleProblem()).Body.Bytes(), &doc); err != nil || doc.OK ||
 		doc.Problem.Place() != "src/worker.js:12:9" {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -96,7 +96,7 @@ func TestProblemsText(t *testing.T) {
 func TestProblemStatus(t *testing.T) {
 	for status, want := range map[int]int{0: 500, 503: 503, 404: 404, 200: 500, 99: 500, 600: 500} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			if w := show(t, "GET", "", Problem{Status: status}); w.Code != want {
+			if w := problemResponse(t, "GET", "", Problem{Status: status}); w.Code != want {
 				t.Errorf("status %d became %d, want %d", status, w.Code, want)
 			}
 		})
@@ -111,7 +111,7 @@ func TestProblemIsOnlyText(t *testing.T) {
 		Title: evil, Message: evil, Fix: evil, File: evil, Line: 1, Column: 2, Snippet: []SnippetLine{{Number: 1, Text: evil, Hit: true}},
 		Frames: []Frame{{evil, evil, 1, 1}}, Notes: []string{evil},
 	}
-	page := show(t, "GET", "text/html", p).Body.String()
+	page := problemResponse(t, "GET", "text/html", p).Body.String()
 	if tags := regexp.MustCompile(`<(script|img)`).FindAllString(page, -1); len(tags) > 0 {
 		t.Errorf("the page has %v", tags)
 	}
@@ -119,7 +119,7 @@ func TestProblemIsOnlyText(t *testing.T) {
 		t.Errorf("the text has control characters: %q", text)
 	}
 	nonce := regexp.MustCompile(`style-src 'nonce-([A-Z2-7]+)'`)
-	first, second := show(t, "GET", "text/html", p), show(t, "GET", "text/html", p)
+	first, second := problemResponse(t, "GET", "text/html", p), problemResponse(t, "GET", "text/html", p)
 	a, b := nonce.FindString(first.Header().Get("Content-Security-Policy")),
 		nonce.FindString(second.Header().Get("Content-Security-Policy"))
 	if a == "" || a == b {
@@ -228,7 +228,7 @@ func FuzzProblem(f *testing.F) {
 			Snippet: FitSnippet([]SnippetLine{{Number: number, Text: line, Hit: true}}, column),
 		}
 		for _, accept := range []string{"text/html", "application/json", ""} {
-			w := show(t, "GET", accept, p)
+			w := problemResponse(t, "GET", accept, p)
 			body := w.Body.String()
 			if w.Code != 500 || !utf8.ValidString(body) && utf8.ValidString(message) && utf8.ValidString(file) && utf8.ValidString(line) {
 				t.Errorf("%d, valid UTF-8: %v", w.Code, utf8.ValidString(body))

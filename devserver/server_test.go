@@ -282,7 +282,7 @@ func TestShutdownIsBounded(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Error("Serve waits for an endless request")
 	}
 }
@@ -316,7 +316,7 @@ func TestStormEndsWithTheDisk(t *testing.T) {
 	}
 	rename(t, filepath.Join(public, "gen"), filepath.Join(public, "moved"))
 	final := bytes.Repeat([]byte("x"), 299)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	for time.Now().Before(deadline) {
 		r.next(t)
 		if got := r.ask(t, "GET", "/moved/page"); got.body == string(final) &&

@@ -17,8 +17,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// patience bounds what a test waits for. Nothing waits for it to pass.
-const patience = 20 * time.Second
+// waitLimit bounds what a test waits for. Nothing waits for it to pass.
+const waitLimit = 20 * time.Second
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
@@ -30,11 +30,11 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// settles waits for a batch with path in it.
-func settles(t *testing.T, w *watcher, path string) {
+// awaitPath waits for a batch with path in it.
+func awaitPath(t *testing.T, w *watcher, path string) {
 	t.Helper()
 	for found := false; !found; {
-		found = slices.Contains(settled(t, w).paths, path)
+		found = slices.Contains(nextChange(t, w).paths, path)
 	}
 }
 
@@ -97,12 +97,12 @@ func startWatcher(t *testing.T, w *watcher, list ...string) {
 	w.watch(ctx, list, time.Now().Add(time.Hour))
 }
 
-func settled(t *testing.T, w *watcher) change {
+func nextChange(t *testing.T, w *watcher) change {
 	t.Helper()
 	select {
 	case c := <-w.out:
 		return c
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Fatal("no change arrived")
 		return change{}
 	}
@@ -210,7 +210,7 @@ func TestWatcherSees(t *testing.T) {
 					want = slices.DeleteFunc(want, isGoneDir) // polling sees files only
 				}
 				for len(missingFrom(got, want)) > 0 {
-					got = append(got, settled(t, w).paths...)
+					got = append(got, nextChange(t, w).paths...)
 				}
 				for _, path := range got {
 					if !slices.Contains(want, path) && !polled {
@@ -240,13 +240,13 @@ func TestWatcherFollowsRecreatedFolder(t *testing.T) {
 	for round := range 5 {
 		remove(t, public)
 		write(t, page, fmt.Sprint("round ", round))
-		settles(t, w, page)
+		awaitPath(t, w, page)
 	}
 	nested := filepath.Join(public, "deep/er/page.html")
 	write(t, nested, "1")
-	settles(t, w, nested)
+	awaitPath(t, w, nested)
 	write(t, nested, "22")
-	settles(t, w, nested)
+	awaitPath(t, w, nested)
 }
 
 func TestWatcherStormIsOneBatch(t *testing.T) {
@@ -263,7 +263,7 @@ func TestWatcherStormIsOneBatch(t *testing.T) {
 		write(t, path, "x")
 		want = append(want, path)
 	}
-	if got := settled(t, w).paths; !slices.Equal(got, want) {
+	if got := nextChange(t, w).paths; !slices.Equal(got, want) {
 		t.Errorf("the first batch has %d paths, want %d", len(got), len(want))
 	}
 	w.watch(t.Context(), []string{public}, time.Now())
@@ -282,9 +282,9 @@ func TestWatcherMergesWhileBuilding(t *testing.T) {
 	startWatcher(t, w, public)
 	a, b := filepath.Join(public, "a.html"), filepath.Join(public, "b.html")
 	write(t, a, "1")
-	first := settled(t, w)
+	first := nextChange(t, w)
 	write(t, b, "1")
-	second := settled(t, w)
+	second := nextChange(t, w)
 	if !slices.Equal(first.paths, []string{a}) || !slices.Equal(second.paths, []string{b}) {
 		t.Errorf("batches %v and %v", first.paths, second.paths)
 	}
@@ -351,7 +351,7 @@ func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 			w.run(ctx)
 		}()
 		w.watch(ctx, []string{public}, began)
-		if got := settled(t, w).paths; !slices.Equal(got, []string{page}) {
+		if got := nextChange(t, w).paths; !slices.Equal(got, []string{page}) {
 			t.Errorf("polled=%v: changed %v, want %s", polled, got, page)
 		}
 		stop()

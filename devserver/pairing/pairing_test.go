@@ -35,8 +35,8 @@ func (r *recorded) ask(address string) (token, code string) {
 	return token, last.Code
 }
 
-// said are the states that the author was told, in order.
-func (r *recorded) said() string {
+// states returns the states that the author was told, in order.
+func (r *recorded) states() string {
 	var all []string
 	for _, e := range r.told {
 		all = append(all, fmt.Sprintf("%s %d", e.State, e.Browser))
@@ -70,8 +70,8 @@ func TestPairing(t *testing.T) {
 	if paired == token || c.Paired(token) {
 		t.Error("the token of before is that of a paired browser")
 	}
-	if want := "asked 1, paired 1"; c.said() != want {
-		t.Errorf("told %s, want %s", c.said(), want)
+	if want := "asked 1, paired 1"; c.states() != want {
+		t.Errorf("told %s, want %s", c.states(), want)
 	}
 	if n := c.Forget(); n != 1 || c.Paired(paired) {
 		t.Errorf("forgot %d", n)
@@ -120,8 +120,8 @@ func TestCodeIsBound(t *testing.T) {
 	if fresh, browser, err := c.Ask(second, "demo.example", netip.Addr{}); fresh == "" || browser != 3 || err != nil {
 		t.Errorf("asked again after five tries: %q %d %v", fresh, browser, err)
 	}
-	if want := "asked 1, asked 2, paired 1, failed 2, asked 3"; c.said() != want {
-		t.Errorf("told %s, want %s", c.said(), want)
+	if want := "asked 1, asked 2, paired 1, failed 2, asked 3"; c.states() != want {
+		t.Errorf("told %s, want %s", c.states(), want)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestGuessesAreBounded(t *testing.T) {
 			t.Errorf("many addresses have %d further tries", tries)
 		}
 		if most := 2*maxCodes + 2; len(c.told) > most {
-			t.Errorf("the author was told %d lines: %s", len(c.told), c.said())
+			t.Errorf("the author was told %d lines: %s", len(c.told), c.states())
 		}
 		if _, err := c.Enter(mine, myCode); err != nil {
 			t.Errorf("who asked before is kept out: %v", err)

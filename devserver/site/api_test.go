@@ -46,8 +46,8 @@ func (f *fixture) stream(t *testing.T, headers ...string) (lines *bufio.Scanner,
 	}
 }
 
-// next returns the next message of a stream as "event id data", without comments.
-func next(t *testing.T, lines *bufio.Scanner) string {
+// nextLine returns the next message of a stream as "event id data", without comments.
+func nextLine(t *testing.T, lines *bufio.Scanner) string {
 	t.Helper()
 	var message []string
 	for lines.Scan() {
@@ -71,13 +71,13 @@ func TestStream(t *testing.T) {
 	for _, want := range []string{
 		`id: 1 event: event data: {"id":"evt_`, `id: 2 event: event data: {"id":"evt_`, `event: request data: {"number":1,`,
 	} {
-		if got := next(t, lines); !strings.HasPrefix(got, want) {
+		if got := nextLine(t, lines); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	late, stopLate := b.stream(t, "Last-Event-ID: 1")
 	defer stopLate()
-	if got := next(t, late); !strings.HasPrefix(got, "id: 2 ") || !strings.Contains(got, `"name":"custom.membership_requested"`) {
+	if got := nextLine(t, late); !strings.HasPrefix(got, "id: 2 ") || !strings.Contains(got, `"name":"custom.membership_requested"`) {
 		t.Errorf("missed: %s", got)
 	}
 	b.site.events.close()
@@ -194,7 +194,7 @@ func TestStreamEndsWithTheMember(t *testing.T) {
 		lines, stop := f.stream(t, "Cookie: "+member.Jar.Cookies(u)[0].String())
 		defer stop()
 		f.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim", formType)
-		if got := next(t, lines); !strings.Contains(got, "Kim") {
+		if got := nextLine(t, lines); !strings.Contains(got, "Kim") {
 			t.Errorf("%s: %s", c.name, got)
 		}
 		c.end(f, member, left)

@@ -169,12 +169,12 @@ func TestCompressedFiles(t *testing.T) {
 		got.header.Get("Content-Encoding") != "" {
 		t.Errorf("signed out: %d %v", got.status, got.header)
 	}
-	asked := record(f.site.AssetsHandler(), request(t, "/site.css", "gzip"))
+	asked := recordResponse(f.site.AssetsHandler(), request(t, "/site.css", "gzip"))
 	if asked.header.Get("Content-Encoding") != "" || asked.body != style {
 		t.Errorf("a Worker gets %v", asked.header)
 	}
 	marked := request(t, "/site.css", "gzip")
-	if got := record(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" ||
+	if got := recordResponse(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" ||
 		got.body != style {
 		t.Errorf("who changes the answer gets %v", got.header)
 	}
@@ -321,7 +321,7 @@ func BenchmarkCompressedFile(b *testing.B) {
 	}
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
 	for b.Loop() {
-		if got := record(f.site, r); got.header.Get("Content-Encoding") != "br" {
+		if got := recordResponse(f.site, r); got.header.Get("Content-Encoding") != "br" {
 			b.Fatal(got.header)
 		}
 	}

@@ -201,8 +201,8 @@ func (echo) Serve(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// record calls a handler without a network.
-func record(h http.Handler, r *http.Request) reply {
+// recordResponse calls a handler without a network.
+func recordResponse(h http.Handler, r *http.Request) reply {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return reply{status: w.Code, header: w.Result().Header, body: w.Body.String()}

@@ -213,7 +213,7 @@ func TestRulesOfAssetsBinding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := record(f.site.AssetsHandler(), r); got.status != want || got.header.Get("X-Frame-Options") != "DENY" {
+			if got := recordResponse(f.site.AssetsHandler(), r); got.status != want || got.header.Get("X-Frame-Options") != "DENY" {
 				t.Errorf("%s: %d %q", target, got.status, got.header)
 			}
 		})

@@ -14,8 +14,8 @@ import (
 
 const formType = "Content-Type: application/x-www-form-urlencoded"
 
-// club is a site with one members page made by the Worker.
-func club(t *testing.T, options Options) *fixture {
+// clubSite is a site with one members page made by the Worker.
+func clubSite(t *testing.T, options Options) *fixture {
 	t.Helper()
 	return start(t, options, Revision{
 		Worker: echo{}, Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /club/*", "public /api/*")},
@@ -23,7 +23,7 @@ func club(t *testing.T, options Options) *fixture {
 }
 
 func TestSignIn(t *testing.T) {
-	f := club(t, Options{DevHints: true})
+	f := clubSite(t, Options{DevHints: true})
 	for _, c := range []struct {
 		form   string
 		status int
@@ -66,7 +66,7 @@ func TestSignIn(t *testing.T) {
 }
 
 func TestSignInAnswersPrograms(t *testing.T) {
-	f := club(t, Options{})
+	f := clubSite(t, Options{})
 	got := f.do(t, nil, "POST", "/__pages/sign-in", "persona=member", formType, "Accept: application/json")
 	const want = `{"ok":true,"member":{"id":"usr_dev_member","email":"member@example.test","name":"Robin Member"}}`
 	if strings.TrimSpace(got.body) != want {
@@ -79,9 +79,9 @@ func TestSignInAnswersPrograms(t *testing.T) {
 }
 
 func TestSignInByAddress(t *testing.T) {
-	f := club(t, Options{DevHints: true})
+	f := clubSite(t, Options{DevHints: true})
 	const path = "/__pages/sign-in?persona=member&next=/club/"
-	if got := club(t, Options{}).get(t, path); got.status != 200 || got.header.Get("Set-Cookie") != "" {
+	if got := clubSite(t, Options{}).get(t, path); got.status != 200 || got.header.Get("Set-Cookie") != "" {
 		t.Errorf("a public site signs in by address: %d", got.status)
 	}
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestSignInByAddress(t *testing.T) {
 
 // No page of another site can sign a visitor in or out.
 func TestSignInIsOurs(t *testing.T) {
-	f := club(t, Options{})
+	f := clubSite(t, Options{})
 	member := f.as(t, "member")
 	for _, path := range []string{"/__pages/sign-in", "/__pages/sign-out"} {
 		for _, header := range []string{
@@ -142,7 +142,7 @@ func TestSignInIsOurs(t *testing.T) {
 }
 
 func TestNextStaysOnTheSite(t *testing.T) {
-	f := club(t, Options{})
+	f := clubSite(t, Options{})
 	for _, next := range []string{
 		"//evil.example", `/\evil.example`, "https:evil.example", "http://localhost/x", "/%2f%2fevil.example",
 		"/%2fevil.example", "/a%0d%0aX:1",
@@ -163,7 +163,7 @@ func TestNextStaysOnTheSite(t *testing.T) {
 }
 
 func TestSessionCookie(t *testing.T) {
-	f := club(t, Options{})
+	f := clubSite(t, Options{})
 	got := f.do(t, nil, "POST", "/__pages/sign-in", "persona=member", formType)
 	cookie := got.header.Get("Set-Cookie")
 	for _, want := range []string{"pages_session_", "Path=/", "HttpOnly", "SameSite=Lax"} {
@@ -176,7 +176,7 @@ func TestSessionCookie(t *testing.T) {
 	}
 	pair, _, _ := strings.Cut(cookie, ";")
 	name, value, _ := strings.Cut(pair, "=")
-	other := club(t, Options{})
+	other := clubSite(t, Options{})
 	for what, c := range map[string]struct {
 		status int
 		header string
@@ -219,7 +219,7 @@ func TestSessionsEnd(t *testing.T) {
 		DB: openDB(t, filepath.Join(t.TempDir(), "platform.db")), Now: func() time.Time { return now },
 		IsMember: func(context.Context, Member) bool { return member },
 	}
-	f := club(t, options)
+	f := clubSite(t, options)
 	client := f.as(t, "member")
 	status := func() int { return f.do(t, client, "GET", "/club/", "").status }
 	now = now.Add(11 * time.Hour)
@@ -262,26 +262,26 @@ func TestSessionsEnd(t *testing.T) {
 
 func TestSessionsOutliveTheProgram(t *testing.T) {
 	options := Options{DB: openDB(t, filepath.Join(t.TempDir(), "platform.db"))}
-	f := club(t, options)
+	f := clubSite(t, options)
 	cookie, _, _ := strings.Cut(f.do(t, nil, "POST", "/__pages/sign-in", "persona=owner", formType).header.Get("Set-Cookie"), ";")
-	if got := club(t, options).get(t, "/club/", "Cookie: "+cookie); got.status != 200 {
+	if got := clubSite(t, options).get(t, "/club/", "Cookie: "+cookie); got.status != 200 {
 		t.Errorf("after a restart: %d", got.status)
 	}
 	options.Workspace = "globex"
-	if got := club(t, options).get(t, "/club/", "Cookie: "+cookie); got.status != 401 {
+	if got := clubSite(t, options).get(t, "/club/", "Cookie: "+cookie); got.status != 401 {
 		t.Errorf("in another workspace: %d", got.status)
 	}
 }
 
 func TestNobodyCanSignInWithoutPersonas(t *testing.T) {
-	f := club(t, Options{Personas: []Persona{}})
+	f := clubSite(t, Options{Personas: []Persona{}})
 	if got := f.do(t, nil, "POST", "/__pages/sign-in", "email=a@b.example", formType, "Accept: application/json"); got.status != 403 {
 		t.Errorf("status %d", got.status)
 	}
 }
 
 func TestOwnPagesAreSafe(t *testing.T) {
-	f := club(t, Options{DevHints: true})
+	f := clubSite(t, Options{DevHints: true})
 	outsider := f.as(t, "outsider")
 	for _, path := range []string{
 		"/__pages/sign-in", "/__pages/sign-in?next=%22%3E%3Cscript%3E", "/__pages/forms/thanks", "/club/", "/nothing",

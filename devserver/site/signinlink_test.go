@@ -30,7 +30,7 @@ func (m *mailbox) Redeem(_ context.Context, token string) (Member, bool, error) 
 
 func TestSignInByLink(t *testing.T) {
 	box := &mailbox{}
-	f := club(t, Options{Links: box, Personas: []Persona{}, IsMember: func(_ context.Context, m Member) bool { return m.ID == "usr_1" }})
+	f := clubSite(t, Options{Links: box, Personas: []Persona{}, IsMember: func(_ context.Context, m Member) bool { return m.ID == "usr_1" }})
 	client := f.client(t)
 	page := f.do(t, client, "GET", "/__pages/sign-in?next=/club/x", "", "Accept: text/html")
 	if page.status != http.StatusOK || !strings.Contains(page.body, `name="email"`) || strings.Contains(page.body, "persona") {
@@ -86,7 +86,7 @@ func TestSignInByLink(t *testing.T) {
 // How long an answer takes does not tell whether a link was sent.
 func TestSignInLinkTellsNothingByItsTime(t *testing.T) {
 	box := &mailbox{}
-	f := club(t, Options{Links: box, Personas: []Persona{}})
+	f := clubSite(t, Options{Links: box, Personas: []Persona{}})
 	for _, email := range []string{"who@else.test", "ana@acme.test"} {
 		began := time.Now()
 		f.do(t, f.client(t), "POST", "/__pages/sign-in", "email="+email, formType)
@@ -102,7 +102,7 @@ func TestSignInLinkTellsNothingByItsTime(t *testing.T) {
 // A link leads to the port that it was asked for on, whatever port the request names.
 func TestSignInLinkKeepsItsPort(t *testing.T) {
 	box := &mailbox{}
-	f := club(t, Options{Links: box, Personas: []Persona{}})
+	f := clubSite(t, Options{Links: box, Personas: []Persona{}})
 	address := strings.TrimPrefix(f.server.URL, "http://")
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {

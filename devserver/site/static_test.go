@@ -393,7 +393,7 @@ func TestAssetsHandler(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := record(handler, r)
+			got := recordResponse(handler, r)
 			if got.status != c.status || !strings.Contains(got.body, c.body) {
 				t.Errorf("%s %s: %d %q", c.method, c.path, got.status, got.body)
 			}

@@ -124,7 +124,7 @@ func TestCompressedAnswersOfWorkers(t *testing.T) {
 		t.Errorf("for members: %v", club.header)
 	}
 	marked := request(t, "/?Content-Type=text/html", "gzip")
-	if got := record(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" {
+	if got := recordResponse(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" {
 		t.Errorf("who changes the answer gets %v", got.header)
 	}
 }
@@ -213,7 +213,7 @@ func BenchmarkCompressedAnswer(b *testing.B) {
 			}
 			r.Header.Set("Accept-Encoding", coding)
 			for b.Loop() {
-				if got := record(f.site, r); got.header.Get("Content-Encoding") != coding {
+				if got := recordResponse(f.site, r); got.header.Get("Content-Encoding") != coding {
 					b.Fatal(got.header)
 				}
 			}

@@ -45,8 +45,8 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// building is the builder of a site, with its console.
-func building(t *testing.T, dir string) *builder {
+// newTestBuilder is the builder of a site, with its console.
+func newTestBuilder(t *testing.T, dir string) *builder {
 	t.Helper()
 	m, diags := validate.Load(os.DirFS(dir), manifest.FileName)
 	if diags.HasErrors() {
@@ -73,7 +73,7 @@ func building(t *testing.T, dir string) *builder {
 // TestFailuresAreToldOnceForEachBuild: what was told is forgotten when a build has ended, which is
 // before it is served, and not when it is told of: a request may have failed meanwhile.
 func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
-	b := building(t, migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE nonsense (;\n"}))
+	b := newTestBuilder(t, migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE nonsense (;\n"}))
 	isNew := func(want bool, when string) {
 		t.Helper()
 		if got := b.console.isNew("a failure"); got != want {
@@ -93,7 +93,7 @@ func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 // goes on when a command has told that the database was mended.
 func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
-	b := building(t, dir)
+	b := newTestBuilder(t, dir)
 	s := b.run.state
 	if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_b.sql"), []byte("CREATE TABLE nonsense (;\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -17,18 +17,18 @@ func TestFullDiskOfMigrations(t *testing.T) {
 	if disk == nil {
 		return
 	}
-	h, of := hostingIn(t, disk.Dir)
+	h, of := newHostIn(t, disk.Dir)
 	h.notice = func(error) {}
 	const manifest = `{"bindings":{"database":{"migrations":"migrations"}}}`
 	files := map[string]string{"migrations/001.sql": "CREATE TABLE a(x)"}
-	next, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
+	next, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "one"), manifest, files))
 	if err != nil {
 		t.Fatal(err)
 	}
 	next.Show()
 	files["migrations/002.sql"] = "INSERT INTO a WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT " +
 		"6) SELECT zeroblob(1000000) FROM c"
-	r := sized(t, of("s", "two"), manifest, files)
+	r := sizedRelease(t, of("s", "two"), manifest, files)
 	spare := filepath.Join(disk.Dir, "spare") // for the copy of the migrations
 	if err := os.WriteFile(spare, make([]byte, 256<<10), 0o600); err != nil {
 		t.Fatal(err)

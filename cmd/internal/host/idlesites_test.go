@@ -41,7 +41,7 @@ func TestOpenConns(t *testing.T) {
 
 // TestRest closes what nobody needs, and nothing else.
 func TestRest(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	var clock atomic.Int64
 	clock.Store(1_800_000_000)
 	h.o.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
@@ -104,7 +104,7 @@ func TestRest(t *testing.T) {
 // TestRestAfterFailure: a site that once could not be loaded, and then could, does not
 // count as failing while it rests.
 func TestRestAfterFailure(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	var clock atomic.Int64
 	clock.Store(1_800_000_000)
 	h.o.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
@@ -134,7 +134,7 @@ func TestRestAfterFailure(t *testing.T) {
 // TestRestOfPreview: a preview keeps its site open until it is closed or has ended, which
 // it is once.
 func TestRestOfPreview(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	visit := func() {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -166,7 +166,7 @@ func TestRestOfPreview(t *testing.T) {
 // TestRestOfBrokenPreview: a preview whose own state cannot be opened does not keep its
 // site open.
 func TestRestOfBrokenPreview(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	failed := 0
 	h.notice = func(error) { failed++ }
 	folder := filepath.Join(h.dir, "s", "previews", "p")
@@ -191,7 +191,7 @@ func TestRestOfBrokenPreview(t *testing.T) {
 
 // TestRestUnderLoad closes sites again and again while they are visited and published.
 func TestRestUnderLoad(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	h.maxOpen = 2
 	const sites, rounds = 4, 40
 	var live [sites]atomic.Int64
@@ -237,7 +237,7 @@ func TestRestUnderLoad(t *testing.T) {
 // TestVisitOfAPreviewThatEnds: a visit that began before its preview ended does not open it
 // anew, and is told what any later one is.
 func TestVisitOfAPreviewThatEnds(t *testing.T) {
-	h, release := hosting(t)
+	h, release := newHost(t)
 	h.notice = func(err error) { t.Error(err) }
 	visit := func(ended bool) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()

@@ -26,14 +26,14 @@ import (
 // digest is the SHA-256 of a text, in hexadecimal.
 func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-// hosting makes a host, and releases of a static site whose only page is a text.
-func hosting(t *testing.T) (h *Host, release func(site, text string) service.Release) {
+// newHost makes a host, and releases of a static site whose only page is a text.
+func newHost(t *testing.T) (h *Host, release func(site, text string) service.Release) {
 	t.Helper()
-	return hostingIn(t, t.TempDir())
+	return newHostIn(t, t.TempDir())
 }
 
-// hostingIn is hosting in a folder.
-func hostingIn(t *testing.T, dir string) (h *Host, release func(site, text string) service.Release) {
+// newHostIn is hosting in a folder.
+func newHostIn(t *testing.T, dir string) (h *Host, release func(site, text string) service.Release) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
 	store, err := blob.Open(filepath.Join(dir, "blobs"), func(err error) { t.Error(err) })
@@ -76,7 +76,7 @@ func ask(h *Host, site string, load func(context.Context) (service.Release, erro
 // TestVisitorsOfASite: when as many wait for one site as may, the next is told to try again, and visitors of another
 // site are let in.
 func TestVisitorsOfASite(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	h.maxRequests = 2
 	wait, waiting := make(chan struct{}), make(chan struct{}, 2)
 	slow := func(context.Context) (service.Release, error) {
@@ -123,7 +123,7 @@ func TestVisitorsOfASite(t *testing.T) {
 // TestLoadBesidePublish has a publish happen while the first visitor since the start
 // waits for what was live when they came.
 func TestLoadBesidePublish(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	release := func(text string) service.Release { return of("s", text) }
 	visit := func(load func(context.Context) (service.Release, error)) string { return ask(h, "s", load) }
 	next, err := h.Prepare(t.Context(), release("new"))
@@ -173,7 +173,7 @@ func TestMigrationRefused(t *testing.T) {
 // TestHostileMigrations: what a site brings to its database ends, and takes no more memory
 // than the platform's databases give it.
 func TestHostileMigrations(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	h.notice, h.maxMigrate = func(error) {}, time.Second
 	for i, c := range []struct{ sql, says string }{
 		{

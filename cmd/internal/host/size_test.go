@@ -17,8 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// sized is a release of what files hold.
-func sized(t *testing.T, r service.Release, manifest string, files map[string]string) service.Release {
+// sizedRelease is a release of what files hold.
+func sizedRelease(t *testing.T, r service.Release, manifest string, files map[string]string) service.Release {
 	t.Helper()
 	var list []sitefile.File
 	for path, text := range files {
@@ -55,7 +55,7 @@ const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c 
 // TestDatabaseSize: neither migrations nor Workers make a site's database, a preview's or a
 // project's larger than it may be, and what they tried leaves nothing on the disk.
 func TestDatabaseSize(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000
 	const manifest = `{"entry":"w/worker.js","bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite"},` +
 		`"routes":[{"pattern":"/*"}]}`
@@ -73,7 +73,7 @@ func TestDatabaseSize(t *testing.T) {
 		"migrations/002.sql": "INSERT INTO a " + filling,
 	}
 	dir := h.site("s").dir
-	_, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
+	_, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "one"), manifest, files))
 	refused, ok := errors.AsType[*service.ReleaseError](err)
 	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") ||
 		!strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB, and what it sorts 1.0 GB)") {
@@ -83,7 +83,7 @@ func TestDatabaseSize(t *testing.T) {
 		t.Errorf("the refused migration left %d bytes on the disk", n)
 	}
 	files["migrations/002.sql"] = "CREATE TABLE c(x)"
-	r := sized(t, of("s", "two"), manifest, files)
+	r := sizedRelease(t, of("s", "two"), manifest, files)
 	next, err := h.Prepare(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestDatabaseSize(t *testing.T) {
 
 // TestStoreSize: a site's namespace and its bucket grow no larger than its database may.
 func TestStoreSize(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000
 	const manifest = `{"entry":"w/worker.js","bindings":{"kv":{},"storage":{}},"routes":[{"pattern":"/*"}]}`
 	const worker = `export default { async fetch(request, env) {
@@ -132,7 +132,7 @@ func TestStoreSize(t *testing.T) {
 	try { for (; n < 9; n++) await store.put("k" + n, n + value); } catch (e) { return new Response(n + " " + e.message); }
 	return new Response("no bound");
 } }`
-	next, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, map[string]string{"w/worker.js": worker}))
+	next, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "one"), manifest, map[string]string{"w/worker.js": worker}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1,
 
 // TestTemporarySize: what migrations and Workers sort takes no more of the disk than it may.
 func TestTemporarySize(t *testing.T) {
-	h, of := hosting(t)
+	h, of := newHost(t)
 	bound := &dbfile.Temporary{PerFile: 10_000_000, Together: 15_000_000}
 	if err := bound.Register("temporary-size"); err != nil {
 		t.Fatal(err)
@@ -166,12 +166,12 @@ func TestTemporarySize(t *testing.T) {
 	try { return Response.json(await env.DB.prepare("` + sorting + `").first("n")); } catch (e) { return new Response(e.message); }
 } }`
 	files := map[string]string{"w/worker.js": worker, "migrations/001.sql": "CREATE TABLE a AS " + sorting}
-	_, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
+	_, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "one"), manifest, files))
 	if refused, ok := errors.AsType[*service.ReleaseError](err); !ok || !strings.Contains(refused.Message, "database or disk is full") {
 		t.Fatalf("the migration was not refused: %v", err)
 	}
 	files["migrations/001.sql"] = "CREATE TABLE a(x)"
-	next, err := h.Prepare(t.Context(), sized(t, of("s", "two"), manifest, files))
+	next, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "two"), manifest, files))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func startBeyond(t *testing.T) *beyond {
 			t.Errorf("%v\n%s", err, said.String())
 		}
 	})
-	if got := b.send(asker{}, "GET", "/", ""); got.StatusCode != http.StatusOK { // waits for the first build
+	if got := b.send(client{}, "GET", "/", ""); got.StatusCode != http.StatusOK { // waits for the first build
 		t.Fatalf("the site answers %d\n%s", got.StatusCode, said.String())
 	}
 	own, ok := s.Announced()
@@ -143,15 +143,15 @@ func startBeyond(t *testing.T) *beyond {
 	return b
 }
 
-// asker is who asks, from where.
-type asker struct {
+// client is who asks, from where.
+type client struct {
 	name   string
 	lan    bool
 	header []string // "Name: value"
 }
 
 // send sends a request with the token of the run. Of a stream only the head is read.
-func (b *beyond) send(v asker, method, path, body string, header ...string) answer {
+func (b *beyond) send(v client, method, path, body string, header ...string) answer {
 	b.t.Helper()
 	base := b.own
 	if v.lan {
@@ -329,14 +329,14 @@ var endpoints = []endpoint{
 func TestBeyondLoopback(t *testing.T) {
 	b := startBeyond(t)
 	same := "Sec-Fetch-Site: same-origin"
-	here := []asker{
+	here := []client{
 		{name: "loopback", header: []string{same}},
 		{name: "localhost name", header: []string{"Host: club.localhost:8788", same}},
 		{name: "proxy of this machine", header: []string{
 			same, "X-Forwarded-For: ::1", "X-Forwarded-Host: localhost:5173", "X-Forwarded-Proto: http",
 		}},
 	}
-	strangers := []asker{
+	strangers := []client{
 		{name: "allowed host", header: []string{"Host: demo.example", same}},
 		{name: "allowed host with a port", header: []string{"Host: DEMO.example.:443", same}},
 		{name: "tunnel, host kept", header: []string{
@@ -350,13 +350,13 @@ func TestBeyondLoopback(t *testing.T) {
 		{name: "LAN address", lan: true, header: []string{same}},
 		{name: "LAN address, allowed host", lan: true, header: []string{"Host: demo.example", same}},
 	}
-	misdirected := []asker{
+	misdirected := []client{
 		{name: "foreign host", header: []string{"Host: evil.example"}},
 		{name: "rebinding", header: []string{"Host: evil.example:8788", same, "Origin: http://evil.example:8788"}},
 		{name: "foreign host on the LAN", lan: true, header: []string{"Host: 192.168.1.5:8788", same}},
 	}
-	foreign := asker{name: "foreign origin", header: []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site"}}
-	foreignBeyond := asker{name: "foreign origin beyond", header: []string{
+	foreign := client{name: "foreign origin", header: []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site"}}
+	foreignBeyond := client{name: "foreign origin beyond", header: []string{
 		"Host: demo.example", "Origin: http://evil.example", "Sec-Fetch-Site: cross-site",
 	}}
 	for _, e := range endpoints {
@@ -381,7 +381,7 @@ func TestBeyondLoopback(t *testing.T) {
 
 // check sends the request of a row, and holds the answer to its status and, for anybody but
 // the author, to silence.
-func (b *beyond) check(e endpoint, v asker, want int, author bool) {
+func (b *beyond) check(e endpoint, v client, want int, author bool) {
 	b.t.Helper()
 	b.run.pairing.Forget() // each is the first to ask for a code
 	var header []string
@@ -410,7 +410,7 @@ func (b *beyond) check(e endpoint, v asker, want int, author bool) {
 }
 
 // sameAsUnknown: what is there on this machine looks from beyond as what is nowhere.
-func (b *beyond) sameAsUnknown(e endpoint, v asker, got answer) {
+func (b *beyond) sameAsUnknown(e endpoint, v client, got answer) {
 	b.t.Helper()
 	unknown := b.send(v, e.method, "/__pages/unknown", e.body)
 	got.Header.Del("Date")
@@ -423,8 +423,8 @@ func (b *beyond) sameAsUnknown(e endpoint, v asker, got answer) {
 
 // testSite: strangers get the site, without what the author alone may know of it, and are
 // nobody there, whoever visitors of this machine are from the start.
-func (b *beyond) testSite(here asker, strangers []asker) {
-	expect := func(v asker, got answer, status int, part string) {
+func (b *beyond) testSite(here client, strangers []client) {
+	expect := func(v client, got answer, status int, part string) {
 		b.t.Helper()
 		if got.StatusCode != status || !strings.Contains(got.body, part) {
 			b.t.Errorf("%s: %s: %d %.300s, want %d with %q", v.name, got.Request.URL.Path, got.StatusCode, got.body, status, part)
