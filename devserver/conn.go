@@ -352,17 +352,6 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// withConn returns the server's ConnContext: it lets endWithHandler find the connection, and gives next the one that was
-// accepted.
-func withConn(next func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
-	return func(ctx context.Context, c net.Conn) context.Context {
-		if member, ok := c.(*conn); ok && next != nil {
-			ctx = next(ctx, member.Conn)
-		}
-		return context.WithValue(ctx, connKey{}, c)
-	}
-}
-
 // endWithHandler ends the request of a connection with its handler: a connection whose client does not take the rest of
 // the response may be evicted. Until then it ends the context of a request whose client has left.
 func endWithHandler(next http.Handler) http.Handler {

@@ -105,14 +105,7 @@ func (f *framing) advance(p []byte) (int, error) {
 }
 
 // inBody reports whether the next byte belongs to a body, or to its framing.
-func (f *framing) inBody() bool {
-	switch f.part {
-	case sizedBody, chunkSize, chunkData, chunkEnd, trailerLine:
-		return true
-	case startLine, headerLine, unreadable, unframed:
-	}
-	return false
-}
+func (f *framing) inBody() bool { return f.part >= sizedBody && f.part <= trailerLine }
 
 // reset goes to the next request.
 func (f *framing) reset() { *f = framing{line: f.line, named: f.named} }

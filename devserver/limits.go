@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -134,7 +135,13 @@ func Guard(server *http.Server, conns int, now func() time.Time) (bounded func(n
 
 func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.Listener) {
 	server.Handler = endWithHandler(server.Handler)
-	server.ConnContext = withConn(server.ConnContext)
+	next := server.ConnContext
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if member, ok := c.(*conn); ok && next != nil {
+			ctx = next(ctx, member.Conn) // the connection that was accepted
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
 	server.ConnState = trackState
 	return pool.listener
 }

@@ -210,7 +210,15 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	} else {
 		s.Hub.fail(s.builds, out.Problems, result.Took)
 		if !s.good {
-			s.Site.Swap(brokenRevision(s.Hub))
+			// It stands in until a build succeeds for the first time, and goes through the front door like any other, so
+			// that clients beyond this machine learn nothing.
+			everything := manifest.Route{Pattern: "/*", Access: manifest.Public}
+			s.Site.Swap(site.Revision{
+				ID:       "broken",
+				Manifest: &manifest.Manifest{Entry: "broken", Routes: []manifest.Route{everything}},
+				Worker:   brokenWorker{s.Hub},
+				StandIn:  true,
+			})
 		}
 	}
 	if s.builds == 1 {
@@ -222,18 +230,6 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	}
 	if s.OnBuild != nil {
 		s.OnBuild(result)
-	}
-}
-
-// brokenRevision stands in until a build succeeds for the first time. It goes through the front door like any other, so
-// that clients beyond this machine learn nothing.
-func brokenRevision(h *Hub) site.Revision {
-	everything := manifest.Route{Pattern: "/*", Access: manifest.Public}
-	return site.Revision{
-		ID:       "broken",
-		Manifest: &manifest.Manifest{Entry: "broken", Routes: []manifest.Route{everything}},
-		Worker:   brokenWorker{h},
-		StandIn:  true,
 	}
 }
 

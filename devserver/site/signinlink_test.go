@@ -30,7 +30,9 @@ func (m *mailbox) Redeem(_ context.Context, token string) (Member, bool, error) 
 
 func TestSignInByLink(t *testing.T) {
 	box := &mailbox{}
-	f := clubSite(t, Options{Links: box, Personas: []Persona{}, IsMember: func(_ context.Context, m Member) bool { return m.ID == "usr_1" }})
+	f := clubSite(t, Options{
+		Links: box, Personas: []Persona{}, IsMember: func(_ context.Context, m Member) bool { return m.ID == "usr_1" },
+	})
 	client := f.client(t)
 	page := f.do(t, client, "GET", "/__pages/sign-in?next=/club/x", "", "Accept: text/html")
 	if page.status != http.StatusOK || !strings.Contains(page.body, `name="email"`) || strings.Contains(page.body, "persona") {

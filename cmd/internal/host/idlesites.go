@@ -44,10 +44,11 @@ func (h *Host) idle() (all []*hostedSite, open int) {
 	defer h.mu.Unlock()
 	for _, places := range []map[string]*hostedSite{h.previews, h.sites} {
 		for _, s := range places {
-			if s.usage.isOpen() {
+			at, isIdle, isOpen := s.usage.idle()
+			if isOpen {
 				open++
 			}
-			if at, ok := s.usage.idle(); ok {
+			if isIdle {
 				since[s] = at
 				all = append(all, s)
 			}
@@ -75,7 +76,7 @@ func (h *Host) closeIdle() {
 	now := h.o.Now()
 	idle, _ := h.idle()
 	for _, s := range idle {
-		if since, ok := s.usage.idle(); ok && now.Sub(since) >= idleAfter {
+		if since, isIdle, _ := s.usage.idle(); isIdle && now.Sub(since) >= idleAfter {
 			s.closeIdle()
 		}
 	}

@@ -146,17 +146,11 @@ func (u *usage) isShown() bool {
 	return u.shown
 }
 
-func (u *usage) isOpen() bool {
+// idle reports whether the site is open, whether it is so without users, and since when.
+func (u *usage) idle() (since time.Time, idle, open bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.open
-}
-
-// idle reports whether the site is open without users, and since when.
-func (u *usage) idle() (since time.Time, ok bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.last, u.open && u.users == 0
+	return u.last, u.open && u.users == 0, u.open
 }
 
 // close closes the site to new users, unless it has some.
