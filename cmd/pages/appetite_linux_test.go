@@ -28,7 +28,8 @@ var appetites = map[string]string{
 		const all = {
 			"/api/sync": (b) => zlib.gunzipSync(b, more).length,
 			"/api/async": (b) => Promise.all(Array.from({ length: 20 }, () => gunzip(b))),
-			"/api/text": (b) => { const u = new Uint8Array(4e7).fill(0xe3), d = new TextDecoder("windows-1252"); for (let i = 0; i < 5; i++) d.decode(u); return "done" },
+			"/api/text": (b) => { const u = new Uint8Array(4e7).fill(0xe3), d = new TextDecoder("windows-1252");
+				for (let i = 0; i < 5; i++) d.decode(u); return "done" },
 		};
 		export default { async fetch(request) {
 			const { pathname } = new URL(request.url);
@@ -162,7 +163,8 @@ export default { async fetch(request, env) {
   }
   const big = name === "part" ? "x".repeat(3e7) : "";
   const errors = new Set();
-  await Promise.all(Array.from({ length: 20 }, (_, i) => calls[name](env, i, big).then(() => {}, (e) => errors.add(e.name + ": " + e.message))));
+  await Promise.all(Array.from({ length: 20 }, (_, i) => calls[name](env, i, big).then(() => {},
+    (e) => errors.add(e.name + ": " + e.message))));
   return new Response([...errors].join("\n"));
 } };
 `, calls.String(), rows, size))

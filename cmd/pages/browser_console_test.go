@@ -142,7 +142,8 @@ func (p page) onPhone(s *platformRun) {
 	} {
 		p.do(view, chromedp.Navigate(s.URL+view))
 		p.holds(
-			`document.readyState === "complete" && document.querySelector("h1") && innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth`,
+			`document.readyState === "complete" && document.querySelector("h1") && innerWidth === 390 && ` +
+				`document.documentElement.scrollWidth <= innerWidth`,
 		)
 	}
 	p.shot("console-phone")

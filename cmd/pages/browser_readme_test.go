@@ -59,9 +59,13 @@ func TestBrowserReadme(t *testing.T) {
 	}
 	p.do("a terminal", chromedp.Navigate("about:blank"), p.evaluate(driverFile(t, "@xterm", "xterm", "lib", "xterm.js")+"\n``"))
 	p.do("what it shows", p.evaluate(`(({ css, text }) => {
-		document.head.append(Object.assign(document.createElement("style"), { textContent: css + "body { margin: 0; background: #16181d } #terminal { padding: 18px } .xterm .xterm-viewport, .scrollbar { display: none }" }));
-		const terminal = new Terminal({ cols: 116, rows: text.split("\n").length + 1, convertEol: true, disableStdin: true, fontFamily: "monospace", fontSize: 15,
-			theme: { background: "#16181d", foreground: "#d8dee6", red: "#ff7b85", green: "#7fd18c", yellow: "#e6c07b", cyan: "#6ac8d8" } });
+		document.head.append(Object.assign(document.createElement("style"),
+			{ textContent: css + "body { margin: 0; background: #16181d } #terminal { padding: 18px } " +
+				".xterm .xterm-viewport, .scrollbar { display: none }" }));
+		const terminal = new Terminal({ cols: 116, rows: text.split("\n").length + 1, convertEol: true, disableStdin: true,
+			fontFamily: "monospace", fontSize: 15,
+			theme: { background: "#16181d", foreground: "#d8dee6", red: "#ff7b85", green: "#7fd18c", yellow: "#e6c07b",
+				cyan: "#6ac8d8" } });
 		terminal.open(document.body.appendChild(Object.assign(document.createElement("div"), { id: "terminal" })));
 		terminal.write(text, () => { window.written = true; });
 		return "";
@@ -70,12 +74,14 @@ func TestBrowserReadme(t *testing.T) {
 		"text": "$ pages dev\n" + before + "ready " + d.URL + "\n  DB " + strings.TrimRight(after, "\n"),
 	})+`)`))
 	p.holds(
-		`window.written && [...document.querySelectorAll(".xterm-rows > div")].some((row) => row.textContent.includes("return strokes.length / last.at;"))`,
+		`window.written && [...document.querySelectorAll(".xterm-rows > div")].some((row) => row.textContent.includes("return ` +
+			`strokes.length / last.at;"))`,
 	)
 	size, err := chromedp.Run(
 		p.ctx,
 		chromedp.Evaluate[[]int64](
-			`(({ width, height }) => [Math.ceil(width) + 36, Math.ceil(height) + 36])(document.querySelector(".xterm-screen").getBoundingClientRect())`,
+			`(({ width, height }) => [Math.ceil(width) + 36, Math.ceil(height) + `+
+				`36])(document.querySelector(".xterm-screen").getBoundingClientRect())`,
 		),
 	)
 	if err != nil {

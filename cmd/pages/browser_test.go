@@ -91,7 +91,10 @@ func (p page) accessible(name string) {
 	axe := driverFile(p.t, "axe-core", "axe.min.js")
 	const run = `window.found = undefined;
 axe.run({ resultTypes: ["violations"] }).then(
-  ({ violations }) => { window.found = violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target + ": " + n.failureSummary)).join("\n\n") },
+  ({ violations }) => {
+    const text = (v) => v.nodes.map((n) => v.id + ": " + n.target + ": " + n.failureSummary);
+    window.found = violations.flatMap(text).join("\n\n");
+  },
   (e) => { window.found = "axe: " + e.stack }); ""`
 	for _, scheme := range []string{"dark", "light"} {
 		p.do(
@@ -164,7 +167,8 @@ func TestBrowserSignedOut(t *testing.T) {
 	p.do(
 		"sign out",
 		p.evaluate(
-			`const form = document.createElement("form"); form.method = "post"; form.action = "/__pages/sign-out"; document.body.append(form); form.submit(); ""`,
+			`const form = document.createElement("form"); form.method = "post"; form.action = "/__pages/sign-out"; `+
+				`document.body.append(form); form.submit(); ""`,
 		),
 	)
 	p.holds(`location.pathname === "/" && document.readyState === "complete"`)

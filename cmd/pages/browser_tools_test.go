@@ -42,7 +42,8 @@ func TestBrowserTools(t *testing.T) {
 	p.do(
 		"big numbers",
 		p.evaluate(
-			`document.querySelector("#db-sql").value = "SELECT 9007199254740993 AS n, '<b>x</b>' AS html, NULL AS none, x'00ff' AS bytes"`+run,
+			`document.querySelector("#db-sql").value = "SELECT 9007199254740993 AS n, '<b>x</b>' AS html, NULL AS none,`+
+				` x'00ff' AS bytes"`+run,
 		),
 	)
 	p.holds(`document.querySelector("#db-answer tbody")?.textContent === "9007199254740993<b>x</b>NULLblob, 2 bytes"`)
@@ -57,26 +58,30 @@ func TestBrowserTools(t *testing.T) {
 	p.do(
 		"put a key",
 		p.evaluate(
-			`document.querySelector("#kv-key").value = "a/<i>b"; document.querySelector("#kv-value").value = "hello"; document.querySelector("#kv-entry").requestSubmit(); ""`,
+			`document.querySelector("#kv-key").value = "a/<i>b"; document.querySelector("#kv-value").value = "hello"; `+
+				`document.querySelector("#kv-entry").requestSubmit(); ""`,
 		),
 	)
 	p.holds(`document.querySelector("#kv-keys")?.textContent.includes("a/<i>b")`)
 	p.do(
 		"show it",
 		p.evaluate(
-			`document.querySelector("#kv-value").value = ""; [...document.querySelectorAll("#kv-keys .link")].find((b) => b.textContent === "a/<i>b").click(); ""`,
+			`document.querySelector("#kv-value").value = ""; [...document.querySelectorAll("#kv-keys .link")].find((b) => `+
+				`b.textContent === "a/<i>b").click(); ""`,
 		),
 	)
 	p.holds(`document.querySelector("#kv-value").value === "hello" && document.querySelector("#kv-said").textContent.includes("5 bytes")`)
 	p.do("delete it", p.evaluate(`window.confirm = () => true; document.querySelector("#kv-delete").click(); ""`))
 	p.holds(
-		`document.querySelector("#kv-said").textContent === "Deleted." && !document.querySelector("#kv-keys").textContent.includes("a/<i>b")`,
+		`document.querySelector("#kv-said").textContent === "Deleted." && ` +
+			`!document.querySelector("#kv-keys").textContent.includes("a/<i>b")`,
 	)
 
 	// Objects: upload, folders, a picture, delete.
 	p.do("open the storage", p.evaluate(`location.hash = "storage"; ""`))
 	p.do("upload", p.evaluate(`(() => {
-		const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (c) => c.charCodeAt(0));
+		const bytes = Uint8Array.from(atob(
+			"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (c) => c.charCodeAt(0));
 		const files = new DataTransfer();
 		files.items.add(new File([bytes], "dot.png", { type: "image/png" }));
 		files.items.add(new File(["<script>"], "x.html", { type: "text/html" }));
@@ -103,7 +108,8 @@ func TestBrowserTools(t *testing.T) {
 	p.do(
 		"replay a lead",
 		p.evaluate(
-			`const lead = document.querySelector("#leads-list details"); lead.open = true; [...lead.querySelectorAll("button")].at(-1).click(); ""`,
+			`const lead = document.querySelector("#leads-list details"); lead.open = true; `+
+				`[...lead.querySelectorAll("button")].at(-1).click(); ""`,
 		),
 	)
 	p.holds(`document.querySelector("#events-list .tag.pending")`)

@@ -35,7 +35,8 @@ func TestCompletionAsks(t *testing.T) {
 		}
 		return strings.Split(out.String(), "\n")
 	}
-	if names := complete("call", "--base-url", service.URL+"/silent", "page.r"); !slices.Contains(names, "page.rollback") || len(asked) == 0 {
+	if names := complete("call", "--base-url", service.URL+"/silent", "page.r"); !slices.Contains(names, "page.rollback") ||
+		len(asked) == 0 {
 		t.Errorf("a service that is silent: %q, asked %d times", names, len(asked))
 	}
 	for len(asked) > 0 {

@@ -30,7 +30,7 @@ type document struct {
 }
 
 // documents are all that have a schema. A failing command prints "failure".
-func documents() []document { //nolint:funlen // a table, with an entry for each document
+func documents() []document {
 	tools := toolapi.NewContract()
 	return []document{
 		{"failure", nil, "why a command failed, and what to do; of any command", jsonshape.Of[ending.FailureReport]},

@@ -118,13 +118,20 @@ func TestHelpOfFailures(t *testing.T) {
 	checkout := t.TempDir()
 	put(t, filepath.Join(checkout, ".git", "HEAD"), "")
 	for _, command := range []string{
-		"build", "dev", "types", "validate", "routes", "routes explain /", "logs", "events list", "events tail", "leads list", "leads show x", "leads replay x",
-		"leads files x", "leads export csv", "db query x", "db exec x", "db dump", "db shell", "migrate", "migrate new x", "migrate plan", "migrate status",
-		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset", "state save x", "state load x",
-		"state list", "state remove x", "state reset", "state seed", "deploy", "revisions", "preview", "rollback", "secrets list", "whoami", "tools list", "mcp", "login", "logout",
+		"build", "dev", "types", "validate", "routes", "routes explain /", "logs", "events list", "events tail", "leads list",
+		"leads show x", "leads replay x",
+		"leads files x", "leads export csv", "db query x", "db exec x", "db dump", "db shell", "migrate", "migrate new x", "migrate plan",
+		"migrate status",
+		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset",
+		"state save x", "state load x",
+		"state list", "state remove x", "state reset", "state seed", "deploy", "revisions", "preview", "rollback", "secrets list",
+		"whoami", "tools list", "mcp", "login", "logout",
 	} {
 		t.Run(command, func(t *testing.T) {
-			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: checkout, ConfigDir: t.TempDir(), Now: time.Now}
+			e := terminal.Terminal{
+				Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: checkout,
+				ConfigDir: t.TempDir(), Now: time.Now,
+			}
 			args := strings.Fields(command)
 			path := "pages " + args[0]
 			if len(args) > 1 && named[path+" "+args[1]] != nil {
@@ -196,7 +203,8 @@ func TestExitCodes(t *testing.T) {
 
 // elsewhereExits are the exit codes that exit_codes.txtar cannot bring about, and the test that does.
 var elsewhereExits = map[int]string{
-	failure.ExitRate: "TestInterruptedDeploys", failure.ExitResume: "TestInterruptedDeploys", failure.ExitInt: "TestInterrupt", failure.ExitTerm: "TestPlatform",
+	failure.ExitRate: "TestInterruptedDeploys", failure.ExitResume: "TestInterruptedDeploys", failure.ExitInt: "TestInterrupt",
+	failure.ExitTerm: "TestPlatform",
 }
 
 // TestEveryExitCode: a command that people run is seen to end with each code, or a test says why not.
@@ -255,7 +263,10 @@ func TestEnvironmentTopic(t *testing.T) {
 
 // TestStateTopic: the files of the state folder are told.
 func TestStateTopic(t *testing.T) {
-	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, project.PersonasFile} {
+	for _, name := range []string{
+		statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile,
+		statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, project.PersonasFile,
+	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(manual.TopicText("state"), name) {
 				t.Errorf("pages help state lacks %s", name)

@@ -166,21 +166,24 @@ const hostedWorker = `
 export default { async fetch(request, env) {
   const path = new URL(request.url).pathname;
   if (path === "/api/spin") for (;;);
-  if (path === "/api/self") return fetch(new URL("/index.html", request.url), { redirect: "manual" }).then((r) => new Response(String(r.status)));
+  if (path === "/api/self") return fetch(new URL("/index.html", request.url),
+    { redirect: "manual" }).then((r) => new Response(String(r.status)));
   if (path === "/api/count") {
     await env.DB.prepare("INSERT INTO visits (at) VALUES (1)").run();
     const { n } = await env.DB.prepare("SELECT count(*) AS n FROM visits").first();
     await env.KV.put("last", String(n));
     await env.BUCKET.put("k", "v" + n);
     const object = await env.BUCKET.get("k");
-    return Response.json({ n, kv: await env.KV.get("last"), object: await object.text(), secret: env.TOKEN ?? "none", other: env.OTHER ?? "none" });
+    return Response.json({ n, kv: await env.KV.get("last"), object: await object.text(), secret: env.TOKEN ?? "none",
+      other: env.OTHER ?? "none" });
   }
   return new Response("members only: " + request.headers.get("x-pages-member-email"));
 } };
 `
 
 const hostedManifest = `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api/*"},{"pattern":"/club/*","access":"members"}],
-	"bindings":{"database":{"migrations":"migrations"},"kv":{},"storage":{},"secrets":["TOKEN"],"submissions":"posts"},"limits":{"cpuMs":200},"runtime":{"compatibilityFlags":["global_fetch_strictly_public"]},
+	"bindings":{"database":{"migrations":"migrations"},"kv":{},"storage":{},"secrets":["TOKEN"],"submissions":"posts"},
+	"limits":{"cpuMs":200},"runtime":{"compatibilityFlags":["global_fetch_strictly_public"]},
 	"forms":[{"name":"contact","event":"custom.contact"}]}`
 
 func hostedFiles(more map[string]string) map[string]string {
@@ -284,10 +287,12 @@ var mailed = regexp.MustCompile(`http://\S+[?&]token=([\w-]+)`)
 func TestPublishedFlags(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
-	const plain, flagged = `{"entry":"w/worker.js","routes":[{"pattern":"/*"}]}`, `{"entry":"w/worker.js","routes":[{"pattern":"/*"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
+	const plain, flagged = `{"entry":"w/worker.js","routes":[{"pattern":"/*"}]}`, `{"entry":"w/worker.js","routes":[{"pattern":"/*"}],` +
+		`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
 	files := func(config string) map[string]string {
 		return map[string]string{
-			"w/worker.js":    `import { createHash } from "node:crypto"; export default { fetch: () => new Response(createHash("md5").update("a").digest("hex")) };`,
+			"w/worker.js": `import { createHash } from "node:crypto"; export default { fetch: () => new ` +
+				`Response(createHash("md5").update("a").digest("hex")) };`,
 			"wrangler.jsonc": config,
 		}
 	}

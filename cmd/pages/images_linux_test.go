@@ -56,7 +56,8 @@ func TestImagesMemory(t *testing.T) {
 		"pages.deploy.json": `{"entry":"w.js","routes":[{"pattern":"/*"}],"bindings":{"images":true}}`,
 		"w.js": `export default { async fetch(request, env) {
   const { searchParams } = new URL(request.url), bytes = await request.bytes();
-  const one = async () => (await env.IMAGES.input(bytes).transform({ width: +searchParams.get("width") }).output({ format: "image/jpeg" })).response();
+  const one = async () => (await env.IMAGES.input(bytes).transform({ width: +searchParams.get("width") })
+    .output({ format: "image/jpeg" })).response();
   const all = await Promise.allSettled(Array.from({ length: +searchParams.get("times") }, one));
   const refused = all.find((o) => o.status === "rejected");
   return refused === undefined ? all[0].value : new Response(refused.reason.message, { status: 413 });

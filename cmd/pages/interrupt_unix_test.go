@@ -60,7 +60,10 @@ func TestSignalsBeforeTheTests(t *testing.T) {
 			}
 			return time.Now()
 		}
-		e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Environ: os.Environ(), Dir: dir, Now: now}
+		e := terminal.Terminal{
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Environ: os.Environ(), Dir: dir,
+			Now: now,
+		}
 		code := run(ctx, []string{"test", "--", "touch", ran}, e)
 		if !userfile.IsFile(ran) && code != failure.ExitTerm {
 			t.Errorf("a signal when the time was asked for %d times: exit %d, want %d", n, code, failure.ExitTerm)

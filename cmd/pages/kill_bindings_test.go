@@ -27,7 +27,8 @@ const writes = {
 	// Two rows, both or none.
 	db: ({ DB }, key, n, text) => DB.batch(n === 0
 		? [DB.prepare("DELETE FROM a WHERE key = ?").bind(key), DB.prepare("DELETE FROM b WHERE key = ?").bind(key)]
-		: [DB.prepare("INSERT OR REPLACE INTO a VALUES (?, ?)").bind(key, text), DB.prepare("INSERT OR REPLACE INTO b VALUES (?, ?)").bind(key, n)]),
+		: [DB.prepare("INSERT OR REPLACE INTO a VALUES (?, ?)").bind(key, text),
+			DB.prepare("INSERT OR REPLACE INTO b VALUES (?, ?)").bind(key, n)]),
 	kv: ({ KV }, key, n, text) => n === 0 ? KV.delete(key) : KV.put(key, text),
 	large: ({ KV }, key, n, text) => n === 0 ? KV.delete(key) : KV.put(key, new Response(text).body),
 	r2: ({ BUCKET }, key, n, text) => n === 0 ? BUCKET.delete(key) : BUCKET.put(key, text),

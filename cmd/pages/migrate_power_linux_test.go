@@ -38,7 +38,8 @@ func TestMigratePowerLoss(t *testing.T) {
 			}
 			var tables int
 			var whole string
-			err = db.QueryRow("SELECT (SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'), integrity_check FROM pragma_integrity_check").Scan(&tables, &whole)
+			err = db.QueryRow("SELECT (SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'), integrity_check FROM "+
+				"pragma_integrity_check").Scan(&tables, &whole)
 			if err := errors.Join(err, db.Close()); err != nil || tables != 2*len(status.Applied) || whole != "ok" {
 				t.Errorf("%d files are applied and %d tables are there; integrity: %s, %v", len(status.Applied), tables, whole, err)
 			}
@@ -49,7 +50,8 @@ func TestMigratePowerLoss(t *testing.T) {
 	for range 20 {
 		for range 5 {
 			fill := strings.Repeat(fmt.Sprintf("INSERT INTO a%d VALUES (randomblob(100));\n", next), 200)
-			put(t, filepath.Join(dir, "migrations", fmt.Sprintf("%04d.sql", next)), fmt.Sprintf("CREATE TABLE a%d(x);\n%sCREATE TABLE b%d(x);\n", next, fill, next))
+			put(t, filepath.Join(dir, "migrations", fmt.Sprintf("%04d.sql", next)),
+				fmt.Sprintf("CREATE TABLE a%d(x);\n%sCREATE TABLE b%d(x);\n", next, fill, next))
 			next++
 		}
 		power.mount()

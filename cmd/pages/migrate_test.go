@@ -161,7 +161,8 @@ func TestDevMigrates(t *testing.T) {
 	if _, stderr, code := pages(t, "migrate", "reset", "--yes", dir); code != 0 {
 		t.Errorf("reset: %d\n%s", code, stderr)
 	}
-	put(t, filepath.Join(dir, "pages.deploy.json"), "{\n  \"bindings\": {\"database\": {\"migrations\": \"migrations\", \"tables\": [\"lost\"]}}\n}\n")
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{\n  \"bindings\": {\"database\": {\"migrations\": \"migrations\", \"tables\": "+
+		"[\"lost\"]}}\n}\n")
 	d.eventually("the missing table is shown in the manifest", func() bool {
 		return strings.Contains(d.stderr.String(), `pages.deploy.json:2:68: the manifest names the table "lost"`)
 	})
@@ -172,11 +173,15 @@ func TestDevMigrates(t *testing.T) {
 
 // TestDevHearsOfSeed: pages dev that a migration stopped goes on when pages state seed has applied it.
 func TestDevHearsOfSeed(t *testing.T) {
-	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (1), (1);", "2_b.sql": "CREATE UNIQUE INDEX b ON a(x);"})
+	dir := migrationSite(t, map[string]string{
+		"1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (1), (1);",
+		"2_b.sql": "CREATE UNIQUE INDEX b ON a(x);",
+	})
 	put(t, filepath.Join(dir, seed.FileName), "INSERT INTO a VALUES (2);\n")
 	d := startDev(t, dir)
 	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
-	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(dir, ".pages", "state", statefolder.SiteFile), false) // of which nobody is told
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(dir, ".pages", "state", statefolder.SiteFile),
+		false) // of which nobody is told
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +214,8 @@ func TestDevHearsOfRows(t *testing.T) {
 		{"INSERT INTO a SELECT x FROM one;", "no such table: one", "", []string{"exec", "CREATE TABLE one(x)"}},
 		{"INSERT INTO a SELECT x FROM two;", "no such table: two", "CREATE TABLE two(x);\n", []string{"shell"}},
 		{"INSERT INTO a SELECT x FROM three;", "no such table: three", "", []string{"import", dump}},
-		{"CREATE TABLE b(x NOT NULL);\nINSERT INTO b VALUES ((SELECT x FROM a));", "NOT NULL constraint failed", "", []string{"import", csv, "--table", "a"}},
+		{"CREATE TABLE b(x NOT NULL);\nINSERT INTO b VALUES ((SELECT x FROM " +
+			"a));", "NOT NULL constraint failed", "", []string{"import", csv, "--table", "a"}},
 	} {
 		name := fmt.Sprintf("%d_next.sql", i+2)
 		put(t, filepath.Join(dir, "migrations", name), step.next)

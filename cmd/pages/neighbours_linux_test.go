@@ -38,12 +38,15 @@ export default { async fetch(request, env) {
     for (let i = 0; i < 3000; i++) all.push(env.BUCKET.list());
     return Response.json((await Promise.allSettled(all)).length);
   }
-  if (path === "/w/zlib") return new Response(String(gunzipSync(Buffer.from(await request.arrayBuffer()), { maxOutputLength: 2 ** 31 }).length));
-  if (path === "/w/image") return (await env.IMAGES.input(request.body).transform({ width: 9000 }).output({ format: "image/jpeg" })).response();
+  if (path === "/w/zlib") return new Response(String(gunzipSync(Buffer.from(await request.arrayBuffer()),
+    { maxOutputLength: 2 ** 31 }).length));
+  if (path === "/w/image")
+    return (await env.IMAGES.input(request.body).transform({ width: 9000 }).output({ format: "image/jpeg" })).response();
   return new Response("quiet");
 } }`
 
-const bombManifest = `{"entry":"w.js","assets":"public","routes":[{"pattern":"/w/*"}],"bindings":{"storage":{},"images":true},"limits":{"cpuMs":5000},"forms":[{"name":"f","event":"custom.f"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
+const bombManifest = `{"entry":"w.js","assets":"public","routes":[{"pattern":"/w/*"}],"bindings":{"storage":{},"images":true},` +
+	`"limits":{"cpuMs":5000},"forms":[{"name":"f","event":"custom.f"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
 
 // bombing is a platform with a site that is used as a bomb.
 type bombing struct {

@@ -22,7 +22,10 @@ func (r refusing) Write([]byte) (int, error) { return 0, r.err }
 func runInto(t *testing.T, err error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Environ: []string{"NO_COLOR=1"}, Dir: t.TempDir(), Now: time.Now}
+	e := terminal.Terminal{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Environ: []string{"NO_COLOR=1"}, Dir: t.TempDir(),
+		Now: time.Now,
+	}
 	if err != nil {
 		e.Stdout = refusing{&os.PathError{Op: "write", Path: "stdout", Err: err}}
 	}
@@ -57,7 +60,8 @@ func TestOutputThatIsLost(t *testing.T) {
 // What prints lines of JSON prints why it failed as one of them.
 func TestFailuresAmongLines(t *testing.T) {
 	for _, args := range []string{
-		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json", "logs nowhere --follow --json",
+		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json",
+		"logs nowhere --follow --json",
 	} {
 		t.Run(args, func(t *testing.T) {
 			code, stdout, _ := runInto(t, nil, strings.Fields(args)...)

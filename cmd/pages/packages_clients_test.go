@@ -17,12 +17,23 @@ import (
 // clientPackages are packages that talk to a server, and what their
 // documentation's examples come to. Node 22 gives the same answers.
 var clientPackages = map[string]string{
-	"aiSdk":        `{"words":["Hel","lo ","⛵","!"],"finish":"stop","usage":5,"steps":2,"text":"Hello ⛵!","results":["sunny in Kiel"],"typed":{"name":"heron","seats":8},"events":["start","start-step","text-start","text-delta","text-end","finish-step","finish"]}`,
-	"ky":           `{"posted":{"authorization":"","body":"{\"foo\":true}","query":"q=a+b","rainbow":"unicorn","type":"application/json"},"flaky":"fine","seen":["200","503","retry 1","200","404","200","200"],"errors":["HTTPError 404 Request failed with status code 404 Not Found: GET /missing","TimeoutError"],"form":"fries a.txt text/plain chips","bytes":300000,"progress":300000}`,
-	"openai":       `{"answer":"Hello ⛵!","tokens":5,"parts":["Hel","lo ","⛵","!",""],"refused":"NotFoundError 404 model_not_found 404 The model does not exist"}`,
-	"openapiFetch": `{"data":{"id":"a b","name":"fields=id&fields=name"},"error":{"message":"no such boat"},"status":404,"made":{"authorization":"Bearer t","body":"{\"name\":\"wren\"}","query":"","rainbow":"","type":"application/json"},"seen":["/boats/{id} 200","/boats/{id} 404","/echo 200"]}`,
-	"redis":        `{"set":"OK","got":{"n":1,"text":"ü"},"list":["a",2],"pipeline":["OK",{"n":1,"text":"ü"}],"refused":"Command failed: WRONGTYPE Operation against a key holding the wrong kind of value"}`,
-	"stripe":       `{"customer":{"authorization":"Bearer sk_test_123","club":"river & sea","email":"jane@example.com","id":"cus_1","key":"k1","locales":"deen","object":"customer","type":"application/x-www-form-urlencoded"},"names":["cus_1","cus_2","cus_3"],"declined":"StripeCardError card_declined Your card was declined.","event":"customer.created","forged":"StripeSignatureVerificationError"}`,
+	"aiSdk": `{"words":["Hel","lo ","⛵","!"],"finish":"stop","usage":5,"steps":2,"text":"Hello ⛵!","results":["sunny in Kiel"],` +
+		`"typed":{"name":"heron","seats":8},"events":["start","start-step","text-start","text-delta","text-end","finish-step","finish"]}`,
+	"ky": `{"posted":{"authorization":"","body":"{\"foo\":true}","query":"q=a+b","rainbow":"unicorn",` +
+		`"type":"application/json"},"flaky":"fine","seen":["200","503","retry 1","200","404","200","200"],` +
+		`"errors":["HTTPError 404 Request failed with status code 404 Not Found: GET /missing","TimeoutError"],` +
+		`"form":"fries a.txt text/plain chips","bytes":300000,"progress":300000}`,
+	"openai": `{"answer":"Hello ⛵!","tokens":5,"parts":["Hel","lo ","⛵","!",""],` +
+		`"refused":"NotFoundError 404 model_not_found 404 The model does not exist"}`,
+	"openapiFetch": `{"data":{"id":"a b","name":"fields=id&fields=name"},"error":{"message":"no such boat"},"status":404,` +
+		`"made":{"authorization":"Bearer t","body":"{\"name\":\"wren\"}","query":"","rainbow":"","type":"application/json"},` +
+		`"seen":["/boats/{id} 200","/boats/{id} 404","/echo 200"]}`,
+	"redis": `{"set":"OK","got":{"n":1,"text":"ü"},"list":["a",2],"pipeline":["OK",{"n":1,"text":"ü"}],` +
+		`"refused":"Command failed: WRONGTYPE Operation against a key holding the wrong kind of value"}`,
+	"stripe": `{"customer":{"authorization":"Bearer sk_test_123","club":"river & sea","email":"jane@example.com","id":"cus_1",` +
+		`"key":"k1","locales":"deen","object":"customer","type":"application/x-www-form-urlencoded"},"names":["cus_1","cus_2","cus_3"],` +
+		`"declined":"StripeCardError card_declined Your card was declined.","event":"customer.created",` +
+		`"forged":"StripeSignatureVerificationError"}`,
 }
 
 // TestClientPackages runs them in a real Worker, which may fetch a server of the

@@ -101,7 +101,8 @@ var (
 		{"GET", "/hello/Jane", "", nil, 200, []string{"Content-Type: application/json; charset=utf-8"}, `{"text":"Hello Jane","n":1}`},
 		{
 			"GET", "/hello/J", "", nil, 400, nil,
-			`{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"params/name must NOT have fewer than 2 characters"}`,
+			`{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request",` +
+				`"message":"params/name must NOT have fewer than 2 characters"}`,
 		},
 		{"POST", "/body", `{"age":"12"}`, []string{"Content-Type: application/json"}, 201, nil, `{"age":12}`},
 		{
@@ -114,7 +115,8 @@ var (
 			"POST", "/body", "{",
 			[]string{"Content-Type: application/json"},
 			400, nil,
-			`{"statusCode":400,"code":"FST_ERR_CTP_INVALID_JSON_BODY","error":"Bad Request","message":"Body is not valid JSON but content-type is set to 'application/json'"}`,
+			`{"statusCode":400,"code":"FST_ERR_CTP_INVALID_JSON_BODY","error":"Bad Request",` +
+				`"message":"Body is not valid JSON but content-type is set to 'application/json'"}`,
 		},
 		{"GET", "/stream", "", nil, 200, []string{"Content-Type: text/plain"}, "123"},
 		{"GET", "/cookies", "", nil, 200, []string{"Set-Cookie: a=1", "Set-Cookie: b=2"}, "set"},
@@ -131,8 +133,10 @@ var (
 // askingPackages are clients of node:http, and what their documentation's
 // examples come to. Node 22 gives the same answers.
 var askingPackages = map[string]string{
-	"followRedirects": `{"moved":["/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"posted":{"authorization":"Bearer t","body":"one two","query":"","rainbow":"","type":""},"slow":"ETIMEDOUT","looping":"ERR_FR_TOO_MANY_REDIRECTS"}`,
-	"fetch":           `{"posted":{"authorization":"","body":"{\"name\":\"tern\"}","query":"","rainbow":"","type":"application/json"},"moved":[true,"/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"large":300000,"slow":"AbortError"}`,
+	"followRedirects": `{"moved":["/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"posted":{"authorization":"Bearer t","body":"one two",` +
+		`"query":"","rainbow":"","type":""},"slow":"ETIMEDOUT","looping":"ERR_FR_TOO_MANY_REDIRECTS"}`,
+	"fetch": `{"posted":{"authorization":"","body":"{\"name\":\"tern\"}","query":"","rainbow":"","type":"application/json"},` +
+		`"moved":[true,"/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"large":300000,"slow":"AbortError"}`,
 }
 
 // TestHTTPPackages runs them in a real Worker, built by the real bundler, which

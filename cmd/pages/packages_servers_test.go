@@ -13,15 +13,51 @@ import (
 // their documentation's examples come to. Node 22 gives the same, and wrangler dev
 // for those with a database.
 var serverPackages = map[string]string{
-	"auth":          `{"up":200,"wrong":[401,"INVALID_EMAIL_OR_PASSWORD"],"into":200,"cookies":["__Secure-better-auth.session_token=…; Max-Age=604800; Path=/; HttpOnly; Secure; SameSite=Lax"],"name":"Jane","same":true,"out":200,"after":null}`,
-	"drizzle":       `{"made":{"name":"heron","built":"1970-01-02T00:00:00.000Z","extras":{"color":"red"}},"again":[{"name":"heron!"}],"refused":"D1_ERROR: UNIQUE constraint failed: boats.name: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)","joined":[{"boat":"wren II","n":0},{"boat":"heron!","n":2}],"related":[{"name":"heron!","seats":[{"number":1,"rower":"Jane"},{"number":2,"rower":null}]}],"query":{"sql":"select \"id\", \"name\", \"built\", \"extras\" from \"boats\" where (\"boats\".\"id\" > ? and \"boats\".\"name\" = ?)","params":[3,"x"]},"run":1,"count":2}`,
-	"graphql":       `{"hello":{"data":{"hello":"Hello there from Yoga!"}},"boats":{"data":{"boats":[{"name":"heron","seats":[1,2]},{"name":"wren","seats":[2,3]}],"__typename":"Query"}},"secret":{"errors":[{"message":"not for you","locations":[{"line":1,"column":3}],"path":["secret"],"extensions":{"code":"FORBIDDEN"}}],"data":{"secret":null,"hello":"Hello you from Yoga!"}},"wrong":"Cannot query field \"helo\" on type \"Query\". Did you mean \"hello\"?","rename":{"data":{"rename":{"id":"7","name":"grebe"}}},"graphiql":true,"alone":{"data":{"n":42}},"printed":"type Query {\n  n(add: Int): Int\n}","invalid":["Int cannot represent non-integer value: \"x\""]}`,
-	"graphqlStream": `{"type":"text/event-stream","data":["data: {\"data\":{\"countdown\":2}}","data: {\"data\":{\"countdown\":1}}","data: {\"data\":{\"countdown\":0}}"]}`,
-	"itty":          `{"hello":["200 | application/json; charset=utf-8 | \"Hello, World!\"","200 | application/json; charset=utf-8 | \"Hello, Jane!\""],"query":"200 | application/json; charset=utf-8 | {\"query\":{\"a\":[\"1\",\"2\"],\"b\":\"\"}}","todo":"200 | application/json; charset=utf-8 | {\"got\":{\"a\":1}}","form":"200 | application/json; charset=utf-8 | {\"got\":{}}","boom":"418 | application/json; charset=utf-8 | {\"status\":418,\"error\":\"teapot\",\"extra\":1}","none":"404 | application/json; charset=utf-8 | {\"status\":404,\"error\":\"Not Found\"}","files":"200 | application/json; charset=utf-8 | \"a/b.txt\"","cors":"https://example.com","preflight":204,"base":"200 | text/plain; charset=utf-8 | a|png","lost":"404 | application/json; charset=utf-8 | {\"status\":404,\"error\":\"Not Found\"}","staged":"200 | application/json; charset=utf-8 | [5,1]"}`,
-	"kysely":        `{"rows":[{"name":"grebe","rower":"Jane","next":1991},{"name":"teal","rower":null,"next":2001}],"sql":"select \"b\".\"name\", \"s\".\"rower\", b.built + 1 as \"next\" from \"boats\" as \"b\" left join \"seats\" as \"s\" on \"s\".\"boat\" = \"b\".\"id\" where (\"b\".\"name\" in (?, ?) or \"b\".\"built\" > ?) order by \"b\".\"name\"","updated":"1","names":["grebe","teal"],"first":1}`,
-	"middleware":    `{"right":"{\n  \"id\": \"12\",\n  \"body\": \"hi\"\n}","timing":"region;desc=\"europe-west3\"","id":36,"wrong":[400,404],"client":{"id":"7","body":"rpc"},"url":"/posts/7","token":"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"}`,
-	"openapi":       `{"user":{"id":"1212","age":20},"short":{"code":400,"issues":["Too small: expected string to have >=3 characters"]},"made":"42","refused":{"code":400,"issues":["Invalid input: expected string, received number","Invalid input: expected int, received number"]},"doc":{"openapi":"3.0.0","info":{"version":"1.0.0","title":"My API"},"components":{"schemas":{"User":{"type":"object","properties":{"id":{"type":"string","example":"123"},"age":{"type":"integer","example":42}},"required":["id","age"]}},"parameters":{}},"paths":{"/users/{id}":{"get":{"parameters":[{"schema":{"type":"string","minLength":3,"example":"1212121"},"required":true,"name":"id","in":"path"}],"responses":{"200":{"description":"Retrieve the user","content":{"application/json":{"schema":{"$ref":"#/components/schemas/User"}}}}}}},"/users":{"post":{"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/User"}}}},"responses":{"201":{"description":"Made"}}}}}}}`,
-	"trpc":          `{"found":{"id":"1","name":"Katt","since":"1970-01-01T00:00:00.000Z"},"date":true,"missing":null,"batched":1,"added":{"name":"Bob","by":"jane"},"errors":["401 UNAUTHORIZED true","400 BAD_REQUEST true"],"type":"text/event-stream","live":["data: {\"json\":1}","id: 1","data: {\"json\":2}","id: 2","data: {\"json\":3}","id: 3"],"direct":{"name":"Direct","by":"x"}}`,
+	"auth": `{"up":200,"wrong":[401,"INVALID_EMAIL_OR_PASSWORD"],"into":200,` +
+		`"cookies":["__Secure-better-auth.session_token=…; Max-Age=604800; Path=/; HttpOnly; Secure; SameSite=Lax"],"name":"Jane",` +
+		`"same":true,"out":200,"after":null}`,
+	"drizzle": `{"made":{"name":"heron","built":"1970-01-02T00:00:00.000Z","extras":{"color":"red"}},"again":[{"name":"heron!"}],` +
+		`"refused":"D1_ERROR: UNIQUE constraint failed: boats.name: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",` +
+		`"joined":[{"boat":"wren II","n":0},{"boat":"heron!","n":2}],"related":[{"name":"heron!","seats":[{"number":1,"rower":"Jane"},` +
+		`{"number":2,"rower":null}]}],"query":{"sql":"select \"id\", \"name\", \"built\",` +
+		` \"extras\" from \"boats\" where (\"boats\".\"id\" > ? and \"boats\".\"name\" = ?)","params":[3,"x"]},"run":1,"count":2}`,
+	"graphql": `{"hello":{"data":{"hello":"Hello there from Yoga!"}},"boats":{"data":{"boats":[{"name":"heron","seats":[1,2]},` +
+		`{"name":"wren","seats":[2,3]}],"__typename":"Query"}},"secret":{"errors":[{"message":"not for you","locations":[{"line":1,` +
+		`"column":3}],"path":["secret"],"extensions":{"code":"FORBIDDEN"}}],"data":{"secret":null,"hello":"Hello you from Yoga!"}},` +
+		`"wrong":"Cannot query field \"helo\" on type \"Query\". Did you mean \"hello\"?","rename":{"data":{"rename":{"id":"7",` +
+		`"name":"grebe"}}},"graphiql":true,"alone":{"data":{"n":42}},"printed":"type Query {\n  n(add: Int): Int\n}",` +
+		`"invalid":["Int cannot represent non-integer value: \"x\""]}`,
+	"graphqlStream": `{"type":"text/event-stream","data":["data: {\"data\":{\"countdown\":2}}","data: {\"data\":{\"countdown\":1}}",` +
+		`"data: {\"data\":{\"countdown\":0}}"]}`,
+	"itty": `{"hello":["200 | application/json; charset=utf-8 | \"Hello, World!\"",` +
+		`"200 | application/json; charset=utf-8 | \"Hello, Jane!\""],"query":"200 | application/json; charset=utf-8 | ` +
+		`{\"query\":{\"a\":[\"1\",\"2\"],\"b\":\"\"}}","todo":"200 | application/json; charset=utf-8 | {\"got\":{\"a\":1}}",` +
+		`"form":"200 | application/json; charset=utf-8 | {\"got\":{}}","boom":"418 | application/json; charset=utf-8 | {\"status\":418,` +
+		`\"error\":\"teapot\",\"extra\":1}","none":"404 | application/json; charset=utf-8 | {\"status\":404,\"error\":\"Not Found\"}",` +
+		`"files":"200 | application/json; charset=utf-8 | \"a/b.txt\"","cors":"https://example.com","preflight":204,` +
+		`"base":"200 | text/plain; charset=utf-8 | a|png","lost":"404 | application/json; charset=utf-8 | {\"status\":404,` +
+		`\"error\":\"Not Found\"}","staged":"200 | application/json; charset=utf-8 | [5,1]"}`,
+	"kysely": `{"rows":[{"name":"grebe","rower":"Jane","next":1991},{"name":"teal","rower":null,"next":2001}],` +
+		`"sql":"select \"b\".\"name\", \"s\".\"rower\", b.built + 1 as \"next\" from \"boats\" as \"b\" left join \"seats\" as \"s\" ` +
+		`on \"s\".\"boat\" = \"b\".\"id\" where (\"b\".\"name\" in (?, ?) or \"b\".\"built\" > ?) order by \"b\".\"name\"",` +
+		`"updated":"1","names":["grebe","teal"],"first":1}`,
+	"middleware": `{"right":"{\n  \"id\": \"12\",\n  \"body\": \"hi\"\n}","timing":"region;desc=\"europe-west3\"","id":36,` +
+		`"wrong":[400,404],"client":{"id":"7","body":"rpc"},"url":"/posts/7",` +
+		`"token":"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJC` +
+		`Lo1dbGwtds"}`,
+	"openapi": `{"user":{"id":"1212","age":20},"short":{"code":400,"issues":["Too small: expected string to have >=3 ` +
+		`characters"]},"made":"42","refused":{"code":400,"issues":["Invalid input: expected string, received number",` +
+		`"Invalid input: expected int, received number"]},"doc":{"openapi":"3.0.0","info":{"version":"1.0.0","title":"My API"},` +
+		`"components":{"schemas":{"User":{"type":"object","properties":{"id":{"type":"string","example":"123"},"age":{"type":"integer",` +
+		`"example":42}},"required":["id","age"]}},"parameters":{}},"paths":{"/users/{id}":{"get":{"parameters":[{"schema":{"type":"stri` +
+		`ng","minLength":3,"example":"1212121"},"required":true,"name":"id","in":"path"}],` +
+		`"responses":{"200":{"description":"Retrieve the user","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Us` +
+		`er"}}}}}}},"/users":{"post":{"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/sche` +
+		`mas/User"}}}},"responses":{"201":{"description":"Made"}}}}}}}`,
+	"trpc": `{"found":{"id":"1","name":"Katt","since":"1970-01-01T00:00:00.000Z"},"date":true,"missing":null,"batched":1,` +
+		`"added":{"name":"Bob","by":"jane"},"errors":["401 UNAUTHORIZED true","400 BAD_REQUEST true"],"type":"text/event-stream",` +
+		`"live":["data: {\"json\":1}","id: 1","data: {\"json\":2}","id: 2","data: {\"json\":3}","id: 3"],"direct":{"name":"Direct",` +
+		`"by":"x"}}`,
 }
 
 // honoRequests go to an application of hono: the headers of a request, and what
@@ -71,13 +107,15 @@ var honoRequests = []packageRequest{
 	{
 		"GET", "/token", "",
 		[]string{"Authorization: Bearer " +
-			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"},
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTIzIiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1db" +
+			"Gwtds"},
 		200, nil, `{"sub":"user123","exp":9999999999}`,
 	},
 	{
 		"GET", "/token", "",
 		[]string{"Authorization: Bearer " +
-			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTI0IiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1dbGwtds"},
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyMTI0IiwiZXhwIjo5OTk5OTk5OTk5fQ.Q3ZwZuoZV9-JvcGioVWPwASqtvdMWwFJCLo1db" +
+			"Gwtds"},
 		401, nil, "Unauthorized",
 	},
 	{"POST", "/small", "12345678901", nil, 413, nil, "overflow :("},

@@ -97,7 +97,8 @@ func TestPlatformHostile(t *testing.T) {
 		with("Authorization: Bearer "+p.Keys["both"]+"\r\n", ""):                               `401 "tenant_api.unauthorized"`,
 		with("Expect: 200-maybe\r\nContent-Length: 2\r\n", "{}"):                               `417 "tenant_api.expectation_unsupported"`,
 		"POST " + tool + " HTTP/1.0\r\nAuthorization: Bearer " + p.Keys["member"] + "\r\n\r\n": `403 "tenant_api.host_refused"`,
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                                                     `403 "tenant_api.host_refused"`, "POST " + tool + " HTTP/2.0\r\n" + head + "\r\n": `505 "tenant_api.http_version_unsupported"`,
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                                                     `403 "tenant_api.host_refused"`,
+		"POST " + tool + " HTTP/2.0\r\n" + head + "\r\n":                                       `505 "tenant_api.http_version_unsupported"`,
 		// Addresses.
 		path("POST", "http://evil.test"+tool): `403 "tenant_api.host_refused"`, path("CONNECT", "/x"): "404 " + nothing,
 		path("OPTIONS", "*"): "404 " + nothing, path("post", tool): "405 ",

@@ -240,7 +240,8 @@ func (l *platformLoad) run(t *testing.T, p *platformRun) {
 		for {
 			tool := []string{"automations.undo_draft", "automations.redo_draft"}[l.drafts%2]
 			key := fmt.Sprint("key-", l.drafts)
-			status, text, err := p.ways()[rand.IntN(2)](p.Keys["member"], tool, `{"board_id":"`+p.Demo["board_id"]+`"}`, "Idempotency-Key", key) //nolint:gosec // a choice
+			status, text, err := p.ways()[rand.IntN(2)](p.Keys["member"], tool, `{"board_id":"`+p.Demo["board_id"]+`"}`,
+				"Idempotency-Key", key) //nolint:gosec // a choice
 			if err != nil || status == http.StatusServiceUnavailable {
 				l.cut++
 				return // tried again in the next round, maybe in the other way
@@ -259,7 +260,8 @@ func (l *platformLoad) run(t *testing.T, p *platformRun) {
 	group.Go(func() { // pages: as many as there may be
 		for {
 			name := fmt.Sprint("Page-", len(l.pages))
-			status, text, err := p.ways()[rand.IntN(2)](p.Keys["both"], "page.create", `{"name":"`+name+`","workspace":"acme"}`, "Idempotency-Key", name) //nolint:gosec // a choice
+			status, text, err := p.ways()[rand.IntN(2)](p.Keys["both"], "page.create", `{"name":"`+name+`","workspace":"acme"}`,
+				"Idempotency-Key", name) //nolint:gosec // a choice
 			if err != nil || status == http.StatusServiceUnavailable || strings.Contains(text, "too_many_pages") {
 				return
 			}
@@ -287,7 +289,8 @@ func readEffects(t *testing.T, data string) (e platformEffects) {
 	}
 	defer db.Close()
 	row := db.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM publishes WHERE request_id <> 'seed'),
-		(SELECT count(*) FROM audit WHERE tool = 'page.publish' AND outcome = 'done'), (SELECT count(*) FROM proposals WHERE answer IS NOT NULL),
+		(SELECT count(*) FROM audit WHERE tool = 'page.publish' AND outcome = 'done'),
+			(SELECT count(*) FROM proposals WHERE answer IS NOT NULL),
 		(SELECT count(*) FROM audit WHERE tool LIKE 'automations.%' AND outcome = 'done'),
 		(SELECT count(*) FROM sites WHERE name LIKE 'Page-%'), (SELECT count(DISTINCT name) FROM sites WHERE name LIKE 'Page-%')`)
 	if err := row.Scan(&e.publishes, &e.audited, &e.answered, &e.drafts, &e.pages, &e.named); err != nil {

@@ -95,7 +95,8 @@ func (h *historian) client(n, times int, p *platformRun, shown []string) {
 		began := time.Since(h.began)
 		switch rand.IntN(4) { //nolint:gosec // a choice
 		case 0, 1:
-			tool, revision := []string{"page.publish", "page.rollback"}[rand.IntN(2)], shown[rand.IntN(len(shown))] //nolint:gosec // a choice
+			tool, revision := []string{"page.publish", "page.rollback"}[rand.IntN(2)],
+				shown[rand.IntN(len(shown))] //nolint:gosec // a choice
 			o, err := p.goLive(tool, h.page.site, revision, false)
 			switch {
 			case err == nil && o.Code == toolapi.CodeRevisionLive: // a look at the pointer

@@ -44,7 +44,8 @@ type pageLedger struct {
 	refused   func() bool // whether the service may refuse; nil for never
 }
 
-const markedManifest = `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api"}],"bindings":{"database":{"migrations":"migrations"}}}`
+const markedManifest = `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api"}],` +
+	`"bindings":{"database":{"migrations":"migrations"}}}`
 
 // markBody is contents of a mark.
 func markBody(mark, name string) string { return strings.Repeat(mark+" "+name+"\n", 400) }
@@ -237,7 +238,8 @@ func (l *pageLedger) visitor(t *testing.T, p *platformRun) (seen int) {
 				return seen
 			}
 			mark, _, _ := strings.Cut(v.body, " ")
-			if v.status != http.StatusNotFound && (v.status != http.StatusOK || v.body != markBody(mark, name)) { // 404 before the first publish
+			if v.status != http.StatusNotFound && (v.status != http.StatusOK || v.body != markBody(mark,
+				name)) { // 404 before the first publish
 				t.Errorf("%s%s: %d %.100q (%d bytes)", l.host, path, v.status, v.body, len(v.body))
 				return seen
 			}
@@ -315,7 +317,8 @@ func (l *pageLedger) checkHistory(t *testing.T, data string) {
 	}
 	defer db.Close()
 	var n, broken int
-	const query = `SELECT count(*), coalesce(sum(previous IS NOT before), 0) FROM (SELECT previous, lag(revision) OVER (ORDER BY id) AS before FROM publishes WHERE site_id = ?)`
+	const query = `SELECT count(*), coalesce(sum(previous IS NOT before), 0) FROM (SELECT previous,` +
+		` lag(revision) OVER (ORDER BY id) AS before FROM publishes WHERE site_id = ?)`
 	if err := db.QueryRowContext(t.Context(), query, l.site).Scan(&n, &broken); err != nil {
 		t.Fatal(err)
 	}

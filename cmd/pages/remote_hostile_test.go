@@ -34,9 +34,18 @@ func TestHostileService(t *testing.T) {
 		"revisions": []any{object{"revision": evil, "created_at": evil}},
 		"id":        evil, "url": evil, "revision": evil, "expires_at": evil,
 	}
-	schema := object{"content": object{"application/json": object{"schema": object{"properties": object{evil: object{"type": evil, "description": evil, "enum": []any{evil}}}}}}}
-	described := object{"paths": object{toolapi.ToolsPath + "a.b": object{"post": object{"summary": evil, "description": evil, "requestBody": schema, "responses": object{"200": schema}}}}}
-	refusal := object{"ok": false, "code": evil, "message": evil, "fix": evil, "request_id": evil, "tool": evil, "issues": []any{object{"path": evil, "message": evil}}, "workspaces": []any{evil}}
+	schema := object{"content": object{"application/json": object{"schema": object{"properties": object{evil: object{
+		"type":        evil,
+		"description": evil, "enum": []any{evil},
+	}}}}}}
+	described := object{"paths": object{toolapi.ToolsPath + "a.b": object{"post": object{
+		"summary": evil, "description": evil,
+		"requestBody": schema, "responses": object{"200": schema},
+	}}}}
+	refusal := object{
+		"ok": false, "code": evil, "message": evil, "fix": evil, "request_id": evil, "tool": evil,
+		"issues": []any{object{"path": evil, "message": evil}}, "workspaces": []any{evil},
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		answer := lists
@@ -51,7 +60,10 @@ func TestHostileService(t *testing.T) {
 	}))
 	defer server.Close()
 	obeyed := regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e]|(?m:^::)")
-	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status", "preview r1 --site " + id, "tools", "tools describe a.b"} {
+	for _, command := range []string{
+		"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id,
+		"call content.status", "preview r1 --site " + id, "tools", "tools describe a.b",
+	} {
 		t.Run(command, func(t *testing.T) {
 			var out strings.Builder
 			e := terminal.Terminal{
@@ -81,7 +93,10 @@ func TestHostileLink(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			dir := t.TempDir()
-			for name, text := range map[string]string{"site/pages.deploy.json": "{}", "site/.pages/link.json": `{"base_url":"https://evil.example.invalid"}`, "key": "pgk_x"} {
+			for name, text := range map[string]string{
+				"site/pages.deploy.json": "{}",
+				"site/.pages/link.json":  `{"base_url":"https://evil.example.invalid"}`, "key": "pgk_x",
+			} {
 				path := filepath.Join(dir, name)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 					t.Fatal(err)
@@ -93,7 +108,8 @@ func TestHostileLink(t *testing.T) {
 				Environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
 			}
 			code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
-			if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
+			if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to "+
+				"https://evil.example.invalid") {
 				t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
 			}
 		})
@@ -108,17 +124,27 @@ func TestHostileLocalLink(t *testing.T) {
 	defer service.Close()
 	port := service.URL[strings.LastIndex(service.URL, ":"):]
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
-	for _, host := range []string{"127.0.0.1", "localhost", "evil.localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "127.1"} {
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "evil.localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "2130706433",
+		"127.1",
+	} {
 		t.Run(host, func(t *testing.T) {
 			dir := t.TempDir()
 			base := "http://" + host + port
 			put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 			put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url":"`+base+`"}`)
-			put(t, filepath.Join(dir, ".pages", "proposals", id+".json"), `{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
-			for _, command := range []string{"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id, "__complete call \"\"", "secrets list"} {
+			put(t, filepath.Join(dir, ".pages", "proposals", id+".json"),
+				`{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
+			for _, command := range []string{
+				"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id,
+				"__complete call \"\"", "secrets list",
+			} {
 				t.Run(command, func(t *testing.T) {
 					var out strings.Builder
-					e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
+					e := terminal.Terminal{
+						Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now,
+						Environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir},
+					}
 					code := run(t.Context(), strings.Fields(command), e)
 					if code == 0 && !strings.HasPrefix(command, "__complete") {
 						t.Errorf("%s, %s: %s", base, command, out.String())
@@ -146,7 +172,10 @@ func TestHostileDevFile(t *testing.T) {
 		put(t, filepath.Join(dir, ".pages", "state", statefolder.DevFile), `{"pid":1,"url":"`+url+`","token":"T"}`)
 		for _, command := range []string{"logs", "doctor", "state list"} {
 			var out strings.Builder
-			run(t.Context(), strings.Fields(command), terminal.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Now: time.Now, Environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL}})
+			run(t.Context(), strings.Fields(command), terminal.Terminal{
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+				Dir: dir, Now: time.Now, Environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL},
+			})
 		}
 		select {
 		case <-asked:
@@ -165,8 +194,10 @@ func TestHostileDevFile(t *testing.T) {
 	defer lock.Close()
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	for _, url := range []string{
-		server.URL + "/steal?x=", server.URL + "/", server.URL + "?x=", server.URL + "#x", "http://u@127.0.0.1" + port, "http://localhost" + port, "http://evil.localhost" + port,
-		"http://0.0.0.0" + port, "http://2130706433" + port, "http://127.1" + port, "http://example.com", "https://127.0.0.1" + port, "http://127.0.0.1", "HTTP://127.0.0.1" + port,
+		server.URL + "/steal?x=", server.URL + "/", server.URL + "?x=", server.URL + "#x", "http://u@127.0.0.1" + port,
+		"http://localhost" + port, "http://evil.localhost" + port,
+		"http://0.0.0.0" + port, "http://2130706433" + port, "http://127.1" + port, "http://example.com", "https://127.0.0.1" + port,
+		"http://127.0.0.1", "HTTP://127.0.0.1" + port,
 	} {
 		t.Run(url, func(t *testing.T) {
 			if ask(url) {
@@ -192,7 +223,8 @@ func TestUnclearConfirmation(t *testing.T) {
 			Environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
-		if code != failure.ExitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
+		if code != failure.ExitResume || !strings.Contains(out.String(), reason) ||
+			!strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
 			t.Errorf("%s: exit code %d: %s", answer, code, out.String())
 		}
 	}
@@ -202,7 +234,10 @@ func TestUnclearConfirmation(t *testing.T) {
 // terminal obeys none of.
 func TestHostileJSON(t *testing.T) {
 	const evil = "\x7f\u009b31m\u202e\u2066é\u2028"
-	answer := map[string]any{"ok": true, "workspace": "acme", "working_in": map[string]any{}, "text": evil, "domains": []any{map[string]any{"domain_id": "d", "hostname": evil}}}
+	answer := map[string]any{
+		"ok": true, "workspace": "acme", "working_in": map[string]any{}, "text": evil,
+		"domains": []any{map[string]any{"domain_id": "d", "hostname": evil}},
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
@@ -217,7 +252,8 @@ func TestHostileJSON(t *testing.T) {
 		}
 		code := run(t.Context(), strings.Fields(command), e)
 		var said struct{ Domains []struct{ Hostname string } }
-		if err := json.Unmarshal([]byte(out.String()), &said); code != 0 || err != nil || len(said.Domains) != 1 || said.Domains[0].Hostname != evil {
+		if err := json.Unmarshal([]byte(out.String()), &said); code != 0 || err != nil || len(said.Domains) != 1 ||
+			said.Domains[0].Hostname != evil {
 			t.Errorf("%s: exit code %d, %v: %q", command, code, err, out.String())
 		}
 		if strings.ContainsAny(out.String(), "\x7f\u009b\u202e\u2066") {

@@ -50,7 +50,8 @@ var mayImport = map[string][]string{
 
 	"runtime/web": {
 		"manifest/limits", "runtime/engine", "runtime/intl", "runtime/web/cache", "runtime/web/compression", "runtime/web/console",
-		"runtime/web/fetch", "runtime/web/formdata", "runtime/web/htmlrewriter", "runtime/web/iocontext", "runtime/web/language", "runtime/web/socket",
+		"runtime/web/fetch", "runtime/web/formdata", "runtime/web/htmlrewriter", "runtime/web/iocontext", "runtime/web/language",
+		"runtime/web/socket",
 		"runtime/web/textcodec", "runtime/web/timers", "runtime/web/urlpattern", "runtime/web/webcrypto", "runtime/web/weburl",
 	},
 	"runtime/web/cache":       {"runtime/engine", "runtime/web/compression", "runtime/web/iocontext"},
@@ -81,14 +82,17 @@ var mayImport = map[string][]string{
 	"runtime/node":          {"runtime/engine"},
 	"runtime/wasm":          {"runtime/engine", "runtime/wasm/rewrite", "runtime/wasmbinary"},
 	"runtime/wasm/rewrite":  {"runtime/wasmbinary", "runtime/wasmbinary/op"},
-	"runtime":               {"manifest/limits", "runtime/engine", "runtime/expression", "runtime/web", "runtime/web/console", "runtime/binding", "runtime/node", "runtime/wasm"},
-	"migrate":               {"migrate/dbfile"},
-	"migrate/dbfile":        nil,
-	"migrate/snapshot":      {"migrate/dbfile", "migrate/statefolder"},
-	"migrate/statefolder":   nil,
-	"migrate/transfer":      {"migrate"},
-	"devserver/loopback":    nil,
-	"devserver/pairing":     nil,
+	"runtime": {
+		"manifest/limits", "runtime/engine", "runtime/expression", "runtime/web", "runtime/web/console",
+		"runtime/binding", "runtime/node", "runtime/wasm",
+	},
+	"migrate":             {"migrate/dbfile"},
+	"migrate/dbfile":      nil,
+	"migrate/snapshot":    {"migrate/dbfile", "migrate/statefolder"},
+	"migrate/statefolder": nil,
+	"migrate/transfer":    {"migrate"},
+	"devserver/loopback":  nil,
+	"devserver/pairing":   nil,
 	"devserver/site": {
 		"devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/limits", "manifest/sitefile",
 		"manifest/sitepath", "manifest/sourcetext",
@@ -123,7 +127,12 @@ var mayImport = map[string][]string{
 		"manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
-		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/secretscan", "manifest/sitepath", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration",
+		"cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
+		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback",
+		"devserver/pairing", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/secretscan",
+		"manifest/sitepath", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
 	},
 	"cmd/internal/doctor": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
@@ -156,7 +165,15 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
-		"bundler", "bundler/cloudflare", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate", "cmd/internal/manual", "cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots", "cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter", "manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding/d1", "runtime/binding/images", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service", "toolapi/service/backup",
+		"bundler", "bundler/cloudflare", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure",
+		"cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate", "cmd/internal/manual",
+		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
+		"cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots",
+		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
+		"devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
+		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
+		"runtime/binding/d1", "runtime/binding/images", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
+		"toolapi/service/backup",
 	},
 
 	"cmd/internal/inbox": {
@@ -211,7 +228,8 @@ var mayImport = map[string][]string{
 	"cmd/tools/bench":               {"cmd/tools/processgroup", "manifest", "migrate"},
 
 	"runtime/binding": {
-		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/engine",
+		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv",
+		"runtime/binding/r2", "runtime/engine",
 	},
 	"runtime/binding/assets":        {"runtime/binding/hostcall", "runtime/engine"},
 	"runtime/binding/d1":            {"runtime/binding/hostcall", "runtime/binding/sqlitetext", "runtime/engine"},

@@ -80,7 +80,7 @@ func (c *cli) newRoot() *cobra.Command {
 		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newRevisions(), c.newPreview(), c.newDomains(), c.newSecrets(),
 		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),
 	)
-	manual.Dress(root, manual.Options{
+	manual.Describe(root, manual.Options{
 		Term: &c.term, Version: version, Pages: helpPages, Words: helpWords(), Complete: c.complete,
 	})
 	return root

@@ -100,8 +100,10 @@ func layOwn(t *testing.T, dir string, names ...string) {
 	t.Cleanup(func() { _ = os.Chmod(locked, 0o700) })
 }
 
-const foreignManifest = `{"assets": "public", "entry": "src/worker.js", "routes": [{"pattern": "/api/*"}], "forms": [{"name": "join", "event": "custom.joined"}],
-"bindings": {"database": {"migrations": "migrations"}, "projectDatabase": "readwrite", "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
+const foreignManifest = `{"assets": "public", "entry": "src/worker.js", "routes": [{"pattern": "/api/*"}],
+"forms": [{"name": "join", "event": "custom.joined"}],
+"bindings": {"database": {"migrations": "migrations"}, "projectDatabase": "readwrite",
+"kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
 
 // foreignSite is a site in a folder of its own, for which nothing is left to mend.
 func foreignSite(t *testing.T) (all, site string) {
@@ -110,7 +112,9 @@ func foreignSite(t *testing.T) (all, site string) {
 	site = filepath.Join(all, "sites", "club")
 	for name, text := range map[string]string{
 		"pages.deploy.json": foreignManifest,
-		"public/index.html": `<!doctype html><html lang="en"><title>Club</title><form method="post" action="/__pages/forms/join"><input name="a"></form></html>`, "src/worker.js": "export default { fetch: () => new Response('hello') };",
+		"public/index.html": `<!doctype html><html lang="en"><title>Club</title><form method="post" ` +
+			`action="/__pages/forms/join"><input ` +
+			`name="a"></form></html>`, "src/worker.js": "export default { fetch: () => new Response('hello') };",
 		"migrations/0001_a.sql": "CREATE TABLE a (x TEXT);", "seed.sql": "INSERT INTO a VALUES ('seeded');",
 	} {
 		put(t, filepath.Join(site, filepath.FromSlash(name)), text)
@@ -179,7 +183,8 @@ func TestForeignFilesStay(t *testing.T) {
 					})
 				}
 			}, nil,
-			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" "undo/thesis.docx"`,
+			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" ` +
+				`"undo/thesis.docx"`,
 		},
 		{"a link in the place of the state", 5, func(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(state), os.Symlink("../../../documents", state)); err != nil {

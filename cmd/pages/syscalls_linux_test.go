@@ -76,11 +76,13 @@ func become(args []string) error {
 		{Code: unix.BPF_RET | unix.BPF_K, K: seccompUserNotify},
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, seccompSetModeFilter, seccompNewListener, uintptr(unsafe.Pointer(&program))) //nolint:gosec // a struct of the kernel's
+	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, seccompSetModeFilter, seccompNewListener,
+		uintptr(unsafe.Pointer(&program))) //nolint:gosec // a struct of the kernel's
 	if errno != 0 {
 		return errno
 	}
-	if err := unix.Sendmsg(listenerSocket, []byte{0}, unix.UnixRights(int(listener)), nil, 0); err != nil { //nolint:gosec // a file descriptor
+	if err := unix.Sendmsg(listenerSocket, []byte{0}, unix.UnixRights(int(listener)), nil,
+		0); err != nil { //nolint:gosec // a file descriptor
 		return err
 	}
 	unix.CloseOnExec(listenerSocket)

@@ -111,7 +111,8 @@ func TestDeployAtTerminal(t *testing.T) {
 	first.answer("1-2: ", "acme\n")
 	first.answer("Which site?", "2\n")
 	first.answer("Go ahead?", "y\n")
-	if code, shown := first.end(); code != 0 || !strings.Contains(shown, "http://demo-new.localhost:") || !strings.Contains(shown, "is live") {
+	if code, shown := first.end(); code != 0 || !strings.Contains(shown, "http://demo-new.localhost:") ||
+		!strings.Contains(shown, "is live") {
 		t.Fatalf("exit code %d: %s", code, shown)
 	}
 	for name, tt := range map[string]struct {
@@ -148,7 +149,8 @@ func TestDeployAtTerminal(t *testing.T) {
 	p.key = ""
 	login := p.atTerminal("login", service.URL, "--store", "file")
 	login.answer("(not shown): ", service.Keys["member"]+"\n")
-	if code, shown := login.end(); code != 0 || strings.Contains(shown, service.Keys["member"]) || !strings.Contains(shown, "logged in to") {
+	if code, shown := login.end(); code != 0 || strings.Contains(shown, service.Keys["member"]) ||
+		!strings.Contains(shown, "logged in to") {
 		t.Errorf("exit code %d: %s", code, shown)
 	}
 	if code, stdout, stderr := p.run("whoami"); code != 0 || !strings.Contains(stdout, "credentials.json") {
@@ -181,13 +183,15 @@ func TestNobodyIsAsked(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			code, _ := at(line+" 2>"+file, "").end()
 			text, err := os.ReadFile(file)
-			if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+			if said := string(text); err != nil || code != failure.ExitPerson ||
+				!strings.Contains(strings.ToLower(said), terminal.Unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
 				t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
 			}
 			if line == "state load kept" {
 				return // scripts load what they saved
 			}
-			if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
+			if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson ||
+				!strings.Contains(shown, "CI is set, and nobody is asked") {
 				t.Errorf("%s with CI: exit %d: %s", line, code, shown)
 			}
 		})

@@ -30,11 +30,15 @@ func TestD008Traversal(t *testing.T) {
 	}
 	d := startDev(t, dir)
 	for target := range strings.FieldsSeq(`
-		/../.env /../../etc/passwd /%2e%2e/.env /%2e%2e/%2e%2e/etc/passwd /..%2f.env /%252e%252e/.env /..%5c.env /..\.env /....//.env /a/%00 /a%00/../.env
+		/../.env /../../etc/passwd /%2e%2e/.env /%2e%2e/%2e%2e/etc/passwd /..%2f.env /%252e%252e/.env /..%5c.env /..\.env /....//.env
+		/a/%00 /a%00/../.env
 		/file%3a///etc/passwd //etc/passwd /@fs/etc/passwd /@fs` + dir +
 		`/.env /.git/config /.env /.env?raw /.dev.vars /%2eenv /.ENV /.env. /.env%20 /.env::$DATA
-		/pages.deploy.json /wrangler.json /migrations/0001_crews_and_outings.sql /node_modules/hono/package.json /src/worker.ts /src/worker.ts.map /worker.js.map /notes.txt
-		/.pages/state/site.db /.pages/state/dev.json /css/../../.env /css/..%2f..%2f.env /css/%2e%2e/%2e%2e/.env http://localhost/../.env /_headers /_redirects`) {
+		/pages.deploy.json /wrangler.json /migrations/0001_crews_and_outings.sql /node_modules/hono/package.json
+		/src/worker.ts /src/worker.ts.map
+		/worker.js.map /notes.txt
+		/.pages/state/site.db /.pages/state/dev.json /css/../../.env /css/..%2f..%2f.env /css/%2e%2e/%2e%2e/.env http://localhost/../.env
+		/_headers /_redirects`) {
 		answer := rawAnswer(t, d.URL, target)
 		status := 0
 		if _, err := fmt.Sscanf(string(answer), "HTTP/1.1 %d ", &status); err != nil || status != 400 && status != 404 {

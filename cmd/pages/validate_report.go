@@ -4,10 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"

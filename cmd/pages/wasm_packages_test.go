@@ -10,8 +10,10 @@ import (
 // wasmPackages are packages that bring a WebAssembly module, and what comes of
 // what their documentation shows. The answers are the same under wrangler dev.
 var wasmPackages = map[string]string{
-	"automerge": `{"doc":"{\"count\":8,\"items\":[{\"done\":true,\"name\":\"milk\"},{\"done\":true,\"name\":\"bread ⛵\"}],\"title\":\"shopping\"}","heads":2,"changes":3,` +
-		`"load":"RangeError: unable to parse chunk: failed to parse header: Invalid magic bytes","insert":"RangeError: index 99 is out of bounds"}`,
+	"automerge": `{"doc":"{\"count\":8,\"items\":[{\"done\":true,\"name\":\"milk\"},{\"done\":true,\"name\":\"bread ⛵\"}],` +
+		`\"title\":\"shopping\"}","heads":2,"changes":3,` +
+		`"load":"RangeError: unable to parse chunk: failed to parse header: Invalid magic bytes",` +
+		`"insert":"RangeError: index 99 is out of bounds"}`,
 	"png":    `{"head":"137,80,78,71","same":true}`,
 	"resvg":  `{"size":"200x100","pixel":"18,52,86,255","head":"80,78,71"}`,
 	"sql":    `{"made":"CompileError","values":"1000,124875,boat 999 ⛵","refused":"no such table: missing","file":"SQLite format 3"}`,

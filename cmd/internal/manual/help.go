@@ -56,8 +56,8 @@ type Options struct {
 	Complete func(root *cobra.Command)
 }
 
-// Dress gives the commands below root their common form.
-func Dress(root *cobra.Command, o Options) {
+// Describe gives the commands below root their common form.
+func Describe(root *cobra.Command, o Options) {
 	root.AddCommand(newMan(o))
 	for _, g := range CommandGroups {
 		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title + ":"})

@@ -163,7 +163,8 @@ func (s *Shell) command(ctx context.Context, line string) error {
 		_, err := io.WriteString(s.Stdout, Help)
 		return err
 	case words[0] == ".tables" && len(words) == 1:
-		const query = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+		const query = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') " +
+			"AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 		return s.list(ctx, query, nil, "")
 	case words[0] == ".schema":
 		name := any(nil)

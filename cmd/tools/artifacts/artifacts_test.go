@@ -23,7 +23,8 @@ func repository(t *testing.T) string {
 		"cmd/tools/artifacts/main.go":          "package main\n",
 		"runtime/engine/quickjspatch/patch.go": "package quickjspatch\n",
 		"runtime/web/package.json":             `{"name": "web", "version": "1.0.0", "private": true}`,
-		"runtime/web/package-lock.json":        `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
+		"runtime/web/package-lock.json": `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true,` +
+			` "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
 		"runtime/prelude.js": "import { add } from './web/js/add.js';\nclass Request { add = add }\n" +
 			"export default { start: (a, b) => new Request().add(a, b), name: () => Request.name };\n",
 		"runtime/web/js/add.js": "export const add = (a, b) => a + b;\n",

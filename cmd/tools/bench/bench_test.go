@@ -51,7 +51,10 @@ func fakeDev(args []string) int {
 	mux.HandleFunc(chainPath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
 	mux.HandleFunc(pagePath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
 	mux.Handle("/", http.FileServer(http.Dir(filepath.Join(args[1], "public"))))
-	server := &http.Server{Addr: net.JoinHostPort("127.0.0.1", args[3]), Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{
+		Addr: net.JoinHostPort("127.0.0.1", args[3]), Handler: mux,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintln(os.Stderr, err)
@@ -84,7 +87,10 @@ func TestRun(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, &stderr)
 	}
-	for _, said := range []string{"there is no wrk", "wrangler dev is not measured: there is no node", "there is no caddy", "there is no Chromium"} {
+	for _, said := range []string{
+		"there is no wrk", "wrangler dev is not measured: there is no node", "there is no caddy",
+		"there is no Chromium",
+	} {
 		if !strings.Contains(stderr.String(), said) {
 			t.Errorf("standard error lacks %q:\n%s", said, &stderr)
 		}
@@ -110,7 +116,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"promised: ", "## dev", "| static file, 10 kB | ", "| not compared: there is no caddy: give --caddy | ", "| `wrk -t1 -c16 /small.txt` · `caddy file-server",
+		"promised: ", "## dev", "| static file, 10 kB | ", "| not compared: there is no caddy: give --caddy | ",
+		"| `wrk -t1 -c16 /small.txt` · `caddy file-server",
 		"## Machine and versions", "| wrangler, workerd | not measured: there is no node", "| caddy | absent |", "| Go | go1.",
 	} {
 		if !strings.Contains(string(page), want) {
