@@ -43,21 +43,23 @@ func TestIrregular(t *testing.T) {
 				"src/a.ts", "src/b.txt", "src/c.wasm", "src/d.bin", "src/e.dat", "node_modules/p/index.js",
 				"src/jsconfig.json", "tsconfig.json", "package.json",
 			} {
-				dir := imported(t)
-				b := builder(t, dir, Options{AllowImport: []string{"/dev"}})
-				m := manifest.Manifest{Entry: "src/index.ts"}
-				build(t, b, m)
-				at := filepath.Join(dir, file)
-				if err := os.Remove(at); err != nil {
-					t.Fatal(err)
-				}
-				if err := make(at); err != nil {
-					t.Fatal(err)
-				}
-				if _, found := b.Build(t.Context(), &m); len(found) != 1 ||
-					!strings.Contains(render(found), "it is no regular file [put a file in its place") {
-					t.Errorf("%s:\n%s", file, render(found))
-				}
+				t.Run(file, func(t *testing.T) {
+					dir := imported(t)
+					b := builder(t, dir, Options{AllowImport: []string{"/dev"}})
+					m := manifest.Manifest{Entry: "src/index.ts"}
+					build(t, b, m)
+					at := filepath.Join(dir, file)
+					if err := os.Remove(at); err != nil {
+						t.Fatal(err)
+					}
+					if err := make(at); err != nil {
+						t.Fatal(err)
+					}
+					if _, found := b.Build(t.Context(), &m); len(found) != 1 ||
+						!strings.Contains(render(found), "it is no regular file [put a file in its place") {
+						t.Errorf("%s:\n%s", file, render(found))
+					}
+				})
 			}
 		})
 	}

@@ -110,9 +110,11 @@ func TestFindApp(t *testing.T) {
 		"dist/_redirects": "/old /new 301\n/*    /index.html   200\n",
 		"netlify.toml":    "[[redirects]]\n  from = \"/*\"\n  to = \"/index.html\"\n  status = 200\n",
 	} {
-		if _, source, ok := starter.FindApp(fstest.MapFS{file: {Data: []byte(text)}}, "dist"); !ok || source != file {
-			t.Errorf("%s: %q, %v", file, source, ok)
-		}
+		t.Run(file, func(t *testing.T) {
+			if _, source, ok := starter.FindApp(fstest.MapFS{file: {Data: []byte(text)}}, "dist"); !ok || source != file {
+				t.Errorf("%s: %q, %v", file, source, ok)
+			}
+		})
 	}
 	if _, source, ok := starter.FindApp(fstest.MapFS{"dist/_redirects": {Data: []byte("/* /index.html 302\n/a/* / 200\n")}}, "dist"); ok {
 		t.Errorf("other rules are taken for an app: %s", source)
@@ -128,16 +130,19 @@ func TestSecretsOfOtherHosts(t *testing.T) {
 			`"value":"b"}]}]}`,
 		"firebase.json": `{"hosting":{"headers":[{"source":"/private/**","headers":[{"key":"Basic-Auth","value":"anna:hunter2"}]}]}}`,
 	} {
-		var told []starter.Left
-		for _, left := range starter.LeftBehind(fstest.MapFS{file: {Data: []byte(text)}}) {
-			if left.Secret {
-				told = append(told, left)
+		t.Run(file, func(t *testing.T) {
+			var told []starter.Left
+			for _, left := range starter.LeftBehind(fstest.MapFS{file: {Data: []byte(text)}}) {
+				if left.Secret {
+					told = append(told, left)
+				}
 			}
-		}
-		if len(told) != 1 || told[0].File != file || !strings.Contains(told[0].Text, `"Basic-Auth" protects nothing here`) ||
-			!strings.Contains(told[0].Text, `{"pattern": "/private/*", "access": "members"}`) || strings.Contains(told[0].Text, "hunter2") {
-			t.Errorf("%s: %+v", file, told)
-		}
+			if len(told) != 1 || told[0].File != file || !strings.Contains(told[0].Text, `"Basic-Auth" protects nothing here`) ||
+				!strings.Contains(told[0].Text, `{"pattern": "/private/*", "access": "members"}`) ||
+				strings.Contains(told[0].Text, "hunter2") {
+				t.Errorf("%s: %+v", file, told)
+			}
+		})
 	}
 	several := fstest.MapFS{
 		"firebase.json": {Data: []byte(`{"hosting":[{"headers":[{"source":"/a","headers":[{"key":"Authorization","value":"x"}]}]}]}`)},

@@ -180,9 +180,11 @@ func TestIgnore(t *testing.T) {
 		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n!.env.example\n": ".env*\n!.env.example\n", // the last of two lines counts
 		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n.env*\n":         "!.env.example\n",
 	} {
-		if got := string(starter.Ignore([]byte(before))); got != before+want {
-			t.Errorf("%q becomes %q", before, got)
-		}
+		t.Run(before, func(t *testing.T) {
+			if got := string(starter.Ignore([]byte(before))); got != before+want {
+				t.Errorf("%q becomes %q", before, got)
+			}
+		})
 	}
 }
 

@@ -43,23 +43,25 @@ func TestWorkflowBuildsPages(t *testing.T) {
 			"::warning::pages " + strings.Repeat("0", 39) + "1 is not published: the newest is built",
 		},
 	} {
-		temp := t.TempDir()
-		step := exec.Command("sh", "-ec", builds(t, starter.Workflow{Commit: c.commit}))
-		step.Dir = temp
-		step.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_PATH="+filepath.Join(temp, "path"),
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+source+".insteadOf",
-			"GIT_CONFIG_VALUE_0=https://github.com/pages-toolchain/pages")
-		out, err := step.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		built, err := os.ReadFile(filepath.Join(temp, "pages", "bin", "pages"))
-		if err != nil || strings.TrimSpace(string(built)) != c.want || !strings.Contains(string(out), c.said) {
-			t.Errorf("commit %q: %q is built, want %s (%v)\n%s", c.commit, built, c.want, err, out)
-		}
-		if path, err := os.ReadFile(filepath.Join(temp, "path")); err != nil || string(path) != temp+"/pages/bin\n" {
-			t.Errorf("the path is %q (%v)", path, err)
-		}
+		t.Run("commit "+c.commit, func(t *testing.T) {
+			temp := t.TempDir()
+			step := exec.Command("sh", "-ec", builds(t, starter.Workflow{Commit: c.commit}))
+			step.Dir = temp
+			step.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_PATH="+filepath.Join(temp, "path"),
+				"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+source+".insteadOf",
+				"GIT_CONFIG_VALUE_0=https://github.com/pages-toolchain/pages")
+			out, err := step.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			built, err := os.ReadFile(filepath.Join(temp, "pages", "bin", "pages"))
+			if err != nil || strings.TrimSpace(string(built)) != c.want || !strings.Contains(string(out), c.said) {
+				t.Errorf("commit %q: %q is built, want %s (%v)\n%s", c.commit, built, c.want, err, out)
+			}
+			if path, err := os.ReadFile(filepath.Join(temp, "path")); err != nil || string(path) != temp+"/pages/bin\n" {
+				t.Errorf("the path is %q (%v)", path, err)
+			}
+		})
 	}
 }
 

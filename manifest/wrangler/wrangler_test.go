@@ -351,10 +351,12 @@ func TestSinglePage(t *testing.T) {
 		app + `true}}`:                    `["/*"]`,
 		app + `["/api/*","!/api/docs"]}}`: `["/api/*" "!/api/docs"]`,
 	} {
-		got, err := wrangler.Translate(project(text))
-		if err != nil || got.SinglePage == nil || fmt.Sprintf("%q", got.SinglePage.WorkerFirst) != want {
-			t.Errorf("%s: %+v (%v)", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, err := wrangler.Translate(project(text))
+			if err != nil || got.SinglePage == nil || fmt.Sprintf("%q", got.SinglePage.WorkerFirst) != want {
+				t.Errorf("%s: %+v (%v)", text, got, err)
+			}
+		})
 	}
 	if got, err := wrangler.Translate(project(`wrangler.json={"assets":{"directory":"dist"}}`)); err != nil || got.SinglePage != nil {
 		t.Errorf("%+v (%v)", got, err)
