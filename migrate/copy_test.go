@@ -443,17 +443,19 @@ func TestNextName(t *testing.T) {
 		{"", "", "migration_name_invalid"},
 	}
 	for _, tt := range tests {
-		fsys := fstest.MapFS{"m": {Mode: fs.ModeDir | 0o755}}
-		for name := range strings.FieldsSeq(tt.there) {
-			fsys["m/"+name] = &fstest.MapFile{Data: []byte("SELECT 1"), Mode: 0o644}
-		}
-		got, err := migrate.NextName(fsys, "m", tt.what, at)
-		if err != nil {
-			got = codes(err)
-		}
-		if got != tt.want {
-			t.Errorf("%q after %q: %s, want %s", tt.what, tt.there, got, tt.want)
-		}
+		t.Run(fmt.Sprintf("%.20q after %q", tt.what, tt.there), func(t *testing.T) {
+			fsys := fstest.MapFS{"m": {Mode: fs.ModeDir | 0o755}}
+			for name := range strings.FieldsSeq(tt.there) {
+				fsys["m/"+name] = &fstest.MapFile{Data: []byte("SELECT 1"), Mode: 0o644}
+			}
+			got, err := migrate.NextName(fsys, "m", tt.what, at)
+			if err != nil {
+				got = codes(err)
+			}
+			if got != tt.want {
+				t.Errorf("%q after %q: %s, want %s", tt.what, tt.there, got, tt.want)
+			}
+		})
 	}
 	if got, err := migrate.NextName(fstest.MapFS{}, "none", "x", at); got != "0001_x.sql" || err != nil {
 		t.Errorf("without a folder: %s, %v", got, err)

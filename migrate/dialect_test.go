@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/fstest"
 
@@ -34,10 +35,12 @@ func TestOtherDatabases(t *testing.T) {
 		"CREATE TABLE a (x, -- NOW()\n y 'AUTO_INCREMENT' z z,);": "",
 		"CREATE TABLE a (x); INSERT INTO a VALUES (:id);":         "write the value itself, or put the text in quotes",
 	} {
-		_, err := migrate.New(db, fstest.MapFS{"m/1.sql": {Data: []byte(text)}}, migrate.Options{Dir: "m"}).Apply(t.Context())
-		failed, ok := errors.AsType[*migrate.Error](err)
-		if !ok || failed.Fix != fix {
-			t.Errorf("%s\ngives %v, fix: %q\n want %q", text, err, failed.Fix, fix)
-		}
+		t.Run(fmt.Sprintf("%.40s", text), func(t *testing.T) {
+			_, err := migrate.New(db, fstest.MapFS{"m/1.sql": {Data: []byte(text)}}, migrate.Options{Dir: "m"}).Apply(t.Context())
+			failed, ok := errors.AsType[*migrate.Error](err)
+			if !ok || failed.Fix != fix {
+				t.Errorf("%s\ngives %v, fix: %q\n want %q", text, err, failed.Fix, fix)
+			}
+		})
 	}
 }

@@ -53,7 +53,8 @@ func fillDisk(t *testing.T) {
 		}
 		if err != nil {
 			failed++
-			if got := codes(err); !strings.HasSuffix(got, migrate.CodeDatabaseFull) && !strings.HasSuffix(got, migrate.CodeDatabaseUnavailable) {
+			got := codes(err)
+			if !strings.HasSuffix(got, migrate.CodeDatabaseFull) && !strings.HasSuffix(got, migrate.CodeDatabaseUnavailable) {
 				t.Errorf("%d bytes: %s, %v", limit.Cur, got, err)
 			}
 		}
@@ -95,26 +96,31 @@ func TestFailingCalls(t *testing.T) {
 		last = 1
 	}
 	failed := 0
-	for _, call := range []string{"pwrite64:error=EIO", "fsync:error=EIO", "fdatasync:error=EIO", "ftruncate:error=ENOSPC", "openat:error=EMFILE"} {
-		for n := 1; n <= last; n++ {
-			path := filepath.Join(t.TempDir(), "site.db")
-			apply(t, openPath(t, path), nil)
-			cmd := exec.CommandContext(t.Context(), strace, "-f", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:when=%d", call, n), os.Args[0], "-test.run=^TestFailingCalls$")
-			cmd.Env = append(os.Environ(), "PAGES_TEST_CALLS="+path)
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				failed++
+	for _, call := range []string{
+		"pwrite64:error=EIO", "fsync:error=EIO", "fdatasync:error=EIO", "ftruncate:error=ENOSPC", "openat:error=EMFILE",
+	} {
+		t.Run(call, func(t *testing.T) {
+			for n := 1; n <= last; n++ {
+				path := filepath.Join(t.TempDir(), "site.db")
+				apply(t, openPath(t, path), nil)
+				cmd := exec.CommandContext(t.Context(), strace, "-f", "-qq", "-o", os.DevNull, "-e",
+					fmt.Sprintf("inject=%s:when=%d", call, n), os.Args[0], "-test.run=^TestFailingCalls$")
+				cmd.Env = append(os.Environ(), "PAGES_TEST_CALLS="+path)
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					failed++
+				}
+				if strings.Contains(string(out), "FAIL") {
+					t.Errorf("%s, the %dth: %v\n%s", call, n, err, out)
+				}
+				done := checkPairs(t, path)
+				if err == nil && done != len(files) {
+					t.Errorf("%s, the %dth: the run says it is done, and %d files are", call, n, done)
+				}
+				apply(t, openPath(t, path), files)
+				checkPairs(t, path)
 			}
-			if strings.Contains(string(out), "FAIL") {
-				t.Errorf("%s, the %dth: %v\n%s", call, n, err, out)
-			}
-			done := checkPairs(t, path)
-			if err == nil && done != len(files) {
-				t.Errorf("%s, the %dth: the run says it is done, and %d files are", call, n, done)
-			}
-			apply(t, openPath(t, path), files)
-			checkPairs(t, path)
-		}
+		})
 	}
 	if failed == 0 {
 		t.Error("no run failed")

@@ -101,14 +101,16 @@ func TestNotText(t *testing.T) {
 		{"SELECT 'caf\xe9';", "1.sql:1:12 migration_not_text"},
 	}
 	for _, tt := range tests {
-		db := open(t)
-		_, err := migrator(db, list("1.sql", tt.sql), options).Apply(t.Context())
-		if got := codes(err); got != tt.want {
-			t.Errorf("%q: %s, want %s", tt.sql, got, tt.want)
-		}
-		if got := dump(t, db); got != "" {
-			t.Errorf("%q left %s", tt.sql, got)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			db := open(t)
+			_, err := migrator(db, list("1.sql", tt.sql), options).Apply(t.Context())
+			if got := codes(err); got != tt.want {
+				t.Errorf("%q: %s, want %s", tt.sql, got, tt.want)
+			}
+			if got := dump(t, db); got != "" {
+				t.Errorf("%q left %s", tt.sql, got)
+			}
+		})
 	}
 }
 

@@ -187,12 +187,13 @@ func TestDrift(t *testing.T) {
 // TestRenamed: who renames an applied file is told its new name, and to rename it again.
 func TestRenamed(t *testing.T) {
 	const a, b = "CREATE TABLE a(x);", "CREATE TABLE b(x);"
+	const again = `rename it to "1.sql" again: an applied migration keeps its name`
 	db := open(t)
 	apply(t, db, list("1.sql", a, "3.sql", b))
 	for renamed, want := range map[string]string{
-		"2.sql": `the migration is applied, and its file is called "2.sql" now; rename it to "1.sql" again: an applied migration keeps its name
-the new migration sorts before "3.sql", which is already applied; rename it to "1.sql" again, under which it is applied`,
-		"4.sql": `the migration is applied, and its file is called "4.sql" now; rename it to "1.sql" again: an applied migration keeps its name`,
+		"2.sql": `the migration is applied, and its file is called "2.sql" now; ` + again + "\n" +
+			`the new migration sorts before "3.sql", which is already applied; rename it to "1.sql" again, under which it is applied`,
+		"4.sql": `the migration is applied, and its file is called "4.sql" now; ` + again,
 	} {
 		_, err := migrator(db, list(renamed, a, "3.sql", b), options).Apply(t.Context())
 		all, ok := errors.AsType[migrate.Errors](err)
@@ -359,14 +360,16 @@ func TestDefensive(t *testing.T) {
 		"UPDATE f_data SET block = randomblob(100)", "DELETE FROM f_idx", "INSERT INTO r_node VALUES (9, x'00')",
 		"DROP TABLE f_content",
 	} {
-		db := open(t)
-		_, err := migrator(db, list("1.sql", begin+statement), options).Apply(t.Context())
-		if got := codes(err); got != "1.sql:3:1 "+migrate.CodeFailed {
-			t.Errorf("%s: got %q: %v", statement, got, err)
-		}
-		if got := dump(t, db); got != "" {
-			t.Errorf("%s: database holds %s", statement, got)
-		}
+		t.Run(statement, func(t *testing.T) {
+			db := open(t)
+			_, err := migrator(db, list("1.sql", begin+statement), options).Apply(t.Context())
+			if got := codes(err); got != "1.sql:3:1 "+migrate.CodeFailed {
+				t.Errorf("%s: got %q: %v", statement, got, err)
+			}
+			if got := dump(t, db); got != "" {
+				t.Errorf("%s: database holds %s", statement, got)
+			}
+		})
 	}
 	db := open(t)
 	apply(t, db, list("1.sql", begin+"INSERT INTO f(f) VALUES ('rebuild'); ALTER TABLE f RENAME TO g; DROP TABLE r;"))
@@ -561,9 +564,11 @@ func TestCascade(t *testing.T) {
 		"INSERT INTO p2 SELECT * FROM parent;\n" +
 		"DROP TABLE IF EXISTS main.\"PARENT\";\nALTER TABLE p2 RENAME TO parent;\n"
 	const (
-		child      = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); keep them in another table before, and put them back behind it`
-		grandchild = `2.sql:4:1: dropping "PARENT" deleted 1 row of "grandchild" (ON DELETE CASCADE); keep it in another table before, and put it back behind it`
-		loose      = `2.sql:4:1: dropping "PARENT" set "p" to null in 1 row of "loose" (ON DELETE SET NULL); keep it in another table before, and put it back behind it`
+		keepOne = "keep it in another table before, and put it back behind it"
+		child   = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); ` +
+			"keep them in another table before, and put them back behind it"
+		grandchild = `2.sql:4:1: dropping "PARENT" deleted 1 row of "grandchild" (ON DELETE CASCADE); ` + keepOne
+		loose      = `2.sql:4:1: dropping "PARENT" set "p" to null in 1 row of "loose" (ON DELETE SET NULL); ` + keepOne
 	)
 	for name, c := range map[string]struct {
 		data, second string

@@ -1,6 +1,7 @@
 package toolapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -246,12 +247,14 @@ func TestBreaks(t *testing.T) {
 			properties(all, "content.status.arguments")["more"] = map[string]any{"type": "string"}
 		}, ""},
 	} {
-		current := document(t)
-		c.change(current)
-		got := strings.Join(breaks(document(t), current), "; ")
-		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("want %q, got %q", c.want, got)
-		}
+		t.Run(cmp.Or(c.want, "no break"), func(t *testing.T) {
+			current := document(t)
+			c.change(current)
+			got := strings.Join(breaks(document(t), current), "; ")
+			if !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("want %q, got %q", c.want, got)
+			}
+		})
 	}
 }
 

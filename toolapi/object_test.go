@@ -3,6 +3,7 @@ package toolapi_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,9 +36,11 @@ func TestMalformedBodies(t *testing.T) {
 
 func TestEmptyBodyIsAnEmptyObject(t *testing.T) {
 	for _, body := range []string{"", " \r\n\t", "{}", " {} "} {
-		if _, err := toolapi.ParseObject([]byte(body)); err != nil {
-			t.Errorf("%q: %v", body, err)
-		}
+		t.Run(fmt.Sprintf("%q", body), func(t *testing.T) {
+			if _, err := toolapi.ParseObject([]byte(body)); err != nil {
+				t.Errorf("%q: %v", body, err)
+			}
+		})
 	}
 }
 
@@ -55,9 +58,11 @@ func TestFingerprint(t *testing.T) {
 		`{"site_id":"a","revision":1,"at":null}`:                                                   false,
 		`{"site_id":"A","revision":1}`:                                                             false,
 	} {
-		if got := bytes.Equal(fingerprint(t, of), fingerprint(t, body)); got != same {
-			t.Errorf("%s: same %t, want %t", body, got, same)
-		}
+		t.Run(fmt.Sprintf("%.45s", body), func(t *testing.T) {
+			if got := bytes.Equal(fingerprint(t, of), fingerprint(t, body)); got != same {
+				t.Errorf("%s: same %t, want %t", body, got, same)
+			}
+		})
 	}
 }
 
@@ -219,18 +224,22 @@ func TestHeaders(t *testing.T) {
 		{[]string{"\x7f"}, "", false},
 		{[]string{"a", "a"}, "", false},
 	} {
-		got, err := toolapi.HeaderKey(http.Header{toolapi.HeaderIdempotencyKey: c.sent})
-		if got != c.key || (err == nil) != c.ok {
-			t.Errorf("H-003/H-004 %q: %q %v", c.sent, got, err)
-		}
+		t.Run(fmt.Sprintf("%.10q of %d bytes", c.sent, len(strings.Join(c.sent, ""))), func(t *testing.T) {
+			got, err := toolapi.HeaderKey(http.Header{toolapi.HeaderIdempotencyKey: c.sent})
+			if got != c.key || (err == nil) != c.ok {
+				t.Errorf("H-003/H-004 %q: %q %v", c.sent, got, err)
+			}
+		})
 	}
 	for id, ok := range map[string]bool{
 		"a": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "-a": false, "a b": false,
 		"é": false, "a\r\nb": false, "": false, "a._:-9": true,
 	} {
-		if _, got := toolapi.RequestID(http.Header{toolapi.HeaderRequestID: {id}}); got != ok {
-			t.Errorf("H-048 %q: %t", id, got)
-		}
+		t.Run(fmt.Sprintf("%.10q of %d bytes", id, len(id)), func(t *testing.T) {
+			if _, got := toolapi.RequestID(http.Header{toolapi.HeaderRequestID: {id}}); got != ok {
+				t.Errorf("H-048 %q: %t", id, got)
+			}
+		})
 	}
 	if _, ok := toolapi.RequestID(http.Header{toolapi.HeaderRequestID: {"a", "b"}}); ok {
 		t.Error("H-048: two lines were taken")

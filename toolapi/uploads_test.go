@@ -36,18 +36,20 @@ func TestCheckDeclare(t *testing.T) {
 		`{` + aSite + `, "manifest": {}, "files": [], "client": {"name": "x", "version": "1", "os": ""}}`:                 "client.os",
 		`{` + aSite + `, "manifest": {}, "files": [{"path": "a", "sha256": "` + strings.ToUpper(hash) + `", "size": 1}]}`: "files.0.sha256",
 	} {
-		_, issues, err := toolapi.ParseDeclare([]byte(body))
-		if err != nil {
-			t.Fatalf("%s: %v", body, err)
-		}
-		var got []string
-		for _, issue := range issues {
-			got = append(got, issue.Path)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: want %q, got %q", body, want, got)
-		}
-		sameDeclare(t, body)
+		t.Run(strings.TrimPrefix(strings.ReplaceAll(body, hash, "…"), "{"+aSite+`, "manifest": `), func(t *testing.T) {
+			_, issues, err := toolapi.ParseDeclare([]byte(body))
+			if err != nil {
+				t.Fatalf("%s: %v", body, err)
+			}
+			var got []string
+			for _, issue := range issues {
+				got = append(got, issue.Path)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: want %q, got %q", body, want, got)
+			}
+			sameDeclare(t, body)
+		})
 	}
 }
 
@@ -110,13 +112,15 @@ func TestCheckPreviewLink(t *testing.T) {
 		"60": true, "604800": true, "59": false, "604801": false, `"60"`: false, "-1": false, "60.5": false,
 		"null": false,
 	} {
-		o, err := toolapi.ParseObject([]byte(`{` + aSite + `, "expires_in_seconds": ` + life + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if issues := o.CheckPreviewLink(); len(issues) == 0 != ok {
-			t.Errorf("%s: %v", life, issues)
-		}
+		t.Run(life, func(t *testing.T) {
+			o, err := toolapi.ParseObject([]byte(`{` + aSite + `, "expires_in_seconds": ` + life + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if issues := o.CheckPreviewLink(); len(issues) == 0 != ok {
+				t.Errorf("%s: %v", life, issues)
+			}
+		})
 	}
 }
 
@@ -160,11 +164,13 @@ func TestPagesErrorIsExact(t *testing.T) {
 		},
 		429: {"tenant_mcp.rate_limited"}, 503: {"unavailable"}, 507: {"storage_full"}, 500: {"tenant_api.internal"},
 	} {
-		for _, code := range codes {
-			if got := toolapi.NewPagesError(code, "").Status; got != status {
-				t.Errorf("%s: want %d, got %d", code, status, got)
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			for _, code := range codes {
+				if got := toolapi.NewPagesError(code, "").Status; got != status {
+					t.Errorf("%s: want %d, got %d", code, status, got)
+				}
 			}
-		}
+		})
 	}
 	if !slices.Contains([]int{500, 422}, toolapi.PagesStatus("unheard_of")) {
 		t.Error("an unknown code")

@@ -251,9 +251,11 @@ func TestNames(t *testing.T) {
 		"a ": false, "a.": false,
 		"con": false, "NUL.db": false, "com1": false, "über": false, "a\x00": false, "a\n": false, strings.Repeat("x", 65): false,
 	} {
-		if err := CheckName(name); (err == nil) != good {
-			t.Errorf("%q: %v", name, err)
-		}
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			if err := CheckName(name); (err == nil) != good {
+				t.Errorf("%q: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -148,16 +148,19 @@ func TestLook(t *testing.T) {
 			Marked: true, Foreign: []string{"snapshots/one/x"},
 		}},
 	} {
-		dir := t.TempDir()
-		lay(t, dir, c.files...)
-		got, err := statefolder.Look(dir)
-		if err != nil || !slices.Equal(got.Foreign, c.want.Foreign) || got.Empty != c.want.Empty || got.Marked != c.want.Marked ||
-			got.More || len(got.Links) > 0 {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
-		}
-		if len(files(t, dir)) != len(slices.DeleteFunc(slices.Clone(c.files), func(n string) bool { return strings.HasSuffix(n, "/") })) {
-			t.Errorf("%s: %q", name, files(t, dir))
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			lay(t, dir, c.files...)
+			got, err := statefolder.Look(dir)
+			if err != nil || !slices.Equal(got.Foreign, c.want.Foreign) || got.Empty != c.want.Empty || got.Marked != c.want.Marked ||
+				got.More || len(got.Links) > 0 {
+				t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+			}
+			isFolder := func(name string) bool { return strings.HasSuffix(name, "/") }
+			if len(files(t, dir)) != len(slices.DeleteFunc(slices.Clone(c.files), isFolder)) {
+				t.Errorf("%s: %q", name, files(t, dir))
+			}
+		})
 	}
 	many := t.TempDir()
 	lay(t, many, "a", "b", "c", "d", "e")
@@ -234,13 +237,15 @@ func TestLinks(t *testing.T) {
 		"mine/not/yet": "", "none/x": "",
 		"tmp/.pages/state": "site/.pages/state", "tmp/own": "", "chain": "site/linked", "site/loose/x": "site/loose",
 	} {
-		got, err := statefolder.LinkIn(site, filepath.Join(dir, path))
-		if want != "" {
-			want = filepath.Join(dir, want)
-		}
-		if err != nil || got != want {
-			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			got, err := statefolder.LinkIn(site, filepath.Join(dir, path))
+			if want != "" {
+				want = filepath.Join(dir, want)
+			}
+			if err != nil || got != want {
+				t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+			}
+		})
 	}
 	if _, err := statefolder.LinkIn(site, filepath.Join(dir, "round", "x")); err == nil {
 		t.Error("a link to itself has an end")
@@ -248,13 +253,15 @@ func TestLinks(t *testing.T) {
 	for below, want := range map[string]string{
 		".pages/state": ".pages/state", ".pages/state/x": ".pages/state", "own": "", "none/x": "", ".pages/build": "",
 	} {
-		got, err := statefolder.LinkBelow(site, filepath.FromSlash(below))
-		if want != "" {
-			want = filepath.Join(site, want)
-		}
-		if err != nil || got != want {
-			t.Errorf("%s: %q, %v", below, got, err)
-		}
+		t.Run(below, func(t *testing.T) {
+			got, err := statefolder.LinkBelow(site, filepath.FromSlash(below))
+			if want != "" {
+				want = filepath.Join(site, want)
+			}
+			if err != nil || got != want {
+				t.Errorf("%s: %q, %v", below, got, err)
+			}
+		})
 	}
 	if got, err := statefolder.Look(filepath.Join(dir, "disk", "state")); err != nil || !slices.Equal(got.Links, []string{"site.db"}) {
 		t.Errorf("%+v, %v", got, err)
@@ -263,9 +270,11 @@ func TestLinks(t *testing.T) {
 		"site": true, "site/own/x/y": true, "tmp/own": true, "documents": false, ".": false, "site/linked": false,
 		"site/.pages/state": false,
 	} {
-		if got := statefolder.Holds(site, filepath.Join(dir, path)); got != want {
-			t.Errorf("the site holds %s: %v", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := statefolder.Holds(site, filepath.Join(dir, path)); got != want {
+				t.Errorf("the site holds %s: %v", path, got)
+			}
+		})
 	}
 	if got := statefolder.Real(filepath.Join(dir, "mine", "state", "new", "x")); got != filepath.Join(dir, "disk", "state", "new", "x") {
 		t.Errorf("really %q", got)

@@ -45,8 +45,8 @@ func serve(t *testing.T) (endpoint string, demo service.Demo) {
 	return server.URL + toolapi.MCPPath, demo
 }
 
-// carry runs a bridge on lines, and returns the lines that came back.
-func carry(t *testing.T, o bridge.Options, lines ...string) []map[string]any {
+// runLines runs a bridge on lines, and returns the lines that came back.
+func runLines(t *testing.T, o bridge.Options, lines ...string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
 	if err := bridge.Run(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), &out, o); err != nil {
@@ -105,8 +105,9 @@ func TestAgent(t *testing.T) {
 func TestRevisions(t *testing.T) {
 	endpoint, demo := serve(t)
 	o := bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}
-	const old = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`
-	got := carry(
+	const old = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"a","version":"1"}}}`
+	got := runLines(
 		t, o, old, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"domain.list"}}`,
 	)
@@ -114,7 +115,7 @@ func TestRevisions(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	got = carry(
+	got = runLines(
 		t, o, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"domain.list",`+meta+`}}`,
 	)
@@ -122,7 +123,7 @@ func TestRevisions(t *testing.T) {
 	if len(got) != 2 || got[0]["result"] == nil || got[1]["result"] == nil {
 		t.Errorf("%v", got)
 	}
-	got = carry(t, o, old, `[{"jsonrpc":"2.0","id":5,"method":"ping"}]`) // of a revision without arrays
+	got = runLines(t, o, old, `[{"jsonrpc":"2.0","id":5,"method":"ping"}]`) // of a revision without arrays
 	if len(got) != 2 || got[1]["id"] != 5.0 || got[1]["error"] == nil {
 		t.Errorf("%v", got)
 	}
@@ -153,13 +154,16 @@ func TestFailures(t *testing.T) {
 			"only read",
 		},
 	} {
-		got := carry(t, c.o, c.line)
-		text := fmt.Sprint(got)
-		if len(got) != 1 || !strings.Contains(text, c.want) || got[0]["error"] == nil || c.o.Key != "" && strings.Contains(text, c.o.Key) {
-			t.Errorf("%s: %s", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := runLines(t, c.o, c.line)
+			text := fmt.Sprint(got)
+			if len(got) != 1 || !strings.Contains(text, c.want) || got[0]["error"] == nil ||
+				c.o.Key != "" && strings.Contains(text, c.o.Key) {
+				t.Error(text)
+			}
+		})
 	}
-	if got := carry(
+	if got := runLines(
 		t, bridge.Options{Endpoint: "http://127.0.0.1:1/"}, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		"", "  ",
 	); len(got) != 0 {
@@ -191,19 +195,21 @@ func TestUnanswered(t *testing.T) {
 		"many":            {200, "application/json", many, `"result":{}`, false},
 		"a name twice":    {200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}`, `"a":2`, false},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", c.kind)
-			w.WriteHeader(c.status)
-			fmt.Fprint(w, c.answer)
-		}))
-		var out bytes.Buffer
-		err := bridge.Run(t.Context(), strings.NewReader(ping+"\n"), &out, bridge.Options{Endpoint: server.URL, Key: key})
-		server.Close()
-		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		if last := lines[len(lines)-1]; err != nil || !strings.Contains(last, c.want) ||
-			strings.Contains(last, `"error"`) != c.failed || strings.Contains(last, key) {
-			t.Errorf("%s: %v %s", name, err, out.String())
-		}
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, c.answer)
+			}))
+			var out bytes.Buffer
+			err := bridge.Run(t.Context(), strings.NewReader(ping+"\n"), &out, bridge.Options{Endpoint: server.URL, Key: key})
+			server.Close()
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			if last := lines[len(lines)-1]; err != nil || !strings.Contains(last, c.want) ||
+				strings.Contains(last, `"error"`) != c.failed || strings.Contains(last, key) {
+				t.Errorf("%s: %v %s", name, err, out.String())
+			}
+		})
 	}
 	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -213,12 +219,12 @@ func TestUnanswered(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(done)
-	if got := carry(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 ||
+	if got := runLines(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 ||
 		!strings.Contains(fmt.Sprint(got), "nothing came for too long") {
 		t.Errorf("a silent service: %v", got)
 	}
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "5"} {
-		if got := carry(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 ||
+		if got := runLines(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 ||
 			!strings.Contains(fmt.Sprint(got), "no JSON-RPC message") {
 			t.Errorf("%s: %v", line, got)
 		}
@@ -236,11 +242,11 @@ func TestDeprecated(t *testing.T) {
 		told = append(told, sentence)
 	}
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	carry(t, bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"], Warn: warn}, ping)
+	runLines(t, bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"], Warn: warn}, ping)
 	if len(told) != 0 {
 		t.Errorf("nothing is deprecated: %q", told)
 	}
-	carry(t, bridge.Options{Endpoint: endpoint, Warn: warn}, ping, ping, ping)
+	runLines(t, bridge.Options{Endpoint: endpoint, Warn: warn}, ping, ping, ping)
 	want := "deprecated since 2026-01-01, kept until 2026-12-31: see " + strings.TrimSuffix(
 		endpoint, toolapi.MCPPath,
 	) + "/api/v1/deprecations#nested-error"
@@ -263,7 +269,7 @@ func TestStream(t *testing.T) {
 		)
 	}))
 	defer server.Close()
-	got := carry(
+	got := runLines(
 		t, bridge.Options{Endpoint: server.URL}, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 	)
@@ -279,7 +285,7 @@ func TestRedirect(t *testing.T) {
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
-	got := carry(t, bridge.Options{Endpoint: server.URL, Key: "pgk_secret"}, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	got := runLines(t, bridge.Options{Endpoint: server.URL, Key: "pgk_secret"}, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if asked || len(got) != 1 || got[0]["error"] == nil {
 		t.Errorf("%v, asked elsewhere: %v", got, asked)
 	}

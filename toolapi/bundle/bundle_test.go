@@ -206,7 +206,11 @@ func TestServedPaths(t *testing.T) {
 		manifest, want string
 		paths          []string
 	}{
-		{`{"assets": "public", "bindings": {"database": {"migrations": "public/migrations"}}}`, bundle.CodeReserved, []string{"public/migrations/0001.sql"}},
+		{
+			`{"assets": "public", "bindings": {"database": {"migrations": "public/migrations"}}}`,
+			bundle.CodeReserved,
+			[]string{"public/migrations/0001.sql"},
+		},
 		{`{"assets": "public", "entry": "public/worker.js"}`, bundle.CodeReserved, []string{"public/worker.js"}},
 		{`{"assets": "public"}`, bundle.CodeReserved, []string{"public/__pages/x"}},
 		{`{"assets": "public"}`, bundle.CodeReserved, []string{"public/a/Pages.deploy.json"}},
@@ -215,10 +219,12 @@ func TestServedPaths(t *testing.T) {
 		{`{}`, bundle.CodeSecret, []string{"data.db"}},
 		{`{"assets": ".", "bindings": {"database": {"migrations": "migrations"}}}`, "", []string{"index.html", "migrations/0001.sql"}},
 	} {
-		_, err := bundle.New([]byte(c.manifest), files(c.paths...))
-		if got := code(t, err); got != c.want {
-			t.Errorf("%s %q: want %q, got %q", c.manifest, c.paths, c.want, got)
-		}
+		t.Run(c.paths[0], func(t *testing.T) {
+			_, err := bundle.New([]byte(c.manifest), files(c.paths...))
+			if got := code(t, err); got != c.want {
+				t.Errorf("%s %q: want %q, got %q", c.manifest, c.paths, c.want, got)
+			}
+		})
 	}
 }
 
@@ -231,10 +237,12 @@ func TestManifests(t *testing.T) {
 		`{"assets": "public"}`:                                        "/assets",
 		`{"bindings": {"database": {"migrations": "migrations"}}}`:    "/bindings/database/migrations",
 	} {
-		_, err := bundle.New([]byte(manifest), files("index.html", "migrations/deep/0001.sql"))
-		if got := code(t, err); got != toolapi.CodeManifestInvalid || !strings.Contains(err.Error(), names) {
-			t.Errorf("%s: want %s named, got %v", manifest, names, err)
-		}
+		t.Run(names, func(t *testing.T) {
+			_, err := bundle.New([]byte(manifest), files("index.html", "migrations/deep/0001.sql"))
+			if got := code(t, err); got != toolapi.CodeManifestInvalid || !strings.Contains(err.Error(), names) {
+				t.Errorf("%s: want %s named, got %v", manifest, names, err)
+			}
+		})
 	}
 }
 
@@ -276,10 +284,12 @@ func TestLimits(t *testing.T) {
 		"25 MiB and one": {toolapi.CodeFileTooLarge, many(1, toolapi.MaxFileBytes+1)},
 		"same path":      {bundle.CodeCollision, files("a", "a")}, "two sizes": {toolapi.CodeSizeMismatch, twice},
 	} {
-		_, err := bundle.New([]byte("{}"), c.files)
-		if got := code(t, err); got != c.want {
-			t.Errorf("%s: want %q, got %q", name, c.want, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := bundle.New([]byte("{}"), c.files)
+			if got := code(t, err); got != c.want {
+				t.Errorf("%s: want %q, got %q", name, c.want, got)
+			}
+		})
 	}
 	_, err := bundle.New([]byte(`{"entry": "w.js"}`), []sitefile.File{{Path: "w.js", Size: toolapi.MaxWorkerBytes + 1}})
 	if got := code(t, err); got != toolapi.CodeFileTooLarge {
@@ -297,15 +307,20 @@ func TestDigest(t *testing.T) {
 		return b.Digest
 	}
 	a, b := file("a.html"), file("b.css")
-	want := sha256.Sum256([]byte(`{"files":[{"content_type":"text/html; charset=utf-8","path":"a.html","sha256":"` + a.SHA256 + `","size":6},` +
-		`{"content_type":"text/css; charset=utf-8","path":"b.css","sha256":"` + b.SHA256 + `","size":5}],"manifest":{"assets":".","limits":{"cpuMs":1000}}}`))
+	want := sha256.Sum256([]byte(`{"files":[{"content_type":"text/html; charset=utf-8","path":"a.html","sha256":"` + a.SHA256 +
+		`","size":6},{"content_type":"text/css; charset=utf-8","path":"b.css","sha256":"` + b.SHA256 +
+		`","size":5}],"manifest":{"assets":".","limits":{"cpuMs":1000}}}`))
 	got := of(`{ "limits": {"cpuMs": 1e3}, "assets": "." }`, b, a)
 	if got != hex.EncodeToString(want[:]) {
 		t.Errorf("the digest is %s", got)
 	}
 	typed := a
 	typed.ContentType = "text/html"
-	for name, other := range map[string]string{"manifest": of(`{"assets":"."}`, a, b), "type": of(`{"assets":".","limits":{"cpuMs":1000}}`, typed, b), "files": of(`{"assets":".","limits":{"cpuMs":1000}}`, a)} {
+	for name, other := range map[string]string{
+		"manifest": of(`{"assets":"."}`, a, b),
+		"type":     of(`{"assets":".","limits":{"cpuMs":1000}}`, typed, b),
+		"files":    of(`{"assets":".","limits":{"cpuMs":1000}}`, a),
+	} {
 		if other == got {
 			t.Errorf("the digest does not depend on the %s", name)
 		}
@@ -325,14 +340,19 @@ func TestAssets(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ got, want []string }{
 		"folder": {urls(`{"assets":"public/"}`, "public/a/b.html", "public/c", "d"), []string{"/a/b.html", "/c"}},
-		"root":   {urls(`{"assets":".","entry":"w.js","bindings":{"database":{"migrations":"m"}}}`, "w.js", "m/1.sql", "x"), []string{"/x"}},
+		"root": {
+			urls(`{"assets":".","entry":"w.js","bindings":{"database":{"migrations":"m"}}}`, "w.js", "m/1.sql", "x"),
+			[]string{"/x"},
+		},
 		"none":   {urls(`{"entry":"w.js"}`, "w.js", "x"), nil},
 		"hidden": {urls(`{"assets":"p"}`, "p/.well-known/x", "p/.hidden", "p/a/.b/c", "p/node_modules/x.js"), []string{"/.well-known/x"}},
 		"plain":  {urls(`{}`, "index.html"), []string{"/index.html"}},
 	} {
-		if fmt.Sprint(c.got) != fmt.Sprint(c.want) {
-			t.Errorf("%s: want %q, got %q", name, c.want, c.got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if fmt.Sprint(c.got) != fmt.Sprint(c.want) {
+				t.Errorf("%s: want %q, got %q", name, c.want, c.got)
+			}
+		})
 	}
 }
 
@@ -361,7 +381,8 @@ func FuzzCheckPath(f *testing.F) {
 
 // What is told of an upload where a site is checked is what a service takes.
 func TestLimitsOfManifest(t *testing.T) {
-	if limits.MaxFileBytes != toolapi.MaxFileBytes || limits.MaxFiles != toolapi.MaxFiles || limits.MaxBundleBytes != toolapi.MaxBundleBytes {
+	if limits.MaxFileBytes != toolapi.MaxFileBytes || limits.MaxFiles != toolapi.MaxFiles ||
+		limits.MaxBundleBytes != toolapi.MaxBundleBytes {
 		t.Error("the manifest's limits are not those of uploads")
 	}
 }

@@ -37,8 +37,10 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%d paths were plain", passed)
 	}
 	for _, p := range []string{"index.html", "assets/app-3f9a.js", "d001/f00001.txt", "content/monkeys.css"} {
-		if !isPlain(p) {
-			t.Errorf("%q is not plain", p)
-		}
+		t.Run(p, func(t *testing.T) {
+			if !isPlain(p) {
+				t.Errorf("%q is not plain", p)
+			}
+		})
 	}
 }

@@ -41,17 +41,19 @@ func TestAddresses(t *testing.T) {
 		{"https://workspace.example?x=1", "", "holds a query"},
 		{"https://workspace.example\x7f", "", "is no http or https address"},
 	} {
-		c, err := client.New(client.Options{BaseURL: tt.address, Key: "k"})
-		if tt.problem == "" {
-			if err != nil || c.BaseURL() != tt.base {
+		t.Run(fmt.Sprintf("%q", tt.address), func(t *testing.T) {
+			c, err := client.New(client.Options{BaseURL: tt.address, Key: "k"})
+			if tt.problem == "" {
+				if err != nil || c.BaseURL() != tt.base {
+					t.Errorf("%q: %v", tt.address, err)
+				}
+				return
+			}
+			bad, ok := errors.AsType[*client.AddressError](err)
+			if !ok || !strings.Contains(bad.Error()+"; "+bad.Fix, tt.problem) || strings.Contains(bad.Error(), "secretword") {
 				t.Errorf("%q: %v", tt.address, err)
 			}
-			continue
-		}
-		bad, ok := errors.AsType[*client.AddressError](err)
-		if !ok || !strings.Contains(bad.Error()+"; "+bad.Fix, tt.problem) || strings.Contains(bad.Error(), "secretword") {
-			t.Errorf("%q: %v", tt.address, err)
-		}
+		})
 	}
 }
 
@@ -62,19 +64,21 @@ func TestSiteURL(t *testing.T) {
 		{"https://workspace.example", "home.pages.example", "https://home.pages.example/"},
 		{"https://workspace.example", "", ""},
 	} {
-		c, err := client.New(client.Options{BaseURL: tt.base})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := c.SiteURL(tt.hostname); got != tt.want {
-			t.Errorf("%s at %s: %q", tt.hostname, tt.base, got)
-		}
+		t.Run(fmt.Sprintf("%s at %s", tt.hostname, tt.base), func(t *testing.T) {
+			c, err := client.New(client.Options{BaseURL: tt.base})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.SiteURL(tt.hostname); got != tt.want {
+				t.Errorf("%s at %s: %q", tt.hostname, tt.base, got)
+			}
+		})
 	}
 }
 
 // TestCalls calls the real service.
 func TestCalls(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	contract := toolapi.NewContract()
 	member, _ := dial(t, w.url, w.demo.Keys["member"], w.clock)
 	status, err := client.Run(t.Context(), member, contract.ContentStatus, toolapi.ContentStatusArgs{Limit: 2})
@@ -112,7 +116,7 @@ func TestCalls(t *testing.T) {
 
 // TestIdempotency sends a key where the tool takes one, and nowhere else.
 func TestIdempotency(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	member, told := dial(t, w.url, w.demo.Keys["member"], w.clock)
 	undo := func(call client.Call) (d toolapi.Draft) {
 		t.Helper()
@@ -150,7 +154,7 @@ func TestIdempotency(t *testing.T) {
 
 // TestRate waits as long as the service says, and is never refused twice in a row.
 func TestRate(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	c, told := dial(t, w.url, w.demo.Keys["limited"], w.clock)
 	for i := range 12 {
 		if _, err := c.Do(t.Context(), client.Call{Tool: "brand_profile.status"}); err != nil {
@@ -324,21 +328,23 @@ func TestLostAnswers(t *testing.T) {
 		"content.status": 2, "page.publish": 2, "automations.redo_draft": 2, "shorts.try_shape": 1,
 		"page.unschedule": 1,
 	} {
-		s := newStub(t, func(n int, w http.ResponseWriter, _ *http.Request) {
-			if n == 1 {
-				panic(http.ErrAbortHandler)
+		t.Run(tool, func(t *testing.T) {
+			s := newStub(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+				if n == 1 {
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, `{"ok": true}`)
+			})
+			c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
+			_, err := c.Do(t.Context(), client.Call{Tool: tool})
+			lost, isLost := errors.AsType[*client.TransportError](err)
+			if s.count() != tries || isLost != (tries == 1) || isLost && !lost.Reached {
+				t.Errorf("%s: %d tries, %v", tool, s.count(), err)
 			}
-			_, _ = io.WriteString(w, `{"ok": true}`)
+			if tries == 2 && s.heard[0].Header.Get("Idempotency-Key") != s.heard[1].Header.Get("Idempotency-Key") {
+				t.Errorf("%s: another key on the second try", tool)
+			}
 		})
-		c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
-		_, err := c.Do(t.Context(), client.Call{Tool: tool})
-		lost, isLost := errors.AsType[*client.TransportError](err)
-		if s.count() != tries || isLost != (tries == 1) || isLost && !lost.Reached {
-			t.Errorf("%s: %d tries, %v", tool, s.count(), err)
-		}
-		if tries == 2 && s.heard[0].Header.Get("Idempotency-Key") != s.heard[1].Header.Get("Idempotency-Key") {
-			t.Errorf("%s: another key on the second try", tool)
-		}
 	}
 }
 
@@ -372,17 +378,19 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 		"redirect": {302, "", "redirects to"},
 		"endless":  {200, `{"ok": true, "x": "` + strings.Repeat("x", 17<<20) + `"}`, "is longer than any"},
 	} {
-		s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", "https://elsewhere.example/?"+stubKey)
-			w.WriteHeader(tt.status)
-			_, _ = io.WriteString(w, tt.body)
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", "https://elsewhere.example/?"+stubKey)
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			})
+			c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
+			_, err := c.Do(t.Context(), client.Call{Tool: "content.status"})
+			if _, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), stubKey) || s.count() != 1 {
+				t.Errorf("%s: %v", name, err)
+			}
 		})
-		c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
-		_, err := c.Do(t.Context(), client.Call{Tool: "content.status"})
-		if _, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(err.Error(), tt.want) ||
-			strings.Contains(err.Error(), stubKey) || s.count() != 1 {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -416,12 +424,14 @@ func TestPartialAnswers(t *testing.T) {
 		{`<p>`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it is no JSON"},
 		{`{"ok":false}`, func() error { return c.RevokePreviewLink(t.Context(), "prv_1") }, "does not say that it is gone"},
 	} {
-		said = tt.said
-		err := tt.do()
-		if _, ok := errors.AsType[*client.ContractError](err); ok != (tt.want != "") ||
-			ok && !strings.Contains(err.Error(), tt.want) || !ok && err != nil {
-			t.Errorf("%s: %v, want %q", tt.said, err, tt.want)
-		}
+		t.Run(strings.TrimPrefix(tt.said, in)+" "+tt.want, func(t *testing.T) {
+			said = tt.said
+			err := tt.do()
+			if _, ok := errors.AsType[*client.ContractError](err); ok != (tt.want != "") ||
+				ok && !strings.Contains(err.Error(), tt.want) || !ok && err != nil {
+				t.Errorf("%s: %v, want %q", tt.said, err, tt.want)
+			}
+		})
 	}
 }
 
@@ -476,7 +486,7 @@ func TestDrips(t *testing.T) {
 
 // TestTools reads the live description.
 func TestTools(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	c, _ := dial(t, w.url, "", w.clock)
 	tools, err := c.Tools(t.Context())
 	if err != nil {
@@ -530,27 +540,29 @@ func TestOnePiece(t *testing.T) {
 	}
 	defer cl.Close()
 	for _, size := range []int{0, 1, 20_000, 5 << 20} {
-		text := bytes.Repeat([]byte("x"), size)
-		for name, body := range map[string]func() io.ReadCloser{
-			"whole": func() io.ReadCloser { return client.MemoryBody{Reader: bytes.NewReader(text)} }, "read": func() io.ReadCloser {
-				return io.NopCloser(iotest.OneByteReader(bytes.NewReader(text[:min(size, 1000)])))
-			},
-		} {
-			sent := size
-			if name == "read" {
-				sent = min(size, 1000)
+		t.Run(fmt.Sprintf("%d bytes", size), func(t *testing.T) {
+			text := bytes.Repeat([]byte("x"), size)
+			for name, body := range map[string]func() io.ReadCloser{
+				"whole": func() io.ReadCloser { return client.MemoryBody{Reader: bytes.NewReader(text)} }, "read": func() io.ReadCloser {
+					return io.NopCloser(iotest.OneByteReader(bytes.NewReader(text[:min(size, 1000)])))
+				},
+			} {
+				sent := size
+				if name == "read" {
+					sent = min(size, 1000)
+				}
+				n.Store(0)
+				err := cl.PutBlob(t.Context(), client.Blob{
+					Upload: "upl_x", SHA256: strings.Repeat("0", 64), Size: int64(sent),
+					Open: func() (io.ReadCloser, error) { return body(), nil },
+				})
+				if err != nil || got.Load() != int64(sent) {
+					t.Errorf("%s, %d bytes: %d came, %v", name, sent, got.Load(), err)
+				}
+				if name == "whole" && size <= 20_000 && n.Load() != 1 {
+					t.Errorf("%d bytes were written in %d pieces", size, n.Load())
+				}
 			}
-			n.Store(0)
-			err := cl.PutBlob(t.Context(), client.Blob{
-				Upload: "upl_x", SHA256: strings.Repeat("0", 64), Size: int64(sent),
-				Open: func() (io.ReadCloser, error) { return body(), nil },
-			})
-			if err != nil || got.Load() != int64(sent) {
-				t.Errorf("%s, %d bytes: %d came, %v", name, sent, got.Load(), err)
-			}
-			if name == "whole" && size <= 20_000 && n.Load() != 1 {
-				t.Errorf("%d bytes were written in %d pieces", size, n.Load())
-			}
-		}
+		})
 	}
 }

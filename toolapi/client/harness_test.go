@@ -44,16 +44,16 @@ func (c *clock) total() (sum time.Duration) {
 	return sum
 }
 
-// world is the real service behind real HTTP, with the demo in it.
-type world struct {
+// testService is the real service behind real HTTP, with the demo in it.
+type testService struct {
 	*clock
 	url  string
 	demo service.Demo
 }
 
-func newWorld(t *testing.T) *world {
+func newTestService(t *testing.T) *testService {
 	t.Helper()
-	w := &world{clock: &clock{time: time.Date(2026, time.November, 25, 12, 0, 0, 0, time.UTC)}}
+	w := &testService{clock: &clock{time: time.Date(2026, time.November, 25, 12, 0, 0, 0, time.UTC)}}
 	s, err := service.Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), service.Options{Now: w.now})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,10 @@ func TestUntrusted(t *testing.T) {
 	var heard, shakes atomic.Int32
 	count := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) })
 	secured := httptest.NewUnstartedServer(count)
-	secured.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { shakes.Add(1); return nil, nil }} //nolint:nilnil // the server's own
+	secured.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		shakes.Add(1)
+		return nil, nil //nolint:nilnil // the server's own
+	}}
 	secured.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secured.StartTLS()
 	defer secured.Close()

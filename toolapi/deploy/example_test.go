@@ -58,7 +58,10 @@ func publishHello(ctx context.Context) (err error) {
 	const page = "<h1>Hello</h1>"
 	sum := sha256.Sum256([]byte(page))
 	b := deploy.Bundle{Manifest: json.RawMessage(`{"assets": "public"}`), Files: []deploy.File{{
-		File: sitefile.File{Path: "public/index.html", Size: int64(len(page)), SHA256: hex.EncodeToString(sum[:]), ContentType: "text/html; charset=utf-8"},
+		File: sitefile.File{
+			Path: "public/index.html", Size: int64(len(page)), SHA256: hex.EncodeToString(sum[:]),
+			ContentType: "text/html; charset=utf-8",
+		},
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(page)), nil },
 	}}}
 	d := &deploy.Deployer{

@@ -27,9 +27,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// world is the real service behind real HTTP on one address, which can be stopped and
+// testService is the real service behind real HTTP on one address, which can be stopped and
 // started again.
-type world struct {
+type testService struct {
 	*testing.T
 
 	dir      string
@@ -46,9 +46,9 @@ type world struct {
 	gate    *concurrencyLimit
 }
 
-func newWorld(t *testing.T) *world {
+func newTestService(t *testing.T) *testService {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), address: "127.0.0.1:0", contract: toolapi.NewContract()}
+	w := &testService{T: t, dir: t.TempDir(), address: "127.0.0.1:0", contract: toolapi.NewContract()}
 	document, err := w.contract.OpenAPI()
 	if err != nil {
 		t.Fatal(err)
@@ -59,19 +59,19 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) now() time.Time {
+func (w *testService) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Now().Add(w.ahead)
 }
 
-func (w *world) pass(d time.Duration) {
+func (w *testService) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ahead += d
 }
 
-func (w *world) start() {
+func (w *testService) start() {
 	w.Helper()
 	s, err := service.Open(context.Background(), filepath.Join(w.dir, "service.db"), service.Options{Now: w.now, PerMinute: 100_000})
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *world) start() {
 
 // stop cuts all connections, as a crash does, and closes the database once what was
 // under way is over: a service whose database is closed answers nothing as described.
-func (w *world) stop() {
+func (w *testService) stop() {
 	_ = w.server.Close() // it was only served
 	<-w.served
 	w.gate.close()
@@ -182,8 +182,8 @@ func (t *transport) count(what string) (n int) {
 	return n
 }
 
-// quickly sleeps a hundredth of what was asked for.
-func quickly(ctx context.Context, d time.Duration) error {
+// sleepBriefly sleeps a hundredth of what was asked for.
+func sleepBriefly(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -193,7 +193,7 @@ func quickly(ctx context.Context, d time.Duration) error {
 }
 
 // deployer deploys to the demo's page that was never published.
-func (w *world) deployer(t *transport) *deploy.Deployer {
+func (w *testService) deployer(t *transport) *deploy.Deployer {
 	w.Helper()
 	if t.RoundTripper == nil {
 		own := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -201,7 +201,7 @@ func (w *world) deployer(t *transport) *deploy.Deployer {
 		w.Cleanup(own.CloseIdleConnections)
 	}
 	c, err := client.New(client.Options{
-		BaseURL: "http://" + w.address, Key: w.demo.Keys["member"], Transport: t, Sleep: quickly, Idle: 5 * time.Second,
+		BaseURL: "http://" + w.address, Key: w.demo.Keys["member"], Transport: t, Sleep: sleepBriefly, Idle: 5 * time.Second,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -250,8 +250,8 @@ func bundleOf(t *testing.T, dir string) deploy.Bundle {
 	return b
 }
 
-// holds checks that a revision is a bundle, and that the blobs on disk are its bytes.
-func (w *world) holds(revision string, b deploy.Bundle) {
+// checkRevision checks that a revision is a bundle, and that the blobs on disk are its bytes.
+func (w *testService) checkRevision(revision string, b deploy.Bundle) {
 	w.Helper()
 	r, err := w.deployer(&transport{}).Client.Revision(w.Context(), "acme", w.demo.IDs["unpublished_site_id"], revision)
 	if err != nil {
@@ -284,7 +284,7 @@ func (w *world) holds(revision string, b deploy.Bundle) {
 }
 
 // live is the revision that the page shows.
-func (w *world) live() string {
+func (w *testService) live() string {
 	w.Helper()
 	l, err := w.deployer(&transport{}).Look(w.Context())
 	if err != nil {

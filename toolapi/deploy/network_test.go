@@ -129,11 +129,11 @@ func (f fault) carry(to io.Writer, from io.Reader, cut int64) {
 }
 
 // over is a deployer whose calls go through a network.
-func (w *world) over(n *network, t *transport) *deploy.Deployer {
+func (w *testService) over(n *network, t *transport) *deploy.Deployer {
 	w.Helper()
 	d := w.deployer(t)
 	c, err := client.New(client.Options{
-		BaseURL: "http://" + n.l.Addr().String(), Key: w.demo.Keys["member"], Transport: t, Sleep: quickly,
+		BaseURL: "http://" + n.l.Addr().String(), Key: w.demo.Keys["member"], Transport: t, Sleep: sleepBriefly,
 		Idle: 500 * time.Millisecond,
 	})
 	if err != nil {
@@ -171,14 +171,14 @@ func TestNetworks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 12, 6000)
 			tr := &transport{}
 			revision, err := publish(t.Context(), w.over(newNetwork(t, w.address, faults), tr), b, toolapi.Expect(""))
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.holds(revision, b)
+			w.checkRevision(revision, b)
 			w.publishedOnce(revision)
 		})
 	}
@@ -186,7 +186,7 @@ func TestNetworks(t *testing.T) {
 
 // publishedOnce checks that a revision is live, and the only one of its page beside the
 // demo's.
-func (w *world) publishedOnce(revision string) {
+func (w *testService) publishedOnce(revision string) {
 	w.Helper()
 	d := w.deployer(&transport{})
 	list, err := client.Run(w.Context(), d.Client, w.contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(d.Site)})
@@ -201,7 +201,7 @@ func TestRandomNetworks(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 25, 3000)
 			random := rand.New(rand.NewPCG(seed, 1))
 			var mu sync.Mutex
@@ -225,7 +225,7 @@ func TestRandomNetworks(t *testing.T) {
 			for {
 				revision, err := publish(t.Context(), d, b, toolapi.Expect(""))
 				if err == nil {
-					w.holds(revision, b)
+					w.checkRevision(revision, b)
 					w.publishedOnce(revision)
 					return
 				}

@@ -51,9 +51,11 @@ func TestPlanOfFiles(t *testing.T) {
 		{p.Changed, deploy.Change{Path: "public/b", Bytes: 3, Was: 2}},
 		{p.Removed, deploy.Change{Path: "public/a", Bytes: 1}},
 	} {
-		if !slices.Equal(tt.got, []deploy.Change{tt.want}) {
-			t.Errorf("%+v, want %+v", tt.got, tt.want)
-		}
+		t.Run(tt.want.Path, func(t *testing.T) {
+			if !slices.Equal(tt.got, []deploy.Change{tt.want}) {
+				t.Errorf("%+v, want %+v", tt.got, tt.want)
+			}
+		})
 	}
 	if !p.Changes || p.Unchanged != 1 || p.Files != 3 || p.Bytes != 8 {
 		t.Errorf("%+v", p)
@@ -71,24 +73,28 @@ func TestPlanOfAccess(t *testing.T) {
 	const open = `{"assets": "public"}`
 	const closed = `{"assets": "public", "routes": [{"pattern": "/private/*", "access": "members"}]}`
 	for _, tt := range []struct {
-		was, now, want string
-		opens          bool
+		name, was, now, want string
+		opens                bool
 	}{
-		{closed, open, "[{/private/* members public}]", true},
-		{open, closed, "[{/private/* public members}]", false},
-		{closed, closed, "[]", false},
-		{"", open, "[]", false},
+		{"opened", closed, open, "[{/private/* members public}]", true},
+		{"closed", open, closed, "[{/private/* public members}]", false},
+		{"unchanged", closed, closed, "[]", false},
+		{"nothing is live", "", open, "[]", false},
 	} {
-		p := plan(t, tt.was, tt.now, []string{"public/private/a.html=1"}, []string{"public/private/a.html=1"})
-		if got := fmt.Sprint(p.Access); got != tt.want || p.Opens() != tt.opens {
-			t.Errorf("%s to %s: %s, opens is %v", tt.was, tt.now, got, p.Opens())
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			p := plan(t, tt.was, tt.now, []string{"public/private/a.html=1"}, []string{"public/private/a.html=1"})
+			if got := fmt.Sprint(p.Access); got != tt.want || p.Opens() != tt.opens {
+				t.Errorf("%s to %s: %s, opens is %v", tt.was, tt.now, got, p.Opens())
+			}
+		})
 	}
 }
 
 func TestPlanOfBindings(t *testing.T) {
-	const was = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}, {"pattern": "/old"}], "bindings": {"database": {"migrations": "sql"}, "kv": {"name": "KV"}, "secrets": ["SET"]}}`
-	const now = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}], "bindings": {"database": {"migrations": "sql"}, "storage": {}, "secrets": ["SET", "B", "A"]}, "limits": {"cpuMs": 500}}`
+	const was = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}, {"pattern": "/old"}],
+		"bindings": {"database": {"migrations": "sql"}, "kv": {"name": "KV"}, "secrets": ["SET"]}}`
+	const now = `{"entry": "w.js", "routes": [{"pattern": "/api/*"}],
+		"bindings": {"database": {"migrations": "sql"}, "storage": {}, "secrets": ["SET", "B", "A"]}, "limits": {"cpuMs": 500}}`
 	p := plan(t, was, now, []string{"w.js=1", "sql/0001_a.sql=1"}, []string{
 		"sql/0001_a.sql=1", "sql/0002_b.sql=2", "sql/notes/x.sql=3", "w.js=1",
 	})
@@ -98,9 +104,11 @@ func TestPlanOfBindings(t *testing.T) {
 		"secrets":    {p.MissingSecrets, []string{"A", "B"}}, "lost routes": {p.LostRoutes, []string{"/old"}},
 		"settings": {p.Settings, []string{"bindings", "limits", "routes"}},
 	} {
-		if !slices.Equal(tt.got, tt.want) {
-			t.Errorf("%s: %q, want %q", what, tt.got, tt.want)
-		}
+		t.Run(what, func(t *testing.T) {
+			if !slices.Equal(tt.got, tt.want) {
+				t.Errorf("%s: %q, want %q", what, tt.got, tt.want)
+			}
+		})
 	}
 	if len(p.Limits) != 1 || p.Limits[0] != (deploy.LimitChange{Name: "cpuMs", Was: 10000, Now: 500}) {
 		t.Errorf("%+v", p.Limits)

@@ -23,9 +23,8 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := json.RawMessage(
-		`{"ok": true, "state": "confirmation_required", "confirmation_id": "123e4567-e89b-42d3-a456-426614174000", "expires_in_seconds": 900, "request_summary": "Publish"}`,
-	)
+	body := json.RawMessage(`{"ok": true, "state": "confirmation_required", "confirmation_id": "123e4567-e89b-42d3-a456-426614174000",
+		"expires_in_seconds": 900, "request_summary": "Publish"}`)
 	service := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
 	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
 		here := service.Add(skew)
@@ -42,8 +41,10 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 
 // TestNoProposal: only an answer that says so proposes something, and only one that says so was done.
 func TestNoProposal(t *testing.T) {
-	const common = `{"ok":true,"workspace":"a","working_in":{},"site_id":"s","site_name":"s","hostname":"h","revision":"r1","previous":null,"serving_now":true,`
-	const proposal = `"state":"confirmation_required","confirmation_id":"123e4567-e89b-42d3-a456-426614174000","expires_in_seconds":900,"request_summary":"Publish"}`
+	const common = `{"ok":true,"workspace":"a","working_in":{},"site_id":"s","site_name":"s","hostname":"h","revision":"r1",
+		"previous":null,"serving_now":true,`
+	const proposal = `"state":"confirmation_required","confirmation_id":"123e4567-e89b-42d3-a456-426614174000",
+		"expires_in_seconds":900,"request_summary":"Publish"}`
 	var said string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, said) }))
 	defer server.Close()
@@ -86,7 +87,7 @@ func TestNoProposal(t *testing.T) {
 // TestUploaded: a proposal names the revision that would go live, and what is uploaded of
 // it compares with what is live as the bundle itself did.
 func TestUploaded(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	_, first := folder(t, 3, 10)
 	_, second := folder(t, 4, 20)
 	d := w.deployer(&transport{})

@@ -24,7 +24,7 @@ import (
 
 // TestSend sends what the workspace lacks, and nothing twice.
 func TestSend(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	dir, b := folder(t, 60, 2000)
 	first := &transport{}
 	p := &deploy.Progress{}
@@ -35,7 +35,7 @@ func TestSend(t *testing.T) {
 	if n := first.count("PUT blobs"); n != 60 || p.BlobsStored.Load() != 60 || p.Bytes.Load() != p.BytesSent.Load() || done.Files != 60 {
 		t.Errorf("%d sent, %d stored, %d of %d bytes", n, p.BlobsStored.Load(), p.BytesSent.Load(), p.Bytes.Load())
 	}
-	w.holds(done.Revision, b)
+	w.checkRevision(done.Revision, b)
 	if live := w.live(); live != "" {
 		t.Errorf("%s is live, and nobody published", live)
 	}
@@ -54,12 +54,12 @@ func TestSend(t *testing.T) {
 	if err != nil || next.Revision == done.Revision || edited.count("PUT blobs") != 1 {
 		t.Errorf("%+v %v after %d", next, err, edited.count("PUT blobs"))
 	}
-	w.holds(next.Revision, b2)
+	w.checkRevision(next.Revision, b2)
 }
 
 // TestResume stops after some files, and goes on with the others: U-078.
 func TestResume(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	for _, k := range []int{1, 7, 19, 30} {
 		dir, _ := folder(t, 30, 500+k*100) // other bytes each time
 		b := bundleOf(t, dir)
@@ -87,7 +87,7 @@ func TestResume(t *testing.T) {
 		if sent := rest.count("PUT blobs"); sent > 30-k || int64(sent) < 30-before-8 {
 			t.Errorf("stopped after %d (%d answered): sent %d more", k, before, sent)
 		}
-		w.holds(done.Revision, b)
+		w.checkRevision(done.Revision, b)
 		if live := w.live(); live != "" {
 			t.Errorf("%s is live, and nobody published", live)
 		}
@@ -98,7 +98,7 @@ func TestResume(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	for _, step := range []string{"POST uploads", "PUT blobs", "POST finalize", "POST page.publish", "confirm", "POST page.list"} {
 		t.Run(step, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 5, 300)
 			var lost atomic.Bool
 			tr := &transport{on: func(what string, n int, _ *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
@@ -131,7 +131,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestTrouble holds how an upload meets refusals of single blobs: U-074, U-075, U-076.
 func TestTrouble(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	answer := func(status int, body string, header ...string) (*http.Response, error) {
 		h := http.Header{}
 		for i := 0; i < len(header); i += 2 {
@@ -187,7 +187,7 @@ func TestTrouble(t *testing.T) {
 
 // TestFewerAtOnce halves how many blobs are sent at once when the service asks to wait.
 func TestFewerAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	_, b := folder(t, 80, 100)
 	var mu sync.Mutex
 	var inside, most, sent int
@@ -248,7 +248,7 @@ func TestChangedFiles(t *testing.T) {
 	} {
 		for _, size := range []int{1000 + 100*i, 300<<10 + 100*i} {
 			t.Run(fmt.Sprint(change.name, size), func(t *testing.T) {
-				w := newWorld(t)
+				w := newTestService(t)
 				dir, b := folder(t, 12, size)
 				if err := change.do(filepath.Join(dir, "f0005.txt")); err != nil {
 					t.Fatal(err)
@@ -275,7 +275,7 @@ func TestChangedFiles(t *testing.T) {
 
 // TestCorruptOnTheWay flips a bit between here and the service: it is sent once more.
 func TestCorruptOnTheWay(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	_, b := folder(t, 3, 400)
 	tr := &transport{}
 	tr.on = func(what string, n int, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
@@ -295,14 +295,14 @@ func TestCorruptOnTheWay(t *testing.T) {
 	if err != nil || tr.count("PUT blobs") != 4 {
 		t.Fatalf("%d sent: %v", tr.count("PUT blobs"), err)
 	}
-	w.holds(done.Revision, b)
+	w.checkRevision(done.Revision, b)
 }
 
 // TestRestart stops the service in the middle and starts it again: U-079.
 func TestRestart(t *testing.T) {
 	for _, step := range []string{"POST uploads", "PUT blobs", "POST finalize", "POST page.publish"} {
 		t.Run(step, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 20, 3000)
 			var once sync.Once
 			tr := &transport{}
@@ -316,7 +316,7 @@ func TestRestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.holds(revision, b)
+			w.checkRevision(revision, b)
 			if live := w.live(); live != revision {
 				t.Errorf("%s is live, want %s", live, revision)
 			}
@@ -326,7 +326,7 @@ func TestRestart(t *testing.T) {
 
 // TestGoneForGood gives up, says how far it was, and goes on later.
 func TestGoneForGood(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	_, b := folder(t, 10, 300)
 	var stored sync.WaitGroup
 	stored.Add(4)
@@ -374,7 +374,7 @@ func TestGoneForGood(t *testing.T) {
 // TestLyingRequired sends nothing to a service that asks for what was not declared, or for
 // the same again and again.
 func TestLyingRequired(t *testing.T) {
-	w := newWorld(t)
+	w := newTestService(t)
 	_, b := folder(t, 3, 300)
 	for problem, lie := range map[string]func(required []string) []string{
 		"a blob that was not declared": func(required []string) []string { return append(required, strings.Repeat("f", 64)) },
@@ -405,16 +405,16 @@ func TestLyingRequired(t *testing.T) {
 // TestExpired declares again when the upload has expired meanwhile, or was cancelled by
 // someone else: U-077.
 func TestExpired(t *testing.T) {
-	for name, meanwhile := range map[string]func(w *world, upload string){
-		"expired": func(w *world, _ string) { w.pass(25 * time.Hour) },
-		"cancelled": func(w *world, upload string) {
+	for name, meanwhile := range map[string]func(w *testService, upload string){
+		"expired": func(w *testService, _ string) { w.pass(25 * time.Hour) },
+		"cancelled": func(w *testService, upload string) {
 			if err := w.deployer(&transport{}).Client.CancelUpload(w.Context(), upload); err != nil {
 				w.Error(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 6, 300)
 			var once sync.Once
 			tr := &transport{on: func(what string, n int, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
@@ -430,7 +430,7 @@ func TestExpired(t *testing.T) {
 			if n := tr.count("POST uploads"); n != 2 {
 				t.Errorf("declared %d times", n)
 			}
-			w.holds(done.Revision, b)
+			w.checkRevision(done.Revision, b)
 		})
 	}
 }
@@ -438,7 +438,7 @@ func TestExpired(t *testing.T) {
 // TestTwoDeploys has two at once: the same bundle (U-081), two with a base (U-082), and
 // two without (U-083).
 func TestTwoDeploys(t *testing.T) {
-	both := func(t *testing.T, w *world, a, b deploy.Bundle, base toolapi.BaseRevision) (revisions [2]string, errs [2]error) {
+	both := func(t *testing.T, w *testService, a, b deploy.Bundle, base toolapi.BaseRevision) (revisions [2]string, errs [2]error) {
 		t.Helper()
 		var wg sync.WaitGroup
 		for i, bundle := range []deploy.Bundle{a, b} {
@@ -449,7 +449,7 @@ func TestTwoDeploys(t *testing.T) {
 		return revisions, errs
 	}
 	t.Run("same bundle", func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestService(t)
 		_, b := folder(t, 10, 300)
 		revisions, errs := both(t, w, b, b, toolapi.Expect(""))
 		if errs != [2]error{} || revisions[0] != revisions[1] || w.live() != revisions[0] {
@@ -457,7 +457,7 @@ func TestTwoDeploys(t *testing.T) {
 		}
 	})
 	t.Run("with a base", func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestService(t)
 		live := ""
 		for round := range 5 {
 			_, a := folder(t, 3, 100+20*round)
@@ -475,7 +475,7 @@ func TestTwoDeploys(t *testing.T) {
 		}
 	})
 	t.Run("without a base", func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestService(t)
 		_, a := folder(t, 3, 100)
 		_, b := folder(t, 4, 100)
 		revisions := [2]string{}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // newProxy puts toxiproxy in front of the service.
-func newProxy(w *world) *toxiproxy.Proxy {
+func newProxy(w *testService) *toxiproxy.Proxy {
 	w.Helper()
 	logger := zerolog.Nop()
 	p := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), logger), "service", "127.0.0.1:0", w.address)
@@ -67,22 +68,36 @@ func TestToxiproxy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestService(t)
 			_, b := folder(t, 12, 6000)
 			proxy := newProxy(w)
 			address := proxy.Listen
-			ended := make(chan struct{})
-			// The trouble begins with the second file.
+			var sent sync.Map // paths of blobs
+			ended, published, repeated := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			markRepeated := sync.OnceFunc(func() { close(repeated) })
+			// The trouble begins with the second file. On a busy machine all requests may wait elsewhere while it lasts: it goes on
+			// until it has made the client send a file again.
 			tr := &transport{RoundTripper: &http.Transport{MaxIdleConnsPerHost: 8}}
-			tr.on = func(what string, n int, _ *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
-				if what == "PUT blobs" && n == 2 {
+			tr.on = func(what string, n int, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+				if what != "PUT blobs" {
+					return next()
+				}
+				if _, again := sent.LoadOrStore(r.URL.Path, true); again {
+					markRepeated()
+				}
+				if n == 2 {
 					end := trouble(t, proxy, c.toxic)
 					go func() {
 						defer close(ended)
-						if c.lasts > 0 {
-							<-time.After(c.lasts)
-							end()
+						if c.lasts == 0 {
+							return
 						}
+						<-time.After(c.lasts)
+						select {
+						case <-repeated:
+						case <-published: // as an error, since nothing can be
+						}
+						end()
 					}()
 				}
 				return next()
@@ -93,18 +108,19 @@ func TestToxiproxy(t *testing.T) {
 				BaseURL: "http://" + address, Key: w.demo.Keys["member"], Transport: tr,
 				Idle: time.Duration(figure(500, 5000)) * time.Millisecond,
 				Sleep: func(ctx context.Context, pause time.Duration) error {
-					return quickly(ctx, pause*time.Duration(figure(5, 50)))
+					return sleepBriefly(ctx, pause*time.Duration(figure(5, 50)))
 				},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			revision, err := publish(t.Context(), d, b, toolapi.Expect(""))
+			close(published)
 			<-ended
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.holds(revision, b)
+			w.checkRevision(revision, b)
 			w.publishedOnce(revision)
 			if n := tr.count("PUT blobs"); c.lasts > 0 && n <= len(b.Files) {
 				t.Errorf("%d files were sent: the network did nothing to them", n)

@@ -129,7 +129,8 @@ func Login(ctx context.Context, o Options, where string) (r LoginReport, hint st
 	if o.KeyFile != "" {
 		text, err = o.readKey(ctx)
 	} else {
-		text, err = o.Term.ReadSecret(ctx, "API key for "+base+" (not shown): ", "name a file that holds it with --api-key-file; - is stdin")
+		text, err = o.Term.ReadSecret(ctx, "API key for "+base+" (not shown): ",
+			"name a file that holds it with --api-key-file; - is stdin")
 		if err == nil {
 			text, err = checkKey(text, "stdin")
 		}

@@ -106,18 +106,20 @@ func TestInterruptedDeploys(t *testing.T) {
 			"whoever runs the service must make room on its disk; then run the same command again", "r2",
 		},
 	} {
-		f, ok := errors.AsType[*failure.Error](Error(c.err))
-		if !ok {
-			t.Errorf("%s: %v", name, Error(c.err))
-			continue
-		}
-		request := ""
-		if f.Detail != nil {
-			request = f.Detail.RequestID
-		}
-		if f.Exit != c.code || f.Code != c.id || f.Fix != c.next || request != c.request || f.Message == "" {
-			t.Errorf("%s: %d %s %q %q %s, want %d %s %q %s",
-				name, f.Exit, f.Code, f.Message, f.Fix, request, c.code, c.id, c.next, c.request)
-		}
+		t.Run(name, func(t *testing.T) {
+			f, ok := errors.AsType[*failure.Error](Error(c.err))
+			if !ok {
+				t.Errorf("%s: %v", name, Error(c.err))
+				return
+			}
+			request := ""
+			if f.Detail != nil {
+				request = f.Detail.RequestID
+			}
+			if f.Exit != c.code || f.Code != c.id || f.Fix != c.next || request != c.request || f.Message == "" {
+				t.Errorf("%s: %d %s %q %q %s, want %d %s %q %s",
+					name, f.Exit, f.Code, f.Message, f.Fix, request, c.code, c.id, c.next, c.request)
+			}
+		})
 	}
 }
