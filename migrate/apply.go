@@ -149,7 +149,6 @@ func (r *run) checkTexts() error {
 	return errs.orNil()
 }
 
-// applyAll applies every pending file.
 func (r *run) applyAll(ctx context.Context) error {
 	total := len(r.status.Pending)
 	for more := total > 0 || len(r.status.adopt) > 0; more; {

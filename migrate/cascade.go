@@ -115,7 +115,6 @@ WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_d
 	return found, rows.Err()
 }
 
-// countReferring counts the rows with a reference.
 func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err error) {
 	err = r.conn.QueryRowContext(
 		context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table),

@@ -19,7 +19,6 @@ const interruptPause = 5 * time.Millisecond
 // connection is a connection's own handle, the sqlite3 of the C interface.
 type connection uintptr
 
-// inTransaction reports whether a transaction is open.
 func (c connection) inTransaction() bool {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -37,7 +36,6 @@ func (c connection) hasOrphans() bool {
 	return libc.AtomicLoadPInt32(counts) != 0
 }
 
-// setBusyTimeout sets how long statements wait for locks.
 func (c connection) setBusyTimeout(d time.Duration) {
 	tls := libc.NewTLS()
 	defer tls.Close()

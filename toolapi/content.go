@@ -46,12 +46,11 @@ type ScheduleReadArgs struct {
 // Schedule is one week of the schedule grid.
 type Schedule struct {
 	Success
-	TimeZone string   `json:"time_zone" jsonschema:"IANA name of the zone of the day columns"`
-	Week     string   `json:"week" jsonschema:"the Monday the week starts with, YYYY-MM-DD"`
-	Days     []string `json:"days" jsonschema:"the seven day columns, YYYY-MM-DD"`
-	Rows     []Row    `json:"rows" jsonschema:"the formats that the active cadence plans"`
-	// Unplanned are pieces of the week in formats the cadence does not plan.
-	Unplanned []Piece `json:"unplanned" jsonschema:"pieces of the week in formats that the cadence does not plan"`
+	TimeZone  string   `json:"time_zone" jsonschema:"IANA name of the zone of the day columns"`
+	Week      string   `json:"week" jsonschema:"the Monday the week starts with, YYYY-MM-DD"`
+	Days      []string `json:"days" jsonschema:"the seven day columns, YYYY-MM-DD"`
+	Rows      []Row    `json:"rows" jsonschema:"the formats that the active cadence plans"`
+	Unplanned []Piece  `json:"unplanned" jsonschema:"pieces of the week in formats that the cadence does not plan"`
 }
 
 // Row is one format of the grid.

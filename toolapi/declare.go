@@ -147,7 +147,6 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 	}
 }
 
-// space skips white space.
 func (s *fileScanner) space() {
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\r' || s.text[s.at] == '\t') {
 		s.at++

@@ -127,10 +127,9 @@ type Error struct {
 	OK      False  `json:"ok"`
 	Code    string `json:"code" jsonschema:"typed refusal code"`
 	Message string `json:"message" jsonschema:"a sentence a person can act on"`
-	// RetryAfterSeconds mirrors Retry-After on 429.
-	RetryAfterSeconds Seconds `json:"retry_after_seconds,omitempty" jsonschema:"on 429, the same as Retry-After"`
-	// Nested repeats the fields above for older clients.
-	Nested NestedErrorFields `json:"error" jsonschema:"deprecated: read the fields of the top level"`
+
+	RetryAfterSeconds Seconds           `json:"retry_after_seconds,omitempty" jsonschema:"on 429, the same as Retry-After"`
+	Nested            NestedErrorFields `json:"error" jsonschema:"deprecated: read the fields of the top level"`
 }
 
 // NestedErrorFields are the deprecated object of an Error.
@@ -159,13 +158,12 @@ type ToolRefusal struct {
 	OK      False  `json:"ok"`
 	Code    string `json:"code" jsonschema:"typed refusal code"`
 	Message string `json:"message" jsonschema:"a sentence a person can act on"`
-	// Workspaces are the slugs the key may pass, on a workspace refusal.
-	Workspaces []string `json:"workspaces,omitzero" jsonschema:"on a workspace refusal, the slugs that may be passed"`
-	// Issues are all that is wrong with the arguments, on invalid_arguments.
-	Issues      []Issue `json:"issues,omitempty" jsonschema:"on invalid_arguments, everything that is wrong"`
-	Path        string  `json:"path,omitempty" jsonschema:"where in the input the refusal points"`
-	Fix         string  `json:"fix,omitempty" jsonschema:"the change that would pass"`
-	Instruction string  `json:"instruction,omitempty" jsonschema:"what to do next"`
+
+	Workspaces  []string `json:"workspaces,omitzero" jsonschema:"on a workspace refusal, the slugs that may be passed"`
+	Issues      []Issue  `json:"issues,omitempty" jsonschema:"on invalid_arguments, everything that is wrong"`
+	Path        string   `json:"path,omitempty" jsonschema:"where in the input the refusal points"`
+	Fix         string   `json:"fix,omitempty" jsonschema:"the change that would pass"`
+	Instruction string   `json:"instruction,omitempty" jsonschema:"what to do next"`
 }
 
 // Issue is one thing that is wrong with the arguments of a call.
@@ -177,10 +175,9 @@ type Issue struct {
 // PagesError is a refusal of uploads, imports and preview links (platform document,
 // section 7.3). The nested object is the contract here, and not deprecated.
 type PagesError struct {
-	OK    False            `json:"ok"`
-	Inner PagesErrorFields `json:"error"`
-	// Status is the HTTP status.
-	Status int `json:"-"`
+	OK     False            `json:"ok"`
+	Inner  PagesErrorFields `json:"error"`
+	Status int              `json:"-"` // of HTTP
 }
 
 // PagesErrorFields say what was refused. An import has no RetryAfterSeconds, only the header.

@@ -63,20 +63,13 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 
 // Message is one JSON-RPC 2.0 message of MCP.
 type Message struct {
-	// Raw is the message as it was sent.
-	Raw json.RawMessage
-	// ID is the JSON of a request's id; nil for a notification, a response, or an id that
-	// no response could repeat.
-	ID json.RawMessage
-	// Method is "" for a response.
-	Method string
-	// Tool and Arguments are those of a tools/call.
-	Tool      string
-	Arguments json.RawMessage
-	// Protocol is the revision in the message itself, as stateless revisions have it.
-	Protocol string
-	// Valid is false for JSON that is no message.
-	Valid bool
+	Raw       json.RawMessage // as it was sent
+	ID        json.RawMessage // of a request; nil for a notification, a response, or an id that no response could repeat
+	Method    string          // "" for a response
+	Tool      string          // of a tools/call
+	Arguments json.RawMessage // of a tools/call
+	Protocol  string          // the revision in the message itself, as stateless revisions have it
+	Valid     bool            // false for JSON that is no message
 }
 
 // ParseMessage reads an element of Messages.

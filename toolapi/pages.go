@@ -21,10 +21,9 @@ type PointAtSite struct {
 	Hostname string `json:"hostname"`
 	SiteID   string `json:"site_id"`
 	SiteName string `json:"site_name"`
-	// Revision is nil when the page has never been published.
-	Revision *string `json:"revision" jsonschema:"null when the page has never been published"`
-	// ServingNow false means that nothing answers at the address: it must not be called live.
-	ServingNow bool `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
+
+	Revision   *string `json:"revision" jsonschema:"null when the page has never been published"`
+	ServingNow bool    `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
 }
 
 // SchedulePublishArgs are the arguments of page.schedule_publish (section 4.5).
@@ -129,7 +128,7 @@ type Domain struct {
 	SiteName   string `json:"site_name"`
 	Provided   bool   `json:"provided" jsonschema:"the service gave it to its page; it cannot be moved"`
 	ServingNow bool   `json:"serving_now"`
-	// Pending is nil when the domain is the workspace's.
+
 	Pending *PendingProof `json:"pending,omitempty" jsonschema:"there while the domain waits for the proof that it is the workspace's"`
 }
 
@@ -176,7 +175,7 @@ type Connect struct {
 	Hostname string  `json:"hostname"`
 	SiteID   string  `json:"site_id"`
 	SiteName string  `json:"site_name"`
-	// Revision is nil when the page has never been published.
+
 	Revision   *string     `json:"revision" jsonschema:"null when the page has never been published"`
 	ServingNow bool        `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
 	Records    []DNSRecord `json:"records" jsonschema:"what the domain's owner must set in DNS: the TXT record proves that the domain is the workspace's, and domain.verify looks for it; none when the address answers already"`

@@ -57,13 +57,11 @@ const (
 
 // DeclareArgs is the body of a declare.
 type DeclareArgs struct {
-	SiteID UUID `json:"site_id" jsonschema:"the site that the bundle is for"`
-	// BaseRevision is the revision that the client believes is live. Without it nothing is checked.
-	BaseRevision BaseRevision `json:"base_revision,omitzero" jsonschema:"what is believed to be live; null: the page was never published; omit: no check"`
-	// Manifest is the contents of pages.deploy.json.
-	Manifest json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not among the files"`
-	Files    []UploadFile    `json:"files" jsonschema:"every file of the bundle"`
-	Client   *UploadClient   `json:"client,omitempty" jsonschema:"who uploads"`
+	SiteID       UUID            `json:"site_id" jsonschema:"the site that the bundle is for"`
+	BaseRevision BaseRevision    `json:"base_revision,omitzero" jsonschema:"what is believed to be live; null: the page was never published; omit: no check"`
+	Manifest     json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not among the files"`
+	Files        []UploadFile    `json:"files" jsonschema:"every file of the bundle"`
+	Client       *UploadClient   `json:"client,omitempty" jsonschema:"who uploads"`
 	Scope
 }
 
@@ -119,18 +117,16 @@ const (
 // Upload is the response to declare and to status.
 type Upload struct {
 	Success
-	UploadID     string      `json:"upload_id"`
-	State        UploadState `json:"state"`
-	BundleDigest string      `json:"bundle_digest" jsonschema:"\"sha256:\" and the digest of manifest and files"`
-	// Required are the blobs that the workspace lacks: sorted, each once.
+	UploadID     string       `json:"upload_id"`
+	State        UploadState  `json:"state"`
+	BundleDigest string       `json:"bundle_digest" jsonschema:"\"sha256:\" and the digest of manifest and files"`
 	Required     []string     `json:"required" jsonschema:"the blobs to send, sorted, each once"`
 	Files        int          `json:"files"`
 	Bytes        int64        `json:"bytes" jsonschema:"of all files"`
 	MissingBytes int64        `json:"missing_bytes" jsonschema:"of the blobs to send"`
 	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used"`
 	Limits       UploadLimits `json:"limits"`
-	// Revision is that of a finalized upload.
-	Revision string `json:"revision,omitempty" jsonschema:"what it was finalized as"`
+	Revision     string       `json:"revision,omitempty" jsonschema:"what it was finalized as"`
 }
 
 // UploadLimits bind a client.

@@ -47,10 +47,8 @@ const (
 
 // Options describe new snapshots.
 type Options struct {
-	// Now is the clock of Info.CreatedAt. Default time.Now.
-	Now func() time.Time
-	// Tool names in a snapshot the program that made it, such as "pages 1.2". Default "pages".
-	Tool string
+	Now  func() time.Time // of Info.CreatedAt; default time.Now
+	Tool string           // the program that makes the snapshot, such as "pages 1.2"; default "pages"
 }
 
 // Store is the snapshots of one state folder.

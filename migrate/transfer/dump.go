@@ -19,10 +19,8 @@ import (
 
 // DumpOptions select the part of a database to write.
 type DumpOptions struct {
-	// NoData leaves the rows out.
-	NoData bool
-	// Tables are the names of tables to write, with their indexes and triggers. Default everything.
-	Tables []string
+	NoData bool     // leave out the rows
+	Tables []string // names of tables to write, with their indexes and triggers; default everything
 }
 
 // object is an entry of the schema.

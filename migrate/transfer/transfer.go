@@ -159,14 +159,10 @@ func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, 
 
 // ScriptOptions are those of [Script].
 type ScriptOptions struct {
-	// Args are the values of the parameters, for a script of one statement.
-	Args []any
-	// Dump skips the BEGIN, COMMIT and PRAGMA foreign_keys of a dump. The script is one transaction in any case.
-	Dump bool
-	// CheckKeys refuses rows whose parent does not exist, where the DB does not.
-	CheckKeys bool
-	// Last runs in the transaction, after the script.
-	Last func(ctx context.Context) error
+	Args      []any                           // values of the parameters, for a script of one statement
+	Dump      bool                            // skip the BEGIN, COMMIT and PRAGMA foreign_keys of a dump
+	CheckKeys bool                            // refuse rows whose parent does not exist, where the DB does not
+	Last      func(ctx context.Context) error // runs in the transaction, after the script
 }
 
 // Ran counts the statements of a script.
@@ -230,5 +226,6 @@ func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 
 // dumpFrame matches the statements that a dump puts around the others.
 var dumpFrame = regexp.MustCompile(
-	`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
+	`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|` +
+		`PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
 )

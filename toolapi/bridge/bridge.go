@@ -31,19 +31,12 @@ import (
 
 // Options of a bridge.
 type Options struct {
-	// Endpoint is the address that answers MCP: the service's and toolapi.MCPPath.
-	Endpoint string
-	// Key is the API key. Without one every message is refused.
-	Key string
-	// UserAgent defaults to "pages".
-	UserAgent string
-	// Transport defaults to http.DefaultTransport.
-	Transport http.RoundTripper
-	// Idle is how long a response may go without a byte. Default 11 minutes: a confirmed
-	// call may apply migrations for ten.
-	Idle time.Duration
-	// Warn gets a sentence about each deprecation in a response, once. Default none.
-	Warn func(sentence string)
+	Endpoint  string                // the service's address and toolapi.MCPPath
+	Key       string                // without an API key every message is refused
+	UserAgent string                // default "pages"
+	Transport http.RoundTripper     // default http.DefaultTransport
+	Idle      time.Duration         // of a response without a byte; default 11 minutes: a call may apply migrations for ten
+	Warn      func(sentence string) // gets each deprecation in a response, once; default none
 }
 
 const (
@@ -328,7 +321,6 @@ func (b *bridge) redact(text string) string {
 	return strings.ReplaceAll(text, b.Key, "…")
 }
 
-// failure returns a JSON-RPC error.
 func failure(id json.RawMessage, code int, text string, data json.RawMessage) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -344,7 +336,6 @@ func failure(id json.RawMessage, code int, text string, data json.RawMessage) []
 	return line
 }
 
-// write writes one line.
 func (b *bridge) write(text []byte) {
 	var line bytes.Buffer
 	if json.Compact(&line, text) != nil {

@@ -46,14 +46,10 @@ func (f *FaultError) Error() string { return f.Code + ": " + f.Message }
 
 // Bundle is a manifest and its files, checked.
 type Bundle struct {
-	// Manifest is the manifest, defaults applied.
-	Manifest *manifest.Manifest
-	// Text is the manifest as it was given, in the canonical form of RFC 8785.
-	Text []byte
-	// Files are sorted bytewise by path.
-	Files []sitefile.File
-	// Digest is 64 lower-case hexadecimal digits over Text and Files.
-	Digest string
+	Manifest *manifest.Manifest // with defaults applied
+	Text     []byte             // the manifest as it was given, in the canonical form of RFC 8785
+	Files    []sitefile.File    // sorted bytewise by path
+	Digest   string             // 64 lower-case hexadecimal digits over Text and Files
 }
 
 // New checks a bundle. Files without a content type get the one of their name. The
@@ -81,8 +77,12 @@ func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	if !slices.IsSortedFunc(files, byPath) {
 		slices.SortFunc(files, byPath)
 	}
-	if err := b.checkHashes(); err != nil {
-		return nil, err
+	sizes := make(map[string]int64, len(files))
+	for _, f := range files {
+		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
+			return nil, fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quoted(f.Path))
+		}
+		sizes[f.SHA256] = f.Size
 	}
 	if err := b.checkManifestFiles(); err != nil {
 		return nil, err
@@ -167,18 +167,6 @@ func (b *Bundle) checkTypes() error {
 			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is none.", quoted(f.Path))
 		}
 		passed[f.ContentType] = true
-	}
-	return nil
-}
-
-// checkHashes finds two sizes for one hash.
-func (b *Bundle) checkHashes() error {
-	sizes := make(map[string]int64, len(b.Files))
-	for _, f := range b.Files {
-		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
-			return fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quoted(f.Path))
-		}
-		sizes[f.SHA256] = f.Size
 	}
 	return nil
 }
@@ -269,7 +257,6 @@ func appendText(to []byte, s string) []byte {
 	return quoted
 }
 
-// quoted returns a path for messages.
 func quoted(s string) string {
 	const longest = 120
 	if len(s) > longest {

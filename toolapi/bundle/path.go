@@ -176,7 +176,6 @@ func (b *Bundle) checkPaths() error {
 	return nil
 }
 
-// checkServed refuses files that must not be served.
 func (b *Bundle) checkServed(name string) error {
 	url, ok := b.Manifest.ServedPath(name)
 	base := strings.ToLower(path.Base(name))

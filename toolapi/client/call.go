@@ -17,14 +17,12 @@ import (
 
 // Call is one call of a tool.
 type Call struct {
-	Tool string
-	// Arguments are a JSON object; nil for none.
-	Arguments json.RawMessage
+	Tool      string
+	Arguments json.RawMessage // a JSON object; nil for none
 	// IdempotencyKey is sent when it is set. A tool that needs one, and whose
 	// arguments hold none, gets a fresh one.
 	IdempotencyKey string
-	// Replays says that a tool which this version does not know takes a key.
-	Replays bool
+	Replays        bool // the tool takes a key, if this version does not know it
 	// Complete refuses a success that lacks a property of the tool's results, if this version knows
 	// the tool: for callers that act on the response, and do not only pass it on.
 	Complete bool
@@ -35,11 +33,9 @@ const migrationTime = 10 * time.Minute
 
 // Response is the result of a call.
 type Response struct {
-	// Body is the response as it came, without the key.
-	Body      json.RawMessage
+	Body      json.RawMessage // as it came, without the key
 	RequestID string
-	// At is the time by the service's clock; zero for a response without it.
-	At time.Time
+	At        time.Time // by the service's clock; zero for a response without it
 }
 
 // Do calls a tool. Its error is one of this package's four, or of ctx.
@@ -227,7 +223,6 @@ func parseTools(text []byte) ([]ToolInfo, error) {
 	return tools, nil
 }
 
-// resolve follows a reference to a schema of the document.
 func (d *document) resolve(schema json.RawMessage) json.RawMessage {
 	var s struct {
 		Ref string `json:"$ref"`

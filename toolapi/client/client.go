@@ -35,25 +35,16 @@ import (
 
 // Options of a Client.
 type Options struct {
-	// BaseURL is the service's address, without /api/v1. A key goes over plain
-	// http to this machine only.
-	BaseURL string
-	// Key is the API key. Without one every call is refused with 401.
-	Key string
-	// UserAgent defaults to "pages".
-	UserAgent string
-	// Transport defaults to NewTransport.
-	Transport http.RoundTripper
+	BaseURL   string            // the service's address, without /api/v1; with a key it must be https, or this machine
+	Key       string            // without an API key every call is refused with 401
+	UserAgent string            // default "pages"
+	Transport http.RoundTripper // default NewTransport
 	// UploadRetryTime is how long an upload is tried without any progress, and how long
 	// a rate limit is waited out. Default 2 minutes.
 	UploadRetryTime time.Duration
-	// CallRetryTime is how long any other call is tried. Default 10 s, at most
-	// UploadRetryTime.
-	CallRetryTime time.Duration
-	// Idle is how long one try may go without a byte. Default 30 s.
-	Idle time.Duration
-	// Now defaults to time.Now.
-	Now func() time.Time
+	CallRetryTime   time.Duration    // how long any other call is tried; default 10 s, at most UploadRetryTime
+	Idle            time.Duration    // how long one try may go without a byte; default 30 s
+	Now             func() time.Time // default time.Now
 	// Sleep waits, or returns early with the error of ctx. Default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Warn gets sentences for a person: what is deprecated, once each, and for what
@@ -190,7 +181,6 @@ func schemeFix(address string) string {
 
 var bareHost = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
 
-// parseBase checks a base address.
 func parseBase(address string, keyed bool) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(address, "/"))
 	bad := func(reason, fix string) (*url.URL, error) {

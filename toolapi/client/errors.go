@@ -11,10 +11,9 @@ import (
 
 // RefusalError is a call that was admitted and refused (platform document, section 7.2).
 type RefusalError struct {
-	Tool    string
-	Refusal toolapi.ToolRefusal
-	// Boundary says that resolving the workspace refused, and the tool did not run.
-	Boundary  bool
+	Tool      string
+	Refusal   toolapi.ToolRefusal
+	Boundary  bool // resolving the workspace refused, and the tool did not run
 	RequestID string
 }
 
@@ -27,9 +26,8 @@ func (e *RefusalError) Error() string {
 type StatusError struct {
 	Status        int
 	Code, Message string
-	// RetryAfter is that of the response, in seconds; 0 for none.
-	RetryAfter int
-	RequestID  string
+	RetryAfter    int // of the response, in seconds; 0 for none
+	RequestID     string
 }
 
 func (e *StatusError) Error() string {
@@ -47,8 +45,7 @@ func (e *StatusError) Temporary() bool { return isTemporary(e.Status) }
 
 // TransportError is a request that got no response.
 type TransportError struct {
-	// Reached says that the service may have received the request.
-	Reached   bool
+	Reached   bool // the service may have received the request
 	RequestID string
 	Err       error
 }

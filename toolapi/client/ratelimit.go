@@ -32,7 +32,6 @@ const shownWait = 2 * time.Second
 // probePoll is the pause between looks for the response of a probe.
 const probePoll = 50 * time.Millisecond
 
-// acquire waits until a request may be sent.
 func (w *window) acquire(ctx context.Context) error {
 	for {
 		wait, ok := w.reserve()

@@ -43,20 +43,14 @@ type request struct {
 	method, path string
 	query        url.Values
 	header       http.Header
-	// body opens the body anew for each try; nil for none.
-	body func() (io.ReadCloser, error)
-	size int64
-	// safe says that the request may be sent again when its response was lost.
-	safe bool
-	// work is how long the service may work without a byte, beyond Options.Idle.
-	work   time.Duration
-	window *window
-	// upload gives the request the retry time of an upload.
-	upload bool
-	// since returns when there last was progress; nil for when the request began.
-	since func() time.Time
-	// retrying is called for every try that will be repeated.
-	retrying func()
+	body         func() (io.ReadCloser, error) // opens the body anew for each try; nil for none
+	size         int64
+	safe         bool          // may be sent again when its response was lost
+	work         time.Duration // the service may work so long without a byte, beyond Options.Idle
+	window       *window
+	upload       bool             // has the retry time of an upload
+	since        func() time.Time // when there last was progress; nil for when the request began
+	retrying     func()           // called for every try that will be repeated
 }
 
 // httpResponse is a response that was read to its end.
@@ -231,7 +225,6 @@ const (
 	buffered        = 4 << 20  // bytes of a body that may be on their way after the last one was read
 )
 
-// build makes the request of one try.
 func (c *Client) build(ctx context.Context, r request, id string, moved func(n int)) (*http.Request, error) {
 	u := *c.base
 	u.Path += r.path

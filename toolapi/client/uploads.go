@@ -33,12 +33,9 @@ func (c *Client) Upload(ctx context.Context, id string) (toolapi.Upload, error) 
 type Blob struct {
 	Upload, SHA256 string
 	Size           int64
-	// Open opens the bytes anew for each try.
-	Open func() (io.ReadCloser, error)
-	// Since returns when a blob was last stored: the retry time counts from there.
-	Since func() time.Time
-	// Retrying is called for every try that will be repeated.
-	Retrying func()
+	Open           func() (io.ReadCloser, error) // opens the bytes anew for each try
+	Since          func() time.Time              // when a blob was last stored: the retry time counts from there
+	Retrying       func()                        // called for every try that will be repeated
 }
 
 // PutBlob sends a blob; one that is there already is no error. Errors of Open and its
@@ -125,7 +122,6 @@ func (c *Client) remove(ctx context.Context, path string) error {
 	return err
 }
 
-// decode reads the result of an endpoint.
 func decode[R any](c *Client, path string) func(httpResponse, error) (R, error) {
 	return func(a httpResponse, err error) (result R, _ error) {
 		if err != nil {

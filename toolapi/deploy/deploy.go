@@ -25,19 +25,15 @@ import (
 
 // Bundle is a site to publish.
 type Bundle struct {
-	// Manifest is pages.deploy.json with its defaults applied, as one JSON object.
-	Manifest json.RawMessage
-	// Files are all others, sorted by Path, each Path once.
-	Files []File
-	// LeftOut are files among them that are not sent, sorted by Path.
-	LeftOut []sitefile.LeftOut
+	Manifest json.RawMessage    // pages.deploy.json with its defaults applied, as one JSON object
+	Files    []File             // all others, sorted by Path, each Path once
+	LeftOut  []sitefile.LeftOut // files among them that are not sent, sorted by Path
 }
 
 // File is one file of a Bundle.
 type File struct {
 	sitefile.File
-	// Open opens the bytes anew for each try.
-	Open func() (io.ReadCloser, error)
+	Open func() (io.ReadCloser, error) // opens the bytes anew for each try
 }
 
 // Deployer publishes to one site. All fields but Version must be set.
@@ -46,9 +42,8 @@ type Deployer struct {
 	Contract *toolapi.Contract
 	// Workspace and Site are named in every call.
 	Workspace, Site string
-	// Version is that of the uploading program.
-	Version string
-	Now     func() time.Time
+	Version         string // of the uploading program
+	Now             func() time.Time
 }
 
 func (d *Deployer) scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(d.Workspace)} }

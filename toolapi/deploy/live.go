@@ -16,11 +16,9 @@ import (
 
 // Live is what a page serves before a deploy.
 type Live struct {
-	Page toolapi.Page
-	// Revision is "" for a page that was never published.
-	Revision string
-	// Known says that the service holds the revision: Manifest and Files are its own.
-	Known    bool
+	Page     toolapi.Page
+	Revision string // "" for a page that was never published
+	Known    bool   // the service holds the revision: Manifest and Files are its own
 	Manifest manifest.Manifest
 	Files    map[string]toolapi.UploadFile // by path
 	Secrets  map[string]bool               // by name: it has a value

@@ -14,46 +14,32 @@ import (
 // Plan is what publishing a bundle would change for visitors. Lists are sorted, and
 // never null in JSON.
 type Plan struct {
-	// Live is the revision that is live, "" for none.
-	Live string `json:"live_revision"`
-	// Known is false when the service cannot say what is live.
-	Known bool `json:"live_known"`
-	// Changes says that the bundle differs from what is live.
-	Changes   bool     `json:"changes"`
-	Added     []Change `json:"added"`
-	Changed   []Change `json:"changed"`
-	Removed   []Change `json:"removed"`
-	Unchanged int      `json:"unchanged"`
-	Files     int      `json:"files"`
-	Bytes     int64    `json:"bytes"`
-	// Access lists the paths whose visibility changes.
-	Access []manifest.AccessChange `json:"access"`
-	// SourceMaps are new public files that show the sources of scripts and style sheets.
-	SourceMaps []string `json:"source_maps"`
-	// LostRoutes are those that the Worker serves now, and would not any more.
-	LostRoutes []string `json:"lost_routes"`
-	// Migrations are those that the live revision lacks. The site's database may have
-	// some all the same, from a revision that was live before.
-	Migrations []string `json:"migrations"`
-	// Provisions are the bindings that the first publish makes.
-	Provisions []string `json:"provisions"`
-	// Dropped are bindings that the Worker loses; their contents stay.
-	Dropped []string `json:"dropped"`
-	// MissingSecrets are declared and have no value on the site.
-	MissingSecrets []string      `json:"missing_secrets"`
-	Limits         []LimitChange `json:"limits"`
-	// Settings are other parts of the manifest that differ.
-	Settings []string `json:"settings"`
-	// LeftOut are files among those of the site that are not served.
-	LeftOut []sitefile.LeftOut `json:"left_out"`
+	Live           string                  `json:"live_revision"` // "" for none
+	Known          bool                    `json:"live_known"`    // false when the service cannot say what is live
+	Changes        bool                    `json:"changes"`       // the bundle differs from what is live
+	Added          []Change                `json:"added"`
+	Changed        []Change                `json:"changed"`
+	Removed        []Change                `json:"removed"`
+	Unchanged      int                     `json:"unchanged"`
+	Files          int                     `json:"files"`
+	Bytes          int64                   `json:"bytes"`
+	Access         []manifest.AccessChange `json:"access"`          // paths whose visibility changes
+	SourceMaps     []string                `json:"source_maps"`     // new public files with the sources of scripts and style sheets
+	LostRoutes     []string                `json:"lost_routes"`     // those that the Worker serves now, and would not any more
+	Migrations     []string                `json:"migrations"`      // those that the live revision lacks; the database may have some
+	Provisions     []string                `json:"provisions"`      // bindings that the first publish makes
+	Dropped        []string                `json:"dropped"`         // bindings that the Worker loses; their contents stay
+	MissingSecrets []string                `json:"missing_secrets"` // declared, without a value on the site
+	Limits         []LimitChange           `json:"limits"`
+	Settings       []string                `json:"settings"` // other parts of the manifest that differ
+	LeftOut        []sitefile.LeftOut      `json:"left_out"` // files among those of the site that are not served
 }
 
 // Change is one file that differs.
 type Change struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
-	// Was is the former size of a changed file.
-	Was int64 `json:"was_bytes,omitempty"`
+	Was   int64  `json:"was_bytes,omitempty"` // the former size of a changed file
 }
 
 // LimitChange is a limit that differs.

@@ -260,7 +260,6 @@ func (f *File) open(moved func(int)) (io.ReadCloser, error) {
 // A larger one is checked while it is sent.
 const inMemory = 256 << 10
 
-// openChecked reads the file, and checks its bytes.
 func (f *File) openChecked() (io.ReadCloser, error) {
 	r, err := f.open(func(int) {})
 	if err != nil {

@@ -20,7 +20,20 @@ func Error(err error) error {
 	if err == nil || errors.As(err, new(*failure.Error)) {
 		return err
 	}
-	for _, convert := range []func(error) *failure.Error{unfinishedDeploy, refusedCall, refusedStatus, noResponse, refusedDeploy} {
+	if e, ok := errors.AsType[*deploy.UnfinishedError](err); ok {
+		f := &failure.Error{
+			Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()),
+			Fix: "run the same command again: it sends what is missing", Err: err,
+		}
+		if cause := cmp.Or(refusedStatus(err), noResponse(err)); cause != nil {
+			f.Detail = cause.Detail
+		}
+		return f
+	}
+	if e, ok := errors.AsType[*client.RefusalError](err); ok {
+		return refusedCall(e, err)
+	}
+	for _, convert := range []func(error) *failure.Error{refusedStatus, noResponse, refusedDeploy} {
 		if f := convert(err); f != nil {
 			return f
 		}
@@ -58,11 +71,7 @@ func CommandError(err error) error {
 }
 
 // refusedCall is the failure of a call that the tool refused.
-func refusedCall(err error) *failure.Error {
-	e, ok := errors.AsType[*client.RefusalError](err)
-	if !ok {
-		return nil
-	}
+func refusedCall(e *client.RefusalError, err error) *failure.Error {
 	r := e.Refusal
 	f := &failure.Error{
 		Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err,
@@ -147,24 +156,6 @@ func noResponse(err error) *failure.Error {
 		return &failure.Error{Exit: failure.ExitUsage, Code: "bad-address", Message: e.Error(), Fix: e.Fix, Err: err}
 	}
 	return nil
-}
-
-// unfinishedDeploy is the failure of a deploy that resumes when it is run again.
-func unfinishedDeploy(err error) *failure.Error {
-	e, ok := errors.AsType[*deploy.UnfinishedError](err)
-	if !ok {
-		return nil
-	}
-	f := &failure.Error{
-		Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()),
-		Fix: "run the same command again: it sends what is missing", Err: err,
-	}
-	if status := refusedStatus(err); status != nil {
-		f.Detail = status.Detail
-	} else if lost := noResponse(err); lost != nil {
-		f.Detail = lost.Detail
-	}
-	return f
 }
 
 // refusedDeploy is the failure of a deploy that must not go on.
