@@ -44,7 +44,7 @@ type framing struct {
 	named bool
 }
 
-// part is what the next byte belongs to.
+// part says what the next byte belongs to.
 type part uint8
 
 const (

@@ -15,7 +15,7 @@ import (
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 60 * time.Second
-	// maxHeaderBytes is the size of a request's head. net/http adds maxHeaderSlop to what it is told.
+	// maxHeaderBytes is the size of a request's head. net/http adds maxHeaderSlop to its setting.
 	maxHeaderBytes = 32 << 10
 	maxHeaderSlop  = 4 << 10
 	maxHeaderLines = 100

@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS request_log (
 CREATE INDEX IF NOT EXISTS request_log_request ON request_log (request, line);
 `
 
-// RequestLogOptions are what a log needs besides its database. The zero value works.
+// RequestLogOptions configure a log. The zero value works.
 type RequestLogOptions struct {
 	MaxRows  int              // default 50,000
 	MaxBytes int64            // default 64 MiB, of documents and searched texts

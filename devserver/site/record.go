@@ -20,7 +20,7 @@ const (
 	FromControl Source = "control" // the rest of /__pages/
 )
 
-// Meter is what one request cost a [Worker].
+// Meter measures the cost of one request of a [Worker].
 type Meter struct {
 	CPUMs          float64 `json:"cpu_ms"`           // engine time, not waiting
 	CPULimitMs     int     `json:"cpu_limit_ms"`     // 0: no limit

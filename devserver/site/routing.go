@@ -63,14 +63,14 @@ const (
 // Visitor says how the gate sees who makes a request.
 type Visitor string
 
-// The visitors.
+// The kinds of visitors.
 const (
 	VisitorSignedOut Visitor = "signed-out"
 	VisitorOutsider  Visitor = "outsider" // signed in, and no member of the workspace
 	VisitorMember    Visitor = "member"
 )
 
-// admission is the first half of the decision about a request: what its path is, whatever the method and whoever asks.
+// admission is the first half of the decision about a request: what its path is, independent of method and client.
 type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
 	name     string // what follows "/__pages/"

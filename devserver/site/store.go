@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// StoreOptions are what a store needs besides its database.
+// StoreOptions configure a store. The zero value works.
 type StoreOptions struct {
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time

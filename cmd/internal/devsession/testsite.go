@@ -264,7 +264,7 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 	return err
 }
 
-// TestDocument is what `pages test --json` prints.
+// TestDocument is the document of `pages test --json`.
 type TestDocument struct {
 	OK       bool    `json:"ok"`
 	ExitCode int     `json:"exit_code"`

@@ -40,7 +40,7 @@ type hostedSite struct {
 	failedAt atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
 }
 
-// lock waits for whoever opens the site or prepares a release.
+// lock waits while the site is being opened or a release prepared.
 func (s *hostedSite) lock(ctx context.Context) error {
 	select {
 	case s.busy <- struct{}{}:

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// LeadFiles is what `pages leads files --json` prints.
+// LeadFiles is the document of `pages leads files --json`.
 type LeadFiles struct {
 	OK    bool       `json:"ok"`
 	Lead  string     `json:"lead"`  // its id
