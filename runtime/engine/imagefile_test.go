@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -32,8 +33,10 @@ func TestImageIsStored(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for _, size := range []int{0, 1, 100, len(stored) / 2, len(stored) - 1} {
-		if err := new(engine.Image).UnmarshalBinary(stored[:size]); err == nil {
-			t.Errorf("the first %d of %d bytes are taken for an image", size, len(stored))
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			if err := new(engine.Image).UnmarshalBinary(stored[:size]); err == nil {
+				t.Errorf("the first %d of %d bytes are taken for an image", size, len(stored))
+			}
+		})
 	}
 }

@@ -28,27 +28,29 @@ func TestRewind(t *testing.T) {
 	i := snapshotted(t, `globalThis.list = [1, 2]; globalThis.n = 0; Object.defineProperty(globalThis, "state", {
 		get: () => [list.join(), n, typeof extra, Object.keys(Array.prototype).length, [].push.name].join("|") })`, engine.IsolateOptions{})
 	want := `"1,2|0|undefined|0|push"`
-	for _, code := range []string{
-		`n++`,
-		`list.push(3); globalThis.extra = {}`,
-		`Array.prototype.push = null; Array.prototype.mine = 1; delete globalThis.list`,
-		`for (let k = 0; k < 1e5; k++) list.push({ k })`,
-		`globalThis.extra = new Uint8Array(3 << 20).fill(7)`,
-		`globalThis.extra = []; for (let k = 0; k < 40; k++) extra.push(new Uint8Array(1 << 20).fill(7))`,
-		`throw new Error("x")`,
-		`new Uint8Array(1e9)`,
-		`Promise.reject(new Error("x")); new Promise(() => {})`,
-		`(function f() { f() })()`,
+	for _, c := range []struct{ name, code string }{
+		{"a number", `n++`},
+		{"a list and a global", `list.push(3); globalThis.extra = {}`},
+		{"a prototype", `Array.prototype.push = null; Array.prototype.mine = 1; delete globalThis.list`},
+		{"many objects", `for (let k = 0; k < 1e5; k++) list.push({ k })`},
+		{"3 MB", `globalThis.extra = new Uint8Array(3 << 20).fill(7)`},
+		{"40 MB", `globalThis.extra = []; for (let k = 0; k < 40; k++) extra.push(new Uint8Array(1 << 20).fill(7))`},
+		{"an exception", `throw new Error("x")`},
+		{"too much memory", `new Uint8Array(1e9)`},
+		{"promises", `Promise.reject(new Error("x")); new Promise(() => {})`},
+		{"a deep recursion", `(function f() { f() })()`},
 	} {
-		for range 3 {
-			// Some of these throw: what counts is what is left of them.
-			_, _ = run(i, scope(t, 0), code)
-			i.Rewind()
-			if got, err := run(i, scope(t, 0), `state`); err != nil || got != want {
-				t.Fatalf("after %s: %s, %v; want %s", code, got, err, want)
+		t.Run(c.name, func(t *testing.T) {
+			for range 3 {
+				// Some of these throw: what counts is what is left of them.
+				_, _ = run(i, scope(t, 0), c.code)
+				i.Rewind()
+				if got, err := run(i, scope(t, 0), `state`); err != nil || got != want {
+					t.Fatalf("after %s: %s, %v; want %s", c.code, got, err, want)
+				}
+				i.Rewind()
 			}
-			i.Rewind()
-		}
+		})
 	}
 }
 

@@ -289,25 +289,28 @@ func TestNested(t *testing.T) {
 func TestBranching(t *testing.T) {
 	blocks := func(n int) []byte { return append(bytes.Repeat([]byte{0x02, 0x40, 0x0b}, n), 0x0b) }
 	for _, c := range []struct {
+		name              string
 		functions, blocks int
 		want              string
 	}{
-		{1, 140_000, ""},
-		{1, 142_000, "142000 are in this one"},
-		{4, 70_000, ""},
-		{5, 70_000, "70000 are in this one"},
+		{"one function", 1, 140_000, ""},
+		{"one function over the limit", 1, 142_000, "142000 are in this one"},
+		{"four functions", 4, 70_000, ""},
+		{"five functions over the limit", 5, 70_000, "70000 are in this one"},
 	} {
-		body := append([]byte{0}, blocks(c.blocks)...)
-		code := binary.AppendUvarint(nil, uint64(c.functions))
-		for range c.functions {
-			code = append(binary.AppendUvarint(code, uint64(len(body))), body...)
-		}
-		module := head + section(1, 1, 0x60, 0, 0) + section(3, append([]byte{byte(c.functions)}, make([]byte, c.functions)...)...) +
-			string(binary.AppendUvarint([]byte{10}, uint64(len(code)))) + string(code)
-		_, err := rewrite.Rewrite([]byte(module))
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%d functions of %d blocks: %v", c.functions, c.blocks, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			body := append([]byte{0}, blocks(c.blocks)...)
+			code := binary.AppendUvarint(nil, uint64(c.functions))
+			for range c.functions {
+				code = append(binary.AppendUvarint(code, uint64(len(body))), body...)
+			}
+			module := head + section(1, 1, 0x60, 0, 0) + section(3, append([]byte{byte(c.functions)}, make([]byte, c.functions)...)...) +
+				string(binary.AppendUvarint([]byte{10}, uint64(len(code)))) + string(code)
+			_, err := rewrite.Rewrite([]byte(module))
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d functions of %d blocks: %v", c.functions, c.blocks, err)
+			}
+		})
 	}
 }
 
