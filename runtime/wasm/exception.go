@@ -318,14 +318,14 @@ func (s *store) sweepBoxes() {
 		}
 	}
 	for _, in := range s.instances {
-		for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
-			if in.program.Globals[i].Type == wasmbinary.Exnref {
-				mark((address{in, uint32(i)}).global().Get())
+		for _, g := range in.globals[in.program.ImportedGlobals:] {
+			if g.globalType().Type == wasmbinary.Exnref {
+				mark(g.global().Get())
 			}
 		}
-		for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-			if in.program.Tables[i].Elem == wasmbinary.Exnref {
-				_ = (address{in, uint32(i)}).each(mark) // a table that cannot be read holds none
+		for _, t := range in.tables[in.program.ImportedTables:] {
+			if t.typ().Elem == wasmbinary.Exnref {
+				_ = t.each(mark) // a table that cannot be read holds none
 			}
 		}
 	}

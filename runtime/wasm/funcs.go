@@ -453,17 +453,16 @@ func liveExterns(s *store, _ *engine.Call) (any, error) {
 	}
 	live := map[uint32]struct{}{}
 	for _, in := range s.instances {
-		for i := range in.program.Globals {
-			if g := (address{in, uint32(i)}); i >= in.program.ImportedGlobals && g.globalType().Type == wasmbinary.Externref {
+		for _, g := range in.globals[in.program.ImportedGlobals:] {
+			if g.globalType().Type == wasmbinary.Externref {
 				live[uint32(g.global().Get())] = struct{}{}
 			}
 		}
-		for i := range in.program.Tables {
-			if i < in.program.ImportedTables || in.program.Tables[i].Elem != wasmbinary.Externref {
+		for _, t := range in.tables[in.program.ImportedTables:] {
+			if t.typ().Elem != wasmbinary.Externref {
 				continue
 			}
-			err := (address{in, uint32(i)}).each(func(ref uint64) { live[uint32(ref)] = struct{}{} })
-			if err != nil {
+			if err := t.each(func(ref uint64) { live[uint32(ref)] = struct{}{} }); err != nil {
 				return nil, err
 			}
 		}

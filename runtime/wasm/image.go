@@ -88,22 +88,22 @@ func (s *store) saveInstance(in *instance, expected map[address][]float64) (save
 	if in.region != nil {
 		x.region = slices.Index(s.vm.Regions(), in.region)
 	}
-	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
-		g, err := s.saveGlobal(address{in, uint32(i)})
+	for _, g := range in.globals[in.program.ImportedGlobals:] {
+		saved, err := s.saveGlobal(g)
 		if err != nil {
 			return x, err
 		}
-		x.globals = append(x.globals, g...)
+		x.globals = append(x.globals, saved...)
 	}
 	for i := range in.program.Dropped {
 		x.dropped = append(x.dropped, in.dropped(i).Get())
 	}
-	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-		t, err := s.saveTable(address{in, uint32(i)}, expected[address{in, uint32(i)}])
+	for _, t := range in.tables[in.program.ImportedTables:] {
+		saved, err := s.saveTable(t, expected[t])
 		if err != nil {
 			return x, err
 		}
-		x.tables = append(x.tables, t)
+		x.tables = append(x.tables, saved)
 	}
 	return x, nil
 }
@@ -138,9 +138,9 @@ func (s *store) expectTables() map[address][]float64 {
 	all := map[address][]float64{}
 	for _, id := range slices.Sorted(maps.Keys(s.instances)) {
 		in := s.instances[id]
-		for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
-			if size, err := (address{in, uint32(i)}).size(); err == nil {
-				all[address{in, uint32(i)}] = make([]float64, size)
+		for _, t := range in.tables[in.program.ImportedTables:] {
+			if size, err := t.size(); err == nil {
+				all[t] = make([]float64, size)
 			}
 		}
 		for _, e := range in.program.Elems {

@@ -212,12 +212,9 @@ func (s *store) loseInstance(in *instance) {
 
 func (s *store) free(in *instance) {
 	cost := in.cost
-	for i, t := range in.tables {
-		if i >= in.program.ImportedTables {
-			size, err := t.size()
-			if err == nil {
-				cost += int64(size-in.program.Tables[i].Min) * elementSize
-			}
+	for _, t := range in.tables[in.program.ImportedTables:] {
+		if size, err := t.size(); err == nil {
+			cost += int64(size-t.typ().Min) * elementSize
 		}
 	}
 	s.discard(in)
