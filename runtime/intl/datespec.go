@@ -108,7 +108,7 @@ func calendarOf(r *resolution, option string) (calendar, missing string) {
 			break
 		}
 	}
-	return r.keyword("ca", option, preferredCalendars(&tag{language: r.tag.language}, r.region())[0], known), missing
+	return r.keyword("ca", option, preferredCalendars(r.region())[0], known), missing
 }
 
 // otherCalendars are those of CLDR that this package does not compute.

@@ -185,23 +185,18 @@ func localeInfo(t *tag, what string) any {
 			region = strings.ToUpper(override[:2])
 		}
 	}
+	key := map[string]string{"calendars": "ca", "collations": "co", "hourCycles": "hc", "numberingSystems": "nu"}[what]
+	if asked, ok := t.keyword(key); ok {
+		return []string{asked}
+	}
 	switch what {
 	case "calendars":
-		return preferredCalendars(t, region)
+		return preferredCalendars(region)
 	case "collations":
-		if asked, ok := t.keyword("co"); ok {
-			return []string{asked}
-		}
 		return append([]string{}, tailored[t.language]...)
 	case "hourCycles":
-		if asked, ok := t.keyword("hc"); ok {
-			return []string{asked}
-		}
 		return regionHourCycles(t.language, region)
 	case "numberingSystems":
-		if asked, ok := t.keyword("nu"); ok {
-			return []string{asked}
-		}
 		if name := available(t); name != "" {
 			return []string{cldr.Open(name).Text("number/system")}
 		}
@@ -214,10 +209,7 @@ func localeInfo(t *tag, what string) any {
 	return weekOf(t, region)
 }
 
-func preferredCalendars(t *tag, region string) []string {
-	if asked, ok := t.keyword("ca"); ok {
-		return []string{asked}
-	}
+func preferredCalendars(region string) []string {
 	list, ok := cldr.Common().Find("calendars/" + region)
 	if !ok {
 		list = "gregorian"

@@ -91,22 +91,15 @@ func (f *numberFormat) compactShift(magnitude int) int {
 
 // named writes "1.00 US dollars".
 func (f *numberFormat) named(plural string, number []part) []part {
-	name, ok := f.data.Find("currency/" + f.s.Currency + "/" + plural)
-	if !ok {
-		name, ok = f.data.Find("currency/" + f.s.Currency + "/other")
-	}
-	if !ok {
-		name, ok = f.data.Find("currency/" + f.s.Currency)
-	}
-	if !ok {
-		name = f.s.Currency
-	}
-	text, ok := f.data.Find(f.symbols + "money/unitPattern-count-" + plural)
-	if !ok {
-		text = f.data.Text(f.symbols + "money/unitPattern-count-other")
+	name := f.s.Currency
+	for _, key := range []string{"/" + plural, "/other", ""} {
+		if found, ok := f.data.Find("currency/" + f.s.Currency + key); ok {
+			name = found
+			break
+		}
 	}
 	var parts []part
-	for _, piece := range placeholders(text) {
+	for _, piece := range placeholders(f.inPlural(f.symbols+"money/unitPattern-count-", plural)) {
 		switch piece {
 		case "{0}":
 			parts = append(parts, number...)
@@ -139,7 +132,7 @@ func placeholders(text string) []string {
 // measured writes "16 liters".
 func (f *numberFormat) measured(plural string, number []part) []part {
 	width := "unit/" + f.s.UnitDisplay + "/"
-	text := f.unitPattern(width, f.s.Unit, plural)
+	text := f.inPlural(width+f.s.Unit+"/", plural)
 	if above, below, ok := strings.Cut(f.s.Unit, "-per-"); text == "" && ok {
 		text = f.perPattern(width, above, below, plural)
 	}
@@ -151,21 +144,22 @@ func (f *numberFormat) measured(plural string, number []part) []part {
 	return appendText(append(parts, number...), "unit", after)
 }
 
-func (f *numberFormat) unitPattern(width, unit, plural string) string {
-	text, ok := f.data.Find(width + unit + "/" + plural)
+// inPlural is the text of a plural category, else that of "other".
+func (f *numberFormat) inPlural(prefix, plural string) string {
+	text, ok := f.data.Find(prefix + plural)
 	if !ok {
-		text = f.data.Text(width + unit + "/other")
+		text = f.data.Text(prefix + "other")
 	}
 	return text
 }
 
 // perPattern makes a pattern of two units (UTS 35, part 6, section 5.4).
 func (f *numberFormat) perPattern(width, above, below, plural string) string {
-	first := f.unitPattern(width, above, plural)
+	first := f.inPlural(width+above+"/", plural)
 	if per, ok := f.data.Find(width + below + "/per"); ok {
 		return strings.Replace(per, "{0}", first, 1)
 	}
-	one := strings.TrimSpace(strings.Replace(f.unitPattern(width, below, "one"), "{0}", "", 1))
+	one := strings.TrimSpace(strings.Replace(f.inPlural(width+below+"/", "one"), "{0}", "", 1))
 	per := strings.Replace(f.data.Text(width+"per"), "{0}", first, 1)
 	return strings.Replace(per, "{1}", one, 1)
 }

@@ -155,27 +155,13 @@ func (f *numberFormat) decorate(n formatted) []part {
 // sign is the sign to show (ECMA-402, 16.5.16, GetNumberFormatPattern).
 func (f *numberFormat) sign(d decimal) byte {
 	negative := d.negative && !d.nan
-	switch f.s.SignDisplay {
-	case "never":
+	switch display := f.s.SignDisplay; {
+	case display == "never", display == "exceptZero" && (d.zero() || d.nan), display == "negative" && d.zero():
 		return 0
-	case "always":
-		if !negative {
-			return '+'
-		}
-	case "exceptZero":
-		if d.zero() || d.nan {
-			return 0
-		}
-		if !negative {
-			return '+'
-		}
-	case "negative":
-		if d.zero() {
-			return 0
-		}
-	}
-	if negative {
+	case negative:
 		return '-'
+	case display == "always", display == "exceptZero":
+		return '+'
 	}
 	return 0
 }

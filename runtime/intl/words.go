@@ -109,12 +109,7 @@ func (f *numberFormat) relative(style string, auto bool, value float64, unit str
 	if d.negative {
 		when, d.negative = "past", false
 	}
-	plural := f.plural(f.scale(d))
-	text, ok := f.data.Find(key + "/" + when + "/" + plural)
-	if !ok {
-		text = f.data.Text(key + "/" + when + "/other")
-	}
-	before, after, ok := strings.Cut(text, "{0}")
+	before, after, ok := strings.Cut(f.inPlural(key+"/"+when+"/", f.plural(f.scale(d))), "{0}")
 	parts := appendPart(nil, "literal", before)
 	if !ok { // the word has the number in it
 		return parts

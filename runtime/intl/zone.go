@@ -160,20 +160,14 @@ func (f *dateFormat) zoneText(t time.Time, form field) string {
 	if long {
 		width = "long"
 	}
-	if form.letter == 'O' {
-		return f.offsetText(t, long)
-	}
 	e, known := findZone(f.s.TimeZone)
 	if f.s.TimeZone == "UTC" {
 		e, known = findZone("Etc/UTC")
 	}
-	if !known {
+	switch {
+	case form.letter == 'O', !known, form.letter == 'v' && e.key == "Etc/UTC":
 		return f.offsetText(t, long)
-	}
-	if form.letter == 'v' && e.key == "Etc/UTC" {
-		return f.offsetText(t, long)
-	}
-	if form.letter == 'v' {
+	case form.letter == 'v':
 		return f.genericZone(t, e, width)
 	}
 	kind := "standard"

@@ -122,13 +122,9 @@ func exchangeCurve(name string) (ecdh.Curve, elliptic.Curve, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	switch points {
-	case elliptic.P256():
-		return ecdh.P256(), points, nil
-	case elliptic.P384():
-		return ecdh.P384(), points, nil
-	case elliptic.P521():
-		return ecdh.P521(), points, nil
+	curves := map[string]ecdh.Curve{"P-256": ecdh.P256(), "P-384": ecdh.P384(), "P-521": ecdh.P521()}
+	if curve, ok := curves[points.Params().Name]; ok {
+		return curve, points, nil
 	}
 	return nil, nil, newError(
 		"TypeError", "ERR_CRYPTO_INVALID_CURVE",

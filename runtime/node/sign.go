@@ -48,15 +48,12 @@ type rsaOptions struct {
 	salt    int
 }
 
-func (o rsaOptions) pss(h crypto.Hash, verifying bool) *rsa.PSSOptions {
+func (o rsaOptions) pss(h crypto.Hash) *rsa.PSSOptions {
 	salt := o.salt
 	switch {
 	case salt == -1:
 		salt = rsa.PSSSaltLengthEqualsHash
 	case salt < 0:
-		salt = rsa.PSSSaltLengthAuto
-	}
-	if verifying && o.salt == -2 {
 		salt = rsa.PSSSaltLengthAuto
 	}
 	return &rsa.PSSOptions{SaltLength: salt, Hash: h}
@@ -116,7 +113,7 @@ func signRSA(k *rsa.PrivateKey, id crypto.Hash, sum []byte, o rsaOptions) (sig [
 	case 0, paddingPKCS1:
 		sig, err = rsa.SignPKCS1v15(rand.Reader, k, id, sum)
 	case paddingPSS:
-		sig, err = rsa.SignPSS(rand.Reader, k, id, sum, o.pss(id, false))
+		sig, err = rsa.SignPSS(rand.Reader, k, id, sum, o.pss(id))
 	default:
 		return nil, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
 	}
@@ -149,7 +146,7 @@ func verify(c *engine.Call) (any, error) {
 		case 0, paddingPKCS1:
 			return rsa.VerifyPKCS1v15(k, id, sum, sig) == nil, nil
 		case paddingPSS:
-			return rsa.VerifyPSS(k, id, sum, sig, o.pss(id, true)) == nil, nil
+			return rsa.VerifyPSS(k, id, sum, sig, o.pss(id)) == nil, nil
 		}
 		return nil, newError("Error", "ERR_OSSL_RSA_INVALID_PADDING", "illegal or unsupported padding mode")
 	case *ecdsa.PublicKey:

@@ -124,25 +124,25 @@ func (e *encoding) encode(check func() error) (encodedImage, error) {
 		}
 	}()
 	contentType := e.format
+	if e.format == "rgb" || e.format == "rgba" {
+		contentType = "application/octet-stream"
+	}
 	var err error
 	switch whole, ok := e.rows.(*raster.Decoded); {
 	case ok:
 		var m image.Image
 		if m, err = whole.Image(); err == nil {
-			contentType, err = e.write(out, m, check)
+			err = e.write(out, m, check)
 		}
 	case e.format == formatJPEG:
 		err = raster.EncodeJPEG(checkedWriter{out, check}, raster.Check(e.rows, check), e.quality)
 	case e.collects():
 		var m image.Image
 		if m, err = raster.Collect(raster.Check(e.rows, check)); err == nil {
-			contentType, err = e.write(out, m, check)
+			err = e.write(out, m, check)
 		}
 	default:
-		err = raster.Encode(raster.Check(e.rows, check), func(m image.Image) (err error) {
-			contentType, err = e.write(out, m, check)
-			return err
-		})
+		err = raster.Encode(raster.Check(e.rows, check), func(m image.Image) error { return e.write(out, m, check) })
 	}
 	e.rows = nil
 	if err != nil {
@@ -154,32 +154,31 @@ func (e *encoding) encode(check func() error) (encodedImage, error) {
 	return encodedImage{Data: bytes.Join(out.pieces, nil), Type: contentType}, nil
 }
 
-// write encodes m and returns the media type.
-func (e *encoding) write(out io.Writer, m image.Image, check func() error) (string, error) {
+func (e *encoding) write(out io.Writer, m image.Image, check func() error) error {
 	out = checkedWriter{out, check}
 	switch e.format {
 	case formatJPEG:
-		return e.format, jpeg.Encode(out, m, &jpeg.Options{Quality: e.quality})
+		return jpeg.Encode(out, m, &jpeg.Options{Quality: e.quality})
 	case formatPNG:
-		return e.format, png.Encode(out, m)
+		return png.Encode(out, m)
 	case formatGIF:
-		return e.format, gif.Encode(out, m, nil)
+		return gif.Encode(out, m, nil)
 	case formatWebP:
 		options := webp.DefaultOptions()
 		options.Quality = float32(e.quality)
 		if e.spare >= 0 {
 			more, err := webpSampled(m, options)
 			if err != nil {
-				return "", err
+				return err
 			}
 			if more > e.spare {
-				return "", refuse(codeArea, "The image takes %d MB of memory to be written as image/webp, over the limit of %d MB; "+
+				return refuse(codeArea, "The image takes %d MB of memory to be written as image/webp, over the limit of %d MB; "+
 					"ask for a smaller one, for less quality, or for image/jpeg", (e.held-e.spare+more)>>20+1, e.held>>20)
 			}
 		}
-		return e.format, webp.Encode(out, m, options)
+		return webp.Encode(out, m, options)
 	}
-	return "application/octet-stream", writePixels(out, m, e.format == "rgba")
+	return writePixels(out, m, e.format == "rgba")
 }
 
 func writePixels(w io.Writer, m image.Image, alpha bool) error {

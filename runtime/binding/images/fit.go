@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"encoding/json"
 	"image"
 	"math"
@@ -32,13 +33,13 @@ func fit(mode string, from image.Point, width, height int, at focus) layout {
 	}
 	switch mode {
 	case "squeeze":
-		size := image.Pt(positiveOr(width, from.X), positiveOr(height, from.Y))
+		size := image.Pt(cmp.Or(width, from.X), cmp.Or(height, from.Y))
 		return layout{whole, image.Rectangle{Max: size}, size}
 	case "contain":
 		return scaled(from, inside)
 	case "pad":
 		l := scaled(from, inside)
-		l.canvas = image.Pt(positiveOr(width, l.canvas.X), positiveOr(height, l.canvas.Y))
+		l.canvas = image.Pt(cmp.Or(width, l.canvas.X), cmp.Or(height, l.canvas.Y))
 		l.target = l.target.Add(at.place(l.target.Size(), l.canvas))
 		return l
 	case "cover":
@@ -56,17 +57,10 @@ func scaled(from image.Point, by float64) layout {
 
 func cropped(from image.Point, by float64, width, height int, at focus) layout {
 	size := scaled(from, by).canvas
-	canvas := image.Pt(min(size.X, positiveOr(width, size.X)), min(size.Y, positiveOr(height, size.Y)))
+	canvas := image.Pt(min(size.X, cmp.Or(width, size.X)), min(size.Y, cmp.Or(height, size.Y)))
 	part := image.Pt(min(from.X, length(float64(canvas.X)/by)), min(from.Y, length(float64(canvas.Y)/by)))
 	source := image.Rectangle{Max: part}.Add(at.place(part, from))
 	return layout{source, image.Rectangle{Max: canvas}, canvas}
-}
-
-func positiveOr(v, otherwise int) int {
-	if v > 0 {
-		return v
-	}
-	return otherwise
 }
 
 // length is a whole number of pixels, at least one.

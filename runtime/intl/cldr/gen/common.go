@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,14 +161,7 @@ func zones(s *source) string {
 			continue
 		}
 		all := strings.Fields(entry.text("_alias"))
-		primary := entry.text("_iana")
-		if primary == "" {
-			primary = all[0]
-		}
-		region := entry.text("_region")
-		if region == "" {
-			region = strings.ToUpper(code[:2])
-		}
+		primary, region := cmp.Or(entry.text("_iana"), all[0]), cmp.Or(entry.text("_region"), strings.ToUpper(code[:2]))
 		for _, name := range all {
 			t.put(name, strings.Join([]string{primary, all[0], region, used[all[0]]}, "|"))
 		}
