@@ -18,11 +18,34 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			key := c.String(1)
 			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return marshalObject(s.head(ctx, key)) })
 		},
-		"r2_get":        ops.get,
-		"r2_put":        ops.put,
-		"r2_put_begin":  ops.begin,
-		"r2_put_chunk":  ops.chunk,
-		"r2_put_commit": ops.commit,
+		"r2_get":       ops.get,
+		"r2_put":       ops.put,
+		"r2_put_begin": ops.begin,
+		// r2_put_chunk(handle, bytes)
+		"r2_put_chunk": func(c *engine.Call) (any, error) {
+			u, err := hostcall.Lookup[pending](open, c.Int(0))
+			if err != nil {
+				return nil, err
+			}
+			content := c.Bytes(1)
+			return engine.Async(func(context.Context) (any, error) {
+				_, err := u.Write(content)
+				return nil, hostcall.WorkerError(err)
+			}), nil
+		},
+		// r2_put_commit(handle) ends the upload.
+		"r2_put_commit": func(c *engine.Call) (any, error) {
+			id := c.Int(0)
+			u, err := hostcall.Lookup[pending](open, id)
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(ctx context.Context) (any, error) {
+				defer open.Close(id)
+				value, err := finish(ctx, u.Upload)
+				return value, hostcall.WorkerError(err)
+			}), nil
+		},
 		// r2_put_abort(handle)
 		"r2_put_abort": func(c *engine.Call) (any, error) {
 			open.Close(c.Int(0))
@@ -224,31 +247,4 @@ func (ops operations) begin(c *engine.Call) (any, error) {
 		}
 		return ops.open.Add(scope, pending{u, sync.OnceFunc(release)})
 	})
-}
-
-// r2_put_chunk(handle, bytes)
-func (ops operations) chunk(c *engine.Call) (any, error) {
-	u, err := hostcall.Lookup[pending](ops.open, c.Int(0))
-	if err != nil {
-		return nil, err
-	}
-	content := c.Bytes(1)
-	return engine.Async(func(context.Context) (any, error) {
-		_, err := u.Write(content)
-		return nil, hostcall.WorkerError(err)
-	}), nil
-}
-
-// r2_put_commit(handle) ends the upload.
-func (ops operations) commit(c *engine.Call) (any, error) {
-	id := c.Int(0)
-	u, err := hostcall.Lookup[pending](ops.open, id)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Async(func(ctx context.Context) (any, error) {
-		defer ops.open.Close(id)
-		value, err := finish(ctx, u.Upload)
-		return value, hostcall.WorkerError(err)
-	}), nil
 }

@@ -1,6 +1,6 @@
 // Command gen writes the tables of package cldr from the npm packages of Unicode CLDR in JSON: cldr-core,
 // cldr-dates-full, cldr-localenames-full, cldr-misc-full, cldr-numbers-full, cldr-units-full and the cldr-cal-*-full of
-// the calendars in calendars.go, all of one version, and cldr-bcp47. It runs when somebody writes the tables anew,
+// the calendars in dates.go, all of one version, and cldr-bcp47. It runs when somebody writes the tables anew,
 // never when the program is built:
 //
 //	go run ./runtime/intl/cldr/gen FOLDER/node_modules runtime/intl/cldr/data
