@@ -22,8 +22,8 @@ const endlessWorker = `export default { async fetch(request) {
   return new Response("ok");
 } };`
 
-// visitors is how many leave at a time.
-func visitors() int {
+// clientCount is how many clients leave at a time.
+func clientCount() int {
 	if os.Getenv("PAGES_SOAK") != "" {
 		return 200
 	}
@@ -88,7 +88,7 @@ func TestAbandonedRequests(t *testing.T) {
 	put(t, filepath.Join(dir, "w.js"), endlessWorker)
 	for _, isolation := range []string{"shared", "request"} {
 		d := startDev(t, dir, "--isolation", isolation)
-		abandon(t, d.client, d.URL, "", visitors())
+		abandon(t, d.client, d.URL, "", clientCount())
 		type record struct {
 			Method, Path, Error string
 			Status              int
@@ -97,7 +97,7 @@ func TestAbandonedRequests(t *testing.T) {
 			}
 		}
 		var left []record
-		for end := time.Now().Add(patience); len(left) < visitors() && time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+		for end := time.Now().Add(patience); len(left) < clientCount() && time.Now().Before(end); <-time.After(100 * time.Millisecond) {
 			out, err := exec.Command(program(t), "logs", dir, "--status", "499,503", "--limit", "1000", "--json").Output()
 			var log struct{ Requests []record }
 			if err != nil || json.Unmarshal(out, &log) != nil {
@@ -119,8 +119,8 @@ func TestAbandonedRequests(t *testing.T) {
 		if !ran {
 			t.Errorf("%s: the log has no CPU time of a loop: %+v", isolation, left)
 		}
-		if len(left) < visitors() || gone < visitors()/2 || strings.Count(d.stderr.String(), "the client went away") < gone {
-			t.Errorf("%s: %d of %d requests are in the log, %d as left\n%s", isolation, len(left), visitors(), gone, d.stderr)
+		if len(left) < clientCount() || gone < clientCount()/2 || strings.Count(d.stderr.String(), "the client went away") < gone {
+			t.Errorf("%s: %d of %d requests are in the log, %d as left\n%s", isolation, len(left), clientCount(), gone, d.stderr)
 		}
 		if code := d.stop(); code != 0 {
 			t.Errorf("it ended with %d", code)
@@ -144,7 +144,7 @@ func TestAbandonedPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		abandon(t, p.client, p.URL, demoNew+":"+u.Port(), visitors())
+		abandon(t, p.client, p.URL, demoNew+":"+u.Port(), clientCount())
 	}
 	if log := p.stderr.String(); strings.Contains(log, "a Worker failed") {
 		t.Errorf("who leaves is no failure of the site: %s", log)

@@ -72,7 +72,7 @@ func TestAppetites(t *testing.T) {
 		put(t, filepath.Join(dir, name), text)
 	}
 	d := startDev(t, dir)
-	d.visit("GET", "/api/ok", "", http.StatusOK)
+	d.request("GET", "/api/ok", "", http.StatusOK)
 	bomb := zeros(t, 1<<30)
 	idle := d.status(t, "VmRSS")
 	for _, c := range []struct{ path, want string }{
@@ -109,7 +109,7 @@ func TestAppetites(t *testing.T) {
 		t.Logf("eight requests at once: %d kB", peak)
 	}
 	d.rest(t, idle)
-	d.visit("GET", "/api/ok", "", http.StatusOK)
+	d.request("GET", "/api/ok", "", http.StatusOK)
 }
 
 // results are calls of the bindings, many at once, each of whose results is large; n is how
@@ -170,7 +170,7 @@ export default { async fetch(request, env) {
 `, calls.String(), rows, size))
 	d := startDev(t, dir)
 	idle := d.status(t, "VmRSS")
-	d.visit("GET", "/w/begin", "", http.StatusOK)
+	d.request("GET", "/w/begin", "", http.StatusOK)
 	for _, name := range names {
 		d.rest(t, idle)
 		d.forgetHighest(t)
@@ -184,7 +184,7 @@ export default { async fetch(request, env) {
 		if a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d %.300s", name, a.StatusCode, a.body)
 		}
-		d.visit("GET", "/w/ok", "", http.StatusOK)
+		d.request("GET", "/w/ok", "", http.StatusOK)
 	}
 }
 

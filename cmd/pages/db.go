@@ -120,7 +120,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 	return cmd
 }
 
-// writeDump writes a file that nobody else may read, whole or not at all.
+// writeDump writes a file that its owner alone may read, whole or not at all.
 func (c *cli) writeDump(ctx context.Context, path string, write func(io.Writer) error) error {
 	err := userfile.Replace(path, 0o600, func(w io.Writer) error {
 		if err := write(w); err != nil {

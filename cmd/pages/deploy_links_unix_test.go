@@ -51,7 +51,7 @@ func TestLinksInAssets(t *testing.T) {
 				if code, stdout, stderr := p.run("confirm", strings.Fields(stdout)[2]); code != 0 {
 					t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 				}
-				if v := service.visit(t, "GET", demoNew, "/x", ""); v.body != "inside" {
+				if v := service.request(t, "GET", demoNew, "/x", ""); v.body != "inside" {
 					t.Errorf("%d %s", v.status, v.body)
 				}
 				return

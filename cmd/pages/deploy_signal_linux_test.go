@@ -121,7 +121,7 @@ func TestDeployStopped(t *testing.T) {
 				strings.Contains(shown, "is live") {
 				t.Errorf("exit code %d, want %d: %s", got, code, shown)
 			}
-			if want := map[bool]string{true: name, false: before}[phase.live]; service.visit(
+			if want := map[bool]string{true: name, false: before}[phase.live]; service.request(
 				t, http.MethodGet, demoNew, "/", "",
 			).body != want {
 				t.Errorf("the site shows another version than %q", want)
@@ -133,7 +133,7 @@ func TestDeployStopped(t *testing.T) {
 			} else {
 				p.publish("--site", "Open studio")
 			}
-			if v := service.visit(t, http.MethodGet, demoNew, "/", ""); v.body != name {
+			if v := service.request(t, http.MethodGet, demoNew, "/", ""); v.body != name {
 				t.Errorf("in the end the site shows %q", v.body)
 			}
 			before = name

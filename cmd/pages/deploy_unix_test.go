@@ -269,7 +269,7 @@ func TestDeployExample(t *testing.T) {
 			"/_worker/worker.js": 404, "/migrations/0001_crews_and_outings.sql": 404,
 		} {
 			t.Run(path, func(t *testing.T) {
-				if v := service.visit(t, http.MethodGet, demoNew, path, ""); v.status != want {
+				if v := service.request(t, http.MethodGet, demoNew, path, ""); v.status != want {
 					t.Errorf("%s: %d, want %d", path, v.status, want)
 				}
 			})
@@ -296,7 +296,7 @@ func TestDeployExample(t *testing.T) {
 	}
 	served(t, service.URL, address, p.dir, "minutes")
 	gated()
-	if v := service.visit(t, http.MethodGet, demoNew, "/robots.txt", ""); v.status != http.StatusNotFound {
+	if v := service.request(t, http.MethodGet, demoNew, "/robots.txt", ""); v.status != http.StatusNotFound {
 		t.Errorf("a file that is gone is served: %d", v.status)
 	}
 
@@ -307,7 +307,7 @@ func TestDeployExample(t *testing.T) {
 	if code, stdout, said := p.run("confirm", strings.Fields(stdout)[2]); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, stdout, said)
 	}
-	if v := service.visit(t, http.MethodGet, demoNew, "/about", ""); v.body != string(first) {
+	if v := service.request(t, http.MethodGet, demoNew, "/about", ""); v.body != string(first) {
 		t.Errorf("after the rollback: %.100s", v.body)
 	}
 	if _, list, _ := p.run("revisions"); strings.Count(list, "was published") != 1 {

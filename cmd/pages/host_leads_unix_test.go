@@ -49,7 +49,7 @@ func (p *platformRun) preview(t *testing.T, site string) (host, cookie string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.visit(t, http.MethodGet, u.Hostname(), u.Path, "")
+	v := p.request(t, http.MethodGet, u.Hostname(), u.Path, "")
 	cookie, _, _ = strings.Cut(v.header.Get("Set-Cookie"), ";")
 	return u.Hostname(), cookie
 }
@@ -63,7 +63,7 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 	site := p.Demo["unpublished_site_id"]
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
 	post := func(host, form, email string, header ...string) bool {
-		v, err := p.tryVisit(
+		v, err := p.tryRequest(
 			http.MethodPost, host, "/__pages/forms", "form="+form+"&email="+email,
 			append(header, "Content-Type", "application/x-www-form-urlencoded")...,
 		)

@@ -37,7 +37,7 @@ func TestPublishedConsole(t *testing.T) {
 	manifest := `{"entry":"w.js","assets":"public","routes":[{"pattern":"/api/*"}],"bindings":{"secrets":["TOKEN","KEY","TINY"]}}`
 	revision := p.ship(t, made.site, manifest, map[string]string{"w.js": worker, "public/a.txt": "a"})
 	for path, want := range map[string]int{"/api/x": http.StatusOK, "/api/throw": http.StatusInternalServerError} {
-		if v := p.visit(t, http.MethodGet, made.host, path, ""); v.status != want {
+		if v := p.request(t, http.MethodGet, made.host, path, ""); v.status != want {
 			t.Errorf("%s: %d %s", path, v.status, v.body)
 		}
 	}

@@ -80,12 +80,12 @@ func TestManySites(t *testing.T) {
 			visitors.Go(func() {
 				for n := part; n < sites; n += 3 {
 					var visits, seen int
-					v, err := p.tryVisit("GET", hosts[n], "/api/count", "")
+					v, err := p.tryRequest("GET", hosts[n], "/api/count", "")
 					if _, scan := fmt.Sscanf(v.body, fmt.Sprintf("many%d %%d %%d", n), &visits, &seen); err != nil || scan != nil ||
 						visits != round {
 						t.Errorf("visit %d of site %d: %d %s %v", round, n, v.status, v.body, err)
 					}
-					if page, err := p.tryVisit("GET", hosts[n], "/", ""); err != nil || page.body != fmt.Sprintf("<h1>many%d</h1>", n) {
+					if page, err := p.tryRequest("GET", hosts[n], "/", ""); err != nil || page.body != fmt.Sprintf("<h1>many%d</h1>", n) {
 						t.Errorf("the page of site %d: %d %s %v", n, page.status, page.body, err)
 					}
 					if n == sites-1 && seen == 1 {

@@ -121,24 +121,24 @@ func (p *platformRun) ship(t *testing.T, site, manifest string, files map[string
 	return revision
 }
 
-// visited is what a visitor got.
-type visited struct {
+// pageResponse is the response to a request of a page.
+type pageResponse struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // visit asks a published host.
-func (p *platformRun) visit(t testing.TB, method, host, path, body string, header ...string) visited {
+func (p *platformRun) request(t testing.TB, method, host, path, body string, header ...string) pageResponse {
 	t.Helper()
-	v, err := p.tryVisit(method, host, path, body, header...)
+	v, err := p.tryRequest(method, host, path, body, header...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-func (p *platformRun) tryVisit(method, host, path, body string, header ...string) (v visited, err error) {
+func (p *platformRun) tryRequest(method, host, path, body string, header ...string) (v pageResponse, err error) {
 	r, err := http.NewRequest(method, p.URL+path, strings.NewReader(body))
 	if err != nil {
 		return v, err
@@ -159,7 +159,7 @@ func (p *platformRun) tryVisit(method, host, path, body string, header ...string
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return visited{resp.StatusCode, resp.Header, string(text)}, err
+	return pageResponse{resp.StatusCode, resp.Header, string(text)}, err
 }
 
 const hostedWorker = `
@@ -202,7 +202,7 @@ func TestPublishedSite(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
 	site := p.Demo["unpublished_site_id"]
-	if v := p.visit(t, "GET", demoNew, "/", ""); v.status != http.StatusNotFound {
+	if v := p.request(t, "GET", demoNew, "/", ""); v.status != http.StatusNotFound {
 		t.Errorf("before: %d %s", v.status, v.body)
 	}
 	for _, name := range []string{"TOKEN", "OTHER"} {
@@ -213,13 +213,13 @@ func TestPublishedSite(t *testing.T) {
 		}
 	}
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
-	for path, want := range map[string]visited{
+	for path, want := range map[string]pageResponse{
 		"/": {status: 200, body: "<h1>first</h1>"}, "/club/secret.txt": {status: 401}, "/club/x": {status: 401},
 		"/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
 		"/api/self": {status: 200, body: "307"}, "/../x": {status: 400}, "/club%2fsecret.txt": {status: 400},
 	} {
 		t.Run(path, func(t *testing.T) {
-			if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||
+			if v := p.request(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||
 				v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
 				t.Errorf("%s: %d %.100s %v", path, v.status, v.body, v.header)
 			}
@@ -227,29 +227,29 @@ func TestPublishedSite(t *testing.T) {
 	}
 	for n := 1; n <= 2; n++ {
 		want := fmt.Sprintf(`{"n":%d,"kv":"%d","object":"v%d","secret":"canary-TOKEN","other":"none"}`, n, n, n)
-		if v := p.visit(t, "GET", demoNew, "/api/count", ""); v.status != 200 || v.body != want {
+		if v := p.request(t, "GET", demoNew, "/api/count", ""); v.status != 200 || v.body != want {
 			t.Errorf("%d %s, want %s", v.status, v.body, want)
 		}
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/spin", ""); v.status != http.StatusServiceUnavailable || !strings.Contains(v.body, "cpuMs") {
+	if v := p.request(t, "GET", demoNew, "/api/spin", ""); v.status != http.StatusServiceUnavailable || !strings.Contains(v.body, "cpuMs") {
 		t.Errorf("over the limit: %d %s", v.status, v.body)
 	}
 	cookie := p.signIn(t, demoNew, "ana@acme.test")
-	if v := p.visit(t, "GET", demoNew, "/club/x", "", "Cookie", cookie); v.body != "members only: ana@acme.test" {
+	if v := p.request(t, "GET", demoNew, "/club/x", "", "Cookie", cookie); v.body != "members only: ana@acme.test" {
 		t.Errorf("a member: %d %s", v.status, v.body)
 	}
 	form := "form=contact&email=kim@rowing.example"
-	if v := p.visit(
+	if v := p.request(
 		t, "POST", demoNew, "/__pages/forms", form, "Content-Type", "application/x-www-form-urlencoded",
 	); v.status != http.StatusSeeOther {
 		t.Errorf("a form: %d %s", v.status, v.body)
 	}
-	leads := p.visit(t, "GET", demoNew, "/__pages/api/leads", "", "Cookie", cookie)
+	leads := p.request(t, "GET", demoNew, "/__pages/api/leads", "", "Cookie", cookie)
 	if !strings.Contains(leads.body, "kim@rowing.example") || !strings.Contains(leads.body, "custom.contact") ||
 		!strings.Contains(leads.body, `"written"`) {
 		t.Errorf("leads: %d %s", leads.status, leads.body)
 	}
-	if v := p.visit(t, "GET", demoNew, "/__pages/api/leads", ""); v.status != http.StatusUnauthorized {
+	if v := p.request(t, "GET", demoNew, "/__pages/api/leads", ""); v.status != http.StatusUnauthorized {
 		t.Errorf("leads for anybody: %d", v.status)
 	}
 	// A secret counts from the next request on; a restart forgets nothing.
@@ -258,7 +258,7 @@ func TestPublishedSite(t *testing.T) {
 	); err != nil || !strings.Contains(text, `"replaced":true`) {
 		t.Fatal(text, err)
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) ||
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) ||
 		!strings.Contains(v.body, `"secret":"changed"`) {
 		t.Errorf("another secret: %s", v.body)
 	}
@@ -271,11 +271,11 @@ func TestPublishedSite(t *testing.T) {
 		}
 	}
 	p = startPlatform(t, data)
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":4,`) ||
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":4,`) ||
 		!strings.Contains(v.body, `"secret":"changed"`) {
 		t.Errorf("after a restart: %d %s\n%s", v.status, v.body, p.stderr)
 	}
-	if v := p.visit(t, "GET", demoNew, "/club/x", "", "Cookie", cookie); v.status != 200 {
+	if v := p.request(t, "GET", demoNew, "/club/x", "", "Cookie", cookie); v.status != 200 {
 		t.Errorf("a member after a restart: %d", v.status)
 	}
 }
@@ -310,7 +310,7 @@ func TestPublishedFlags(t *testing.T) {
 			t.Errorf("%s, %s: %+v %v", c.manifest, c.config, o, err)
 		}
 		if c.refused == "" {
-			if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "0cc175b9c0f1b6a831c399e269772661" {
+			if v := p.request(t, "GET", demoNew, "/", ""); v.body != "0cc175b9c0f1b6a831c399e269772661" {
 				t.Errorf("%s, %s: %d %s", c.manifest, c.config, v.status, v.body)
 			}
 		}
@@ -321,8 +321,8 @@ func TestPublishedFlags(t *testing.T) {
 func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	t.Helper()
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	known := p.visit(t, "POST", host, "/__pages/sign-in", "email="+email, form...)
-	unknown := p.visit(t, "POST", host, "/__pages/sign-in", "email=no@body.test", form...)
+	known := p.request(t, "POST", host, "/__pages/sign-in", "email="+email, form...)
+	unknown := p.request(t, "POST", host, "/__pages/sign-in", "email=no@body.test", form...)
 	if known.status != 200 || strings.ReplaceAll(known.body, email, "") != strings.ReplaceAll(unknown.body, "no@body.test", "") {
 		t.Fatalf("%d %s and %d %s", known.status, known.body, unknown.status, unknown.body)
 	}
@@ -334,7 +334,7 @@ func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 		!strings.Contains(log, "mail to a…@acme.test is in the outbox") {
 		t.Errorf("the log holds the link or the address, or does not say that there is a mail:\n%s", log)
 	}
-	v := p.visit(t, "POST", host, "/__pages/sign-in", "token="+found[0][1], form...)
+	v := p.request(t, "POST", host, "/__pages/sign-in", "token="+found[0][1], form...)
 	if v.status != http.StatusSeeOther {
 		t.Fatalf("the link: %d %s", v.status, v.body)
 	}
@@ -399,7 +399,7 @@ func TestSwitchUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				v, err := p.tryVisit("GET", demoNew, path, "")
+				v, err := p.tryRequest("GET", demoNew, path, "")
 				if err != nil || v.status != 200 || v.body != page("A") && v.body != page("B") {
 					t.Errorf("%s: %d %.20s (%d bytes) %v", path, v.status, v.body, len(v.body), err)
 					return
@@ -416,7 +416,7 @@ func TestSwitchUnderLoad(t *testing.T) {
 			t.Fatalf("%+v %v", o, err)
 		}
 		for _, path := range []string{"/page.txt", "/api"} {
-			if v := p.visit(t, "GET", demoNew, path, ""); v.body != page(want) {
+			if v := p.request(t, "GET", demoNew, path, ""); v.body != page(want) {
 				t.Errorf("%d: %s is %.10s after %s went live", i, path, v.body, want)
 			}
 		}
@@ -430,15 +430,15 @@ func TestRollBack(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
 	first := p.ship(t, site, hostedManifest, hostedFiles(nil))
-	p.visit(t, "GET", demoNew, "/api/count", "")
+	p.request(t, "GET", demoNew, "/api/count", "")
 	same := p.ship(t, site, hostedManifest, hostedFiles(map[string]string{"public/index.html": "<h1>second</h1>"}))
 	if o, err := p.goLive("page.rollback", site, first, false); err != nil || !o.OK {
 		t.Fatalf("%+v %v", o, err)
 	}
-	if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "<h1>first</h1>" {
+	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "<h1>first</h1>" {
 		t.Errorf("rolled back: %s", v.body)
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":2,`) {
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":2,`) {
 		t.Errorf("the database was rolled back: %s", v.body)
 	}
 	p.ship(t, site, hostedManifest, hostedFiles(map[string]string{"migrations/0002.sql": "ALTER TABLE visits ADD COLUMN by TEXT;"}))
@@ -460,7 +460,7 @@ func TestRollBack(t *testing.T) {
 		!strings.Contains(o.Message, "0004.sql") {
 		t.Errorf("a broken migration: %+v %v", o, err)
 	}
-	if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "<h1>second</h1>" {
+	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "<h1>second</h1>" {
 		t.Errorf("what is live: %s", v.body)
 	}
 	code, err := p.upload(
@@ -478,7 +478,7 @@ func TestRollBack(t *testing.T) {
 		!strings.Contains(o.Message, "not today") {
 		t.Errorf("a broken Worker: %+v %v", o, err)
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) {
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) {
 		t.Errorf("what is live: %s", v.body)
 	}
 }
@@ -489,13 +489,13 @@ func TestEmptiedDatabase(t *testing.T) {
 	p := startPlatform(t, data)
 	site := p.Demo["unpublished_site_id"]
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
-	p.visit(t, "GET", demoNew, "/api/count", "")
+	p.request(t, "GET", demoNew, "/api/count", "")
 	p.end(t, os.Interrupt)
 	if err := os.Truncate(filepath.Join(data, "sites", site, statefolder.SiteFile), 0); err != nil {
 		t.Fatal(err)
 	}
 	p = startPlatform(t, data)
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); v.status != http.StatusServiceUnavailable {
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); v.status != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", v.status, v.body)
 	}
 	next, err := p.upload(site, hostedManifest, hostedFiles(map[string]string{"public/index.html": "<h1>second</h1>"}))
@@ -514,7 +514,7 @@ func TestPreviewLink(t *testing.T) {
 	p := startPlatform(t, data)
 	site := p.Demo["unpublished_site_id"]
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
-	p.visit(t, "GET", demoNew, "/api/count", "")
+	p.request(t, "GET", demoNew, "/api/count", "")
 	next, err := p.upload(
 		site, hostedManifest,
 		hostedFiles(map[string]string{"public/index.html": "<h1>next</h1>", "migrations/0002.sql": "DELETE FROM visits;"}),
@@ -533,14 +533,14 @@ func TestPreviewLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	host, token := u.Hostname(), strings.TrimPrefix(u.Path, "/__preview/")
-	first := p.visit(t, "GET", host, u.Path, "")
+	first := p.request(t, "GET", host, u.Path, "")
 	cookie := first.header.Get("Set-Cookie")
 	if first.status != http.StatusSeeOther || first.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") ||
 		strings.Contains(cookie, "Domain") {
 		t.Errorf("the first visit: %d %v", first.status, first.header)
 	}
 	cookie, _, _ = strings.Cut(cookie, ";")
-	v := p.visit(t, "GET", host, "/", "", "Cookie", cookie)
+	v := p.request(t, "GET", host, "/", "", "Cookie", cookie)
 	for name, want := range map[string]string{
 		"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "Cache-Control": "private, no-store",
 	} {
@@ -551,18 +551,18 @@ func TestPreviewLink(t *testing.T) {
 	if v.body != "<h1>next</h1>" {
 		t.Errorf("the preview: %d %s", v.status, v.body)
 	}
-	if v := p.visit(t, "GET", host, "/api/count", "", "Cookie", cookie); !strings.Contains(v.body, `"n":1,`) {
+	if v := p.request(t, "GET", host, "/api/count", "", "Cookie", cookie); !strings.Contains(v.body, `"n":1,`) {
 		t.Errorf("the preview's own database: %s", v.body)
 	}
-	if v := p.visit(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":2,`) {
+	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":2,`) {
 		t.Errorf("the live database: %s", v.body)
 	}
-	if v := p.visit(
+	if v := p.request(
 		t, "GET", host, "/club/secret.txt", "", "Cookie", cookie, "Accept", "text/html",
 	); v.status != http.StatusSeeOther || !strings.HasPrefix(v.header.Get("Location"), "/__pages/sign-in") {
 		t.Errorf("a members page: %d %v", v.status, v.header)
 	}
-	lead := p.visit(
+	lead := p.request(
 		t, "POST", host, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type",
 		"application/x-www-form-urlencoded", "Accept", "application/json", "Cookie", cookie,
 	)
@@ -575,8 +575,8 @@ func TestPreviewLink(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(data, "sites", site, "previews", "*")); err != nil || len(left) != 0 {
 		t.Errorf("the preview left %q, %v", left, err)
 	}
-	revoked, unknown := p.visit(t, "GET", host, u.Path, ""), p.visit(t, "GET", "nobody.preview.localhost", "/__preview/x", "")
-	again := p.visit(t, "GET", host, "/", "", "Cookie", cookie)
+	revoked, unknown := p.request(t, "GET", host, u.Path, ""), p.request(t, "GET", "nobody.preview.localhost", "/__preview/x", "")
+	again := p.request(t, "GET", host, "/", "", "Cookie", cookie)
 	if revoked.status != http.StatusNotFound || revoked.body != unknown.body || again.body != unknown.body ||
 		again.status != unknown.status {
 		t.Errorf("revoked: %d %s; unknown: %d %s; the cookie: %d", revoked.status, revoked.body, unknown.status, unknown.body, again.status)

@@ -54,7 +54,7 @@ func (l *publishLoad) run(t *testing.T, p *platformRun, count int, enough func()
 				}
 			})
 		})
-		visitors.Go(func() { l.seen.Add(int64(page.visitor(t, p))) })
+		visitors.Go(func() { l.seen.Add(int64(page.readUntilGone(t, p))) })
 	}
 	publishers.Wait()
 	once.Do(enough) // they failed

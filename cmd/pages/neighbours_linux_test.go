@@ -183,8 +183,8 @@ func (n *neighbours) ask() (failed []string) {
 		case "tool":
 			status, _, err = n.p.call(n.p.Keys["member"], "content.status", "{}")
 		default:
-			var v visited
-			v, err = n.p.tryVisit(http.MethodGet, "demo-home.localhost", map[string]string{"page": "/", "worker": "/w/x"}[who], "")
+			var v pageResponse
+			v, err = n.p.tryRequest(http.MethodGet, "demo-home.localhost", map[string]string{"page": "/", "worker": "/w/x"}[who], "")
 			status = v.status
 		}
 		n.took[who] = append(n.took[who], time.Since(began))

@@ -41,7 +41,7 @@ func TestFailedSync(t *testing.T) {
 			return err == nil && status == http.StatusOK && strings.Contains(text, `"ok":true`)
 		}},
 		{"a page's leads", "/sites/%s/platform.db-wal", func(p *platformRun, _, _ string) bool {
-			v, err := p.tryVisit(
+			v, err := p.tryRequest(
 				"POST", demoNew, "/__pages/forms", "form=contact&email=a@b.test", "Content-Type",
 				"application/x-www-form-urlencoded",
 			)
@@ -101,7 +101,7 @@ func failSync(t *testing.T, file string, do func(p *platformRun, site, revision 
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 	p = startPlatform(t, data)
-	if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "kept" && v.body != "next" { // what nobody was told may be there or not
+	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "kept" && v.body != "next" { // what nobody was told may be there or not
 		t.Errorf("after the restart, with %s live: %d %s", kept, v.status, v.body)
 	}
 	broken.Store(false)

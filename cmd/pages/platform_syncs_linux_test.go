@@ -142,7 +142,7 @@ func (s *syncRun) once(n int) (ok bool) {
 		return s.page.once(s.t, s.p)
 	case 5:
 		s.under++
-		v, err := s.p.tryVisit(
+		v, err := s.p.tryRequest(
 			"POST", demoNew, "/__pages/forms", fmt.Sprintf("form=contact&n=%d", n), "Content-Type",
 			"application/x-www-form-urlencoded",
 		)

@@ -121,7 +121,7 @@ func (h *historian) client(n, times int, p *platformRun, shown []string) {
 			}
 			h.record(n, publishOp{register: atPointer}, began, live.Live, true)
 		case 3:
-			v, err := p.tryVisit("GET", h.page.host, "/a.txt", "")
+			v, err := p.tryRequest("GET", h.page.host, "/a.txt", "")
 			if err != nil {
 				return
 			}

@@ -170,7 +170,7 @@ func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 	}
 	revision, err := way()
 	if err != nil {
-		if !gone(err) && !l.mayFail() {
+		if !isServiceGone(err) && !l.mayFail() {
 			t.Errorf("a revision: %v", err)
 		}
 		return ""
@@ -189,8 +189,8 @@ func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 	return revision
 }
 
-// gone reports whether an error is that of a service which ended.
-func gone(err error) bool {
+// isServiceGone reports whether an error is that of a service which ended.
+func isServiceGone(err error) bool {
 	return strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "connection re") ||
 		strings.Contains(err.Error(), "broken pipe")
 }
@@ -226,11 +226,11 @@ func (p *platformRun) importFiles(site, manifest string, files map[string]string
 	return made.Revision, nil
 }
 
-// visitor looks at the page until the service is gone: each answer is one mark, whole.
-func (l *pageLedger) visitor(t *testing.T, p *platformRun) (seen int) {
+// readUntilGone reads the page until the service is gone: each response is one whole mark.
+func (l *pageLedger) readUntilGone(t *testing.T, p *platformRun) (seen int) {
 	for {
 		for path, name := range markedPaths {
-			v, err := p.tryVisit("GET", l.host, path, "")
+			v, err := p.tryRequest("GET", l.host, path, "")
 			if err != nil {
 				return seen
 			}
@@ -301,7 +301,7 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 func (l *pageLedger) checkServed(t *testing.T, p *platformRun, mark string) {
 	t.Helper()
 	for path, name := range markedPaths {
-		if v := p.visit(t, "GET", l.host, path, ""); v.status != http.StatusOK || v.body != markBody(mark, name) {
+		if v := p.request(t, "GET", l.host, path, ""); v.status != http.StatusOK || v.body != markBody(mark, name) {
 			t.Errorf("%s%s: %d %.100q, want %s", l.host, path, v.status, v.body, mark)
 		}
 	}

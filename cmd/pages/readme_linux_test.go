@@ -126,7 +126,7 @@ func (r *reader) publish() {
 	if address == nil {
 		r.Fatalf("no address is shown: %s", shown)
 	}
-	if v := service.visit(r.T, http.MethodGet, address[1], "/", ""); v.status != http.StatusOK || !strings.Contains(v.body, "Riverside") {
+	if v := service.request(r.T, http.MethodGet, address[1], "/", ""); v.status != http.StatusOK || !strings.Contains(v.body, "Riverside") {
 		r.Errorf("%s: %d %.300s", address[0], v.status, v.body)
 	}
 }

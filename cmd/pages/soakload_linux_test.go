@@ -51,7 +51,7 @@ func TestSoakLoad(t *testing.T) {
 			all.Go(func() {
 				for n := left.Add(-1); n >= 0; n = left.Add(-1) {
 					v := visits[int(n)%len(visits)]
-					d.visit(v.method, v.path, v.body, v.status)
+					d.request(v.method, v.path, v.body, v.status)
 				}
 			})
 		}
@@ -72,7 +72,7 @@ func TestSoakLoad(t *testing.T) {
 }
 
 // visit asks once; a wrong answer is an error of the test.
-func (d *devServer) visit(method, path, body string, status int) {
+func (d *devServer) request(method, path, body string, status int) {
 	a := d.do(method, path, body, "Content-Type: application/x-www-form-urlencoded", "Accept: text/css, */*;q=0.1")
 	if a.StatusCode != status {
 		d.t.Errorf("%s %s: %d, and not %d: %.300s", method, path, a.StatusCode, status, a.body)
@@ -98,7 +98,7 @@ func (d *devServer) settledFiles(t *testing.T, most int) int {
 	const few = 8
 	for end := time.Now().Add(patience); ; {
 		for range visits { // a file that nothing refers to is closed by the garbage collector, which work brings on
-			d.visit("GET", "/api/outings", "", http.StatusOK)
+			d.request("GET", "/api/outings", "", http.StatusOK)
 		}
 		d.client.CloseIdleConnections()
 		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid))

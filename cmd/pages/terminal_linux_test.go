@@ -135,7 +135,7 @@ func TestDeployAtTerminal(t *testing.T) {
 			}
 		})
 	}
-	if v := service.visit(t, "GET", demoNew, "/new.txt", ""); v.status != 404 {
+	if v := service.request(t, "GET", demoNew, "/new.txt", ""); v.status != 404 {
 		t.Errorf("published without a go-ahead: %d %s", v.status, v.body)
 	}
 

@@ -73,7 +73,7 @@ func Lines(kinds map[string]Shape) Shape {
 	}
 }
 
-// MayFail is the schema of a document that a failure is told in too.
+// MayFail is the schema of a document that may hold a failure instead.
 func MayFail(s Shape) Shape {
 	return func() (*jsonschema.Schema, error) {
 		whole, err := s()

@@ -55,7 +55,7 @@ func (s *State) Lock() error {
 	}
 }
 
-// LockToRead is Lock for a command that must not write. Where no lock can be made, as on a read-only disk, nobody can
+// LockToRead is Lock for a command that must not write. Where no lock can be made, as on a read-only disk, no process can
 // replace the state either.
 func (s *State) LockToRead() error {
 	if s.held != nil {
@@ -96,7 +96,7 @@ func (s *State) WrittenFile() string { return filepath.Join(s.Dir, statefolder.T
 // NotifyWritten changes that file. A failure is ignored: the next save of a source has the same effect.
 func (s *State) NotifyWritten() { _ = os.WriteFile(s.WrittenFile(), []byte("migrated\n"), 0o600) }
 
-// lock waits until nobody else holds a lock of the folder, or ctx ends.
+// lock waits until no other process holds a lock of the folder, or ctx ends.
 func (s *State) lock(ctx context.Context, name string) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.Dir, name))
 	if _, err := lock.TryLockContext(ctx, LockPoll); err != nil {

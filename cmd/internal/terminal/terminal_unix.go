@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrReaderGone is a write to a pipe that nobody reads.
+// ErrReaderGone is the error of a write to a pipe without a reader.
 const ErrReaderGone = syscall.EPIPE
 
 // ObeyEscapes has nothing to do: terminals obey escape sequences.

@@ -18,7 +18,7 @@ func ObeyEscapes(files ...*os.File) {
 	}
 }
 
-// ErrReaderGone is a write to a pipe that nobody reads.
+// ErrReaderGone is the error of a write to a pipe without a reader.
 const ErrReaderGone = windows.ERROR_NO_DATA
 
 // awaitRoom is not needed: no write fails for want of room.

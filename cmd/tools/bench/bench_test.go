@@ -253,20 +253,22 @@ Medians. Load: wrk. Memory: sum over all processes of a side.
 
 func TestParseWrk(t *testing.T) {
 	for _, c := range []struct {
-		out  string
-		want float64
-		bad  string
+		name, out string
+		want      float64
+		bad       string
 	}{
-		{"Running 5s test\n  2 requests in 5s\nRequests/sec:  13271.52\nTransfer/sec: 1MB\n", 13271.52, ""},
-		{"  Non-2xx or 3xx responses: 7\nRequests/sec: 5.0\n", 0, "Non-2xx or 3xx responses: 7"},
-		{"  Socket errors: connect 0, read 0, write 0, timeout 7\nRequests/sec: 5.0\n", 5, ""},
-		{"  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec: 5.0\n", 0, "Socket errors"},
-		{"nothing", 0, "no rate"},
+		{"a rate", "Running 5s test\n  2 requests in 5s\nRequests/sec:  13271.52\nTransfer/sec: 1MB\n", 13271.52, ""},
+		{"other statuses", "  Non-2xx or 3xx responses: 7\nRequests/sec: 5.0\n", 0, "Non-2xx or 3xx responses: 7"},
+		{"slow responses", "  Socket errors: connect 0, read 0, write 0, timeout 7\nRequests/sec: 5.0\n", 5, ""},
+		{"broken reads", "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec: 5.0\n", 0, "Socket errors"},
+		{"no rate", "nothing", 0, "no rate"},
 	} {
-		got, err := parseWrk(c.out)
-		if got != c.want || (err == nil) != (c.bad == "") || err != nil && !strings.Contains(err.Error(), c.bad) {
-			t.Errorf("%q: %v, %v", c.out, got, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := parseWrk(c.out)
+			if got != c.want || (err == nil) != (c.bad == "") || err != nil && !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%q: %v, %v", c.out, got, err)
+			}
+		})
 	}
 }
 

@@ -129,28 +129,30 @@ func TestTimeUp(t *testing.T) {
 		}
 		return append(out, "{\"Action\":\"fail\",\"Test\":\"FuzzText\"}\n"...)
 	}
+	const deadline = "    context deadline exceeded"
 	for _, c := range []struct {
-		part string
-		said []string
-		want bool
+		name, part string
+		said       []string
+		want       bool
 	}{
-		{"fuzz", []string{"fuzz: elapsed: 27s, execs: 9", "--- FAIL: FuzzText (27.04s)", "    context deadline exceeded", "FAIL"}, true},
+		{"the time is up", "fuzz", []string{"fuzz: elapsed: 27s, execs: 9", "--- FAIL: FuzzText (27.04s)", deadline, "FAIL"}, true},
 		{
-			"fuzz",
-			[]string{
-				"--- FAIL: FuzzText (27.04s)", "    context deadline exceeded",
-				"    Failing input written to testdata/fuzz/FuzzText/a",
-			},
-			false,
+			"a failing input", "fuzz",
+			[]string{"--- FAIL: FuzzText (27.04s)", deadline, "    Failing input written to testdata/fuzz/FuzzText/a"}, false,
 		},
-		{"fuzz", []string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"}, false},
-		{"tests", []string{"--- FAIL: TestText (27.04s)", "    context deadline exceeded"}, false},
+		{
+			"a message of the fuzzer's own", "fuzz",
+			[]string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"}, false,
+		},
+		{"a test", "tests", []string{"--- FAIL: TestText (27.04s)", deadline}, false},
 	} {
-		r := result{job: job{part: c.part}}
-		r.read(lines(c.said...))
-		if r.timeUp != c.want {
-			t.Errorf("%s %q: %v", c.part, c.said, r.timeUp)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			r := result{job: job{part: c.part}}
+			r.read(lines(c.said...))
+			if r.timeUp != c.want {
+				t.Errorf("%s %q: %v", c.part, c.said, r.timeUp)
+			}
+		})
 	}
 }
 
