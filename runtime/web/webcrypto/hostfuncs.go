@@ -1,22 +1,74 @@
 package webcrypto
 
 import (
-	"crypto"
-	_ "crypto/md5" // registers the hash
-	_ "crypto/sha1"
-	_ "crypto/sha256"
-	_ "crypto/sha512"
-	"encoding"
 	"encoding/json"
-	"fmt"
-	"hash"
-	"hash/crc32"
-	"hash/crc64"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
+
+// algorithms are those of the table in js/algorithm.js, by name.
+var algorithms = map[string]*algorithm{ //nolint:gochecknoglobals // a table
+	"RSASSA-PKCS1-v1_5": algorithmRSA(nil),
+	"RSA-PSS":           algorithmRSA(nil),
+	"RSA-OAEP":          algorithmRSA(transformOAEP),
+	"ECDSA": {
+		generate: generateEC, load: loadEC, export: exportEC,
+		describe: describeCurve, sign: signECDSA, verify: verifyECDSA,
+	},
+	"ECDH": {generate: generateEC, load: loadEC, export: exportEC, describe: describeCurve, derive: deriveECDH},
+	"Ed25519": {
+		generate: keysEd25519.generate, load: keysEd25519.load, export: exportOctets,
+		sign: signEd25519, verify: verifyEd25519,
+	},
+	"NODE-ED25519": {
+		generate: keysEd25519.generate, load: keysEd25519.load, export: exportOctets,
+		describe: describeCurve, sign: signEd25519, verify: verifyEd25519,
+	},
+	"X25519":  {generate: keysX25519.generate, load: keysX25519.load, export: exportOctets, derive: deriveECDH},
+	"AES-CTR": algorithmAES(nil),
+	"AES-CBC": algorithmAES(nil),
+	"AES-GCM": algorithmAES(nil),
+	"AES-KW":  algorithmAES(wrapAES),
+	"HMAC": {
+		generate: generateHMAC, load: loadHMAC, export: exportSecret,
+		length: lengthHMAC, sign: signHMAC, verify: verifyHMAC,
+		describe: func(k *cryptoKey) engine.Object {
+			return engine.Object{{Name: "hash", Value: describeHash(k.hash)}, {Name: "length", Value: k.bits}}
+		},
+	},
+	"HKDF":   {load: loadSecret, length: lengthAll, derive: deriveHKDF},
+	"PBKDF2": {load: loadSecret, length: lengthAll, derive: derivePBKDF2},
+}
+
+// made is a new key as JavaScript takes it: [handle, algorithm].
+func made(k *cryptoKey) []any {
+	object := engine.Object{{Name: "name", Value: k.alg}}
+	if describe := algorithms[k.alg].describe; describe != nil {
+		object = append(object, describe(k)...)
+	}
+	return []any{[]any{k.alg, k.kind, k.hash, k.curve, k.data}, object}
+}
+
+// algorithmOf returns an algorithm whose operations without a key refuse what it does not have.
+func algorithmOf(name string) algorithm {
+	var a algorithm
+	if known, ok := algorithms[name]; ok {
+		a = *known
+	}
+	err := domError("NotSupportedError", "%q does not do that", name)
+	if a.generate == nil {
+		a.generate = func(string, params) ([]*cryptoKey, error) { return nil, err }
+	}
+	if a.load == nil {
+		a.load = func(*material) (*cryptoKey, error) { return nil, err }
+	}
+	if a.length == nil {
+		a.length = func(params) (int, error) { return 0, err }
+	}
+	return a
+}
 
 func keyFuncs(keys *keyCache) map[string]engine.Func {
 	return map[string]engine.Func{
@@ -144,104 +196,4 @@ func (kc *keyCache) use(i int, f func(*engine.Call, *cryptoKey) (any, error)) en
 		}
 		return f(c, k)
 	}
-}
-
-// hashes are the hash functions by the names that JavaScript gives them. MD5 is the platform's own,
-// for checksums.
-var hashes = map[string]crypto.Hash{ //nolint:gochecknoglobals // a table
-	"MD5": crypto.MD5, "SHA-1": crypto.SHA1, "SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512,
-}
-
-func hashOf(name string) (crypto.Hash, error) {
-	if h, ok := hashes[name]; ok {
-		return h, nil
-	}
-	return 0, domError("NotSupportedError", "there is no hash %q", name)
-}
-
-// checksums are further digests of a DigestStream: no hashes for cryptography.
-var checksums = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
-	"crc32":     func() hash.Hash { return crc32.NewIEEE() },
-	"crc32c":    func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) },
-	"crc64nvme": func() hash.Hash { return crc64.New(crc64.MakeTable(nvme)) },
-}
-
-// nvme is the polynomial of the NVM Express specification, in Go's order of bits.
-const nvme = 0x9a6c9329ac4bc9b5
-
-func newDigest(name string) (hash.Hash, error) {
-	if begin, ok := checksums[name]; ok {
-		return begin(), nil
-	}
-	h, err := hashOf(name)
-	if err != nil {
-		return nil, err
-	}
-	return h.New(), nil
-}
-
-func domError(name, format string, args ...any) error {
-	return &engine.Error{Name: name, Message: fmt.Sprintf(format, args...)}
-}
-
-func digestFuncs() map[string]engine.Func {
-	return map[string]engine.Func{
-		// crypto_digest(hash, view) -> bytes
-		"crypto_digest": func(c *engine.Call) (any, error) {
-			h, err := hashOf(c.String(0))
-			if err != nil {
-				return nil, err
-			}
-			d, view := h.New(), c.View(1)
-			c.VM().InSteps(len(view), func(from, to int) { d.Write(view[from:to]) })
-			return d.Sum(nil), nil
-		},
-		// crypto_hash(hash) -> the state of a hash of nothing yet, as bytes
-		"crypto_hash": func(c *engine.Call) (any, error) {
-			d, err := newDigest(c.String(0))
-			if err != nil {
-				return nil, err
-			}
-			return marshalHash(d)
-		},
-		// crypto_hash_write(hash, state, view) -> the state after these bytes
-		"crypto_hash_write": func(c *engine.Call) (any, error) {
-			d, err := unmarshalHash(c.String(0), c.Bytes(1))
-			if err != nil {
-				return nil, err
-			}
-			view := c.View(2)
-			c.VM().InSteps(len(view), func(from, to int) { d.Write(view[from:to]) })
-			return marshalHash(d)
-		},
-		// crypto_hash_sum(hash, state) -> bytes
-		"crypto_hash_sum": func(c *engine.Call) (any, error) {
-			d, err := unmarshalHash(c.String(0), c.Bytes(1))
-			if err != nil {
-				return nil, err
-			}
-			return d.Sum(nil), nil
-		},
-	}
-}
-
-// marshalHash returns the state of a hash as bytes; every hash of the standard library has one.
-func marshalHash(d hash.Hash) ([]byte, error) {
-	m, ok := d.(encoding.BinaryMarshaler)
-	if !ok {
-		return nil, fmt.Errorf("the state of a %T cannot be kept", d)
-	}
-	return m.MarshalBinary()
-}
-
-func unmarshalHash(name string, state []byte) (hash.Hash, error) {
-	d, err := newDigest(name)
-	if err != nil {
-		return nil, err
-	}
-	u, ok := d.(encoding.BinaryUnmarshaler)
-	if !ok {
-		return nil, fmt.Errorf("the state of a %T cannot be kept", d)
-	}
-	return d, u.UnmarshalBinary(state)
 }

@@ -7,7 +7,6 @@
 package webcrypto
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
@@ -75,6 +74,3 @@ func Funcs() map[string]engine.Func {
 	maps.Copy(all, useFuncs(keys))
 	return all
 }
-
-// fill fills b with random bytes. crypto/rand.Read never fails.
-func fill(b []byte) { _, _ = rand.Read(b) }
