@@ -475,7 +475,7 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 // testLengths answers with bodies that come from bindings: how long they are is
 // known.
 func testLengths(t *testing.T, rt *pagesruntime.Runtime) {
-	answer, _ := answering(t, rt, []script{
+	answer, _ := newRequester(t, rt, []script{
 		{name: "storage", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k")).body)`},
 		{
 			name: "range",

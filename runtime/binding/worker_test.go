@@ -37,7 +37,7 @@ func worker(
 	t testing.TB, rt *pagesruntime.Runtime, scripts []script,
 ) (ask func(name string, body io.Reader) string, logged func() []string) {
 	t.Helper()
-	answer, logged := answering(t, rt, scripts)
+	answer, logged := newRequester(t, rt, scripts)
 	ask = func(name string, body io.Reader) string {
 		rec, err := answer(name, body)
 		if err != nil {
@@ -48,8 +48,8 @@ func worker(
 	return ask, logged
 }
 
-// answering is worker with whole answers.
-func answering(
+// newRequester is worker with whole responses.
+func newRequester(
 	t testing.TB, rt *pagesruntime.Runtime, scripts []script,
 ) (answer func(name string, body io.Reader) (*httptest.ResponseRecorder, error), logged func() []string) {
 	t.Helper()
@@ -186,14 +186,14 @@ func TestWorker(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	t.Run("secrets", func(t *testing.T) { answers(t, rt, secretScripts) })
-	t.Run("storage", func(t *testing.T) { answers(t, rt, storageScripts) })
+	t.Run("secrets", func(t *testing.T) { runScripts(t, rt, secretScripts) })
+	t.Run("storage", func(t *testing.T) { runScripts(t, rt, storageScripts) })
 	t.Run("lengths", func(t *testing.T) { testLengths(t, rt) })
-	t.Run("assets", func(t *testing.T) { answers(t, rt, assetScripts) })
+	t.Run("assets", func(t *testing.T) { runScripts(t, rt, assetScripts) })
 	t.Run("images", func(t *testing.T) { testImages(t, rt) })
 }
 
-func answers(t *testing.T, rt *pagesruntime.Runtime, scripts []script) {
+func runScripts(t *testing.T, rt *pagesruntime.Runtime, scripts []script) {
 	t.Helper()
 	ask, _ := worker(t, rt, scripts)
 	for _, s := range scripts {

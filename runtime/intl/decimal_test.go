@@ -124,7 +124,7 @@ func FuzzNumberOptions(f *testing.F) {
 	)
 	f.Fuzz(func(_ *testing.T, text, tag string, value float64) {
 		o, err := options[numberOptions](text)
-		if err != nil || !o.sane() {
+		if err != nil || !o.valid() {
 			return
 		}
 		s, err := resolveNumber([]string{tag}, o)
@@ -140,8 +140,8 @@ func FuzzNumberOptions(f *testing.F) {
 	})
 }
 
-// sane reports whether JavaScript would have let the digit options through.
-func (o digitOptions) sane() bool {
+// valid reports whether JavaScript would have let the digit options through.
+func (o digitOptions) valid() bool {
 	for _, n := range []*int{
 		o.MinimumIntegerDigits, o.MinimumFractionDigits, o.MaximumFractionDigits, o.MinimumSignificantDigits,
 		o.MaximumSignificantDigits,

@@ -12,9 +12,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// asked asks the handler for target and returns its answer, body and the error
+// fetchAsset returns the response of the handler to target, its body and the error
 // that ended either.
-func asked(t *testing.T, handler http.HandlerFunc, target string, headers ...string) (*response, string, error) {
+func fetchAsset(t *testing.T, handler http.HandlerFunc, target string, headers ...string) (*response, string, error) {
 	t.Helper()
 	r, err := newRequest(t.Context(), http.MethodGet, target, headers)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestAssetsAnswer(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			a, got, err := asked(t, c.handler, "https://assets.local/a%20b?q=1#part", "x-a", "1", "x-a", "2")
+			a, got, err := fetchAsset(t, c.handler, "https://assets.local/a%20b?q=1#part", "x-a", "1", "x-a", "2")
 			if c.failure != "" && (err == nil || err.Error() != c.failure) {
 				t.Errorf("error = %v, want %s", err, c.failure)
 			}

@@ -85,8 +85,8 @@ func step(transform string) transformPlan {
 	return transformPlan{Steps: []planStep{{Transform: json.RawMessage(transform)}}}
 }
 
-// made runs the plan and returns the pixels of its PNG.
-func made(t testing.TB, plan transformPlan, inputs ...[]byte) (image.Image, []string) {
+// runPlan runs the plan and returns the pixels of its PNG.
+func runPlan(t testing.TB, plan transformPlan, inputs ...[]byte) (image.Image, []string) {
 	t.Helper()
 	result, err := New(Options{}).transform(t.Context(), inputs, plan, outputOptions{Format: formatPNG})
 	if err != nil {
@@ -161,7 +161,7 @@ func TestImagesFit(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.transform, func(t *testing.T) {
-			m, warnings := made(t, step(c.transform), source)
+			m, warnings := runPlan(t, step(c.transform), source)
 			if got := fmt.Sprintf("%dx%d", m.Bounds().Dx(), m.Bounds().Dy()); got != c.want || len(warnings) > 0 {
 				t.Errorf("%s: %s %v, want %s", c.transform, got, warnings, c.want)
 			}
@@ -199,7 +199,7 @@ func TestImagesPixels(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.transform, func(t *testing.T) {
-			m, _ := made(t, step(c.transform), source)
+			m, _ := runPlan(t, step(c.transform), source)
 			wantPixels(t, m, c.want)
 		})
 	}
@@ -224,7 +224,7 @@ func TestImagesEverywhere(t *testing.T) {
 		`{"gamma":1.3,"contrast":0.8}`: 0x75005a71,
 	} {
 		t.Run(transform, func(t *testing.T) {
-			out, _ := made(t, step(transform), source)
+			out, _ := runPlan(t, step(transform), source)
 			hash := crc32.NewIEEE()
 			for y := range out.Bounds().Dy() {
 				for x := range out.Bounds().Dx() {
@@ -266,7 +266,7 @@ func TestImagesDraw(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.options, func(t *testing.T) {
 			plan := transformPlan{Steps: []planStep{{Draw: &drawStep{Plan: transformPlan{Input: 1}, Options: json.RawMessage(c.options)}}}}
-			m, _ := made(t, plan, inputs...)
+			m, _ := runPlan(t, plan, inputs...)
 			wantPixels(t, m, c.want)
 		})
 	}
@@ -285,7 +285,7 @@ func TestImagesOrientation(t *testing.T) {
 		9: {{8, 20}: red, {56, 20}: blue},
 	} {
 		t.Run(fmt.Sprint(orientation), func(t *testing.T) {
-			m, _ := made(t, step(`{}`), jpegOf(t, halves(64, 32), orientation))
+			m, _ := runPlan(t, step(`{}`), jpegOf(t, halves(64, 32), orientation))
 			wantPixels(t, m, want)
 		})
 	}
@@ -454,7 +454,7 @@ func TestImagesRefusals(t *testing.T) {
 			}
 		})
 	}
-	_, warnings := made(t, step(`{"zoom":2,"segment":"foreground","gravity":"face"}`), source)
+	_, warnings := runPlan(t, step(`{"zoom":2,"segment":"foreground","gravity":"face"}`), source)
 	if got := strings.Join(
 		warnings, "; ",
 	); got != `transform option "segment" has no effect in this runtime; transform option "zoom" has no effect in this runtime; `+

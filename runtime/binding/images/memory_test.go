@@ -287,7 +287,7 @@ func TestImagesScaleAsBefore(t *testing.T) {
 		for _, size := range []image.Point{{120, 81}, {90, 203}, {500, 337}} {
 			want := image.NewRGBA(image.Rectangle{Max: size})
 			draw.CatmullRom.Scale(want, want.Rect, source, source.Bounds(), draw.Over, nil)
-			got, _ := made(t, step(fmt.Sprintf(`{"width":%d,"height":%d,"fit":"squeeze"}`, size.X, size.Y)), data)
+			got, _ := runPlan(t, step(fmt.Sprintf(`{"width":%d,"height":%d,"fit":"squeeze"}`, size.X, size.Y)), data)
 			for y := range size.Y {
 				for x := range size.X {
 					a, b := rgbaOf(got.At(x, y)), want.RGBAAt(x, y)
@@ -323,7 +323,7 @@ func TestImagesStreamed(t *testing.T) {
 		`{"width":200,"trim":{"border":{"color":"red"}}}`: func(x, y int) (int, int) { return x, y },
 	} {
 		t.Run(transform, func(t *testing.T) {
-			got, _ := made(t, step(transform), data)
+			got, _ := runPlan(t, step(transform), data)
 			for y := range got.Bounds().Dy() {
 				for x := range got.Bounds().Dx() {
 					sx, sy := at(x, y)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// entering has n images of a site take part in a queue, each for a second. It returns how
+// enterMany has n images of a site take part in a queue, each for a second. It returns how
 // many have a place, and how many had one.
-func entering(t *testing.T, q *Queue, site lanes, n int, bytes int64) (inside, done *atomic.Int32) {
+func enterMany(t *testing.T, q *Queue, site lanes, n int, bytes int64) (inside, done *atomic.Int32) {
 	t.Helper()
 	inside, done = new(atomic.Int32), new(atomic.Int32)
 	for range n {
@@ -42,7 +42,7 @@ func TestImageQueueOfSites(t *testing.T) {
 		q := NewQueue(nil)
 		var inside []*atomic.Int32
 		for range 20 {
-			in, _ := entering(t, q, newLanes(2), 3, 1<<10)
+			in, _ := enterMany(t, q, newLanes(2), 3, 1<<10)
 			inside = append(inside, in)
 		}
 		synctest.Wait()
@@ -59,14 +59,14 @@ func TestImageQueueLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(nil)
 		site := newLanes(2)
-		first, _ := entering(t, q, site, 5, largeImage+1)
+		first, _ := enterMany(t, q, site, 5, largeImage+1)
 		large := []*atomic.Int32{first}
 		for range 5 {
-			in, _ := entering(t, q, newLanes(2), 5, largeImage+1)
+			in, _ := enterMany(t, q, newLanes(2), 5, largeImage+1)
 			large = append(large, in)
 		}
 		synctest.Wait()
-		small, _ := entering(t, q, site, 1, 1<<10)
+		small, _ := enterMany(t, q, site, 1, 1<<10)
 		synctest.Wait()
 		if sum(large) != 1 || small.Load() != 1 {
 			t.Errorf("%d large images and %d small ones are worked on, want one of each", sum(large), small.Load())
@@ -79,9 +79,9 @@ func TestImageQueueLarge(t *testing.T) {
 func TestImageQueueTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(nil)
-		_, many := entering(t, q, newLanes(2), 500, 1<<10)
+		_, many := enterMany(t, q, newLanes(2), 500, 1<<10)
 		synctest.Wait()
-		_, one := entering(t, q, newLanes(2), 1, 1<<10)
+		_, one := enterMany(t, q, newLanes(2), 1, 1<<10)
 		time.Sleep(5 * time.Second)
 		if one.Load() != 1 {
 			t.Errorf("it waits behind %d images of the other site", many.Load())

@@ -1,14 +1,14 @@
 // Package r2 is object storage for Workers, with the shape of Cloudflare's R2.
 //
 // A [Bucket] keeps rows in a SQLite database and bytes in files below a folder, both of which its owner opens and closes.
-// [Funcs] is the Go half of R2Bucket in JavaScript; the methods serve whoever shows or fills a bucket from outside.
+// [Funcs] is the Go half of R2Bucket in JavaScript; the methods of a Bucket show or fill it from outside.
 //
 // A refusal is an [Error] with R2's code and sentence; a failure of this machine is R2's internal error with the reason and
 // no path. What a put acknowledged is on disk. Safe for concurrent use; readers and uploads say what they allow. The package
 // decides nothing about access.
 //
 // The limits, codes and sentences are R2's. Two choices are this project's: objects cannot be encrypted with a key of the
-// Worker's own, and multipart uploads that nobody finished are dropped after seven days.
+// Worker's own, and unfinished multipart uploads are dropped after seven days.
 package r2
 
 import (

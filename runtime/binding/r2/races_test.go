@@ -79,7 +79,7 @@ func TestStorageReplacedWhileRead(t *testing.T) {
 // was stored is there and whole, and nothing is there in part.
 func TestStorageKilled(t *testing.T) {
 	if target := os.Getenv("STORAGE_VICTIM"); target != "" {
-		victim(t, target)
+		writeUntilKilled(t, target)
 		return
 	}
 	dir := t.TempDir()
@@ -136,7 +136,7 @@ func TestStorageKilled(t *testing.T) {
 	}
 }
 
-func victim(t *testing.T, dir string) {
+func writeUntilKilled(t *testing.T, dir string) {
 	s := openStorage(t, dir)
 	out := json.NewEncoder(os.Stdout)
 	for i := 0; ; i++ {

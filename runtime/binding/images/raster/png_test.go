@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-func always() error { return nil }
+func noCheck() error { return nil }
 
 // pngOf is m as a PNG, with a chunk put in before the pixels where there is one.
 func pngOf(t testing.TB, m image.Image, chunk string, content ...byte) []byte {
@@ -65,16 +65,16 @@ func pngs(t testing.TB) [][]byte {
 	return all
 }
 
-// agrees holds the rows of a file to package image/png: where that reads it and it is not
+// checkPNG holds the rows of a file to package image/png: where that reads it and it is not
 // interlaced they are the same, and where rows come so does an image.
-func agrees(t *testing.T, data []byte) {
+func checkPNG(t *testing.T, data []byte) {
 	t.Helper()
 	config, err := png.DecodeConfig(bytes.NewReader(data))
 	if err == nil && config.Width*config.Height > 1<<20 {
 		return
 	}
 	want, wrong := png.Decode(bytes.NewReader(data))
-	rows, err := raster.NewPNG(data, always)
+	rows, err := raster.NewPNG(data, noCheck)
 	if err != nil {
 		if wrong == nil && data[28] == 0 {
 			t.Errorf("image/png reads what is refused: %v", err)
@@ -99,12 +99,12 @@ func agrees(t *testing.T, data []byte) {
 
 func TestPNG(t *testing.T) {
 	for _, data := range pngs(t) {
-		agrees(t, data)
-		if _, err := raster.NewPNG(data, always); err != nil {
+		checkPNG(t, data)
+		if _, err := raster.NewPNG(data, noCheck); err != nil {
 			t.Error(err)
 		}
 		for cut := 0; cut < len(data)-13; cut += 11 { // of IEND nothing is needed
-			if rows, err := raster.NewPNG(data[:cut], always); err == nil {
+			if rows, err := raster.NewPNG(data[:cut], noCheck); err == nil {
 				if _, err := raster.Collect(rows); err == nil {
 					t.Fatalf("%d bytes of %d are read as all of it", cut, len(data))
 				}
@@ -147,7 +147,7 @@ func FuzzPNG(f *testing.F) {
 			rest = rest[12+n:]
 		}
 		if len(data) > 28 {
-			agrees(t, data)
+			checkPNG(t, data)
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestBlurAndSharpen(t *testing.T) {
 		for _, radius := range []int{1, 2, 40} {
 			want := boxed(boxed(boxed(m, radius), radius), radius)
 			if got := collected(t, raster.Blur(rowsOf(m), radius)); !bytes.Equal(got.Pix, want.Pix) {
-				t.Errorf("%v, radius %d: the blur is up to %d off", size, radius, furthest(got, want))
+				t.Errorf("%v, radius %d: the blur is up to %d off", size, radius, maxDifference(got, want))
 			}
 		}
 		want := boxed(m, 1)
@@ -86,7 +86,7 @@ func TestBlurAndSharpen(t *testing.T) {
 			}
 		}
 		if got := collected(t, raster.Sharpen(rowsOf(m), 2)); !bytes.Equal(got.Pix, want.Pix) {
-			t.Errorf("%v: sharpened is up to %d off", size, furthest(got, want))
+			t.Errorf("%v: sharpened is up to %d off", size, maxDifference(got, want))
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestPlaces(t *testing.T) {
 			draw.Draw(want, want.Rect, image.NewUniform(ground), image.Point{}, draw.Src)
 			draw.Draw(want, m.Rect.Add(at), m, image.Point{}, op)
 			if got := collected(t, raster.Placed(rowsOf(m), canvas, at, ground, over)); !bytes.Equal(got.Pix, want.Pix) {
-				t.Errorf("%v, over %v: the canvas is up to %d off", size, over, furthest(got, want))
+				t.Errorf("%v, over %v: the canvas is up to %d off", size, over, maxDifference(got, want))
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestEncodeJPEG(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, b := collected(t, rowsOf(got)), collected(t, rowsOf(want)); a.Rect != b.Rect || !bytes.Equal(a.Pix, b.Pix) {
-			t.Errorf("%v: the pixels are up to %d off those of the library", size, furthest(a, b))
+			t.Errorf("%v: the pixels are up to %d off those of the library", size, maxDifference(a, b))
 		}
 	}
 	if err := raster.EncodeJPEG(&bytes.Buffer{}, raster.NewDecoded(raster.DecodedOptions{Size: image.Pt(70000, 1)}), 70); err == nil {

@@ -53,8 +53,8 @@ func collected(t testing.TB, r raster.Rows) *image.RGBA {
 	return m
 }
 
-// furthest is how far apart two images are in any byte.
-func furthest(a, b *image.RGBA) int {
+// maxDifference is how far apart two images are in any byte.
+func maxDifference(a, b *image.RGBA) int {
 	if a.Rect != b.Rect {
 		return 256
 	}
@@ -76,7 +76,7 @@ func TestScaleIsCatmullRom(t *testing.T) {
 					want := image.NewRGBA(image.Rectangle{Max: to})
 					draw.CatmullRom.Scale(want, want.Rect, m, m.Rect, draw.Src, nil)
 					if got := collected(t, raster.Scale(rowsOf(m), to)); from != to && !bytes.Equal(got.Pix, want.Pix) {
-						t.Errorf("%v to %v, opaque %v: pixels are up to %d off", from, to, opaque, furthest(got, want))
+						t.Errorf("%v to %v, opaque %v: pixels are up to %d off", from, to, opaque, maxDifference(got, want))
 					}
 				}
 			}
@@ -104,7 +104,7 @@ func TestScaleOfDecoders(t *testing.T) {
 				if to.X > 60 && !rowsOf(kind).Opaque() {
 					most = 2
 				}
-				if far := furthest(collected(t, raster.Scale(rowsOf(kind), to)), want); far > most {
+				if far := maxDifference(collected(t, raster.Scale(rowsOf(kind), to)), want); far > most {
 					t.Errorf("%T to %v: pixels are up to %d off", kind, to, far)
 				}
 			}
@@ -120,7 +120,7 @@ func TestScaleOfDecoders(t *testing.T) {
 		}
 		want := image.NewRGBA(image.Rect(0, 0, 33, 21))
 		draw.CatmullRom.Scale(want, want.Rect, m, m.Rect, draw.Src, nil)
-		if far := furthest(collected(t, raster.Scale(rowsOf(m), want.Rect.Max)), want); far > 1 {
+		if far := maxDifference(collected(t, raster.Scale(rowsOf(m), want.Rect.Max)), want); far > 1 {
 			t.Errorf("%v: pixels are up to %d off", ratio, far)
 		}
 	}

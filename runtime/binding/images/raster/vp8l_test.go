@@ -161,14 +161,14 @@ func TestVP8LBytes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, size := grouped(c.named, c.count), image.Pt(4*len(c.named), 4)
-			said, err := raster.VP8LBytes(data[5:], size, always)
+			said, err := raster.VP8LBytes(data[5:], size, noCheck)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if said < c.held || said > c.held*5/4 {
 				t.Errorf("%d bytes, want %d to a quarter more", said, c.held)
 			}
-			took := held(t, data)
+			took := heldBytes(t, data)
 			t.Logf("a file of %d bytes: %d bytes are held and %d reserved", len(data), took, said)
 			if took > said+64<<10+16*int64(size.X*size.Y) || took < said*3/4-64<<10 {
 				t.Errorf("%d bytes are held, and %d are reserved", took, said)
@@ -177,9 +177,9 @@ func TestVP8LBytes(t *testing.T) {
 	}
 }
 
-// held is how much the heap grows, without garbage, until the last byte of a lossless
+// heldBytes is how much the heap grows, without garbage, until the last byte of a lossless
 // image is read.
-func held(t testing.TB, data []byte) int64 {
+func heldBytes(t testing.TB, data []byte) int64 {
 	t.Helper()
 	live := func() int64 {
 		runtime.GC()
@@ -242,7 +242,7 @@ func readAsLibrary(t *testing.T, data []byte) bool {
 	if err != nil || config.Width*config.Height > 1<<16 {
 		return false
 	}
-	_, err = raster.VP8LBytes(data[5:], image.Pt(config.Width, config.Height), always)
+	_, err = raster.VP8LBytes(data[5:], image.Pt(config.Width, config.Height), noCheck)
 	_, decodes := vp8l.Decode(bytes.NewReader(data))
 	if decodes == nil && err != nil {
 		t.Errorf("it is decoded, and not read: %v", err)
@@ -261,11 +261,11 @@ func TestVP8LAsLibrary(t *testing.T) {
 // TestVP8LRefused: what the library does not read is no reading either, and reading stops.
 func TestVP8LRefused(t *testing.T) {
 	all := grouped(upTo(9), 9)
-	if _, err := raster.VP8LBytes(all[5:60], image.Pt(36, 4), always); err == nil {
+	if _, err := raster.VP8LBytes(all[5:60], image.Pt(36, 4), noCheck); err == nil {
 		t.Error("a cut file is read")
 	}
 	many := grouped(append(upTo(9), 2600), 9)
-	if _, err := raster.VP8LBytes(many[5:], image.Pt(40, 4), always); err == nil {
+	if _, err := raster.VP8LBytes(many[5:], image.Pt(40, 4), noCheck); err == nil {
 		t.Error("more groups than there may be are read")
 	}
 	stop := errors.New("stop")
