@@ -138,11 +138,13 @@ func TestTimeUp(t *testing.T) {
 		{"the time is up", "fuzz", []string{"fuzz: elapsed: 27s, execs: 9", "--- FAIL: FuzzText (27.04s)", deadline, "FAIL"}, true},
 		{
 			"a failing input", "fuzz",
-			[]string{"--- FAIL: FuzzText (27.04s)", deadline, "    Failing input written to testdata/fuzz/FuzzText/a"}, false,
+			[]string{"--- FAIL: FuzzText (27.04s)", deadline, "    Failing input written to testdata/fuzz/FuzzText/a"},
+			false,
 		},
 		{
 			"a message of the fuzzer's own", "fuzz",
-			[]string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"}, false,
+			[]string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"},
+			false,
 		},
 		{"a test", "tests", []string{"--- FAIL: TestText (27.04s)", deadline}, false},
 	} {
