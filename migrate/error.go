@@ -72,6 +72,8 @@ type Error struct {
 	cause error
 }
 
+func refuse(code, msg, fix string) *Error { return &Error{Code: code, Msg: msg, Fix: fix} }
+
 // Error returns position and message on one line.
 func (e *Error) Error() string {
 	if e.Pos.Filename == "" && !e.Pos.IsValid() {

@@ -322,11 +322,8 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 		}
 	}
 	if last == "" && lastName != "" && !dated.MatchString(lastName) {
-		return "", &Error{
-			Code: CodeNumbering,
-			Msg:  fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName),
-			Fix:  "create the file under a name that sorts behind them",
-		}
+		return "", refuse(CodeNumbering, fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName),
+			"create the file under a name that sorts behind them")
 	}
 	number, between := "0001", "_"
 	switch {
@@ -342,24 +339,18 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	}
 	name := number + between + slug + ".sql"
 	if len(name) > maxNameLength {
-		return "", &Error{
-			Code: CodeNameInvalid,
-			Msg:  fmt.Sprintf("the name %q has %d bytes, over %d", name, len(name), maxNameLength),
-			Fix:  "choose a shorter one",
-		}
+		return "", refuse(CodeNameInvalid, fmt.Sprintf("the name %q has %d bytes, over %d", name, len(name), maxNameLength),
+			"choose a shorter one")
 	}
 	if name <= lastName {
-		return "", &Error{
-			Code: CodeNumbering,
-			Msg:  fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts behind it", name, lastName),
-			Fix: "pad the numbers of all files to one width; where they are applied, say so with pages migrate " +
-				"repair --forget OLD --record NEW",
-		}
+		return "", refuse(CodeNumbering,
+			fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts behind it", name, lastName),
+			"pad the numbers of all files to one width; where they are applied, say so with pages migrate "+
+				"repair --forget OLD --record NEW")
 	}
 	return name, nil
 }
 
-// increment returns the next number in the width of digits, or one wider.
 func increment(digits string) string {
 	n, _ := new(big.Int).SetString(digits, 10) // never fails
 	next := n.Add(n, big.NewInt(1)).String()
@@ -380,10 +371,8 @@ func slugOf(what string) (string, error) {
 	}
 	slug := strings.TrimSuffix(out.String(), "_")
 	if slug == "" {
-		return "", &Error{
-			Code: CodeNameInvalid, Msg: fmt.Sprintf("%q has no letter or digit to make a name of", what),
-			Fix: "say in a word or two what it does, such as add_tags",
-		}
+		return "", refuse(CodeNameInvalid, fmt.Sprintf("%q has no letter or digit to make a name of", what),
+			"say in a word or two what it does, such as add_tags")
 	}
 	return slug, nil
 }

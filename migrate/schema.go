@@ -99,7 +99,7 @@ func (m *Migrator) Schema(ctx context.Context) (string, error) {
 		if n > 1 {
 			left = fmt.Sprintf("%s and %d more are not applied yet", status.Pending[0].Name, n-1)
 		}
-		return "", &Error{Code: CodePending, Msg: left, Fix: "run pages migrate first"}
+		return "", refuse(CodePending, left, "run pages migrate first")
 	}
 	objects, err := readSchema(ctx, m.db)
 	if err != nil {

@@ -181,25 +181,23 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 		return Squash{}, fmt.Errorf("try the squash: %w", err)
 	}
 	if !bytes.Equal(before, after) {
-		return Squash{}, refuseSquash("what these migrations leave cannot be written as one file that leaves the same",
+		return Squash{}, refuse(CodeSquash, "what these migrations leave cannot be written as one file that leaves the same",
 			"squash fewer of them")
 	}
 	return out, nil
 }
 
-func refuseSquash(msg, fix string) *Error { return &Error{Code: CodeSquash, Msg: msg, Fix: fix} }
-
 // squashHead names the new file and the files that it replaces, and refuses what cannot be squashed.
 func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Squash, error) {
 	if _, there := set.sums[upTo]; !there {
-		return Squash{}, refuseSquash(fmt.Sprintf("there is no migration %q", upTo), "name a file of the migrations directory")
+		return Squash{}, refuse(CodeSquash, fmt.Sprintf("there is no migration %q", upTo), "name a file of the migrations directory")
 	}
 	if len(head.files) < 2 {
-		return Squash{}, refuseSquash(fmt.Sprintf("%q is the first migration: there is nothing to squash", upTo), "name a later one")
+		return Squash{}, refuse(CodeSquash, fmt.Sprintf("%q is the first migration: there is nothing to squash", upTo), "name a later one")
 	}
 	pending := slices.ContainsFunc(status.Pending, func(f File) bool { return f.Name <= upTo })
 	if pending && len(status.Applied) > 0 {
-		return Squash{}, refuseSquash(fmt.Sprintf("not all migrations up to %q are applied here", upTo), "run pages migrate first")
+		return Squash{}, refuse(CodeSquash, fmt.Sprintf("not all migrations up to %q are applied here", upTo), "run pages migrate first")
 	}
 	name := strings.TrimSuffix(upTo, ".sql")
 	if n := leadingDigits(upTo); n != "" {
@@ -213,7 +211,7 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 	last := head.files[len(head.files)-1]
 	next := slices.IndexFunc(set.files, func(f File) bool { return f.Name > upTo })
 	if taken || next >= 0 && name >= set.files[next].Name {
-		return Squash{}, refuseSquash(
+		return Squash{}, refuse(CodeSquash,
 			fmt.Sprintf("the squash would be called %q, which does not sort between %q and the next migration", name, last.Name),
 			"squash up to another migration",
 		)

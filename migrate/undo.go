@@ -151,10 +151,8 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 		return Copy{}, err
 	}
 	if len(list) == 0 {
-		return Copy{}, &Error{
-			Code: CodeNoUndo, Msg: "there is no copy of the database from before a run",
-			Fix: "pages migrate reset makes the database anew; pages state list shows saved states",
-		}
+		return Copy{}, refuse(CodeNoUndo, "there is no copy of the database from before a run",
+			"pages migrate reset makes the database anew; pages state list shows saved states")
 	}
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -182,7 +180,7 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 func (m *Migrator) Redo(ctx context.Context) error {
 	undone := filepath.Join(m.o.UndoDir, undoneFile)
 	if _, err := os.Stat(undone); m.o.UndoDir == "" || errors.Is(err, fs.ErrNotExist) {
-		return &Error{Code: CodeNoUndo, Msg: "nothing was undone", Fix: "pages migrate undo comes first"}
+		return refuse(CodeNoUndo, "nothing was undone", "pages migrate undo comes first")
 	}
 	conn, err := m.db.Conn(ctx)
 	if err != nil {

@@ -33,10 +33,8 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && folder != saving && !replace:
-			return Info{}, &Error{
-				Code: CodeExists, Msg: fmt.Sprintf("there is a snapshot %q already", name),
-				Fix: "choose another name, or replace it with --force",
-			}
+			return Info{}, refuse(CodeExists, fmt.Sprintf("there is a snapshot %q already", name),
+				"choose another name, or replace it with --force")
 		}
 		if err = errors.Join(err, s.checkOwn(name, folder)); err != nil {
 			return Info{}, err
@@ -62,10 +60,9 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 			return Info{}, err
 		}
 		if f.kind == Blob && sum != path.Base(f.path) {
-			return Info{}, &Error{
-				Code: CodeUnusable, Msg: fmt.Sprintf("the stored file %q is damaged: its bytes are not those of its name", f.path),
-				Fix: "put the object that it belongs to again, or reset the state; the snapshot " + name + " was not made",
-			}
+			return Info{}, refuse(CodeUnusable,
+				fmt.Sprintf("the stored file %q is damaged: its bytes are not those of its name", f.path),
+				"put the object that it belongs to again, or reset the state; the snapshot "+name+" was not made")
 		}
 		info.Files = append(info.Files, File{f.path, f.kind, size, sum})
 	}
@@ -101,7 +98,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		f = nil
 	}
 	if f == nil {
-		return nil, &Error{Code: CodeBusy, Msg: "databases of the state come and go while it is saved", Fix: "run this again"}
+		return nil, refuse(CodeBusy, "databases of the state come and go while it is saved", "run this again")
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	for _, file := range files {
@@ -214,10 +211,8 @@ func (s *Store) scan(ctx context.Context) ([]found, error) {
 		case d.IsDir(), class != statefolder.State:
 			return nil
 		case !d.Type().IsRegular():
-			return &Error{
-				Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is no plain file", name),
-				Fix: "move it out of the state folder: a snapshot could not hold what it stands for",
-			}
+			return refuse(CodeUnusable, fmt.Sprintf("%q in the state folder is no plain file", name),
+				"move it out of the state folder: a snapshot could not hold what it stands for")
 		}
 		kind, err := s.kind(name)
 		if err == nil {

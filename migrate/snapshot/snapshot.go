@@ -139,10 +139,8 @@ func CheckName(name string) error {
 	if goodName.MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
 		return nil
 	}
-	return &Error{
-		Code: CodeName, Msg: fmt.Sprintf("%q cannot be the name of a snapshot", name),
-		Fix: `use 1 to 64 letters, digits, "-", "_" and ".", beginning with a letter or digit`,
-	}
+	return refuse(CodeName, fmt.Sprintf("%q cannot be the name of a snapshot", name),
+		`use 1 to 64 letters, digits, "-", "_" and ".", beginning with a letter or digit`)
 }
 
 // List returns the snapshots, by name. One that cannot be read is listed with its damage.
@@ -217,10 +215,8 @@ func (s *Store) checkOwn(name, folder string) error {
 		case d.IsDir() && holdsListed():
 			return nil
 		}
-		return &Error{
-			Code: CodeForeign, Msg: fmt.Sprintf("the folder of the snapshot %q holds %q, which does not belong to it", name, at),
-			Fix: "move it out of the state folder, and run this again",
-		}
+		return refuse(CodeForeign, fmt.Sprintf("the folder of the snapshot %q holds %q, which does not belong to it", name, at),
+			"move it out of the state folder, and run this again")
 	})
 }
 
@@ -301,11 +297,9 @@ func (s *Store) read(name string) (Info, error) {
 		return Info{}, foreignError(name, "its "+listFile+" cannot be read")
 	}
 	if doc.Format > format {
-		return Info{}, &Error{
-			Code: CodeForeign,
-			Msg:  fmt.Sprintf("the snapshot %q has format %d, and this version reads format %d", name, doc.Format, format),
-			Fix:  "use the version of pages that made it: " + doc.Tool,
-		}
+		return Info{}, refuse(CodeForeign,
+			fmt.Sprintf("the snapshot %q has format %d, and this version reads format %d", name, doc.Format, format),
+			"use the version of pages that made it: "+doc.Tool)
 	}
 	if doc.Format != format || doc.Files == nil {
 		return Info{}, foreignError(name, "its "+listFile+" is none of this program's")
@@ -365,6 +359,8 @@ func (e *Error) Error() string { return e.Msg }
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
+func refuse(code, msg, fix string) *Error { return &Error{Code: code, Msg: msg, Fix: fix} }
+
 func missingError(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -375,16 +371,12 @@ func missingError(name string, err error) error {
 	}
 }
 
-func foreignError(name, why string) error {
-	return &Error{
-		Code: CodeForeign, Msg: fmt.Sprintf("the folder %q is no snapshot: %s", name, why),
-		Fix: "load another snapshot; what is in the way can be removed with pages state remove",
-	}
+func foreignError(name, reason string) error {
+	return refuse(CodeForeign, fmt.Sprintf("the folder %q is no snapshot: %s", name, reason),
+		"load another snapshot; what is in the way can be removed with pages state remove")
 }
 
-func damagedError(name, why string) error {
-	return &Error{
-		Code: CodeDamaged, Msg: fmt.Sprintf("the snapshot %q is damaged: %s", name, why),
-		Fix: "load another snapshot; this one can be removed with pages state remove",
-	}
+func damagedError(name, reason string) error {
+	return refuse(CodeDamaged, fmt.Sprintf("the snapshot %q is damaged: %s", name, reason),
+		"load another snapshot; this one can be removed with pages state remove")
 }
