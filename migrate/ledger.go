@@ -101,9 +101,18 @@ func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
 	return err
 }
 
-func removeEntry(ctx context.Context, conn *sql.Conn, name string) error {
-	_, err := conn.ExecContext(ctx, "DELETE FROM _pages_migrations WHERE name = ?", name)
-	return err
+func replaceEntries(ctx context.Context, conn *sql.Conn, old []string, entries []Entry) error {
+	for _, name := range old {
+		if _, err := conn.ExecContext(ctx, "DELETE FROM _pages_migrations WHERE name = ?", name); err != nil {
+			return databaseError("the migrations ledger cannot be written", err)
+		}
+	}
+	for _, e := range entries {
+		if err := insertEntry(ctx, conn, e); err != nil {
+			return databaseError("the migrations ledger cannot be written", err)
+		}
+	}
+	return nil
 }
 
 func nextPosition(applied []Entry) int {
@@ -142,9 +151,8 @@ func (m *Migrator) Repair(ctx context.Context, stated Repair) (Status, error) {
 	}
 	defer r.close()
 	_, err = r.transaction(ctx, func(ctx context.Context, _ connection) (bool, error) {
-		unwritable := func(err error) error { return databaseError("the migrations ledger cannot be written", err) }
 		if err := prepareLedger(ctx, r.conn); err != nil {
-			return false, unwritable(err)
+			return false, databaseError("the migrations ledger cannot be written", err)
 		}
 		ledger, err := readLedger(ctx, r.conn)
 		if err != nil {
@@ -153,27 +161,18 @@ func (m *Migrator) Repair(ctx context.Context, stated Repair) (Status, error) {
 		if err := set.checkRepair(stated, set.compare(ledger, m.o)); err != nil {
 			return false, err
 		}
-		for _, name := range slices.Concat(stated.Forget, stated.Accept) {
-			if err := removeEntry(ctx, r.conn, name); err != nil {
-				return false, unwritable(err)
-			}
-		}
+		var entries []Entry
 		for _, e := range ledger {
 			if slices.Contains(stated.Accept, e.Name) {
 				e.SHA256 = set.sums[e.Name]
-				if err := insertEntry(ctx, r.conn, e); err != nil {
-					return false, unwritable(err)
-				}
+				entries = append(entries, e)
 			}
 		}
 		at, position := m.o.Now().UTC().Truncate(time.Millisecond), nextPosition(ledger)
 		for i, name := range stated.Record {
-			e := Entry{Name: name, SHA256: set.sums[name], Position: position + i, AppliedAt: at, Tool: m.o.Tool}
-			if err := insertEntry(ctx, r.conn, e); err != nil {
-				return false, unwritable(err)
-			}
+			entries = append(entries, Entry{Name: name, SHA256: set.sums[name], Position: position + i, AppliedAt: at, Tool: m.o.Tool})
 		}
-		return true, nil
+		return true, replaceEntries(ctx, r.conn, slices.Concat(stated.Forget, stated.Accept), entries)
 	})
 	if err != nil {
 		return Status{}, err

@@ -129,15 +129,10 @@ func (c *comparison) passOver(f File, members []squashedFile) {
 // adopt records squashes in the place of the files that they replace, in the open transaction.
 func (r *run) adopt(ctx context.Context) error {
 	for _, a := range r.status.adopt {
-		for _, name := range a.remove {
-			if err := removeEntry(ctx, r.conn, name); err != nil {
-				return databaseError("the migrations ledger cannot be written", err)
-			}
-		}
 		entry := a.last
 		entry.Name, entry.SHA256, entry.Tool, entry.DurationMS = a.file.Name, r.set.sums[a.file.Name], r.o.Tool, 0
-		if err := insertEntry(ctx, r.conn, entry); err != nil {
-			return databaseError("the migrations ledger cannot be written", err)
+		if err := replaceEntries(ctx, r.conn, a.remove, []Entry{entry}); err != nil {
+			return err
 		}
 		r.result.Squashed = append(r.result.Squashed, a.file.Name)
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// The endpoint of the tools over MCP (platform document, section 1.3).
 const (
-	MCPPath  = "/mcp" // serves the tools over MCP (platform document, section 1.3)
-	MaxBatch = 50     // messages in one body
+	MCPPath  = "/mcp"
+	MaxBatch = 50 // messages in one body
 )
 
 // Messages reads the body of an MCP request: one message, or an array of them, as

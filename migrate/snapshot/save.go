@@ -127,15 +127,20 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		if err := dbfile.Copy(ctx, f.views[name].conn, s.file(to)); err != nil {
 			return nil, unreadableError(name, err)
 		}
-		copied, err := s.root.OpenFile(to, os.O_WRONLY, 0) // Windows syncs only files that are open for writing
-		if err != nil {
-			return nil, err
-		}
-		if err := errors.Join(copied.Sync(), copied.Close()); err != nil {
+		if err := s.syncFile(to); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
+}
+
+// syncFile syncs a file that another handle has written. Windows syncs only files that are open for writing.
+func (s *Store) syncFile(name string) error {
+	f, err := s.root.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // publish gives a whole snapshot its name.

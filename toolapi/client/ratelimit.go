@@ -32,7 +32,7 @@ const shownWait = 2 * time.Second
 // probePoll is the pause between looks for the response of a probe.
 const probePoll = 50 * time.Millisecond
 
-func (w *window) acquire(ctx context.Context) error {
+func (w *window) acquire(ctx context.Context, requestID string) error {
 	for {
 		wait, ok := w.reserve()
 		if ok {
@@ -40,7 +40,7 @@ func (w *window) acquire(ctx context.Context) error {
 		}
 		if wait > w.c.o.UploadRetryTime {
 			return &StatusError{
-				Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited,
+				Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited, RequestID: requestID,
 				Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait),
 			}
 		}

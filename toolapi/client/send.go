@@ -80,10 +80,7 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 		since = r.since
 	}
 	for n := 1; ; n++ {
-		if err := r.window.acquire(ctx); err != nil {
-			if status, ok := errors.AsType[*StatusError](err); ok && status.RequestID == "" {
-				status.RequestID = id
-			}
+		if err := r.window.acquire(ctx, id); err != nil {
 			return httpResponse{}, err
 		}
 		a, err := c.sendOnce(ctx, r, id)
