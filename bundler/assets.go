@@ -78,7 +78,7 @@ func walkAssets(
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		w.diagnostics = append(w.diagnostics, refused.fault)
 	} else if err != nil {
-		w.diagnostics = append(w.diagnostics, failed("assets-unreadable", "the assets folder cannot be read", err))
+		w.diagnostics = append(w.diagnostics, failure("assets-unreadable", "the assets folder cannot be read", err))
 	}
 	return w
 }
@@ -247,7 +247,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagn
 	dir = realDir(dir)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Listing{}, diagnostic.List{failed("site-unreadable", "the site's folder cannot be read", err)}
+		return Listing{}, diagnostic.List{failure("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
 	files := walkAssets(ctx, dir, root, m, newReads(dir), nil)

@@ -95,7 +95,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 
 	root, err := os.OpenRoot(b.dir)
 	if err != nil {
-		return nil, diagnostic.List{failed("site-unreadable", "the site's folder cannot be read", err)}
+		return nil, diagnostic.List{failure("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
 
@@ -131,7 +131,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 		found = append(found, l.all(m, code, files, migrations)...)
 	}
 	if err := ctx.Err(); err != nil {
-		found = append(found, failed("build-stopped", "the build was stopped", err))
+		found = append(found, failure("build-stopped", "the build was stopped", err))
 	}
 	found.Sort()
 	if found.HasErrors() {
@@ -140,7 +140,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	slices.SortFunc(files.left, func(a, b sitefile.LeftOut) int { return cmp.Compare(a.Path, b.Path) })
 	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.left, Migrations: migrations, read: files.infos()}
 	if bundle.Manifest, err = canonicalJSON(m); err != nil {
-		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
+		return nil, append(found, failure("manifest-unwritable", "the manifest cannot be written as JSON", err))
 	}
 	bundle.Digest = digest(bundle)
 	return bundle, found
@@ -173,7 +173,7 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 	reads.add(filepath.FromSlash(db.Migrations))
 	entries, err := fs.ReadDir(fsys, db.Migrations) // sorted
 	if err != nil {
-		d := failed("migrations-missing", "the migrations folder cannot be read", err)
+		d := failure("migrations-missing", "the migrations folder cannot be read", err)
 		d.Path = "/bindings/database/migrations"
 		return nil, diagnostic.List{d}
 	}

@@ -76,7 +76,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 	if b.compiler == nil {
 		c, err := newCompiler(b.dir, t, b.options)
 		if err != nil {
-			return compiled{diagnostics: diagnostic.List{failed("worker-invalid", "the Worker cannot be compiled", err)}}
+			return compiled{diagnostics: diagnostic.List{failure("worker-invalid", "the Worker cannot be compiled", err)}}
 		}
 		b.compiler = c
 	}
@@ -143,7 +143,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	}
 	var meta metafile
 	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
-		out.diagnostics = append(out.diagnostics, failed("worker-invalid", "the compiler's list of files cannot be read", err))
+		out.diagnostics = append(out.diagnostics, failure("worker-invalid", "the compiler's list of files cannot be read", err))
 		return out
 	}
 	for name := range meta.Inputs { // those that are files of the disk
@@ -162,7 +162,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 			if strings.HasSuffix(file.Path, ".js.map") {
 				text, err := c.imports.sourceMap(file.Contents, explain.dir)
 				if err != nil {
-					out.diagnostics = append(out.diagnostics, failed("worker-invalid", "the Worker's source map cannot be read", err))
+					out.diagnostics = append(out.diagnostics, failure("worker-invalid", "the Worker's source map cannot be read", err))
 				}
 				out.worker.Map = text
 			}
@@ -181,13 +181,13 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, warnings diagnostic.List) {
 	defer context.AfterFunc(ctx, c.context.Cancel)()
 	c.imports.start(explain.reads, nil)
-	first := c.once(ctx)
+	first := c.runEsbuild(ctx)
 	external := c.imports.failedDynamic(explain.dir, first.Errors)
 	if len(external) == 0 || ctx.Err() != nil {
 		return first, nil
 	}
 	c.imports.start(explain.reads, external)
-	result = c.once(ctx)
+	result = c.runEsbuild(ctx)
 	for _, m := range first.Errors {
 		still := func(other api.Message) bool { return other.Location != nil && *other.Location == *m.Location }
 		if call, ok := unresolvedImport(explain.dir, m); ok && external[call] && !slices.ContainsFunc(result.Errors, still) {
@@ -256,9 +256,9 @@ func (e explainer) irregularSettings() (found diagnostic.List) {
 	}
 }
 
-// once runs esbuild. esbuild reads settings of packages by itself, and waits where one is a pipe: if it does not stop when ctx
+// runEsbuild runs esbuild. esbuild reads settings of packages by itself, and waits where one is a pipe: if it does not stop when ctx
 // ends, it is abandoned together with the compiler.
-func (c *compiler) once(ctx context.Context) api.BuildResult {
+func (c *compiler) runEsbuild(ctx context.Context) api.BuildResult {
 	const patience = time.Second // only a read of a pipe takes longer to stop
 	built := make(chan api.BuildResult, 1)
 	go func() { built <- c.context.Rebuild() }()

@@ -64,13 +64,13 @@ func (e explainer) message(m api.Message, severity string) diagnostic.Diagnostic
 // place sets the place of a diagnostic from esbuild's, which counts bytes from 0.
 func (e explainer) place(d *diagnostic.Diagnostic, l *api.Location) {
 	d.File, d.Line, d.EndLine, d.Source = filepath.ToSlash(l.File), l.Line, l.Line, l.LineText
-	before, text := marked(l)
+	before, text := splitLine(l)
 	d.Column = utf8.RuneCountInString(before) + 1
 	d.EndColumn = d.Column + utf8.RuneCountInString(text)
 }
 
-// marked returns the text of a place, as far as it is on its line, and the line before it.
-func marked(l *api.Location) (before, text string) {
+// splitLine returns the text of a place, as far as it is on its line, and the line before it.
+func splitLine(l *api.Location) (before, text string) {
 	start := min(max(l.Column, 0), len(l.LineText))
 	end := min(start+max(l.Length, 0), len(l.LineText))
 	return l.LineText[:start], l.LineText[start:end]
@@ -105,7 +105,7 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 		return
 	}
 	if hit := unresolved.FindStringSubmatch(m.Text); hit != nil {
-		e.unresolved(d, hit[1], m.Location)
+		e.explainUnresolved(d, hit[1], m.Location)
 		return
 	}
 	if hit := noLoader.FindStringSubmatch(m.Text); hit != nil {
@@ -120,19 +120,19 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 		return
 	}
 	if l := m.Location; unread.MatchString(m.Text) && l != nil {
-		_, specifier := marked(l)
+		_, specifier := splitLine(l)
 		e.missingFile(d, strings.Trim(specifier, `"'`+"`"), l.File)
 	}
 	if noExport.MatchString(m.Text) {
 		d.Code = "import-name"
 	}
 	if d.Code == "worker-syntax" && d.Fix == "" {
-		d.Fix = e.misnamed(d.File)
+		d.Fix = e.extensionFix(d.File)
 	}
 }
 
-// unresolved explains an unresolved import.
-func (e explainer) unresolved(d *diagnostic.Diagnostic, specifier string, at *api.Location) {
+// explainUnresolved explains an unresolved import.
+func (e explainer) explainUnresolved(d *diagnostic.Diagnostic, specifier string, at *api.Location) {
 	name := strings.TrimPrefix(specifier, "node:")
 	scheme, _, hasScheme := strings.Cut(specifier, ":")
 	importer := e.entry
@@ -249,7 +249,7 @@ func warning(code, file, fix, format string, args ...any) diagnostic.Diagnostic 
 	return d
 }
 
-// failed returns the diagnostic of a failure that is no fault of the site.
-func failed(code, what string, err error) diagnostic.Diagnostic {
+// failure returns the diagnostic of a failure that is no fault of the site.
+func failure(code, what string, err error) diagnostic.Diagnostic {
 	return problem(code, "", "", "%s: %v", what, err)
 }

@@ -90,8 +90,8 @@ var typedExtensions = map[string][]string{
 	".ts": {".tsx"},
 }
 
-// misnamed returns the fix for a file that has errors, but none in another language; "" for other files.
-func (e explainer) misnamed(file string) string {
+// extensionFix returns the fix for a file that has errors, but none in another language; "" for other files.
+func (e explainer) extensionFix(file string) string {
 	ext := path.Ext(file)
 	text, err := readRegular(filepath.Join(e.dir, filepath.FromSlash(file)))
 	if err != nil || !utf8.Valid(text) {

@@ -46,7 +46,7 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 	var misses []*candidate
 	for i := range files {
 		f := &files[i]
-		if old, ok := c.known[f.file]; ok && unchanged(old.info, f.info) {
+		if old, ok := c.known[f.file]; ok && sameFile(old.info, f.info) {
 			f.sum, f.key, f.leaked = old.sum, old.key, old.leaked
 			next[f.file] = old
 			continue
@@ -67,7 +67,7 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 	return nil
 }
 
-func unchanged(a, b fs.FileInfo) bool {
+func sameFile(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
@@ -128,7 +128,7 @@ func (h *hasher) hash(f *candidate) error {
 func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	file, err := h.open(f.file)
 	if err != nil {
-		_, refused := h.again(f.file)
+		_, refused := h.reopen(f.file)
 		return false, cmp.Or(refused, err)
 	}
 	defer file.Close()
@@ -138,7 +138,7 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	}
 	if !os.SameFile(before, f.info) {
 		// It was replaced since the walk, maybe by a link.
-		f.info, err = h.again(f.file)
+		f.info, err = h.reopen(f.file)
 		return false, err
 	}
 	if err := h.read(f, file, before.Size()); err != nil {
@@ -149,7 +149,7 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 		return false, err
 	}
 	f.info = after
-	return unchanged(before, after), nil
+	return sameFile(before, after), nil
 }
 
 // read hashes size bytes of a file and searches the same bytes for secrets, so that exactly the published bytes are judged.

@@ -63,7 +63,7 @@ func (l *leaks) all(m *manifest.Manifest, code compiled, files assetWalk, migrat
 		case c.leaked.packed:
 			l.report(c.file, nil, c.leaked.found, "this packed public file")
 		default:
-			l.report(c.file, l.beginning(c.file, c.leaked.found), c.leaked.found, "this public file")
+			l.report(c.file, l.readBeginning(c.file, c.leaked.found), c.leaked.found, "this public file")
 		}
 	}
 	return append(l.found, cut.warn("secret-unsearched", "publish it as it is: answers are compressed on their way",
@@ -126,8 +126,8 @@ func (l *leaks) text(file string, text []byte, what string) []secretscan.Finding
 	return found
 }
 
-// beginning reads a public file up to the last finding, and far enough behind it that no other secret on the shown line is cut.
-func (l *leaks) beginning(file string, found []secretscan.Finding) []byte {
+// readBeginning reads a public file up to the last finding, and far enough behind it that no other secret on the shown line is cut.
+func (l *leaks) readBeginning(file string, found []secretscan.Finding) []byte {
 	f, err := openNonBlocking(l.root, filepath.FromSlash(file))
 	if err != nil {
 		return nil // the report then lacks the line

@@ -27,8 +27,8 @@ type refusedError struct{ fault diagnostic.Diagnostic }
 
 func (e *refusedError) Error() string { return e.fault.Message }
 
-// again judges a file anew, and returns the info of the file with its bytes.
-func (r reading) again(file string) (os.FileInfo, error) {
+// reopen judges a file anew, and returns the info of the file with its bytes.
+func (r reading) reopen(file string) (os.FileInfo, error) {
 	e, err := r.folder.Again(r.root.FS(), file)
 	switch {
 	case err != nil:
@@ -70,11 +70,11 @@ func (o *Opener) Open(file string) (*os.File, error) {
 	}
 	is, err := opened.Stat()
 	if err == nil {
-		if was, ok := o.read[file]; ok && unchanged(was, is) {
+		if was, ok := o.read[file]; ok && sameFile(was, is) {
 			return opened, nil
 		}
 		var judged os.FileInfo
-		judged, err = o.again(file)
+		judged, err = o.reopen(file)
 		if err == nil && !os.SameFile(is, judged) {
 			err = fmt.Errorf("%s: %w", file, errReplaced)
 		}

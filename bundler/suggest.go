@@ -79,7 +79,7 @@ func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer 
 	}
 	from := filepath.Join(e.dir, filepath.Dir(importer))
 	e.awaitPackage(from, name)
-	if installed(from, name) {
+	if isInstalled(from, name) {
 		d.Message = `the package "` + name + `" has no "` + strings.TrimPrefix(specifier, name+"/") + `" for a Worker`
 		if specifier == name {
 			d.Message = `the package "` + name + `" has no module for a Worker`
@@ -103,8 +103,8 @@ func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer 
 	}
 }
 
-// installed reports whether a node_modules at or above dir has the package.
-func installed(dir, name string) bool {
+// isInstalled reports whether a node_modules at or above dir has the package.
+func isInstalled(dir, name string) bool {
 	for {
 		if exists(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
 			return true

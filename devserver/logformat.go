@@ -19,7 +19,7 @@ const limitWarning = 0.8
 // The meter is there when the cost of the request is known; limits that are nearly used up come at the end. Colour is
 // for terminals. Control characters of the client are left out.
 func FormatRequest(rec site.RequestRecord, colour bool) string {
-	paint := func(code, text string) string { return styled(code, stripControls(text), colour) }
+	paint := func(code, text string) string { return colorize(code, stripControls(text), colour) }
 	var b strings.Builder
 	fmt.Fprintf(
 		&b, "%s %s %s %s ms", stripControls(rec.Method), requestTarget(rec),
@@ -138,22 +138,22 @@ func FormatLine(l site.LogLine, colour bool) string {
 	first, rest, several := strings.Cut(shownText(l.Text, colour), "\n")
 	code := map[string]string{"error": red, "warn": yellow, "debug": dim}[l.Level]
 	var b strings.Builder
-	b.WriteString(styled(code, l.Level+": "+first, colour))
+	b.WriteString(colorize(code, l.Level+": "+first, colour))
 	if l.At != "" {
-		b.WriteString(" " + styled(dim, "("+stripControls(l.At)+")", colour))
+		b.WriteString(" " + colorize(dim, "("+stripControls(l.At)+")", colour))
 	}
 	if several {
 		for line := range strings.SplitSeq(rest, "\n") {
-			b.WriteString("\n" + styled(code, line, colour))
+			b.WriteString("\n" + colorize(code, line, colour))
 		}
 	}
 	for _, frame := range l.Stack[:min(len(l.Stack), shownFrames)] {
-		b.WriteString("\n" + styled(dim, "    "+stripControls(frame), colour))
+		b.WriteString("\n" + colorize(dim, "    "+stripControls(frame), colour))
 	}
 	return b.String()
 }
 
-func styled(code, text string, colour bool) string {
+func colorize(code, text string, colour bool) string {
 	if !colour || code == plain || text == "" {
 		return text
 	}

@@ -116,7 +116,7 @@ func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	switch {
 	case n.Kind == jsontree.NullNode && strings.HasSuffix(p.Kind(), "/*"):
 		return "remove it"
-	case n.Kind == jsontree.NullNode && p != "" && !required(p):
+	case n.Kind == jsontree.NullNode && p != "" && !isRequired(p):
 		return "remove it: what is left out has its default"
 	case n.Kind == jsontree.StringNode && isLiteral(n.Text, want):
 		return "remove the quotes"
@@ -199,14 +199,14 @@ func emptyFix(p jsontree.Pointer) string {
 	case "/forms/*/event":
 		return `write an event such as "custom.contact"`
 	}
-	if required(p) {
+	if isRequired(p) {
 		return "give it at least one character"
 	}
 	return "give it at least one character, or remove it"
 }
 
-// required reports whether the schema requires the key p in its object.
-func required(p jsontree.Pointer) bool {
+// isRequired reports whether the schema requires the key p in its object.
+func isRequired(p jsontree.Pointer) bool {
 	parent, key := p.Parent()
 	return slices.Contains(described().at(parent).Required, key)
 }

@@ -168,7 +168,7 @@ func (d *Document) checkForms() {
 
 // NameFix proposes a form's name in lower case with other characters replaced, "" if nothing is left of it.
 func NameFix(s string) string {
-	if name := respelled(strings.ToLower(strings.TrimSpace(s)), "_-", " ./", '-'); name != "" {
+	if name := respell(strings.ToLower(strings.TrimSpace(s)), "_-", " ./", '-'); name != "" {
 		return "write " + sourcetext.Literal(name)
 	}
 	return ""
@@ -176,7 +176,7 @@ func NameFix(s string) string {
 
 // EventFix proposes an event near the one that was refused.
 func EventFix(s string) string {
-	name := respelled(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"), "_", "- .:", '_')
+	name := respell(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"), "_", "- .:", '_')
 	name = strings.TrimLeft(name, "0123456789_")
 	if name == "" || len("custom.")+len(name) > maxEvent {
 		return `start it with "custom.", and go on with a name that starts with a letter`
@@ -184,8 +184,8 @@ func EventFix(s string) string {
 	return "write " + sourcetext.Literal("custom."+name)
 }
 
-// respelled keeps lowercase letters, digits and the characters of kept; replacement stands for each of replaced.
-func respelled(s, kept, replaced string, replacement rune) string {
+// respell keeps lowercase letters, digits and the characters of kept; replacement stands for each of replaced.
+func respell(s, kept, replaced string, replacement rune) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(kept, r):

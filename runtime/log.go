@@ -20,7 +20,7 @@ func (w *Worker) console(s *engine.Scope, e console.Entry) {
 	l.Frames = w.sources.trace(e.Stack)
 	if e.Called {
 		l.Called, l.Args = true, json.RawMessage(e.Args)
-		if len(l.Frames) > 0 && authored(l.Frames[0]) {
+		if len(l.Frames) > 0 && isAuthored(l.Frames[0]) {
 			l.Frames = l.Frames[:1] // that called console
 		} else {
 			l.Frames = nil
@@ -49,8 +49,8 @@ func (w *Worker) mayLog(s *engine.Scope, size int) bool {
 	return ok
 }
 
-// rejected logs a promise that was rejected without a handler.
-func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
+// logRejection logs a promise that was rejected without a handler.
+func (w *Worker) logRejection(s *engine.Scope, e *engine.Error) {
 	if w.o.Console == nil {
 		return
 	}

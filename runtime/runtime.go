@@ -123,11 +123,11 @@ func (l Limits) budget() time.Duration {
 	if l.Mode == Warn || l.Mode == Off {
 		return 0
 	}
-	return l.allowed()
+	return l.cpuTime()
 }
 
-// allowed is the CPU time that a request may use on this machine.
-func (l Limits) allowed() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
+// cpuTime is the CPU time that a request may use on this machine.
+func (l Limits) cpuTime() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
 
 // errStart is the error of a Worker that could not be started.
 func errStart(err error) error {

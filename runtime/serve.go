@@ -138,7 +138,7 @@ func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone 
 			if w.o.Pristine {
 				w.release(s, headDone)
 			} else {
-				w.done(s)
+				w.requestDone(s)
 			}
 		}()
 		timer := time.NewTimer(waitUntilTime)
@@ -158,7 +158,7 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 	if w.o.Limits.Mode != Warn || w.o.Console == nil {
 		return
 	}
-	if u.CPU > w.o.Limits.allowed() {
+	if u.CPU > w.o.Limits.cpuTime() {
 		w.o.Console(Line{
 			Time: w.runtime.now(), Level: "warn", Request: r,
 			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",
@@ -196,7 +196,7 @@ func (m *metered) addTiming() {
 	}
 	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
 	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
-		cpu, m.limits.allowed().Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+		cpu, m.limits.cpuTime().Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
 }
 
 // Write implements http.ResponseWriter.

@@ -67,7 +67,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		Funcs:       funcs,
 		Share:       w.share,
 		Modules:     modules,
-		OnRejection: w.rejected,
+		OnRejection: w.logRejection,
 		Companion:   w.wasm.Companion,
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(scope *engine.Scope, cause error) { w.onReset(s, scope, cause) },
@@ -213,11 +213,11 @@ func (w *Worker) release(s *slot, headDone func()) {
 		s.isolate.Rewind()
 	}
 	headDone()
-	w.done(s)
+	w.requestDone(s)
 }
 
-// done is called when nothing of a request is under way any more.
-func (w *Worker) done(s *slot) {
+// requestDone is called when nothing of a request is under way any more.
+func (w *Worker) requestDone(s *slot) {
 	w.mu.Lock()
 	s.requests--
 	over := s.isolate.Retired() && s.requests == 0

@@ -101,12 +101,12 @@ func (s *sources) frames(stack string) []Frame {
 // trace reads a trace from the author's innermost line on, without modules of Node.js and code of the bundler that threw.
 func (s *sources) trace(stack string) []Frame {
 	frames := s.frames(stack)
-	return frames[max(slices.IndexFunc(frames, authored), 0):]
+	return frames[max(slices.IndexFunc(frames, isAuthored), 0):]
 }
 
-// authored reports whether a frame is in a file of the author's, and not in a module of the runtime, or in code without a
+// isAuthored reports whether a frame is in a file of the author's, and not in a module of the runtime, or in code without a
 // position in the map.
-func authored(f Frame) bool {
+func isAuthored(f Frame) bool {
 	scheme, _, named := strings.Cut(f.File, ":")
 	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages" && scheme+":" != mappedScheme
 }

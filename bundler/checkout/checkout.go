@@ -32,10 +32,10 @@ type Checkout struct {
 // Find returns the checkout of the site in dir. allowed are further folders whose files may be imported, home is the user's
 // own folder. All are absolute. [packager.Root] says what the root is.
 func Find(dir, home string, allowed []string) *Checkout {
-	dir = resolved(dir)
-	c := &Checkout{dir: dir, root: packager.Root(dir, resolved(home))}
+	dir = resolveLinks(dir)
+	c := &Checkout{dir: dir, root: packager.Root(dir, resolveLinks(home))}
 	for _, folder := range allowed {
-		c.allowed = append(c.allowed, resolved(folder))
+		c.allowed = append(c.allowed, resolveLinks(folder))
 	}
 	c.Refresh()
 	return c
@@ -52,7 +52,7 @@ func (c *Checkout) Refresh() {
 	for at := c.dir; ; at = filepath.Dir(at) {
 		folder := filepath.Join(at, modules)
 		installed = append(installed, folder)
-		if target := resolved(folder); target != folder && filepath.Base(target) == modules {
+		if target := resolveLinks(folder); target != folder && filepath.Base(target) == modules {
 			installed = append(installed, target) // one that several projects share
 		}
 		if at == filepath.Dir(at) {
@@ -84,20 +84,20 @@ func (c *Checkout) follow(path string) string {
 	target, ok := c.real[dir]
 	c.mu.Unlock()
 	if !ok {
-		target = resolved(dir)
+		target = resolveLinks(dir)
 		c.mu.Lock()
 		c.real[dir] = target
 		c.mu.Unlock()
 	}
 	file := filepath.Join(target, filepath.Base(path))
 	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return resolved(file)
+		return resolveLinks(file)
 	}
 	return file
 }
 
-// resolved returns a path without links; the path itself when it does not exist.
-func resolved(path string) string {
+// resolveLinks returns a path without links; the path itself when it does not exist.
+func resolveLinks(path string) string {
 	if path == "" {
 		return ""
 	}

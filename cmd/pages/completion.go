@@ -32,7 +32,7 @@ func (c *cli) complete(root *cobra.Command) {
 	for _, path := range []string{"call", "tools describe"} {
 		manual.FindCommand(root, strings.Fields(path)).ValidArgsFunction = c.firstOf(c.liveTools)
 	}
-	flags := map[string]completer{"workspace": c.asked(c.liveWorkspaces), "table": c.asked(c.liveTables)}
+	flags := map[string]completer{"workspace": c.completeWith(c.liveWorkspaces), "table": c.completeWith(c.liveTables)}
 	for name, known := range map[string]func() []string{
 		"as":          c.personaKeys,
 		"color":       values("auto", "always", "never"),

@@ -17,8 +17,8 @@ import (
 // completionTime is how long a completion waits for a service.
 const completionTime = 500 * time.Millisecond
 
-// asked completes to one of the values that the command at hand gives, with its flags and the environment.
-func (c *cli) asked(values func(*cobra.Command) []string) completer {
+// completeWith completes to one of the values that the command at hand gives, with its flags and the environment.
+func (c *cli) completeWith(values func(*cobra.Command) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		wasQuiet := c.term.Quiet
 		c.term.Quiet = true
@@ -32,7 +32,7 @@ func (c *cli) asked(values func(*cobra.Command) []string) completer {
 
 // firstOf completes the first argument alone.
 func (c *cli) firstOf(values func(*cobra.Command) []string) completer {
-	asked := c.asked(values)
+	asked := c.completeWith(values)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

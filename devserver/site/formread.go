@@ -81,7 +81,7 @@ func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, 
 	}
 	switch kind {
 	case "application/x-www-form-urlencoded":
-		err = f.urlencoded(http.MaxBytesReader(w, r.Body, maxFormBytes))
+		err = f.readURLEncoded(http.MaxBytesReader(w, r.Body, maxFormBytes))
 	case "multipart/form-data":
 		const all = maxFormBytes + maxFormFiles*maxFileBytes + maxFormBytes // text, files, part headers
 		err = f.multipart(http.MaxBytesReader(w, r.Body, all), params["boundary"])
@@ -171,8 +171,8 @@ func (f *formReader) fields() Fields {
 	return fields
 }
 
-// urlencoded reads the encoding of browsers: "&" separates, ";" is an ordinary character.
-func (f *formReader) urlencoded(body io.Reader) error {
+// readURLEncoded reads the encoding of browsers: "&" separates, ";" is an ordinary character.
+func (f *formReader) readURLEncoded(body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
 		return err

@@ -51,16 +51,16 @@ func (m Masks) Redact(diags List) {
 		if next == len(list) || d.Column < list[next].columns.Start { // the span may have the quotes, too
 			continue
 		}
-		diags[i].Message, diags[i].Fix = unquoted(d.Message, list[next].text), unquoted(d.Fix, list[next].text)
+		diags[i].Message, diags[i].Fix = maskQuotations(d.Message, list[next].text), maskQuotations(d.Fix, list[next].text)
 	}
 }
 
 // quotedText matches the output of [sourcetext.Quote] and [sourcetext.Literal].
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// unquoted puts stars for quotations of a value in a message. Quotations of a value with escapes cannot be recognized, so
+// maskQuotations puts stars for quotations of a value in a message. Quotations of a value with escapes cannot be recognized, so
 // all go.
-func unquoted(msg, value string) string {
+func maskQuotations(msg, value string) string {
 	return quotedText.ReplaceAllStringFunc(msg, func(quotation string) string {
 		inner := strings.TrimSuffix(quotation[1:len(quotation)-1], "…")
 		if !strings.ContainsFunc(inner, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {

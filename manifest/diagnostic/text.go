@@ -57,7 +57,7 @@ type textWriter struct {
 	masks Masks
 }
 
-func (t *textWriter) styled(style, s string) {
+func (t *textWriter) writeStyled(style, s string) {
 	if t.color {
 		s = map[string]string{
 			"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "place": "\x1b[1m", "dim": "\x1b[2m", "fix": "\x1b[36m", "ok": "\x1b[32m",
@@ -67,11 +67,11 @@ func (t *textWriter) styled(style, s string) {
 }
 
 func (t *textWriter) diagnostic(r Report, d Diagnostic) {
-	t.styled("place", fmt.Sprintf("%s:%d:%d:", visible(r.file(d)), d.Line, d.Column))
+	t.writeStyled("place", fmt.Sprintf("%s:%d:%d:", visible(r.file(d)), d.Line, d.Column))
 	t.b.WriteByte(' ')
-	t.styled(string(d.Severity), string(d.Severity)+":")
+	t.writeStyled(string(d.Severity), string(d.Severity)+":")
 	t.b.WriteString(" " + visible(d.Message) + " ")
-	t.styled("dim", "["+d.Code+"]")
+	t.writeStyled("dim", "["+d.Code+"]")
 	t.b.WriteByte('\n')
 	line := d.Source
 	if d.File == "" {
@@ -82,7 +82,7 @@ func (t *textWriter) diagnostic(r Report, d Diagnostic) {
 	}
 	if d.Fix != "" {
 		t.b.WriteString("    ")
-		t.styled("fix", "fix:")
+		t.writeStyled("fix", "fix:")
 		t.b.WriteString(" " + visible(d.Fix) + "\n")
 	}
 	t.b.WriteByte('\n')
@@ -98,14 +98,14 @@ func (t *textWriter) summary(r Report) {
 	}
 	switch {
 	case errors > 0 && warnings > 0:
-		t.styled("error", fmt.Sprintf("%s, %s", Plural(errors, "error"), Plural(warnings, "warning")))
+		t.writeStyled("error", fmt.Sprintf("%s, %s", Plural(errors, "error"), Plural(warnings, "warning")))
 	case errors > 0:
-		t.styled("error", Plural(errors, "error"))
+		t.writeStyled("error", Plural(errors, "error"))
 	case warnings > 0:
-		t.styled("ok", visible(r.File)+" is valid")
+		t.writeStyled("ok", visible(r.File)+" is valid")
 		t.b.WriteString(", with " + Plural(warnings, "warning"))
 	default:
-		t.styled("ok", visible(r.File)+" is valid")
+		t.writeStyled("ok", visible(r.File)+" is valid")
 	}
 	t.b.WriteByte('\n')
 }
@@ -143,9 +143,9 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	}
 	before, marked, after := head+visible(runes[w.left:w.from]), visible(runes[w.from:w.to]), visible(runes[w.to:w.right])
 	number := fmt.Sprintf("%5d", d.Line)
-	t.styled("dim", number+" |")
+	t.writeStyled("dim", number+" |")
 	t.b.WriteString(" " + before + marked + strings.TrimRight(after+tail, " \t") + "\n")
-	t.styled("dim", strings.Repeat(" ", len(number))+" |")
+	t.writeStyled("dim", strings.Repeat(" ", len(number))+" |")
 	t.b.WriteByte(' ')
 	for _, r := range before { // white space of the same width
 		if r == '\t' {
@@ -158,7 +158,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	for _, r := range marked {
 		cells += RuneCells(r)
 	}
-	t.styled(string(d.Severity), strings.Repeat("^", max(cells, 1)))
+	t.writeStyled(string(d.Severity), strings.Repeat("^", max(cells, 1)))
 	t.b.WriteByte('\n')
 }
 

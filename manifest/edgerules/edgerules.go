@@ -123,7 +123,7 @@ func (f *edgeFile) ruleLines() []edgeLine {
 		}
 		line := edgeLine{text: text, number: i + 1, offset: start + strings.Index(raw, text)}
 		if utf8.RuneCountInString(text) > maxEdgeLine {
-			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(), fmt.Sprintf("the line is longer than %d characters", maxEdgeLine),
+			f.refuse(diagnostic.CodeEdgeTooMany, line.span(), fmt.Sprintf("the line is longer than %d characters", maxEdgeLine),
 				"shorten it, or answer such paths in the Worker")
 			continue
 		}
@@ -132,7 +132,7 @@ func (f *edgeFile) ruleLines() []edgeLine {
 	return list
 }
 
-func (l edgeLine) whole() sourcetext.Span {
+func (l edgeLine) span() sourcetext.Span {
 	return sourcetext.Span{Start: l.offset, End: l.offset + len(l.text)}
 }
 

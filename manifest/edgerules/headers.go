@@ -79,7 +79,7 @@ func (f *edgeFile) headerRules() []headerRule {
 	open := -1         // the rule that lines belong to, -1 for none
 	refuseEmpty := func() {
 		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 && !rules[open].refused {
-			f.refuse(diagnostic.CodeEdgeLine, block.whole(), "the rule has no headers", `write them below it: "  Name: value"`)
+			f.refuse(diagnostic.CodeEdgeLine, block.span(), "the rule has no headers", `write them below it: "  Name: value"`)
 		}
 	}
 	for _, line := range f.ruleLines() {
@@ -87,19 +87,19 @@ func (f *edgeFile) headerRules() []headerRule {
 			if open >= 0 {
 				f.headerLine(line, block.text, &rules[open])
 			} else if block.number == 0 { // else its path was refused
-				f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header stands under no path",
+				f.refuse(diagnostic.CodeEdgeLine, line.span(), "the header stands under no path",
 					`put a line with a path above it, such as "/*"`)
 			}
 			continue
 		}
 		refuseEmpty()
 		if len(rules) == maxHeaderRules {
-			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(),
+			f.refuse(diagnostic.CodeEdgeTooMany, line.span(),
 				fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
 			return rules
 		}
 		open, block = -1, line
-		if p, ok := f.pattern(line.text, line.whole(), true); ok {
+		if p, ok := f.pattern(line.text, line.span(), true); ok {
 			rules = append(rules, headerRule{path: p})
 			open = len(rules) - 1
 		}
@@ -120,24 +120,24 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	switch {
 	case !pair && !unset:
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is neither a path nor a header",
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is neither a path nor a header",
 			`write "Name: value", or "! Name" to leave a header out`)
 	case !headerName.MatchString(name):
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), sourcetext.Quote(name)+" is no name of a header",
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), sourcetext.Quote(name)+" is no name of a header",
 			`write a name of letters, digits and -, then a colon and the value`)
 	case ownedHeader(canonical):
-		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
+		f.refuse(diagnostic.CodeEdgeHeader, line.span(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
 	case HeaderSecret(name, value) != "":
-		f.refuse(diagnostic.CodeEdgeSecret, line.whole(), HeaderSecret(name, value), HeaderSecretFix(path))
+		f.refuse(diagnostic.CodeEdgeSecret, line.span(), HeaderSecret(name, value), HeaderSecretFix(path))
 		last := &f.found[len(f.found)-1]
 		last.Source = StarHeaders(last.Source)
 		rule.refused = true
 	case !pair:
 		rule.unset = append(rule.unset, canonical)
 	case value == "":
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the header has no value", `write "! `+name+`" to leave it out`)
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the header has no value", `write "! `+name+`" to leave it out`)
 	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
-		f.refuse(diagnostic.CodeEdgeHeader, line.whole(), "the value has a control character in it", "remove it")
+		f.refuse(diagnostic.CodeEdgeHeader, line.span(), "the value has a control character in it", "remove it")
 	default:
 		at := slices.IndexFunc(rule.set, func(v headerValue) bool { return v.name == canonical })
 		if at < 0 || canonical == "Set-Cookie" { // cookies cannot be joined (RFC 6265, section 3)

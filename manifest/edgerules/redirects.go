@@ -131,7 +131,7 @@ func (f *edgeFile) redirectRules() []redirectRule {
 			dynamic++
 		}
 		if static > maxStaticRedirects || dynamic > maxDynamicRedirects {
-			f.refuse(diagnostic.CodeEdgeTooMany, line.whole(),
+			f.refuse(diagnostic.CodeEdgeTooMany, line.span(),
 				fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
 					maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
 			return rules
@@ -169,7 +169,7 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the " +
 				"country, the language or a cookie"
 		}
-		f.refuse(diagnostic.CodeEdgeLine, line.whole(), "the line is no redirect", fix)
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is no redirect", fix)
 		return rule, from, false
 	}
 	rule.line, rule.status, rule.at = line.number, 302, at[1]

@@ -28,7 +28,7 @@ type schemaMapping struct {
 
 func (s jsonSettings) edit(src []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(src)) == 0 {
-		text, err := json.MarshalIndent(s.missing(s.keys), "", s.unit)
+		text, err := json.MarshalIndent(s.missingValue(s.keys), "", s.unit)
 		return append(text, '\n'), err
 	}
 	root, err := parseJSON(src)
@@ -43,7 +43,7 @@ func (s jsonSettings) edit(src []byte) ([]byte, error) {
 		}
 		member := lastMember(object, key)
 		if member == nil {
-			return s.insert(src, root, at, key, s.missing(s.keys[i+1:]))
+			return s.insert(src, root, at, key, s.missingValue(s.keys[i+1:]))
 		}
 		at = member
 	}
@@ -71,12 +71,12 @@ func (s jsonSettings) mapping() schemaMapping {
 	return schemaMapping{[]string{manifest.FileName}, s.url}
 }
 
-// missing returns the value below keys that the file lacks.
-func (s jsonSettings) missing(keys []string) any {
+// missingValue returns the value below keys that the file lacks.
+func (s jsonSettings) missingValue(keys []string) any {
 	if len(keys) == 0 {
 		return []schemaMapping{s.mapping()}
 	}
-	return map[string]any{keys[0]: s.missing(keys[1:])}
+	return map[string]any{keys[0]: s.missingValue(keys[1:])}
 }
 
 // insert adds a value to the end of an object, under a name, or of a list.

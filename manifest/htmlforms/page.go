@@ -178,7 +178,7 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 	case "noscript":
 		s.noscript = true
 	case "iframe":
-		return s.embedded(attr["srcdoc"], start, text)
+		return s.scanEmbedded(attr["srcdoc"], start, text)
 	case "form":
 		if s.open != nil {
 			return nil // a form in a form is none
@@ -206,8 +206,8 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 	return nil
 }
 
-// embedded reads the page inside an iframe. Its forms have the place of the iframe.
-func (s *pageScan) embedded(page string, start sourcetext.Cursor, text sourcetext.Excerpt) error {
+// scanEmbedded reads the page inside an iframe. Its forms have the place of the iframe.
+func (s *pageScan) scanEmbedded(page string, start sourcetext.Cursor, text sourcetext.Excerpt) error {
 	const deepest = 4
 	if !mayHoldForm([]byte(page)) || s.embedding == deepest {
 		return nil
@@ -324,8 +324,8 @@ func (f *formTag) resolve(base *url.URL) {
 	f.names, f.actions = names, nil
 }
 
-// found lists the forms under each of their names.
-func (s *pageScan) found() []Form {
+// listForms lists the forms under each of their names.
+func (s *pageScan) listForms() []Form {
 	s.assignFields()
 	var list []Form
 	for _, f := range s.forms {

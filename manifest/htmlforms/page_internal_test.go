@@ -18,7 +18,7 @@ func formsOf(t *testing.T, path, page string) string {
 		t.Fatalf("%s: %v", page, err)
 	}
 	var list []string
-	for _, f := range s.found() {
+	for _, f := range s.listForms() {
 		text := fmt.Sprintf("%s %d:%d", f.Name, f.Line, f.Column)
 		if !f.Posts {
 			text = fmt.Sprintf("(%s) %d:%d", f.Name, f.Line, f.Column)
@@ -143,7 +143,7 @@ func TestPageSource(t *testing.T) {
 			if err := s.run(iotest.OneByteReader(strings.NewReader(c.before + tag + c.after + c.rest))); err != nil {
 				t.Fatal(err)
 			}
-			f := s.found()[0]
+			f := s.listForms()[0]
 			if !utf8.ValidString(f.Source) || len(f.Source) > 2*sourcetext.MaxSource {
 				t.Errorf("%.40q: %d bytes: %q", c.before, len(f.Source), f.Source)
 			}

@@ -39,7 +39,7 @@ func (s *Search) Read(fsys fs.FS, file, path string) error {
 	p := newPageScan(file, path)
 	p.kept = &s.kept
 	err = p.run(&meter{r: f, work: &s.work})
-	s.Forms = append(s.Forms, p.found()...)
+	s.Forms = append(s.Forms, p.listForms()...)
 	if errors.Is(err, html.ErrBufferExceeded) {
 		return ErrTooMuch
 	}

@@ -149,7 +149,7 @@ func (p *parser) space() {
 func (p *parser) value() (*Node, bool) {
 	p.space()
 	if p.pos == len(p.src) {
-		return nil, p.unexpected("a value", "write a value")
+		return nil, p.failUnexpected("a value", "write a value")
 	}
 	switch c := p.src[p.pos]; {
 	case c == '{' || c == '[':
@@ -170,7 +170,7 @@ func (p *parser) value() (*Node, bool) {
 	case IsWordByte(c) || c == '-' || c == '+' || c == '.':
 		return p.literal(), true
 	default:
-		return nil, p.unexpected("a value", "write a value")
+		return nil, p.failUnexpected("a value", "write a value")
 	}
 }
 
@@ -192,7 +192,7 @@ func (p *parser) object() (*Node, bool) {
 		}
 		p.space()
 		if p.pos == len(p.src) || p.src[p.pos] != ':' {
-			return nil, p.unexpected(`":"`, `put ":" between the key `+sourcetext.Quote(key.Text)+" and its value")
+			return nil, p.failUnexpected(`":"`, `put ":" between the key `+sourcetext.Quote(key.Text)+" and its value")
 		}
 		p.pos++
 		v, ok := p.value()
@@ -256,7 +256,7 @@ func (p *parser) separator(open int, closing byte, first bool) (done, ok bool) {
 		p.fault(sourcetext.Span{Start: last, End: last}, "a comma is missing here", "add a comma")
 		return false, true
 	default:
-		return false, p.unexpected(`"," or `+sourcetext.Quote(string(closing)),
+		return false, p.failUnexpected(`"," or `+sourcetext.Quote(string(closing)),
 			"remove it, or write "+sourcetext.Quote(string(closing))+" before it")
 	}
 }
@@ -268,7 +268,7 @@ func (p *parser) key(n *Node) bool {
 		return p.str(n)
 	}
 	if !IsWordByte(c) {
-		return p.unexpected("a key", "write a key in double quotes")
+		return p.failUnexpected("a key", "write a key in double quotes")
 	}
 	at := p.word()
 	p.pos = at.End
@@ -278,8 +278,8 @@ func (p *parser) key(n *Node) bool {
 	return true
 }
 
-// unexpected reports a fault that ends the reading. It returns false, for the caller to return.
-func (p *parser) unexpected(want, fix string) bool {
+// failUnexpected reports a fault that ends the reading. It returns false, for the caller to return.
+func (p *parser) failUnexpected(want, fix string) bool {
 	if p.pos == len(p.src) {
 		p.fault(sourcetext.Span{Start: p.pos, End: p.pos}, "the file ends where "+want+" was expected", fix)
 		return false

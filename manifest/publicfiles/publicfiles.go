@@ -99,7 +99,7 @@ func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules)
 	switch {
 	case file != a.Dir && rules.ignores(e.Path, d.IsDir()) && !edgeRules:
 		e.Kind = AssetIgnored
-	case a.misplaced(&e):
+	case a.refuseMisplaced(&e):
 	case file == a.Dir:
 		e.Kind = AssetFolder
 	case HiddenPath(rel) && d.IsDir():
@@ -122,9 +122,9 @@ func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules)
 // one: a file, or a folder of modules. It is not meant to be public, and wrangler refuses it.
 const pagesWorker = "_worker.js"
 
-// misplaced refuses files that the upload would refuse among public ones: a manifest, the Worker's module, and the
+// refuseMisplaced refuses files that the upload would refuse among public ones: a manifest, the Worker's module, and the
 // migrations. Where the folder is the bundle root, the site's own are there by nature, and left out.
-func (a Folder) misplaced(e *Entry) bool {
+func (a Folder) refuseMisplaced(e *Entry) bool {
 	atRoot := a.Dir == "."
 	holdsEntry := a.Entry != "" && (a.Entry == e.File || strings.HasPrefix(a.Entry, e.File+"/"))
 	fix, format := "", ""

@@ -39,7 +39,7 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		b.Refuse(diagnostic.CodePathMissing, p, names+"which does not exist", b.missingFix(name, wantDir))
-	case err == nil && !b.spelled(name):
+	case err == nil && !b.hasDiskSpelling(name):
 		b.Refuse(diagnostic.CodePathMissing, p, names+"which does not exist: this disk has it in another spelling",
 			cmp.Or(b.nearPath(name), "write the path as the disk does"))
 	case errors.Is(err, sitepath.ErrLinkOut), errors.Is(err, sitepath.ErrLinkLoop):
@@ -140,10 +140,10 @@ func (b *bundle) anyCase(dir string) (string, bool) {
 	return at, true
 }
 
-// spelled reports whether an existing path has the spelling of the disk. The file systems of Windows and macOS find a file in
+// hasDiskSpelling reports whether an existing path has the spelling of the disk. The file systems of Windows and macOS find a file in
 // another case too, or with a dot after its name. The rules that keep the Worker's entry and the migrations private compare
 // names: in another spelling, they would be public.
-func (b *bundle) spelled(name string) bool {
+func (b *bundle) hasDiskSpelling(name string) bool {
 	at := "."
 	for seg := range strings.SplitSeq(name, "/") {
 		if seg != "." && !b.lists(at, seg) {

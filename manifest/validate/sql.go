@@ -132,9 +132,9 @@ func (s *sqlWords) word() (text string, quoted bool) {
 	}
 	switch c {
 	case '\'', '"', '`':
-		return s.quoted(c), true
+		return s.readQuoted(c), true
 	case '[':
-		return s.quoted(']'), true
+		return s.readQuoted(']'), true
 	}
 	if sign := [...]byte{c}; !jsontree.IsWordByte(c) {
 		return string(sign[:]), false
@@ -152,8 +152,8 @@ func (s *sqlWords) word() (text string, quoted bool) {
 	}
 }
 
-// quoted reads to the closing quote; a doubled one stands for itself.
-func (s *sqlWords) quoted(closing byte) string {
+// readQuoted reads to the closing quote; a doubled one stands for itself.
+func (s *sqlWords) readQuoted(closing byte) string {
 	var b strings.Builder
 	for {
 		c := s.byte()

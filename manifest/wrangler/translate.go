@@ -120,7 +120,7 @@ func (r *translator) assets() {
 	if dir, ok := settings["directory"].(string); ok {
 		r.Manifest.Assets = r.file(dir)
 	}
-	r.named("assets.binding", settings["binding"], manifest.AssetsName)
+	r.noteRenamed("assets.binding", settings["binding"], manifest.AssetsName)
 	first := settings["run_worker_first"]
 	if first != nil && first != false {
 		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker is asked: keep what the Worker must "+
@@ -187,7 +187,7 @@ func (r *translator) databases() {
 func (r *translator) database(key, name string, db map[string]any) {
 	d := &manifest.Database{}
 	r.Manifest.Bindings.Database = d
-	r.named(key+".binding", name, manifest.DatabaseName)
+	r.noteRenamed(key+".binding", name, manifest.DatabaseName)
 	dir, declared := db["migrations_dir"].(string)
 	if !declared {
 		dir = "migrations"
@@ -225,12 +225,12 @@ func (r *translator) stores() {
 	}
 	if images, ok := r.take("images").(map[string]any); ok {
 		r.Manifest.Bindings.Images = true
-		r.named("images.binding", images["binding"], manifest.ImagesName)
+		r.noteRenamed("images.binding", images["binding"], manifest.ImagesName)
 	}
 }
 
-// named notes a binding that has another name here.
-func (r *translator) named(key string, name any, here string) {
+// noteRenamed notes a binding that has another name here.
+func (r *translator) noteRenamed(key string, name any, here string) {
 	if text, ok := name.(string); ok && text != here && text != "" {
 		const renamed = "env.%[1]s is called env.%[2]s here: rename it in the code, or hand on { ...env, %[1]s: env.%[2]s }"
 		r.note(key, Changed, fmt.Sprintf(renamed, text, here))

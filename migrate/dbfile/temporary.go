@@ -126,8 +126,8 @@ func boundedMethods(tls *libc.TLS, methods uintptr) uintptr {
 	return own
 }
 
-// opened returns a temporary file with the system's methods.
-func opened(file uintptr) (*temporaryFile, *sqlite3.Tsqlite3_io_methods) {
+// openFile returns a temporary file with the system's methods.
+func openFile(file uintptr) (*temporaryFile, *sqlite3.Tsqlite3_io_methods) {
 	found, _ := open.Load(file)
 	f, ok := found.(*temporaryFile)
 	if !ok {
@@ -137,7 +137,7 @@ func opened(file uintptr) (*temporaryFile, *sqlite3.Tsqlite3_io_methods) {
 }
 
 func writeTemporary(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
-	f, system := opened(file)
+	f, system := openFile(file)
 	if f == nil {
 		return sqlite3.SQLITE_IOERR
 	}
@@ -155,7 +155,7 @@ func writeTemporary(tls *libc.TLS, file, from uintptr, n int32, offset int64) in
 }
 
 func truncateTemporary(tls *libc.TLS, file uintptr, size int64) int32 {
-	f, system := opened(file)
+	f, system := openFile(file)
 	if f == nil {
 		return sqlite3.SQLITE_IOERR
 	}
@@ -168,7 +168,7 @@ func truncateTemporary(tls *libc.TLS, file uintptr, size int64) int32 {
 }
 
 func closeTemporary(tls *libc.TLS, file uintptr) int32 {
-	f, system := opened(file)
+	f, system := openFile(file)
 	if f == nil {
 		return sqlite3.SQLITE_IOERR
 	}

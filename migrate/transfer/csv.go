@@ -92,7 +92,7 @@ func (c *csvReader) field() (f field, end byte, err error) {
 		}
 		switch {
 		case b == '"' && first:
-			if end, err = c.quoted(f.pos); err != nil {
+			if end, err = c.readQuoted(f.pos); err != nil {
 				return f, 0, err
 			}
 			f.quoted = true
@@ -112,8 +112,8 @@ func (c *csvReader) field() (f field, end byte, err error) {
 	}
 }
 
-// quoted reads a field behind its first quote, and its end.
-func (c *csvReader) quoted(begin token.Position) (end byte, err error) {
+// readQuoted reads a field behind its first quote, and its end.
+func (c *csvReader) readQuoted(begin token.Position) (end byte, err error) {
 	for {
 		// The bytes of a quoted field are kept as they are, line ends too.
 		err = c.chunk()

@@ -55,7 +55,7 @@ func followThen(vm *VM, stack []uint64) {
 	promise := uint64(uint32(stack[2])) | uint64(uint32(stack[3]))<<32
 	block := vm.malloc(16)
 	for at := uint32(0); at < 16; at += 8 {
-		vm.mem.WriteUint64Le(block+at, uint64(vm.followed(Value(vm.readU64(handlers+at)))))
+		vm.mem.WriteUint64Le(block+at, uint64(vm.followFunc(Value(vm.readU64(handlers+at)))))
 	}
 	stack[0] = uint64(vm.call32(fnPerformThen, uint64(vm.js), promise, uint64(block), uint64(functions)))
 	vm.Free(Value(vm.readU64(block)))
@@ -77,17 +77,17 @@ func followJob(vm *VM, stack []uint64) {
 		vm.mem.WriteUint64Le(block+at, vm.readU64(arguments+at))
 	}
 	last := block + (n-1)*8
-	f := vm.followed(Value(vm.readU64(last)))
+	f := vm.followFunc(Value(vm.readU64(last)))
 	vm.mem.WriteUint64Le(last, uint64(f))
 	stack[0] = uint64(vm.call32(fnEnqueueJob, uint64(vm.js), uint64(job), uint64(n), uint64(block)))
 	vm.Free(f)
 	vm.call(fnFree, uint64(block))
 }
 
-// followed returns the function that runs instead of f; undefined when f is no function. The caller frees it.
-func (vm *VM) followed(f Value) Value {
+// followFunc returns the function that runs instead of f; undefined when f is no function. The caller frees it.
+func (vm *VM) followFunc(f Value) Value {
 	if f.tag() != tagObject || vm.call32(fnIsFunction, uint64(vm.js), uint64(f)) == 0 {
-		return tagged(tagUndefined, 0)
+		return makeValue(tagUndefined, 0)
 	}
 	bound, err := vm.apply(vm.entryFns["follow"], []Value{f})
 	if err != nil { // out of memory

@@ -78,7 +78,7 @@ func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 		if !r.skip('-') {
 			break
 		}
-		if !r.peek.within(1, most) {
+		if !r.peek.inRange(1, most) {
 			return r.next(), true
 		}
 		d.days = append(d.days, r.next().value)
@@ -99,21 +99,21 @@ func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 
 // standardClock reads HH:mm[:ss[.sss]], where 24 is the end of the day.
 func (r *dateReader) standardClock(d *date) bool {
-	if !r.peek.within(0, 24) {
+	if !r.peek.inRange(0, 24) {
 		return false
 	}
 	hours, most := r.next().value, 59
 	if hours == 24 {
 		most = 0
 	}
-	if !r.skip(':') || !r.peek.within(0, most) {
+	if !r.skip(':') || !r.peek.inRange(0, most) {
 		return false
 	}
 	d.clock = append(d.clock, hours, r.next().value)
 	if !r.skip(':') {
 		return true
 	}
-	if !r.peek.within(0, most) {
+	if !r.peek.inRange(0, most) {
 		return false
 	}
 	d.clock = append(d.clock, r.next().value)
@@ -355,7 +355,7 @@ func parseDateArgument(vm *VM, stack []uint64) {
 			defer vm.call(fnFreeWideString, uint64(vm.js), uint64(ptr))
 		}
 	}
-	result := tagged(tagException, 0)
+	result := makeValue(tagException, 0)
 	if ok {
 		result = floatValue(parseDate(units, wide, vm.Interrupt))
 	}

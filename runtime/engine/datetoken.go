@@ -27,8 +27,8 @@ func (t dateToken) isSign() bool        { return t.isMark('+') || t.isMark('-') 
 func (t dateToken) isDigits(n int) bool { return t.kind == dateNumber && t.length == n }
 func (t dateToken) isZ() bool           { return t.kind == dateZone && t.length == 1 }
 
-// within reports whether the token is two digits from low to high.
-func (t dateToken) within(low, high int) bool {
+// inRange reports whether the token is two digits from low to high.
+func (t dateToken) inRange(low, high int) bool {
 	return t.isDigits(2) && t.value >= low && t.value <= high
 }
 

@@ -251,7 +251,7 @@ func (vm *VM) throw(err error) {
 	if failed != nil {
 		object, failed = vm.newString(e.Error())
 		if failed != nil {
-			object = tagged(tagNull, 0)
+			object = makeValue(tagNull, 0)
 		}
 	}
 	vm.call(fnThrow, uint64(vm.js), uint64(object))

@@ -164,7 +164,7 @@ func (w *jsonWriter) object(at uint32) bool {
 // items writes an array without holes.
 func (w *jsonWriter) items(at, shape uint32) bool {
 	count := w.u32(at + quickjspatch.ArrayCount)
-	if w.load(w.u32(at+objectProps)) != tagged(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
+	if w.load(w.u32(at+objectProps)) != makeValue(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
 		return false
 	}
 	w.out = append(w.out, '[')
@@ -335,10 +335,10 @@ func (w *jsonWriter) units(at uint32) []byte {
 	return w.memory[start : start+n]
 }
 
-func (w *jsonWriter) text(at uint32) bool { return w.quoted(w.units(at), w.u32(at)&wideBit != 0) }
+func (w *jsonWriter) text(at uint32) bool { return w.writeQuoted(w.units(at), w.u32(at)&wideBit != 0) }
 
-// quoted writes units, of two bytes each when they are wide.
-func (w *jsonWriter) quoted(units []byte, wide bool) bool {
+// writeQuoted writes units, of two bytes each when they are wide.
+func (w *jsonWriter) writeQuoted(units []byte, wide bool) bool {
 	w.out = append(w.out, '"')
 	done := 0
 	w.vm.InSteps(len(units), func(_, to int) {
@@ -366,7 +366,7 @@ func (w *jsonWriter) rope(v Value) bool {
 		w.vm.dropException()
 		return false
 	}
-	ok := w.quoted(units, true)
+	ok := w.writeQuoted(units, true)
 	free()
 	w.memory = w.vm.memory()
 	return ok

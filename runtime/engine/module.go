@@ -30,7 +30,7 @@ func (vm *VM) Import(module Source) (Value, error) {
 	}
 	defer vm.Free(promise)
 	vm.drain()
-	return vm.settled(promise)
+	return vm.promiseResult(promise)
 }
 
 // evalModule begins to evaluate a module and returns the promise of its namespace.
@@ -64,11 +64,11 @@ func (vm *VM) load(specifier string) (Value, error) {
 		return 0, err
 	}
 	defer vm.Free(promise)
-	return vm.settled(promise)
+	return vm.promiseResult(promise)
 }
 
-// settled returns the value of a fulfilled promise.
-func (vm *VM) settled(promise Value) (Value, error) {
+// promiseResult returns the value of a fulfilled promise.
+func (vm *VM) promiseResult(promise Value) (Value, error) {
 	const (
 		pending  = 0
 		rejected = 2

@@ -61,7 +61,7 @@ func (vm *VM) setOwner(scope *Scope) {
 // settleOwned is fulfill_or_reject_promise for a promise that other scopes than the turn's await too: the reactions of each
 // other scope move to a promise of their own, which a later turn of that scope settles.
 func settleOwned(vm *VM, stack []uint64) {
-	promise := tagged(tagObject, uint32(stack[0]))
+	promise := makeValue(tagObject, uint32(stack[0]))
 	value := Value(uint64(uint32(stack[2])) | uint64(uint32(stack[3]))<<32)
 	rejected := uint64(uint32(stack[4]))
 	from := len(vm.owners.crossings)

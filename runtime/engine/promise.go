@@ -65,7 +65,7 @@ func (s settler) free(vm *VM) {
 func (vm *VM) apply(f Value, args []Value) (Value, error) {
 	argv, free := vm.arguments(args)
 	defer free()
-	return vm.checkValue(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)),
+	return vm.checkValue(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(makeValue(tagUndefined, 0)),
 		uint64(len(args)), uint64(argv)))
 }
 
@@ -142,7 +142,7 @@ func (c *Call) Promise(i int) (state int, result Value) {
 	promise := c.Arg(i)
 	state = int(int32(c.vm.call32(fnPromiseState, uint64(c.vm.js), uint64(promise))))
 	if state <= 0 {
-		return 0, tagged(tagUndefined, 0)
+		return 0, makeValue(tagUndefined, 0)
 	}
 	return state, Value(c.vm.call(fnPromiseResult, uint64(c.vm.js), uint64(promise)))
 }

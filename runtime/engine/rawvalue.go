@@ -31,7 +31,7 @@ func (c *Call) VM() *VM { return c.vm }
 // Arg is argument i without conversion; the caller owns it.
 func (c *Call) Arg(i int) Value {
 	if i >= c.argc {
-		return tagged(tagUndefined, 0)
+		return makeValue(tagUndefined, 0)
 	}
 	return Value(c.vm.readU64(c.argv + uint32(i)*8))
 }
@@ -62,7 +62,7 @@ func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 	}
 	argv, free := vm.arguments(args)
 	defer free()
-	result := Value(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)), uint64(len(args)), uint64(argv)))
+	result := Value(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(makeValue(tagUndefined, 0)), uint64(len(args)), uint64(argv)))
 	if result.tag() == tagException {
 		return 0, vm.thrown()
 	}

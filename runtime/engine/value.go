@@ -30,7 +30,9 @@ const (
 	floatShift = (0x7ff80000 - tagFirst + 1) << 32
 )
 
-func tagged(tag int32, payload uint32) Value { return Value(uint64(uint32(tag))<<32 | uint64(payload)) }
+func makeValue(tag int32, payload uint32) Value {
+	return Value(uint64(uint32(tag))<<32 | uint64(payload))
+}
 
 func (v Value) tag() int32 {
 	tag := int32(v >> 32)
@@ -44,7 +46,7 @@ func (v Value) float() float64 { return math.Float64frombits(uint64(v) + floatSh
 
 func floatValue(f float64) Value {
 	if i := int32(f); float64(i) == f && (i != 0 || !math.Signbit(f)) {
-		return tagged(tagInt, uint32(i))
+		return makeValue(tagInt, uint32(i))
 	}
 	bits := math.Float64bits(f)
 	if f != f {
@@ -89,14 +91,14 @@ type Unsupported struct {
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
 	case nil:
-		return tagged(tagNull, 0), nil
+		return makeValue(tagNull, 0), nil
 	case undefined:
-		return tagged(tagUndefined, 0), nil
+		return makeValue(tagUndefined, 0), nil
 	case bool:
 		if v {
-			return tagged(tagBool, 1), nil
+			return makeValue(tagBool, 1), nil
 		}
-		return tagged(tagBool, 0), nil
+		return makeValue(tagBool, 0), nil
 	case int:
 		return floatValue(float64(v)), nil
 	case int64:

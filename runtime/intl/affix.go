@@ -71,8 +71,8 @@ func splitPattern(text string) (a affixes, core string) {
 	return affixes{text[:start], text[end:]}, text[start:end]
 }
 
-// signed returns the affixes for a sign: '-', '+' or 0 for none.
-func (p pattern) signed(sign byte) affixes {
+// affixesFor returns the affixes for a sign: '-', '+' or 0 for none.
+func (p pattern) affixesFor(sign byte) affixes {
 	negativeHasMinus := strings.ContainsRune(p.negative.prefix+p.negative.suffix, '-')
 	if p.hasNegative && (sign == '-' || sign == '+' && negativeHasMinus) {
 		a := p.negative

@@ -37,7 +37,7 @@ func newDateFormat(s dateSpec) (*dateFormat, error) {
 		Locale: r.data.Name(), NumberingSystem: s.NumberingSystem, Style: "decimal", Notation: "standard", UseGrouping: false,
 	})
 	if err == nil && r.data.Language() == "ja" && s.Calendar == "japanese" {
-		f.gannen = f.number.localized("1")
+		f.gannen = f.number.localizeDigits("1")
 	}
 	return f, err
 }
@@ -112,7 +112,7 @@ func (f *dateFormat) field(p field, t time.Time) (kind, text string) {
 	case 's':
 		return "second", f.digits(t.Second(), p.length)
 	case 'S':
-		return "fractionalSecond", f.number.localized(fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:min(p.length, 3)])
+		return "fractionalSecond", f.number.localizeDigits(fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:min(p.length, 3)])
 	}
 	return "timeZoneName", f.zoneText(t, p)
 }
@@ -149,7 +149,7 @@ func (f *dateFormat) digits(n, length int) string {
 	if n < 0 {
 		sign, n = f.number.symbol("minusSign"), -n
 	}
-	return sign + f.number.localized(fmt.Sprintf("%0*d", length, n))
+	return sign + f.number.localizeDigits(fmt.Sprintf("%0*d", length, n))
 }
 
 func (f field) width() string {

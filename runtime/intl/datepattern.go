@@ -87,7 +87,7 @@ func (p *datePatterns) best(s skeleton) string {
 	if missing == 0 && extra == 0 {
 		return adjust(found, s, "")
 	}
-	date, time := p.appended(s, s.mask()&dateMask), p.appended(s, s.mask()&timeMask)
+	date, time := p.combine(s, s.mask()&dateMask), p.combine(s, s.mask()&timeMask)
 	switch {
 	case date == "":
 		return time
@@ -118,8 +118,8 @@ func glue(pattern, date, time string) string {
 	return strings.Replace(strings.Replace(pattern, "{1}", date, 1), "{0}", time, 1)
 }
 
-// appended makes a pattern of some fields, if necessary of several patterns.
-func (p *datePatterns) appended(s skeleton, wanted fieldMask) string {
+// combine makes a pattern of some fields, if necessary of several patterns.
+func (p *datePatterns) combine(s skeleton, wanted fieldMask) string {
 	if wanted == 0 {
 		return ""
 	}

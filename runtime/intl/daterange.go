@@ -23,7 +23,7 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 		have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
 		return f.fallbackRange(f.pieces, from, to) // to ICU they are fields that no interval has
 	}
-	if wider := have.distinguishing(id); differ && wider != have {
+	if wider := have.addDistinct(id); differ && wider != have {
 		have = wider
 		pattern := withHours(patternsOf(f.data).best(have), have[fieldHour].letter)
 		if have.mask()&timeMask != 0 {
@@ -44,8 +44,8 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	return f.intervalOf(have, f.pieces, id, from, to)
 }
 
-// distinguishing adds the fields of the date without which the two ends of a range look like the same day.
-func (s skeleton) distinguishing(id fieldID) skeleton {
+// addDistinct adds the fields of the date without which the two ends of a range look like the same day.
+func (s skeleton) addDistinct(id fieldID) skeleton {
 	timeOnly := s.mask()&dateMask == 0
 	if id > fieldDay || id == fieldWeekday {
 		return s
@@ -122,11 +122,11 @@ func wholeEnd(parts []part, source string) []rangePart {
 
 func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []rangePart {
 	patterns := patternsOf(f.data)
-	if f.intervalPattern(have.only(timeMask), id) == "" { // the times are written in full
+	if f.intervalPattern(have.keepFields(timeMask), id) == "" { // the times are written in full
 		have = have.forInterval()
 	}
-	clock := have.only(timeMask)
-	datePattern := patterns.best(have.only(dateMask))
+	clock := have.keepFields(timeMask)
+	datePattern := patterns.best(have.keepFields(dateMask))
 	timePattern := withHours(patterns.best(clock), have[fieldHour].letter)
 	interval := f.intervalOf(clock, slices.Collect(patternPieces(timePattern)), id, from, to)
 	var out []rangePart

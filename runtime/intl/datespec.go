@@ -186,7 +186,7 @@ func (o dateOptions) fields() (dateFields, error) {
 	return f, nil
 }
 
-func repeated(c byte, value string, lengths map[string]int) string {
+func repeatLetter(c byte, value string, lengths map[string]int) string {
 	return strings.Repeat(string(c), lengths[value])
 }
 
@@ -198,12 +198,12 @@ func (f dateFields) skeleton(hour byte) string {
 	zone := map[string]string{
 		"short": "z", "long": "zzzz", "shortOffset": "O", "longOffset": "OOOO", "shortGeneric": "v", "longGeneric": "vvvv",
 	}
-	s := repeated('E', f.Weekday, text) + repeated('G', f.Era, text) + repeated('y', f.Year, number) + repeated('M', f.Month, month) +
-		repeated('d', f.Day, number)
+	s := repeatLetter('E', f.Weekday, text) + repeatLetter('G', f.Era, text) + repeatLetter('y', f.Year, number) + repeatLetter('M', f.Month, month) +
+		repeatLetter('d', f.Day, number)
 	if f.Hour == "" || hour == 'h' || hour == 'K' {
-		s += repeated('B', f.DayPeriod, period)
+		s += repeatLetter('B', f.DayPeriod, period)
 	}
-	return s + repeated(hour, f.Hour, number) + repeated('m', f.Minute, number) + repeated('s', f.Second, number) +
+	return s + repeatLetter(hour, f.Hour, number) + repeatLetter('m', f.Minute, number) + repeatLetter('s', f.Second, number) +
 		strings.Repeat("S", f.FractionalSecondDigits) + zone[f.TimeZoneName]
 }
 

@@ -132,7 +132,7 @@ func (o localeOptions) apply(t *tag) error {
 			continue
 		}
 		if !change.ok(*change.to) {
-			return rangeError("Incorrect locale information provided: " + change.name + " " + shortened(*change.to))
+			return rangeError("Incorrect locale information provided: " + change.name + " " + shorten(*change.to))
 		}
 		change.set(strings.ToLower(*change.to))
 	}

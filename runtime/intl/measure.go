@@ -89,8 +89,8 @@ func (f *numberFormat) compactShift(magnitude int) int {
 	return capped - zeros + 1
 }
 
-// named writes "1.00 US dollars".
-func (f *numberFormat) named(plural string, number []part) []part {
+// writeCurrencyName writes "1.00 US dollars".
+func (f *numberFormat) writeCurrencyName(plural string, number []part) []part {
 	name := f.s.Currency
 	for _, key := range []string{"/" + plural, "/other", ""} {
 		if found, ok := f.data.Find("currency/" + f.s.Currency + key); ok {
@@ -129,8 +129,8 @@ func placeholders(text string) []string {
 	return out
 }
 
-// measured writes "16 liters".
-func (f *numberFormat) measured(plural string, number []part) []part {
+// writeUnit writes "16 liters".
+func (f *numberFormat) writeUnit(plural string, number []part) []part {
 	width := "unit/" + f.s.UnitDisplay + "/"
 	text := f.inPlural(width+f.s.Unit+"/", plural)
 	if above, below, ok := strings.Cut(f.s.Unit, "-per-"); text == "" && ok {

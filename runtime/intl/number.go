@@ -110,7 +110,7 @@ type formatted struct {
 // format returns the parts of a number.
 func (f *numberFormat) format(d decimal) []part {
 	n := f.scale(f.percent(d))
-	if !f.spelled() {
+	if !f.hasWords() {
 		return f.decorate(n)
 	}
 	return f.spell(f.plural(n), f.decorate(n))
@@ -123,16 +123,16 @@ func (f *numberFormat) percent(d decimal) decimal {
 	return d
 }
 
-// spelled reports whether words around the number depend on the plural.
-func (f *numberFormat) spelled() bool {
+// hasWords reports whether words around the number depend on the plural.
+func (f *numberFormat) hasWords() bool {
 	return f.s.Style == "currency" && f.s.CurrencyDisplay == "name" || f.s.Style == "unit" && !f.asPercent()
 }
 
 func (f *numberFormat) spell(plural string, number []part) []part {
 	if f.s.Style == "currency" {
-		return f.named(plural, number)
+		return f.writeCurrencyName(plural, number)
 	}
-	return f.measured(plural, number)
+	return f.writeUnit(plural, number)
 }
 
 func (f *numberFormat) decorate(n formatted) []part {
@@ -144,7 +144,7 @@ func (f *numberFormat) decorate(n formatted) []part {
 			number = nil // "mille" is "1000" in one word
 		}
 	}
-	a := p.signed(sign)
+	a := p.affixesFor(sign)
 	prefix, suffix := f.affixParts(a.prefix, literal), f.affixParts(a.suffix, literal)
 	if f.currency != "" {
 		prefix, suffix = spaceCurrency(prefix, number, suffix)
@@ -236,7 +236,7 @@ func (f *numberFormat) numberParts(n formatted) []part {
 		if own := f.symbol("currencyDecimal"); own != "" && f.s.Style == "currency" {
 			decimalSign = own
 		}
-		parts = append(parts, part{"decimal", decimalSign}, part{"fraction", f.localized(n.fraction)})
+		parts = append(parts, part{"decimal", decimalSign}, part{"fraction", f.localizeDigits(n.fraction)})
 	}
 	if !n.exponent {
 		return parts
@@ -245,14 +245,14 @@ func (f *numberFormat) numberParts(n formatted) []part {
 	if n.shift < 0 {
 		parts = appendSymbol(parts, "exponentMinusSign", f.symbol("minusSign"))
 	}
-	return append(parts, part{"exponentInteger", f.localized(strconv.Itoa(max(n.shift, -n.shift)))})
+	return append(parts, part{"exponentInteger", f.localizeDigits(strconv.Itoa(max(n.shift, -n.shift)))})
 }
 
 // groups writes the digits before the point.
 func (f *numberFormat) groups(whole string) []part {
 	p := f.pattern
 	if f.grouping == 0 || p.primary == 0 || len(whole) < p.primary+f.grouping {
-		return []part{{"integer", f.localized(whole)}}
+		return []part{{"integer", f.localizeDigits(whole)}}
 	}
 	group := f.symbol("group")
 	if own := f.symbol("currencyGroup"); own != "" && f.s.Style == "currency" {
@@ -260,14 +260,14 @@ func (f *numberFormat) groups(whole string) []part {
 	}
 	head, tail := whole[:len(whole)-p.primary], whole[len(whole)-p.primary:]
 	first := (len(head)-1)%p.secondary + 1
-	parts := []part{{"integer", f.localized(head[:first])}}
+	parts := []part{{"integer", f.localizeDigits(head[:first])}}
 	for at := first; at < len(head); at += p.secondary {
-		parts = append(parts, part{"group", group}, part{"integer", f.localized(head[at : at+p.secondary])})
+		parts = append(parts, part{"group", group}, part{"integer", f.localizeDigits(head[at : at+p.secondary])})
 	}
-	return append(parts, part{"group", group}, part{"integer", f.localized(tail)})
+	return append(parts, part{"group", group}, part{"integer", f.localizeDigits(tail)})
 }
 
-func (f *numberFormat) localized(digits string) string {
+func (f *numberFormat) localizeDigits(digits string) string {
 	if f.s.NumberingSystem == "latn" {
 		return digits
 	}
@@ -371,12 +371,12 @@ func numberArgument(c *engine.Call, i int) (decimal, error) {
 	}
 	d, ok := parseDecimal(text)
 	if !ok {
-		return d, rangeError("the number " + shortened(text) + " is too large to be written out")
+		return d, rangeError("the number " + shorten(text) + " is too large to be written out")
 	}
 	return d, nil
 }
 
-func shortened(text string) string {
+func shorten(text string) string {
 	if len(text) > 32 {
 		text = strings.ToValidUTF8(text[:32], "") + "…"
 	}

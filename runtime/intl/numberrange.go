@@ -38,9 +38,9 @@ func (f *numberFormat) formatRange(from, to decimal) []rangePart {
 		sign := part{"approximatelySign", f.symbol("approximatelySign")}
 		parts = append([]rangePart{{sign, "shared"}}, withSource(start, "shared")...)
 	} else {
-		parts = f.dashed(start, end)
+		parts = f.joinRange(start, end)
 	}
-	if !f.spelled() {
+	if !f.hasWords() {
 		return parts
 	}
 	plural := f.plural(first)
@@ -58,8 +58,8 @@ func (f *numberFormat) formatRange(from, to decimal) []rangePart {
 	return out
 }
 
-// dashed joins two ends that differ.
-func (f *numberFormat) dashed(start, end []part) []rangePart {
+// joinRange joins two ends that differ.
+func (f *numberFormat) joinRange(start, end []part) []rangePart {
 	before, after := digitsAt(start)
 	otherBefore, otherAfter := digitsAt(end)
 	collapsed := slices.Equal(start[:before], end[:otherBefore]) && slices.Equal(start[after:], end[otherAfter:]) &&

@@ -126,10 +126,10 @@ func holds(relation string, o operands) bool {
 		modulus, _ := strconv.Atoi(strings.TrimSpace(m)) // CLDR's own number
 		value = o.remainder(left[0], max(modulus, 1))
 	}
-	return within(value, strings.TrimSpace(right)) != negated
+	return inRanges(value, strings.TrimSpace(right)) != negated
 }
 
-func within(value float64, ranges string) bool {
+func inRanges(value float64, ranges string) bool {
 	for r := range strings.SplitSeq(ranges, ",") {
 		from, to, span := strings.Cut(strings.TrimSpace(r), "..")
 		low, _ := strconv.ParseFloat(from, 64) // CLDR's own numbers

@@ -161,7 +161,7 @@ func (s skeleton) base() skeleton {
 	return s
 }
 
-func (s skeleton) only(mask fieldMask) skeleton {
+func (s skeleton) keepFields(mask fieldMask) skeleton {
 	for id := range s {
 		if mask&(1<<id) == 0 {
 			s[id] = field{}

@@ -192,8 +192,8 @@ type namer struct {
 	dialect bool
 }
 
-// styled is a name in the style, else the long one.
-func (n namer) styled(key string) (string, bool) {
+// findStyled is a name in the style, else the long one.
+func (n namer) findStyled(key string) (string, bool) {
 	if n.style != "long" {
 		if name, ok := n.data.Find(key + "/short"); ok {
 			return name, true
@@ -215,12 +215,12 @@ func (n namer) find(kind, code string) (any, error) {
 	case "region":
 		valid = len(code) == 2 && alphabetic(code) || len(code) == 3 && numeric(code)
 		canonical = strings.ToUpper(code)
-		name, found = n.styled("name/t/" + canonical)
+		name, found = n.findStyled("name/t/" + canonical)
 	case "script":
 		valid = len(code) == 4 && alphabetic(code)
 		canonical = title(code)
 		if name, found = n.data.Find("name/s/" + canonical + "/stand-alone"); !found {
-			name, found = n.styled("name/s/" + canonical)
+			name, found = n.findStyled("name/s/" + canonical)
 		}
 	case "currency":
 		valid = len(code) == 3 && alphabetic(code)
@@ -241,10 +241,10 @@ func (n namer) find(kind, code string) (any, error) {
 			name, found = n.data.Find("field/" + key)
 		}
 	default:
-		return nil, rangeError("Intl.DisplayNames has no type " + shortened(kind))
+		return nil, rangeError("Intl.DisplayNames has no type " + shorten(kind))
 	}
 	if !valid {
-		return nil, rangeError("Invalid argument to Intl.DisplayNames.prototype.of: " + shortened(code))
+		return nil, rangeError("Invalid argument to Intl.DisplayNames.prototype.of: " + shorten(code))
 	}
 	if !found {
 		return []string{canonical}, nil
@@ -266,7 +266,7 @@ func (n namer) language(t *tag) (string, bool) {
 		name, ok = n.dialectName(t, &rest)
 	}
 	if !ok {
-		if name, ok = n.styled("name/l/" + t.language); !ok {
+		if name, ok = n.findStyled("name/l/" + t.language); !ok {
 			if t.base() == t.language {
 				return "", false
 			}
@@ -282,7 +282,7 @@ func (n namer) language(t *tag) (string, bool) {
 		if len(part) > 4 || isDigit(part[0]) && len(part) == 4 {
 			kind, part = "name/v/", strings.ToUpper(part)
 		}
-		text, ok := n.styled(kind + part)
+		text, ok := n.findStyled(kind + part)
 		if !ok {
 			text = part
 		}
@@ -307,7 +307,7 @@ func (n namer) dialectName(t, rest *tag) (string, bool) {
 		if try.base() == t.language {
 			continue
 		}
-		if name, ok := n.styled("name/l/" + try.base()); ok {
+		if name, ok := n.findStyled("name/l/" + try.base()); ok {
 			if try.script != "" {
 				rest.script = ""
 			}

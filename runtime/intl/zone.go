@@ -250,20 +250,20 @@ func (f *dateFormat) offsetText(t time.Time, long bool) string {
 		format, seconds = negative, -seconds
 	}
 	hour, minute, second := seconds/3600, seconds/60%60, seconds%60
-	h, rest := f.number.localized(strconv.Itoa(hour)), ""
+	h, rest := f.number.localizeDigits(strconv.Itoa(hour)), ""
 	at := strings.Index(format, "HH")
 	if long {
-		h = f.number.localized(fmt.Sprintf("%02d", hour))
+		h = f.number.localizeDigits(fmt.Sprintf("%02d", hour))
 	} else if at < 0 {
 		at = strings.IndexByte(format, 'H')
 	}
 	before, after := format[:max(at, 0)], strings.TrimLeft(format[max(at, 0):], "H")
 	separator, tail, _ := strings.Cut(after, "mm")
 	if long || minute > 0 || second > 0 {
-		rest = separator + f.number.localized(fmt.Sprintf("%02d", minute))
+		rest = separator + f.number.localizeDigits(fmt.Sprintf("%02d", minute))
 	}
 	if second > 0 {
-		rest += separator + f.number.localized(fmt.Sprintf("%02d", second))
+		rest += separator + f.number.localizeDigits(fmt.Sprintf("%02d", second))
 	}
 	return strings.Replace(f.data.Text("zone/gmtFormat"), "{0}", before+h+rest+tail, 1)
 }

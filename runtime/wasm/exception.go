@@ -73,8 +73,8 @@ func (s *store) takeException() *exception {
 	return &e
 }
 
-// boxed is the box of e, or nil.
-func (s *store) boxed(e exception) *box {
+// findBox is the box of e, or nil.
+func (s *store) findBox(e exception) *box {
 	if e.raised&rewrite.Boxed == 0 {
 		return nil
 	}
@@ -126,14 +126,14 @@ func (s *store) reserveBoxes(n int64) bool {
 
 // release ends e, unless it may be raised again.
 func (s *store) release(e exception) {
-	if b := s.boxed(e); b != nil && !b.kept {
+	if b := s.findBox(e); b != nil && !b.kept {
 		s.freeBox(e.value)
 	}
 }
 
 // keep implements rewrite.HostKeep.
 func (s *store) keep(e exception) {
-	if b := s.boxed(e); b != nil {
+	if b := s.findBox(e); b != nil {
 		b.kept = true
 	}
 }
@@ -148,7 +148,7 @@ func (s *store) ref(raised, value uint64) uint64 {
 // throw implements rewrite.HostThrow.
 func (s *store) throw(ref uint64) {
 	e := exception{uint32(ref >> 32), uint32(ref)}
-	if e.raised == 0 || e.raised&rewrite.Boxed != 0 && s.boxed(e) == nil {
+	if e.raised == 0 || e.raised&rewrite.Boxed != 0 && s.findBox(e) == nil {
 		panic(&engine.Error{Name: "RuntimeError", Message: "rethrowing null value"})
 	}
 	s.resume(e)
@@ -165,7 +165,7 @@ func (s *store) box(stack []uint64, held int) {
 func (s *store) open(stack []uint64, held int) {
 	keep, e := uint32(stack[0]) != 0, s.currentException()
 	clear(stack[:held])
-	b := s.boxed(e)
+	b := s.findBox(e)
 	if b == nil {
 		return
 	}
@@ -259,7 +259,7 @@ func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 // takeThrown ends the exception under way, and returns it as an error for JavaScript.
 func (s *store) takeThrown() error {
 	e := s.takeException()
-	b := s.boxed(*e)
+	b := s.findBox(*e)
 	defer s.release(*e)
 	if b != nil && b.has {
 		return engine.Throw(s.vm.Dup(b.thrown))
@@ -313,7 +313,7 @@ func (s *store) sweepBoxes() {
 	}
 	live := map[uint32]struct{}{}
 	mark := func(ref uint64) {
-		if e := (exception{uint32(ref >> 32), uint32(ref)}); s.boxed(e) != nil {
+		if e := (exception{uint32(ref >> 32), uint32(ref)}); s.findBox(e) != nil {
 			live[e.value] = struct{}{}
 		}
 	}

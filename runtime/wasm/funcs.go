@@ -261,13 +261,13 @@ type exported struct {
 func exports(_ *store, _ *engine.Call, in *instance) (any, error) {
 	list := make([]exported, 0, len(in.program.Exports))
 	for _, e := range in.program.Exports {
-		list = append(list, in.exported(e))
+		list = append(list, in.describeExport(e))
 	}
 	text, err := json.Marshal(list)
 	return json.RawMessage(text), err
 }
 
-func (in *instance) exported(e wasmbinary.Export) exported {
+func (in *instance) describeExport(e wasmbinary.Export) exported {
 	x := exported{Name: e.Name, Kind: byte(e.Kind)}
 	switch e.Kind {
 	case wasmbinary.Func:

@@ -96,7 +96,7 @@ func (s *store) saveInstance(in *instance, expected map[address][]float64) (save
 		x.globals = append(x.globals, saved...)
 	}
 	for i := range in.program.Dropped {
-		x.dropped = append(x.dropped, in.dropped(i).Get())
+		x.dropped = append(x.dropped, in.droppedGlobal(i).Get())
 	}
 	for _, t := range in.tables[in.program.ImportedTables:] {
 		saved, err := s.saveTable(t, expected[t])
@@ -108,7 +108,7 @@ func (s *store) saveInstance(in *instance, expected map[address][]float64) (save
 	return x, nil
 }
 
-func (in *instance) dropped(i int) api.Global {
+func (in *instance) droppedGlobal(i int) api.Global {
 	return in.mod.ExportedGlobal(address{index: uint32(i)}.name(rewrite.ExportDropped))
 }
 
@@ -283,7 +283,7 @@ func (in *instance) resize(x savedInstance) error {
 // restore sets the differences from a new instance.
 func (s *store) restore(in *instance, x savedInstance) error {
 	for i, v := range x.dropped {
-		if g, ok := in.dropped(i).(api.MutableGlobal); ok {
+		if g, ok := in.droppedGlobal(i).(api.MutableGlobal); ok {
 			g.Set(v)
 		}
 	}

@@ -177,7 +177,7 @@ func (p *Module) section(id byte, r *Reader) {
 			p.Types = append(p.Types, t)
 		})
 	case SectionImport:
-		r.Each(maxImports, "imports", func() { p.imported(r) })
+		r.Each(maxImports, "imports", func() { p.readImport(r) })
 	case SectionFunction:
 		r.Each(maxFuncs, "functions", func() { p.OwnFuncs = append(p.OwnFuncs, r.Index(len(p.Types), "type")) })
 		p.Funcs = append(p.Funcs, p.OwnFuncs...)
@@ -303,7 +303,7 @@ func readGlobalType(r *Reader) GlobalType {
 	return g
 }
 
-func (p *Module) imported(r *Reader) {
+func (p *Module) readImport(r *Reader) {
 	d := ImportType{Import: Import{Module: r.name(), Name: r.name(), Kind: Kind(r.Byte())}}
 	switch d.Kind {
 	case Func:

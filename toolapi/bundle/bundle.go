@@ -80,7 +80,7 @@ func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	sizes := make(map[string]int64, len(files))
 	for _, f := range files {
 		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
-			return nil, fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quoted(f.Path))
+			return nil, fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quote(f.Path))
 		}
 		sizes[f.SHA256] = f.Size
 	}
@@ -139,7 +139,7 @@ func (b *Bundle) checkSizes() error {
 	for _, f := range b.Files {
 		if f.Size > toolapi.MaxFileBytes {
 			return fault(toolapi.CodeFileTooLarge, f.Path,
-				"%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)
+				"%s has %d bytes; a file may have %d.", quote(f.Path), f.Size, toolapi.MaxFileBytes)
 		}
 	}
 	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
@@ -164,7 +164,7 @@ func (b *Bundle) checkTypes() error {
 			continue
 		}
 		if _, _, err := mime.ParseMediaType(f.ContentType); err != nil {
-			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is none.", quoted(f.Path))
+			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is none.", quote(f.Path))
 		}
 		passed[f.ContentType] = true
 	}
@@ -181,7 +181,7 @@ func (b *Bundle) checkManifestFiles() error {
 		entry, ok := b.File(path.Clean(m.Entry))
 		switch {
 		case !ok:
-			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quoted(m.Entry)))
+			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quote(m.Entry)))
 		case entry.Size > toolapi.MaxWorkerBytes:
 			return fault(toolapi.CodeFileTooLarge, entry.Path,
 				"The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)
@@ -190,10 +190,10 @@ func (b *Bundle) checkManifestFiles() error {
 	dir := path.Clean(m.Assets)
 	inAssets := func(f sitefile.File) bool { return strings.HasPrefix(f.Path, dir+"/") }
 	if m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, inAssets) {
-		return lacks("/assets", fmt.Sprintf("no file of the bundle is under %s", quoted(m.Assets)))
+		return lacks("/assets", fmt.Sprintf("no file of the bundle is under %s", quote(m.Assets)))
 	}
 	if d := m.Bindings.Database; d != nil && d.Migrations != "" && len(b.Migrations()) == 0 {
-		return lacks("/bindings/database/migrations", fmt.Sprintf("the bundle has no .sql file directly in %s", quoted(d.Migrations)))
+		return lacks("/bindings/database/migrations", fmt.Sprintf("the bundle has no .sql file directly in %s", quote(d.Migrations)))
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func appendText(to []byte, s string) []byte {
 	return quoted
 }
 
-func quoted(s string) string {
+func quote(s string) string {
 	const longest = 120
 	if len(s) > longest {
 		s = s[:longest] + "…"

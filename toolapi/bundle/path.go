@@ -62,7 +62,7 @@ var rules = []struct {
 	}, "is not relative to the bundle root"},
 	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
-	{CodeReserved, reserved, "is the platform's own"},
+	{CodeReserved, isReserved, "is the platform's own"},
 	{CodeSecret, anySegment(publicfiles.SecretName), "is the name of a file that holds secrets"},
 	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows keeps for devices"},
 	{CodeWindowsChar, func(p string) bool {
@@ -91,8 +91,8 @@ func anySegment(is func(string) bool) func(string) bool {
 	}
 }
 
-// reserved reports whether a path is one of the platform's, in upper or lower case.
-func reserved(p string) bool {
+// isReserved reports whether a path is one of the platform's, in upper or lower case.
+func isReserved(p string) bool {
 	first, _, below := strings.Cut(strings.ToLower(p), "/")
 	return !below && first == manifest.FileName ||
 		first == sitepath.ReservedPreview || first == sitepath.ReservedPages || first == ".pages"
@@ -105,7 +105,7 @@ func CheckPath(p string) error {
 	}
 	for _, r := range rules {
 		if r.broken(p) {
-			return fault(r.code, p, "The path %s %s.", quoted(p), r.reason)
+			return fault(r.code, p, "The path %s %s.", quote(p), r.reason)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func (b *Bundle) checkPaths() error {
 		}
 		folded := publicfiles.FoldName(f.Path)
 		if other, ok := seen[folded]; ok {
-			return fault(CodeCollision, f.Path, "The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))
+			return fault(CodeCollision, f.Path, "The paths %s and %s are one to many file systems.", quote(other), quote(f.Path))
 		}
 		seen[folded] = f.Path
 	}
@@ -168,7 +168,7 @@ func (b *Bundle) checkPaths() error {
 	for folded, name := range seen {
 		for dir := path.Dir(folded); dir != "." && !folders[dir]; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
-				return fault(CodeConflict, name, "%s cannot be a file and the folder of %s.", quoted(other), quoted(name))
+				return fault(CodeConflict, name, "%s cannot be a file and the folder of %s.", quote(other), quote(name))
 			}
 			folders[dir] = true
 		}
@@ -183,11 +183,11 @@ func (b *Bundle) checkServed(name string) error {
 	case !ok:
 		return nil
 	case b.Manifest.IsSource(name):
-		return fault(CodeReserved, name, "The path %s is served, and is the Worker's entry or a migration.", quoted(name))
-	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
-		return fault(CodeReserved, name, "The path %s is the platform's own where it is served.", quoted(name))
+		return fault(CodeReserved, name, "The path %s is served, and is the Worker's entry or a migration.", quote(name))
+	case isReserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
+		return fault(CodeReserved, name, "The path %s is the platform's own where it is served.", quote(name))
 	case strings.Contains(base, ".sqlite") || strings.HasSuffix(base, ".db"):
-		return fault(CodeSecret, name, "The path %s is the name of a database, and is served.", quoted(name))
+		return fault(CodeSecret, name, "The path %s is the name of a database, and is served.", quote(name))
 	}
 	return nil
 }

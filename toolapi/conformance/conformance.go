@@ -269,7 +269,7 @@ func (r *run) upload(s site) (revision string) {
 	return a.text("revision")
 }
 
-func gzipped(contents []byte) []byte {
+func compressGzip(contents []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(contents) // to memory
@@ -317,5 +317,5 @@ func tarWith(s site, entries ...tar.Header) []byte {
 		}
 	}
 	_ = w.Close()
-	return gzipped(out.Bytes())
+	return compressGzip(out.Bytes())
 }

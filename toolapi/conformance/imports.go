@@ -142,12 +142,12 @@ var importCases = map[string]func(*run){
 			return func(record []byte) { binary.LittleEndian.PutUint32(record[at:], v) }
 		}
 		lies := []string{"archive_mismatch", "archive_overlap", "archive_invalid", "archive_ratio"}
-		r.refuses("shorter", zipType, patched(good, put32(24, 1)), lies...)
-		r.refuses("longer", zipType, patched(good, put32(24, 20<<20)), lies...)
-		r.refuses("packed shorter", zipType, patched(good, put32(20, 5)), lies...)
-		r.refuses("packed longer", zipType, patched(good, put32(20, 5000)), lies...)
-		r.refuses("zip64", zipType, patched(good, put32(24, 0xffffffff)), append(lies, "file_too_large")...)
-		r.refuses("checksum", zipType, patched(good, put32(16, 1)), lies...)
+		r.refuses("shorter", zipType, patchRecord(good, put32(24, 1)), lies...)
+		r.refuses("longer", zipType, patchRecord(good, put32(24, 20<<20)), lies...)
+		r.refuses("packed shorter", zipType, patchRecord(good, put32(20, 5)), lies...)
+		r.refuses("packed longer", zipType, patchRecord(good, put32(20, 5000)), lies...)
+		r.refuses("zip64", zipType, patchRecord(good, put32(24, 0xffffffff)), append(lies, "file_too_large")...)
+		r.refuses("checksum", zipType, patchRecord(good, put32(16, 1)), lies...)
 	},
 	"Z-010": func(r *run) {
 		for _, n := range []int{toolapi.MaxFiles + 1, 1 << 16} {
@@ -166,9 +166,9 @@ var importCases = map[string]func(*run){
 			add(w, &zip.FileHeader{Name: "a"}, "1")
 			add(w, &zip.FileHeader{Name: "a"}, "2")
 		}), "archive_duplicate")
-		r.refuses("another local name", zipType, patched(good, func(record []byte) { record[46] = 'y' }), "archive_mismatch")
-		r.refuses("encrypted", zipType, patched(good, func(record []byte) { record[8] |= 1 }), "archive_encrypted")
-		r.refuses("method", zipType, patched(good, func(record []byte) { record[10] = 14 }), "archive_method")
+		r.refuses("another local name", zipType, patchRecord(good, func(record []byte) { record[46] = 'y' }), "archive_mismatch")
+		r.refuses("encrypted", zipType, patchRecord(good, func(record []byte) { record[8] |= 1 }), "archive_encrypted")
+		r.refuses("method", zipType, patchRecord(good, func(record []byte) { record[10] = 14 }), "archive_method")
 		r.refuses("prefix", zipType, append([]byte("#!/bin/sh\n"), good...), invalid...)
 		r.refuses("trailing", zipType, append(bytes.Clone(good), "junk"...), invalid...)
 		r.refuses("cut off", zipType, good[:len(good)-1], invalid...)
@@ -219,7 +219,7 @@ var importCases = map[string]func(*run){
 	},
 	"Z-018": func(r *run) {
 		good := tarOf(withManifest(site{"a": unique("a")}))
-		r.refuses("two members", tarType, append(bytes.Clone(good), gzipped([]byte("x"))...), "archive_invalid")
+		r.refuses("two members", tarType, append(bytes.Clone(good), compressGzip([]byte("x"))...), "archive_invalid")
 		r.refuses("trailing", tarType, append(bytes.Clone(good), 0), "archive_invalid")
 		r.refuses("cut off", tarType, good[:len(good)-9], "archive_invalid")
 		r.refuses("bomb", tarType, tarOf(withManifest(site{"a": make([]byte, 20<<20)})), "archive_ratio")
@@ -250,7 +250,7 @@ func sparseTar() []byte {
 		sum += int(b)
 	}
 	copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
-	return gzipped(out.Bytes())
+	return compressGzip(out.Bytes())
 }
 
 // zipWith makes a zip file by hand.
@@ -287,8 +287,8 @@ func repeatLastRecord(archive []byte) []byte {
 	return out
 }
 
-// patched changes the directory's record of the last file.
-func patched(archive []byte, change func(record []byte)) []byte {
+// patchRecord changes the directory's record of the last file.
+func patchRecord(archive []byte, change func(record []byte)) []byte {
 	out := bytes.Clone(archive)
 	change(out[bytes.LastIndex(out, []byte("PK\x01\x02")):])
 	return out

@@ -46,7 +46,7 @@ var sendCases = map[string]func(*run){
 		id := r.open(site{"a": one})
 		r.want(r.putAs(id, one, one[1:]), http.StatusUnprocessableEntity, "size_mismatch")
 		r.want(r.putAs(id, one, append(bytes.Clone(one), 0)), http.StatusUnprocessableEntity, "size_mismatch")
-		longer := gzipped(append(bytes.Clone(one), 0))
+		longer := compressGzip(append(bytes.Clone(one), 0))
 		r.want(r.putAs(id, one, longer, "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
 		if r.has(id, one) {
 			r.Error("it was stored")
@@ -123,24 +123,24 @@ var sendCases = map[string]func(*run){
 		one := bytes.Repeat(unique("one"), 100)
 		s := site{"a": one}
 		id := r.open(s)
-		r.want(r.putAs(id, one, gzipped(one), "Content-Encoding", "gzip"), http.StatusCreated, "")
+		r.want(r.putAs(id, one, compressGzip(one), "Content-Encoding", "gzip"), http.StatusCreated, "")
 		r.want(r.finalize(id), http.StatusOK, "")
 	},
 	"U-042 U-043 U-044": func(r *run) {
 		one := unique("one")
 		id := r.open(site{"a": one, "b": unique("b")})
-		bomb := gzipped(make([]byte, 1<<20))
+		bomb := compressGzip(make([]byte, 1<<20))
 		started := time.Now() //nolint:forbidigo // of the real service
 		r.want(r.putAs(id, one, bomb, "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
 		if took := time.Since(started); took > 10*time.Second {
 			r.Errorf("a bomb took %v", took)
 		}
-		good := gzipped(one)
+		good := compressGzip(one)
 		badSum := bytes.Clone(good)
 		badSum[len(badSum)-6] ^= 1
 		for name, packed := range map[string][]byte{
 			"truncated": good[:len(good)-3], "bad CRC": badSum, "trailing": append(bytes.Clone(good), 0),
-			"two members": append(bytes.Clone(good), gzipped(nil)...), "none": one,
+			"two members": append(bytes.Clone(good), compressGzip(nil)...), "none": one,
 		} {
 			a := r.putAs(id, one, packed, "Content-Encoding", "gzip")
 			if a.status != http.StatusUnprocessableEntity || a.code() != "encoding_invalid" {

@@ -235,7 +235,7 @@ func (s *Service) admit(x *exchange, c *call) error {
 		return readTx(ctx, s.db, func(t tx) (identity, error) { return identify(t, c.hash, c.now) })
 	})
 	if err == nil {
-		err = who.expired(c.now)
+		err = who.checkExpiry(c.now)
 	}
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func (v *consoleRequest) get(steps []string) error {
 		return err
 	}
 	page, ok := map[string]func() error{
-		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage,
+		"proposals": v.proposalsPage, "pending": v.servePending, "content": v.contentPage, "week": v.weekPage,
 		"sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
 	}[steps[2]]
 	if !ok || len(steps) != 3 {

@@ -114,8 +114,8 @@ func (v *consoleRequest) proposalsPage() error {
 	return v.render(http.StatusOK, "proposals", "Proposals", data)
 }
 
-// pending tells the page's script whether there is a new proposal.
-func (v *consoleRequest) pending() error {
+// servePending tells the page's script whether there is a new proposal.
+func (v *consoleRequest) servePending() error {
 	newest := "none"
 	n, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) {
 		n, err := t.countPending(v.in.id, v.now)

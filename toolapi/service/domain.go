@@ -62,7 +62,7 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, local, local)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
-			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && local && c.served(s.id),
+			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && local && c.isServed(s.id),
 		},
 	}
 	if !local {
@@ -141,7 +141,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
 			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live),
-			ServingNow: s.live.Valid && active && c.served(s.id),
+			ServingNow: s.live.Valid && active && c.isServed(s.id),
 		},
 		apply: func() error {
 			return c.exec("UPDATE domains SET site_id = ?, version = version + 1 WHERE id = ?", s.id, id)
@@ -176,7 +176,7 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 		FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.workspace_id = ? ORDER BY d.hostname`, c.in.id)
 	for i := range result.Domains {
 		d := &result.Domains[i]
-		d.ServingNow = d.ServingNow && c.served(d.SiteID)
+		d.ServingNow = d.ServingNow && c.isServed(d.SiteID)
 	}
 	return result, err
 }
@@ -269,7 +269,7 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 		}
 		result.ServingNow = true
 	}
-	result.ServingNow = result.ServingNow && live && c.served(result.SiteID)
+	result.ServingNow = result.ServingNow && live && c.isServed(result.SiteID)
 	return result, nil
 }
 

@@ -69,8 +69,8 @@ func bearerKey(r *http.Request) string {
 	return strings.TrimLeft(key, " ")
 }
 
-// unauthorized refuses every credential that does not resolve, all alike.
-func unauthorized() *toolapi.Error {
+// errUnauthorized refuses every credential that does not resolve, all alike.
+func errUnauthorized() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeUnauthorized, "Send a valid API key: Authorization: Bearer <API_KEY>.")
 }
 
@@ -88,8 +88,8 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	switch {
 	case err != nil:
 		return who, err
-	case !ok, revoked.Valid, who.expired(now) != nil:
-		return who, unauthorized()
+	case !ok, revoked.Valid, who.checkExpiry(now) != nil:
+		return who, errUnauthorized()
 	case !platform:
 		return who, toolapi.NewError(toolapi.CodeSurfaceDisabled, "The API is switched off on this platform.")
 	case !account:
@@ -107,9 +107,9 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	return who, err
 }
 
-func (who identity) expired(now time.Time) error {
+func (who identity) checkExpiry(now time.Time) error {
 	if who.expires.Valid && who.expires.Int64 <= now.UnixMilli() {
-		return unauthorized()
+		return errUnauthorized()
 	}
 	return nil
 }

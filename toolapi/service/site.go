@@ -221,5 +221,7 @@ func (c *call) goLive(s siteRow, revision, verb string, force bool) (none plan[t
 	}, nil
 }
 
-// served reports whether what is live of a site can be served, as far as the host knows.
-func (c *call) served(site string) bool { return c.service.host == nil || c.service.host.Serving(site) }
+// isServed reports whether what is live of a site can be served, as far as the host knows.
+func (c *call) isServed(site string) bool {
+	return c.service.host == nil || c.service.host.Serving(site)
+}

@@ -272,7 +272,7 @@ func (b *builder) startWorker(
 	for _, module := range w.Modules {
 		o.Wasm[module.Specifier] = module.Bytes
 	}
-	o.Compiling = func() func() { return b.console.wait(compiling(w.Modules)) }
+	o.Compiling = func() func() { return b.console.wait(compileNotice(w.Modules)) }
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.run.options.Limits), b.run.options.CPUScale
 	o.Pristine = b.run.options.Isolation == "request"
 	o.MapStacks = true
@@ -299,8 +299,8 @@ func (b *builder) replace(w *siteworker.Shared) {
 	}
 }
 
-// compiling says what is done before a Worker with WebAssembly modules starts.
-func compiling(modules []bundler.Module) string {
+// compileNotice says what is done before a Worker with WebAssembly modules starts.
+func compileNotice(modules []bundler.Module) string {
 	bytes := int64(0)
 	for _, m := range modules {
 		bytes += int64(len(m.Bytes))

@@ -350,9 +350,9 @@ type PairingEvent struct {
 	Client  string        `json:"client,omitempty"`
 }
 
-// pairing prints the request of a browser beyond this machine to sign in, also when quiet is wanted: the code is shown
+// printPairing prints the request of a browser beyond this machine to sign in, also when quiet is wanted: the code is shown
 // nowhere else.
-func (k *console) pairing(e pairing.Event) {
+func (k *console) printPairing(e pairing.Event) {
 	client := ""
 	if e.Client.IsValid() {
 		client = e.Client.String()

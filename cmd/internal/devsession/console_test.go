@@ -62,7 +62,7 @@ func TestWait(t *testing.T) {
 	k.after = time.Hour
 	k.wait("what is over soon")()
 	k.after = 0
-	done := k.wait(compiling([]bundler.Module{{Specifier: "./0123456789abcdef-css-node.wasm", Bytes: make([]byte, 15_800_000)}}))
+	done := k.wait(compileNotice([]bundler.Module{{Specifier: "./0123456789abcdef-css-node.wasm", Bytes: make([]byte, 15_800_000)}}))
 	if got, want := <-said, "compiling css-node.wasm (15.8 MB), which takes long the first time"; got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}
@@ -71,7 +71,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("said %q, too", <-said)
 	}
 	const want = "compiling 3 WebAssembly modules (0 B), which takes long the first time"
-	if got := compiling(make([]bundler.Module, 3)); got != want {
+	if got := compileNotice(make([]bundler.Module, 3)); got != want {
 		t.Errorf("says %q, want %q", got, want)
 	}
 }

@@ -130,7 +130,7 @@ func PortError(err error) error {
 func (r *session) serve(ctx context.Context) (err error) {
 	t := r.process.Terminal
 	console := newConsole(t)
-	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: t.Now})
+	r.pairing = pairing.New(pairing.Options{OnEvent: console.printPairing, Now: t.Now})
 	tools := newTools(r)
 	hub := devserver.NewHub(devserver.HubOptions{
 		LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools,

@@ -51,7 +51,7 @@ func (d *examination) checkPackages(ctx context.Context) []Finding {
 	}
 	var missing []string
 	for name := range list.Dependencies {
-		if !installed(d.options.Dir, name) {
+		if !isInstalled(d.options.Dir, name) {
 			missing = append(missing, name)
 		}
 	}
@@ -63,8 +63,8 @@ func (d *examination) checkPackages(ctx context.Context) []Finding {
 	return append(found, d.checkNode(ctx)...)
 }
 
-// installed reports whether a package is in a node_modules folder at or above dir.
-func installed(dir, name string) bool {
+// isInstalled reports whether a package is in a node_modules folder at or above dir.
+func isInstalled(dir, name string) bool {
 	for ; ; dir = filepath.Dir(dir) {
 		if userfile.IsFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
 			return true

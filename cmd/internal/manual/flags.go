@@ -41,8 +41,8 @@ func FlagText(f *pflag.Flag) (value, usage string) {
 	return strings.ToUpper(value), usage
 }
 
-// spelled is a flag as it is written, with what it takes.
-func spelled(f *pflag.Flag) string {
+// flagUsage is a flag as it is written, with what it takes.
+func flagUsage(f *pflag.Flag) string {
 	value, _ := FlagText(f)
 	switch {
 	case value == "":
@@ -73,7 +73,7 @@ func listFlags(set *pflag.FlagSet) string {
 	set.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			shown = append(shown, f)
-			width = max(width, utf8.RuneCountInString(spelled(f)))
+			width = max(width, utf8.RuneCountInString(flagUsage(f)))
 		}
 	})
 	for _, f := range shown {
@@ -82,7 +82,7 @@ func listFlags(set *pflag.FlagSet) string {
 			short = "-" + f.Shorthand + ", "
 		}
 		_, usage := FlagText(f)
-		fmt.Fprintf(&b, "  %s%-*s   %s%s\n", short, width, spelled(f), usage, defaultOf(f))
+		fmt.Fprintf(&b, "  %s%-*s   %s%s\n", short, width, flagUsage(f), usage, defaultOf(f))
 	}
 	return b.String()
 }

@@ -98,7 +98,7 @@ func manualFlag(b *strings.Builder, f *pflag.Flag) {
 	if f.Shorthand != "" {
 		fmt.Fprintf(b, "\\-%s, ", f.Shorthand)
 	}
-	name, value, taken := strings.Cut(spelled(f), " ")
+	name, value, taken := strings.Cut(flagUsage(f), " ")
 	b.WriteString(roff(name))
 	if taken {
 		b.WriteString(" \\fI" + roff(value) + "\\fR")

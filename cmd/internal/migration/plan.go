@@ -115,7 +115,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	for i, f := range doc.Files {
 		fmt.Fprintf(s.term.Stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, wording.Count(int(f.RowsChanged), "row"), f.DurationMS)
 		if withSQL {
-			fmt.Fprint(s.term.Stdout, indented(string(plan.Pending[i].SQL), "    "))
+			fmt.Fprint(s.term.Stdout, indent(string(plan.Pending[i].SQL), "    "))
 		}
 	}
 	printChanges(s.term.Stdout, doc.Schema)
@@ -138,12 +138,12 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 func printChanges(w io.Writer, changes []SchemaChange) {
 	for _, change := range changes {
 		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, change.Name)
-		fmt.Fprint(w, indented(change.Before, "  - "), indented(change.After, "  + "))
+		fmt.Fprint(w, indent(change.Before, "  - "), indent(change.After, "  + "))
 	}
 }
 
-// indented puts text before every line.
-func indented(text, before string) string {
+// indent puts text before every line.
+func indent(text, before string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		out.WriteString(before + strings.TrimRight(line, "\r\n") + "\n")

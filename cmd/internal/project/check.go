@@ -49,7 +49,7 @@ func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
 	for range min(runtime.GOMAXPROCS(0), len(args)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(args); i = int(next.Add(1)) - 1 {
-				results[i], failed[i] = k.named(ctx, args[i])
+				results[i], failed[i] = k.checkArgument(ctx, args[i])
 			}
 		})
 	}
@@ -89,8 +89,8 @@ func (k Checker) parse(name string, src []byte) Checked {
 	return Checked{Report: diagnostic.NewReport(name, diags), Diagnostics: diags, Source: src}
 }
 
-// named checks what an argument names: stdin, the site in a folder, or a manifest of any name.
-func (k Checker) named(ctx context.Context, arg string) (Checked, error) {
+// checkArgument checks what an argument names: stdin, the site in a folder, or a manifest of any name.
+func (k Checker) checkArgument(ctx context.Context, arg string) (Checked, error) {
 	if arg == "-" {
 		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.Sites.Terminal.Stdin, nil })
 	}

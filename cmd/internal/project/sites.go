@@ -49,7 +49,7 @@ func (s *Sites) Find(args []string) (string, error) {
 		given = args[0]
 	}
 	if given != "" {
-		return s.named(given)
+		return s.folderOf(given)
 	}
 	return s.Nearest()
 }
@@ -78,8 +78,8 @@ func (s *Sites) Nearest() (string, error) {
 // ErrTwoSites refuses a site that is named twice, rather than guess which is meant.
 var ErrTwoSites = failure.Usage("--dir and an argument both name a site; give one of them")
 
-// named is the folder of a site that the user named, by the folder or by the manifest in it.
-func (s *Sites) named(path string) (string, error) {
+// folderOf is the folder of a site that the user named, by the folder or by the manifest in it.
+func (s *Sites) folderOf(path string) (string, error) {
 	abs := s.Terminal.Path(path)
 	info, err := os.Stat(abs)
 	switch {

@@ -71,7 +71,7 @@ func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (clien
 	t := p.Session.Term
 	p.save(proposal)
 	if p.ProposeOnly || !t.Interactive() {
-		return client.Response{}, p.outstanding(proposal, "nothing has changed yet")
+		return client.Response{}, p.outstandingError(proposal, "nothing has changed yet")
 	}
 	fmt.Fprintf(t.Stderr, "%s\n", wording.Printable(proposal.Summary))
 	yes, err := t.Agree(ctx, t.Paint("1", "Go ahead?"))
@@ -81,11 +81,11 @@ func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (clien
 			proposal.Expires.UTC().Format(time.RFC3339), p.confirmHere(proposal))
 		return client.Response{}, context.Cause(ctx)
 	case err != nil || !yes:
-		return client.Response{}, p.outstanding(proposal, "not confirmed, and nothing has changed")
+		return client.Response{}, p.outstandingError(proposal, "not confirmed, and nothing has changed")
 	}
 	resp, err := p.confirm(ctx, proposal)
 	if deploy.NeedsMember(err) {
-		return resp, p.outstanding(proposal, "nothing has changed yet: a service account can propose and never confirm")
+		return resp, p.outstandingError(proposal, "nothing has changed yet: a service account can propose and never confirm")
 	}
 	return resp, remote.CommandError(err)
 }
@@ -217,8 +217,8 @@ func confirmAnywhere(proposal *deploy.Proposal) string {
 	return "pages confirm " + proposal.ID + " " + wording.ShellWord(proposal.Tool) + " " + wording.ShellArguments(proposal.Arguments)
 }
 
-// outstanding is the failure of a proposal that waits for its confirmation.
-func (p *Proposer) outstanding(proposal *deploy.Proposal, standing string) error {
+// outstandingError is the failure of a proposal that waits for its confirmation.
+func (p *Proposer) outstandingError(proposal *deploy.Proposal, standing string) error {
 	here := p.confirmHere(proposal)
 	return &failure.Error{
 		Exit: failure.ExitPerson, Code: CodeOutstanding, Message: standing, Fix: here,

@@ -147,7 +147,7 @@ func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err
 		return err
 	}
 	if t.JSON {
-		t.PrintJSON(EditorsDocument{true, plan.written(t)})
+		t.PrintJSON(EditorsDocument{true, plan.fileList(t)})
 	} else {
 		plan.print(t)
 	}

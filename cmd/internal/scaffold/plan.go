@@ -199,7 +199,7 @@ type WrittenFile struct {
 	Action string `json:"action"` // created, changed or unchanged
 }
 
-func (p planned) written(t *terminal.Terminal) []WrittenFile {
+func (p planned) fileList(t *terminal.Terminal) []WrittenFile {
 	list := make([]WrittenFile, len(p.files))
 	for i, f := range p.files {
 		list[i] = WrittenFile{filepath.ToSlash(t.Shown(p.in.Path(f.Name))), f.Action()}
@@ -209,7 +209,7 @@ func (p planned) written(t *terminal.Terminal) []WrittenFile {
 
 // print lists the files on stdout.
 func (p planned) print(t *terminal.Terminal) {
-	for i, w := range p.written(t) {
+	for i, w := range p.fileList(t) {
 		if w.Action == projectfile.Unchanged {
 			fmt.Fprintf(t.Stdout, "unchanged %s: %s\n", w.Path, p.files[i].Reason)
 			continue

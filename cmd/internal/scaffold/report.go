@@ -31,7 +31,7 @@ func (s *site) finish(own, around planned) error {
 		}
 		s.term.PrintJSON(Document{
 			OK: true, Site: filepath.ToSlash(s.term.Shown(s.dir)), Template: s.template, Adopted: s.adopted,
-			Files: append(own.written(s.term), around.written(s.term)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
+			Files: append(own.fileList(s.term), around.fileList(s.term)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
 		})
 		return nil
 	}

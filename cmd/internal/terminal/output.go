@@ -31,8 +31,8 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// lost returns the first error of a write to stdout, but for that of a reader that left.
-func (o *output) lost() error {
+// writeError returns the first error of a write to stdout, but for that of a reader that left.
+func (o *output) writeError() error {
 	if o == nil {
 		return nil
 	}

@@ -103,7 +103,7 @@ func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
 
 // CheckOutput returns err, or an error where a part of the result could not be written.
 func (t *Terminal) CheckOutput(err error) error {
-	lost := t.output.lost()
+	lost := t.output.writeError()
 	if lost == nil || err != nil && !errors.Is(err, lost) {
 		return err
 	}
@@ -111,4 +111,4 @@ func (t *Terminal) CheckOutput(err error) error {
 }
 
 // OutputLost reports whether a part of the result could not be written.
-func (t *Terminal) OutputLost() bool { return t.output.lost() != nil }
+func (t *Terminal) OutputLost() bool { return t.output.writeError() != nil }

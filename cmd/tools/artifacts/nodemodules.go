@@ -63,7 +63,7 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	for i := range result.OutputFiles {
 		file := &result.OutputFiles[i]
 		file.Contents = namespaces.ReplaceAll(file.Contents, []byte("${1}of Object.keys($2))"))
-		if file.Contents, err = shortened(file.Contents, api.ES2024); err != nil {
+		if file.Contents, err = minify(file.Contents, api.ES2024); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -54,13 +54,13 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	code, err := shortened(result.OutputFiles[0].Contents, api.ES2023)
+	code, err := minify(result.OutputFiles[0].Contents, api.ES2023)
 	return code, append(inputs, "runtime/web/package-lock.json"), err
 }
 
-// shortened removes white space from esbuild's output, and redundant calls that set names. Its syntax stays: esbuild drops names
+// minify removes white space from esbuild's output, and redundant calls that set names. Its syntax stays: esbuild drops names
 // of function expressions that only their property name shows.
-func shortened(code []byte, target api.Target) ([]byte, error) {
+func minify(code []byte, target api.Target) ([]byte, error) {
 	result := api.Transform(string(names.WithoutCalls(code)), api.TransformOptions{
 		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8,
 		LogLevel: api.LogLevelSilent,

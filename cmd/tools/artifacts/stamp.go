@@ -34,7 +34,7 @@ func fresh(root, stamp, out string, entries []string) bool {
 		}
 		stamped[path] = true
 	}
-	needed, err := matching(root, slices.Concat(recipe, entries))
+	needed, err := matchFiles(root, slices.Concat(recipe, entries))
 	if err != nil {
 		return false
 	}
@@ -43,7 +43,7 @@ func fresh(root, stamp, out string, entries []string) bool {
 
 // writeStamp stamps out and what it was made from.
 func writeStamp(root, stamp, out string, inputs []string) error {
-	paths, err := matching(root, recipe)
+	paths, err := matchFiles(root, recipe)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func writeStamp(root, stamp, out string, inputs []string) error {
 	return writeFile(filepath.Join(root, stamp), b.Bytes())
 }
 
-// matching are the files that patterns match, without tests.
-func matching(root string, patterns []string) ([]string, error) {
+// matchFiles are the files that patterns match, without tests.
+func matchFiles(root string, patterns []string) ([]string, error) {
 	var files []string
 	for _, pattern := range patterns {
 		found, err := fs.Glob(os.DirFS(root), pattern)

@@ -97,8 +97,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// missing notes that a peer cannot be measured, and says so.
-func (b *bench) missing(peer, format string, args ...any) {
+// noteMissing notes that a peer cannot be measured, and says so.
+func (b *bench) noteMissing(peer, format string, args ...any) {
 	b.absent[peer] = fmt.Sprintf(format, args...)
 	b.say("%s is not measured: %s", peer, b.absent[peer])
 }
@@ -107,7 +107,7 @@ func (b *bench) missing(peer, format string, args ...any) {
 func (b *bench) find(peer, given, name string) string {
 	path, err := exec.LookPath(cmp.Or(given, name))
 	if err != nil {
-		b.missing(peer, "there is no %s: give --%s", name, name)
+		b.noteMissing(peer, "there is no %s: give --%s", name, name)
 	}
 	return path
 }

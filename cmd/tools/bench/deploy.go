@@ -176,10 +176,10 @@ func (d *deploying) plan(ctx context.Context, site string, round int) {
 	r = d.run(ctx, site, 0, "no changes", "deploy", "--plan")
 	d.results.add(us, deployPlan, milliseconds(r.took))
 	if _, err := exec.LookPath("sha256sum"); err != nil {
-		d.missing(sha256Sums, "there is none in PATH")
+		d.noteMissing(sha256Sums, "there is none in PATH")
 		return
 	}
-	d.timed(ctx, sha256Sums, deployPlan, 1, site, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
+	d.timeCommand(ctx, sha256Sums, deployPlan, 1, site, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
 }
 
 // copyIntoStore copies files under their hashes, each synced before it has its name, and each folder after its last.

@@ -53,7 +53,7 @@ func (b *bench) turn(ctx context.Context, s *side) {
 		b.rate(ctx, s.name, c.measure, srv.url+c.path, time.Second)
 	}
 	if !s.filesOnly {
-		b.saved(ctx, s, srv)
+		b.measureSaves(ctx, s, srv)
 		b.visible(ctx, s, srv)
 	}
 }
@@ -73,8 +73,8 @@ type loadedPath struct {
 	path    string
 }
 
-// saved measures saves until the next response has them.
-func (b *bench) saved(ctx context.Context, s *side, srv *server) {
+// measureSaves measures saves until the next response has them.
+func (b *bench) measureSaves(ctx context.Context, s *side, srv *server) {
 	for range b.saves {
 		s.version++
 		begin := b.now()

@@ -88,10 +88,10 @@ func writeMigrations(dir string, n int) {
 func (m *migration) findPeers(ctx context.Context) {
 	var err error
 	if m.wrangler, err = m.wranglerCommand(ctx); err != nil {
-		m.missing(wrangler, "%v", err)
+		m.noteMissing(wrangler, "%v", err)
 	}
 	if m.sqlite3, err = exec.LookPath("sqlite3"); err != nil {
-		m.missing(sqlite3, "there is none in PATH")
+		m.noteMissing(sqlite3, "there is none in PATH")
 		return
 	}
 	var text strings.Builder
@@ -130,7 +130,7 @@ func (m *migration) apply(ctx context.Context, side string, name measure, site s
 	for _, left := range databases[side] {
 		check(os.RemoveAll(filepath.Join(site, left)))
 	}
-	m.timed(ctx, side, name, 1, site, command...)
+	m.timeCommand(ctx, side, name, 1, site, command...)
 }
 
 // turnStatus takes the status in this process, as the dev server and the service do, and reads the files.

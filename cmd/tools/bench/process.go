@@ -89,8 +89,8 @@ func (p *process) poll(ctx context.Context, try func(context.Context) error) err
 // output is the end of what the program wrote.
 func (p *process) output() string { return strings.TrimSpace(p.tail.text()) }
 
-// timed runs a program in a folder to its end, adds its time to a side's, so many times over, and returns its output.
-func (b *bench) timed(ctx context.Context, side string, m measure, times float64, dir string, args ...string) []byte {
+// timeCommand runs a program in a folder to its end, adds its time to a side's, so many times over, and returns its output.
+func (b *bench) timeCommand(ctx context.Context, side string, m measure, times float64, dir string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(b.environ), quietTools...)

@@ -79,7 +79,7 @@ func writeTable(w io.Writer, rows []row, load string) error {
 	fmt.Fprintln(t, "measure\tpages\tpeer\tits figure\ttimes better\tpromise\t")
 	for _, r := range rows {
 		theirs, times, verdict := r.words()
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Measure, quantity(r.Pages, r.Unit), r.Peer, theirs, times, r.promised(), verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Measure, quantity(r.Pages, r.Unit), r.Peer, theirs, times, r.promiseText(), verdict)
 	}
 	fmt.Fprintf(t, "\nMedians. Load: %s. Memory: sum over all processes of a side.\n", load)
 	return t.Flush()
@@ -103,8 +103,8 @@ func (r row) words() (theirs, times, verdict string) {
 	return quantity(r.PeerMedian, r.Unit), factor(r.Times), verdict
 }
 
-// promised writes the promise.
-func (r row) promised() string {
+// promiseText writes the promise.
+func (r row) promiseText() string {
 	if r.Promise == 0 {
 		return "-"
 	}
@@ -155,7 +155,7 @@ func writeMarkdown(w io.Writer, rows []row, facts []fact, at time.Time, took tim
 		}
 		theirs, times, verdict := r.words()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %d, %d | `%s` · `%s` |\n", cell(string(r.Measure)),
-			quantity(r.Pages, r.Unit), cell(r.Peer), theirs, times, r.promised(),
+			quantity(r.Pages, r.Unit), cell(r.Peer), theirs, times, r.promiseText(),
 			cell(verdict), len(r.PagesValues), len(r.PeerValues), cell(r.OurCommand), cell(r.PeerCommand))
 	}
 	b.WriteString("\n## Machine and versions\n\n| | |\n|---|---|\n")

@@ -130,9 +130,9 @@ func (b *bench) measureRuntime(ctx context.Context, dir string) {
 	r.pristine.command = func(port string) []string { return append(sides[0].command(port), "--isolation", "request") }
 	r.node = b.find(nodeJS, b.node, "node")
 	if len(sides) == 1 {
-		b.missing(workerd, "it comes with wrangler: %s", b.absent[wranglerDev])
+		b.noteMissing(workerd, "it comes with wrangler: %s", b.absent[wranglerDev])
 	} else if raw, err := b.workerdSide(ctx, sides[1]); err != nil {
-		b.missing(workerd, "%v", err)
+		b.noteMissing(workerd, "%v", err)
 	} else {
 		r.sides = append(r.sides, raw)
 	}
@@ -233,7 +233,7 @@ func (r *runtimePart) function(ctx context.Context, srv *server, kind, name stri
 		n := must(strconv.ParseFloat(srv.get(ctx, path), 64)) // warms up
 		var values []float64
 		for range samples {
-			values = append(values, metered(ctx, srv.cmd.Process.Pid, srv.url+path)/n)
+			values = append(values, serverTime(ctx, srv.cmd.Process.Pid, srv.url+path)/n)
 		}
 		r.results.add(us, measure(name), median(values))
 	}); err != nil {
@@ -241,8 +241,8 @@ func (r *runtimePart) function(ctx context.Context, srv *server, kind, name stri
 	}
 }
 
-// metered sends a request and returns the milliseconds that it took the server.
-func metered(ctx context.Context, pid int, address string) float64 {
+// serverTime sends a request and returns the milliseconds that it took the server.
+func serverTime(ctx context.Context, pid int, address string) float64 {
 	before := processorTime(pid)
 	_, header, err := drain(ctx, address)
 	check(err)
@@ -285,7 +285,7 @@ func holdIsolates(ctx context.Context, srv *server, n int) {
 func (r *runtimePart) asItComes(ctx context.Context) {
 	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {
-		r.missing(asItComes, "%v: make artifacts brings it", err)
+		r.noteMissing(asItComes, "%v: make artifacts brings it", err)
 		return
 	}
 	check(err)

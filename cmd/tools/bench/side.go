@@ -145,7 +145,7 @@ func (b *bench) sides(ctx context.Context, dir string) []*side {
 	}
 	command, err := b.wranglerCommand(ctx)
 	if err != nil {
-		b.missing(wranglerDev, "%v", err)
+		b.noteMissing(wranglerDev, "%v", err)
 		return sides
 	}
 	theirs := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)

@@ -96,7 +96,7 @@ func (v *validation) findPeers() {
 	v.jq = v.find(jq, v.bench.jq, "jq")
 	if _, err := os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
 		for _, peer := range []string{ajv, ajvCLI} {
-			v.missing(peer, "give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
+			v.noteMissing(peer, "give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
 		}
 		return
 	}
@@ -108,26 +108,26 @@ func (v *validation) findPeers() {
 // turn measures every side once.
 func (v *validation) turn(ctx context.Context) {
 	for range starts {
-		v.timed(ctx, us, oneManifest, 1, v.dir, v.pages, "validate", "--manifest-only", v.files[0])
+		v.timeCommand(ctx, us, oneManifest, 1, v.dir, v.pages, "validate", "--manifest-only", v.files[0])
 		if v.jq != "" {
-			v.timed(ctx, jq, oneManifest, 1, v.dir, v.jq, ".", v.files[0])
+			v.timeCommand(ctx, jq, oneManifest, 1, v.dir, v.jq, ".", v.files[0])
 		}
 	}
-	v.timed(ctx, us, manyAtOnce, 1, v.dir, append([]string{v.pages, "validate", "--manifest-only"}, v.files...)...)
+	v.timeCommand(ctx, us, manyAtOnce, 1, v.dir, append([]string{v.pages, "validate", "--manifest-only"}, v.files...)...)
 	all, one := v.results[us][manyAtOnce], median(v.results[us][oneManifest])
 	v.results.add(us, perManifest, max(0, all[len(all)-1]-one)/(manifests-1))
 	if v.node == "" {
 		return
 	}
 	modules := must(filepath.Abs(v.ajv))
-	out := v.timed(ctx, ajv, manyAtOnce, 1, v.dir, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
+	out := v.timeCommand(ctx, ajv, manyAtOnce, 1, v.dir, append([]string{v.node, "validate.cjs", modules, "schema.json"}, v.files...)...)
 	var spent float64
 	if err := json.Unmarshal(out, &spent); err != nil {
 		check(fmt.Errorf("validate.cjs printed %.100q: %w", out, err))
 	}
 	v.results.add(ajv, perManifest, spent/manifests)
 	for _, file := range v.files[:sampled] {
-		v.timed(ctx, ajvCLI, manyManifests, manifests, v.dir, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
+		v.timeCommand(ctx, ajvCLI, manyManifests, manifests, v.dir, v.node, filepath.Join(modules, "ajv-cli", "dist", "index.js"),
 			"validate", "--strict=false", "-c", filepath.Join(modules, "ajv-formats"), "-s", "schema.json", "-d", file)
 	}
 }

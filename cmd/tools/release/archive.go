@@ -19,8 +19,8 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// sorted gives the files in the order of their names.
-func sorted(files []entry) []entry {
+// sortEntries gives the files in the order of their names.
+func sortEntries(files []entry) []entry {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	return files
@@ -50,7 +50,7 @@ func tarball(files []entry, at time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, f := range sorted(files) {
+	for _, f := range sortEntries(files) {
 		h := &tar.Header{
 			Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.text)), ModTime: at,
 			Format: tar.FormatUSTAR,
@@ -65,10 +65,10 @@ func tarball(files []entry, at time.Time) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return gzipped(b.Bytes())
+	return compressGzip(b.Bytes())
 }
 
-func gzipped(text []byte) ([]byte, error) {
+func compressGzip(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
@@ -79,11 +79,11 @@ func gzipped(text []byte) ([]byte, error) {
 	return b.Bytes(), err // closing wrote the end
 }
 
-// zipped makes a zip in the same way.
-func zipped(files []entry, at time.Time) ([]byte, error) {
+// makeZip makes a zip in the same way.
+func makeZip(files []entry, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, f := range sorted(files) {
+	for _, f := range sortEntries(files) {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at}
 		h.SetMode(f.mode)
 		part, err := w.CreateHeader(h)

@@ -14,7 +14,7 @@ func (r *release) debian(p platform, program []byte, extras []entry) error {
 	for _, e := range extras {
 		switch {
 		case strings.HasPrefix(e.name, "share/man/"):
-			page, err := gzipped(e.text)
+			page, err := compressGzip(e.text)
 			if err != nil {
 				return err
 			}
@@ -29,7 +29,7 @@ func (r *release) debian(p platform, program []byte, extras []entry) error {
 	}
 	var sums strings.Builder
 	size := 0
-	for _, f := range sorted(files) {
+	for _, f := range sortEntries(files) {
 		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(f.text), f.name)
 		size += len(f.text)
 	}

@@ -171,7 +171,7 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 	archive, err := tarball(files, r.time)
 	name := folder + ".tar.gz"
 	if p.os == "windows" {
-		archive, err = zipped(files, r.time)
+		archive, err = makeZip(files, r.time)
 		name = folder + ".zip"
 	}
 	if err != nil {

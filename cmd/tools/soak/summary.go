@@ -73,7 +73,7 @@ func (s *soak) summary(w io.Writer) {
 		if l.part == "race" {
 			what = fmt.Sprintf("%d rounds", l.jobs)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.part, l.path, l.took.Round(time.Second), l.verdict(), shortened(what))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.part, l.path, l.took.Round(time.Second), l.verdict(), shorten(what))
 	}
 	_ = table.Flush() // fails only when stdout has no reader
 	for _, r := range s.results {
@@ -82,7 +82,7 @@ func (s *soak) summary(w io.Writer) {
 		}
 	}
 	if len(s.left) > 0 {
-		fmt.Fprintf(w, "\nnot begun: %s\n", shortened(strings.Join(s.left, ", ")))
+		fmt.Fprintf(w, "\nnot begun: %s\n", shorten(strings.Join(s.left, ", ")))
 	}
 	for _, r := range s.results {
 		if r.verdict == broke {
@@ -96,8 +96,8 @@ func (s *soak) summary(w io.Writer) {
 		len(s.results)+len(s.left), s.count(passed), s.count(broke), s.count(skipped), s.count(stopped), len(s.left))
 }
 
-// shortened keeps a line of the table readable.
-func shortened(text string) string {
+// shorten keeps a line of the table readable.
+func shorten(text string) string {
 	const longest = 100
 	if r := []rune(text); len(r) > longest {
 		return string(r[:longest-1]) + "…"

@@ -234,8 +234,8 @@ func (h *sqlHandle) error() error {
 	return e
 }
 
-// trusted runs a statement of our own, past the guard.
-func (h *sqlHandle) trusted(text string) error {
+// runTrusted runs a statement of our own, past the guard.
+func (h *sqlHandle) runTrusted(text string) error {
 	h.guard.trusted = true
 	defer func() { h.guard.trusted = false }()
 	s, err := h.prepare(text)

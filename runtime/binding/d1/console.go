@@ -133,7 +133,7 @@ func (c *Console) Idle() bool {
 }
 
 func (c *Console) runTrusted(ctx context.Context, text string) error {
-	return c.run(ctx, func() error { return c.handle.trusted(text) })
+	return c.run(ctx, func() error { return c.handle.runTrusted(text) })
 }
 
 func (c *Console) run(ctx context.Context, fn func() error) error {

@@ -111,7 +111,7 @@ func (d *Database) query(ctx context.Context, q query, shape resultShape, column
 	if errors.Is(err, errWriter) {
 		err = d.withConnection(ctx, func(ctx context.Context) error { return d.run(ctx, q, w) })
 	}
-	return w.done(err)
+	return w.finish(err)
 }
 
 // batch runs the queries in order in one transaction, all or none, and returns a JSON array of their results in shapeAll.
@@ -133,7 +133,7 @@ func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error
 		})
 	})
 	w.b = append(w.b, ']')
-	return w.done(err)
+	return w.finish(err)
 }
 
 // exec runs each line of text as one statement without parameters, all in one transaction, and returns {"count","duration"}
@@ -192,7 +192,7 @@ func (d *Database) withConnection(ctx context.Context, fn func(ctx context.Conte
 		d.closeHandle() // closing the connection undoes whatever it holds
 	} else if ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
 		// The disk that the rollback freed; SQLite alone would free it some commits later. The next full disk tries again.
-		_ = d.handle.conn.Raw(func(any) error { return d.handle.trusted("PRAGMA wal_checkpoint(TRUNCATE)") })
+		_ = d.handle.conn.Raw(func(any) error { return d.handle.runTrusted("PRAGMA wal_checkpoint(TRUNCATE)") })
 	}
 	if !ok || sqlErr.code != sqlite3.SQLITE_INTERRUPT {
 		return err
@@ -227,7 +227,7 @@ func (d *Database) resetConnection() error {
 	h := d.handle
 	return h.conn.Raw(func(any) error {
 		if sqlite3.Xsqlite3_get_autocommit(h.tls, h.db) == 0 {
-			if err := h.trusted("ROLLBACK"); err != nil {
+			if err := h.runTrusted("ROLLBACK"); err != nil {
 				return err
 			}
 		}
@@ -243,7 +243,7 @@ func (d *Database) resetSettings() error {
 	}
 	d.guard.changed = false
 	for setting := range strings.SplitSeq(workerSettings, ";") {
-		if err := d.handle.trusted(setting); err != nil {
+		if err := d.handle.runTrusted(setting); err != nil {
 			return err
 		}
 	}
@@ -256,13 +256,13 @@ func (d *Database) transaction(fn func() error) error {
 	if d.o.ReadOnly {
 		begin = "BEGIN"
 	}
-	if err := d.handle.trusted(begin); err != nil {
+	if err := d.handle.runTrusted(begin); err != nil {
 		return err
 	}
 	if err := fn(); err != nil {
 		return err
 	}
-	return d.handle.trusted("COMMIT")
+	return d.handle.runTrusted("COMMIT")
 }
 
 // run runs the statements of q and writes the last one's rows to w, as query returns them.

@@ -189,7 +189,7 @@ func TestDatabaseLongValues(t *testing.T) {
 	if err := got.writeString([]byte(ill)); err != nil {
 		t.Fatal(err)
 	}
-	if whole, err := got.done(nil); err != nil || string(whole.bytes()) != string(want) {
+	if whole, err := got.finish(nil); err != nil || string(whole.bytes()) != string(want) {
 		t.Errorf("ill-formed text in pieces is another, %v", err)
 	}
 	if got := askSQL(
@@ -324,7 +324,7 @@ func TestDatabaseSandbox(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(t, d, "CREATE TABLE a(x)")
 	if err := d.withConnection(t.Context(), func(context.Context) error {
-		return d.handle.trusted("CREATE TABLE _pages_migrations(name)")
+		return d.handle.runTrusted("CREATE TABLE _pages_migrations(name)")
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jso
 	if over {
 		known.slow = slowUses
 	}
-	out, err = w.done(err)
+	out, err = w.finish(err)
 	return out, !over || err == nil, err
 }
 
@@ -121,7 +121,7 @@ func (t *turnReader) begin() error {
 		return err
 	}
 	t.begun = true
-	return t.reader.handle.trusted("BEGIN")
+	return t.reader.handle.runTrusted("BEGIN")
 }
 
 func (t *turnReader) commit() error {
@@ -130,7 +130,7 @@ func (t *turnReader) commit() error {
 	if sqlite3.Xsqlite3_get_autocommit(h.tls, h.db) != 0 {
 		return nil
 	}
-	return h.trusted("COMMIT")
+	return h.runTrusted("COMMIT")
 }
 
 func (t *turnReader) end() {

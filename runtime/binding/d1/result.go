@@ -246,8 +246,8 @@ func (t *jsonText) writeNumbers(all []byte) error {
 	return t.spill(jsonSpill)
 }
 
-// done returns the finished text, or D1's error of err; then it frees the Buffer.
-func (t *jsonText) done(err error) (*jsonText, error) {
+// finish returns the finished text, or D1's error of err; then it frees the Buffer.
+func (t *jsonText) finish(err error) (*jsonText, error) {
 	if err == nil && t.long != nil {
 		err = t.spill(0)
 	}

@@ -493,7 +493,7 @@ func TestImagesAnimation(t *testing.T) {
 			t.Errorf("%d: %v, %v", i, result.Warnings, err)
 		}
 	}
-	if animated(formatWebP, []byte("RIFF....WEBPVP8X....\x00")) || !animated(formatWebP, []byte("RIFF....WEBPVP8X....\x02")) {
+	if isAnimated(formatWebP, []byte("RIFF....WEBPVP8X....\x00")) || !isAnimated(formatWebP, []byte("RIFF....WEBPVP8X....\x02")) {
 		t.Error("the animation bit of a WebP is misread")
 	}
 }

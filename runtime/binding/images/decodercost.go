@@ -60,13 +60,13 @@ func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bo
 	case color.NRGBA64Model:
 		each = 8
 	}
-	if interlaced(data) {
+	if isInterlaced(data) {
 		return each * area * 3 / 2, opaque // its last pass has half of the rows
 	}
 	return each * area, opaque
 }
 
-func interlaced(data []byte) bool { return len(data) > 28 && data[28] != 0 }
+func isInterlaced(data []byte) bool { return len(data) > 28 && data[28] != 0 }
 
 // jpegBytes is what the decoder holds of a JPEG: its samples, all coefficients of a progressive one, and the pixels of RGB
 // and CMYK.

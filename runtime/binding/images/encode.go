@@ -76,7 +76,7 @@ func (e *encoding) bytes() (held, spare int64) {
 		held += raster.CollectBytes(size)
 	}
 	// The output is in pieces first, and in one at the end, when the pixels are freed.
-	switch out := e.expected(); e.format {
+	switch out := e.expectedBytes(); e.format {
 	case formatWebP:
 		least, most := webpEncoderBytes(size, e.rows.Opaque(), e.quality)
 		held += out
@@ -91,8 +91,8 @@ func (e *encoding) bytes() (held, spare int64) {
 	}
 }
 
-// expected is how many bytes the output has at most, as a rule.
-func (e *encoding) expected() int64 {
+// expectedBytes is how many bytes the output has at most, as a rule.
+func (e *encoding) expectedBytes() int64 {
 	size := e.rows.Size()
 	area := int64(size.X) * int64(size.Y)
 	each, halves := int64(4), int64(1)
@@ -117,7 +117,7 @@ func (e *encoding) collects() bool {
 
 // encode writes the image, and calls check for each row. The error is a refusal or that of an encoder.
 func (e *encoding) encode(check func() error) (encodedImage, error) {
-	out := &output{memory: e.images.o.Queue.memory, reserved: e.expected(), most: e.images.o.MaxBytes}
+	out := &output{memory: e.images.o.Queue.memory, reserved: e.expectedBytes(), most: e.images.o.MaxBytes}
 	defer func() {
 		for _, release := range out.releases {
 			release()
@@ -317,7 +317,7 @@ func sample(m image.Image) *image.RGBA {
 		way, corner := rand.IntN(16), image.Pt(i%sampleTiles*side, i/sampleTiles*side)
 		for y := range side {
 			for x := range side {
-				to := turned(image.Pt(x, y), side, way).Add(corner)
+				to := turnPoint(image.Pt(x, y), side, way).Add(corner)
 				from, into := tile.Pix[tile.PixOffset(x, y):], out.Pix[out.PixOffset(to.X, to.Y):]
 				for c := range 3 {
 					into[c] = from[c] ^ uint8(way>>3*0xff)
@@ -329,8 +329,8 @@ func sample(m image.Image) *image.RGBA {
 	return out
 }
 
-// turned is where a pixel of a square goes, in one of eight ways.
-func turned(p image.Point, side, way int) image.Point {
+// turnPoint is where a pixel of a square goes, in one of eight ways.
+func turnPoint(p image.Point, side, way int) image.Point {
 	if way&1 != 0 {
 		p.X = side - 1 - p.X
 	}

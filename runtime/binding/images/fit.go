@@ -36,27 +36,27 @@ func fit(mode string, from image.Point, width, height int, at focus) layout {
 		size := image.Pt(cmp.Or(width, from.X), cmp.Or(height, from.Y))
 		return layout{whole, image.Rectangle{Max: size}, size}
 	case "contain":
-		return scaled(from, inside)
+		return scale(from, inside)
 	case "pad":
-		l := scaled(from, inside)
+		l := scale(from, inside)
 		l.canvas = image.Pt(cmp.Or(width, l.canvas.X), cmp.Or(height, l.canvas.Y))
 		l.target = l.target.Add(at.place(l.target.Size(), l.canvas))
 		return l
 	case "cover":
-		return cropped(from, outside, width, height, at)
+		return crop(from, outside, width, height, at)
 	case "crop":
-		return cropped(from, min(outside, 1), width, height, at)
+		return crop(from, min(outside, 1), width, height, at)
 	}
-	return scaled(from, min(inside, 1)) // scale-down
+	return scale(from, min(inside, 1)) // scale-down
 }
 
-func scaled(from image.Point, by float64) layout {
+func scale(from image.Point, by float64) layout {
 	size := image.Pt(length(float64(from.X)*by), length(float64(from.Y)*by))
 	return layout{image.Rectangle{Max: from}, image.Rectangle{Max: size}, size}
 }
 
-func cropped(from image.Point, by float64, width, height int, at focus) layout {
-	size := scaled(from, by).canvas
+func crop(from image.Point, by float64, width, height int, at focus) layout {
+	size := scale(from, by).canvas
 	canvas := image.Pt(min(size.X, cmp.Or(width, size.X)), min(size.Y, cmp.Or(height, size.Y)))
 	part := image.Pt(min(from.X, length(float64(canvas.X)/by)), min(from.Y, length(float64(canvas.Y)/by)))
 	source := image.Rectangle{Max: part}.Add(at.place(part, from))

@@ -46,8 +46,8 @@ func sniff(data []byte) string {
 	return ""
 }
 
-// animated reports whether an image has more than one frame. Only the first is transformed.
-func animated(format string, data []byte) bool {
+// isAnimated reports whether an image has more than one frame. Only the first is transformed.
+func isAnimated(format string, data []byte) bool {
 	switch format {
 	case formatGIF:
 		_, frames := gifFrames(data)

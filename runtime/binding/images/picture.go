@@ -28,9 +28,9 @@ func (p picture) crop(r image.Rectangle) picture {
 	return picture{raster.Crop(p.rows, p.turn.Before(r, p.size())), p.turn}
 }
 
-// placed is p with its corner at a point of a canvas of one colour. With over, the colour is seen through pixels that are not
+// placeOn is p with its corner at a point of a canvas of one colour. With over, the colour is seen through pixels that are not
 // opaque.
-func (p picture) placed(canvas, at image.Point, ground color.NRGBA, over bool) picture {
+func (p picture) placeOn(canvas, at image.Point, ground color.NRGBA, over bool) picture {
 	lies := p.turn.Before(image.Rectangle{Max: p.size()}.Add(at), canvas)
 	return picture{raster.Placed(p.rows, p.turn.Size(canvas), lies.Min, ground, over), p.turn}
 }

@@ -63,7 +63,7 @@ func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) 
 	if refusal != nil {
 		return picture{}, false, refusal
 	}
-	more := animated(format, data)
+	more := isAnimated(format, data)
 	switch {
 	case format == formatSVG:
 		return picture{}, false, refuse(codeUnsupported, "Transforming image/svg+xml is not supported by this runtime")
@@ -80,7 +80,7 @@ func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) 
 	if err != nil {
 		return picture{}, false, decodeError(err)
 	}
-	if format == formatPNG && held > wholePNG && !interlaced(data) {
+	if format == formatPNG && held > wholePNG && !isInterlaced(data) {
 		rows, err := raster.NewPNG(data, check)
 		if err != nil {
 			return picture{}, false, decodeError(err)

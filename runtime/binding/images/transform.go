@@ -221,7 +221,7 @@ func (w *work) resize(p picture, t transform) (picture, *Error) {
 	}
 	p = p.crop(l.source)
 	p.rows = raster.Scale(p.rows, p.turn.Size(l.target.Size()))
-	return p.placed(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
+	return p.placeOn(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
 }
 
 // checkSize refuses images that would be larger than may be read.
@@ -249,7 +249,7 @@ func (w *work) frame(p picture, b *border) (picture, *Error) {
 	if err := w.checkSize(size); err != nil {
 		return picture{}, err
 	}
-	return p.placed(size, image.Pt(left, top), ink, false), nil
+	return p.placeOn(size, image.Pt(left, top), ink, false), nil
 }
 
 // trim cuts off the sides of p, and then a border, for which p is read.

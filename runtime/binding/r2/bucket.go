@@ -237,7 +237,7 @@ func (s *Bucket) Delete(ctx context.Context, keys ...string) error {
 		return nil
 	})
 	if err != nil {
-		return s.failed("delete", err)
+		return s.fail("delete", err)
 	}
 	s.collect(ctx, loose)
 	return nil

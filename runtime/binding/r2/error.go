@@ -75,7 +75,7 @@ func refuse(code int) *Error {
 	return &Error{Code: code, Text: texts[code]}
 }
 
-func (s *Bucket) failed(action string, err error) error {
+func (s *Bucket) fail(action string, err error) error {
 	if s.Failed != nil {
 		s.Failed(err)
 	}

@@ -43,7 +43,7 @@ func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) 
 	}
 	http, err := json.Marshal(o.HTTP)
 	if err != nil {
-		return "", s.failed(action, err)
+		return "", s.fail(action, err)
 	}
 	id := rand.Text() + rand.Text()
 	err = s.write(ctx, func(tx *sql.Tx) error {
@@ -53,7 +53,7 @@ func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) 
 		return err
 	})
 	if err != nil {
-		return "", s.failed(action, err)
+		return "", s.fail(action, err)
 	}
 	return id, nil
 }
@@ -81,7 +81,7 @@ func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return uploadedPart{}, u.storage.failed(u.action, err)
+		return uploadedPart{}, u.storage.fail(u.action, err)
 	}
 	part := uploadedPart{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
 	loose, err := u.commitBlob(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
@@ -94,11 +94,11 @@ func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO storage_parts (upload, n, blob, size, etag) VALUES (?, ?, ?, ?, ?)`,
 			u.part.upload, part.Number, blob.sum, blob.size, part.ETag)
-		return without(loose, blob.sum), err
+		return removeSum(loose, blob.sum), err
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return uploadedPart{}, u.storage.failed(u.action, err)
+		return uploadedPart{}, u.storage.fail(u.action, err)
 	}
 	return part, nil
 }
@@ -119,7 +119,7 @@ func (s *Bucket) abortMultipart(ctx context.Context, key, id string) error {
 		return err
 	})
 	if err != nil {
-		return s.failed(action, err)
+		return s.fail(action, err)
 	}
 	s.collect(ctx, loose)
 	return nil
@@ -160,7 +160,7 @@ func (s *Bucket) completeMultipart(ctx context.Context, key, id string, parts []
 		return err
 	})
 	if err != nil {
-		return nil, s.failed(action, err)
+		return nil, s.fail(action, err)
 	}
 	s.collect(ctx, loose)
 	return object, nil

@@ -52,7 +52,7 @@ func (s *Bucket) newUpload(action, key string) (*Upload, error) {
 	incoming := path.Join(incomingFolder, rand.Text())
 	file, err := s.blobs.root.Create(incoming)
 	if err != nil {
-		return nil, s.failed(action, err)
+		return nil, s.fail(action, err)
 	}
 	return &Upload{
 		storage: s, action: action, key: key,
@@ -89,7 +89,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	}
 	n, err := u.file.Write(p)
 	if err != nil {
-		u.err = u.storage.failed(u.action, err)
+		u.err = u.storage.fail(u.action, err)
 	}
 	return n, u.err
 }
@@ -118,7 +118,7 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return nil, u.storage.failed(u.action, err)
+		return nil, u.storage.fail(u.action, err)
 	}
 	etag := hex.EncodeToString(u.md5.Sum(nil))
 	object := &Object{
@@ -140,11 +140,11 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 			return []string{blob.sum}, nil
 		}
 		loose, err := insertObject(ctx, tx, object, []segment{blob})
-		return without(loose, blob.sum), err
+		return removeSum(loose, blob.sum), err
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return nil, u.storage.failed(u.action, err)
+		return nil, u.storage.fail(u.action, err)
 	}
 	return object, nil
 }
@@ -172,7 +172,7 @@ func (u *Upload) commitBlob(ctx context.Context, fn func(*sql.Tx, segment) ([]st
 	return loose, nil
 }
 
-func without(sums []string, kept string) []string {
+func removeSum(sums []string, kept string) []string {
 	return slices.DeleteFunc(sums, func(sum string) bool { return sum == kept })
 }
 
@@ -251,7 +251,7 @@ func (s *Bucket) Put(ctx context.Context, key string, body io.Reader, o PutOptio
 	}
 	defer u.Abort()
 	if _, err := io.Copy(u, body); err != nil {
-		return nil, s.failed("put", err)
+		return nil, s.fail("put", err)
 	}
 	return u.Commit(ctx)
 }

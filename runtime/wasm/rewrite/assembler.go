@@ -97,14 +97,14 @@ func (c *code) section(id byte, l list) {
 func MemoryModule(l wasmbinary.Limits) []byte {
 	var memory list
 	memory.next().limits(l)
-	return start().exporting(wasmbinary.SectionMemory, memory, ExportMemory, wasmbinary.Memory)
+	return start().exportSection(wasmbinary.SectionMemory, memory, ExportMemory, wasmbinary.Memory)
 }
 
 // TableModule defines a table and exports it.
 func TableModule(t wasmbinary.TableType) []byte {
 	var table list
 	table.next().op(byte(t.Elem)).limits(t.Limits)
-	return start().exporting(wasmbinary.SectionTable, table, PrefixTable, wasmbinary.Table)
+	return start().exportSection(wasmbinary.SectionTable, table, PrefixTable, wasmbinary.Table)
 }
 
 // GlobalModule defines a global and exports it; bits are its value. A reference is null.
@@ -113,7 +113,7 @@ func GlobalModule(g wasmbinary.GlobalType, bits uint64) []byte {
 	c := globals.next().op(byte(g.Type), bit(g.Mutable))
 	c.value(g.Type, bits, byte(g.Type))
 	c.op(op.End)
-	return start().exporting(wasmbinary.SectionGlobal, globals, PrefixGlobal, wasmbinary.Global)
+	return start().exportSection(wasmbinary.SectionGlobal, globals, PrefixGlobal, wasmbinary.Global)
 }
 
 // TagModule defines a tag of exceptions that hold values of the types, and exports it.
@@ -123,7 +123,7 @@ func TagModule(held []wasmbinary.ValType) []byte {
 	tags.next().op(0, 0)
 	out := start()
 	out.section(wasmbinary.SectionType, types)
-	return out.exporting(wasmbinary.SectionTag, tags, PrefixKind, wasmbinary.Tag)
+	return out.exportSection(wasmbinary.SectionTag, tags, PrefixKind, wasmbinary.Tag)
 }
 
 // TableAdapter imports a table by its number and exports it as the first.
@@ -131,14 +131,14 @@ func TableAdapter(index uint32, t wasmbinary.TableType) []byte {
 	var imports list
 	c := imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(wasmbinary.Table), wireType(t.Elem))
 	c.limits(t.Limits)
-	return start().exporting(wasmbinary.SectionImport, imports, importName(wasmbinary.Table), wasmbinary.Table)
+	return start().exportSection(wasmbinary.SectionImport, imports, importName(wasmbinary.Table), wasmbinary.Table)
 }
 
 // GlobalAdapter imports a global by its number and exports it as the first.
 func GlobalAdapter(index uint32, g wasmbinary.GlobalType) []byte {
 	var imports list
 	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(wasmbinary.Global), wireType(g.Type), bit(g.Mutable))
-	return start().exporting(wasmbinary.SectionImport, imports, importName(wasmbinary.Global), wasmbinary.Global)
+	return start().exportSection(wasmbinary.SectionImport, imports, importName(wasmbinary.Global), wasmbinary.Global)
 }
 
 func start() *code {
@@ -146,8 +146,8 @@ func start() *code {
 	return &c
 }
 
-// exporting writes l as the section id, and exports the first of its kind.
-func (c *code) exporting(id byte, l list, name string, kind wasmbinary.Kind) []byte {
+// exportSection writes l as the section id, and exports the first of its kind.
+func (c *code) exportSection(id byte, l list, name string, kind wasmbinary.Kind) []byte {
 	var export list
 	export.next().name(name).op(byte(kind), 0)
 	c.section(id, l)

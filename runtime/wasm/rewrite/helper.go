@@ -101,14 +101,14 @@ func (w *writer) tableInit(segment, table uint32) uint32 {
 	body.with(op.LocalGet, from).op(op.I64ExtendU).with(op.LocalGet, n).op(op.I64ExtendU, op.I64Add)
 	body.with(op.GlobalGet, w.droppedFlag(segment)).op(op.If, byte(wasmbinary.I64), op.I64Const).s64(0)
 	body.op(op.Else, op.I64Const).s64(int64(len(s.Items))).op(op.End, op.I64GtU, op.If, op.BlockEmpty)
-	body.i32(-1).i32(0).i32(1).misc(op.MiscTableCopy, table, w.hidden(s.Elem)).op(op.End) // out of bounds
+	body.i32(-1).i32(0).i32(1).misc(op.MiscTableCopy, table, w.hiddenTable(s.Elem)).op(op.End) // out of bounds
 	body.with(op.LocalGet, to).with(op.LocalGet, from).i32(int32(w.bases[segment])).op(op.I32Add).with(op.LocalGet, n)
-	body.misc(op.MiscTableCopy, table, w.hidden(s.Elem))
+	body.misc(op.MiscTableCopy, table, w.hiddenTable(s.Elem))
 	return w.add(name, wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32, wasmbinary.I32}}, &body)
 }
 
-// hidden returns the hidden table of elements of a type.
-func (w *writer) hidden(elem wasmbinary.ValType) uint32 {
+// hiddenTable returns the hidden table of elements of a type.
+func (w *writer) hiddenTable(elem wasmbinary.ValType) uint32 {
 	if elem != wasmbinary.Funcref {
 		return w.refs + 1
 	}
@@ -167,7 +167,7 @@ func (w *writer) exportAll() {
 	for i, s := range w.Segments {
 		if s.Mode == wasmbinary.Active {
 			w.constant(&elems, s.Offset)
-			elems.i32(int32(w.bases[i])).i32(int32(len(s.Items))).misc(op.MiscTableCopy, s.Table, w.hidden(s.Elem))
+			elems.i32(int32(w.bases[i])).i32(int32(len(s.Items))).misc(op.MiscTableCopy, s.Table, w.hiddenTable(s.Elem))
 		}
 	}
 	for i, d := range w.Data {

@@ -35,7 +35,7 @@ func Funcs(log func(*engine.Scope, Entry)) map[string]engine.Func {
 	return map[string]engine.Func{
 		// console_log(level, text, stack, JSON of the arguments or nothing)
 		"console_log": func(c *engine.Call) (any, error) {
-			e := Entry{Level: c.String(0), Text: cut(c.String(1)), Stack: cut(c.String(2))}
+			e := Entry{Level: c.String(0), Text: truncate(c.String(1)), Stack: truncate(c.String(2))}
 			if !c.IsNullish(3) {
 				e.Called, e.Args = true, c.String(3)
 			}
@@ -50,7 +50,7 @@ func Funcs(log func(*engine.Scope, Entry)) map[string]engine.Func {
 	}
 }
 
-func cut(text string) string {
+func truncate(text string) string {
 	if len(text) <= maxText {
 		return text
 	}

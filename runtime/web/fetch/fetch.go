@@ -180,7 +180,7 @@ func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([
 		return nil, err
 	}
 	context.AfterFunc(f.ctx, func() { closeQuietly(resp.Body) })
-	return f.shown(resp, redirected, handle), nil
+	return f.responseValues(resp, redirected, handle), nil
 }
 
 // Funcs returns the host functions of fetch. session returns that of the request on whose behalf a

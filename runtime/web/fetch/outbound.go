@@ -48,10 +48,10 @@ func (f *Outbound) Header() []string { return f.header }
 
 // Head is a response without a body as fetch_start gives it.
 func (f *Outbound) Head(resp *http.Response, redirected bool) []any {
-	return f.shown(resp, redirected, -1)
+	return f.responseValues(resp, redirected, -1)
 }
 
-func (f *Outbound) shown(resp *http.Response, redirected bool, handle int64) []any {
+func (f *Outbound) responseValues(resp *http.Response, redirected bool, handle int64) []any {
 	_, text, _ := strings.Cut(resp.Status, " ")
 	at, _, _ := strings.Cut(f.url, "#")
 	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}

@@ -90,20 +90,20 @@ func (f *Outbound) moveTo(status int, location string) error {
 	switch {
 	case becomesGet:
 		f.method, f.whole, f.stream = http.MethodGet, nil, nil
-		f.header = without(f.header, "content-encoding", "content-language", "content-location", "content-type", "content-length")
+		f.header = withoutHeaders(f.header, "content-encoding", "content-language", "content-location", "content-type", "content-length")
 	case f.stream != nil:
 		return engine.TypeError(
 			"fetch to %q was redirected with status %d, but its body is a stream, which cannot be sent again", f.url, status,
 		)
 	}
 	if weburl.Origin(from) != weburl.Origin(to) {
-		f.header = without(f.header, "authorization", "cookie", "proxy-authorization")
+		f.header = withoutHeaders(f.header, "authorization", "cookie", "proxy-authorization")
 	}
 	f.url = to.Href(false)
 	return nil
 }
 
-func without(list []string, names ...string) []string {
+func withoutHeaders(list []string, names ...string) []string {
 	kept := list[:0:0]
 	for i := 0; i+1 < len(list); i += 2 {
 		if !slices.Contains(names, strings.ToLower(list[i])) {

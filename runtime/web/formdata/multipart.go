@@ -160,16 +160,16 @@ func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 	// The line feed before the boundary is the boundary's; an empty body shares the one that ended
 	// the headers.
 	if rest, ok := bytes.CutPrefix(b, delimiter[1:]); ok {
-		return p.checked(nil, rest)
+		return p.check(nil, rest)
 	}
 	body, rest, ok := bytes.Cut(b, delimiter)
 	if !ok {
 		return p, nil, errTruncated
 	}
-	return p.checked(bytes.TrimSuffix(body, []byte("\r")), rest)
+	return p.check(bytes.TrimSuffix(body, []byte("\r")), rest)
 }
 
-func (p part) checked(body, rest []byte) (part, []byte, error) {
+func (p part) check(body, rest []byte) (part, []byte, error) {
 	if !p.isNamed {
 		return p, nil, errors.New("a part has no name")
 	}

@@ -19,7 +19,7 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	case e.flag(3):
 		r.put(e.contents(2))
 	case renamed || changed:
-		r.pass(serialized(tag, name, attributes, changed))
+		r.pass(serializeTag(tag, name, attributes, changed))
 	default:
 		r.pass(tag.raw)
 	}
@@ -39,10 +39,10 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	}
 }
 
-// serialized writes a start tag anew. attributes are names, values and indexes into the tag's own
+// serializeTag writes a start tag anew. attributes are names, values and indexes into the tag's own
 // in turn; those that were not touched stay as they were, and of those with a new value, whose
 // index i is -2-i, the name does.
-func serialized(tag *htmlToken, name string, attributes []any, changed bool) []byte {
+func serializeTag(tag *htmlToken, name string, attributes []any, changed bool) []byte {
 	var b bytes.Buffer
 	b.WriteByte('<')
 	if name == "" {

@@ -37,7 +37,7 @@ func namespaceOf(token *htmlToken, around namespace) (own, inside namespace) {
 			return namespaceMathML, namespaceHTML
 		case "annotation-xml":
 			m := matchable{attributes: token.attributes}
-			switch encoding, _ := m.attribute("encoding"); lowered([]byte(encoding)) {
+			switch encoding, _ := m.attribute("encoding"); lowerASCII([]byte(encoding)) {
 			case "text/html", "application/xhtml+xml":
 				return namespaceMathML, namespaceHTML
 			}

@@ -107,8 +107,8 @@ func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []i
 
 func attributeTest(name, operator, value, flag string) selectorTest {
 	compare := attributeOperator(operator, value)
-	folded := attributeOperator(operator, lowered([]byte(value)))
-	ignoring := func(of string) bool { return folded(lowered([]byte(of))) }
+	folded := attributeOperator(operator, lowerASCII([]byte(value)))
+	ignoring := func(of string) bool { return folded(lowerASCII([]byte(of))) }
 	return func(m *matchable) bool {
 		of, found := m.attribute(name)
 		if !found {

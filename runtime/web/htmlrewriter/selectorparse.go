@@ -129,7 +129,7 @@ func (p *selectorParser) compound() (compound, error) {
 func (p *selectorParser) typeSelector(c *compound) error {
 	switch name, ok := p.identifier(); {
 	case ok:
-		name = lowered([]byte(name))
+		name = lowerASCII([]byte(name))
 		*c = append(*c, func(m *matchable) bool { return m.name == name })
 	case p.peek() == '*':
 		p.at++
@@ -236,9 +236,9 @@ func (p *selectorParser) attribute() (selectorTest, error) {
 		}
 		return nil, errSelector("Missing attribute name in attribute selector.")
 	}
-	name = lowered([]byte(name))
+	name = lowerASCII([]byte(name))
 	p.space()
-	if p.closed(']') {
+	if p.skipClosing(']') {
 		return func(m *matchable) bool {
 			_, found := m.attribute(name)
 			return found
@@ -257,14 +257,14 @@ func (p *selectorParser) attribute() (selectorTest, error) {
 	flag, _ := p.identifier()
 	flag = strings.ToLower(flag)
 	p.space()
-	if !p.closed(']') || flag != "" && flag != "i" && flag != "s" {
+	if !p.skipClosing(']') || flag != "" && flag != "i" && flag != "s" {
 		return nil, errSelector(selectorToken)
 	}
 	return attributeTest(name, operator, value, flag), nil
 }
 
-// closed steps over a closing bracket; the end closes all.
-func (p *selectorParser) closed(bracket byte) bool {
+// skipClosing steps over a closing bracket; the end closes all.
+func (p *selectorParser) skipClosing(bracket byte) bool {
 	if p.at == len(p.text) {
 		return true
 	}
@@ -295,7 +295,7 @@ func (p *selectorParser) value() (string, error) {
 		if value, ok := p.identifier(); ok {
 			return value, nil
 		}
-		if p.closed(']') {
+		if p.skipClosing(']') {
 			return "", errSelector(selectorEnd)
 		}
 		return "", errSelector(selectorToken)
@@ -311,7 +311,7 @@ func (p *selectorParser) value() (string, error) {
 		b.WriteByte(p.text[p.at])
 		p.at++
 	}
-	p.closed(quote)
+	p.skipClosing(quote)
 	return b.String(), nil
 }
 
@@ -393,7 +393,7 @@ func (p *selectorParser) not() (selectorTest, error) {
 			return nil, errSelector(selectorPseudo)
 		}
 		refused = append(refused, parts[0].compound)
-		if p.closed(')') {
+		if p.skipClosing(')') {
 			break
 		}
 		p.at++ // the comma

@@ -17,7 +17,7 @@ type tagReader struct {
 func scanTag(b []byte, from int, kind markupKind) htmlToken {
 	r := tagReader{b: b, at: from}
 	r.until(htmlSpace + "/>")
-	token := htmlToken{kind: kind, name: lowered(b[from:r.at])}
+	token := htmlToken{kind: kind, name: lowerASCII(b[from:r.at])}
 	for {
 		r.skip()
 		switch r.peek() {
@@ -39,8 +39,8 @@ func scanTag(b []byte, from int, kind markupKind) htmlToken {
 	}
 }
 
-// lowered puts ASCII letters in lower case, and leaves all other bytes.
-func lowered(b []byte) string {
+// lowerASCII puts ASCII letters in lower case, and leaves all other bytes.
+func lowerASCII(b []byte) string {
 	out := bytes.Clone(b)
 	for i, c := range out {
 		if 'A' <= c && c <= 'Z' {
@@ -73,7 +73,7 @@ func (r *tagReader) attribute() (a htmlAttribute, ok bool) {
 	start := r.at
 	r.at++ // an = may begin a name
 	r.until(htmlSpace + "/>=")
-	a.name = lowered(r.b[start:r.at])
+	a.name = lowerASCII(r.b[start:r.at])
 	end := r.at
 	r.skip()
 	if r.peek() != '=' {
@@ -116,28 +116,28 @@ func parseDoctype(raw []byte) (d doctype) {
 	if r.at == from {
 		return d
 	}
-	name := lowered(r.b[from:r.at])
+	name := lowerASCII(r.b[from:r.at])
 	d.name = &name
 	r.skip()
 	const word = len("public")
 	if len(r.b)-r.at < word {
 		return d
 	}
-	keyword := lowered(r.b[r.at : r.at+word])
+	keyword := lowerASCII(r.b[r.at : r.at+word])
 	r.at += word
 	switch keyword {
 	case "public":
-		if d.public = r.quoted(); d.public != nil {
-			d.system = r.quoted()
+		if d.public = r.readQuoted(); d.public != nil {
+			d.system = r.readQuoted()
 		}
 	case "system":
-		d.system = r.quoted()
+		d.system = r.readQuoted()
 	}
 	return d
 }
 
-// quoted is the text in quotes that comes next; nil when none does.
-func (r *tagReader) quoted() *string {
+// readQuoted is the text in quotes that comes next; nil when none does.
+func (r *tagReader) readQuoted() *string {
 	r.skip()
 	quote := r.peek()
 	if quote != '"' && quote != '\'' {

@@ -16,7 +16,7 @@ func jsonProblem(text string) string {
 	p.space()
 	p.value()
 	if p.space(); p.problem == "" && p.at < len(p.text) {
-		p.failed("Unexpected non-whitespace character after JSON")
+		p.setProblem("Unexpected non-whitespace character after JSON")
 	}
 	if p.depth > jsonDepth {
 		return ""
@@ -51,9 +51,9 @@ func units(text string) int {
 	return n
 }
 
-func (p *jsonReader) fail(what string) { p.failed(what + " in JSON") }
+func (p *jsonReader) fail(what string) { p.setProblem(what + " in JSON") }
 
-func (p *jsonReader) failed(what string) {
+func (p *jsonReader) setProblem(what string) {
 	if p.problem != "" {
 		return
 	}
@@ -63,7 +63,7 @@ func (p *jsonReader) failed(what string) {
 	p.problem = fmt.Sprintf("%s at position %d (line %d column %d)", what, units(before), line, column)
 }
 
-func (p *jsonReader) unexpected() {
+func (p *jsonReader) failUnexpected() {
 	switch c := p.peek(); {
 	case p.at >= len(p.text):
 		p.problem = "Unexpected end of JSON input"
@@ -120,9 +120,9 @@ func (p *jsonReader) space() {
 func (p *jsonReader) value() {
 	switch c := p.peek(); {
 	case c == '{':
-		p.nested(p.object)
+		p.readNested(p.object)
 	case c == '[':
-		p.nested(p.array)
+		p.readNested(p.array)
 	case c == '"':
 		p.str()
 	case c == '-' || c >= '0' && c <= '9':
@@ -134,11 +134,11 @@ func (p *jsonReader) value() {
 	case c == 'n':
 		p.literal("null")
 	default:
-		p.unexpected()
+		p.failUnexpected()
 	}
 }
 
-func (p *jsonReader) nested(read func()) {
+func (p *jsonReader) readNested(read func()) {
 	if p.depth++; p.depth > jsonDepth {
 		p.problem = "nested too deep"
 		return // and the depth stays
@@ -211,7 +211,7 @@ func (p *jsonReader) array() {
 func (p *jsonReader) literal(text string) {
 	for i := range len(text) {
 		if p.peek() != text[i] {
-			p.unexpected()
+			p.failUnexpected()
 			return
 		}
 		p.at++
@@ -234,7 +234,7 @@ func (p *jsonReader) number() {
 	}
 	if p.peek() == '0' {
 		if p.at++; p.peek() >= '0' && p.peek() <= '9' {
-			p.unexpected()
+			p.failUnexpected()
 			return
 		}
 	} else {
@@ -269,7 +269,7 @@ func (p *jsonReader) str() {
 			p.at++
 			switch c := p.peek(); {
 			case p.at >= len(p.text):
-				p.unexpected()
+				p.failUnexpected()
 				return
 			case c == 'u':
 				for range 4 {

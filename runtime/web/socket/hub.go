@@ -75,7 +75,7 @@ func (h *Hub) shed() {
 		most := 0
 		for _, s := range h.all() {
 			s.mu.Lock()
-			if n := s.waiting() + s.arriving; n > most {
+			if n := s.queuedBytes() + s.arriving; n > most {
 				largest, most = s, n
 			}
 			s.mu.Unlock()
@@ -84,7 +84,7 @@ func (h *Hub) shed() {
 			return
 		}
 		largest.mu.Lock()
-		if largest.arriving > largest.waiting() {
+		if largest.arriving > largest.queuedBytes() {
 			h.messages.Add(-int64(largest.arriving))
 			largest.arriving, largest.refused = 0, true
 			largest.cancel(errTooMuch)

@@ -123,7 +123,7 @@ func (s *Socket) send(f frame) {
 	s.queue = append(s.queue, f)
 	s.unsent += len(f.data)
 	s.hub.messages.Add(f.cost())
-	if s.waiting() > maxUnsent {
+	if s.queuedBytes() > maxUnsent {
 		s.cutLocked()
 		return
 	}
@@ -132,8 +132,8 @@ func (s *Socket) send(f frame) {
 
 func (f frame) cost() int64 { return int64(len(f.data)) + frameCost }
 
-// waiting is what the queue takes. The caller holds s.mu.
-func (s *Socket) waiting() int { return s.unsent + len(s.queue)*frameCost }
+// queuedBytes is what the queue takes. The caller holds s.mu.
+func (s *Socket) queuedBytes() int { return s.unsent + len(s.queue)*frameCost }
 
 // cutLocked ends the connection of a peer that does not read. The caller holds s.mu.
 func (s *Socket) cutLocked() {
@@ -143,7 +143,7 @@ func (s *Socket) cutLocked() {
 
 // dropLocked forgets what waits, and takes nothing more. The caller holds s.mu.
 func (s *Socket) dropLocked() {
-	s.hub.messages.Add(-int64(s.waiting()))
+	s.hub.messages.Add(-int64(s.queuedBytes()))
 	s.over, s.queue, s.unsent = true, nil, 0
 }
 
@@ -176,7 +176,7 @@ func (s *Socket) next() (f frame, ok bool) {
 	s.queue = s.queue[1:]
 	s.unsent -= len(f.data)
 	s.hub.messages.Add(-f.cost())
-	if s.waiting() < maxAhead {
+	if s.queuedBytes() < maxAhead {
 		signal(s.drained)
 	}
 	return f, true
@@ -203,7 +203,7 @@ func (s *Socket) waitForPeer() {
 	}
 	for {
 		to.mu.Lock()
-		full := to.waiting() >= maxAhead
+		full := to.queuedBytes() >= maxAhead
 		to.mu.Unlock()
 		if !full {
 			return
@@ -255,7 +255,7 @@ func (s *Socket) run(conn *websocket.Conn) {
 	default:
 	}
 	_ = conn.CloseNow()
-	s.ended(last)
+	s.deliverEnd(last)
 }
 
 var disconnected = frame{
@@ -388,8 +388,8 @@ func (s *Socket) ping(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// ended tells JavaScript of the end of the connection, the last event of all.
-func (s *Socket) ended(last frame) {
+// deliverEnd tells JavaScript of the end of the connection, the last event of all.
+func (s *Socket) deliverEnd(last frame) {
 	s.io.Connections.Add(-1)
 	s.mu.Lock()
 	s.dropLocked()
@@ -441,7 +441,7 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request, list []string) 
 		InsecureSkipVerify: true, // whose pages may connect is the Worker's to say, as on the platform
 	})
 	if err != nil {
-		s.ended(frame{code: websocket.StatusAbnormalClosure, reason: "the handshake failed"})
+		s.deliverEnd(frame{code: websocket.StatusAbnormalClosure, reason: "the handshake failed"})
 		s.hub.logger.Debug("answer with a WebSocket", "error", err)
 		return
 	}

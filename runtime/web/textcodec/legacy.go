@@ -159,7 +159,7 @@ func decodeISO2022JP(state byte, b []byte, last bool, o *output) (left []byte, n
 		case !between(b[0], 0x21, 0x7e):
 			o.fail()
 		case len(b) == 1:
-			return o.cut(b, last), state
+			return o.handleIncomplete(b, last), state
 		case b[1] == escape: // which is not the second byte
 			o.fail()
 		default:

@@ -153,7 +153,7 @@ func pairDecoder(
 				continue
 			}
 			if len(b) == 1 {
-				return o.cut(b, last)
+				return o.handleIncomplete(b, last)
 			}
 			b = b[o.pair(table, trails(b[1]), b[0], b[1]):]
 		}
@@ -169,8 +169,8 @@ func (o *output) single(r rune) {
 	}
 }
 
-// cut handles an incomplete sequence: it is left for the next piece, or fails if there is none.
-func (o *output) cut(b []byte, last bool) []byte {
+// handleIncomplete handles an incomplete sequence: it is left for the next piece, or fails if there is none.
+func (o *output) handleIncomplete(b []byte, last bool) []byte {
 	if last {
 		o.fail()
 		return nil
@@ -215,7 +215,7 @@ func decodeEUCJP(b []byte, last bool, o *output) []byte {
 			b = b[1:]
 			continue
 		case len(b) == 1:
-			return o.cut(b, last)
+			return o.handleIncomplete(b, last)
 		}
 		switch trail := b[1]; {
 		case lead == 0x8e && between(trail, 0xa1, 0xdf):
@@ -223,7 +223,7 @@ func decodeEUCJP(b []byte, last bool, o *output) []byte {
 			b = b[2:]
 		case lead == 0x8f && between(trail, 0xa1, 0xfe):
 			if len(b) == 2 {
-				return o.cut(b, last)
+				return o.handleIncomplete(b, last)
 			}
 			dst := make([]byte, utf8.UTFMax)
 			n, _, err := japanese.EUCJP.NewDecoder().Transform(dst, b[:3], true)
@@ -261,14 +261,14 @@ func decodeGB18030(b []byte, last bool, o *output) []byte {
 			b = b[1:]
 			continue
 		case len(b) == 1:
-			return o.cut(b, last)
+			return o.handleIncomplete(b, last)
 		case !between(b[1], '0', '9'):
 			b = b[o.pair(table, between(b[1], 0x40, 0x7e, 0x80, 0xfe), lead, b[1]):]
 			continue
 		}
 		n, whole := o.four(b)
 		if !whole {
-			return o.cut(b, last)
+			return o.handleIncomplete(b, last)
 		}
 		b = b[n:]
 	}

@@ -218,7 +218,7 @@ var errBase64 = &engine.Error{Name: "InvalidCharacterError", Message: "atob: the
 // short.
 func fromBase64(in []byte) (out []byte, ok bool) {
 	if bytes.IndexByte(in, '\n') < 0 && bytes.IndexByte(in, '\r') < 0 {
-		if digits, ok := unpadded(in); ok {
+		if digits, ok := trimPadding(in); ok {
 			if out, err := base64.RawStdEncoding.AppendDecode(nil, digits); err == nil {
 				return out, true
 			}
@@ -233,7 +233,7 @@ func fromBase64(in []byte) (out []byte, ok bool) {
 		in[n] = b
 		n++
 	}
-	digits, ok := unpadded(in[:n])
+	digits, ok := trimPadding(in[:n])
 	if !ok {
 		return nil, false
 	}
@@ -241,8 +241,8 @@ func fromBase64(in []byte) (out []byte, ok bool) {
 	return out, err == nil
 }
 
-// unpadded removes complete padding. ok is false when no base64 has as many digits.
-func unpadded(in []byte) (digits []byte, ok bool) {
+// trimPadding removes complete padding. ok is false when no base64 has as many digits.
+func trimPadding(in []byte) (digits []byte, ok bool) {
 	if len(in)%4 == 0 {
 		in = bytes.TrimSuffix(bytes.TrimSuffix(in, []byte("=")), []byte("="))
 	}

@@ -119,7 +119,7 @@ func (p *pieceParser) parse() error {
 		return err
 	}
 	if p.tokens[p.at].kind != tokenEnd {
-		return p.unexpected()
+		return p.unexpectedError()
 	}
 	return nil
 }
@@ -129,12 +129,12 @@ func (p *pieceParser) braces() error {
 	name, group := p.group()
 	suffix := p.text()
 	if take(p.tokens, &p.at, tokenClose) == nil {
-		return p.unexpected()
+		return p.unexpectedError()
 	}
 	return p.add(prefix, name, group, suffix, p.modifier())
 }
 
-func (p *pieceParser) unexpected() error {
+func (p *pieceParser) unexpectedError() error {
 	token := p.tokens[p.at]
 	if token.kind == tokenEnd {
 		return engine.TypeError("URLPattern: a brace is not closed in %q", p.source)

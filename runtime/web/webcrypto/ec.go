@@ -190,15 +190,15 @@ func exportEC(k *cryptoKey, format string) (any, error) {
 	key := engine.Object{
 		{Name: "kty", Value: "EC"},
 		{Name: "crv", Value: k.curve},
-		encoded("x", point[1:1+size]),
-		encoded("y", point[1+size:]),
+		base64Field("x", point[1:1+size]),
+		base64Field("y", point[1+size:]),
 	}
 	if isPrivate {
 		d, err := private.Bytes()
 		if err != nil {
 			return nil, err
 		}
-		key = append(key, encoded("d", d))
+		key = append(key, base64Field("d", d))
 	}
 	return key, nil
 }
@@ -208,7 +208,7 @@ func signECDSA(k *cryptoKey, p params, data []byte) ([]byte, error) {
 	if !ok {
 		return nil, errNoKey
 	}
-	digest, err := hashed(p.text(0), data)
+	digest, err := digest(p.text(0), data)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func verifyECDSA(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	if !ok {
 		return false, errNoKey
 	}
-	digest, err := hashed(p.text(0), data)
+	digest, err := digest(p.text(0), data)
 	if err != nil {
 		return false, err
 	}
@@ -240,7 +240,7 @@ func verifyECDSA(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	return ecdsa.Verify(public, digest, r, s), nil
 }
 
-func hashed(name string, data []byte) ([]byte, error) {
+func digest(name string, data []byte) ([]byte, error) {
 	h, err := hashOf(name)
 	if err != nil {
 		return nil, err

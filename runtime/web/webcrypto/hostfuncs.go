@@ -42,8 +42,8 @@ var algorithms = map[string]*algorithm{ //nolint:gochecknoglobals // a table
 	"PBKDF2": {load: loadSecret, length: lengthAll, derive: derivePBKDF2},
 }
 
-// made is a new key as JavaScript takes it: [handle, algorithm].
-func made(k *cryptoKey) []any {
+// keyValue is a new key as JavaScript takes it: [handle, algorithm].
+func keyValue(k *cryptoKey) []any {
 	object := engine.Object{{Name: "name", Value: k.alg}}
 	if describe := algorithms[k.alg].describe; describe != nil {
 		object = append(object, describe(k)...)
@@ -86,7 +86,7 @@ func keyFuncs(keys *keyCache) map[string]engine.Func {
 				}
 				all := make([]any, 0, 2)
 				for _, k := range keys {
-					all = append(all, made(k))
+					all = append(all, keyValue(k))
 				}
 				return all, nil
 			})
@@ -107,7 +107,7 @@ func keyFuncs(keys *keyCache) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return made(k), nil
+			return keyValue(k), nil
 		},
 		// crypto_export(format, handle) -> bytes, or the members of a JSON Web Key
 		"crypto_export": func(c *engine.Call) (any, error) {

@@ -229,6 +229,6 @@ func member(name string, value *string) ([]byte, error) {
 	return b, nil
 }
 
-func encoded(name string, b []byte) engine.Field {
+func base64Field(name string, b []byte) engine.Field {
 	return engine.Field{Name: name, Value: base64.RawURLEncoding.EncodeToString(b)}
 }

@@ -166,9 +166,9 @@ func exportOctets(k *cryptoKey, format string) (any, error) {
 	case "raw":
 		return octetsOf(public), needKind(k, kindPublic, format)
 	case "jwk":
-		object := engine.Object{{Name: "kty", Value: "OKP"}, {Name: "crv", Value: crv}, encoded("x", octetsOf(public))}
+		object := engine.Object{{Name: "kty", Value: "OKP"}, {Name: "crv", Value: crv}, base64Field("x", octetsOf(public))}
 		if seed != nil {
-			object = append(object, encoded("d", seed))
+			object = append(object, base64Field("d", seed))
 		}
 		if crv == "Ed25519" {
 			object = append(object, engine.Field{Name: "alg", Value: crv})

@@ -190,8 +190,8 @@ func exportRSA(k *cryptoKey, format string) (any, error) {
 	object := engine.Object{
 		{Name: "kty", Value: "RSA"},
 		{Name: "alg", Value: algRSA(k.alg, k.hash)},
-		encoded("n", public.N.Bytes()),
-		encoded("e", exponentBytes(public.E)),
+		base64Field("n", public.N.Bytes()),
+		base64Field("e", exponentBytes(public.E)),
 	}
 	if key, ok := k.parsed.(*rsa.PrivateKey); ok {
 		c := &key.Precomputed
@@ -199,14 +199,14 @@ func exportRSA(k *cryptoKey, format string) (any, error) {
 			name string
 			n    *big.Int
 		}{{"d", key.D}, {"p", key.Primes[0]}, {"q", key.Primes[1]}, {"dp", c.Dp}, {"dq", c.Dq}, {"qi", c.Qinv}} {
-			object = append(object, encoded(part.name, part.n.Bytes()))
+			object = append(object, base64Field(part.name, part.n.Bytes()))
 		}
 	}
 	return object, nil
 }
 
 func signRSA(k *cryptoKey, p params, data []byte) (signature []byte, err error) {
-	digest, err := hashed(k.hash, data)
+	digest, err := digest(k.hash, data)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func signRSA(k *cryptoKey, p params, data []byte) (signature []byte, err error) 
 }
 
 func verifyRSA(k *cryptoKey, p params, signature, data []byte) (bool, error) {
-	digest, err := hashed(k.hash, data)
+	digest, err := digest(k.hash, data)
 	if err != nil {
 		return false, err
 	}

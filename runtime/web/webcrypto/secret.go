@@ -53,7 +53,7 @@ func exportSecret(k *cryptoKey, format string) (any, error) {
 		if k.alg == "HMAC" {
 			name = func(int) string { return algHMAC(k.hash) }
 		}
-		return engine.Object{{Name: "kty", Value: "oct"}, encoded("k", k.data), {Name: "alg", Value: name(len(k.data))}}, nil
+		return engine.Object{{Name: "kty", Value: "oct"}, base64Field("k", k.data), {Name: "alg", Value: name(len(k.data))}}, nil
 	}
 	return nil, errFormat(k.alg, format)
 }

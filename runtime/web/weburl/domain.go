@@ -65,7 +65,7 @@ func domainToASCII(domain string) (string, bool) {
 	if !utf8.ValidString(domain) {
 		return "", false
 	}
-	labels, err := domains.ToUnicode(strings.Map(revised, domain))
+	labels, err := domains.ToUnicode(strings.Map(mapRevised, domain))
 	if err != nil || labels == "" || hasPunycode(labels) {
 		return "", false
 	}
@@ -84,7 +84,7 @@ func hasPunycode(domain string) bool {
 // 127.0.0.1.xn-- would be that address.
 func hasEmptyPunycode(domain string) bool {
 	var mapped strings.Builder
-	for _, r := range strings.Map(revised, domain) {
+	for _, r := range strings.Map(mapRevised, domain) {
 		text := strings.ToLower(string(r))
 		if alone, err := domains.ToUnicode("a" + text + "b"); err == nil && r >= utf8.RuneSelf {
 			text = alone[1 : len(alone)-1]
@@ -94,9 +94,9 @@ func hasEmptyPunycode(domain string) bool {
 	return strings.Contains("."+mapped.String()+".", "."+punycode+".")
 }
 
-// revised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise than the tables of
+// mapRevised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise than the tables of
 // Unicode 15, as far as they know the character; -1 drops it.
-func revised(r rune) rune {
+func mapRevised(r rune) rune {
 	switch {
 	case r < 'Ӏ':
 		return r

@@ -74,8 +74,8 @@ func encodePart(s string, part byte) string {
 	return string(out)
 }
 
-// stripped returns a URL's text without the characters that the parser removes first.
-func stripped(s string) string {
+// stripControls returns a URL's text without the characters that the parser removes first.
+func stripControls(s string) string {
 	return withoutBreaks(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
 }
 
@@ -88,7 +88,7 @@ func withoutBreaks(s string) string {
 
 // specialURL reads s; ok is false for all but absolute URLs of a special scheme.
 func specialURL(s string) (u urlMembers, ok bool) {
-	scheme, rest, found := strings.Cut(stripped(s), "://")
+	scheme, rest, found := strings.Cut(stripControls(s), "://")
 	scheme = strings.ToLower(scheme)
 	if _, special := specialPorts[scheme]; !found || !special || !utf8.ValidString(rest) {
 		return u, false
@@ -138,7 +138,7 @@ func specialRef(base, ref string) (u urlMembers, ok bool) {
 		return u, true
 	}
 	path := b.tail() - len(b.pathname)
-	switch ref = stripped(ref); {
+	switch ref = stripControls(ref); {
 	case ref == "" || ref[0] == '#':
 		kept, _, _ := strings.Cut(b.href, "#")
 		return specialURL(kept + ref)
@@ -170,15 +170,15 @@ func specialWith(href, part, value string) (u urlMembers, ok bool) {
 		}
 		return specialURL(u.href[:tail-len(u.pathname)] + encodePart(value, inPath) + u.href[tail:])
 	case "search":
-		return specialURL(u.href[:tail] + marked("?", value, inQuery) + fragment)
+		return specialURL(u.href[:tail] + encodeMarked("?", value, inQuery) + fragment)
 	case "hash":
-		return specialURL(before + marked("#", value, inFragment))
+		return specialURL(before + encodeMarked("#", value, inFragment))
 	}
 	return u, false
 }
 
-// marked is a query or a fragment, with its mark or without; nothing without any.
-func marked(mark, value string, part byte) string {
+// encodeMarked is a query or a fragment, with its mark or without; nothing without any.
+func encodeMarked(mark, value string, part byte) string {
 	if value == "" {
 		return ""
 	}

@@ -52,8 +52,8 @@ func (r *vp8lReader) fail() {
 	}
 }
 
-// stopped reports whether there is no more to read.
-func (r *vp8lReader) stopped() bool { return r.err != nil || r.bits.short }
+// atEnd reports whether there is no more to read.
+func (r *vp8lReader) atEnd() bool { return r.err != nil || r.bits.short }
 
 // Kinds of transforms (section 4).
 const (
@@ -66,7 +66,7 @@ const (
 // groups reads up to the prefix codes of the pixels. It returns the number of their groups and of the colour cache's entries.
 func (r *vp8lReader) groups(size image.Point) (groups, cache int) {
 	var seen [4]bool
-	for r.bits.read(1) == 1 && !r.stopped() {
+	for r.bits.read(1) == 1 && !r.atEnd() {
 		kind := r.bits.read(2)
 		if seen[kind] {
 			r.fail()
@@ -78,7 +78,7 @@ func (r *vp8lReader) groups(size image.Point) (groups, cache int) {
 		case vp8lColorIndexing:
 			colors := 1 + int(r.bits.read(8))
 			r.image(image.Pt(colors, 1), nil)
-			size = tiles(image.Pt(size.X, 1), packing(colors)).Add(image.Pt(0, size.Y-1))
+			size = tiles(image.Pt(size.X, 1), packingBits(colors)).Add(image.Pt(0, size.Y-1))
 		}
 	}
 	cache = r.cache()
@@ -107,8 +107,8 @@ func tiles(size image.Point, bits int) image.Point {
 	return image.Pt((size.X+all)>>bits, (size.Y+all)>>bits)
 }
 
-// packing is how many pixels share one, as a power of two, for a number of colours (section 4.4).
-func packing(colors int) int {
+// packingBits is how many pixels share one, as a power of two, for a number of colours (section 4.4).
+func packingBits(colors int) int {
 	switch {
 	case colors <= 2:
 		return 3
@@ -137,12 +137,12 @@ func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
 	cache := r.cache()
 	var codes [vp8lCodes]prefixCode
 	for i, symbols := range [vp8lCodes]int{vp8lLiterals + vp8lLengths + cache, vp8lLiterals, vp8lLiterals, vp8lLiterals, vp8lDistances} {
-		if codes[i] = r.code(symbols); r.stopped() {
+		if codes[i] = r.code(symbols); r.atEnd() {
 			return
 		}
 	}
 	const checkEvery = 1 << 14 // pixels
-	for left, next := area(size), area(size); left > 0 && !r.stopped(); {
+	for left, next := area(size), area(size); left > 0 && !r.atEnd(); {
 		if left <= next {
 			next = left - checkEvery
 			if r.err = r.check(); r.err != nil {
@@ -231,7 +231,7 @@ func (r *vp8lReader) lengths(into []uint8) {
 		}
 	}
 	last := uint8(8)
-	for rest := into; len(rest) > 0 && most > 0 && !r.stopped(); most-- {
+	for rest := into; len(rest) > 0 && most > 0 && !r.atEnd(); most-- {
 		length, count := uint8(code.next(&r.bits)), 1 // below 19
 		switch length {
 		case 16:

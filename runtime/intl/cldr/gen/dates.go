@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// joined puts several names on one line, in the order of keys.
-func joined(n node, keys []string) string {
+// joinNames puts several names on one line, in the order of keys.
+func joinNames(n node, keys []string) string {
 	var out []string
 	for _, key := range keys {
 		out = append(out, n.text(key))
@@ -18,7 +18,7 @@ func joined(n node, keys []string) string {
 	return strings.Join(out, "|")
 }
 
-func counted(from, to int) []string {
+func numbersFrom(from, to int) []string {
 	var out []string
 	for i := from; i <= to; i++ {
 		out = append(out, strconv.Itoa(i))
@@ -30,8 +30,8 @@ func gregorian(s *source, locale string, t table) {
 	n := s.read("cldr-dates-full/main/"+locale+"/ca-gregorian.json", "main", locale, "dates", "calendars", "gregorian")
 	for _, use := range []string{"format", "stand-alone"} {
 		for _, width := range []string{"wide", "abbreviated", "narrow"} {
-			t.put("month/"+use+"/"+width, joined(n.at("months", use, width), counted(1, 12)))
-			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), weekdays))
+			t.put("month/"+use+"/"+width, joinNames(n.at("months", use, width), numbersFrom(1, 12)))
+			t.put("day/"+use+"/"+width, joinNames(n.at("days", use, width), weekdays))
 			for key, value := range n.at("dayPeriods", use, width) {
 				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
 					// V8's ICU writes the long words in Korean and Pashto, where CLDR has those of English.
@@ -45,7 +45,7 @@ func gregorian(s *source, locale string, t table) {
 		}
 	}
 	for key, width := range eraWidths {
-		t.put("era/"+width, joined(n.at("eras", key), counted(0, 1)))
+		t.put("era/"+width, joinNames(n.at("eras", key), numbersFrom(0, 1)))
 	}
 	formats(t, locale, n)
 	skeletons(t, n.at("dateTimeFormats"))
@@ -56,7 +56,7 @@ func formats(t table, locale string, n node) {
 	for _, width := range styles {
 		t.put("date/"+width, pattern(n.at("dateFormats"), width))
 		t.put("time/"+width, pattern(n.at("timeFormats"), width))
-		t.put("glue/"+width, spaced(locale, width, pattern(n.at("dateTimeFormats"), width)))
+		t.put("glue/"+width, restoreSpace(locale, width, pattern(n.at("dateTimeFormats"), width)))
 	}
 	at := n.at("dateTimeFormats-atTime", "standard")
 	own := func(width string) bool { return at.text(width) != pattern(n.at("dateTimeFormats"), width) }
@@ -64,7 +64,7 @@ func formats(t table, locale string, n node) {
 		return
 	}
 	for _, width := range styles {
-		t.put("glueat/"+width, spaced(locale, width, at.text(width)))
+		t.put("glueat/"+width, restoreSpace(locale, width, at.text(width)))
 	}
 }
 
@@ -72,8 +72,8 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolin
 
 var styles = []string{"full", "long", "medium", "short"} //nolint:gochecknoglobals // a table
 
-// spaced restores the space that traditional Chinese has in CLDR 48 but not in its JSON: a thin one in the short form.
-func spaced(locale, width, glue string) string {
+// restoreSpace restores the space that traditional Chinese has in CLDR 48 but not in its JSON: a thin one in the short form.
+func restoreSpace(locale, width, glue string) string {
 	switch {
 	case !strings.HasPrefix(locale, "zh-Hant") || glue != "{1}{0}":
 		return glue
@@ -258,18 +258,18 @@ func calendarNames(name string, n node) table {
 	case "roc":
 		last = 1
 	}
-	keys := counted(1, months)
+	keys := numbersFrom(1, months)
 	if name == "hebrew" {
 		keys = append(keys, "7-yeartype-leap")
 	}
 	for _, use := range []string{"format", "stand-alone"} {
 		for _, width := range []string{"wide", "abbreviated", "narrow"} {
-			t.put("month/"+use+"/"+width, joined(n.at("months", use, width), keys))
-			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), weekdays))
+			t.put("month/"+use+"/"+width, joinNames(n.at("months", use, width), keys))
+			t.put("day/"+use+"/"+width, joinNames(n.at("days", use, width), weekdays))
 		}
 	}
 	for key, width := range eraWidths {
-		t.put("era/"+width, joined(n.at("eras", key), counted(first, last)))
+		t.put("era/"+width, joinNames(n.at("eras", key), numbersFrom(first, last)))
 	}
 	return t
 }
@@ -279,7 +279,7 @@ var eraWidths = map[string]string{"eraNames": "wide", "eraAbbr": "abbreviated", 
 // earlyNames are the names of the Japanese eras before Meiji.
 func earlyNames(s *source, locale, key string) string {
 	file := "cldr-cal-japanese-full/main/" + locale + "/ca-japanese.json"
-	return joined(s.read(file, "main", locale, "dates", "calendars", "japanese", "eras", key), counted(0, firstModern-1))
+	return joinNames(s.read(file, "main", locale, "dates", "calendars", "japanese", "eras", key), numbersFrom(0, firstModern-1))
 }
 
 // japaneseEras puts when each began, and the English names of the early ones.
