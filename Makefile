@@ -108,9 +108,10 @@ $(VULN):
 tidy:
 	$(GO) mod tidy -diff
 
-# A program with the race detector sleeps a second before it ends, and the scripts start hundreds.
+# A program with the race detector sleeps a second before it ends, and the scripts start hundreds. The tests of `make long`
+# have the race detector in `make soak`.
 race: build site $(SUM)
-	PAGES_LONG=1 CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race -short ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race -short ./...
 
 # Goldens written anew must be the goldens that are committed. Those of the scripts need no second run: -update writes a
 # script only where its cmp would fail, which fails `make test`.
