@@ -129,10 +129,8 @@ func FuzzHostFunctions(f *testing.F) {
 
 // TestMemoryStaysFlat: what requests took is given back.
 func TestMemoryStaysFlat(t *testing.T) {
-	requests := 10_000
-	if testing.Short() {
-		requests = 2000
-	}
+	testmachine.Long(t)
+	const requests = 10_000
 	r, err := Open(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -198,7 +198,8 @@ func (f dateFields) skeleton(hour byte) string {
 	zone := map[string]string{
 		"short": "z", "long": "zzzz", "shortOffset": "O", "longOffset": "OOOO", "shortGeneric": "v", "longGeneric": "vvvv",
 	}
-	s := repeatLetter('E', f.Weekday, text) + repeatLetter('G', f.Era, text) + repeatLetter('y', f.Year, number) + repeatLetter('M', f.Month, month) +
+	s := repeatLetter('E', f.Weekday, text) + repeatLetter('G', f.Era, text) +
+		repeatLetter('y', f.Year, number) + repeatLetter('M', f.Month, month) +
 		repeatLetter('d', f.Day, number)
 	if f.Hour == "" || hour == 'h' || hour == 'K' {
 		s += repeatLetter('B', f.DayPeriod, period)

@@ -79,7 +79,8 @@ func writeTable(w io.Writer, rows []row, load string) error {
 	fmt.Fprintln(t, "measure\tpages\tpeer\tits figure\ttimes better\tpromise\t")
 	for _, r := range rows {
 		theirs, times, verdict := r.words()
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Measure, quantity(r.Pages, r.Unit), r.Peer, theirs, times, r.promiseText(), verdict)
+		cells := []string{string(r.Measure), quantity(r.Pages, r.Unit), r.Peer, theirs, times, r.promiseText(), verdict}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	fmt.Fprintf(t, "\nMedians. Load: %s. Memory: sum over all processes of a side.\n", load)
 	return t.Flush()
