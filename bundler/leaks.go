@@ -126,7 +126,7 @@ func (l *leaks) text(file string, text []byte, what string) []secretscan.Finding
 	return found
 }
 
-// readBeginning reads a public file up to the last finding, and far enough behind it that no other secret on the shown line is cut.
+// readBeginning reads a public file up to the last finding and the rest of the shown line, so that no other secret on it is cut.
 func (l *leaks) readBeginning(file string, found []secretscan.Finding) []byte {
 	f, err := openNonBlocking(l.root, filepath.FromSlash(file))
 	if err != nil {

@@ -146,7 +146,7 @@ func (n *namer) token(kind js.TokenType, text []byte) ([]byte, error) {
 
 func (n *namer) text(t token) string { return string(n.code[t.start:t.end]) }
 
-// isProperty reports whether n.last[i] makes the name behind it a property's.
+// isProperty reports whether the token n.last[i] makes the next name a property.
 func (n *namer) isProperty(i int) bool {
 	return n.last[i].kind == js.DotToken || n.last[i].kind == js.OptChainToken
 }

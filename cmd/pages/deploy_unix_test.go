@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // publisher runs commands on a site against a service, as a process each.
@@ -35,11 +36,11 @@ type publisher struct {
 	dir, home, url, key string
 }
 
-func (p *publisher) command(args ...string) (cmd *exec.Cmd, stdout, stderr *lockedBuffer) {
+func (p *publisher) command(args ...string) (cmd *exec.Cmd, stdout, stderr *testmachine.Buffer) {
 	p.Helper()
 	path := program(p)
 	cmd = exec.Command(path, args...)
-	stdout, stderr = &lockedBuffer{}, &lockedBuffer{}
+	stdout, stderr = &testmachine.Buffer{}, &testmachine.Buffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, stdout, stderr
 	cmd.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "PAGES_BASE_URL=" + p.url, "PAGES_API_KEY=" + p.key}
 	return cmd, stdout, stderr

@@ -66,25 +66,8 @@ type devServer struct {
 	dir    string
 	URL    string
 	cmd    *exec.Cmd
-	stderr *lockedBuffer
+	stderr *testmachine.Buffer
 	client *http.Client // without cookies, follows no redirect
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // copyExample copies an example site into a folder of the test's.
@@ -101,7 +84,7 @@ func copyExample(t *testing.T, name string) string {
 func startDev(t *testing.T, dir string, args ...string) *devServer {
 	t.Helper()
 	path := program(t)
-	d := &devServer{t: t, dir: dir, stderr: &lockedBuffer{}}
+	d := &devServer{t: t, dir: dir, stderr: &testmachine.Buffer{}}
 	d.client = &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	d.cmd = exec.Command(path, append([]string{"dev", dir, "--port", "0", "--color", "never"}, args...)...)
 	d.cmd.Stderr = d.stderr

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -26,7 +27,7 @@ func interrupted(t *testing.T, underWay func(stderr string) bool, args ...string
 	t.Helper()
 	path := program(t)
 	cmd := exec.Command(path, args...)
-	out := &lockedBuffer{}
+	out := &testmachine.Buffer{}
 	cmd.Stderr = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

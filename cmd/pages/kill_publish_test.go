@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // publishLoad is publishers and visitors of some pages.
@@ -128,8 +129,8 @@ type deployer struct {
 
 	page    *pageLedger
 	running *exec.Cmd
-	said    *lockedBuffer
-	out     *lockedBuffer
+	said    *testmachine.Buffer
+	out     *testmachine.Buffer
 	dead    bool // it was killed
 	killed  int
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/migration"
 	"github.com/pages-toolchain/pages/cmd/internal/seed"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -42,7 +43,7 @@ func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func pagesReading(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	path := program(t)
-	var out, errs lockedBuffer
+	var out, errs testmachine.Buffer
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	_ = cmd.Run() // the exit code says it
@@ -82,9 +83,9 @@ func TestMigrateAtOnce(t *testing.T) {
 	dir := migrationSite(t, files)
 	path := program(t)
 	var cmds []*exec.Cmd
-	var outs []*lockedBuffer
+	var outs []*testmachine.Buffer
 	for range 8 {
-		cmd, out := exec.Command(path, "migrate", dir, "--json"), &lockedBuffer{}
+		cmd, out := exec.Command(path, "migrate", dir, "--json"), &testmachine.Buffer{}
 		cmd.Stdout = out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -48,7 +49,7 @@ func TestPipesForFiles(t *testing.T) {
 				put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
 			}
 			pipeAt(t, filepath.Join(dir, c.file))
-			out := &lockedBuffer{}
+			out := &testmachine.Buffer{}
 			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Environ: os.Environ(), Dir: dir, Now: time.Now}
 			ended := make(chan int, 1)
 			go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()

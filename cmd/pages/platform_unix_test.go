@@ -25,6 +25,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
@@ -34,7 +35,7 @@ type platformRun struct {
 	platform.Ready
 	data   string
 	cmd    *exec.Cmd
-	stderr *lockedBuffer
+	stderr *testmachine.Buffer
 	client *http.Client
 }
 
@@ -58,7 +59,7 @@ func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...
 	t.Helper()
 	path := program(t)
 	p := &platformRun{
-		data: data, stderr: &lockedBuffer{},
+		data: data, stderr: &testmachine.Buffer{},
 		client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})},
 	}
 	p.cmd = exec.Command(

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // ptyCommand is a program that runs at a terminal, and the person before it.
@@ -23,7 +24,7 @@ type ptyCommand struct {
 
 	cmd   *exec.Cmd
 	keys  *os.File
-	shown *lockedBuffer
+	shown *testmachine.Buffer
 	read  int // of shown
 	done  chan struct{}
 }
@@ -58,7 +59,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 	if err := errors.Join(cmd.Start(), slave.Close()); err != nil {
 		t.Fatal(err)
 	}
-	at := &ptyCommand{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
+	at := &ptyCommand{T: t, cmd: cmd, keys: master, shown: &testmachine.Buffer{}, done: make(chan struct{})}
 	go func() {
 		defer close(at.done)
 		buf := make([]byte, 4096)

@@ -1,7 +1,6 @@
 package devsession
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +25,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/devserver"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -91,7 +91,7 @@ func startBeyond(t *testing.T) *beyond {
 		}
 		write(t, filepath.Join(dir, name), text)
 	}
-	var said lockedBuffer
+	var said testmachine.Buffer
 	p := processOf(&terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Dir: dir, Now: time.Now})
 	p.Run = runProgram(t)
 	m, found := p.Sites.Load(dir)
@@ -239,25 +239,6 @@ type answer struct {
 
 // patience is how long a test waits for a response.
 const patience = 2 * time.Minute
-
-// lockedBuffer is a buffer that many goroutines write to.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 const (
 	formType = "Content-Type: application/x-www-form-urlencoded"

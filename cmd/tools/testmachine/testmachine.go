@@ -1,6 +1,7 @@
 // Package testmachine gives tests what not every machine lets them have: mounts and a full disk of their own, programs that
 // make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also knows
-// what takes too long for make test (Long) and what the race detector need not see (Unraced). For tests only.
+// what takes too long for make test (Long) and what the race detector need not see (Unraced), and has a Buffer for programs that
+// run beside a test. For tests only.
 package testmachine
 
 import (
