@@ -12,8 +12,9 @@ import (
 )
 
 // Apply runs the pending files in order, each in a transaction of its own that also holds its ledger row. It stops
-// at the first failure: that file leaves no trace, the files before it stay, and Result names them. Faults of a text
-// that need no database are refused before any file runs. When Apply returns nil, all of them are committed and
+// at the first failure: that file leaves no trace, the files before it stay, and Result names them. With
+// [Options.Atomic] all files and their ledger rows are one transaction, and a failure leaves no trace of any. Faults of
+// a text that need no database are refused before any file runs. When Apply returns nil, all of them are committed and
 // [Options.Tables] exist.
 //
 // While a file runs, its connection is defensive, and has the package's own authorizer and limits; afterwards it has
@@ -32,7 +33,7 @@ func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 	if err := r.readLedger(ctx); err != nil {
 		return Result{}, err
 	}
-	if err := m.applyWithBackup(ctx, r); err != nil {
+	if err := m.applyWithBackup(ctx, r); err != nil || r.tablesChecked {
 		return r.result, err
 	}
 	return r.result, r.checkTables(ctx)
@@ -70,11 +71,16 @@ type run struct {
 	keyed    bool // a table may refer to another: the schema has the word REFERENCES
 	prepared bool // the ledger exists in its present form
 	spans    map[string][]span
-	files    []ranFile
-	losses   []loss         // of the file that runs
+	files    []ranFile      // that are committed, or run in the open transaction
+	ran      []ranFile      // all that ran, also those that were rolled back
+	severed  []severance    // by the file that runs
 	orphaned token.Position // the file's statement since which rows lack their parent, as SQLite counts
 	result   Result
 	timeout  *time.Duration // the connection's busy timeout, once it was read
+
+	watch         *watcher        // nil but for a plan
+	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
+	tablesChecked bool            // within the transaction, as with [Options.Atomic]
 }
 
 type ranFile struct {
@@ -150,27 +156,49 @@ func (r *run) checkTexts() error {
 }
 
 func (r *run) applyAll(ctx context.Context) error {
-	total := len(r.status.Pending)
-	for more := total > 0 || len(r.status.adopt) > 0; more; {
-		if r.o.Progress != nil && len(r.status.Pending) > 0 {
-			r.o.Progress(Progress{
-				Name: r.status.Pending[0].Name, Done: len(r.files),
-				Total: max(total, len(r.files)+len(r.status.Pending)),
-			})
-		}
-		var err error
-		if more, err = r.transaction(ctx, r.next); err != nil {
-			for i, f := range r.status.Pending {
-				if i == 0 {
-					r.result.Failed = f.Name
-					continue
-				}
-				r.result.Remaining = append(r.result.Remaining, f.Name)
-			}
+	if len(r.status.Pending) == 0 && len(r.status.adopt) == 0 {
+		return nil
+	}
+	if r.o.Atomic {
+		r.report()
+		_, err := r.transaction(ctx, r.together)
+		return err
+	}
+	for {
+		r.report()
+		if more, err := r.transaction(ctx, r.next); err != nil || !more {
 			return err
 		}
 	}
-	return nil
+}
+
+// report tells which file runs next.
+func (r *run) report() {
+	if r.o.Progress != nil && len(r.status.Pending) > 0 {
+		r.o.Progress(Progress{Name: r.status.Pending[0].Name, Done: len(r.files), Total: len(r.files) + len(r.status.Pending)})
+	}
+}
+
+// together applies all pending files inside the open transaction; false when there is none.
+func (r *run) together(ctx context.Context, c connection) (some bool, err error) {
+	for more := true; more; {
+		if some {
+			r.report()
+		}
+		if more, err = r.next(ctx, c); err != nil {
+			return false, err
+		}
+		some = some || more
+		if !r.keyed {
+			continue
+		}
+		// What a file defers is over with the file, as it would be with a transaction of its own.
+		if err := r.statement(ctx, "PRAGMA defer_foreign_keys = OFF"); err != nil {
+			return false, databaseError("foreign keys cannot be checked", err)
+		}
+	}
+	r.tablesChecked = true
+	return some, r.checkTables(ctx)
 }
 
 // transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or has nothing to do. The end of ctx
@@ -185,21 +213,41 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context, connecti
 	})
 	if err != nil || !more {
 		r.rollback(ctx)
+		r.noteFailure(err, len(r.files))
 		return false, err
 	}
 	// A commit must not be interrupted: it would be uncertain whether it took effect.
 	if _, err := r.conn.ExecContext(context.WithoutCancel(ctx), "COMMIT"); err != nil {
 		r.rollback(ctx)
-		return false, databaseError("the migration cannot be committed", err)
+		err = databaseError("the migration cannot be committed", err)
+		r.noteFailure(err, len(r.files)-1)
+		return false, err
 	}
-	r.prepared, r.status.adopt = true, nil
-	if len(r.files) > len(r.result.Applied) { // not if the transaction only adopted
-		entry := r.files[len(r.files)-1].entry
-		r.status.Applied = append(r.status.Applied, entry)
-		r.status.Pending = r.status.Pending[1:]
-		r.result.Applied = append(r.result.Applied, entry)
+	for _, f := range r.files[len(r.result.Applied):] {
+		r.result.Applied = append(r.result.Applied, f.entry)
 	}
 	return true, nil
+}
+
+// noteFailure names the files of a run that failed: those up to done ran in the transaction that is rolled back, and the
+// next one failed.
+func (r *run) noteFailure(err error, done int) {
+	if err == nil {
+		return
+	}
+	var left []string
+	for _, f := range r.files[len(r.result.Applied):] {
+		left = append(left, f.entry.Name)
+	}
+	for _, f := range r.status.Pending {
+		left = append(left, f.Name)
+	}
+	done = max(done-len(r.result.Applied), 0)
+	r.files = r.files[:len(r.result.Applied)]
+	r.result.TakenBack, left = left[:done], left[done:]
+	if len(left) > 0 {
+		r.result.Failed, r.result.Remaining = left[0], left[1:]
+	}
 }
 
 // Pauses between two tries to get the write lock.
@@ -239,7 +287,6 @@ func (r *run) begin(ctx context.Context, c connection) error {
 // rollback ends the transaction also when ctx is over. A connection that cannot even do that is dropped, which rolls
 // back as well. A failed statement may have rolled back already.
 func (r *run) rollback(ctx context.Context) {
-	r.files = r.files[:len(r.result.Applied)]
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
 		_ = r.conn.Raw(func(any) error { return driver.ErrBadConn })
@@ -247,7 +294,7 @@ func (r *run) rollback(ctx context.Context) {
 }
 
 // next applies the first pending file inside the open transaction; false when there is none. It reads the ledger each
-// time, since another runner may have written between two transactions.
+// time, since another runner may have written between two transactions. After a failure the file is still pending.
 func (r *run) next(ctx context.Context, c connection) (bool, error) {
 	if err := r.readLedger(ctx); err != nil {
 		return false, err
@@ -260,8 +307,11 @@ func (r *run) next(ctx context.Context, c connection) (bool, error) {
 			return false, databaseError("the migrations ledger cannot be written", err)
 		}
 	}
+	r.prepared = true
 	if len(r.status.adopt) > 0 {
-		return true, r.adopt(ctx)
+		err := r.adopt(ctx)
+		r.status.adopt = nil
+		return err == nil, err
 	}
 	file := r.status.Pending[0]
 	begin := r.o.Now()
@@ -285,6 +335,9 @@ func (r *run) next(ctx context.Context, c connection) (bool, error) {
 		return false, databaseError("the migrations ledger cannot be written", err)
 	}
 	r.files = append(r.files, ranFile{entry, after - before})
+	r.ran = append(r.ran, ranFile{entry, after - before})
+	r.status.Applied = append(r.status.Applied, entry)
+	r.status.Pending = r.status.Pending[1:]
 	return true, nil
 }
 

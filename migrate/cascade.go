@@ -11,8 +11,8 @@ import (
 // them with ON DELETE CASCADE or SET NULL follow, whatever PRAGMA defer_foreign_keys says: an author who makes a table
 // anew by the usual steps loses them, and no foreign key is violated.
 
-// loss is a change of DROP TABLE to the references of another table.
-type loss struct {
+// severance is a change of DROP TABLE to the references of another table.
+type severance struct {
 	pos    token.Position
 	parent string // the table that was dropped
 	reference
@@ -51,17 +51,17 @@ func (r *run) dropTable(ctx context.Context, f File, s span, table string) error
 	if err != nil {
 		return err
 	}
-	var found []loss
+	var found []severance
 	for _, ref := range references {
 		n, err := r.countReferring(ctx, ref)
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			found = append(found, loss{parent: table, reference: ref, before: n})
+			found = append(found, severance{parent: table, reference: ref, before: n})
 		}
 	}
-	if err := r.statement(ctx, string(f.SQL[s.start:s.end])); err != nil {
+	if err := r.followed(ctx, f, s); err != nil {
 		return err
 	}
 	for _, l := range found {
@@ -70,7 +70,7 @@ func (r *run) dropTable(ctx context.Context, f File, s span, table string) error
 		}
 		if l.after < l.before {
 			l.pos = position(f.path(), f.SQL, s.start)
-			r.losses = append(r.losses, l)
+			r.severed = append(r.severed, l)
 		}
 	}
 	return nil
@@ -122,10 +122,10 @@ func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err e
 	return n, err
 }
 
-// noticeLosses warns of losses that the file did not put back. It runs inside [withInterrupt].
-func (r *run) noticeLosses(ctx context.Context, f File) error {
-	defer func() { r.losses = nil }()
-	for _, l := range r.losses {
+// noticeSevered warns of losses that the file did not put back. It runs inside [withInterrupt].
+func (r *run) noticeSevered(ctx context.Context, f File) error {
+	defer func() { r.severed = nil }()
+	for _, l := range r.severed {
 		there, err := hasTable(ctx, r.conn, l.table)
 		if err == nil && there {
 			var now int64
@@ -140,7 +140,7 @@ func (r *run) noticeLosses(ctx context.Context, f File) error {
 	return nil
 }
 
-func (l loss) String() string {
+func (l severance) String() string {
 	n := l.before - l.after
 	rows, it := "rows", "them"
 	if n == 1 {

@@ -69,7 +69,7 @@ func TestPlan(t *testing.T) {
 	if got := describe(plan.Changes); got != "~table a -index i -table old +table b +view v" {
 		t.Errorf("changes: %s", got)
 	}
-	if got := fmt.Sprint(plan.Rows); got != "[{a 2 1} {b 0 1}]" {
+	if got := fmt.Sprint(plan.Tables); got != "[{a 2 1} {b 0 1} {old 0 0}]" {
 		t.Errorf("rows: %s", got)
 	}
 	files[2].SQL = []byte("CREATE TABLE b(x); INSERT INTO a VALUES (11)")

@@ -57,6 +57,10 @@ const (
 	CodeNumberDuplicate = "migration_number_duplicate"
 	CodeDown            = "migration_down_file"
 	CodeCascade         = "migration_cascade"
+	CodePragmaIdle      = "migration_pragma_without_effect"
+	CodeKeyUnchecked    = "migration_foreign_key_unchecked"
+	CodeDownSection     = "migration_down_section"
+	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows what is not lost
 )
 
 // Error is one refusal or failure.

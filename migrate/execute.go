@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -15,9 +14,9 @@ import (
 )
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
-	r.losses, r.orphaned = nil, token.Position{}
+	r.severed, r.orphaned = nil, token.Position{}
 	r.keyed = r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
-	err := withGuard(ctx, r.conn, c, func(ctx context.Context, refused *refusal) error { return r.statements(ctx, c, f, refused) })
+	err := withGuard(ctx, r.conn, c, r.watch, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
 	if err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 				"and the keys are checked all the same",
 		}
 	}
-	return r.noticeLosses(ctx, f)
+	return r.noticeSevered(ctx, f)
 }
 
 // errTransactionEnded cannot happen as long as the authorizer judges every statement: the file would not be in one
@@ -48,19 +47,25 @@ var errTransactionEnded = errors.New("no transaction is open")
 
 // statements runs the file's spans one after the other. A span that SQLite calls incomplete was cut too early, and is
 // tried again together with the next.
-func (r *run) statements(ctx context.Context, c connection, f File, refused *refusal) error {
+func (r *run) statements(ctx context.Context, c connection, f File, g *guard) error {
 	spans := r.spans[f.Name]
+	relaxed := false // the file has PRAGMA foreign_keys = OFF
 	for i := 0; i < len(spans); i++ {
 		s := spans[i]
-		err := r.exec(ctx, f, s, refused)
+		err := r.exec(ctx, f, s, g)
 		for err != nil && err.Msg == incomplete && i+1 < len(spans) {
 			i++
 			s.end = spans[i].end
-			err = r.exec(ctx, f, s, refused)
+			err = r.exec(ctx, f, s, g)
 		}
 		if err != nil {
+			if relaxed && err.Code == CodeForeignKeys {
+				err.Fix = "write PRAGMA defer_foreign_keys = ON where the file has PRAGMA foreign_keys = OFF, which has no effect, " +
+					"and = OFF at its end"
+			}
 			return err
 		}
+		relaxed = r.noticeKeys(f, s, g, relaxed)
 		switch {
 		case !r.keyed:
 		case !c.hasOrphans():
@@ -70,6 +75,33 @@ func (r *run) statements(ctx context.Context, c connection, f File, refused *ref
 		}
 	}
 	return nil
+}
+
+// noticeKeys warns of PRAGMA foreign_keys, which has no effect in a transaction: once where a file turns it off and on.
+func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
+	if g.keys == "" {
+		return relaxed
+	}
+	on := slices.Contains([]string{"on", "yes", "true", "1"}, strings.ToLower(strings.Trim(g.keys, `'"`)))
+	if !(on && relaxed) {
+		msg := "PRAGMA foreign_keys = ON changes nothing: foreign keys are always enforced"
+		if !on {
+			msg = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +
+				"happens when a table is dropped"
+		}
+		r.result.Warnings = append(r.result.Warnings, Notice{
+			Name: f.Name, Pos: position(f.path(), f.SQL, s.start), Code: CodePragmaIdle, Msg: msg,
+		})
+	}
+	g.keys = ""
+	return relaxed || !on
+}
+
+// followed runs a statement of a file, while the watcher of the run follows it.
+func (r *run) followed(ctx context.Context, f File, s span) error {
+	r.watch.begin(f, s)
+	err := r.statement(ctx, string(f.SQL[s.start:s.end]))
+	return cmp.Or(r.watch.end(context.WithoutCancel(ctx), r.conn, err != nil), err)
 }
 
 // statement runs text inside [withInterrupt], which ends it with ctx.
@@ -87,8 +119,9 @@ func (r *run) statement(ctx context.Context, text string) error {
 // incomplete is SQLite's message for text that ends within a statement.
 const incomplete = "incomplete input"
 
-func (r *run) exec(ctx context.Context, f File, s span, refused *refusal) *Error {
+func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	text := string(f.SQL[s.start:s.end])
+	refused := &g.refused
 	*refused = refusal{}
 	if firstWord(text) == "ALTER" { // SQLite does not ask the authorizer about a table's new name
 		*refused = judgePrefix(ownPrefix(renameTarget(text)))
@@ -100,7 +133,7 @@ func (r *run) exec(ctx context.Context, f File, s span, refused *refusal) *Error
 	if table := droppedTable(text); table != "" && r.keyed {
 		err = r.dropTable(ctx, f, s, table)
 	} else {
-		err = r.statement(ctx, text)
+		err = r.followed(ctx, f, s)
 	}
 	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which takes time
 	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && refused.msg == "" {
@@ -175,42 +208,18 @@ func renameFix(msg string) string {
 	return ""
 }
 
-func unquote(name string) string { return strings.Trim(name, "\"'`[]") }
+// unquote returns a name as SQLite reads it.
+func unquote(name string) string {
+	if len(name) < 2 || !strings.Contains("\"'`[", name[:1]) {
+		return name
+	}
+	quote, inner := name[:1], name[1:len(name)-1]
+	if quote == "[" {
+		return inner
+	}
+	return strings.ReplaceAll(inner, quote+quote, quote)
+}
 
 func firstWord(text string) string {
 	return strings.ToUpper(text[:wordLength([]byte(text))])
-}
-
-// checkForeignKeys refuses a file that leaves a row without its parent. SQLite would notice only at COMMIT, and not name
-// the row. It runs inside [withInterrupt].
-func (r *run) checkForeignKeys(ctx context.Context, f File) error {
-	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), "PRAGMA foreign_key_check")
-	if err != nil {
-		return f.keysUnchecked(err)
-	}
-	defer rows.Close()
-	if rows.Next() {
-		var table, parent string
-		var rowid sql.NullInt64
-		var key int
-		if err := rows.Scan(&table, &rowid, &parent, &key); err != nil {
-			return f.keysUnchecked(err)
-		}
-		row := "a row"
-		if rowid.Valid {
-			row = fmt.Sprintf("row %d", rowid.Int64)
-		}
-		return f.errorWhole(CodeForeignKeys, fmt.Sprintf("%s of %q names a row of %q that does not exist", row, table, parent),
-			"delete or repair the row in the same file")
-	}
-	if err := rows.Err(); err != nil {
-		return f.keysUnchecked(err)
-	}
-	return nil
-}
-
-func (f File) keysUnchecked(err error) *Error {
-	e := databaseError("foreign keys cannot be checked", err)
-	e.Pos = token.Position{Filename: f.path()}
-	return e
 }

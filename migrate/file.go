@@ -104,6 +104,9 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 				"the file is applied as any other, in the order of its name: move it out of the folder, and go "+
 					"back with pages migrate undo"))
 		}
+		if n, found := f.downSection(); found {
+			notices = append(notices, n)
+		}
 		files = append(files, f)
 	}
 	errs = append(errs, collisions(files)...)
@@ -204,6 +207,9 @@ func (f File) tooLarge() *Error {
 
 // checkText refuses bytes that SQLite would misread: it stops at a NUL as if the file ended there.
 func (f File) checkText() *Error {
+	if isUTF16(f.SQL) {
+		return f.errorAt(0, CodeNotText, "the file is UTF-16", "save it as UTF-8; in PowerShell: … | Out-File -Encoding utf8 FILE")
+	}
 	if i := bytes.IndexByte(f.SQL, 0); i >= 0 {
 		return f.errorAt(i, CodeNotText, "the file has a NUL byte", "save it as UTF-8 text")
 	}
@@ -215,6 +221,16 @@ func (f File) checkText() *Error {
 		i += n
 	}
 	return nil
+}
+
+// isUTF16 reports whether a text is UTF-16, in which Windows PowerShell writes what ">" takes: it begins with a byte order
+// mark, or with letters that have a NUL each.
+func isUTF16(text []byte) bool {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return true
+	}
+	return len(text) >= 4 && (text[0] == 0 && text[2] == 0 && text[1] != 0 && text[3] != 0 ||
+		text[1] == 0 && text[3] == 0 && text[0] != 0 && text[2] != 0)
 }
 
 // collisions refuses names that a case-insensitive or normalising file system would take for one.

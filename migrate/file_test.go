@@ -96,8 +96,8 @@ func TestReadLink(t *testing.T) {
 func TestNotText(t *testing.T) {
 	tests := []struct{ sql, want string }{
 		{"CREATE TABLE a(x);\nSELECT 1;\x00 DROP TABLE a;", "1.sql:2:10 migration_not_text"},
-		{"\xff\xfeS\x00E\x00", "1.sql:1:4 migration_not_text"},
-		{"\xfe\xff\x00S\x00E", "1.sql:1:3 migration_not_text"},
+		{"\xff\xfeS\x00E\x00", "1.sql:1:1 migration_not_text"},
+		{"\xfe\xff\x00S\x00E", "1.sql:1:1 migration_not_text"},
 		{"SELECT 'caf\xe9';", "1.sql:1:12 migration_not_text"},
 	}
 	for _, tt := range tests {

@@ -13,7 +13,8 @@ import (
 // This file is the authorizer of migrations. SQLite asks it about every operation while it compiles a statement, so
 // nothing depends on how the statement is written.
 
-// pragmas are those that a migration may use: they read, or hold only until the transaction ends. True allows a value.
+// pragmas are those that a migration may use: they read, hold only until the transaction ends, or are put back after the
+// file. True allows a value.
 var pragmas = map[string]bool{
 	"defer_foreign_keys": true,
 	"foreign_key_check":  true,
@@ -23,12 +24,24 @@ var pragmas = map[string]bool{
 	"table_list":         true,
 	"index_list":         true,
 	"index_info":         true,
+	"index_xinfo":        true,
 	"quick_check":        true,
 	"optimize":           true,
 	"user_version":       false,
 	"data_version":       false, // fts5 asks for it
 	"page_size":          false, // rtree asks for it
 }
+
+// settings are pragmas that take ON or OFF, and hold for a connection. All but the first take effect, as on the platform's
+// databases; restoreSettings puts them back.
+var settings = map[string]bool{
+	"foreign_keys":             true, // without effect in a transaction
+	"ignore_check_constraints": true, "legacy_alter_table": true, "recursive_triggers": true,
+	"reverse_unordered_selects": true, "case_sensitive_like": true,
+}
+
+const restoreSettings = `PRAGMA ignore_check_constraints = OFF; PRAGMA legacy_alter_table = OFF;
+PRAGMA recursive_triggers = OFF; PRAGMA reverse_unordered_selects = OFF; PRAGMA case_sensitive_like = OFF`
 
 var forbiddenFunctions = map[string]bool{
 	"load_extension": true,
@@ -126,18 +139,25 @@ func judgePragma(name, value string) refusal {
 		return refusal{}
 	case known:
 		return refusal{CodePragma, `PRAGMA "` + name + `" must not be set in a migration`, "remove the statement"}
-	case name == "foreign_keys":
-		return refusal{
-			CodePragma, `PRAGMA "foreign_keys" has no effect in a transaction`,
-			"begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: keys are then checked at the " +
-				"end of the file; what ON DELETE says still happens when a table is dropped",
-		}
+	case settings[name] && (value == "" || isSwitch(value)):
+		return refusal{}
+	case settings[name]:
+		return refusal{CodePragma, `PRAGMA "` + name + `" takes ON or OFF`, "write one of them"}
 	default:
 		return refusal{
 			CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`,
 			"remove the statement: the platform sets up its databases itself",
 		}
 	}
+}
+
+// isSwitch reports whether a pragma's value is one of SQLite's words for ON and OFF.
+func isSwitch(value string) bool {
+	switch strings.ToLower(strings.Trim(value, `'"`)) {
+	case "on", "yes", "true", "1", "off", "no", "false", "0":
+		return true
+	}
+	return false
 }
 
 // ownPrefix returns the one of ownPrefixes with which a name begins; "" for none.
@@ -152,30 +172,50 @@ func ownPrefix(name string) string {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits.
-// refused says why the last statement was refused.
-func withGuard(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, refused *refusal) error) error {
+// guard is what SQLite's authorizer said about the statement that is compiled.
+type guard struct {
+	refused refusal // why the last statement was refused
+	set     bool    // a statement changed one of settings
+	keys    string  // the value that it gave to PRAGMA foreign_keys; "" for none
+}
+
+// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits. w
+// hears of what is allowed; it may be nil.
+func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn func(ctx context.Context, g *guard) error) error {
 	restore, err := limitConn(conn)
 	if err != nil {
 		return err
 	}
-	refused := &refusal{}
-	authorize := func(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
+	g := &guard{}
+	authorize := func(action sqlite.AuthorizerActionCode, arg1, arg2, database, trigger string) sqlite.AuthorizerReturnCode {
 		r := judgeAction(action, arg1, arg2, database)
-		if r.msg == "" {
-			return sqlite.AuthorizerOK
+		if r.msg != "" {
+			g.refused = r
+			return sqlite.AuthorizerDeny
 		}
-		*refused = r
-		return sqlite.AuthorizerDeny
+		if action == sqlite.AuthPragma && arg2 != "" {
+			name := strings.ToLower(arg1)
+			g.set = g.set || settings[name]
+			if name == "foreign_keys" {
+				g.keys = arg2
+			}
+		}
+		w.authorize(action, arg1, arg2, trigger)
+		return sqlite.AuthorizerOK
 	}
 	if err := setAuthorizer(conn, authorize); err != nil {
 		return errors.Join(err, restore())
 	}
 	// Only fts5 and rtree may write to the tables of their trees: their C code trusts what it reads there.
 	c.setDefensive(true)
-	err = fn(ctx, refused)
+	err = w.watch(c, func() error { return fn(ctx, g) })
 	c.setDefensive(false)
-	if off := errors.Join(setAuthorizer(conn, nil), restore()); err == nil {
+	off := errors.Join(setAuthorizer(conn, nil), restore())
+	if g.set {
+		_, restored := conn.ExecContext(context.WithoutCancel(ctx), restoreSettings)
+		off = errors.Join(off, restored)
+	}
+	if err == nil {
 		err = off
 	}
 	return err

@@ -3,8 +3,11 @@ package migrate
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"reflect"
 	"time"
+	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -55,12 +58,9 @@ func (c connection) setDefensive(on bool) {
 	sqlite3.Xsqlite3_db_config(tls, uintptr(c), sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// withInterrupt runs fn, and when ctx ends it interrupts the statements that fn runs on conn with
-// a context that has no end. The driver would start a goroutine for each statement to watch its
-// context, which takes a quarter of the time of small files.
-func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
-	var c connection
-	err := conn.Raw(func(driverConn any) error {
+// handleOf returns the handle of a connection, which the driver keeps to itself.
+func handleOf(conn *sql.Conn) (c connection, err error) {
+	err = conn.Raw(func(driverConn any) error {
 		v := reflect.Indirect(reflect.ValueOf(driverConn))
 		if v.Kind() != reflect.Struct || v.FieldByName("db").Kind() != reflect.Uintptr {
 			return dbfile.ErrDriver
@@ -68,6 +68,42 @@ func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) erro
 		c = connection(v.FieldByName("db").Uint())
 		return nil
 	})
+	return c, err
+}
+
+// attachImage makes the bytes of a database the one of a schema that is attached, to read it.
+func (c connection) attachImage(schema string, image []byte) error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	name, err := libc.CString(schema)
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(tls, name)
+	size := int64(len(image))
+	memory := sqlite3.Xsqlite3_malloc64(tls, uint64(size))
+	if memory == 0 {
+		return errNoMemory
+	}
+	bytes := unsafe.Slice(*(**byte)(unsafe.Pointer(&memory)), size)
+	copy(bytes, image)
+	// A database in WAL mode needs files; one that is read alone is as well in the other mode
+	// (https://www.sqlite.org/fileformat2.html, section 1.3.4).
+	bytes[18], bytes[19] = 1, 1
+	const flags = sqlite3.SQLITE_DESERIALIZE_FREEONCLOSE | sqlite3.SQLITE_DESERIALIZE_READONLY
+	if rc := sqlite3.Xsqlite3_deserialize(tls, uintptr(c), name, memory, size, size, flags); rc != sqlite3.SQLITE_OK {
+		return fmt.Errorf("SQLite does not take the copy (%d)", rc)
+	}
+	return nil
+}
+
+var errNoMemory = errors.New("no memory for a copy of the database")
+
+// withInterrupt runs fn, and when ctx ends it interrupts the statements that fn runs on conn with
+// a context that has no end. The driver would start a goroutine for each statement to watch its
+// context, which takes a quarter of the time of small files.
+func withInterrupt(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
+	c, err := handleOf(conn)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error
 			return err
 		}
 	}
-	again := r.statement(ctx, text)
+	again := r.followed(ctx, f, s)
 	if _, err := limitConn(r.conn); err != nil {
 		return err
 	}

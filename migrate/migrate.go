@@ -7,7 +7,7 @@
 // "applied in filename order"). Each call reads the folder once; the bytes that are hashed are the bytes that run.
 //
 // Each file is one transaction, together with its row in the ledger table _pages_migrations: either all of a file
-// and its row are durable, or neither is. There is no SQL splitter. SQLite reads every statement itself, under an
+// and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter. SQLite reads every statement itself, under an
 // authorizer that refuses what would leave the transaction or the database: transaction control, ATTACH, VACUUM,
 // TEMP objects, PRAGMAs that are not on a short list, and any write to a _pages_ table. An applied file that
 // changed or vanished, and a new file that sorts before an applied one, are refused before anything runs. What the
@@ -48,6 +48,8 @@ type Options struct {
 	// Limited refuses a statement that is over a limit of the platform's databases, other than that of steps. The
 	// default is to run it without the limits and to warn.
 	Limited bool
+	// Atomic applies all pending files in one transaction, or none of them. The default is a transaction for each file.
+	Atomic bool
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
 	Tables []string
@@ -56,6 +58,8 @@ type Options struct {
 	UndoDir string
 	// Word quotes the name of a file for a command in a fix. Default is the name as it is.
 	Word func(name string) string
+	// Plan bounds [Migrator.Plan].
+	Plan PlanOptions
 	// Progress is called before each file runs, on the caller's goroutine.
 	Progress func(Progress)
 }
@@ -99,6 +103,7 @@ type Entry struct {
 type Result struct {
 	Applied   []Entry  // the files that ran, in order, also when a later one failed
 	Failed    string   // the file that failed, and left no trace; "" for none
+	TakenBack []string // the files that ran before it and left no trace either, as with [Options.Atomic]
 	Remaining []string // the files that were not reached
 	Squashed  []string // files that were recorded in the place of those they replace
 	Warnings  []Notice

@@ -298,7 +298,7 @@ func TestForbidden(t *testing.T) {
 		{"M-012", migrate.CodeVacuum, []string{"VACUUM", "VACUUM INTO '" + stray + "'", "vacuum main"}},
 		{"M-012", migrate.CodeAttach, []string{"ATTACH '" + stray + "' AS y", "DETACH main"}},
 		{"M-013", migrate.CodePragma, []string{
-			"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF", "PRAGMA page_size=512",
+			"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=maybe", "PRAGMA synchronous=OFF", "PRAGMA page_size=512",
 			"PRAGMA writable_schema=1",
 			"PRAGMA trusted_schema=1", "PRAGMA temp_store_directory='/tmp'", "PRAGMA locking_mode=EXCLUSIVE",
 			"PRAGMA wal_checkpoint", "PRAGMA key='x'",
@@ -377,12 +377,52 @@ func TestDefensive(t *testing.T) {
 	execute(t, db, "UPDATE g_data SET block = block")
 }
 
-// TestForeignKeysFix is M-013: the pragma that people write has a form that works.
-func TestForeignKeysFix(t *testing.T) {
-	_, err := migrator(open(t), list("1.sql", "PRAGMA foreign_keys=OFF"), options).Apply(t.Context())
+// TestSettings: pragmas that hold for a connection are taken, and are what they were for the next file; PRAGMA foreign_keys
+// has no effect, and is told, once where a file turns it off and on.
+func TestSettings(t *testing.T) {
+	const rebuild = "CREATE TABLE p2(id INTEGER PRIMARY KEY);\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;\n"
+	const off = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +
+		"happens when a table is dropped"
+	db := open(t)
+	files := list(
+		"1.sql", "PRAGMA foreign_keys = ON;\nCREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p ON DELETE CASCADE);"+
+			"INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);",
+		"2.sql", "PRAGMA foreign_keys=OFF;--> statement-breakpoint\n"+rebuild+"PRAGMA foreign_keys=ON;",
+		"3.sql", "PRAGMA legacy_alter_table = ON; PRAGMA recursive_triggers = ON; PRAGMA case_sensitive_like = ON; "+
+			"PRAGMA ignore_check_constraints = ON; PRAGMA reverse_unordered_selects = ON; PRAGMA index_xinfo(x); PRAGMA foreign_keys;\n"+
+			"CREATE TABLE k(x CHECK (x > 0)); INSERT INTO k VALUES (-1); CREATE TABLE l AS SELECT 'A' LIKE 'a' AS x;",
+		"4.sql", "INSERT INTO l SELECT 'A' LIKE 'a';",
+	)
+	result := apply(t, db, files)
+	var got []string
+	for _, n := range result.Warnings {
+		got = append(got, n.Pos.String()+" "+n.Code+" "+n.Msg)
+	}
+	want := []string{
+		"1.sql:1:1 " + migrate.CodePragmaIdle + " PRAGMA foreign_keys = ON changes nothing: foreign keys are always enforced",
+		"2.sql:1:1 " + migrate.CodePragmaIdle + " " + off,
+		"2.sql:3:1 " + migrate.CodeCascade + ` dropping "p" deleted 1 row of "c" (ON DELETE CASCADE); keep it in another table ` +
+			"before, and put it back behind it",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := one(t, db, "SELECT group_concat(x) FROM l"); got != "0,1" {
+		t.Errorf("LIKE in the third file and in the fourth: %s", got)
+	}
+	_, err := migrator(db, append(files, list("5.sql", "INSERT INTO k VALUES (-2)")...), options).Apply(t.Context())
+	if got := codes(err); got != "5.sql:1:1 "+migrate.CodeFailed {
+		t.Errorf("a check after the file that ignored it: %v", err)
+	}
+}
+
+// TestKeysFix: rows without a parent are refused at once in spite of PRAGMA foreign_keys = OFF; another pragma defers that.
+func TestKeysFix(t *testing.T) {
+	_, err := migrator(open(t), list("1.sql", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); "+
+		"INSERT INTO p VALUES (1); INSERT INTO c VALUES (1); PRAGMA foreign_keys=OFF;\nDROP TABLE p;"), options).Apply(t.Context())
 	var e *migrate.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Fix, "defer_foreign_keys") {
-		t.Errorf("fix of %v", err)
+	if !errors.As(err, &e) || e.Code != migrate.CodeForeignKeys || !strings.Contains(e.Fix, "PRAGMA defer_foreign_keys = ON where the file has") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,12 +3,9 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
-
-	"modernc.org/sqlite"
-
-	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"fmt"
+	"time"
 )
 
 // Plan is the effect of Apply, tried on a copy of the database.
@@ -17,7 +14,13 @@ type Plan struct {
 	Pending []File        // the files that Apply would run, in order
 	Files   []PlannedFile // those that ran on the copy, in order
 	Changes []Change      // of the schema
-	Rows    []RowCount    // of tables that get more or fewer rows
+	Tables  []RowCount    // every table of the author, before or after the run, by name
+	Losses  []Loss        // what the run takes away, in the order of the statements; of tables that were there before it
+
+	// NotRehearsed says why the files did not run on a copy, such as "the database has 12 GB"; "" when they did. Then
+	// nothing but Pending and Warnings is known.
+	NotRehearsed string
+	Checks       []Check // what SQLite had to hold, or to sort, over rows that were there before the run
 }
 
 // PlannedFile is one file that ran on the copy.
@@ -26,8 +29,29 @@ type PlannedFile struct {
 	Changed int64 // rows inserted, updated and deleted
 }
 
-// Plan runs the pending files on a private copy of the database, and writes nothing. Foreign keys are checked after
-// each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan holds those before it.
+// PlanOptions bound what a Plan may take of a machine. The zero value copies a database of any size, in memory or on disk.
+type PlanOptions struct {
+	// Dir is a folder for copies of databases that are too large for memory. It is made when it is missing. Default is
+	// the system's folder for temporary files.
+	Dir string
+	// MaxMemory is the size of a database, in bytes, that is copied in memory; the run may take some four times as much.
+	// Default 128 MiB.
+	MaxMemory int64
+	// MaxBytes is the size of a database that is copied at all, and to which a run may let the copy grow. The disk holds
+	// the copy twice. Default is no bound.
+	MaxBytes int64
+	// Timeout bounds the time of copying and running. Default is no bound.
+	Timeout time.Duration
+}
+
+const (
+	defaultMemory = 128 << 20
+	rehearsing    = ".rehearsal-"
+)
+
+// Plan runs the pending files on a private copy of the database, and writes nothing to the database. Foreign keys are
+// checked after each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan holds those before
+// it, and no losses. A database that is over the bounds of [Options.Plan] is not rehearsed, and the Plan says why.
 func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 	set, status, err := m.compare(ctx)
 	if err != nil {
@@ -38,40 +62,108 @@ func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 		return p, err
 	}
 	p.Pending = status.Pending
-	db, err := scratchCopy(ctx, m.db)
+	if len(status.Pending) == 0 {
+		return p, (&run{set: set, o: m.o}).checkTablesOf(ctx, m.db)
+	}
+	bounded := ctx
+	if m.o.Plan.Timeout > 0 {
+		var stop context.CancelFunc
+		bounded, stop = context.WithTimeout(ctx, m.o.Plan.Timeout)
+		defer stop()
+	}
+	tried, err := m.rehearse(bounded, set, p, true)
+	if large, ok := errors.AsType[*tooLargeError](err); ok && large.inMemory {
+		tried, err = m.rehearse(bounded, set, p, false)
+	}
+	if reason := m.unrehearsed(err, ctx, bounded); reason != "" {
+		p.NotRehearsed = reason
+		return p, nil
+	}
+	return tried, err
+}
+
+// unrehearsed returns the bound that ended a rehearsal, in words; "" for none.
+func (m *Migrator) unrehearsed(err error, ctx, bounded context.Context) string {
+	var large *tooLargeError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ""
+	case bounded.Err() != nil:
+		return fmt.Sprintf("it takes longer than %s", m.o.Plan.Timeout)
+	case errors.As(err, &large):
+		return large.Error()
+	case errors.Is(err, errTooManyRows):
+		return errTooManyRows.Error()
+	default:
+		return ""
+	}
+}
+
+// rehearse runs the pending files on a copy, and compares it with another one.
+func (m *Migrator) rehearse(ctx context.Context, set fileSet, p Plan, mayBeInMemory bool) (_ Plan, err error) {
+	c, err := m.copyForPlan(ctx, mayBeInMemory)
 	if err != nil {
 		return p, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	before, err := readSchema(ctx, db)
+	defer func() { err = errors.Join(err, c.close()) }()
+	before, err := readSchema(ctx, c.changed)
 	if err != nil {
 		return p, databaseError("the schema cannot be read", err)
 	}
-	countsBefore, err := rowCounts(ctx, db, before)
+	countsBefore, err := rowCounts(ctx, c.changed, before)
 	if err != nil {
 		return p, err
 	}
-	r, failed := m.replay(ctx, db, set)
-	if r != nil {
+	w, err := newWatcher(ctx, c.changed)
+	if err != nil {
+		return p, err
+	}
+	r, failed := m.replay(ctx, c.changed, set, w)
+	if failed = c.bounded(failed); r != nil {
 		p.Result = r.result
-		for _, f := range r.files {
+		for _, f := range r.ran {
 			p.Files = append(p.Files, PlannedFile{f.entry, f.changes})
 		}
 	}
-	after, err := readSchema(ctx, db)
+	after, err := readSchema(ctx, c.changed)
 	if err != nil {
 		return p, errors.Join(failed, databaseError("the schema cannot be read", err))
 	}
 	p.Changes = diff(before, after)
-	countsAfter, err := rowCounts(ctx, db, after)
+	countsAfter, err := rowCounts(ctx, c.changed, after)
 	if err != nil {
 		return p, errors.Join(failed, err)
 	}
-	p.Rows = countChanges(countsBefore, countsAfter)
+	p.Tables = pairCounts(countsBefore, countsAfter)
 	if failed != nil {
 		return p, failed
 	}
-	return p, r.checkTablesOf(ctx, db)
+	if err := r.checkTablesOf(ctx, c.changed); err != nil {
+		return p, err
+	}
+	return p, p.account(ctx, c, w, r, countsBefore)
+}
+
+// account fills in what the run took away.
+func (p *Plan) account(ctx context.Context, c *planCopy, w *watcher, r *run, counts map[string]int64) error {
+	const what = "the changes cannot be read"
+	if err := c.attachUnchanged(ctx); err != nil {
+		return databaseError(what, err)
+	}
+	a, err := newAccount(ctx, c.changed, w, counts)
+	if err == nil {
+		err = a.compare()
+	}
+	if err == nil {
+		p.Checks, err = a.checks()
+	}
+	if err != nil {
+		return databaseError(what, err)
+	}
+	var notices []Notice
+	p.Losses, notices = a.losses(r.spans)
+	p.Warnings = append(p.Warnings, notices...)
+	return nil
 }
 
 // Rehearsal is the result of all files on an empty database.
@@ -94,7 +186,7 @@ func (m *Migrator) Rehearse(ctx context.Context) (h Rehearsal, err error) {
 		return h, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	r, err := m.replay(ctx, db, set)
+	r, err := m.replay(ctx, db, set, nil)
 	if r != nil {
 		h.Result = r.result
 	}
@@ -136,73 +228,10 @@ func (m *Migrator) liveSchema(ctx context.Context, set fileSet) (live []Object, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := m.replay(ctx, db, set); err != nil {
+	if _, err := m.replay(ctx, db, set, nil); err != nil {
 		return nil, err
 	}
 	return readSchema(ctx, db)
-}
-
-// scratch opens an empty private database, whose file SQLite deletes as it opens it: it has one connection, and nothing
-// is left of it whatever happens to the process.
-func scratch() (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:?_pragma=foreign_keys(1)&_pragma=synchronous(0)")
-	if err == nil {
-		db.SetMaxOpenConns(1)
-	}
-	return db, err
-}
-
-// scratchCopy returns a scratch database with the contents of db at one moment.
-func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
-	var made driver.Conn
-	keys := 0
-	err := withConn(ctx, db, func(conn *sql.Conn) error {
-		if err := conn.QueryRowContext(ctx, "PRAGMA foreign_keys").Scan(&keys); err != nil {
-			return err
-		}
-		var err error
-		made, err = dbfile.InMemory(ctx, conn)
-		return err
-	})
-	if err != nil {
-		return nil, databaseError("the database cannot be copied", err)
-	}
-	out := sql.OpenDB(&onlyConn{made})
-	out.SetMaxOpenConns(1)
-	pragma := "PRAGMA foreign_keys = OFF"
-	if keys != 0 {
-		pragma = "PRAGMA foreign_keys = ON"
-	}
-	if _, err := out.ExecContext(ctx, pragma); err != nil {
-		return nil, errors.Join(databaseError("the copy cannot be opened", err), out.Close())
-	}
-	return out, nil
-}
-
-// onlyConn connects a database to one open connection.
-type onlyConn struct{ conn driver.Conn }
-
-var errScratchGone = errors.New("the copy of the database is gone")
-
-// Connect implements driver.Connector.
-func (o *onlyConn) Connect(context.Context) (driver.Conn, error) {
-	if o.conn == nil {
-		return nil, errScratchGone
-	}
-	conn := o.conn
-	o.conn = nil
-	return conn, nil
-}
-
-// Driver implements driver.Connector.
-func (o *onlyConn) Driver() driver.Driver { return &sqlite.Driver{} }
-
-func withConn(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(fn(conn), conn.Close())
 }
 
 // checkTablesOf is checkTables for a database on which r has run.
@@ -213,14 +242,14 @@ func (r *run) checkTablesOf(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// replay applies the files to a private database.
-func (m *Migrator) replay(ctx context.Context, db *sql.DB, set fileSet) (*run, error) {
+// replay applies the files to a private database. w may be nil.
+func (m *Migrator) replay(ctx context.Context, db *sql.DB, set fileSet, w *watcher) (*run, error) {
 	r, err := m.newRun(ctx, db, set)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	r.counting = true
+	r.counting, r.watch = true, w
 	if err := r.readLedger(ctx); err != nil {
 		return r, err
 	}

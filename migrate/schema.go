@@ -139,21 +139,19 @@ func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]in
 	return counts, nil
 }
 
-// RowCount is a change in the number of rows of a table.
+// RowCount is the number of rows of a table before and after a run; 0 where the table does not exist.
 type RowCount struct {
 	Table         string
 	Before, After int64
 }
 
-func countChanges(before, after map[string]int64) []RowCount {
+func pairCounts(before, after map[string]int64) []RowCount {
 	var list []RowCount
 	for name, n := range before {
-		if after[name] != n {
-			list = append(list, RowCount{name, n, after[name]})
-		}
+		list = append(list, RowCount{name, n, after[name]})
 	}
 	for name, n := range after {
-		if _, old := before[name]; !old && n > 0 {
+		if _, old := before[name]; !old {
 			list = append(list, RowCount{name, 0, n})
 		}
 	}

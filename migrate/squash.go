@@ -239,7 +239,7 @@ func (m *Migrator) dumpOf(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := m.replay(ctx, db, set); err != nil {
+	if _, err := m.replay(ctx, db, set, nil); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer

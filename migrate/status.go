@@ -129,16 +129,27 @@ func (c *comparison) addMissing(e Entry) {
 
 // Stands says in words which files of a failed run are applied; "" when nothing failed.
 func (r Result) Stands() string {
-	if r.Failed == "" {
+	if r.Failed == "" && len(r.TakenBack) == 0 {
 		return ""
 	}
-	parts := []string{r.Failed + " left nothing behind"}
+	var parts []string
+	if r.Failed != "" {
+		parts = append(parts, r.Failed+" left nothing behind")
+	}
+	switch n := len(r.TakenBack); {
+	case n == 1:
+		parts = append(parts, r.TakenBack[0]+" ran, and was taken back")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d files, %s to %s, ran and were taken back", n, r.TakenBack[0], r.TakenBack[n-1]))
+	}
 	switch n := len(r.Applied); {
 	case n == 1:
 		parts = append(parts, r.Applied[0].Name+" is applied and stands")
 	case n > 1:
 		parts = append(parts,
 			fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name))
+	case len(r.TakenBack) > 0:
+		parts = append(parts, "nothing is applied")
 	}
 	switch n := len(r.Remaining); {
 	case n == 1:

@@ -220,7 +220,7 @@ func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	if err != nil {
 		return Result{}, databaseError("a new database cannot be made", err)
 	}
-	r, err := m.replay(ctx, db, set)
+	r, err := m.replay(ctx, db, set, nil)
 	if r != nil {
 		result = r.result
 	}

@@ -73,8 +73,13 @@ func Restore(ctx context.Context, conn *sql.Conn, uri string) error {
 
 // InMemory returns a connection to a copy in memory, which ends with it.
 func InMemory(ctx context.Context, conn *sql.Conn) (made driver.Conn, err error) {
+	return CopyTo(ctx, conn, "")
+}
+
+// CopyTo copies the database of conn to a new one at a URI, and returns a connection to it. "" is a private one in memory.
+func CopyTo(ctx context.Context, conn *sql.Conn, uri string) (made driver.Conn, err error) {
 	err = with(conn, func(c copier) error {
-		b, err := c.NewBackup("")
+		b, err := c.NewBackup(uri)
 		if err != nil {
 			return err
 		}
@@ -87,10 +92,20 @@ func InMemory(ctx context.Context, conn *sql.Conn) (made driver.Conn, err error)
 	return made, err
 }
 
+// Image returns the bytes of the database of conn, as they would be in a file.
+func Image(conn *sql.Conn) (image []byte, err error) {
+	err = with(conn, func(c copier) error {
+		image, err = c.Serialize()
+		return err
+	})
+	return image, err
+}
+
 // copier is the driver's connection.
 type copier interface {
 	NewBackup(uri string) (*sqlite.Backup, error)
 	NewRestore(uri string) (*sqlite.Backup, error)
+	Serialize() ([]byte, error)
 }
 
 func with(conn *sql.Conn, do func(copier) error) error {

@@ -100,8 +100,10 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 		}
 		doc.Files = append(doc.Files, item)
 	}
-	for _, r := range plan.Rows {
-		doc.Rows = append(doc.Rows, RowCount(r))
+	for _, r := range plan.Tables {
+		if r.Before != r.After {
+			doc.Rows = append(doc.Rows, RowCount(r))
+		}
 	}
 	if err == nil {
 		doc.ForeignKeys = "ok"

@@ -1,0 +1,442 @@
+package migrate
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// This file tells what a run took away. It compares the database after the run with the one from before it, which is
+// attached as "was", and blames the statements that a watcher followed. A table is the same table under a new name; one
+// that is made anew under the name of one that is gone takes its place. A row is the same row when its rowid or, where
+// rows were put back or copied, its primary key is the same; without one, its values.
+
+// account is the comparison of one run.
+type account struct {
+	ctx     context.Context
+	db      *sql.DB
+	w       *watcher
+	rows    map[string]int64       // of each table before the run
+	now     map[string]*tableShape // by folded name
+	actions map[string]map[string]bool
+	steps   map[*object][]*step // that changed rows of a table, in order
+	lost    map[lossKey]int64
+}
+
+type lossKey struct {
+	step          *step
+	table         *object
+	column, cause string
+}
+
+// newAccount begins a comparison.
+func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int64) (*account, error) {
+	a := &account{
+		ctx: ctx, db: db, w: w, rows: rows, now: map[string]*tableShape{}, actions: map[string]map[string]bool{},
+		steps: map[*object][]*step{}, lost: map[lossKey]int64{},
+	}
+	shapes, err := readShapes(ctx, db, "main")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shapes {
+		a.now[foldASCII(s.name)] = s
+	}
+	for _, s := range w.steps {
+		for o := range s.effects {
+			a.steps[o] = append(a.steps[o], s)
+		}
+	}
+	return a, a.readActions()
+}
+
+// readActions reads what foreign keys do to the rows of each table when their parents are deleted.
+func (a *account) readActions() error {
+	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."from", k.on_delete FROM pragma_table_list AS t,
+		pragma_foreign_key_list(t.name, t.schema) AS k WHERE t.schema = 'was'`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column, action string
+		if err := rows.Scan(&table, &column, &action); err != nil {
+			return err
+		}
+		if a.actions[table] == nil {
+			a.actions[table] = map[string]bool{}
+		}
+		a.actions[table][action] = true
+		a.actions[table][action+" "+foldASCII(column)] = true
+	}
+	return rows.Err()
+}
+
+// compare goes through the tables.
+func (a *account) compare() error {
+	for _, o := range a.w.before {
+		if a.rows[o.origin] == 0 {
+			continue
+		}
+		if err := a.table(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *account) add(s *step, o *object, column, cause string, rows int64) {
+	if rows > 0 && s != nil {
+		a.lost[lossKey{s, o, column, cause}] += rows
+	}
+}
+
+// successor returns the table that has the rows of o now, and whether it is o itself; nil for none.
+func (a *account) successor(o *object) (to *tableShape, same bool) {
+	if o.dropped == nil {
+		return a.now[foldASCII(o.name)], true
+	}
+	if other := a.w.tables[foldASCII(o.origin)]; other == nil || other.origin != "" {
+		return nil, false
+	}
+	return a.now[foldASCII(o.origin)], false
+}
+
+func (a *account) table(o *object) error {
+	to, same := a.successor(o)
+	switch {
+	case to == nil:
+		a.whole(o)
+		return nil
+	case o.shape.virtual || to.virtual:
+		return a.virtual(o, to)
+	case same && len(a.steps[o]) == 0 && len(o.gone) == 0:
+		return nil
+	}
+	p, err := a.pair(o, to, same)
+	if err != nil {
+		return err
+	}
+	if same {
+		err = a.deleted(p)
+	} else {
+		err = a.remade(p)
+	}
+	if err == nil {
+		err = a.values(p)
+	}
+	return err
+}
+
+// whole is a table that is gone with all its rows.
+func (a *account) whole(o *object) {
+	left := a.rows[o.origin]
+	for _, d := range a.deletions(o) {
+		a.add(d.step, o, "", d.cause, min(d.rows, left))
+		left -= min(d.rows, left)
+	}
+	a.add(o.dropped, o, "", LossDrop, left)
+}
+
+// deletion is what one statement deleted of the rows that a table had before the run.
+type deletion struct {
+	step  *step
+	cause string
+	rows  int64
+	ids   *rowset
+}
+
+func (a *account) deletions(o *object) (list []deletion) {
+	for _, s := range a.steps[o] {
+		e := s.effects[o]
+		direct := LossReplace
+		if s.deletes[o] {
+			direct = LossDelete
+		}
+		nested := LossTrigger
+		if a.actions[o.origin]["CASCADE"] {
+			nested = LossCascade
+		}
+		list = append(list,
+			deletion{s, direct, e.direct.members + e.deletedDirect, &e.direct},
+			deletion{s, nested, e.nested.members + e.deletedNested, &e.nested})
+	}
+	return slices.DeleteFunc(list, func(d deletion) bool { return d.rows == 0 })
+}
+
+// virtual is a table of fts5 or rtree, of which only numbers of rows are known.
+func (a *account) virtual(o *object, to *tableShape) error {
+	var n int64
+	if err := a.db.QueryRowContext(a.ctx, "SELECT count(*) FROM main."+quotedName(to.name)).Scan(&n); err != nil {
+		return err
+	}
+	var blamed *step
+	cause := LossDelete
+	for _, s := range a.w.steps {
+		if s.deletes[o] || s.inserts[o] {
+			blamed = s
+		}
+	}
+	if o.dropped != nil {
+		blamed, cause = o.dropped, LossDrop
+	}
+	a.add(blamed, o, "", cause, a.rows[o.origin]-n)
+	return nil
+}
+
+// pair is a table from before the run, o in SQL, and the one that has its rows now, n.
+type pair struct {
+	*object
+	to     *tableShape
+	same   bool
+	key    string // the condition that rows have the same primary key; "" where there is none to compare
+	values string // the condition by which values are compared; "" where rows cannot be told
+}
+
+func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
+	p := pair{object: o, to: to, same: same}
+	var conditions []string
+	for _, c := range o.shape.key() {
+		name := c.name
+		if same {
+			name = o.nameOf(c.name)
+		}
+		other, there := to.column(name)
+		if !there || other.key == 0 || other.affinity != c.affinity {
+			conditions = nil
+			break
+		}
+		conditions = append(conditions, "n."+quotedName(other.name)+" IS o."+quotedName(c.name))
+	}
+	if len(conditions) > 0 && len(conditions) == len(to.key()) {
+		p.key = strings.Join(conditions, " AND ")
+	}
+	was, is := rowidOf(o.shape), rowidOf(to)
+	row := "n." + is + " = o." + was
+	if was == "" || is == "" {
+		row = ""
+	}
+	var err error
+	switch keyed := len(o.shape.key())+len(to.key()) > 0; {
+	case !same && !keyed && row != "":
+		var aligned bool
+		aligned, err = a.aligned(o, to, was, is)
+		if aligned {
+			p.values = row
+		}
+	case !same:
+		p.values = p.key
+	case o.keyMoved:
+	case o.shape.withoutRowid || o.writes > 0 && len(a.deletions(o)) > 0 && p.key != "":
+		if !a.keyUpdated(o) {
+			p.values = p.key
+		}
+	default:
+		p.values = row
+	}
+	return p, err
+}
+
+// aligned reports whether two tables without primary keys have the same rowids.
+func (a *account) aligned(o *object, to *tableShape, was, is string) (bool, error) {
+	const ids = "(SELECT count(*) || ' ' || min(%[1]s) || ' ' || max(%[1]s) FROM %[2]s)"
+	n, err := a.count("SELECT " + fmt.Sprintf(ids, was, "was."+quotedName(o.origin)) + " = " +
+		fmt.Sprintf(ids, is, "main."+quotedName(to.name)))
+	return n == 1, err
+}
+
+// keyUpdated reports whether an UPDATE may have changed the primary key of rows.
+func (a *account) keyUpdated(o *object) bool {
+	return slices.ContainsFunc(a.steps[o], func(s *step) bool {
+		return slices.ContainsFunc(o.shape.key(), func(c shapeColumn) bool { return s.updates[o][c.name] })
+	})
+}
+
+// rowidOf returns a name by which the rowid of a table can be read; "" for none.
+func rowidOf(t *tableShape) string {
+	if t.withoutRowid {
+		return ""
+	}
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if _, taken := t.column(name); !taken {
+			return name
+		}
+	}
+	return ""
+}
+
+// matched joins the rows from before the run with those of now.
+func (p pair) matched(on string) string {
+	return " FROM was." + quotedName(p.origin) + " AS o CROSS JOIN main." + quotedName(p.to.name) + " AS n ON " + on
+}
+
+// missing selects the rows whose primary key is in the table no longer.
+func (p pair) missing(what string) string {
+	return "SELECT " + what + " FROM was." + quotedName(p.origin) + " AS o WHERE NOT EXISTS (SELECT 1 FROM main." +
+		quotedName(p.to.name) + " AS n WHERE " + p.key + ")"
+}
+
+func (a *account) count(query string) (n int64, err error) {
+	err = a.db.QueryRowContext(a.ctx, query).Scan(&n)
+	return n, err
+}
+
+// eachRow calls fn with each rowid that a query selects.
+func (a *account) eachRow(query string, fn func(id int64)) error {
+	rows, err := a.db.QueryContext(a.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		fn(id)
+	}
+	return rows.Err()
+}
+
+// deleted is about a table that is there: rows are lost that statements deleted and that the run did not put back.
+func (a *account) deleted(p pair) error {
+	deletions := a.deletions(p.object)
+	switch rowid := rowidOf(p.shape); {
+	case len(deletions) == 0:
+		return nil
+	case p.writes == 0:
+		a.spread(p.object, deletions, math.MaxInt64)
+		return nil
+	case rowid == "" || p.shape.withoutRowid:
+		left := int64(math.MaxInt64)
+		if p.key != "" && !a.keyUpdated(p.object) {
+			var err error
+			if left, err = a.count(p.missing("count(*)")); err != nil {
+				return err
+			}
+		}
+		a.spread(p.object, deletions, left)
+		return nil
+	case p.key != "":
+		return a.eachRow(p.missing("o."+rowid), func(id int64) { a.blame(p.object, deletions, id) })
+	default:
+		return a.notPutBack(p, deletions, rowid)
+	}
+}
+
+// spread blames deletions in their order for at most a number of rows, and returns the rest of it.
+func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
+	for _, d := range deletions {
+		n := min(d.rows, left)
+		a.add(d.step, o, "", d.cause, n)
+		left -= n
+	}
+	return left
+}
+
+// blame adds a row to the statement that deleted it, if one did.
+func (a *account) blame(o *object, deletions []deletion, id int64) bool {
+	for _, d := range deletions {
+		if d.ids.has(id) {
+			a.add(d.step, o, "", d.cause, 1)
+			return true
+		}
+	}
+	return false
+}
+
+// notPutBack is deleted for a table without primary key: a row is back when one with its values was inserted.
+func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
+	var was, is []string
+	for _, c := range p.shape.columns {
+		if name := p.nameOf(c.name); name != "" && !c.generated {
+			was, is = append(was, quotedName(c.name)), append(is, quotedName(name))
+		}
+	}
+	back := map[[16]byte]int{}
+	err := a.eachValues("SELECT "+rowidOf(p.to)+", "+strings.Join(is, ", ")+" FROM main."+quotedName(p.to.name),
+		p.inserted.has, func(_ int64, values [16]byte) { back[values]++ })
+	if err != nil {
+		return err
+	}
+	gone := func(id int64) bool {
+		return slices.ContainsFunc(deletions, func(d deletion) bool { return d.ids.has(id) })
+	}
+	return a.eachValues("SELECT "+rowid+", "+strings.Join(was, ", ")+" FROM was."+quotedName(p.origin),
+		gone, func(id int64, values [16]byte) {
+			if back[values] > 0 {
+				back[values]--
+				return
+			}
+			a.blame(p.object, deletions, id)
+		})
+}
+
+// eachValues calls fn with the rowid and a digest of the other values of the rows of a query that wanted has.
+func (a *account) eachValues(query string, wanted func(id int64) bool, fn func(id int64, values [16]byte)) error {
+	rows, err := a.db.QueryContext(a.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		id, _ := values[0].(int64)
+		if !wanted(id) {
+			continue
+		}
+		digest := sha256.New()
+		for _, v := range values[1:] {
+			fmt.Fprintf(digest, "%T %v\x00", v, v)
+		}
+		fn(id, [16]byte(digest.Sum(nil)[:16]))
+	}
+	return rows.Err()
+}
+
+// remade is about a table that is made anew: rows are lost that were not copied.
+func (a *account) remade(p pair) error {
+	deletions := a.deletions(p.object)
+	if p.key == "" {
+		n, err := a.count("SELECT count(*) FROM main." + quotedName(p.to.name))
+		if err == nil {
+			left := a.spread(p.object, deletions, max(a.rows[p.origin]-n, 0))
+			a.add(p.dropped, p.object, "", LossDrop, left)
+		}
+		return err
+	}
+	kept, err := a.count("SELECT count(*)" + p.matched(p.key))
+	if err != nil || kept == a.rows[p.origin] {
+		return err
+	}
+	rowid := rowidOf(p.shape)
+	if rowid == "" {
+		left := a.spread(p.object, deletions, a.rows[p.origin]-kept)
+		a.add(p.dropped, p.object, "", LossDrop, left)
+		return nil
+	}
+	// What was deleted of the copy was a row from before the run too, where its key is its rowid.
+	var later []deletion
+	if other := a.w.tables[foldASCII(p.origin)]; other != nil && slices.ContainsFunc(p.to.key(), func(c shapeColumn) bool { return c.rowid }) {
+		later = a.deletions(other)
+	}
+	return a.eachRow(p.missing("o."+rowid), func(id int64) {
+		if !a.blame(p.object, deletions, id) && !a.blame(p.object, later, id) {
+			a.add(p.dropped, p.object, "", LossDrop, 1)
+		}
+	})
+}

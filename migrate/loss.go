@@ -1,0 +1,196 @@
+package migrate
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The causes of a [Loss].
+const (
+	LossDelete  = "delete"      // DELETE
+	LossDrop    = "drop"        // DROP TABLE, also of a table that is made anew with fewer rows
+	LossCascade = "cascade"     // ON DELETE CASCADE, set off by a deletion or by DROP TABLE
+	LossSetNull = "set null"    // ON DELETE SET NULL or SET DEFAULT, set off likewise
+	LossTrigger = "trigger"     // what a trigger does
+	LossReplace = "replace"     // REPLACE, INSERT OR REPLACE, UPDATE OR REPLACE, ON CONFLICT REPLACE
+	LossColumn  = "drop column" // ALTER TABLE … DROP COLUMN, or a table made anew without the column or its values
+	LossNarrow  = "narrow"      // values that another type or a shorter text cuts: 'abc' as an integer, 1.5 as 1
+	LossUpdate  = "update"      // UPDATE that sets values to NULL, or to one value in all rows
+)
+
+// Loss is what one statement of a run takes away of the rows that were there before the run. Rows that the same run
+// inserted are none, nor is a row that it deletes and puts back. A table that is made anew loses what its successor of the
+// same name has not. Rows that are moved into another table are lost to theirs. An UPDATE that changes values otherwise is
+// no loss.
+type Loss struct {
+	Table     string         // the table before the run whose rows or values are lost
+	Column    string         // "" for whole rows
+	Rows      int64          // rows deleted, or rows that lose a value
+	Cause     string         // one of the Loss constants
+	Statement string         // the statement in one line, at most 200 characters
+	Name      string         // the migration file
+	Pos       token.Position // file and line of the statement
+	Allowed   bool           // a comment "-- pages: loses TABLE" stands directly above the statement
+}
+
+// losses lists what was lost in the order of the statements, and what comments allow for nothing.
+func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
+	keys := make([]lossKey, 0, len(a.lost))
+	for k := range a.lost {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(x, y lossKey) int {
+		return cmp.Or(cmp.Compare(x.step.order, y.step.order), strings.Compare(x.table.origin, y.table.origin),
+			strings.Compare(x.column, y.column), strings.Compare(x.cause, y.cause))
+	})
+	comments := map[*step]*permit{}
+	var list []Loss
+	for _, k := range keys {
+		f, s := k.step.file, k.step.span
+		if comments[k.step] == nil {
+			comments[k.step] = f.permit(spans[f.Name], s)
+		}
+		list = append(list, Loss{
+			Table: k.table.origin, Column: k.column, Rows: a.lost[k], Cause: k.cause, Statement: oneLine(f.SQL[s.start:s.end]),
+			Name: f.Name, Pos: position(f.path(), f.SQL, s.start), Allowed: comments[k.step].allows(k.table),
+		})
+	}
+	return list, a.unfounded(spans, comments)
+}
+
+// maxStatementShown bounds the text of a statement in a Loss, in characters.
+const maxStatementShown = 200
+
+// oneLine returns a statement in one line.
+func oneLine(sql []byte) string {
+	text := strings.Join(strings.Fields(strings.TrimSuffix(string(sql), ";")), " ")
+	if utf8.RuneCountInString(text) <= maxStatementShown {
+		return text
+	}
+	return string([]rune(text)[:maxStatementShown-1]) + "…"
+}
+
+// permit is a comment above a statement that allows it to lose rows of tables.
+type permit struct {
+	tables []string
+	used   map[string]bool
+	offset int // of the comment in the file
+}
+
+func (p *permit) allows(o *object) bool {
+	allowed := false
+	for _, name := range p.tables {
+		for _, known := range append([]string{o.origin, o.name}, o.names...) {
+			if foldASCII(known) == foldASCII(name) {
+				p.used[name], allowed = true, true
+			}
+		}
+	}
+	return allowed
+}
+
+// permit reads the comments between a statement and the one before it, other than those that stand behind that one on its
+// line.
+func (f File) permit(spans []span, s span) *permit {
+	p := &permit{used: map[string]bool{}}
+	begin := 0
+	for _, before := range spans {
+		if before.end <= s.start {
+			begin = max(begin, before.end)
+		}
+	}
+	if !bytes.Contains(f.SQL[begin:s.start], []byte("--")) {
+		return p
+	}
+	for at, behind := begin, begin > 0; at < s.start; {
+		t := nextToken(f.SQL, at)
+		text := string(f.SQL[t.start:t.end])
+		at = t.end
+		if behind = behind && !strings.ContainsAny(text, "\r\n"); behind || !strings.HasPrefix(text, "--") {
+			continue
+		}
+		if names := losesComment(text); names != nil {
+			p.tables, p.offset = append(p.tables, names...), t.start
+		}
+	}
+	return p
+}
+
+// losesComment returns the names of tables in a comment "-- pages: loses a, b".
+func losesComment(comment string) (names []string) {
+	word := func(text, want string) (string, bool) {
+		text = strings.TrimLeft(text, " \t")
+		if len(text) < len(want) || !strings.EqualFold(text[:len(want)], want) {
+			return "", false
+		}
+		return text[len(want):], true
+	}
+	rest, ok := word(strings.TrimLeft(comment, "-"), "pages:")
+	if ok {
+		rest, ok = word(rest, "loses")
+	}
+	if !ok || rest == "" || !strings.ContainsAny(rest[:1], " \t") {
+		return nil
+	}
+	src := []byte(rest)
+	for pos := 0; pos < len(src); {
+		t := nextToken(src, pos)
+		pos = t.end
+		if t.kind == tokenWord || t.kind == tokenQuoted {
+			names = append(names, unquote(string(src[t.start:t.end])))
+		}
+	}
+	return names
+}
+
+// unfounded returns notices about comments that allow what is not lost. A table that is empty, or that the run makes, has
+// nothing to lose on this database, and may on another.
+func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (notices []Notice) {
+	known := map[string]bool{}
+	for _, o := range slices.Concat(a.w.before, a.w.made) {
+		if o.origin == "" || a.rows[o.origin] == 0 {
+			for _, name := range append(o.names, o.name) {
+				known[foldASCII(name)] = true
+			}
+		}
+	}
+	type place struct {
+		file  string
+		start int
+	}
+	permits := map[place]*permit{}
+	for s, p := range read {
+		permits[place{s.file.Name, s.span.start}] = p
+	}
+	seen := map[string]bool{}
+	for _, s := range a.w.steps {
+		f := s.file
+		if seen[f.Name] {
+			continue
+		}
+		seen[f.Name] = true
+		if !bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:")) {
+			continue
+		}
+		for _, sp := range spans[f.Name] {
+			p := permits[place{f.Name, sp.start}]
+			if p == nil {
+				p = f.permit(spans[f.Name], sp)
+			}
+			for _, name := range p.tables {
+				if !p.used[name] && !known[foldASCII(name)] {
+					notices = append(notices, Notice{
+						Name: f.Name, Pos: position(f.path(), f.SQL, p.offset), Code: CodeLossUnfounded,
+						Msg: fmt.Sprintf("the comment allows a loss of %q, and the statement below takes nothing away from it", name),
+					})
+				}
+			}
+		}
+	}
+	return notices
+}

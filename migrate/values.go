@@ -1,0 +1,287 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// This file compares the values of rows that are there before and after a run. A value is lost when its column is gone, when
+// it is NULL now, when another type or a shorter text cut it, or when an UPDATE gave one value to all rows whose values
+// differed. Other changes of values are what an UPDATE is for, and no loss.
+
+// columnPair is a column from before the run and the one that has its values now.
+type columnPair struct {
+	was, is string
+	kept    bool // it is the same column, under whatever name
+	changed int64
+}
+
+func (a *account) values(p pair) error {
+	var compared []columnPair
+	var gone []string
+	putBack := p.same && p.writes > 0 && len(a.deletions(p.object)) > 0
+	for _, c := range p.shape.columns {
+		if c.generated {
+			continue
+		}
+		pair := columnPair{was: c.name}
+		if p.same {
+			pair.is = p.nameOf(c.name)
+		}
+		pair.kept = pair.is != ""
+		if !pair.kept {
+			if other, there := p.to.column(c.name); there && !other.generated && (!p.same || p.originOf(other.name) == "") {
+				pair.is = other.name
+			}
+		}
+		switch {
+		case pair.is == "":
+			gone = append(gone, c.name)
+		case !pair.kept || putBack || a.updated(p.object, c.name):
+			compared = append(compared, pair)
+		}
+	}
+	if err := a.changed(p, compared); err != nil {
+		return err
+	}
+	if err := a.goneColumns(p, gone); err != nil {
+		return err
+	}
+	for _, c := range compared {
+		if c.changed == 0 {
+			continue
+		}
+		if err := a.changedColumn(p, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *account) updated(o *object, column string) bool {
+	return slices.ContainsFunc(a.steps[o], func(s *step) bool { return s.updates[o][column] })
+}
+
+// changed counts the values of each column that are others now.
+func (a *account) changed(p pair, columns []columnPair) error {
+	if len(columns) == 0 || p.values == "" {
+		return nil
+	}
+	var terms []string
+	into := make([]any, len(columns))
+	for i, c := range columns {
+		terms = append(terms, "count(CASE WHEN "+differs(c)+" THEN 1 END)")
+		into[i] = &columns[i].changed
+	}
+	query := "SELECT " + strings.Join(terms, ", ") + p.matched(p.values)
+	touched, args := a.touched(p, columns)
+	return a.db.QueryRowContext(a.ctx, query+touched, args...).Scan(into...)
+}
+
+// differs is the condition that a column has a value that is another now, byte by byte; 1 and 1.0 are the same.
+func differs(c columnPair) string {
+	return "o." + quotedName(c.was) + " IS NOT NULL AND (+o." + quotedName(c.was) + " COLLATE BINARY) IS NOT (+n." + quotedName(c.is) + ")"
+}
+
+// fewRows is up to how many rows are looked at one by one, and not with the whole table.
+const fewRows = 20_000
+
+// touched restricts a comparison to the rows that were updated, when they are few.
+func (a *account) touched(p pair, columns []columnPair) (condition string, args []any) {
+	rowid := rowidOf(p.shape)
+	if !p.same || rowid == "" || p.shape.withoutRowid || p.writes > 0 ||
+		slices.ContainsFunc(columns, func(c columnPair) bool { return !c.kept }) {
+		return "", nil
+	}
+	var all rowset
+	for _, s := range a.steps[p.object] {
+		all.addAll(&s.effects[p.object].updated)
+		if all.members > fewRows {
+			return "", nil
+		}
+	}
+	ids := make([]int64, 0, all.members)
+	for _, r := range all.runs {
+		for id := r.first; id <= r.last; id++ {
+			ids = append(ids, id)
+		}
+	}
+	for id := range all.strays {
+		ids = append(ids, id)
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return "", nil
+	}
+	return " AND o." + rowid + " IN (SELECT value FROM json_each(?))", []any{string(text)}
+}
+
+// goneColumns counts the values of columns that are gone, unless a new column has them all.
+func (a *account) goneColumns(p pair, gone []string) error {
+	for _, name := range gone {
+		column := "o." + quotedName(name)
+		query := "SELECT count(" + column + ") FROM was." + quotedName(p.origin) + " AS o"
+		if p.values != "" && (!p.same || len(a.deletions(p.object)) > 0) {
+			query = "SELECT count(" + column + ")" + p.matched(p.values)
+		}
+		n, err := a.count(query)
+		if err != nil {
+			return err
+		}
+		copied, err := a.copied(p, name)
+		if err != nil {
+			return err
+		}
+		blamed := p.gone[name]
+		if !p.same {
+			blamed = p.dropped
+		}
+		if !copied {
+			a.add(blamed, p.object, name, LossColumn, n)
+		}
+	}
+	return nil
+}
+
+// copied reports whether a column that the run made holds all values of one that is gone.
+func (a *account) copied(p pair, gone string) (bool, error) {
+	if p.values == "" {
+		return false, nil
+	}
+	for _, c := range p.to.columns {
+		_, old := p.shape.column(c.name)
+		if old || c.generated || p.same && p.originOf(c.name) != "" {
+			continue
+		}
+		n, err := a.count("SELECT EXISTS (SELECT 1" + p.matched(p.values) + " WHERE " + differs(columnPair{was: gone, is: c.name}) + ")")
+		if err != nil || n == 0 {
+			return n == 0, err
+		}
+	}
+	return false, nil
+}
+
+// changedColumn tells how the values of a column changed, and blames a statement.
+func (a *account) changedColumn(p pair, c columnPair) error {
+	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
+	nulled := was + " IS NOT NULL AND " + was + " <> '' AND " + is + " IS NULL"
+	how := cutSQL(was, is)
+	touched, args := a.touched(p, []columnPair{c})
+	var nulls, cut, other, rows int64
+	var uniform bool
+	err := a.db.QueryRowContext(a.ctx, fmt.Sprintf(`SELECT count(CASE WHEN %[1]s THEN 1 END), count(CASE WHEN %[2]s = 1 THEN 1 END),
+		count(CASE WHEN %[2]s = 2 THEN 1 END), count(*),
+		count(%[4]s) = count(*) AND min(%[4]s) IS max(%[4]s) AND min(%[3]s) IS NOT max(%[3]s)`, nulled, how, was, is)+
+		p.matched(p.values)+touched, args...).Scan(&nulls, &cut, &other, &rows, &uniform)
+	if err != nil {
+		return err
+	}
+	uniform = uniform && (touched == "" || rows == a.rows[p.origin])
+	byDefault := a.actions[p.origin]["SET DEFAULT "+foldASCII(c.was)]
+	switch changed := differs(c); {
+	case byDefault && c.kept && a.nestedOnly(p.object, c.was):
+		return a.blameValues(p, c, changed, c.changed, LossSetNull)
+	case uniform && c.changed > nulls:
+		return a.blameValues(p, c, changed, c.changed, LossUpdate)
+	default:
+		if err := a.blameValues(p, c, nulled, nulls, ""); err != nil || cut == 0 || other > 0 {
+			return err
+		}
+		return a.blameValues(p, c, how+" = 1", cut, LossNarrow)
+	}
+}
+
+// nestedOnly reports whether a column was updated by nothing but what statements set off.
+func (a *account) nestedOnly(o *object, column string) bool {
+	return !slices.ContainsFunc(a.steps[o], func(s *step) bool { return s.updates[o][column] && s.effects[o].updatedDirect })
+}
+
+// blameValues adds rows to the last statement that changed their values.
+func (a *account) blameValues(p pair, c columnPair, condition string, rows int64, cause string) error {
+	if rows == 0 {
+		return nil
+	}
+	if !c.kept {
+		blamed := p.gone[c.was]
+		if !p.same {
+			blamed = p.dropped
+		}
+		if cause != LossNarrow {
+			cause = LossColumn
+		}
+		a.add(blamed, p.object, c.was, cause, rows)
+		return nil
+	}
+	var suspects []*step
+	for _, s := range a.steps[p.object] {
+		if e := s.effects[p.object]; s.updates[p.object][c.was] || e.wrote > 0 {
+			suspects = append(suspects, s)
+		}
+	}
+	rowid := rowidOf(p.shape)
+	if len(suspects) == 1 || rowid == "" || p.shape.withoutRowid {
+		last := suspects[len(suspects)-1]
+		a.add(last, p.object, c.was, a.causeOf(p.object, last, c.was, cause), rows)
+		return nil
+	}
+	slices.Reverse(suspects)
+	touched, args := a.touched(p, []columnPair{c})
+	found, err := a.db.QueryContext(a.ctx, "SELECT o."+rowid+", n."+rowidOf(p.to)+p.matched(p.values)+touched+" WHERE "+condition, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var before, now int64
+		if err := found.Scan(&before, &now); err != nil {
+			return err
+		}
+		for _, s := range suspects {
+			e := s.effects[p.object]
+			if s.updates[p.object][c.was] && (e.updated.has(now) || e.updated.has(before)) || e.inserted.has(now) {
+				a.add(s, p.object, c.was, a.causeOf(p.object, s, c.was, cause), 1)
+				break
+			}
+		}
+	}
+	return found.Err()
+}
+
+// causeOf returns the cause of a value that a statement changed, where it is not known yet.
+func (a *account) causeOf(o *object, s *step, column, cause string) string {
+	e := s.effects[o]
+	setNull := a.actions[o.origin]["SET NULL "+foldASCII(column)] || a.actions[o.origin]["SET DEFAULT "+foldASCII(column)]
+	switch {
+	case cause == LossNarrow:
+		return cause
+	case e.updatedNested && !e.updatedDirect && setNull:
+		return LossSetNull
+	case e.updatedNested && !e.updatedDirect:
+		return LossTrigger
+	case e.wrote > 0 && !s.updates[o][column]:
+		return LossReplace
+	default:
+		return LossUpdate
+	}
+}
+
+// cutSQL is 1 where a value is a part of what it was: cut by another type or a shorter text. It is 0 where it is the same
+// in another form, such as 42 for '42', and 2 where it is another.
+func cutSQL(was, is string) string {
+	const form = `CASE
+WHEN %[1]s IS NULL OR %[2]s IS NULL OR (+%[1]s COLLATE BINARY) IS (+%[2]s) THEN 0
+WHEN typeof(%[1]s) IN ('text', 'blob') AND typeof(%[1]s) = typeof(%[2]s) THEN
+	CASE WHEN typeof(%[1]s) = 'text' AND rtrim(%[1]s) = %[2]s COLLATE BINARY THEN 0
+	WHEN length(%[2]s) < length(%[1]s) AND substr(%[1]s, 1, length(%[2]s)) = %[2]s COLLATE BINARY THEN 1 ELSE 2 END
+WHEN typeof(%[1]s) IN ('integer', 'real') AND typeof(%[2]s) IN ('integer', 'real') THEN
+	CASE WHEN typeof(%[1]s) <> typeof(%[2]s) AND abs(%[2]s - %[1]s) < 1 THEN 1 ELSE 2 END
+WHEN typeof(%[1]s) = 'text' AND typeof(%[2]s) IN ('integer', 'real') THEN
+	CASE WHEN CAST(%[2]s AS NUMERIC) = %[1]s AND %[1]s NOT GLOB '0[0-9]*' THEN 0
+	WHEN %[2]s IN (CAST(%[1]s AS INTEGER), CAST(%[1]s AS REAL)) THEN 1 ELSE 2 END
+WHEN CAST(%[1]s AS TEXT) = CAST(%[2]s AS TEXT) THEN 0
+WHEN typeof(%[2]s) = 'text' AND substr(CAST(%[1]s AS TEXT), 1, length(%[2]s)) = %[2]s THEN 1
+ELSE 2 END`
+	return "(" + fmt.Sprintf(form, was, is) + ")"
+}

@@ -1,0 +1,402 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file follows what each statement of a run does to rows, by SQLite's preupdate hook and its authorizer. It notes
+// rowids and no values: what is lost is told at the end (losses.go), by comparing with the database from before the run.
+
+// watcher follows the statements of one run on one connection.
+type watcher struct {
+	handle connection
+	tables map[string]*object // that exist now, by folded name; tables behind a virtual one are none
+	before []*object          // that existed before the run, by name
+	made   []*object          // that the run made
+	steps  []*step            // that changed rows or tables
+	now    *step              // the statement that runs; nil between two
+
+	name   uintptr // of the table of the last row: C text, which stays as long as the statement runs
+	table  *object
+	effect *effect
+	rows   int64
+	err    error
+}
+
+// object is one table, under whatever names it has.
+type object struct {
+	origin  string   // its name before the run; "" for one that the run made
+	name    string   // its name now, or its last one
+	names   []string // those that it had before
+	shape   *tableShape
+	columns []trackedColumn // now
+	gone    map[string]*step
+	dropped *step // nil as long as it exists
+
+	inserted rowset          // rows that the run inserted
+	moved    map[int64]int64 // rows with another rowid than before the run, by that of now
+	keyMoved bool            // the primary key of rows changed
+	writes   int64           // rows that the run inserted, also where there are no rowids
+}
+
+// trackedColumn is a column with its name before the run; "" for one that the run made.
+type trackedColumn struct{ origin, name string }
+
+// step is one statement.
+type step struct {
+	file  File
+	span  span
+	order int
+
+	deletes   map[*object]bool            // as the authorizer was asked
+	updates   map[*object]map[string]bool // names of columns at that time, as they were before the run
+	inserts   map[*object]bool
+	triggered map[*object]bool // by a trigger
+	altered   map[*object]bool
+	dropping  *object
+	creates   []string
+	schema    bool // tables come, go or change
+	indexes   []string
+
+	effects map[*object]*effect
+	moved   map[*object]map[int64]int64 // as they were before the step
+}
+
+// effect is what one statement did to the rows of one table that existed before the run, or to those of a new one as
+// far as it deleted them.
+type effect struct {
+	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by what it set off
+	updated        rowset
+	inserted       rowset
+	// updatedDirect and updatedNested say by what rows were updated.
+	updatedDirect, updatedNested bool
+	// Tables without rowids have numbers only.
+	deletedDirect, deletedNested, wrote int64
+}
+
+func (e *effect) held() int {
+	return e.direct.held() + e.nested.held() + e.updated.held() + e.inserted.held()
+}
+
+// maxHeld bounds what is kept of rows that change out of the order of their ids: some 50 bytes each.
+const maxHeld = 4_000_000
+
+var errTooManyRows = errors.New("the files change more rows, in no order, than can be followed")
+
+// newWatcher reads the tables of a database that is going to change.
+func newWatcher(ctx context.Context, db querier) (*watcher, error) {
+	shapes, err := readShapes(ctx, db, "main")
+	if err != nil {
+		return nil, databaseError("the schema cannot be read", err)
+	}
+	w := &watcher{tables: map[string]*object{}}
+	for _, s := range shapes {
+		o := &object{origin: s.name, name: s.name, shape: s, gone: map[string]*step{}}
+		for _, c := range s.columns {
+			o.columns = append(o.columns, trackedColumn{c.name, c.name})
+		}
+		w.before = append(w.before, o)
+		w.tables[foldASCII(s.name)] = o
+	}
+	return w, nil
+}
+
+// begin starts a statement.
+func (w *watcher) begin(f File, s span) {
+	if w == nil {
+		return
+	}
+	w.now = &step{
+		file: f, span: s, order: len(w.steps), deletes: map[*object]bool{}, updates: map[*object]map[string]bool{},
+		inserts: map[*object]bool{}, triggered: map[*object]bool{}, altered: map[*object]bool{}, effects: map[*object]*effect{},
+	}
+	w.name, w.table, w.effect = 0, nil, nil
+}
+
+// end takes what the statement did, or forgets it when it failed: SQLite has undone it then.
+func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
+	if w == nil || w.err != nil {
+		return w.failure()
+	}
+	s := w.now
+	w.now = nil
+	if failed {
+		for o, moved := range s.moved {
+			o.moved = moved
+		}
+		return nil
+	}
+	for o, e := range s.effects {
+		o.inserted.addAll(&e.inserted)
+		o.writes += e.wrote
+	}
+	w.steps = append(w.steps, s)
+	if s.schema {
+		return w.refresh(ctx, db, s)
+	}
+	return nil
+}
+
+// failure returns the error for which the run has to end.
+func (w *watcher) failure() error {
+	if w == nil {
+		return nil
+	}
+	return w.err
+}
+
+// authorize notes what a statement may do, as SQLite compiles it.
+func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, trigger string) {
+	if w == nil || w.now == nil {
+		return
+	}
+	s := w.now
+	switch action {
+	case sqlite.AuthDelete, sqlite.AuthInsert, sqlite.AuthUpdate:
+		o := w.tables[foldASCII(arg1)]
+		if o == nil {
+			return
+		}
+		s.triggered[o] = s.triggered[o] || trigger != ""
+		switch action {
+		case sqlite.AuthDelete:
+			s.deletes[o] = true
+		case sqlite.AuthInsert:
+			s.inserts[o] = true
+		default:
+			if s.updates[o] == nil {
+				s.updates[o] = map[string]bool{}
+			}
+			s.updates[o][o.originOf(arg2)] = true
+		}
+	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
+		s.dropping, s.schema = w.tables[foldASCII(arg1)], true
+	case sqlite.AuthAlterTable:
+		s.schema = true
+		if o := w.tables[foldASCII(arg2)]; o != nil {
+			s.altered[o] = true
+		}
+	case sqlite.AuthCreateTable, sqlite.AuthCreateVTable:
+		s.creates, s.schema = append(s.creates, arg1), true
+	case sqlite.AuthCreateIndex:
+		s.indexes = append(s.indexes, arg1)
+	default: // changes no rows and no tables
+	}
+}
+
+// originOf returns the name that a column had before the run; "" for one that the run made.
+func (o *object) originOf(column string) string {
+	for _, c := range o.columns {
+		if foldASCII(c.name) == foldASCII(column) {
+			return c.origin
+		}
+	}
+	return ""
+}
+
+// nameOf returns the name that a column from before the run has now; "" when it is gone.
+func (o *object) nameOf(origin string) string {
+	for _, c := range o.columns {
+		if c.origin == origin {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// refresh follows what a statement did to tables.
+func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
+	for _, name := range s.creates {
+		if key := foldASCII(name); w.tables[key] == nil {
+			o := &object{name: name}
+			w.tables[key] = o
+			w.made = append(w.made, o)
+		}
+	}
+	if o := s.dropping; o != nil {
+		o.dropped = s
+		delete(w.tables, foldASCII(o.name))
+	}
+	for o := range s.altered {
+		names, err := columnNames(ctx, db, o.name)
+		if err == nil && len(names) == 0 { // a table has columns: it has another name now
+			delete(w.tables, foldASCII(o.name))
+			o.names = append(o.names, o.name)
+			o.name = renameTarget(string(s.file.SQL[s.span.start:s.span.end]))
+			w.tables[foldASCII(o.name)] = o
+			names, err = columnNames(ctx, db, o.name)
+		}
+		if err != nil {
+			return databaseError("the schema cannot be read", err)
+		}
+		if o.origin != "" {
+			o.follow(names, s)
+		}
+	}
+	return nil
+}
+
+// follow compares the columns of a table with those before ALTER TABLE, which changes one at a time.
+func (o *object) follow(names []string, s *step) {
+	old := o.columns
+	o.columns = nil
+	lose := func(c trackedColumn) {
+		if c.origin != "" {
+			o.gone[c.origin] = s
+		}
+	}
+	for _, name := range names {
+		if len(old) == 0 { // added
+			o.columns = append(o.columns, trackedColumn{"", name})
+			continue
+		}
+		if old[0].name != name && len(names) < len(o.columns)+len(old) { // dropped
+			lose(old[0])
+			old = old[1:]
+		}
+		o.columns = append(o.columns, trackedColumn{old[0].origin, name})
+		old = old[1:]
+	}
+	for _, c := range old {
+		lose(c)
+	}
+}
+
+// watchers are those whose connection has the hook, by its handle.
+var watchers sync.Map
+
+type preupdateFunc = func(tls *libc.TLS, argument, handle uintptr, op int32, database, table uintptr, old, id int64)
+
+// preupdateC is the hook as the translated C calls it.
+var preupdateC = *(*uintptr)(unsafe.Pointer(&struct{ f preupdateFunc }{preupdate}))
+
+func preupdate(tls *libc.TLS, _, handle uintptr, op int32, _, table uintptr, old, id int64) {
+	found, _ := watchers.Load(handle)
+	if w, ok := found.(*watcher); ok {
+		w.row(tls, op, table, old, id)
+	}
+}
+
+// watch runs fn while w hears of each row that the connection changes.
+func (w *watcher) watch(handle connection, fn func() error) error {
+	if w == nil {
+		return fn()
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	w.handle = handle
+	watchers.Store(uintptr(handle), w)
+	sqlite3.Xsqlite3_preupdate_hook(tls, uintptr(handle), preupdateC, 0)
+	defer func() {
+		sqlite3.Xsqlite3_preupdate_hook(tls, uintptr(handle), 0, 0)
+		watchers.Delete(uintptr(handle))
+	}()
+	return fn()
+}
+
+// row notes one row that is about to change. SQLite says which table by its name.
+func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
+	s := w.now
+	if s == nil {
+		return
+	}
+	if table != w.name || table == 0 {
+		w.name, w.table, w.effect = table, w.tables[foldASCII(libc.GoString(table))], nil
+		if w.table != nil {
+			if s.effects[w.table] == nil {
+				s.effects[w.table] = &effect{}
+			}
+			w.effect = s.effects[w.table]
+		}
+	}
+	o, e := w.table, w.effect
+	if o == nil || o == s.dropping {
+		return
+	}
+	if w.rows++; w.rows%4096 == 0 && e.held()+o.inserted.held()+len(o.moved) > maxHeld {
+		w.err = errTooManyRows
+		w.now = nil
+		sqlite3.Xsqlite3_interrupt(tls, uintptr(w.handle))
+		return
+	}
+	switch {
+	case op == sqlite3.SQLITE_DELETE:
+		w.deleted(o, e, old, sqlite3.Xsqlite3_preupdate_depth(tls, uintptr(w.handle)) > 0)
+	case o.origin == "":
+	case op == sqlite3.SQLITE_INSERT:
+		e.wrote++
+		if !o.shape.withoutRowid {
+			e.inserted.add(id)
+		}
+	default:
+		nested := sqlite3.Xsqlite3_preupdate_depth(tls, uintptr(w.handle)) > 0
+		e.updatedNested, e.updatedDirect = e.updatedNested || nested, e.updatedDirect || !nested
+		if o.shape.withoutRowid {
+			return
+		}
+		if old != id {
+			w.move(o, e, old, id)
+		}
+		e.updated.add(id)
+	}
+}
+
+func (w *watcher) deleted(o *object, e *effect, id int64, nested bool) {
+	switch {
+	case o.origin != "" && o.shape.withoutRowid && nested:
+		e.deletedNested++
+		return
+	case o.origin != "" && o.shape.withoutRowid:
+		e.deletedDirect++
+		return
+	}
+	if before, moved := o.moved[id]; moved {
+		w.keepMoved(o)
+		delete(o.moved, id)
+		id = before
+	} else if o.origin != "" && (e.inserted.has(id) || o.inserted.has(id)) {
+		return
+	}
+	if nested {
+		e.nested.add(id)
+		return
+	}
+	e.direct.add(id)
+}
+
+// move notes that a row gets another rowid.
+func (w *watcher) move(o *object, e *effect, old, id int64) {
+	w.keepMoved(o)
+	o.keyMoved = true
+	before, moved := o.moved[old]
+	if moved {
+		delete(o.moved, old)
+	} else if e.inserted.has(old) || o.inserted.has(old) {
+		e.inserted.add(id)
+		return
+	} else {
+		before = old
+	}
+	if o.moved == nil {
+		o.moved = map[int64]int64{}
+	}
+	o.moved[id] = before
+}
+
+// keepMoved keeps what was known before the statement, which may fail.
+func (w *watcher) keepMoved(o *object) {
+	if _, kept := w.now.moved[o]; !kept {
+		if w.now.moved == nil {
+			w.now.moved = map[*object]map[int64]int64{}
+		}
+		w.now.moved[o] = maps.Clone(o.moved)
+	}
+}
