@@ -237,7 +237,7 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusBadRequest, "version_malformed", "v is not a version number")
 		return
 	}
-	guest := loopback.VisitOf(r.Context()) != nil
+	guest := loopback.ExternalOf(r.Context()) != nil
 	h.serveEvents(w, r, func() *subscriber { return h.join(version, guest) })
 }
 

@@ -246,7 +246,7 @@ func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, b
 		problems = []Problem{{Message: "the build failed without saying why"}}
 	}
 	h := w.Header()
-	if loopback.VisitOf(r.Context()) != nil {
+	if loopback.ExternalOf(r.Context()) != nil {
 		refusal := &site.RefusalError{
 			Status: problems[0].status(), Code: "worker_failed", Message: "the site's code failed to answer",
 		}

@@ -43,7 +43,7 @@ func TestAnswerLimit(t *testing.T) {
 	}
 	start := func(mode pagesruntime.LimitMode) string {
 		w := mustStart(t, code, pagesruntime.WorkerOptions{
-			Limits:  pagesruntime.Limits{AnswerBytes: 4096, Mode: mode},
+			Limits:  pagesruntime.Limits{ResponseBytes: 4096, Mode: mode},
 			Console: func(l pagesruntime.Line) { logged <- l.Level + ": " + l.Text },
 		})
 		return serve(t, w).URL

@@ -19,16 +19,16 @@ type Kind string
 
 // The kinds.
 const (
-	KindLoad        Kind = "load"         // the module could not be evaluated
-	KindException   Kind = "exception"    // the handler threw
-	KindNotResponse Kind = "not-response" // the handler returned something else
-	KindHung        Kind = "hung"         // no answer can come any more
-	KindCPU         Kind = "cpu"          // over limits.cpuMs
-	KindMemory      Kind = "memory"       // over the isolate's memory
-	KindAnswerSize  Kind = "answer-size"  // the answer is over what one may have
-	KindReset       Kind = "reset"        // the isolate was restarted because of another request
-	KindRoom        Kind = "room"         // the system has no room for an isolate
-	KindInternal    Kind = "internal"     // a fault of ours
+	KindLoad         Kind = "load"         // the module could not be evaluated
+	KindException    Kind = "exception"    // the handler threw
+	KindNotResponse  Kind = "not-response" // the handler returned something else
+	KindHung         Kind = "hung"         // no answer can come any more
+	KindCPU          Kind = "cpu"          // over limits.cpuMs
+	KindMemory       Kind = "memory"       // over the isolate's memory
+	KindResponseSize Kind = "answer-size"  // the answer is over what one may have
+	KindReset        Kind = "reset"        // the isolate was restarted because of another request
+	KindSystemMemory Kind = "room"         // the system has no room for an isolate
+	KindInternal     Kind = "internal"     // a fault of ours
 )
 
 // Error is why a Worker did not respond, with positions in the author's own files.
@@ -89,7 +89,7 @@ func (f *Error) Unwrap() error { return f.err }
 // Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
-	case KindCPU, KindMemory, KindAnswerSize, KindReset, KindRoom:
+	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory:
 		return 503
 	default:
 		return 500
@@ -116,7 +116,7 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 		return w.cpuError(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
 		switch k := Kind(failed.Kind); k {
-		case KindNotResponse, KindHung, KindAnswerSize:
+		case KindNotResponse, KindHung, KindResponseSize:
 			kind = k
 		default:
 		}
@@ -144,7 +144,7 @@ func resetError(err error) *Error {
 
 func addressSpaceError(err *engine.AddressSpaceError) *Error {
 	return &Error{
-		Kind: KindRoom, Message: err.Error(), err: err,
+		Kind: KindSystemMemory, Message: err.Error(), err: err,
 		Fix: "allow the process more addresses (ulimit -v), or the system (sysctl vm.overcommit_memory), or stop other programs",
 	}
 }
@@ -160,8 +160,8 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	if name := web.AbsentIn(e); name != "" {
 		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
 	}
-	if kind == KindAnswerSize {
-		f.Limit = fmt.Sprintf("answer %d MiB", w.answerBytes()>>20)
+	if kind == KindResponseSize {
+		f.Limit = fmt.Sprintf("answer %d MiB", w.responseBytes()>>20)
 		f.Fix = "send less, or in parts: pages of a list, ranges of a file"
 	}
 	if f.Name == "" && f.Kind == KindException {

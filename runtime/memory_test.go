@@ -128,7 +128,7 @@ func TestLargeBodies(t *testing.T) {
 				c.enqueue(piece);
 				if (left === 0) c.close();
 			} }));
-		} }`, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 10 * time.Minute, AnswerBytes: 2 << 30}})
+		} }`, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 10 * time.Minute, ResponseBytes: 2 << 30}})
 	s := serve(t, w)
 	size := bodySize()
 	for _, path := range []string{"/down", "/up", "/echo"} {

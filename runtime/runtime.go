@@ -103,9 +103,9 @@ const (
 type Limits struct {
 	CPU         time.Duration // of one request, over its turns in the engine
 	SubRequests int
-	// AnswerBytes is the most bytes of an answer's body. Default 512 MiB.
-	AnswerBytes int64
-	Mode        LimitMode // default Enforce
+	// ResponseBytes is the most bytes of an answer's body. Default 512 MiB.
+	ResponseBytes int64
+	Mode          LimitMode // default Enforce
 	// CPUScale multiplies CPU: pure JavaScript runs slower here than on the
 	// platform. Default 1.
 	CPUScale float64

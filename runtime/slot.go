@@ -25,15 +25,15 @@ type slot struct {
 	requests int // under way, waitUntil included
 }
 
-// answerBytes is the most bytes of an answer's body.
-func (w *Worker) answerBytes() int64 {
-	return cmp.Or(max(w.o.Limits.AnswerBytes, 0), web.DefaultAnswerBytes)
+// responseBytes is the most bytes of an answer's body.
+func (w *Worker) responseBytes() int64 {
+	return cmp.Or(max(w.o.Limits.ResponseBytes, 0), web.DefaultResponseBytes)
 }
 
 func (w *Worker) webOptions() web.Options {
 	o := w.o.Web
 	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, w.o.Limits.Mode
-	o.AnswerBytes = w.answerBytes()
+	o.ResponseBytes = w.responseBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
 	o.Memory = w.share

@@ -46,8 +46,8 @@ func (t *Tool) ArgumentsSchema() json.RawMessage { return encode(t.arguments) }
 // ResultSchema returns the JSON Schema (2020-12) of the response when ok is true.
 func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result) }
 
-// AnswerSchema returns the JSON Schema (2020-12) of every response of the tool: its result or a refusal.
-func (t *Tool) AnswerSchema() json.RawMessage {
+// ResponseSchema returns the JSON Schema (2020-12) of every response of the tool: its result or a refusal.
+func (t *Tool) ResponseSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
 }
 

@@ -41,8 +41,7 @@ func (p *platformRun) exchange(t *testing.T, sent string) *http.Response {
 	return resp
 }
 
-// TestPlatformHostile: whatever comes over the wire has one answer, nothing fails, and
-// nobody else notices.
+// TestPlatformHostile: each request gets one response, nothing fails, and other clients are served on.
 func TestPlatformHostile(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	host := strings.TrimPrefix(p.URL, "http://")
@@ -116,21 +115,22 @@ func TestPlatformHostile(t *testing.T) {
 		path("GET", "/api/v1/pages/revisions/x?;;="):                          "400 " + refused,
 		path("HEAD", "/api/v1/pages/uploads/x/blobs/%ff"):                     "400 ",
 	} {
-		resp := p.exchange(t, sent)
-		if resp == nil {
-			t.Errorf("%.200q: no answer", sent)
-			continue
-		}
-		text, _ := io.ReadAll(resp.Body) // from memory
-		status, part, _ := strings.Cut(want, " ")
-		if fmt.Sprint(resp.StatusCode) != status || !strings.Contains(string(text), part) {
-			t.Errorf("%.200q: want %s, got %d %.300s", sent, want, resp.StatusCode, text)
-		}
-		if ours := resp.Header.Get("x-service-api") == "beta" && resp.Header.Get("x-request-id") != ""; !ours {
-			t.Errorf("%.200q: the answer went past the boundary: %v", sent, resp.Header)
-		}
+		t.Run(fmt.Sprintf("%.60q", strings.Replace(sent, head, "", 1)), func(t *testing.T) {
+			resp := p.exchange(t, sent)
+			if resp == nil {
+				t.Fatal("no response")
+			}
+			text, _ := io.ReadAll(resp.Body) // from memory
+			status, part, _ := strings.Cut(want, " ")
+			if fmt.Sprint(resp.StatusCode) != status || !strings.Contains(string(text), part) {
+				t.Errorf("want %s, got %d %.300s", want, resp.StatusCode, text)
+			}
+			if ours := resp.Header.Get("x-service-api") == "beta" && resp.Header.Get("x-request-id") != ""; !ours {
+				t.Errorf("the response went past the boundary: %v", resp.Header)
+			}
+		})
 	}
-	// Many who never send the rest of what they began keep nobody else out.
+	// Clients that never send the rest of a request keep no other client out.
 	for range 200 {
 		conn, err := net.Dial("tcp", host)
 		if err != nil {

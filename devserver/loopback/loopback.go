@@ -1,7 +1,7 @@
 // Package loopback tells requests of this machine from those that come from beyond it: under another name, over a
 // network, or through a tunnel or a proxy.
 //
-// In goes a request as the server read it; out comes a [Visit] for one from beyond, and nil for one of this machine. A
+// In goes a request as the server read it; out comes an [External] for one from beyond, and nil for one of this machine. A
 // request is of this machine if the requested host, both addresses of the connection, and the headers of tunnels and
 // proxies all say so. A proxy on this machine, such as that of a framework's dev server, adds the address of its client:
 // where each of these is a loopback address, the request is of this machine.
@@ -20,8 +20,8 @@ import (
 	"strings"
 )
 
-// Visit describes a request from beyond this machine.
-type Visit struct {
+// External describes a request from beyond this machine.
+type External struct {
 	// Host is the host that the client requested, with its port: from a header of the tunnel that forwards to another
 	// host, else the Host of the request.
 	Host string
@@ -32,22 +32,22 @@ type Visit struct {
 	Client netip.Addr
 }
 
-type visitKey struct{}
+type externalKey struct{}
 
-// With returns a context that carries the visit of a request.
-func With(ctx context.Context, v *Visit) context.Context {
-	return context.WithValue(ctx, visitKey{}, v)
+// With returns a context that carries the External of a request.
+func With(ctx context.Context, v *External) context.Context {
+	return context.WithValue(ctx, externalKey{}, v)
 }
 
-// VisitOf returns the visit that [With] put into the context; nil for this machine.
-func VisitOf(ctx context.Context) *Visit {
-	v, _ := ctx.Value(visitKey{}).(*Visit)
+// ExternalOf returns the External that [With] put into the context; nil for this machine.
+func ExternalOf(ctx context.Context) *External {
+	v, _ := ctx.Value(externalKey{}).(*External)
 	return v
 }
 
-// Judge returns the visit of a request from beyond this machine, and nil for a request of this machine. A request whose
+// Classify returns an External for a request from beyond this machine, and nil for one of this machine. A request whose
 // addresses are unknown is from beyond.
-func Judge(r *http.Request) *Visit {
+func Classify(r *http.Request) *External {
 	// A client on this machine may connect over the address of a network: both ends count.
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if hostHere(r.Host) && (r.URL.Host == "" || hostHere(r.URL.Host)) &&
@@ -58,7 +58,7 @@ func Judge(r *http.Request) *Visit {
 	scheme, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	secure := r.TLS != nil || strings.EqualFold(strings.TrimSpace(scheme), "https") ||
 		strings.Contains(strings.ToLower(r.Header.Get("Forwarded")), "proto=https")
-	return &Visit{Host: host, Secure: secure && !hostHere(host), Client: clientOf(r)}
+	return &External{Host: host, Secure: secure && !hostHere(host), Client: clientOf(r)}
 }
 
 func hostHere(hostport string) bool {

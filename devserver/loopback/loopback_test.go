@@ -123,19 +123,19 @@ func TestJudge(t *testing.T) {
 		{"a Forwarded to another host", "localhost", there, here, []string{"Forwarded: for=127.0.0.1;host=demo.example"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if v := Judge(request(t, c.host, c.remote, c.local, c.headers...)); (v == nil) != c.isLocal {
+			if v := Classify(request(t, c.host, c.remote, c.local, c.headers...)); (v == nil) != c.isLocal {
 				t.Errorf("%+v", v)
 			}
 		})
 	}
 	absolute := request(t, "localhost", there, here)
 	absolute.URL.Host = "demo.example"
-	if Judge(absolute) == nil {
+	if Classify(absolute) == nil {
 		t.Error("a target with another host is of this machine")
 	}
 }
 
-// What is known of a visit: the host that was typed, whether cookies may be for https alone,
+// An External: the host that the client requested, whether cookies may be for https alone,
 // and the address that the visitor cannot choose.
 func TestVisit(t *testing.T) {
 	for _, c := range []struct {
@@ -176,7 +176,7 @@ func TestVisit(t *testing.T) {
 		{"a link-local address", "192.168.1.5:8788", "[fe80::1%eth0]:1", nil, "192.168.1.5:8788 false fe80::1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(request(t, c.host, c.remote, "127.0.0.1:8788", c.headers...))
+			v := Classify(request(t, c.host, c.remote, "127.0.0.1:8788", c.headers...))
 			if v == nil {
 				t.Fatal("of this machine")
 			}
@@ -188,18 +188,18 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// Whatever a visitor sends before what a proxy adds, it is no visit of this machine.
+// Headers that a client sends before those of a proxy do not make its request one of this machine.
 func FuzzJudge(f *testing.F) {
 	for _, seed := range []string{"", "127.0.0.1", "::1, 127.0.0.1", "unknown", `"[::1]"`, "127.0.0.1,,", "for=127.0.0.1"} {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, sent, host string) {
 		for _, added := range []string{"X-Forwarded-For: " + sent + ", 203.0.113.9", "Forwarded: " + sent + ", for=203.0.113.9"} {
-			v := Judge(request(t, "localhost", "127.0.0.1:1", "127.0.0.1:2", added, "X-Forwarded-Host: "+host))
+			v := Classify(request(t, "localhost", "127.0.0.1:1", "127.0.0.1:2", added, "X-Forwarded-Host: "+host))
 			if v == nil {
 				t.Errorf("%q is of this machine", added)
 			} else if _, ok := BareHost(v.Host); !ok {
-				t.Errorf("%q is the host of a visit", v.Host)
+				t.Errorf("%q is the host of an External", v.Host)
 			}
 		}
 	})
@@ -212,8 +212,8 @@ func BenchmarkJudge(b *testing.B) {
 		"Upgrade-Insecure-Requests: 1")
 	b.ReportAllocs()
 	for b.Loop() {
-		if Judge(r) != nil {
-			b.Fatal("a visit")
+		if Classify(r) != nil {
+			b.Fatal("external")
 		}
 	}
 }

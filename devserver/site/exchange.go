@@ -26,16 +26,16 @@ type exchange struct {
 	out     recorder
 	began   time.Time
 
-	path    Path
-	visit   *loopback.Visit // nil for this machine
-	source  Source
-	route   string // the pattern that matched, "" for none
-	failure string // for the record
-	gated   bool   // a members page, and the member may see it
-	plain   bool   // static files are not compressed
-	member  Member
-	meter   atomic.Pointer[Meter]
-	ended   atomic.Pointer[Failure]
+	path     Path
+	external *loopback.External // nil for this machine
+	source   Source
+	route    string // the pattern that matched, "" for none
+	failure  string // for the record
+	gated    bool   // a members page, and the member may see it
+	plain    bool   // static files are not compressed
+	member   Member
+	meter    atomic.Pointer[Meter]
+	ended    atomic.Pointer[Failure]
 }
 
 type exchangeKey struct{}
@@ -220,7 +220,7 @@ func (x *exchange) serveReserved(name string) {
 		return
 	}
 	x.release()
-	if x.visit != nil && !forEveryone[name] {
+	if x.external != nil && !forEveryone[name] {
 		x.refuse(noSuchPage())
 		return
 	}

@@ -68,8 +68,8 @@ func isNavigation(r *http.Request) bool {
 // RequestedHost returns the host, with its port, that the client of a request asked for. A tunnel may forward the
 // request to another host name.
 func RequestedHost(r *http.Request) string {
-	if visit := loopback.VisitOf(r.Context()); visit != nil {
-		return visit.Host
+	if external := loopback.ExternalOf(r.Context()); external != nil {
+		return external.Host
 	}
 	return r.Host
 }

@@ -26,16 +26,16 @@ func (x *exchange) findOrigin() {
 	}
 	ctx := x.r.Context()
 	if exchangeFrom(ctx) != nil {
-		x.visit = loopback.VisitOf(ctx)
+		x.external = loopback.ExternalOf(ctx)
 		return
 	}
-	if x.visit = loopback.Judge(x.r); x.visit != nil {
-		x.r = x.r.WithContext(loopback.With(ctx, x.visit))
+	if x.external = loopback.Classify(x.r); x.external != nil {
+		x.r = x.r.WithContext(loopback.With(ctx, x.external))
 	}
 }
 
 // showsHints reports whether the author of the site reads the response.
-func (x *exchange) showsHints() bool { return x.site.options.DevHints && x.visit == nil }
+func (x *exchange) showsHints() bool { return x.site.options.DevHints && x.external == nil }
 
 // signedInMember returns the member who sent the request, nil if signed out. Beyond this machine only a paired browser
 // may be signed in.
@@ -47,7 +47,7 @@ func (x *exchange) signedInMember() (*Member, error) {
 }
 
 func (x *exchange) maySignIn() bool {
-	return x.visit == nil || x.site.options.Pairing.Paired(x.site.sessions.pairingToken(x.r))
+	return x.external == nil || x.site.options.Pairing.Paired(x.site.sessions.pairingToken(x.r))
 }
 
 // pairPage asks for a pairing code.
@@ -82,7 +82,7 @@ func (x *exchange) pair() {
 // askForCode has the author's terminal show a code for this browser, and shows the page that asks for it.
 func (x *exchange) askForCode(status int, next, problem string) {
 	sessions, codes := x.site.sessions, x.site.options.Pairing
-	fresh, browser, err := codes.Ask(sessions.pairingToken(x.r), x.visit.Host, x.visit.Client)
+	fresh, browser, err := codes.Ask(sessions.pairingToken(x.r), x.external.Host, x.external.Client)
 	if busy, ok := errors.AsType[*pairing.BusyError](err); ok {
 		minutes := "a minute"
 		if busy.After > time.Minute {

@@ -155,7 +155,7 @@ func TestPairingCookie(t *testing.T) {
 	}
 }
 
-// What is no visit of a person has nobody be shown a code.
+// A request that no person made shows no code.
 func TestNoCodeUnasked(t *testing.T) {
 	p := startPaired(t, Options{})
 	for _, test := range []struct {

@@ -137,8 +137,8 @@ func prefixedCookie(r *http.Request, name string) string {
 
 // isSecure reports whether cookies are to be sent over https alone.
 func isSecure(r *http.Request) bool {
-	visit := loopback.VisitOf(r.Context())
-	return r.TLS != nil || visit != nil && visit.Secure
+	external := loopback.ExternalOf(r.Context())
+	return r.TLS != nil || external != nil && external.Secure
 }
 
 // setPairing gives a browser the token that says that it is paired, or waits for a code.

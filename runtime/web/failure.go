@@ -18,8 +18,8 @@ const (
 	// KindHung: the handler's promise can never settle, because nothing is under way that could
 	// settle it.
 	KindHung = "hung"
-	// KindAnswerSize: the response's body is over Options.AnswerBytes.
-	KindAnswerSize = "answer-size"
+	// KindResponseSize: the response's body is over Options.ResponseBytes.
+	KindResponseSize = "answer-size"
 )
 
 // Failure says why the Worker gave no response. Nothing was written.

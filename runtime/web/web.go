@@ -57,9 +57,9 @@ const (
 	LimitOff     LimitMode = "off"
 )
 
-// DefaultAnswerBytes is the most bytes of one response's body. The platform's own figure is not
+// DefaultResponseBytes is the most bytes of one response's body. The platform's own figure is not
 // shown.
-const DefaultAnswerBytes = 512 << 20
+const DefaultResponseBytes = 512 << 20
 
 // Options says how a Host behaves. The zero value works.
 type Options struct {
@@ -69,9 +69,9 @@ type Options struct {
 	// SubRequests is the most outbound requests of one request, redirects counted. Default: that of
 	// the manifest.
 	SubRequests int
-	// AnswerBytes is the most bytes of the body of one response. Default: DefaultAnswerBytes.
-	AnswerBytes int64
-	// LimitMode is for SubRequests and AnswerBytes. Default: LimitEnforce.
+	// ResponseBytes is the most bytes of the body of one response. Default: DefaultResponseBytes.
+	ResponseBytes int64
+	// LimitMode is for SubRequests and ResponseBytes. Default: LimitEnforce.
 	LimitMode LimitMode
 	// See fetch.Options.
 	AllowFetch     []string
@@ -118,8 +118,8 @@ func New(o Options) *Host {
 	if o.SubRequests <= 0 {
 		o.SubRequests = limits.SubRequests.Default
 	}
-	if o.AnswerBytes <= 0 {
-		o.AnswerBytes = DefaultAnswerBytes
+	if o.ResponseBytes <= 0 {
+		o.ResponseBytes = DefaultResponseBytes
 	}
 	if o.LimitMode == "" {
 		o.LimitMode = LimitEnforce

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// write writes a response, with the errors of Serve. Options.AnswerBytes bounds the body as the
+// write writes a response, with the errors of Serve. Options.ResponseBytes bounds the body as the
 // Worker gave it, before it is compressed; a response without one, as to HEAD, counts nothing.
 func (h *Host) write(x *Exchange, r *response) error {
 	if r.socket != nil {
@@ -33,7 +33,7 @@ func (h *Host) write(x *Exchange, r *response) error {
 		var err error
 		if r.isWhole() {
 			err = h.countBody(x, r.size())
-		} else if declaredLength(x.w.Header()) > h.o.AnswerBytes && h.o.LimitMode == LimitEnforce {
+		} else if declaredLength(x.w.Header()) > h.o.ResponseBytes && h.o.LimitMode == LimitEnforce {
 			err = h.tooLarge()
 		}
 		if err != nil {
@@ -227,13 +227,13 @@ func (h *Host) abort(x *Exchange, err error) error {
 func (h *Host) countBody(x *Exchange, n int) error {
 	before := x.sent
 	x.sent += int64(n)
-	if x.sent <= h.o.AnswerBytes || h.o.LimitMode == LimitOff {
+	if x.sent <= h.o.ResponseBytes || h.o.LimitMode == LimitOff {
 		return nil
 	}
 	if h.o.LimitMode == LimitEnforce {
 		return h.tooLarge()
 	}
-	if before <= h.o.AnswerBytes {
+	if before <= h.o.ResponseBytes {
 		h.log(x.io.Scope, console.Entry{Level: "warn", Text: h.tooLarge().Err.Message})
 	}
 	return nil
@@ -242,10 +242,10 @@ func (h *Host) countBody(x *Exchange, n int) error {
 // tooLarge names the limit in the largest unit that it is a multiple of.
 func (h *Host) tooLarge() *Failure {
 	const kilo = 1 << 10
-	n, units := h.o.AnswerBytes, []string{"bytes", "KiB", "MiB", "GiB"}
+	n, units := h.o.ResponseBytes, []string{"bytes", "KiB", "MiB", "GiB"}
 	for n >= kilo && n%kilo == 0 && len(units) > 1 {
 		n, units = n/kilo, units[1:]
 	}
 	message := fmt.Sprintf("the answer is larger than %d %s", n, units[0])
-	return &Failure{Kind: KindAnswerSize, Err: &engine.Error{Message: message}}
+	return &Failure{Kind: KindResponseSize, Err: &engine.Error{Message: message}}
 }

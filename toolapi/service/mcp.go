@@ -348,7 +348,7 @@ func serveMCP(server *mcp.Server) http.Handler {
 func mcpTool(t *toolapi.Tool) *mcp.Tool {
 	destroys, open := false, false // a proposal waits for a person
 	return &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.AnswerSchema(),
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.ResponseSchema(),
 		Annotations: &mcp.ToolAnnotations{
 			Title: t.Title, ReadOnlyHint: t.Effect == toolapi.Reads,
 			IdempotentHint: t.Replays || t.Effect == toolapi.Reads, DestructiveHint: &destroys, OpenWorldHint: &open,

@@ -276,7 +276,7 @@ func (b *builder) startWorker(
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.run.options.Limits), b.run.options.CPUScale
 	o.Pristine = b.run.options.Isolation == "request"
 	o.MapStacks = true
-	o.HideMeter = func(r *http.Request) bool { return loopback.VisitOf(r.Context()) != nil }
+	o.HideMeter = func(r *http.Request) bool { return loopback.ExternalOf(r.Context()) != nil }
 	o.Logger = b.console.logger()
 	o.Console = func(l pagesruntime.Line) { b.console.log(siteworker.MaskLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.run.options.AllowFetch, b.front, b.isSelf

@@ -19,16 +19,16 @@ import (
 
 // titles holds the headings of problem pages.
 var titles = map[pagesruntime.Kind]string{
-	pagesruntime.KindLoad:        "The Worker could not be loaded",
-	pagesruntime.KindException:   "The Worker threw an error",
-	pagesruntime.KindNotResponse: "The Worker did not return a Response",
-	pagesruntime.KindHung:        "The Worker will never answer",
-	pagesruntime.KindCPU:         "The Worker ran over its CPU limit",
-	pagesruntime.KindMemory:      "The Worker ran out of memory",
-	pagesruntime.KindAnswerSize:  "The Worker's answer is too large",
-	pagesruntime.KindReset:       "The Worker was restarted",
-	pagesruntime.KindRoom:        "The system has no room for the Worker",
-	pagesruntime.KindInternal:    "Something went wrong in pages itself",
+	pagesruntime.KindLoad:         "The Worker could not be loaded",
+	pagesruntime.KindException:    "The Worker threw an error",
+	pagesruntime.KindNotResponse:  "The Worker did not return a Response",
+	pagesruntime.KindHung:         "The Worker will never answer",
+	pagesruntime.KindCPU:          "The Worker ran over its CPU limit",
+	pagesruntime.KindMemory:       "The Worker ran out of memory",
+	pagesruntime.KindResponseSize: "The Worker's answer is too large",
+	pagesruntime.KindReset:        "The Worker was restarted",
+	pagesruntime.KindSystemMemory: "The system has no room for the Worker",
+	pagesruntime.KindInternal:     "Something went wrong in pages itself",
 }
 
 // problemOf converts an error of a Worker for the dev server's pages.
