@@ -1,0 +1,313 @@
+package restorepoint
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file puts back single tables. The schema stays that of now, and the site's triggers run as for any other write.
+
+// TableChange is what BeginTables puts back.
+type TableChange struct {
+	ID, Point string   // for the mark
+	Tables    []string // as the database of now has them, in any case
+	Keep      string   // the one whose rows that came since stay; "" for none
+	At        time.Time
+}
+
+// BeginTables puts back the rows of tables from the database of a point in a file, in a transaction that is not committed
+// yet. Before it changes anything it calls locked, which sees the last that was written. A table that does not fit, or a row
+// that another one needs, is a *Refusal.
+//
+// dsn opens the database of now, in a connection of its own with foreign keys off.
+func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked func() error) (Replacing, []Kept, error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	t := &tablesChange{view: &view{db, conn}, ctx: context.WithoutCancel(ctx)}
+	err = attach(ctx, conn, "past", file, "mode=ro")
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	}
+	if err == nil {
+		err = locked()
+	}
+	var kept []Kept
+	if err == nil {
+		kept, err = putTables(ctx, conn, c)
+	}
+	if err == nil {
+		err = mark(ctx, conn, c.ID, c.Point, c.At)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, t.Abort())
+	}
+	return t, kept, nil
+}
+
+// tablesChange is a Replacing of some tables.
+type tablesChange struct {
+	*view
+
+	ctx context.Context // of the one change, without its end
+}
+
+// Commit implements Replacing.
+func (t *tablesChange) Commit() error {
+	_, err := t.conn.ExecContext(t.ctx, "COMMIT")
+	return errors.Join(err, t.close())
+}
+
+// Abort implements Replacing.
+func (t *tablesChange) Abort() error {
+	_, err := t.conn.ExecContext(t.ctx, "ROLLBACK")
+	if err != nil && strings.Contains(err.Error(), "no transaction") {
+		err = nil
+	}
+	return errors.Join(err, t.close())
+}
+
+// CheckTables refuses tables that cannot be put back: the database in the file then has each with the same columns as the one
+// in the file now. It returns their names as the database of now has them.
+func CheckTables(ctx context.Context, now, then string, tables []string) (names []string, err error) {
+	v, err := open(ctx, now, "mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, v.close()) }()
+	if err := attach(ctx, v.conn, "past", then, "mode=ro"); err != nil {
+		return nil, err
+	}
+	for _, name := range tables {
+		kind, _, err := fit(ctx, v.conn, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(names, kind.name) {
+			names = append(names, kind.name)
+		}
+	}
+	return names, nil
+}
+
+// fit returns a table and its columns, if main and past have it with the same ones.
+func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, columns []column, err error) {
+	mine, err := tablesOf(ctx, conn, "main")
+	if err != nil {
+		return kind, nil, err
+	}
+	theirs, err := tablesOf(ctx, conn, "past")
+	if err != nil {
+		return kind, nil, err
+	}
+	kind, ok := findTable(mine, table)
+	other, then := findTable(theirs, table)
+	switch {
+	case !ok && !then:
+		return kind, nil, refuse("Neither the page's database nor the restore point has a table %q.", table)
+	case !ok:
+		return kind, nil, refuse("The page's database has no table %q any more, only the restore point has it: put all back, without tables.", table)
+	case !then:
+		return kind, nil, refuse("The restore point has no table %q yet.", kind.name)
+	case kind.virtual || other.virtual:
+		return kind, nil, refuse("%q is a virtual table, whose rows lie in others: put all back, without tables.", kind.name)
+	}
+	columns, err = columnsOf(ctx, conn, "main", kind.name)
+	if err != nil {
+		return kind, nil, err
+	}
+	others, err := columnsOf(ctx, conn, "past", kind.name)
+	if err != nil {
+		return kind, nil, err
+	}
+	if a, b := storedNames(columns), storedNames(others); !equalFold(a, b) {
+		return kind, nil, refuse("The table %q has the columns %s now, and had %s then: put all back, without tables.",
+			kind.name, strings.Join(a, ", "), strings.Join(b, ", "))
+	}
+	return kind, columns, nil
+}
+
+// storedNames returns the names of columns but generated ones, sorted.
+func storedNames(columns []column) (names []string) {
+	for _, c := range columns {
+		if !c.generated {
+			names = append(names, c.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func equalFold(a, b []string) bool { return slices.EqualFunc(a, b, strings.EqualFold) }
+
+func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept, err error) {
+	broken, err := violations(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	type put struct {
+		kind    tableKind
+		columns []column
+	}
+	var all []put
+	for _, name := range c.Tables {
+		kind, columns, err := fit(ctx, conn, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, put{kind, columns})
+	}
+	for _, p := range all {
+		keep := c.Keep != "" && strings.EqualFold(c.Keep, p.kind.name)
+		k, err := putTable(ctx, conn, p.kind, p.columns, keep)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			kept = append(kept, k)
+		}
+	}
+	for _, p := range all { // after all: a trigger of one may write another
+		if err := checkPut(ctx, conn, p.kind, p.columns); err != nil {
+			return nil, err
+		}
+	}
+	now, err := violations(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	for key, n := range now {
+		if n > broken[key] {
+			return nil, refuse("%s of the table %q would refer to rows of %q that are not there: put both tables back, or all, without tables.",
+				rowsText(n-broken[key]), key.table, key.parent)
+		}
+	}
+	return kept, nil
+}
+
+func rowsText(n int64) string {
+	if n == 1 {
+		return "One row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+// putTable replaces the rows of a table.
+func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) (k Kept, err error) {
+	name, list := quote(kind.name), join(rowNames(kind, columns))
+	k.Table = kind.name
+	if keep {
+		condition, _, ok := sinceCondition(columns, columns, kind)
+		if !ok {
+			return k, refuse("The rows of %q that came since cannot be told from others: put back with leads \"drop\".", kind.name)
+		}
+		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE _pages_kept AS SELECT "+list+" FROM main."+name+" n WHERE "+
+			strings.ReplaceAll(condition, " FROM main.", " FROM past."))
+		if err != nil {
+			return k, err
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "DELETE FROM main."+name+" WHERE true"); err != nil { // so that triggers run
+		return k, err
+	}
+	if _, err := conn.ExecContext(ctx, "INSERT INTO main."+name+" ("+list+") SELECT "+list+" FROM past."+name); err != nil {
+		return k, refuse("The rows of then do not fit into the table %q: %v.", kind.name, err)
+	}
+	if !keep {
+		return k, nil
+	}
+	var came int64
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM temp._pages_kept").Scan(&came); err != nil {
+		return k, err
+	}
+	result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+" FROM temp._pages_kept")
+	if err != nil {
+		return k, err
+	}
+	if k.Rows, err = result.RowsAffected(); err != nil {
+		return k, err
+	}
+	k.Lost = came - k.Rows
+	_, err = conn.ExecContext(ctx, "DROP TABLE temp._pages_kept")
+	return k, err
+}
+
+// checkPut refuses a table whose rows are not those of then, since a trigger changed them.
+func checkPut(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column) error {
+	list := join(rowNames(kind, columns))
+	var missing int64
+	err := conn.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM past."+quote(kind.name)+" EXCEPT SELECT "+list+
+		" FROM main."+quote(kind.name)+")").Scan(&missing)
+	if err == nil && missing > 0 {
+		err = refuse("A trigger changes %s of the table %q as they are put back: put all back, without tables.",
+			strings.ToLower(rowsText(missing)), kind.name)
+	}
+	return err
+}
+
+// rowNames returns the quoted names of columns that are written, and the rowid where no column holds it.
+func rowNames(kind tableKind, columns []column) []string {
+	names := namesOf(columns, columns)
+	if rowid := rowidOf(columns); !kind.withoutRowid && rowid != "" && integerKey(columns) == "" {
+		names = append([]string{rowid}, names...)
+	}
+	return names
+}
+
+// violationKey is a table with one that it refers to.
+type violationKey struct{ table, parent string }
+
+func violations(ctx context.Context, conn *sql.Conn) (found map[violationKey]int64, err error) {
+	rows, err := conn.QueryContext(ctx, `SELECT "table", parent, count(*) FROM main.pragma_foreign_key_check GROUP BY 1, 2`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found = map[violationKey]int64{}
+	for rows.Next() {
+		var key violationKey
+		var n int64
+		if err := rows.Scan(&key.table, &key.parent, &n); err != nil {
+			return nil, err
+		}
+		found[key] = n
+	}
+	return found, rows.Err()
+}
+
+func findTable(all []tableKind, name string) (tableKind, bool) {
+	i := slices.IndexFunc(all, func(t tableKind) bool { return strings.EqualFold(t.name, name) })
+	if i < 0 {
+		return tableKind{}, false
+	}
+	return all[i], true
+}
+
+func has(columns []column, is func(column) bool) bool { return slices.ContainsFunc(columns, is) }
+
+// integerKey returns the column that is the rowid; "" for none.
+func integerKey(columns []column) string {
+	if keys := primaryKey(columns); len(keys) == 1 {
+		for _, c := range columns {
+			if c.key == 1 && c.kind == "INTEGER" {
+				return c.name
+			}
+		}
+	}
+	return ""
+}
+
+func join(names []string) string { return strings.Join(names, ", ") }
+
+func joinWith(parts []string, by string) string { return strings.Join(parts, by) }

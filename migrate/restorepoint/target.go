@@ -1,0 +1,260 @@
+package restorepoint
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+)
+
+// This file prepares a database that takes the place of another: what it keeps of the rows that came since, and the mark by
+// which a process that was killed in between knows whether it did.
+
+// Kept says what became of the rows of one table that came since a point.
+type Kept struct {
+	Table string
+	Rows  int64 // that stay
+	Lost  int64 // that have no place: a row of then has their key, or the table does not take them any more
+}
+
+// marks has one row in a database that was put back: the id of the last time.
+const marks = `CREATE TABLE IF NOT EXISTS _pages_restores (
+  id    TEXT PRIMARY KEY,
+  point TEXT NOT NULL,
+  at    TEXT NOT NULL
+) STRICT, WITHOUT ROWID`
+
+// Mark enters an id into a database that is about to take the place of another.
+func Mark(ctx context.Context, file, id, point string, at time.Time) (err error) {
+	v, err := open(ctx, file, "mode=rw&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.close()) }()
+	return mark(ctx, v.conn, id, point, at)
+}
+
+func mark(ctx context.Context, conn *sql.Conn, id, point string, at time.Time) error {
+	_, err := conn.ExecContext(ctx, marks)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "DELETE FROM _pages_restores")
+	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "INSERT INTO _pages_restores VALUES (?, ?, ?)", id, point, at.UTC().Format(time.RFC3339Nano))
+	}
+	return err
+}
+
+// Marked reports whether a database has the mark of an id.
+func Marked(ctx context.Context, db *sql.DB, id string) (yes bool, err error) {
+	var there bool
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = '_pages_restores'").Scan(&there)
+	if err == nil && there {
+		err = db.QueryRowContext(ctx, "SELECT count(*) FROM _pages_restores WHERE id = ?", id).Scan(&yes)
+	}
+	return yes, err
+}
+
+// KeepSince copies the rows of a table that came since into a database that is about to take the place of the one in the file
+// now. It also copies the ledger of leads, by which each has one row. Without a table of that name on both sides no row is
+// copied.
+func KeepSince(ctx context.Context, target, now, table string) (k Kept, err error) {
+	k.Table = table
+	v, err := open(ctx, target, "mode=rw&_pragma=synchronous(FULL)&_pragma=foreign_keys(0)")
+	if err != nil {
+		return k, err
+	}
+	defer func() { err = errors.Join(err, v.close()) }()
+	if err := attach(ctx, v.conn, "now", now, "mode=ro"); err != nil {
+		return k, err
+	}
+	if _, err := v.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return k, err
+	}
+	if err := copyLedger(ctx, v.conn); err != nil {
+		return k, err
+	}
+	if k, err = keepRows(ctx, v.conn, table); err == nil {
+		_, err = v.conn.ExecContext(ctx, "COMMIT")
+	}
+	return k, err
+}
+
+// copyLedger copies the ledger of leads from the schema now to main.
+func copyLedger(ctx context.Context, conn *sql.Conn) error {
+	var text string
+	err := conn.QueryRowContext(ctx, "SELECT sql FROM now.sqlite_schema WHERE name = '_pages_submissions' AND type = 'table'").Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var there bool
+	err = conn.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema WHERE name = '_pages_submissions'").Scan(&there)
+	if err == nil && !there {
+		_, err = conn.ExecContext(ctx, text)
+	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "INSERT OR IGNORE INTO main._pages_submissions (lead_id, created_at) "+
+			"SELECT lead_id, created_at FROM now._pages_submissions")
+	}
+	return err
+}
+
+// keepRows copies the rows of a table that the schema now has and main has not: by the column lead_id, which names the lead
+// of a row, or by their key. A row whose number another one has by then gets a new number.
+func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err error) {
+	k.Table = table
+	columns, err := columnsOf(ctx, conn, "now", table)
+	if err != nil {
+		return k, err
+	}
+	others, err := columnsOf(ctx, conn, "main", table)
+	if err != nil || len(columns) == 0 || len(others) == 0 {
+		return k, err
+	}
+	tables, err := tablesOf(ctx, conn, "now")
+	if err != nil {
+		return k, err
+	}
+	kind, ok := findTable(tables, table)
+	if !ok || kind.virtual {
+		return k, nil
+	}
+	isNew, byKey, ok := sinceCondition(columns, others, kind)
+	if !ok {
+		return k, nil
+	}
+	var came int64
+	name := quote(kind.name)
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM now."+name+" n WHERE "+isNew).Scan(&came); err != nil || came == 0 {
+		return k, err
+	}
+	insert := func(names []string) error {
+		list := join(names)
+		result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+" FROM now."+name+" n WHERE "+isNew)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		k.Rows += n
+		return err
+	}
+	all := namesOf(columns, others)
+	withKey := all
+	if rowid := rowidOf(columns); byKey == "" && !kind.withoutRowid && rowid != "" && len(primaryKey(columns)) == 0 {
+		withKey = append([]string{rowid}, all...)
+	}
+	if err := insert(withKey); err != nil {
+		return k, err
+	}
+	if number := integerKey(columns); k.Rows < came && byKey == "" && number != "" { // the number is taken
+		var rest []string
+		for _, c := range all {
+			if c != quote(number) {
+				rest = append(rest, c)
+			}
+		}
+		if err := insert(rest); err != nil {
+			return k, err
+		}
+	}
+	if n, err := dropViolations(ctx, conn, kind); err != nil || n > 0 {
+		k.Rows -= n
+		if err != nil {
+			return k, err
+		}
+	}
+	k.Lost = came - k.Rows
+	return k, nil
+}
+
+// sinceCondition is true for a row n of the schema now that main lacks. byKey is the key that tells it; "" for the lead's id.
+func sinceCondition(columns, others []column, kind tableKind) (condition, byKey string, ok bool) {
+	lead := func(c column) bool { return c.sameName(column{name: "lead_id"}) }
+	if has(columns, lead) && has(others, lead) {
+		return "n.lead_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main." + quote(kind.name) + " m WHERE m.lead_id = n.lead_id)", "", true
+	}
+	key, ok := keyOf(columns, others, kind)
+	if !ok {
+		return "", "", false
+	}
+	var same []string
+	for _, name := range key {
+		same = append(same, "m."+name+" IS n."+name)
+	}
+	return "NOT EXISTS (SELECT 1 FROM main." + quote(kind.name) + " m WHERE " + joinWith(same, " AND ") + ")", join(key), true
+}
+
+// dropViolations removes the rows of a table that refer to rows which are not there, and returns their number.
+func dropViolations(ctx context.Context, conn *sql.Conn, kind tableKind) (n int64, err error) {
+	if kind.withoutRowid {
+		return 0, nil
+	}
+	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT rowid FROM pragma_foreign_key_check(?) WHERE rowid IS NOT NULL", kind.name)
+	if err != nil {
+		return 0, err
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return 0, errors.Join(err, rows.Close())
+		}
+		ids = append(ids, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if _, err := conn.ExecContext(ctx, "DELETE FROM main."+quote(kind.name)+" WHERE rowid = ?", id); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Replacing is a change of a database that is ready, and not made yet: nobody else writes, and others read what was there.
+// One of Commit and Abort is called, once.
+type Replacing interface {
+	Commit() error
+	Abort() error
+}
+
+// whole is a Replacing of all contents.
+type whole struct {
+	*dbfile.Replacement
+
+	conn *sql.Conn
+}
+
+// Commit implements Replacing.
+func (w whole) Commit() error { return errors.Join(w.Replacement.Commit(), w.conn.Close()) }
+
+// Abort implements Replacing.
+func (w whole) Abort() error { return errors.Join(w.Replacement.Abort(), w.conn.Close()) }
+
+// BeginWhole locks a database against writers, and copies the one in a file into it. Between the two it calls locked, which
+// sees the last that was written, and may change the file; its error ends the change.
+func BeginWhole(ctx context.Context, db *sql.DB, file string, locked func() error) (Replacing, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := dbfile.Replace(conn, dbfile.URI(file, "mode=rw"))
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	w := whole{r, conn}
+	if err = locked(); err == nil {
+		err = r.Copy(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
+}
