@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -97,13 +98,35 @@ func (a *account) add(s *step, o *object, column, cause string, rows int64) {
 
 // successor returns the table that has the rows of o now, and whether it is o itself; nil for none.
 func (a *account) successor(o *object) (to *tableShape, same bool) {
-	if o.dropped == nil {
-		return a.now[foldASCII(o.name)], true
+	last := o
+	for last.dropped != nil && last.heir != nil {
+		last = last.heir
 	}
-	if other := a.w.tables[foldASCII(o.origin)]; other == nil || other.origin != "" {
+	if last.dropped != nil {
 		return nil, false
 	}
-	return a.now[foldASCII(o.origin)], false
+	return a.now[foldASCII(last.name)], last == o
+}
+
+// trace follows a column from before the run to its name now, "" when it is gone. kept says that it is the same column of
+// the same table, and not one that took its place; blamed is the statement that ended it, or that made another of it.
+func (o *object) trace(column string) (name string, kept bool, blamed *step) {
+	kept, name = true, column
+	for {
+		next := o.nameOf(name)
+		if next == "" {
+			kept, blamed = false, cmp.Or(o.gone[name], blamed)
+			if !slices.Contains(o.columns, trackedColumn{"", name}) {
+				return "", false, blamed
+			}
+			next = name
+		}
+		name = next
+		if o.dropped == nil || o.heir == nil {
+			return name, kept, blamed
+		}
+		kept, blamed, o = false, o.dropped, o.heir
+	}
 }
 
 func (a *account) table(o *object) error {
@@ -135,11 +158,27 @@ func (a *account) table(o *object) error {
 // whole is a table that is gone with all its rows.
 func (a *account) whole(o *object) {
 	left := a.rows[o.origin]
-	for _, d := range a.deletions(o) {
+	for _, d := range a.deletions(o, o) {
 		a.add(d.step, o, "", d.cause, min(d.rows, left))
 		left -= min(d.rows, left)
 	}
-	a.add(o.dropped, o, "", LossDrop, left)
+	a.drops(o, left)
+}
+
+// drops blames DROP TABLE for rows: the one of the table, or one of a table that was made anew in its place and had fewer.
+func (a *account) drops(o *object, left int64) {
+	for x := o; x.dropped != nil && x.heir != nil && x.heir.dropped != nil; x = x.heir {
+		n := min(left, max(x.held-x.heir.held, 0))
+		a.add(x.dropped, o, "", LossDrop, n)
+		left -= n
+	}
+	last := o.dropped
+	for x := o; x.dropped != nil; x = x.heir {
+		if last = x.dropped; x.heir == nil {
+			break
+		}
+	}
+	a.add(last, o, "", LossDrop, left)
 }
 
 // deletion is what one statement deleted of the rows that a table had before the run.
@@ -150,7 +189,8 @@ type deletion struct {
 	ids   *rowset
 }
 
-func (a *account) deletions(o *object) (list []deletion) {
+// deletions lists those from a table, of which another may have been the first.
+func (a *account) deletions(o, first *object) (list []deletion) {
 	for _, s := range a.steps[o] {
 		e := s.effects[o]
 		direct := LossReplace
@@ -158,7 +198,7 @@ func (a *account) deletions(o *object) (list []deletion) {
 			direct = LossDelete
 		}
 		nested := LossTrigger
-		if a.actions[o.origin]["CASCADE"] {
+		if a.actions[first.origin]["CASCADE"] {
 			nested = LossCascade
 		}
 		list = append(list,
@@ -201,10 +241,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 	p := pair{object: o, to: to, same: same}
 	var conditions []string
 	for _, c := range o.shape.key() {
-		name := c.name
-		if same {
-			name = o.nameOf(c.name)
-		}
+		name, _, _ := o.trace(c.name)
 		other, there := to.column(name)
 		if !there || other.key == 0 || other.affinity != c.affinity {
 			conditions = nil
@@ -231,7 +268,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 	case !same:
 		p.values = p.key
 	case o.keyMoved:
-	case o.shape.withoutRowid || o.writes > 0 && len(a.deletions(o)) > 0 && p.key != "":
+	case o.shape.withoutRowid || o.writes > 0 && len(a.deletions(o, o)) > 0 && p.key != "":
 		if !a.keyUpdated(o) {
 			p.values = p.key
 		}
@@ -243,7 +280,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 
 // aligned reports whether two tables without primary keys have the same rowids.
 func (a *account) aligned(o *object, to *tableShape, was, is string) (bool, error) {
-	const ids = "(SELECT count(*) || ' ' || min(%[1]s) || ' ' || max(%[1]s) FROM %[2]s)"
+	const ids = "(SELECT count(*) || ' ' || ifnull(min(%[1]s), '') || ' ' || ifnull(max(%[1]s), '') FROM %[2]s)"
 	n, err := a.count("SELECT " + fmt.Sprintf(ids, was, "was."+quotedName(o.origin)) + " = " +
 		fmt.Sprintf(ids, is, "main."+quotedName(to.name)))
 	return n == 1, err
@@ -304,7 +341,7 @@ func (a *account) eachRow(query string, fn func(id int64)) error {
 
 // deleted is about a table that is there: rows are lost that statements deleted and that the run did not put back.
 func (a *account) deleted(p pair) error {
-	deletions := a.deletions(p.object)
+	deletions := a.deletions(p.object, p.object)
 	switch rowid := rowidOf(p.shape); {
 	case len(deletions) == 0:
 		return nil
@@ -410,12 +447,11 @@ func (a *account) eachValues(query string, wanted func(id int64) bool, fn func(i
 
 // remade is about a table that is made anew: rows are lost that were not copied.
 func (a *account) remade(p pair) error {
-	deletions := a.deletions(p.object)
+	deletions := a.deletions(p.object, p.object)
 	if p.key == "" {
 		n, err := a.count("SELECT count(*) FROM main." + quotedName(p.to.name))
 		if err == nil {
-			left := a.spread(p.object, deletions, max(a.rows[p.origin]-n, 0))
-			a.add(p.dropped, p.object, "", LossDrop, left)
+			a.drops(p.object, a.spread(p.object, deletions, max(a.rows[p.origin]-n, 0)))
 		}
 		return err
 	}
@@ -425,18 +461,21 @@ func (a *account) remade(p pair) error {
 	}
 	rowid := rowidOf(p.shape)
 	if rowid == "" {
-		left := a.spread(p.object, deletions, a.rows[p.origin]-kept)
-		a.add(p.dropped, p.object, "", LossDrop, left)
+		a.drops(p.object, a.spread(p.object, deletions, a.rows[p.origin]-kept))
 		return nil
 	}
 	// What was deleted of the copy was a row from before the run too, where its key is its rowid.
-	var later []deletion
-	if other := a.w.tables[foldASCII(p.origin)]; other != nil && slices.ContainsFunc(p.to.key(), func(c shapeColumn) bool { return c.rowid }) {
-		later = a.deletions(other)
+	if slices.ContainsFunc(p.to.key(), func(c shapeColumn) bool { return c.rowid }) {
+		for x := p.heir; x != nil; x = x.heir {
+			deletions = append(deletions, a.deletions(x, p.object)...)
+		}
 	}
-	return a.eachRow(p.missing("o."+rowid), func(id int64) {
-		if !a.blame(p.object, deletions, id) && !a.blame(p.object, later, id) {
-			a.add(p.dropped, p.object, "", LossDrop, 1)
+	var dropped int64
+	err = a.eachRow(p.missing("o."+rowid), func(id int64) {
+		if !a.blame(p.object, deletions, id) {
+			dropped++
 		}
 	})
+	a.drops(p.object, dropped)
+	return err
 }

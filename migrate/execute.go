@@ -99,7 +99,9 @@ func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
 
 // followed runs a statement of a file, while the watcher of the run follows it.
 func (r *run) followed(ctx context.Context, f File, s span) error {
-	r.watch.begin(f, s)
+	if err := r.watch.begin(context.WithoutCancel(ctx), r.conn, f, s); err != nil {
+		return err
+	}
 	err := r.statement(ctx, string(f.SQL[s.start:s.end]))
 	return cmp.Or(r.watch.end(context.WithoutCancel(ctx), r.conn, err != nil), err)
 }

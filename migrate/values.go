@@ -14,31 +14,26 @@ import (
 // columnPair is a column from before the run and the one that has its values now.
 type columnPair struct {
 	was, is string
-	kept    bool // it is the same column, under whatever name
+	kept    bool  // it is the same column, under whatever name
+	blamed  *step // that ended the column, or made another of it
 	changed int64
 }
 
 func (a *account) values(p pair) error {
-	var compared []columnPair
-	var gone []string
-	putBack := p.same && p.writes > 0 && len(a.deletions(p.object)) > 0
+	var compared, gone []columnPair
+	putBack := p.same && p.writes > 0 && len(a.deletions(p.object, p.object)) > 0
 	for _, c := range p.shape.columns {
 		if c.generated {
 			continue
 		}
 		pair := columnPair{was: c.name}
-		if p.same {
-			pair.is = p.nameOf(c.name)
-		}
-		pair.kept = pair.is != ""
-		if !pair.kept {
-			if other, there := p.to.column(c.name); there && !other.generated && (!p.same || p.originOf(other.name) == "") {
-				pair.is = other.name
-			}
+		pair.is, pair.kept, pair.blamed = p.trace(c.name)
+		if other, _ := p.to.column(pair.is); other.generated {
+			continue
 		}
 		switch {
 		case pair.is == "":
-			gone = append(gone, c.name)
+			gone = append(gone, pair)
 		case !pair.kept || putBack || a.updated(p.object, c.name):
 			compared = append(compared, pair)
 		}
@@ -119,27 +114,23 @@ func (a *account) touched(p pair, columns []columnPair) (condition string, args 
 }
 
 // goneColumns counts the values of columns that are gone, unless a new column has them all.
-func (a *account) goneColumns(p pair, gone []string) error {
-	for _, name := range gone {
-		column := "o." + quotedName(name)
+func (a *account) goneColumns(p pair, gone []columnPair) error {
+	for _, c := range gone {
+		column := "o." + quotedName(c.was)
 		query := "SELECT count(" + column + ") FROM was." + quotedName(p.origin) + " AS o"
-		if p.values != "" && (!p.same || len(a.deletions(p.object)) > 0) {
+		if p.values != "" && (!p.same || len(a.deletions(p.object, p.object)) > 0) {
 			query = "SELECT count(" + column + ")" + p.matched(p.values)
 		}
 		n, err := a.count(query)
 		if err != nil {
 			return err
 		}
-		copied, err := a.copied(p, name)
+		copied, err := a.copied(p, c.was)
 		if err != nil {
 			return err
 		}
-		blamed := p.gone[name]
-		if !p.same {
-			blamed = p.dropped
-		}
 		if !copied {
-			a.add(blamed, p.object, name, LossColumn, n)
+			a.add(c.blamed, p.object, c.was, LossColumn, n)
 		}
 	}
 	return nil
@@ -150,9 +141,13 @@ func (a *account) copied(p pair, gone string) (bool, error) {
 	if p.values == "" {
 		return false, nil
 	}
+	old := map[string]bool{}
+	for _, c := range p.shape.columns {
+		name, _, _ := p.trace(c.name)
+		old[name] = true
+	}
 	for _, c := range p.to.columns {
-		_, old := p.shape.column(c.name)
-		if old || c.generated || p.same && p.originOf(c.name) != "" {
+		if old[c.name] || c.generated {
 			continue
 		}
 		n, err := a.count("SELECT EXISTS (SELECT 1" + p.matched(p.values) + " WHERE " + differs(columnPair{was: gone, is: c.name}) + ")")
@@ -204,14 +199,10 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 		return nil
 	}
 	if !c.kept {
-		blamed := p.gone[c.was]
-		if !p.same {
-			blamed = p.dropped
-		}
 		if cause != LossNarrow {
 			cause = LossColumn
 		}
-		a.add(blamed, p.object, c.was, cause, rows)
+		a.add(c.blamed, p.object, c.was, cause, rows)
 		return nil
 	}
 	var suspects []*step
@@ -278,7 +269,7 @@ WHEN typeof(%[1]s) IN ('text', 'blob') AND typeof(%[1]s) = typeof(%[2]s) THEN
 WHEN typeof(%[1]s) IN ('integer', 'real') AND typeof(%[2]s) IN ('integer', 'real') THEN
 	CASE WHEN typeof(%[1]s) <> typeof(%[2]s) AND abs(%[2]s - %[1]s) < 1 THEN 1 ELSE 2 END
 WHEN typeof(%[1]s) = 'text' AND typeof(%[2]s) IN ('integer', 'real') THEN
-	CASE WHEN CAST(%[2]s AS NUMERIC) = %[1]s AND %[1]s NOT GLOB '0[0-9]*' THEN 0
+	CASE WHEN %[1]s = '' THEN 0 WHEN CAST(%[2]s AS NUMERIC) = %[1]s AND %[1]s NOT GLOB '0[0-9]*' THEN 0
 	WHEN %[2]s IN (CAST(%[1]s AS INTEGER), CAST(%[1]s AS REAL)) THEN 1 ELSE 2 END
 WHEN CAST(%[1]s AS TEXT) = CAST(%[2]s AS TEXT) THEN 0
 WHEN typeof(%[2]s) = 'text' AND substr(CAST(%[1]s AS TEXT), 1, length(%[2]s)) = %[2]s THEN 1

@@ -21,6 +21,7 @@ type watcher struct {
 	tables map[string]*object // that exist now, by folded name; tables behind a virtual one are none
 	before []*object          // that existed before the run, by name
 	made   []*object          // that the run made
+	vacant map[string]*object // tables that are gone, by the names that they had and nothing has now
 	steps  []*step            // that changed rows or tables
 	now    *step              // the statement that runs; nil between two
 
@@ -37,9 +38,11 @@ type object struct {
 	name    string   // its name now, or its last one
 	names   []string // those that it had before
 	shape   *tableShape
-	columns []trackedColumn // now
-	gone    map[string]*step
-	dropped *step // nil as long as it exists
+	columns []trackedColumn  // now
+	gone    map[string]*step // columns that were dropped, by their first names
+	dropped *step            // nil as long as it exists
+	held    int64            // rows, when it was dropped
+	heir    *object          // the table of the run that has its name since
 
 	inserted rowset          // rows that the run inserted
 	moved    map[int64]int64 // rows with another rowid than before the run, by that of now
@@ -47,7 +50,8 @@ type object struct {
 	writes   int64           // rows that the run inserted, also where there are no rowids
 }
 
-// trackedColumn is a column with its name before the run; "" for one that the run made.
+// trackedColumn is a column with the name that it had before the run, or when the run made the table; "" for one that
+// was added since.
 type trackedColumn struct{ origin, name string }
 
 // step is one statement.
@@ -62,6 +66,7 @@ type step struct {
 	triggered map[*object]bool // by a trigger
 	altered   map[*object]bool
 	dropping  *object
+	held      int64 // rows of the table that it drops
 	creates   []string
 	schema    bool // tables come, go or change
 	indexes   []string
@@ -97,7 +102,7 @@ func newWatcher(ctx context.Context, db querier) (*watcher, error) {
 	if err != nil {
 		return nil, databaseError("the schema cannot be read", err)
 	}
-	w := &watcher{tables: map[string]*object{}}
+	w := &watcher{tables: map[string]*object{}, vacant: map[string]*object{}}
 	for _, s := range shapes {
 		o := &object{origin: s.name, name: s.name, shape: s, gone: map[string]*step{}}
 		for _, c := range s.columns {
@@ -110,15 +115,22 @@ func newWatcher(ctx context.Context, db querier) (*watcher, error) {
 }
 
 // begin starts a statement.
-func (w *watcher) begin(f File, s span) {
+func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 	if w == nil {
-		return
+		return nil
+	}
+	var held int64
+	if o := w.tables[foldASCII(droppedTable(string(f.SQL[s.start:s.end])))]; o != nil {
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quotedName(o.name)).Scan(&held); err != nil {
+			return err
+		}
 	}
 	w.now = &step{
-		file: f, span: s, order: len(w.steps), deletes: map[*object]bool{}, updates: map[*object]map[string]bool{},
+		file: f, span: s, held: held, order: len(w.steps), deletes: map[*object]bool{}, updates: map[*object]map[string]bool{},
 		inserts: map[*object]bool{}, triggered: map[*object]bool{}, altered: map[*object]bool{}, effects: map[*object]*effect{},
 	}
 	w.name, w.table, w.effect = 0, nil, nil
+	return nil
 }
 
 // end takes what the statement did, or forgets it when it failed: SQLite has undone it then.
@@ -214,34 +226,69 @@ func (o *object) nameOf(origin string) string {
 
 // refresh follows what a statement did to tables.
 func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
+	const what = "the schema cannot be read"
 	for _, name := range s.creates {
-		if key := foldASCII(name); w.tables[key] == nil {
-			o := &object{name: name}
-			w.tables[key] = o
-			w.made = append(w.made, o)
+		if w.tables[foldASCII(name)] != nil {
+			continue
 		}
+		o := &object{name: name, gone: map[string]*step{}}
+		names, err := columnNames(ctx, db, name)
+		if err != nil {
+			return databaseError(what, err)
+		}
+		for _, c := range names {
+			o.columns = append(o.columns, trackedColumn{c, c})
+		}
+		w.made = append(w.made, o)
+		w.call(o, name)
 	}
 	if o := s.dropping; o != nil {
-		o.dropped = s
+		o.dropped, o.held = s, s.held
 		delete(w.tables, foldASCII(o.name))
+		w.bequeath(o)
 	}
 	for o := range s.altered {
 		names, err := columnNames(ctx, db, o.name)
 		if err == nil && len(names) == 0 { // a table has columns: it has another name now
 			delete(w.tables, foldASCII(o.name))
 			o.names = append(o.names, o.name)
-			o.name = renameTarget(string(s.file.SQL[s.span.start:s.span.end]))
-			w.tables[foldASCII(o.name)] = o
+			w.call(o, renameTarget(string(s.file.SQL[s.span.start:s.span.end])))
 			names, err = columnNames(ctx, db, o.name)
 		}
 		if err != nil {
-			return databaseError("the schema cannot be read", err)
+			return databaseError(what, err)
 		}
-		if o.origin != "" {
-			o.follow(names, s)
-		}
+		o.follow(names, s)
 	}
 	return nil
+}
+
+// call gives a table its name. A table of the run takes the place of one that had the name and is gone.
+func (w *watcher) call(o *object, name string) {
+	key := foldASCII(name)
+	o.name = name
+	w.tables[key] = o
+	if gone := w.vacant[key]; gone != nil && o.origin == "" {
+		w.inherit(gone, o)
+	}
+	delete(w.vacant, key)
+}
+
+// bequeath gives the place of a table that is gone to a table of the run that has a former name of it, or waits for one.
+func (w *watcher) bequeath(o *object) {
+	for _, name := range append([]string{o.name}, o.names...) {
+		switch other := w.tables[foldASCII(name)]; {
+		case other == nil:
+			w.vacant[foldASCII(name)] = o
+		case other.origin == "" && o.heir == nil:
+			w.inherit(o, other)
+		}
+	}
+}
+
+func (w *watcher) inherit(gone, heir *object) {
+	gone.heir = heir
+	maps.DeleteFunc(w.vacant, func(_ string, o *object) bool { return o == gone })
 }
 
 // follow compares the columns of a table with those before ALTER TABLE, which changes one at a time.

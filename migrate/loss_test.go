@@ -1,0 +1,168 @@
+package migrate_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// losses gives "file:line table.column rows cause" of each, with "allowed" behind.
+func losses(list []migrate.Loss) (lines []string) {
+	for _, l := range list {
+		what := l.Table
+		if l.Column != "" {
+			what += "." + l.Column
+		}
+		line := fmt.Sprintf("%s:%d %s %d %s", l.Pos.Filename, l.Pos.Line, what, l.Rows, l.Cause)
+		if l.Allowed {
+			line += " allowed"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestLosses(t *testing.T) {
+	const shop = `CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT);
+CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p ON DELETE CASCADE, q REFERENCES p ON DELETE SET NULL);
+CREATE TABLE w(a TEXT, b INT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE bare(x, y);
+CREATE TABLE empty(x);
+INSERT INTO p VALUES (1, 'a', 1.5, 'n1'), (2, 'b', 2, NULL), (3, 'c', 2.25, 'n3'), (7, 'd', 4, '');
+INSERT INTO c VALUES (10, 1, 1), (11, 1, 2), (12, 2, 3), (13, NULL, NULL);
+INSERT INTO w VALUES ('a', 1), ('a', 2), ('b', 1);
+INSERT INTO k VALUES ('theme', 'dark'), ('lang', 'de');
+INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
+`
+	const again = "CREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, note TEXT);\n"
+	tests := []struct{ name, sql, want string }{
+		{"nothing", "SELECT 1;", ""},
+		{"delete", "SELECT 1;\nDELETE FROM p WHERE id = 7;", "2.sql:2 p 1 delete"},
+		{"delete all", "DELETE FROM bare;", "2.sql:1 bare 4 delete"},
+		{"delete in two statements", "DELETE FROM bare WHERE x = 1;\nDELETE FROM bare;", "2.sql:1 bare 2 delete; 2.sql:2 bare 2 delete"},
+		{"cascade", "DELETE FROM p WHERE id = 1;", "2.sql:1 c 2 cascade; 2.sql:1 p 1 delete"},
+		{"set null", "DELETE FROM p WHERE id = 3;", "2.sql:1 c.q 1 set null; 2.sql:1 p 1 delete"},
+		{"set null and filled again", "UPDATE c SET q = 1 WHERE q = 3; DELETE FROM p WHERE id = 3;", "2.sql:1 p 1 delete"},
+		{"drop", "DROP TABLE bare;\nDROP TABLE empty;", "2.sql:1 bare 4 drop"},
+		{"drop a parent", "DROP TABLE p;", "2.sql:1 c 3 cascade; 2.sql:1 p 4 drop"},
+		{"delete, then drop", "DELETE FROM k WHERE key = 'lang';\nDROP TABLE k;", "2.sql:1 k 1 delete; 2.sql:2 k 1 drop"},
+		{"rows of the run", "INSERT INTO bare VALUES (9, 9), (9, 8); DELETE FROM bare WHERE x = 9;", ""},
+		{"rows of the run and others", "INSERT INTO bare VALUES (2, 9); DELETE FROM bare WHERE x = 2;", "2.sql:1 bare 1 delete"},
+		{"a table of the run", "CREATE TABLE t AS SELECT * FROM bare; DELETE FROM t; DROP TABLE t;", ""},
+		{"put back by key", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", ""},
+		{"one put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('other', 'dark');", "2.sql:1 k 1 delete"},
+		{"put back by values", "DELETE FROM bare; INSERT INTO bare VALUES (2, 'y'), (1, 'x'), ('007', 'z');", "2.sql:1 bare 1 delete"},
+		{"put back with others", "CREATE TABLE t AS SELECT * FROM w; DELETE FROM w; INSERT INTO w SELECT * FROM t WHERE b = 1; DROP TABLE t;", "2.sql:1 w 1 delete"},
+		{"without rowid", "DELETE FROM w WHERE a = 'a';", "2.sql:1 w 2 delete"},
+		{"replace the same key", "REPLACE INTO k VALUES ('lang', 'en');", ""},
+		{"replace with NULL", "INSERT OR REPLACE INTO k(key) VALUES ('lang');", "2.sql:1 k.value 1 replace"},
+		{"replace by a unique index", "CREATE UNIQUE INDEX i ON p(name);\nREPLACE INTO p(id, name) VALUES (20, 'd');", "2.sql:2 p 1 replace"},
+		{"update or replace", "UPDATE OR REPLACE p SET id = 1 WHERE id = 7;", "2.sql:1 c 2 cascade; 2.sql:1 p 1 replace"},
+		{"upsert", "INSERT INTO k VALUES ('lang', 'en') ON CONFLICT DO UPDATE SET value = excluded.value;", ""},
+		{
+			"trigger", "CREATE TRIGGER t AFTER INSERT ON empty BEGIN DELETE FROM bare WHERE x = 1; END;\nINSERT INTO empty VALUES (1);",
+			"2.sql:2 bare 2 trigger",
+		},
+		{"update", "UPDATE p SET name = upper(name), price = price * 2, note = 'n' || note;", ""},
+		{"update to NULL", "UPDATE p SET note = NULL WHERE id < 3;", "2.sql:1 p.note 1 update"},
+		{"update of empty text to NULL", "UPDATE p SET note = NULL WHERE note = '';", ""},
+		{"update to one value", "UPDATE p SET name = 'x';", "2.sql:1 p.name 4 update"},
+		{"update that narrows", "UPDATE p SET price = CAST(price AS INTEGER);", ""},
+		{"update that cuts", "UPDATE p SET note = substr(note, 1, 1) WHERE id < 4;", "2.sql:1 p.note 2 narrow"},
+		{"two updates", "UPDATE p SET note = NULL WHERE id = 1;\nUPDATE p SET note = NULL, name = name || 'x' WHERE id = 3;", "2.sql:1 p.note 1 update; 2.sql:2 p.note 1 update"},
+		{"renumber", "UPDATE k SET key = key || '2'; UPDATE bare SET rowid = rowid + 100;", ""},
+		{"drop a column", "ALTER TABLE p DROP COLUMN note;", "2.sql:1 p.note 3 drop column"},
+		{"drop an empty column", "ALTER TABLE p ADD COLUMN z; ALTER TABLE p DROP COLUMN z;", ""},
+		{"drop a column of rows that go", "DELETE FROM p WHERE id = 7;\nALTER TABLE p DROP COLUMN note;", "2.sql:1 p 1 delete; 2.sql:2 p.note 2 drop column"},
+		{"rename", "ALTER TABLE p RENAME TO r; ALTER TABLE r RENAME COLUMN note TO remark; DELETE FROM r WHERE id = 7;", "2.sql:1 p 1 delete"},
+		{"column copied", "ALTER TABLE p ADD COLUMN remark; UPDATE p SET remark = note; ALTER TABLE p DROP COLUMN note;", ""},
+		{
+			"column made anew", "ALTER TABLE p ADD COLUMN z TEXT; UPDATE p SET z = CAST(price AS TEXT);\nALTER TABLE p DROP COLUMN price; ALTER TABLE p RENAME COLUMN z TO price;",
+			"",
+		},
+		{
+			"column made anew as a number", "ALTER TABLE p ADD COLUMN z INTEGER; UPDATE p SET z = CAST(note AS INTEGER);\nALTER TABLE p DROP COLUMN note; ALTER TABLE p RENAME COLUMN z TO note;",
+			"2.sql:2 p.note 2 narrow",
+		},
+		{"table made anew", "PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM c;\n" + again + "INSERT INTO p2 SELECT * FROM p; DROP TABLE p; ALTER TABLE p2 RENAME TO p;\n" +
+			"DELETE FROM c; INSERT INTO c SELECT * FROM kept; DROP TABLE kept; PRAGMA defer_foreign_keys = OFF;", ""},
+		{"table made anew, cascade", "PRAGMA foreign_keys = OFF;\n" + again + "INSERT INTO p2 SELECT * FROM p;\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;", "2.sql:4 c 3 cascade"},
+		{
+			"table made anew without rows", "DROP TABLE c;\n" + again + "INSERT INTO p2 SELECT * FROM p WHERE price > 1.5;\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;",
+			"2.sql:1 c 4 drop; 2.sql:4 p 1 drop",
+		},
+		{
+			"table made anew without a column", "CREATE TABLE k2(key TEXT PRIMARY KEY); INSERT INTO k2 SELECT key FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"2.sql:2 k.value 2 drop column",
+		},
+		{
+			"table made anew, column not copied", "CREATE TABLE k2(key TEXT PRIMARY KEY, value TEXT DEFAULT ''); INSERT INTO k2(key) SELECT key FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"2.sql:2 k.value 2 drop column",
+		},
+		{
+			"table made anew, column renamed", "CREATE TABLE k2(key TEXT PRIMARY KEY, v TEXT); INSERT INTO k2 SELECT key, value FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"",
+		},
+		{
+			"table made anew, narrow", "CREATE TABLE b2(x INTEGER, y TEXT) STRICT; INSERT INTO b2 SELECT CAST(x AS INTEGER), y FROM bare;\nDROP TABLE bare; ALTER TABLE b2 RENAME TO bare;",
+			"2.sql:2 bare.x 1 narrow",
+		},
+		{
+			"table made anew, integers", "DROP TABLE c; CREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT) STRICT;\nINSERT INTO p2 SELECT id, name, CAST(price AS INTEGER), note FROM p;\nDROP TABLE p; ALTER TABLE p2 RENAME TO p;",
+			"2.sql:1 c 4 drop; 2.sql:3 p.price 2 narrow",
+		},
+		{"table made anew, empty", "DROP TABLE bare; CREATE TABLE bare(x, y);", "2.sql:1 bare 4 drop"},
+		{
+			"old one renamed first", "ALTER TABLE k RENAME TO old; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k SELECT * FROM old WHERE key = 'lang';\nDROP TABLE old;",
+			"2.sql:2 k 1 drop",
+		},
+		{"moved", "CREATE TABLE k2 AS SELECT * FROM k;\n-- pages: loses k\nDROP TABLE k;", "2.sql:3 k 2 drop allowed"},
+		{"allowed", "-- it is over\n-- Pages: Loses \"P\", c\nDELETE FROM p WHERE id = 1;", "2.sql:3 c 2 cascade allowed; 2.sql:3 p 1 delete allowed"},
+		{"allowed in part", "-- pages: loses p\nDELETE FROM p WHERE id = 1;", "2.sql:2 c 2 cascade; 2.sql:2 p 1 delete allowed"},
+		{"allowed under its new name", "ALTER TABLE k RENAME TO kv;\n-- pages: loses kv\nDELETE FROM kv;", "2.sql:3 k 2 delete allowed"},
+		{"allowed elsewhere", "-- pages: loses bare\nSELECT 1; -- pages: loses bare\nDELETE FROM bare;", "2.sql:3 bare 4 delete"},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t)
+			apply(t, db, list("1.sql", shop))
+			plan, err := migrator(db, list("1.sql", shop, "2.sql", c.sql), options).Plan(t.Context())
+			if err != nil || plan.NotRehearsed != "" {
+				t.Fatalf("%v, %s", err, plan.NotRehearsed)
+			}
+			if got := strings.Join(losses(plan.Losses), "; "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestLossUnfounded: a comment that allows what is not lost is told, unless the database has nothing to lose yet.
+func TestLossUnfounded(t *testing.T) {
+	const tables = "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1);"
+	const comments = "-- pages: loses a\nSELECT 1;\n-- pages: loses b\nDELETE FROM b;\n-- pages: loses bb\nDELETE FROM b;\n-- pages: loses a\nDELETE FROM a;"
+	db := open(t)
+	apply(t, db, list("1.sql", tables))
+	plan, err := migrator(db, list("1.sql", tables, "2.sql", comments), options).Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range plan.Warnings {
+		got = append(got, n.Pos.String()+" "+n.Code+" "+n.Msg)
+	}
+	want := []string{
+		`2.sql:1:1 migration_loss_unfounded the comment allows a loss of "a", and the statement below takes nothing away from it`,
+		`2.sql:5:1 migration_loss_unfounded the comment allows a loss of "bb", and the statement below takes nothing away from it`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if plan, err := migrator(open(t), list("1.sql", tables), options).Plan(t.Context()); err != nil || len(plan.Losses)+len(plan.Warnings) > 0 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
