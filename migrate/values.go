@@ -16,7 +16,8 @@ type columnPair struct {
 	was, is string
 	kept    bool  // it is the same column, under whatever name
 	blamed  *step // that ended the column, or made another of it
-	changed int64
+
+	changed, nulled int64 // rows with another value, and with none, not counting empty texts
 }
 
 func (a *account) values(p pair) error {
@@ -59,20 +60,25 @@ func (a *account) updated(o *object, column string) bool {
 	return slices.ContainsFunc(a.steps[o], func(s *step) bool { return s.updates[o][column] })
 }
 
-// changed counts the values of each column that are others now.
+// changed counts the values of each column that are others now, or none.
 func (a *account) changed(p pair, columns []columnPair) error {
 	if len(columns) == 0 || p.values == "" {
 		return nil
 	}
 	var terms []string
-	into := make([]any, len(columns))
+	var into []any
 	for i, c := range columns {
-		terms = append(terms, "count(CASE WHEN "+differs(c)+" THEN 1 END)")
-		into[i] = &columns[i].changed
+		terms = append(terms, "count(CASE WHEN "+differs(c)+" THEN 1 END)", "count(CASE WHEN "+nulled(c)+" THEN 1 END)")
+		into = append(into, &columns[i].changed, &columns[i].nulled)
 	}
 	query := "SELECT " + strings.Join(terms, ", ") + p.matched(p.values)
 	touched, args := a.touched(p, columns)
 	return a.db.QueryRowContext(a.ctx, query+touched, args...).Scan(into...)
+}
+
+// nulled is the condition that a column had a value other than an empty text, and has none now.
+func nulled(c columnPair) string {
+	return "n." + quotedName(c.is) + " IS NULL AND o." + quotedName(c.was) + " <> ''"
 }
 
 // differs is the condition that a column has a value that is another now, byte by byte; 1 and 1.0 are the same.
@@ -158,34 +164,44 @@ func (a *account) copied(p pair, gone string) (bool, error) {
 	return false, nil
 }
 
-// changedColumn tells how the values of a column changed, and blames a statement.
+// changedColumn tells how the values of a column changed, and blames a statement. It looks at all rows only where it has to.
 func (a *account) changedColumn(p pair, c columnPair) error {
-	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
-	nulled := was + " IS NOT NULL AND " + was + " <> '' AND " + is + " IS NULL"
-	how := cutSQL(was, is)
-	touched, args := a.touched(p, []columnPair{c})
-	var nulls, cut, other, rows int64
-	var uniform bool
-	err := a.db.QueryRowContext(a.ctx, fmt.Sprintf(`SELECT count(CASE WHEN %[1]s THEN 1 END), count(CASE WHEN %[2]s = 1 THEN 1 END),
-		count(CASE WHEN %[2]s = 2 THEN 1 END), count(*),
-		count(%[4]s) = count(*) AND min(%[4]s) IS max(%[4]s) AND min(%[3]s) IS NOT max(%[3]s)`, nulled, how, was, is)+
-		p.matched(p.values)+touched, args...).Scan(&nulls, &cut, &other, &rows, &uniform)
+	if a.actions[p.origin]["SET DEFAULT "+foldASCII(c.was)] && c.kept && a.nestedOnly(p.object, c.was) {
+		return a.blameValues(p, c, differs(c), c.changed, LossSetNull)
+	}
+	uniform, err := a.uniform(p, c)
 	if err != nil {
 		return err
 	}
-	uniform = uniform && (touched == "" || rows == a.rows[p.origin])
-	byDefault := a.actions[p.origin]["SET DEFAULT "+foldASCII(c.was)]
-	switch changed := differs(c); {
-	case byDefault && c.kept && a.nestedOnly(p.object, c.was):
-		return a.blameValues(p, c, changed, c.changed, LossSetNull)
-	case uniform && c.changed > nulls:
-		return a.blameValues(p, c, changed, c.changed, LossUpdate)
-	default:
-		if err := a.blameValues(p, c, nulled, nulls, ""); err != nil || cut == 0 || other > 0 {
-			return err
-		}
-		return a.blameValues(p, c, how+" = 1", cut, LossNarrow)
+	if uniform {
+		return a.blameValues(p, c, differs(c), c.changed, LossUpdate)
 	}
+	if err := a.blameValues(p, c, nulled(c), c.nulled, ""); err != nil || c.changed == c.nulled {
+		return err
+	}
+	how := cutSQL("o."+quotedName(c.was), "n."+quotedName(c.is))
+	touched, args := a.touched(p, []columnPair{c})
+	var other, cut int64
+	err = a.db.QueryRowContext(a.ctx, "SELECT EXISTS (SELECT 1"+p.matched(p.values)+touched+" WHERE "+how+" = 2)", args...).Scan(&other)
+	if err != nil || other != 0 {
+		return err
+	}
+	err = a.db.QueryRowContext(a.ctx, "SELECT count(*)"+p.matched(p.values)+touched+" WHERE "+how+" = 1", args...).Scan(&cut)
+	if err != nil {
+		return err
+	}
+	return a.blameValues(p, c, how+" = 1", cut, LossNarrow)
+}
+
+// uniform reports whether a column has one value in all rows, and had several.
+func (a *account) uniform(p pair, c columnPair) (bool, error) {
+	rows := p.matched(p.values)
+	differ := func(column string) string {
+		return "EXISTS (SELECT 1" + rows + " WHERE " + column + " IS NOT (SELECT " + column + rows + " LIMIT 1))"
+	}
+	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
+	n, err := a.count("SELECT NOT " + differ(is) + " AND (SELECT " + is + rows + " LIMIT 1) IS NOT NULL AND (SELECT min(" + was + ") <> max(" + was + ")" + rows + ")")
+	return n == 1, err
 }
 
 // nestedOnly reports whether a column was updated by nothing but what statements set off.

@@ -4,24 +4,51 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
 // PlanReport is what `pages migrate plan --json` prints.
 type PlanReport struct {
-	OK          bool           `json:"ok"`
-	Database    string         `json:"database"`
-	Pending     []string       `json:"pending"`
-	Files       []PlannedFile  `json:"files"` // those that ran on the copy
-	Schema      []SchemaChange `json:"schema"`
-	Rows        []RowCount     `json:"rows"`
-	ForeignKeys string         `json:"foreign_keys"` // "ok", or "" when a file failed
-	Failed      string         `json:"failed,omitempty"`
-	Warnings    []string       `json:"warnings"`
+	OK           bool           `json:"ok"`
+	Database     string         `json:"database"`
+	Pending      []string       `json:"pending"`
+	Files        []PlannedFile  `json:"files"` // those that ran on the copy
+	Schema       []SchemaChange `json:"schema"`
+	Rows         []RowCount     `json:"rows"`         // of tables that get more or fewer rows
+	Tables       []RowCount     `json:"tables"`       // of all tables
+	DataLoss     []DataLoss     `json:"data_loss"`    // of rows and values that are there now
+	Checks       []Check        `json:"checks"`       // over rows that are there now
+	ForeignKeys  string         `json:"foreign_keys"` // "ok", or "" when a file failed or none ran
+	NotRehearsed string         `json:"not_rehearsed,omitempty"`
+	Failed       string         `json:"failed,omitempty"`
+	Warnings     []string       `json:"warnings"`
+}
+
+// DataLoss is what one statement takes away.
+type DataLoss struct {
+	Table     string `json:"table"`
+	Column    string `json:"column,omitempty"` // absent for whole rows
+	Rows      int64  `json:"rows"`
+	Cause     string `json:"cause"`
+	Statement string `json:"statement"`
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Allowed   bool   `json:"allowed"` // by a comment above the statement
+}
+
+// Check is a promise that the rows of a table have to hold, or an index that is built over them.
+type Check struct {
+	Kind    string   `json:"kind"` // "not null", "unique" or "index"
+	Table   string   `json:"table"`
+	Columns []string `json:"columns"`
+	Index   string   `json:"index,omitempty"`
+	Rows    int64    `json:"rows"`
 }
 
 // PlannedFile is a migration that ran on the copy.
@@ -91,7 +118,8 @@ func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
 func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	doc := PlanReport{
 		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes),
-		Rows: []RowCount{}, Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
+		Rows: []RowCount{}, Tables: []RowCount{}, DataLoss: []DataLoss{}, Checks: []Check{},
+		NotRehearsed: plan.NotRehearsed, Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
 	}
 	for i, f := range plan.Files {
 		item := PlannedFile{f.Name, f.SHA256, f.DurationMS, f.Changed, ""}
@@ -101,11 +129,20 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 		doc.Files = append(doc.Files, item)
 	}
 	for _, r := range plan.Tables {
+		doc.Tables = append(doc.Tables, RowCount(r))
 		if r.Before != r.After {
 			doc.Rows = append(doc.Rows, RowCount(r))
 		}
 	}
-	if err == nil {
+	for _, l := range plan.Losses {
+		doc.DataLoss = append(doc.DataLoss, DataLoss{
+			l.Table, l.Column, l.Rows, l.Cause, l.Statement, l.Pos.Filename, l.Pos.Line, l.Allowed,
+		})
+	}
+	for _, c := range plan.Checks {
+		doc.Checks = append(doc.Checks, Check(c))
+	}
+	if err == nil && plan.NotRehearsed == "" {
 		doc.ForeignKeys = "ok"
 	}
 	if s.term.JSON {
@@ -124,16 +161,64 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	for _, r := range doc.Rows {
 		fmt.Fprintf(s.term.Stdout, "rows of %s: %d, then %d\n", r.Table, r.Before, r.After)
 	}
+	s.printLosses(doc)
 	s.term.ProgressWarnings(doc.Warnings)
 	switch {
 	case err != nil:
 		return err
 	case len(doc.Pending) == 0:
 		s.printNothingPending()
+	case doc.NotRehearsed != "":
+		fmt.Fprintf(s.term.Stdout, "not rehearsed: %s\n", doc.NotRehearsed)
 	default:
 		fmt.Fprintln(s.term.Stdout, "foreign keys hold")
 	}
 	return nil
+}
+
+// printLosses prints what the rows have to hold, and what is lost of them.
+func (s *Site) printLosses(doc PlanReport) {
+	for _, c := range doc.Checks {
+		over := fmt.Sprintf("%s of %s", wording.Count(int(c.Rows), "row"), c.Table)
+		if columns := strings.Join(c.Columns, ", "); columns != "" {
+			over += " (" + columns + ")"
+		}
+		switch c.Kind {
+		case migrate.CheckNotNull:
+			fmt.Fprintf(s.term.Stdout, "requires values in %s\n", over)
+		case migrate.CheckUnique:
+			fmt.Fprintf(s.term.Stdout, "requires unique values in %s\n", over)
+		default:
+			fmt.Fprintf(s.term.Stdout, "builds the index %s over %s\n", c.Index, over)
+		}
+	}
+	work := userfile.WorkDir(s.term.Dir)
+	for _, l := range doc.DataLoss {
+		at := fmt.Sprintf("%s:%d", work.Rel(filepath.Join(s.Dir, l.File)), l.Line)
+		allowed := ""
+		if l.Allowed {
+			allowed = ", as its comment says"
+		}
+		fmt.Fprintf(s.term.Stdout, "loses %s%s\n  %s: %s\n", l.text(), allowed, at, l.Statement)
+	}
+}
+
+// text says what is lost, and how.
+func (l DataLoss) text() string {
+	what := wording.Count(int(l.Rows), "row") + " of " + l.Table
+	if l.Column != "" {
+		what = wording.Count(int(l.Rows), "value") + " of " + l.Table + "." + l.Column
+	}
+	how, known := map[string]string{
+		migrate.LossDelete: "deleted", migrate.LossDrop: "dropped with the table", migrate.LossCascade: "by ON DELETE CASCADE",
+		migrate.LossSetNull: "by what ON DELETE sets", migrate.LossTrigger: "by a trigger", migrate.LossReplace: "replaced",
+		migrate.LossColumn: "dropped with the column", migrate.LossNarrow: "cut by another type or a shorter text",
+		migrate.LossUpdate: "set to NULL or to one value",
+	}[l.Cause]
+	if !known {
+		return what
+	}
+	return what + ": " + how
 }
 
 // printChanges prints a schema's differences as a diff.

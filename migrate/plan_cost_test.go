@@ -1,0 +1,56 @@
+package migrate_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
+)
+
+// TestPlanCost: a plan of a run over a million rows takes at most twice the time of the run itself.
+func TestPlanCost(t *testing.T) {
+	testmachine.Long(t)
+	const rows = `CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, email TEXT, n INTEGER, note TEXT);
+CREATE INDEX by_email ON t(email);
+INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000)
+SELECT i, 'name ' || i, 'user' || i || '@example.org', i % 97, CASE WHEN i % 3 THEN 'a note of some length ' || i END FROM c;`
+	tests := []struct{ name, sql string }{
+		{"table made anew", "CREATE TABLE t2(id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT, n INTEGER, note TEXT); INSERT INTO t2 SELECT * FROM t;" +
+			" DROP TABLE t; ALTER TABLE t2 RENAME TO t; CREATE UNIQUE INDEX by_email ON t(email);"},
+		{"delete half", "DELETE FROM t WHERE id % 2;"},
+		{"update all", "UPDATE t SET n = n + 1, name = upper(name);"},
+		{"delete and put back", "CREATE TABLE k AS SELECT * FROM t WHERE id % 4 > 0; DELETE FROM t; INSERT INTO t SELECT * FROM k; DROP TABLE k;"},
+		{"drop a column", "ALTER TABLE t DROP COLUMN note;"},
+	}
+	db := open(t)
+	apply(t, db, list("1.sql", rows))
+	files := list("1.sql", rows)
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			var ratio float64
+			for range 3 { // other programs take time too
+				copied := filepath.Join(t.TempDir(), "copy.db")
+				execute(t, db, "VACUUM INTO '"+copied+"'")
+				m := migrator(openPath(t, copied), append(files, list("2.sql", c.sql)...), options)
+				begin := time.Now()
+				plan, err := m.Plan(t.Context())
+				planned := time.Since(begin)
+				if err != nil || plan.NotRehearsed != "" {
+					t.Fatalf("%v, %s", err, plan.NotRehearsed)
+				}
+				begin = time.Now()
+				if _, err := m.Apply(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				ran := time.Since(begin)
+				ratio = float64(planned) / float64(ran)
+				t.Logf("planned in %s, applied in %s: %.2f times; %v", planned, ran, ratio, losses(plan.Losses))
+				if ratio <= 2 {
+					return
+				}
+			}
+			t.Errorf("the plan took %.2f times as long as the run", ratio)
+		})
+	}
+}
