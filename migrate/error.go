@@ -198,11 +198,16 @@ var foreignForms = []struct {
 	{regexp.MustCompile(`(?i)\bpublic \. `), "leave out the schema before the name: public"},
 }
 
-// ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message;
-// "" for none.
+// ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message, or
+// for one that only some builds of SQLite take; "" for none.
 func ForeignFix(statement []byte, msg string) string {
 	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") && msg != "unknown database public" {
 		return ""
+	}
+	if msg == `near "ORDER": syntax error` || msg == `near "LIMIT": syntax error` {
+		if fix := rowLimitFix(statement); fix != "" {
+			return fix
+		}
 	}
 	text, first, fix := normalizeSpace(statement), -1, ""
 	for _, f := range foreignForms {

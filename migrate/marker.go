@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -39,11 +40,10 @@ func (f File) downSection() (Notice, bool) {
 
 func isDownMarker(comment string) bool {
 	words := strings.Fields(strings.ToLower(strings.TrimLeft(comment, "-")))
-	for _, marker := range downMarkers {
-		if want := strings.Fields(marker); len(words) >= len(want) && strings.Join(words[:len(want)], " ") == marker {
-			// A sentence may begin with "down" alone.
-			return len(words) == len(want) || strings.ContainsAny(marker, "+:")
-		}
-	}
-	return false
+	return slices.ContainsFunc(downMarkers, func(marker string) bool {
+		n := len(strings.Fields(marker))
+		// A sentence may begin with "down" alone.
+		return len(words) == n && strings.Join(words, " ") == marker ||
+			len(words) > n && strings.Join(words[:n], " ") == marker && strings.ContainsAny(marker, "+:")
+	})
 }
