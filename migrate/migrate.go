@@ -40,6 +40,8 @@ type Options struct {
 	Now func() time.Time
 	// Tool is written to the ledger, such as "pages 1.2.0". Default "pages".
 	Tool string
+	// More are files behind those of the folder, such as one that is about to be written. Default none.
+	More []File
 	// AllowOutOfOrder applies a new file that sorts before an applied one and warns, where the default is to refuse.
 	AllowOutOfOrder bool
 	// HoldEmpty ends a run before the first file that has no statement yet, which someone is about to write. Default

@@ -18,7 +18,7 @@ type fileSet struct {
 // read reads the folder.
 func (m *Migrator) read() (fileSet, error) {
 	if m.fsys == nil {
-		return fileSet{dir: m.o.Dir}, nil
+		return fileSet{dir: m.o.Dir}.with(m.o.More), nil
 	}
 	files, notices, err := Read(m.fsys, m.o.Dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func (m *Migrator) read() (fileSet, error) {
 	for _, f := range files {
 		set.sums[f.Name] = f.Sum()
 	}
-	return set, nil
+	return set.with(m.o.More), nil
 }
 
 // path returns the path of a file of the folder for positions.

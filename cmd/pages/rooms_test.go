@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 	"migrate":              {"migrate/dbfile"},
 	"migrate/dbfile":       nil,
 	"migrate/restorepoint": {"migrate/dbfile"},
+	"migrate/schemadiff":   {"migrate"},
 	"migrate/snapshot":     {"migrate/dbfile", "migrate/statefolder"},
 	"migrate/statefolder":  nil,
 	"migrate/transfer":     {"migrate"},
@@ -188,7 +189,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/migration": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
-		"manifest", "manifest/diagnostic", "migrate", "migrate/statefolder", "migrate/transfer", "runtime/binding/d1",
+		"manifest", "manifest/diagnostic", "migrate", "migrate/schemadiff", "migrate/statefolder", "migrate/transfer",
+		"runtime/binding/d1",
 	},
 	"cmd/internal/publish": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/remote",

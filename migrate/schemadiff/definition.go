@@ -1,0 +1,286 @@
+package schemadiff
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// This file reads a CREATE TABLE statement that SQLite has accepted, for what its pragmas do not tell
+// (https://www.sqlite.org/lang_createtable.html).
+
+// definition is a CREATE TABLE statement.
+type definition struct {
+	columns []columnDefinition
+	checks  []rule
+	keys    []keyDefinition    // in the order of the text
+	unique  []uniqueDefinition // UNIQUE and PRIMARY KEY
+}
+
+type columnDefinition struct {
+	text, collate, generated, conflict string
+}
+
+type keyDefinition struct {
+	columns  []string
+	deferred string // DEFERRABLE and what follows
+	text     string // REFERENCES and what follows
+}
+
+type uniqueDefinition struct {
+	columns            []string
+	primary, automatic bool // automatic: AUTOINCREMENT
+	conflict           string
+	text               string
+}
+
+var errDefinition = errors.New("its definition cannot be read")
+
+// definitionReader reads one statement.
+type definitionReader struct {
+	sql    string
+	tokens []migrate.Token
+	at     int
+	definition
+}
+
+// readDefinition reads the statement of a table as sqlite_schema has it.
+func readDefinition(sql string) (definition, error) {
+	r := &definitionReader{sql: sql, tokens: migrate.Tokens(sql), at: 3}
+	if len(r.tokens) < 5 || r.tokens[3].Text != "(" {
+		return definition{}, errDefinition
+	}
+	end := groupEnd(r.tokens, r.at) - 1
+	r.tokens, r.at = r.tokens[:end], r.at+1
+	for r.at < end && !r.peek().Is("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN") {
+		r.column()
+		if r.at < end && r.peek().Text == "," {
+			r.at++
+		}
+	}
+	for r.at < end {
+		if begin := r.at; !r.tableConstraint() {
+			r.at = max(r.at, begin+1)
+		}
+	}
+	return r.definition, nil
+}
+
+var noToken migrate.Token
+
+func (r *definitionReader) peek() migrate.Token {
+	if r.at < len(r.tokens) {
+		return r.tokens[r.at]
+	}
+	return noToken
+}
+
+// take steps over the words, if they are next.
+func (r *definitionReader) take(words ...string) bool {
+	for i, w := range words {
+		if r.at+i >= len(r.tokens) || !r.tokens[r.at+i].Is(w) {
+			return false
+		}
+	}
+	r.at += len(words)
+	return true
+}
+
+// since returns the text from a token to the last that was read.
+func (r *definitionReader) since(begin int) string {
+	if begin >= r.at {
+		return ""
+	}
+	return oneLine(r.sql[r.tokens[begin].Start:r.tokens[r.at-1].End])
+}
+
+// group steps over a parenthesis, and returns what is inside.
+func (r *definitionReader) group() []migrate.Token {
+	if r.peek().Text != "(" {
+		return nil
+	}
+	begin := r.at
+	r.at = min(groupEnd(r.tokens, r.at), len(r.tokens))
+	return r.tokens[begin+1 : max(r.at-1, begin+1)]
+}
+
+// conflict reads ON CONFLICT.
+func (r *definitionReader) conflict() string {
+	if !r.take("ON", "CONFLICT") {
+		return ""
+	}
+	word := fold(r.peek().Text)
+	r.at++
+	if word == "abort" {
+		return "" // as without it
+	}
+	return "on conflict " + word
+}
+
+// beginsConstraint reports whether a constraint of a column is next, and so what came before has ended.
+func (r *definitionReader) beginsConstraint() bool {
+	if r.peek().Is("GENERATED") {
+		return r.at+1 < len(r.tokens) && r.tokens[r.at+1].Is("ALWAYS")
+	}
+	return r.peek().Is("CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "AS")
+}
+
+func (r *definitionReader) ended() bool { return r.at >= len(r.tokens) || r.peek().Text == "," }
+
+func (r *definitionReader) column() {
+	begin := r.at
+	name := unquoted(r.peek().Text)
+	r.at++
+	for !r.ended() && !r.beginsConstraint() { // the type
+		if r.group() == nil {
+			r.at++
+		}
+	}
+	var c columnDefinition
+	label := ""
+	for !r.ended() {
+		if r.take("CONSTRAINT") {
+			label = unquoted(r.peek().Text)
+			r.at++
+			continue
+		}
+		r.columnConstraint(&c, name, label)
+		label = ""
+	}
+	c.text = r.since(begin)
+	r.columns = append(r.columns, c)
+}
+
+func (r *definitionReader) columnConstraint(c *columnDefinition, name, label string) {
+	begin := r.at
+	switch {
+	case r.take("PRIMARY", "KEY"):
+		if !r.take("ASC") {
+			r.take("DESC")
+		}
+		u := uniqueDefinition{columns: []string{name}, primary: true, conflict: r.conflict()}
+		u.automatic = r.take("AUTOINCREMENT")
+		u.text = "PRIMARY KEY (" + quoted(name) + ")" + strings.TrimPrefix(r.since(begin), "PRIMARY KEY")
+		r.unique = append(r.unique, u)
+	case r.take("NOT", "NULL"):
+		c.conflict = r.conflict()
+	case r.take("NULL"):
+		r.conflict()
+	case r.take("UNIQUE"):
+		u := uniqueDefinition{columns: []string{name}, conflict: r.conflict()}
+		u.text = "UNIQUE (" + quoted(name) + ")" + u.conflict
+		r.unique = append(r.unique, u)
+	case r.take("CHECK"):
+		r.check(label, r.group())
+	case r.take("DEFAULT"):
+		if r.group() == nil {
+			r.at++
+			for !r.ended() && !r.beginsConstraint() {
+				r.at++
+			}
+		}
+	case r.take("COLLATE"):
+		c.collate = fold(unquoted(r.peek().Text))
+		r.at++
+	case r.peek().Is("REFERENCES"):
+		r.reference([]string{name})
+	case r.take("GENERATED", "ALWAYS", "AS"), r.take("AS"):
+		c.generated = "as (" + normal(r.group()) + ")"
+		if r.take("STORED") {
+			c.generated += " stored"
+		} else {
+			r.take("VIRTUAL")
+		}
+	default: // DEFERRABLE without REFERENCES, which SQLite takes and ignores
+		r.at++
+	}
+}
+
+func (r *definitionReader) check(label string, inside []migrate.Token) {
+	r.conflict()
+	c := rule{form: "check (" + normal(inside) + ")", text: "CHECK ()"}
+	if len(inside) > 0 {
+		c.text = "CHECK (" + oneLine(r.sql[inside[0].Start:inside[len(inside)-1].End]) + ")"
+	}
+	if label != "" {
+		c.form, c.text = fold(label)+" "+c.form, "CONSTRAINT "+quoted(label)+" "+c.text
+	}
+	r.checks = append(r.checks, c)
+}
+
+// reference reads REFERENCES and what follows.
+func (r *definitionReader) reference(columns []string) {
+	k := keyDefinition{columns: columns}
+	begin := r.at
+	r.at += 2 // the word and the parent
+	r.group()
+	for !r.ended() {
+		deferred := r.at
+		switch {
+		case r.take("ON"), r.take("MATCH"):
+			r.at++ // DELETE, UPDATE or a name
+			if r.tokens[r.at-2].Is("MATCH") {
+				continue
+			}
+			if !r.take("SET", "NULL") && !r.take("SET", "DEFAULT") && !r.take("NO", "ACTION") {
+				r.at++
+			}
+		case r.take("NOT", "DEFERRABLE"), r.take("DEFERRABLE"):
+			if r.take("INITIALLY") {
+				r.at++
+			}
+			words := normal(r.tokens[deferred:min(r.at, len(r.tokens))])
+			if words == "deferrable initially deferred" { // the others are the default
+				k.deferred = words
+			}
+		default:
+			k.text = r.since(begin)
+			r.keys = append(r.keys, k)
+			return
+		}
+	}
+	r.at = min(r.at, len(r.tokens))
+	k.text = r.since(begin)
+	r.keys = append(r.keys, k)
+}
+
+// tableConstraint reads one constraint of the table; false when none is next.
+func (r *definitionReader) tableConstraint() bool {
+	for r.peek().Text == "," {
+		r.at++
+	}
+	label := ""
+	if r.take("CONSTRAINT") {
+		label = unquoted(r.peek().Text)
+		r.at++
+	}
+	begin := r.at
+	switch {
+	case r.take("PRIMARY", "KEY"), r.take("UNIQUE"):
+		u := uniqueDefinition{primary: r.tokens[begin].Is("PRIMARY")}
+		inside := r.group()
+		for _, part := range splitList(inside) {
+			if len(part) > 0 {
+				u.columns = append(u.columns, unquoted(part[0].Text))
+				u.automatic = u.automatic || part[len(part)-1].Is("AUTOINCREMENT")
+			}
+		}
+		u.conflict = r.conflict()
+		u.text = r.since(begin)
+		r.unique = append(r.unique, u)
+	case r.take("CHECK"):
+		r.check(label, r.group())
+	case r.take("FOREIGN", "KEY"):
+		var columns []string
+		for _, part := range splitList(r.group()) {
+			if len(part) > 0 {
+				columns = append(columns, unquoted(part[0].Text))
+			}
+		}
+		r.reference(columns)
+	default:
+		return label != "" // a name alone is one
+	}
+	return true
+}

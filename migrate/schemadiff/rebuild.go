@@ -1,0 +1,463 @@
+package schemadiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// This file makes tables anew. DROP TABLE first deletes the rows of the table, and what ON DELETE says happens to the rows
+// that refer to them, whatever PRAGMA defer_foreign_keys says. PRAGMA foreign_keys does nothing in a transaction, and a
+// table that is renamed takes the references along. So the tables that would lose rows in this way are made anew too: all
+// are copied before the first old one is dropped, and the copies refer to copies. What follows a deletion then happens in
+// tables that are dropped themselves. RENAME turns the references to the copies into references to the tables.
+
+// rebuildChildren adds the tables whose rows the drop of another would delete or change.
+func (w *writer) rebuildChildren() {
+	for again := true; again; {
+		again = false
+		for _, t := range w.current.tables {
+			if w.isDropped(t.name) {
+				continue
+			}
+			for _, k := range t.keys {
+				if k.onDelete == "NO ACTION" || k.onDelete == "RESTRICT" || !w.isDropped(k.parent) {
+					continue
+				}
+				w.rebuilt[fold(t.name)] = true
+				delete(w.alters, fold(t.name))
+				w.changes = append(w.changes, Change{
+					Change: Rebuilt, Type: KindTable, Name: t.name, Before: t.sql, After: w.wanted.table(t.name).sql,
+					Text: fmt.Sprintf("make the table %s anew: its rows would follow those of the old %s (ON DELETE %s)",
+						quoted(t.name), quoted(k.parent), k.onDelete),
+				})
+				again = true
+				break
+			}
+		}
+	}
+	for _, t := range w.wanted.tables {
+		if w.rebuilt[fold(t.name)] {
+			w.temp[fold(t.name)] = w.freeName(t.name + "_new")
+		}
+		if w.virtual[fold(t.name)] {
+			w.temp[fold(t.name)] = w.freeName("new_" + t.name) // what begins with its name may belong to it
+		}
+	}
+}
+
+// isDropped reports whether a table of the current schema is dropped by the script.
+func (w *writer) isDropped(name string) bool { return w.removed[fold(name)] || w.rebuilt[fold(name)] }
+
+// freeName returns a name that no table, index or view has, and no table behind a virtual one may have.
+func (w *writer) freeName(name string) string {
+	isTaken := func(name string) bool {
+		for _, s := range []*Schema{w.current, w.wanted} {
+			for _, t := range s.tables {
+				if same(t.name, name) || strings.HasPrefix(fold(t.name), fold(name)+"_") {
+					return true
+				}
+			}
+			for _, o := range s.objects {
+				if same(o.name, name) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	free := name
+	for n := 2; isTaken(free); n++ {
+		free = fmt.Sprintf("%s%d", name, n)
+	}
+	return free
+}
+
+// checkValues refuses new columns that must have a value in rows that are there and get none, and values for others.
+func (w *writer) checkValues() error {
+	for _, v := range w.o.Values {
+		t := w.wanted.table(v.Table)
+		if t == nil || t.column(v.Column) == nil || !w.rebuilt[fold(v.Table)] {
+			return &Error{
+				Code: CodeNotAsked, Msg: fmt.Sprintf("--value %s.%s: the column needs no value for the rows that are there", v.Table, v.Column),
+				Fix: "leave it out; a value is for a column that is new or becomes NOT NULL",
+			}
+		}
+	}
+	for _, t := range w.wanted.tables {
+		if !w.rebuilt[fold(t.name)] {
+			continue
+		}
+		old := w.current.table(t.name)
+		for _, c := range t.columns {
+			isRowID := c.name == t.rowID && !old.noRow
+			needs := c.facts[factNull] != "" && (!c.hasDefault || same(c.defaultValue, "NULL")) && !c.generated && !isRowID
+			if needs && old.column(c.name) == nil && w.value(t, c) == "" {
+				return &Error{
+					Code: CodeValue, Kind: KindTable, Name: t.name, Column: c.name,
+					Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for the rows that are there", t.nameOf(c)),
+					Fix: fmt.Sprintf("give it a DEFAULT, or a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) value(t *table, c *column) string {
+	for _, v := range w.o.Values {
+		if same(v.Table, t.name) && same(v.Column, c.name) {
+			return v.SQL
+		}
+	}
+	return ""
+}
+
+// dropAffected adds the views and triggers that speak of a table that is dropped, or of a view that is: SQLite would refuse
+// to rename a table while one of them cannot be read.
+func (w *writer) dropAffected() {
+	affected := map[string]bool{}
+	for _, group := range []map[string]bool{w.rebuilt, w.removed, w.virtual} {
+		for name := range group {
+			affected[name] = true
+		}
+	}
+	if len(affected) == 0 {
+		return
+	}
+	for again := true; again; {
+		again = false
+		for _, o := range w.current.objects {
+			if o.kind == KindIndex {
+				if w.isDropped(o.table) {
+					w.gone[o.key()] = true
+				}
+				continue
+			}
+			if o.kind == KindView && w.gone[o.key()] && !affected[fold(o.name)] {
+				affected[fold(o.name)], again = true, true
+			}
+			if w.gone[o.key()] {
+				continue
+			}
+			for name := range names(o.sql) {
+				if affected[name] {
+					w.gone[o.key()], again = true, true
+					break
+				}
+			}
+		}
+	}
+}
+
+// copyOf returns the statements that fill the copy of a table.
+func (w *writer) copyOf(t *table) (list []statement) {
+	old, name := w.current.table(t.name), w.temp[fold(t.name)]
+	var into, from []string
+	if target, source := rowIDs(old, t); target != "" {
+		into, from = append(into, target), append(from, source)
+	}
+	for _, c := range t.columns {
+		if c.generated || slices.Contains(into, quoted(c.name)) {
+			continue
+		}
+		before, value := old.column(c.name), w.value(t, c)
+		switch {
+		case before == nil && value == "":
+			continue
+		case before == nil:
+			from = append(from, value)
+		case value != "":
+			from = append(from, fmt.Sprintf("coalesce(%s, %s)", quoted(before.name), value))
+		case c.facts[factNull] != "" && before.facts[factNull] == "" && c.hasDefault && !same(c.defaultValue, "NULL"):
+			from = append(from, fmt.Sprintf("coalesce(%s, %s)", quoted(before.name), defaultExpression(c.defaultValue)))
+		default:
+			from = append(from, quoted(before.name))
+		}
+		into = append(into, quoted(c.name))
+	}
+	if len(into) > 0 {
+		list = append(list, statement{
+			sql: fmt.Sprintf("INSERT INTO %s (%s)\n  SELECT %s\n  FROM %s", quoted(name), strings.Join(into, ", "),
+				strings.Join(from, ", "), quoted(old.name)),
+		})
+	}
+	if old.autoincrement && t.autoincrement {
+		list = append(
+			list,
+			statement{sql: "DELETE FROM sqlite_sequence WHERE name = " + literal(name)},
+			statement{sql: fmt.Sprintf("INSERT INTO sqlite_sequence (name, seq)\n  SELECT %s, seq FROM sqlite_sequence WHERE name = %s",
+				literal(name), literal(old.name))},
+		)
+	}
+	return list
+}
+
+// defaultExpression returns a default as an expression: a word that is none means a string.
+func defaultExpression(value string) string {
+	tokens := migrate.Tokens(value)
+	if len(tokens) != 1 {
+		return "(" + value + ")"
+	}
+	t := tokens[0]
+	isWord := !t.Quoted && (t.Text[0] < '0' || t.Text[0] > '9') &&
+		!t.Is("NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
+	if isWord || t.Quoted && t.Text[0] != '\'' {
+		return literal(unquoted(t.Text))
+	}
+	return value
+}
+
+// rowIDs returns the name under which a copy takes the rowid of each row, and the one under which the old table has it;
+// "" where the rowids of the copy are its own matter. A copy whose rowid is a column that the old table has takes that.
+func rowIDs(old, t *table) (target, source string) {
+	if old.noRow || t.noRow {
+		return "", ""
+	}
+	hidden := func(t *table) string {
+		for _, name := range []string{"rowid", "_rowid_", "oid"} {
+			if t.column(name) == nil {
+				return name
+			}
+		}
+		return ""
+	}
+	switch {
+	case t.rowID == "":
+		target = hidden(t)
+	case old.column(t.rowID) != nil:
+		return "", ""
+	default:
+		target = quoted(t.rowID)
+	}
+	if source = hidden(old); source == "" && old.rowID != "" {
+		source = quoted(old.rowID)
+	}
+	if source == "" {
+		return "", ""
+	}
+	return target, source
+}
+
+// createAs returns the statement of a table under another name, referring to the copies of tables that are made anew.
+func (w *writer) createAs(t *table, name string) string {
+	tokens := migrate.Tokens(t.sql)
+	var out strings.Builder
+	end := 0
+	for i, tok := range tokens {
+		word := tok.Text
+		own := same(unquoted(word), t.name) && (!tok.Quoted || word[0] != '\'')
+		switch {
+		case i == tableName(t):
+			word = quoted(name)
+		case i > 0 && tokens[i-1].Is("REFERENCES") && w.rebuilt[fold(unquoted(word))]:
+			word = quoted(w.temp[fold(unquoted(word))])
+		case own && i > 0 && i+1 < len(tokens) && tokens[i+1].Text == "." && tokens[i-1].Text != ".":
+			word = quoted(name) // a column with its table
+		}
+		out.WriteString(t.sql[end:tok.Start])
+		out.WriteString(word)
+		end = tok.End
+	}
+	out.WriteString(t.sql[end:])
+	return out.String()
+}
+
+// tableName returns the index of the token that names the table in its statement.
+func tableName(t *table) int {
+	if t.virtual {
+		return 3 // CREATE VIRTUAL TABLE
+	}
+	return 2
+}
+
+// childrenFirst calls visit for tables of a schema, each after those that refer to it, as far as there is no cycle.
+func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
+	done := map[string]bool{}
+	var follow func(t *table)
+	follow = func(t *table) {
+		if done[fold(t.name)] {
+			return
+		}
+		done[fold(t.name)] = true
+		for _, child := range s.tables {
+			refers := slices.ContainsFunc(child.keys, func(k foreignKey) bool { return same(k.parent, t.name) })
+			if refers && in(child.name) {
+				follow(child)
+			}
+		}
+		visit(t)
+	}
+	for _, t := range s.tables {
+		if in(t.name) {
+			follow(t)
+		}
+	}
+}
+
+// swaps returns the statements that drop the old tables, those that refer to others first, and then give the copies their
+// names. Tables that refer to each other are swapped one by one instead: SQLite compiles what ON DELETE says in all tables
+// that a drop may reach, and needs their parents for that.
+func (w *writer) swaps() (list []statement) {
+	var renames []statement
+	oneByOne := w.hasCycle()
+	for _, removed := range []bool{false, true} {
+		childrenFirst(w.current, w.isDropped, func(t *table) {
+			if oneByOne && w.removed[fold(t.name)] != removed || !oneByOne && removed {
+				return
+			}
+			list = append(list, w.dropOld(t)...)
+			if !w.rebuilt[fold(t.name)] {
+				return
+			}
+			rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(w.wanted.table(t.name).name))}
+			if oneByOne {
+				list = append(list, rename)
+			} else {
+				renames = append(renames, rename)
+			}
+		})
+	}
+	return append(list, renames...)
+}
+
+// hasCycle reports whether dropped tables refer to each other.
+func (w *writer) hasCycle() bool {
+	return slices.ContainsFunc(w.current.tables, func(t *table) bool { return w.isDropped(t.name) && w.isCyclic(t) })
+}
+
+// isCyclic reports whether a dropped table refers to itself by way of other dropped ones.
+func (w *writer) isCyclic(t *table) bool {
+	seen := map[string]bool{}
+	var reaches func(from *table) bool
+	reaches = func(from *table) bool {
+		for _, k := range from.keys {
+			parent := w.current.table(k.parent)
+			if parent == nil || parent == from || !w.isDropped(parent.name) || seen[fold(parent.name)] {
+				continue
+			}
+			if parent == t {
+				return true
+			}
+			seen[fold(parent.name)] = true
+			if reaches(parent) {
+				return true
+			}
+		}
+		return false
+	}
+	return reaches(t)
+}
+
+func (w *writer) dropOld(t *table) []statement {
+	s := statement{sql: "DROP TABLE " + quoted(t.name)}
+	now := w.wanted.table(t.name)
+	switch {
+	case w.removed[fold(t.name)]:
+		s.loses = t.name
+	case slices.ContainsFunc(t.columns, func(c *column) bool { return isLost(c, now) }):
+		s.loses = w.loses(t.name)
+	}
+	if parent := t.cascading(); parent != "" {
+		return []statement{{
+			sql: fmt.Sprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", quoted(t.name), parent, parent),
+			why: "Else each row that is dropped would delete its children first, to any depth.",
+		}, s}
+	}
+	return []statement{s}
+}
+
+// isLost reports whether the values of a column do not go into the new form of its table.
+func isLost(c *column, now *table) bool {
+	next := now.column(c.name)
+	return !c.generated && (next == nil || next.generated)
+}
+
+// cascading returns the column by which rows of a table delete rows of the same table, if it can be NULL; "" for none.
+func (t *table) cascading() string {
+	for _, k := range t.keys {
+		if same(k.parent, t.name) && k.onDelete == "CASCADE" && len(k.columns) == 1 {
+			if c := t.column(k.columns[0]); c != nil && !c.notNull && c.primary == 0 && !c.generated {
+				return quoted(c.name)
+			}
+		}
+	}
+	return ""
+}
+
+// content returns the table or view that a full-text table keeps its index for; "" for none. contentless is true where it
+// keeps the index alone.
+func (t *table) content() (name string, contentless bool) {
+	if !t.virtual || t.module() != "fts5" {
+		return "", false
+	}
+	tokens := migrate.Tokens(t.sql)
+	open := slices.IndexFunc(tokens, func(tok migrate.Token) bool { return !tok.Quoted && tok.Text == "(" })
+	if open < 0 {
+		return "", false
+	}
+	for _, option := range splitList(tokens[open+1 : max(groupEnd(tokens, open)-1, open+1)]) {
+		if len(option) >= 3 && option[0].Is("content") && option[1].Text == "=" {
+			name = unquoted(option[2].Text)
+			return name, name == ""
+		}
+	}
+	return "", false
+}
+
+// module returns the module of a virtual table, in lower case.
+func (t *table) module() string {
+	tokens := migrate.Tokens(t.sql)
+	for i, tok := range tokens {
+		if tok.Is("USING") && i+1 < len(tokens) {
+			return fold(unquoted(tokens[i+1].Text))
+		}
+	}
+	return ""
+}
+
+// refill returns the statement that makes the index of a full-text table from its content.
+func (t *table) refill() statement {
+	return statement{sql: fmt.Sprintf("INSERT INTO %s (%s) VALUES ('rebuild')", quoted(t.name), quoted(t.name))}
+}
+
+// remake returns the statements that make a virtual table anew.
+func (w *writer) remake(t *table) []statement {
+	old, name := w.current.table(t.name), w.temp[fold(t.name)]
+	drop := statement{sql: "DROP TABLE " + quoted(old.name)}
+	content, contentless := t.content()
+	oldContent, oldContentless := old.content()
+	keepsRows := t.module() == old.module() && strings.HasPrefix(t.module(), "rtree") ||
+		t.module() == "fts5" && old.module() == "fts5" && content == "" && !contentless && oldContent == "" && !oldContentless
+	if !keepsRows {
+		if content != "" {
+			w.ends = append(w.ends, t.refill())
+		} else if old.module() != "fts5vocab" {
+			drop.loses = w.loses(t.name)
+		}
+		return []statement{drop, {sql: t.sql}}
+	}
+	var shared []string
+	if t.module() == "fts5" {
+		shared = append(shared, "rowid")
+	}
+	for _, c := range t.columns {
+		if before := old.column(c.name); before != nil && !c.hidden && !before.hidden {
+			shared = append(shared, quoted(c.name))
+		}
+	}
+	for _, c := range old.columns {
+		if now := t.column(c.name); !c.hidden && (now == nil || now.hidden) {
+			drop.loses = w.loses(t.name)
+		}
+	}
+	list := strings.Join(shared, ", ")
+	return []statement{
+		{sql: w.createAs(t, name)},
+		{sql: fmt.Sprintf("INSERT INTO %s (%s)\n  SELECT %s\n  FROM %s", quoted(name), list, list, quoted(old.name))},
+		drop,
+		{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(name), quoted(t.name))},
+	}
+}

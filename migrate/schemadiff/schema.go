@@ -1,0 +1,208 @@
+// Package schemadiff compares two schemas of SQLite by structure, and writes the SQL that leads from one to the other.
+//
+// In go databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue
+// and pragmas; what these do not tell (CHECK, COLLATE of a column, expressions, conflict clauses) is read from the
+// tokens of the definition, without space, comments, quotes of plain names and the case of words. Out come
+// [Change]s in words and a [Script], whose statements lose no row but those that its changes name. The order of the columns of a table, the
+// names of constraints other than CHECK, and the order of objects are no difference.
+//
+// What cannot be written is an [*Error] with the object and what to do. The package opens nothing, and decides nothing
+// about what a migration may do: the caller runs the script under the rules of package migrate. Functions may be called
+// concurrently on different databases.
+package schemadiff
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DB is a *sql.DB or *sql.Conn.
+type DB interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// The kinds of objects.
+const (
+	KindTable   = "table" // also a virtual one
+	KindIndex   = "index"
+	KindView    = "view"
+	KindTrigger = "trigger"
+	KindColumn  = "column"     // of a change
+	KindRule    = "constraint" // of a change: a key, CHECK, UNIQUE, STRICT
+)
+
+// Schema is the tables, indexes, views and triggers of a database, without those of SQLite and the platform, and without
+// the tables that a virtual one keeps its rows in.
+type Schema struct {
+	tables  []*table  // in the order in which they were made, as the others
+	objects []*object // indexes, views, triggers
+}
+
+// object is an index, view or trigger.
+type object struct {
+	kind, name, table, sql string
+	form                   string // equal for objects that are the same
+}
+
+func (o *object) key() string { return o.kind + " " + fold(o.name) }
+
+// table is a table, or a virtual one.
+type table struct {
+	name, sql     string
+	virtual       bool
+	strict, noRow bool // noRow: WITHOUT ROWID
+	autoincrement bool
+	columns       []*column
+	rules         []rule // keys, CHECK, UNIQUE
+	keys          []foreignKey
+	rowID         string // the column that is the rowid; "" for none
+	form          string // of a virtual table
+}
+
+// column is a column of a table.
+type column struct {
+	name, kind   string // kind is the type as it is written
+	notNull      bool
+	hasDefault   bool
+	defaultValue string // as SQLite gives it: without the parentheses of an expression
+	generated    bool
+	hidden       bool   // of a virtual table
+	primary      int    // its place in the primary key, from 1; 0 for none
+	text         string // its definition
+	facts        [6]string
+}
+
+// The facts of a column: equal texts are the same.
+const (
+	factType = iota
+	factNull
+	factDefault
+	factCollate
+	factGenerated
+	factConflict
+)
+
+// rule is a constraint of a table: equal forms are the same.
+type rule struct{ form, text string }
+
+// foreignKey is a foreign key as SQLite sees it.
+type foreignKey struct {
+	columns, to      []string // to is empty for the primary key of the parent
+	parent, onDelete string
+	text             string // REFERENCES and what follows, as it is written
+}
+
+// fold returns a name as SQLite compares names: without ASCII case.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+func same(a, b string) bool { return fold(a) == fold(b) }
+
+func (s *Schema) table(name string) *table {
+	at := slices.IndexFunc(s.tables, func(t *table) bool { return same(t.name, name) })
+	if at < 0 {
+		return nil
+	}
+	return s.tables[at]
+}
+
+func (s *Schema) object(key string) *object {
+	at := slices.IndexFunc(s.objects, func(o *object) bool { return o.key() == key })
+	if at < 0 {
+		return nil
+	}
+	return s.objects[at]
+}
+
+func (t *table) column(name string) *column {
+	at := slices.IndexFunc(t.columns, func(c *column) bool { return same(c.name, name) })
+	if at < 0 {
+		return nil
+	}
+	return t.columns[at]
+}
+
+// Read reads the schema of a database.
+func Read(ctx context.Context, db DB) (*Schema, error) {
+	s := &Schema{}
+	kinds := map[string]*table{}
+	err := query(ctx, db, "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'", nil, func(v []any) {
+		kinds[text(v[0])] = &table{virtual: text(v[1]) == "virtual", noRow: v[2] == int64(1), strict: v[3] == int64(1)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = query(ctx, db, `SELECT type, name, tbl_name, sql FROM sqlite_schema
+		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
+		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid`, nil, func(v []any) {
+		o := &object{kind: text(v[0]), name: text(v[1]), table: text(v[2]), sql: text(v[3])}
+		t, known := kinds[o.name]
+		if o.kind != KindTable || !known {
+			s.objects = append(s.objects, o)
+			return
+		}
+		t.name, t.sql = o.name, o.sql
+		s.tables = append(s.tables, t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.tables {
+		if err := t.read(ctx, db); err != nil {
+			return nil, fmt.Errorf("read the table %q: %w", t.name, err)
+		}
+	}
+	for _, t := range s.tables {
+		t.resolveKeys(s)
+	}
+	for _, o := range s.objects {
+		if err := o.read(ctx, db); err != nil {
+			return nil, fmt.Errorf("read the %s %q: %w", o.kind, o.name, err)
+		}
+	}
+	return s, nil
+}
+
+// query calls row with the values of each row.
+func query(ctx context.Context, db DB, text string, args []any, row func(values []any)) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, into := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		row(values)
+	}
+	return rows.Err()
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}

@@ -1,0 +1,126 @@
+package schemadiff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// This file puts the statements of a script in order.
+
+// script returns the text of the migration.
+func (w *writer) script() string {
+	copies, swaps := w.copies(), w.swaps()
+	var remade []statement
+	for _, t := range w.wanted.tables {
+		if w.virtual[fold(t.name)] {
+			remade = append(remade, w.remake(t)...)
+		}
+	}
+	var alters []statement
+	for _, t := range w.wanted.tables {
+		alters = append(alters, w.alters[fold(t.name)]...)
+	}
+	groups := [][]statement{
+		w.first, w.renames, w.objectDrops(len(alters) > 0), w.creates, alters, copies, swaps, remade, w.objectCreates(), w.ends,
+	}
+	var out strings.Builder
+	for line := range strings.Lines(w.o.Title) {
+		out.WriteString(comment(line))
+	}
+	out.WriteString("--\n")
+	for _, c := range w.changes {
+		out.WriteString(comment("* " + c.Text))
+	}
+	deferred := len(swaps) > 0 && (w.current.hasKeys() || w.wanted.hasKeys())
+	if deferred {
+		out.WriteString("\nPRAGMA defer_foreign_keys = ON;\n")
+	}
+	for _, group := range groups {
+		if len(group) > 0 {
+			out.WriteByte('\n')
+		}
+		for _, s := range group {
+			out.WriteString(w.written(s))
+		}
+	}
+	if deferred {
+		out.WriteString("\nPRAGMA defer_foreign_keys = OFF;\n")
+	}
+	return out.String()
+}
+
+// comment returns text as one line that is a comment, whatever it holds.
+func comment(text string) string {
+	return "-- " + strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ").Replace(text)) + "\n"
+}
+
+// written returns a statement with its comments.
+func (w *writer) written(s statement) string {
+	out := ""
+	if s.why != "" {
+		out += comment(s.why)
+	}
+	if s.loses != "" && slices.ContainsFunc(w.o.AllowLoss, func(name string) bool { return same(name, s.loses) }) {
+		out += comment("pages: loses " + s.loses)
+	}
+	return out + migrate.Ended(s.sql)
+}
+
+// copies returns the statements that make and fill the copies of tables that are made anew.
+func (w *writer) copies() (list []statement) {
+	var order []*table // parents first, or SQLite would look for the children of each row that it copies
+	childrenFirst(w.wanted, func(name string) bool { return w.rebuilt[fold(name)] }, func(t *table) {
+		order = append(order, t)
+	})
+	slices.Reverse(order)
+	for _, t := range order {
+		list = append(list, statement{sql: w.createAs(t, w.temp[fold(t.name)])})
+	}
+	for _, t := range order {
+		list = append(list, w.copyOf(t)...)
+	}
+	return list
+}
+
+func (s *Schema) hasKeys() bool {
+	return slices.ContainsFunc(s.tables, func(t *table) bool { return len(t.keys) > 0 })
+}
+
+// objectDrops returns the statements that drop what stands in the way or is not wanted: triggers before views, and no
+// object that goes with its table or view, unless a trigger would stand in the way of an ALTER TABLE before that.
+func (w *writer) objectDrops(altering bool) []statement {
+	var list []statement
+	oneByOne := w.hasCycle()
+	for _, kind := range []string{KindTrigger, KindView, KindIndex} {
+		for _, o := range w.current.objects {
+			if _, done := w.forced[o.key()]; o.kind != kind || !w.gone[o.key()] || done {
+				continue
+			}
+			goes := w.isDropped(o.table)
+			if kind == KindTrigger {
+				owner := w.current.table(o.table)
+				goes = owner == nil && w.gone[KindView+" "+fold(o.table)] || goes && !altering && owner.cascading() == "" && !oneByOne
+			}
+			if kind == KindView || !goes {
+				list = append(list, statement{sql: "DROP " + strings.ToUpper(kind) + " " + quoted(o.name)})
+			}
+		}
+	}
+	return list
+}
+
+// objectCreates returns the statements that make the indexes, views and triggers that are new or were dropped.
+func (w *writer) objectCreates() []statement {
+	var list []statement
+	for _, kind := range []string{KindIndex, KindView, KindTrigger} {
+		for _, o := range w.wanted.objects {
+			isThere := w.current.object(o.key()) != nil && !w.gone[o.key()]
+			if o.kind == kind && !isThere {
+				list = append(list, statement{sql: o.sql})
+			}
+		}
+	}
+	return list
+}

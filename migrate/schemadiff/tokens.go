@@ -1,0 +1,150 @@
+package schemadiff
+
+import (
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// This file compares SQL by its tokens, and quotes names.
+
+// keywords are those of SQLite (https://www.sqlite.org/lang_keywords.html): a name that is one is quoted.
+var keywords = func() map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(`abort action add after all alter always analyze and as asc attach autoincrement
+		before begin between by cascade case cast check collate column commit conflict constraint create cross current
+		current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do
+		drop each else end escape except exclude exclusive exists explain fail filter first following for foreign from
+		full generated glob group groups having if ignore immediate in index indexed initially inner insert instead
+		intersect into is isnull join key last left like limit match materialized natural no not nothing notnull null
+		nulls of offset on or order others outer over partition plan pragma preceding primary query raise range recursive
+		references regexp reindex release rename replace restrict returning right rollback row rows savepoint select set
+		table temp temporary then ties to transaction trigger unbounded union unique update using vacuum values view
+		virtual when where window with without`) {
+		all[word] = true
+	}
+	return all
+}()
+
+// isPlain reports whether a name needs no quotes.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && !keywords[fold(name)]
+}
+
+// quoted returns a name as SQL, with quotes where it needs them.
+func quoted(name string) string {
+	if isPlain(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// quotedList returns names as SQL, with commas.
+func quotedList(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = quoted(n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// unquoted returns the name that a token means.
+func unquoted(token string) string {
+	if len(token) < 2 {
+		return token
+	}
+	switch q := token[0]; q {
+	case '"', '`', '\'':
+		return strings.ReplaceAll(token[1:len(token)-1], string([]byte{q, q}), string(q))
+	case '[':
+		return token[1 : len(token)-1]
+	}
+	return token
+}
+
+// literal returns text as an SQL string.
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// normal returns tokens as one text, which is equal for SQL that differs in space, comments, quotes and case alone.
+func normal(tokens []migrate.Token) string {
+	var out strings.Builder
+	for i, t := range tokens {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		switch {
+		case t.Quoted && t.Text[0] != '\'':
+			out.WriteString(fold(quoted(unquoted(t.Text))))
+		case t.Quoted:
+			out.WriteString(t.Text)
+		default:
+			out.WriteString(fold(t.Text))
+		}
+	}
+	return out.String()
+}
+
+// names returns the names and words in SQL, without case, by which it may speak of an object.
+func names(sql string) map[string]bool {
+	found := map[string]bool{}
+	for _, t := range migrate.Tokens(sql) {
+		found[fold(unquoted(t.Text))] = true
+	}
+	return found
+}
+
+// groupEnd returns the index behind the parenthesis that closes the one at tokens[at].
+func groupEnd(tokens []migrate.Token, at int) int {
+	depth := 0
+	for i := at; i < len(tokens); i++ {
+		switch {
+		case tokens[i].Quoted:
+		case tokens[i].Text == "(":
+			depth++
+		case tokens[i].Text == ")":
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(tokens)
+}
+
+// splitList splits tokens at the commas outside of parentheses.
+func splitList(tokens []migrate.Token) [][]migrate.Token {
+	var list [][]migrate.Token
+	depth, begin := 0, 0
+	for i, t := range tokens {
+		switch {
+		case t.Quoted:
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case t.Text == "," && depth == 0:
+			list = append(list, tokens[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(list, tokens[begin:])
+}
+
+// oneLine returns SQL with one space for each run of space, and without comments.
+func oneLine(sql string) string {
+	var out strings.Builder
+	end := 0
+	for i, t := range migrate.Tokens(sql) {
+		if i > 0 && t.Start > end {
+			out.WriteByte(' ')
+		}
+		out.WriteString(t.Text)
+		end = t.End
+	}
+	return out.String()
+}

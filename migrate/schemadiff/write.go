@@ -1,0 +1,393 @@
+package schemadiff
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// Options say what a comparison of schemas cannot know. The zero value renames nothing and fills nothing.
+type Options struct {
+	// Renames are tables and columns that have another name in the wanted schema, and keep their rows and values.
+	Renames []Rename
+	// Values fill columns in rows that are there.
+	Values []Value
+	// AllowLoss names tables that may lose rows or values: their statements get the comment that allows it.
+	AllowLoss []string
+	// Title is the first line of the script, a comment.
+	Title string
+}
+
+// Rename is a table or column under a new name.
+type Rename struct {
+	Table  string // as it is called in either schema
+	Column string // "" for the table itself
+	To     string
+}
+
+// String returns the rename as the flag --rename has it.
+func (r Rename) String() string {
+	if r.Column == "" {
+		return r.Table + "=" + r.To
+	}
+	return r.Table + "." + r.Column + "=" + r.To
+}
+
+// Value is an SQL expression that fills a column where it has no value.
+type Value struct{ Table, Column, SQL string }
+
+// Script is the SQL that leads from one schema to another, for one migration.
+type Script struct {
+	SQL     string   // "" when the schemas are the same
+	Changes []Change // in the order of the schemas
+	// Guesses are renames that may be meant by a table or column that goes and one that comes.
+	Guesses []Rename
+	// Losing names the tables whose rows or values the script takes away, if they have any.
+	Losing []string
+}
+
+// The codes of [Error].
+const (
+	CodeRename   = "rename-impossible" // a rename that does not fit the schemas
+	CodeValue    = "value-needed"      // a new column needs a value for the rows that are there
+	CodeParent   = "parent-missing"    // a foreign key to a table that the wanted schema lacks
+	CodeBroken   = "object-broken"     // a view or trigger that cannot be used
+	CodeNotAsked = "value-unused"      // a value for a column that needs none
+)
+
+// Error says why no script can be written.
+type Error struct {
+	Code, Msg, Fix string
+	Kind, Name     string // the object of the wanted schema that is to blame; "" for none
+	Column         string // with CodeValue, the column of the table Name
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// statement is one statement of a script.
+type statement struct {
+	sql   string // without semicolon
+	why   string // a comment above it; "" for none
+	loses string // the table that may lose rows or values by it; "" for none
+}
+
+// writer writes one script.
+type writer struct {
+	conn            *sql.Conn
+	current, wanted *Schema
+	o               Options
+
+	changes []Change
+	losing  []string
+	forced  map[string]string // the forms of objects that stand in the way of a statement, by their keys
+	gone    map[string]bool   // keys of objects that are dropped
+	removed map[string]bool   // tables, by their folded names
+	virtual map[string]bool   // virtual tables that are made anew
+	rebuilt map[string]bool
+	temp    map[string]string // the name of a rebuilt table until the old one is gone
+
+	first, renames, creates, ends []statement
+	alters                        map[string][]statement
+}
+
+// Write returns the script that leads from the schema of db, a database without rows, to the wanted one. It tries
+// statements on db in a transaction that it rolls back.
+func Write(ctx context.Context, db *sql.DB, wanted *Schema, o Options) (s Script, err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return Script{}, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return Script{}, err
+	}
+	defer func() {
+		_, rolled := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		err = errors.Join(err, rolled)
+	}()
+	w := &writer{
+		conn: conn, wanted: wanted, o: o, forced: map[string]string{}, gone: map[string]bool{}, removed: map[string]bool{},
+		virtual: map[string]bool{}, rebuilt: map[string]bool{}, temp: map[string]string{}, alters: map[string][]statement{},
+	}
+	return w.write(ctx)
+}
+
+func (w *writer) write(ctx context.Context) (Script, error) {
+	var err error
+	if w.current, err = Read(ctx, w.conn); err != nil {
+		return Script{}, err
+	}
+	if err := w.checkParents(); err != nil {
+		return Script{}, err
+	}
+	if err := w.rename(ctx); err != nil {
+		return Script{}, err
+	}
+	differences := slices.DeleteFunc(Compare(w.current, w.wanted), w.isAsBefore)
+	if w.changes = append(w.changes, differences...); len(w.changes) == 0 {
+		return Script{}, nil
+	}
+	for _, t := range w.current.tables {
+		if w.wanted.table(t.name) == nil {
+			w.removed[fold(t.name)] = true
+			w.loses(t.name)
+		}
+	}
+	if err := w.dropChanged(ctx); err != nil {
+		return Script{}, err
+	}
+	if err := w.tables(ctx); err != nil {
+		return Script{}, err
+	}
+	w.rebuildChildren()
+	if err := w.checkValues(); err != nil {
+		return Script{}, err
+	}
+	w.dropAffected()
+	return Script{SQL: w.script(), Changes: w.changes, Guesses: w.guesses(), Losing: w.losing}, nil
+}
+
+func (w *writer) loses(table string) string {
+	if !slices.Contains(w.losing, table) {
+		w.losing = append(w.losing, table)
+	}
+	return table
+}
+
+// checkParents refuses foreign keys to tables that the wanted schema does not have, unless they were so before.
+func (w *writer) checkParents() error {
+	for _, t := range w.wanted.tables {
+		for _, k := range t.keys {
+			if w.wanted.table(k.parent) != nil {
+				continue
+			}
+			old := w.current.table(t.name)
+			if old != nil && w.current.table(k.parent) == nil &&
+				slices.ContainsFunc(old.keys, func(o foreignKey) bool { return same(o.parent, k.parent) }) {
+				continue
+			}
+			return &Error{
+				Code: CodeParent, Kind: KindTable, Name: t.name,
+				Msg: fmt.Sprintf("%s refers to the table %s, which the schema does not have", quoted(t.name), quoted(k.parent)),
+				Fix: "add the table, or take REFERENCES " + quoted(k.parent) + " out",
+			}
+		}
+	}
+	return nil
+}
+
+// obstacle matches SQLite's message about an object that an ALTER TABLE cannot read.
+var obstacle = regexp.MustCompile(`error in (view|trigger) (.+?)(?: after [a-z ]+)?: `)
+
+// try runs a statement on the empty database. A view or trigger that stands in its way is dropped first, and made again
+// at the end of the script.
+func (w *writer) try(ctx context.Context, sql string) error {
+	for {
+		_, err := w.conn.ExecContext(ctx, sql)
+		if err == nil {
+			return nil
+		}
+		found := obstacle.FindStringSubmatch(err.Error())
+		if found == nil {
+			return err
+		}
+		o := w.current.object(found[1] + " " + fold(found[2]))
+		if o == nil || w.gone[o.key()] {
+			return err
+		}
+		w.forced[o.key()], w.gone[o.key()] = o.form, true
+		drop := statement{sql: "DROP " + strings.ToUpper(o.kind) + " " + quoted(o.name)}
+		w.first = append(w.first, drop)
+		if _, err := w.conn.ExecContext(ctx, drop.sql); err != nil {
+			return err
+		}
+	}
+}
+
+// isAsBefore reports whether a change is about an object that was dropped to be made again.
+func (w *writer) isAsBefore(c Change) bool {
+	key := c.Type + " " + fold(c.Name)
+	form, is := w.forced[key]
+	o := w.wanted.object(key)
+	return is && c.Change == Added && o != nil && o.form == form
+}
+
+// dropChanged drops the indexes, views and triggers that are not in the wanted schema as they are.
+func (w *writer) dropChanged(ctx context.Context) error {
+	for _, kind := range []string{KindTrigger, KindView, KindIndex} {
+		for _, o := range w.current.objects {
+			after := w.wanted.object(o.key())
+			if o.kind != kind || w.gone[o.key()] || after != nil && after.form == o.form {
+				continue
+			}
+			w.gone[o.key()] = true
+			// A trigger goes with its view.
+			if _, err := w.conn.ExecContext(ctx, "DROP "+strings.ToUpper(kind)+" IF EXISTS "+quoted(o.name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tables sorts the tables that differ: by ALTER TABLE, or made anew.
+func (w *writer) tables(ctx context.Context) error {
+	for _, t := range w.wanted.tables {
+		old := w.current.table(t.name)
+		switch {
+		case old == nil:
+			w.creates = append(w.creates, statement{sql: t.sql})
+			if content, _ := t.content(); content != "" && w.exists(content) {
+				w.ends = append(w.ends, t.refill())
+			}
+		case len(t.changes(old)) == 0:
+		case t.virtual != old.virtual:
+			return &Error{
+				Code: CodeBroken, Kind: KindTable, Name: t.name, Fix: "give the new table another name",
+				Msg: fmt.Sprintf("the table %s cannot become a virtual table, nor the other way", quoted(t.name)),
+			}
+		case t.virtual:
+			w.virtual[fold(t.name)] = true
+		default:
+			done, err := w.alter(ctx, old, t)
+			if err != nil {
+				return err
+			}
+			w.rebuilt[fold(t.name)] = !done
+			if done {
+				continue
+			}
+			delete(w.alters, fold(t.name))
+		}
+	}
+	for name, is := range w.rebuilt {
+		if !is {
+			delete(w.rebuilt, name)
+		}
+	}
+	return nil
+}
+
+// exists reports whether the current schema has a table or view.
+func (w *writer) exists(name string) bool {
+	return w.current.table(name) != nil || w.current.object(KindView+" "+fold(name)) != nil
+}
+
+// alter brings a table to its wanted form by DROP COLUMN and ADD COLUMN, if SQLite takes that and it gives the same.
+func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
+	var list []statement
+	alter := "ALTER TABLE " + quoted(t.name)
+	for _, c := range old.columns {
+		if t.column(c.name) == nil {
+			s := statement{sql: alter + " DROP COLUMN " + quoted(c.name)}
+			if !c.generated {
+				s.loses = t.name
+			}
+			list = append(list, s)
+		}
+	}
+	for _, c := range t.columns {
+		before := old.column(c.name)
+		if before != nil && before.facts != c.facts || before == nil && !t.addable(c) {
+			return false, nil
+		}
+		if before == nil {
+			list = append(list, statement{sql: alter + " ADD COLUMN " + t.addition(c)})
+		}
+	}
+	if len(list) == 0 {
+		return false, nil
+	}
+	if _, err := w.conn.ExecContext(ctx, "SAVEPOINT alter_try"); err != nil {
+		return false, err
+	}
+	equal := true
+	for _, s := range list {
+		if err := w.try(ctx, s.sql); err != nil {
+			equal = false
+			if ctx.Err() != nil {
+				return false, err
+			}
+			break
+		}
+	}
+	if equal {
+		now, err := Read(ctx, w.conn)
+		if err != nil {
+			return false, err
+		}
+		made := now.table(t.name)
+		equal = made != nil && len(t.changes(made)) == 0
+	}
+	end := "RELEASE alter_try"
+	if !equal {
+		end = "ROLLBACK TO alter_try; RELEASE alter_try"
+	}
+	if _, err := w.conn.ExecContext(ctx, end); err != nil || !equal {
+		return false, err
+	}
+	for _, s := range list {
+		if s.loses != "" {
+			w.loses(s.loses)
+		}
+	}
+	w.alters[fold(t.name)] = list
+	return true, nil
+}
+
+// addable reports whether ADD COLUMN takes a column where the table has rows
+// (https://www.sqlite.org/lang_altertable.html#altertabaddcol).
+func (t *table) addable(c *column) bool {
+	value := ""
+	if c.hasDefault {
+		value = c.defaultValue
+	}
+	isNull := !c.hasDefault || same(value, "NULL")
+	refers := slices.ContainsFunc(t.keys, func(k foreignKey) bool {
+		return slices.ContainsFunc(k.columns, func(name string) bool { return same(name, c.name) })
+	})
+	switch {
+	case c.primary > 0 || c.notNull && isNull && !c.generated:
+		return false
+	case refers && !isNull, strings.HasSuffix(c.facts[factGenerated], " stored"):
+		return false
+	}
+	return isNull || isConstant(value)
+}
+
+// isConstant reports whether the default of a column is a literal.
+func isConstant(value string) bool {
+	tokens := migrate.Tokens(value)
+	if len(tokens) > 0 && (tokens[0].Text == "-" || tokens[0].Text == "+") {
+		tokens = tokens[1:]
+	}
+	switch {
+	case len(tokens) == 1:
+		return !tokens[0].Is("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
+	case len(tokens) == 2 && tokens[0].Is("x"):
+		return tokens[1].Quoted
+	}
+	number := regexp.MustCompile(`^[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?$`)
+	return len(tokens) > 1 && number.MatchString(strings.TrimLeft(value, "+- "))
+}
+
+// addition returns the definition of a column for ADD COLUMN, with a foreign key that the table has for it alone.
+func (t *table) addition(c *column) string {
+	out := c.text
+	has := func(tok migrate.Token) bool { return tok.Is("REFERENCES") }
+	if slices.ContainsFunc(migrate.Tokens(out), has) {
+		return out
+	}
+	for _, k := range t.keys {
+		if len(k.columns) == 1 && same(k.columns[0], c.name) {
+			return out + " " + k.text
+		}
+	}
+	return out
+}
