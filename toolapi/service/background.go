@@ -57,6 +57,7 @@ func (s *Service) Clean(ctx context.Context) error {
 	return errors.Join(s.noteUse(ctx), s.db.write(ctx, func(t tx) error {
 		return errors.Join(
 			t.exec("DELETE FROM proposals WHERE expires_at < ?", old),
+			t.exec("DELETE FROM changes WHERE at < ?", old),
 			t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", now.UnixMilli()),
 			t.exec("DELETE FROM answers WHERE created_at <= ?", old),
 			t.exec("DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?) AND at <= ?",

@@ -259,7 +259,7 @@ func TestReadsAreCountedNotAudited(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[1]
-	w.propose("member", c)
+	w.ok("member", c.tool, js("site_id", w.demo.IDs["other_site_id"], "at", c.args[3]))
 	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
 	w.call("member", "x", "")
 	a := w.request("GET", "/metrics", "", "")

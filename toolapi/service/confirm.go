@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"crypto/rand"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,6 +19,8 @@ import (
 
 // plan is what a two-call tool would do.
 type plan[R any] struct {
+	// subject is what the call decides: a newer proposal of the same holder about it replaces an older one. "" never does.
+	subject string
 	// target is the state of what the call changes; another one makes the proposal stale.
 	target string
 	// summary is one sentence for a person.
@@ -59,7 +60,10 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 				return none, err
 			}
 			proposal, err := c.findProposal(strings.ToLower(args.Confirm()), fingerprint)
-			if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.isValid(needs) {
+			if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() {
+				return none, err
+			}
+			if why, err := c.obstacle(&proposal, needs, c.in.zone); err != nil || why != "" {
 				return none, err
 			}
 			now, err := prepare(c, args)
@@ -81,7 +85,7 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 				return nil, entry{}, err
 			}
 			id, summary := uuid(), oneLine(p.summary)
-			if err := c.propose(id, summary, p.target, fingerprint); err != nil {
+			if err := c.propose(id, summary, p.subject, p.target, fingerprint); err != nil {
 				return nil, entry{}, err
 			}
 			result := P(&p.result)
@@ -90,57 +94,6 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 			return result, entry{outcome: "proposed", summary: summary}, nil
 		},
 	}
-}
-
-// propose stores a proposal, in the place of the oldest open one of a holder who has too many.
-func (c *call) propose(id, summary, target string, fingerprint []byte) error {
-	err := c.exec(`DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND answer IS NULL
-		ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`, c.who.holder, c.in.id, maxProposals-1)
-	if err != nil {
-		return err
-	}
-	arguments, err := c.body.Arguments()
-	if err != nil {
-		return err
-	}
-	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, target, "+
-		"summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, fingerprint, string(arguments), target, summary, c.now.UnixMilli(),
-		c.now.Add(proposalLife).UnixMilli())
-}
-
-// proposer is who made a proposal, as of now.
-type proposer struct {
-	holder  int64
-	service bool
-	role    string // in the workspace; "" for none
-	revoked bool   // the key is
-}
-
-// proposerColumns are those of a proposer; proposerTables joins them to proposals p.
-const (
-	proposerColumns = "p.holder_id, h.service, coalesce(m.role, ''), k.revoked_at IS NOT NULL"
-	proposerTables  = `JOIN holders h ON h.id = p.holder_id LEFT JOIN keys k ON k.id = p.key_id
-		LEFT JOIN memberships m ON m.holder_id = p.holder_id AND m.workspace_id = p.workspace_id`
-)
-
-func (p *proposer) columns() []any { return []any{&p.holder, &p.service, &p.role, &p.revoked} }
-
-// isValid reports whether the proposer may still propose. A member who confirms has permissions of their own; the
-// proposals of a service account end with its key and its membership.
-func (p *proposer) isValid(needs permission) bool {
-	return !p.service || !p.revoked && roleAllows(p.role, needs)
-}
-
-// openProposal is a proposal that a call names.
-type openProposal struct {
-	proposer
-
-	fingerprint []byte
-	target      string
-	summary     string
-	expires     int64
-	answer      sql.NullString
 }
 
 // confirm performs a proposal, or repeats its answer.
@@ -157,14 +110,17 @@ func confirm[R any, P twoCallResult[R]](
 	if p.expires <= c.now.UnixMilli() {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
 	}
-	if !p.isValid(needs) {
-		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale,
-			"The service account that proposed it may not propose it any more; nothing was done.")
+	why, err := c.obstacle(&p, needs, c.in.zone)
+	if err != nil {
+		return nil, entry{}, err
+	}
+	if why != "" {
+		return nil, entry{}, staleError(why)
 	}
 	now, err := prepare()
 	refused, ok := refusedWith(err)
 	if ok && slices.Contains(targetGoneCodes, refused.refusal.Code) || err == nil && now.target != p.target {
-		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "What the proposal is about has changed since; nothing was done.")
+		return nil, entry{}, staleError("what it is about has changed since")
 	}
 	if err != nil {
 		return nil, entry{}, err
@@ -191,17 +147,14 @@ var targetGoneCodes = []string{
 
 // findProposal returns the proposal that a call may confirm. Ids of someone else, of another tool or of another workspace
 // are unknown.
-func (c *call) findProposal(id string, fingerprint []byte) (p openProposal, err error) {
+func (c *call) findProposal(id string, fingerprint []byte) (p proposalRow, err error) {
 	if c.who.service {
 		return p, &refusalError{refusal: toolapi.ToolRefusal{
 			Code: toolapi.CodeConfirmationNeedsMember, Message: "A service account can propose but never confirm.",
 			Instruction: "Ask a member of the workspace to confirm with their own key and the same arguments.",
 		}}
 	}
-	found, err := c.queryOne("SELECT "+proposerColumns+
-		", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+
-		" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
-		[]any{id, c.tool.Name, c.in.id}, append(p.columns(), &p.fingerprint, &p.target, &p.summary, &p.expires, &p.answer)...)
+	found, err := c.queryOne(proposalQuery+"p.id = ? AND p.tool = ? AND p.workspace_id = ?", []any{id, c.tool.Name, c.in.id}, p.columns()...)
 	switch {
 	case err != nil:
 		return p, err

@@ -185,10 +185,10 @@ func TestServiceAccountProposes(t *testing.T) {
 // TestServiceAccountIsGone: what a service account proposed ends with its key, its role and
 // its membership; what was confirmed before is answered again.
 func TestServiceAccountIsGone(t *testing.T) {
-	for _, change := range []string{
-		"UPDATE keys SET revoked_at = 1 WHERE holder_id = (SELECT id FROM holders WHERE service)",
-		"UPDATE memberships SET role = 'viewer' WHERE holder_id = (SELECT id FROM holders WHERE service)",
-		"DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE service)",
+	for change, why := range map[string]string{
+		"UPDATE keys SET revoked_at = 1 WHERE holder_id = (SELECT id FROM holders WHERE service)":         "the key that proposed it was revoked at 01:00 CET",
+		"UPDATE memberships SET role = 'viewer' WHERE holder_id = (SELECT id FROM holders WHERE service)": "“Deploy bot” may not",
+		"DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE service)":                "“Deploy bot” is no member of this workspace any more",
 	} {
 		w := newFixture(t)
 		for i, c := range w.twoCalls() {
@@ -203,10 +203,8 @@ func TestServiceAccountIsGone(t *testing.T) {
 			if w.snapshot("audit", "keys") != before {
 				t.Errorf("%s: it did something", change)
 			}
-			if page := w.signIn("member").send(
-				"GET", "/console/w/acme/proposals", "",
-			).text; !strings.Contains(page, "may not propose it any more") {
-				t.Errorf("%s: the console does not say so", change)
+			if page := w.signIn("member").send("GET", "/console/w/acme/proposals", "").text; !strings.Contains(page, why) {
+				t.Errorf("%s: the console does not say %q", change, why)
 			}
 		}
 	}
@@ -224,15 +222,15 @@ func TestServiceAccountIsGone(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	testmachine.Unraced(t)
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
-		late, edge, good := w.propose("member", c), w.propose("member", c), w.propose("member", c)
+		late, edge, good := w.propose("both", c), w.propose("stored", c), w.propose("member", c)
 		w.step(-time.Hour)
 		w.step(time.Hour)
 		w.pass(15*time.Minute - time.Millisecond)
 		before := w.snapshot("audit", "keys")
 		w.pass(time.Millisecond)
-		w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", edge))
+		w.refused(toolapi.CodeConfirmationExpired, "stored", c.tool, c.body("confirmation_id", edge))
 		w.pass(time.Second)
-		w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", late))
+		w.refused(toolapi.CodeConfirmationExpired, "both", c.tool, c.body("workspace", "acme", "confirmation_id", late))
 		if w.snapshot("audit", "keys") != before {
 			w.Error("an expired proposal did something")
 		}
@@ -295,9 +293,9 @@ func TestStale(t *testing.T) {
 				)
 			}
 		}
-		one, two := w.propose("member", c), w.propose("member", c)
+		one, two := w.propose("member", c), w.propose("stored", c)
 		w.ok("member", c.tool, c.body("confirmation_id", one))
-		w.refused(toolapi.CodeConfirmationStale, "member", c.tool, c.body("confirmation_id", two))
+		w.refused(toolapi.CodeConfirmationStale, "stored", c.tool, c.body("confirmation_id", two))
 	})
 }
 
@@ -321,6 +319,113 @@ func TestProposalsAreCapped(t *testing.T) {
 	if err := w.service.Clean(t.Context()); err != nil || w.value("SELECT count(*) FROM proposals") != "0" {
 		t.Errorf("old proposals are kept: %v", err)
 	}
+}
+
+// TestNewerProposalReplaces: a newer proposal of the same person about the same thing takes the place of the older one;
+// those of another person, or about something else, stay.
+func TestNewerProposalReplaces(t *testing.T) {
+	w := newFixture(t)
+	site, other := w.demo.IDs["site_id"], w.demo.IDs["other_site_id"]
+	later := w.now().Add(time.Hour).Format(time.RFC3339)
+	proposed := func(key, tool string, args ...any) string {
+		return w.ok(key, tool, js(append(args, "workspace", "acme")...)).text("confirmation_id")
+	}
+	for _, c := range []struct {
+		name, key, tool string
+		args            []any
+		replaces        bool
+	}{
+		{"the same call", "member", "page.publish", []any{"site_id", site}, true},
+		{"a rollback of the site", "member", "page.rollback", []any{"site_id", site}, true},
+		{"a schedule of the site", "member", "page.schedule_publish", []any{"site_id", site, "at", later}, false},
+		{"another person", "stored", "page.publish", []any{"site_id", site}, false},
+		{"a service account", "service", "page.publish", []any{"site_id", site}, false},
+		{"a domain of the site", "member", "domain.connect", []any{"hostname", "new.acme.example", "site_id", site}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newFixture(t)
+			proposed := func(key, tool string, args ...any) string {
+				return w.ok(key, tool, js(append(args, "workspace", "acme")...)).text("confirmation_id")
+			}
+			first := proposed("member", "page.publish", "site_id", site)
+			w.pass(time.Minute)
+			second := proposed(c.key, c.tool, c.args...)
+			open, why := "2", ""
+			if c.replaces {
+				open, why = "1", "a newer proposal of “Ana” replaced it at 13:01 CET"
+			}
+			ana := w.signIn("member")
+			ana.see("/console/w/acme/pending", `"waiting":`+open, second)
+			if page := ana.see("/console/w/acme/proposals", why); strings.Contains(page.text, "No longer open (1)") != c.replaces {
+				t.Errorf("%s", page.text)
+			}
+			if metrics := w.request("GET", toolapi.MetricsPath, "", "").body; !strings.Contains(
+				string(metrics), "pages_open_proposals "+open+"\n") {
+				t.Errorf("%s", metrics)
+			}
+			if !c.replaces {
+				w.ok("member", "page.publish", js("site_id", site, "confirmation_id", first))
+				return
+			}
+			refused := w.refused(toolapi.CodeConfirmationStale, "member", "page.publish", js("site_id", site, "confirmation_id", first))
+			if !strings.Contains(refused.text("message"), why) {
+				t.Errorf("%s", refused.body)
+			}
+			w.ok("member", c.tool, js(append(c.args, "confirmation_id", second)...))
+		})
+	}
+	first := proposed("member", "page.schedule_publish", "site_id", site, "at", later)
+	proposed("member", "page.schedule_publish", "site_id", other, "at", later)
+	w.ok("member", "page.schedule_publish", js("site_id", site, "at", later, "confirmation_id", first))
+	id := proposed("member", "domain.connect", "hostname", "new.acme.example", "site_id", site)
+	proposed("member", "domain.connect", "hostname", "other.acme.example", "site_id", site)
+	w.ok("member", "domain.connect", js("hostname", "new.acme.example", "site_id", site, "confirmation_id", id))
+}
+
+// TestWhyNotOpen: what cannot be approved any more says what happened, in the console and to who confirms it, and its
+// button cannot be pressed.
+func TestWhyNotOpen(t *testing.T) {
+	site := func(w *fixture) string { return w.demo.IDs["site_id"] }
+	live := func(w *fixture, key, tool string, args ...any) {
+		id := w.ok(key, tool, js(args...)).text("confirmation_id")
+		w.ok(key, tool, js(append(args, "confirmation_id", id)...))
+	}
+	for _, c := range []struct {
+		name   string
+		change func(w *fixture)
+		why    string
+	}{
+		{"published", func(w *fixture) { live(w, "stored", "page.publish", "site_id", site(w)) }, "went live at 13:02 CET"},
+		{
+			"scheduled and called off", func(w *fixture) {
+				live(w, "stored", "page.schedule_publish", "site_id", site(w), "at", w.now().Add(time.Hour).Format(time.RFC3339))
+				w.pass(time.Minute)
+				w.ok("stored", "page.unschedule", js("site_id", site(w)))
+			}, "13:02:00 (UTC+00:00) at 13:02 CET, then the scheduled publish was called off at 13:03 CET",
+		},
+		{"a change that is not noted", func(w *fixture) { w.sql("UPDATE sites SET version = version + 1") }, "the site has changed since"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newFixture(t)
+			id := w.ok("member", "page.publish", js("site_id", site(w))).text("confirmation_id")
+			w.pass(2 * time.Minute)
+			c.change(w)
+			refused := w.refused(toolapi.CodeConfirmationStale, "member", "page.publish", js("site_id", site(w), "confirmation_id", id))
+			if !strings.Contains(refused.text("message"), c.why) {
+				t.Errorf("%s", refused.body)
+			}
+			page := w.signIn("member").see("/console/w/acme/proposals", "Nothing waits", "No longer open (1)", c.why)
+			_, closed, _ := strings.Cut(page.text, `<details class="closed">`)
+			if strings.Count(closed, " disabled aria-disabled=\"true\"") != 1 || strings.Contains(page.text, id+"/approve") {
+				t.Errorf("%s", page.text)
+			}
+		})
+	}
+	w := newFixture(t)
+	c := w.twoCalls()[0]
+	w.ok("member", c.tool, c.body())
+	live(w, "stored", c.tool, c.args...)
+	w.signIn("member").see("/console/w/acme/proposals", "www.acme.example was pointed at ", " at 13:00 CET")
 }
 
 // TestSummaries is C-020: what a person reads is one honest line.

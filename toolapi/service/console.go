@@ -197,9 +197,11 @@ func (v *consoleRequest) render(status int, page, title string, data any) error 
 	shown := view{Title: title, Page: page, Token: v.token(), Who: v.who.name, Service: v.who.service, Data: data}
 	if v.in.id != 0 {
 		shown.Workspace = workspaceView{v.in.slug, v.in.name, v.in.zone, v.in.role}
-		var err error
-		shown.Open, err = readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) { return t.countPending(v.in.id, v.now) })
-		if err != nil {
+		if err := v.service.db.read(v.x.r.Context(), func(t tx) error {
+			open, _, err := v.service.waitingProposals(t, v.in.id, v.in.zone, v.now)
+			shown.Open = len(open)
+			return err
+		}); err != nil {
 			return err
 		}
 	}

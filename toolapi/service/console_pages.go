@@ -32,11 +32,11 @@ func (v *consoleRequest) home() error {
 	}
 	all, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (all []workspace, err error) {
 		for _, w := range v.who.reachableWorkspaces() {
-			n, err := t.countPending(w.id, v.now)
+			open, _, err := v.service.waitingProposals(t, w.id, w.zone, v.now)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, workspace{w.slug, w.name, w.role, n})
+			all = append(all, workspace{w.slug, w.name, w.role, len(open)})
 		}
 		return all, nil
 	})

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,32 +16,6 @@ import (
 // This file shows a person the proposals that wait for approval (platform document, section 3.3). To approve is to make the
 // second of the two calls, with the arguments that were proposed and the key that is signed in.
 
-// countPending returns the number of proposals of a workspace that can still be confirmed.
-func (t tx) countPending(workspace int64, now time.Time) (n int, err error) {
-	_, err = t.queryOne("SELECT count(*) FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL",
-		[]any{workspace, now.UnixMilli()}, &n)
-	return n, err
-}
-
-// proposalRow is a stored proposal.
-type proposalRow struct {
-	proposer
-
-	id, tool, arguments, target, summary string
-	name, email                          string
-	created, expires                     int64
-	answer                               sql.NullString
-}
-
-const proposalQuery = "SELECT " + proposerColumns +
-	`, p.id, p.tool, p.arguments, p.target, p.summary, h.name, h.email, p.created_at, p.expires_at, p.answer
-	FROM proposals p ` + proposerTables + " WHERE p.workspace_id = ? AND "
-
-func (p *proposalRow) columns() []any {
-	return append(p.proposer.columns(),
-		&p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created, &p.expires, &p.answer)
-}
-
 // proposalView shows a proposal.
 type proposalView struct {
 	ID, Tool, Title, Summary string
@@ -53,9 +26,15 @@ type proposalView struct {
 	Arguments                []argumentView
 	Changes                  []changeView
 	Contents                 *contentsView // of the revision that would go live
-	Stale                    bool
 	MayApprove               bool
 	Because                  string // why the person may not
+}
+
+// closedView shows a proposal that cannot be approved any more.
+type closedView struct {
+	ID, Title, Summary, By string
+	Created                clockView
+	Why                    string // a clause
 }
 
 // argumentView shows an argument exactly as it was proposed, and what it names.
@@ -81,28 +60,32 @@ func (v *consoleRequest) clock(ms int64) clockView {
 func (v *consoleRequest) proposalsPage() error {
 	data := struct {
 		Open    []proposalView
+		Closed  []closedView
 		Settled string
 		Done    bool
 		Newest  string
 	}{Newest: "none"}
 	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
-		rows, err := list(t, func(rows *sql.Rows, p *proposalRow) error { return rows.Scan(p.columns()...) },
-			proposalQuery+"p.expires_at > ? AND p.answer IS NULL ORDER BY p.created_at DESC, p.id", v.in.id, v.now.UnixMilli())
+		open, closed, err := v.service.waitingProposals(t, v.in.id, v.in.zone, v.now)
 		if err != nil {
 			return err
 		}
-		for _, p := range rows {
+		for _, p := range open {
 			shown, err := v.show(t, p)
 			if err != nil {
 				return err
 			}
 			data.Open = append(data.Open, shown)
 		}
-		if len(rows) > 0 {
-			data.Newest = rows[0].id
+		for _, p := range closed {
+			title := v.service.tools[p.tool].tool.Title
+			data.Closed = append(data.Closed, closedView{p.id, title, p.summary, p.name, v.clock(p.created), p.why})
+		}
+		if len(open) > 0 {
+			data.Newest = open[0].id
 		}
 		var settled proposalRow
-		found, err := t.queryOne(proposalQuery+"p.id = ?", []any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
+		found, err := t.queryOne(proposalQuery+"p.workspace_id = ? AND p.id = ?", []any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
 		if found && (settled.answer.Valid || settled.expires <= v.now.UnixMilli()) {
 			data.Settled, data.Done = settled.summary, settled.answer.Valid
 		}
@@ -118,14 +101,11 @@ func (v *consoleRequest) proposalsPage() error {
 func (v *consoleRequest) servePending() error {
 	newest := "none"
 	n, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) {
-		n, err := t.countPending(v.in.id, v.now)
-		if err != nil {
-			return 0, err
+		open, _, err := v.service.waitingProposals(t, v.in.id, v.in.zone, v.now)
+		if len(open) > 0 {
+			newest = open[0].id
 		}
-		_, err = t.queryOne(
-			"SELECT id FROM proposals WHERE workspace_id = ? AND expires_at > ? AND answer IS NULL ORDER BY created_at DESC, id LIMIT 1",
-			[]any{v.in.id, v.now.UnixMilli()}, &newest)
-		return n, err
+		return len(open), err
 	})
 	if err != nil {
 		return err
@@ -150,10 +130,6 @@ func (v *consoleRequest) show(t tx, p proposalRow) (proposalView, error) {
 		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: left,
 	}
 	shown.MayApprove, shown.Because = v.mayApprove(p, h)
-	if shown.MayApprove && !p.isValid(h.needs) {
-		shown.MayApprove = false
-		shown.Because = p.name + " may not propose it any more: its key was revoked, or it lost its role."
-	}
 	var arguments map[string]any
 	if err := json.Unmarshal([]byte(p.arguments), &arguments); err != nil {
 		return shown, err
@@ -205,14 +181,12 @@ func (v *consoleRequest) mayApprove(p proposalRow, h handler) (ok bool, because 
 }
 
 // effects adds what an approval would change.
-func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) error {
+func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) (err error) {
 	id, _ := arguments["site_id"].(string)
 	var s siteRow
-	found, err := t.queryOne(siteQuery+"s.id = lower(?) AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...)
-	if err != nil {
+	if _, err := t.queryOne(siteQuery+"s.id = lower(?) AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...); err != nil {
 		return err
 	}
-	shown.Stale = !found || !strings.Contains(p.target+" ", s.state()+" ")
 	live := "nothing: never published"
 	if s.live.Valid {
 		live = "revision " + s.live.String
@@ -242,10 +216,8 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 	case "domain.point_at_site":
 		domain, _ := arguments["domain_id"].(string)
 		var hostname, points string
-		var version int64
-		found, err = t.queryOne("SELECT d.hostname, s.name, d.version FROM domains d JOIN sites s ON s.id = d.site_id WHERE "+
-			"d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points, &version)
-		shown.Stale = shown.Stale || !found || !strings.Contains(p.target, fmt.Sprintf(" at %d,", version))
+		_, err = t.queryOne("SELECT d.hostname, s.name FROM domains d JOIN sites s ON s.id = d.site_id WHERE "+
+			"d.id = lower(?) AND d.workspace_id = ?", []any{domain, v.in.id}, &hostname, &points)
 		shown.Changes = append(shown.Changes, changeView{"Where " + hostname + " points", points, s.name + ", which serves " + live})
 	}
 	return err
@@ -253,7 +225,7 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 
 func (v *consoleRequest) findProposal(id string) (p proposalRow, err error) {
 	err = v.service.db.read(v.x.r.Context(), func(t tx) error {
-		return t.queryOr(notFound(), proposalQuery+"p.id = ?", []any{v.in.id, id}, p.columns()...)
+		return t.queryOr(notFound(), proposalQuery+"p.workspace_id = ? AND p.id = ?", []any{v.in.id, id}, p.columns()...)
 	})
 	return p, err
 }

@@ -381,7 +381,7 @@ func TestConsoleLapse(t *testing.T) {
 	}
 	ana := w.signIn("member")
 	w.sql("UPDATE sites SET version = version + 1")
-	ana.see("/console/w/acme/proposals", "has changed since it was proposed")
+	ana.see("/console/w/acme/proposals", "No longer open (1)", "the site has changed since")
 	if got := ana.send("POST", lapse, url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusSeeOther {
 		t.Errorf("%d %s", got.status, got.text)
 	}

@@ -22,6 +22,9 @@ const (
 	challengeLabel = "_pages-challenge." // of the name that has the proof
 	maxHostname    = 253
 
+	// unconnected follows the domain in the target of a proposal that connects it.
+	unconnected = " of nobody, "
+
 	// localSuffix ends the names that every machine resolves to itself (RFC 6761). They need no proof.
 	localSuffix = ".localhost"
 	// previewHost is the domain of the hosts of previews. Nobody may connect a name below it, nor below another page's
@@ -58,7 +61,8 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 		return none, err
 	}
 	p := plan[toolapi.Connect]{
-		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
+		subject: "where " + hostname + " points",
+		target:  "domain " + hostname + unconnected + s.state(),
 		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, local, local)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
@@ -137,6 +141,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 		return none, refuseAt(toolapi.CodeDomainThere, "The domain points at this page already.", "site_id", "name another page")
 	}
 	return plan[toolapi.PointAtSite]{
+		subject: "where " + hostname + " points",
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
 		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
@@ -144,7 +149,10 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 			ServingNow: s.live.Valid && active && c.isServed(s.id),
 		},
 		apply: func() error {
-			return c.exec("UPDATE domains SET site_id = ?, version = version + 1 WHERE id = ?", s.id, id)
+			if err := c.exec("UPDATE domains SET site_id = ? WHERE id = ?", s.id, id); err != nil {
+				return err
+			}
+			return c.noteDomainChange(id, hostname+" was pointed at "+quoteName(s.name), c.now.UnixMilli())
 		},
 	}, nil
 }
@@ -264,7 +272,10 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 				"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
 					"hour where there was another answer before")
 		}
-		if err := c.exec("UPDATE domains SET pending_since = NULL, active = 1, version = version + 1 WHERE id = ?", d.id); err != nil {
+		if err := c.exec("UPDATE domains SET pending_since = NULL, active = 1 WHERE id = ?", d.id); err != nil {
+			return result, err
+		}
+		if err := c.noteDomainChange(d.id, d.hostname+" was proven", c.now.UnixMilli()); err != nil {
 			return result, err
 		}
 		result.ServingNow = true

@@ -52,10 +52,6 @@ func (m *metrics) count(tool string, status int, code string, took time.Duration
 
 // gauges are queried on each request.
 var gauges = []struct{ name, help, query string }{
-	{
-		"pages_open_proposals", "Proposals that wait for a go-ahead.",
-		"SELECT count(*) FROM proposals WHERE expires_at > ?1 AND answer IS NULL",
-	},
 	{"pages_scheduled_publishes", "Publishes that are to come.", "SELECT count(*) FROM schedules WHERE at > ?1"},
 	{
 		"pages_overdue_publishes", "Publishes whose time has come and that have not happened.",
@@ -71,14 +67,22 @@ var gauges = []struct{ name, help, query string }{
 func (s *Service) serveMetrics(x *exchange) {
 	var text strings.Builder
 	s.metrics.write(&text)
+	writeGauge := func(name, help string, value int64) {
+		writeFamily(&text, name, "gauge", help)
+		fmt.Fprintf(&text, "%s %d\n", name, value)
+	}
 	err := s.db.read(x.r.Context(), func(t tx) error {
+		open, _, err := s.waitingProposals(t, 0, "", s.now())
+		if err != nil {
+			return err
+		}
+		writeGauge("pages_open_proposals", "Proposals that wait for a go-ahead.", int64(len(open)))
 		for _, g := range gauges {
 			var value int64
 			if _, err := t.queryOne(g.query, []any{s.now().UnixMilli()}, &value); err != nil {
 				return err
 			}
-			writeFamily(&text, g.name, "gauge", g.help)
-			fmt.Fprintf(&text, "%s %d\n", g.name, value)
+			writeGauge(g.name, g.help, value)
 		}
 		return nil
 	})

@@ -72,9 +72,10 @@ func TestStaleWhileItWaited(t *testing.T) {
 	site := w.demo.IDs["site_id"]
 	first, second := w.revisionOf("first"), w.revisionOf("second")
 	var confirm [2]string
+	keys := [2]string{"member", "stored"} // two people, neither of whose proposals replaces the other's
 	for i, revision := range []string{first, second} {
 		args := []any{"site_id", site, "revision", revision}
-		confirm[i] = js(append(args, "confirmation_id", w.ok("member", "page.publish", js(args...)).text("confirmation_id"))...)
+		confirm[i] = js(append(args, "confirmation_id", w.ok(keys[i], "page.publish", js(args...)).text("confirmation_id"))...)
 	}
 	begun, gate := make(chan struct{}), make(chan struct{})
 	var mu sync.Mutex
@@ -91,7 +92,7 @@ func TestStaleWhileItWaited(t *testing.T) {
 	var calls sync.WaitGroup
 	calls.Go(func() { w.ok("member", "page.publish", confirm[0]) })
 	<-begun
-	calls.Go(func() { w.refused("confirmation_stale", "member", "page.publish", confirm[1]) })
+	calls.Go(func() { w.refused("confirmation_stale", "stored", "page.publish", confirm[1]) })
 	w.waitForLocks(1)
 	w.sql(
 		"INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1",

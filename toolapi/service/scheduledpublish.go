@@ -34,10 +34,12 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 	if err != nil {
 		return none, err
 	}
+	when := at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)")
 	return plan[toolapi.SchedulePublish]{
-		target: s.state() + " to " + revision,
+		subject: "what is scheduled of site " + s.id,
+		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.",
-			quoteName(s.name), s.hostname, at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)"), revision),
+			quoteName(s.name), s.hostname, when, revision),
 		result: toolapi.SchedulePublish{
 			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid,
 		},
@@ -47,7 +49,7 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 			if err != nil {
 				return err
 			}
-			return c.exec("UPDATE sites SET version = version + 1 WHERE id = ?", s.id)
+			return c.noteSiteChange(s.id, "revision "+revision+" was scheduled for "+when, c.now.UnixMilli())
 		},
 	}, nil
 }
@@ -66,7 +68,7 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (result toolapi.Unschedul
 	if err := c.exec("DELETE FROM schedules WHERE site_id = ?", s.id); err != nil {
 		return result, err
 	}
-	return result, c.exec("UPDATE sites SET version = version + 1 WHERE id = ?", s.id)
+	return result, c.noteSiteChange(s.id, "the scheduled publish was called off", c.now.UnixMilli())
 }
 
 // duePublish is a scheduled publish whose time has come.
@@ -183,7 +185,7 @@ func (t tx) publishDue(d duePublish, now int64, code string) (done bool, err err
 		err = t.setLive(d.site, d.revision, d.request, now)
 	} else {
 		outcome, summary = "refused", "Revision "+d.revision+" could not be published as scheduled."
-		err = t.exec("UPDATE sites SET version = version + 1 WHERE id = ?", d.site)
+		err = t.noteSiteChange(d.site, "the scheduled publish of revision "+d.revision+" failed", now)
 	}
 	if err != nil {
 		return false, err

@@ -71,7 +71,10 @@ func (t tx) setLive(site, revision, request string, at int64) error {
 			return err
 		}
 	}
-	return t.exec("UPDATE sites SET live_revision = ?, version = version + 1 WHERE id = ?", revision, site)
+	if err := t.exec("UPDATE sites SET live_revision = ? WHERE id = ?", revision, site); err != nil {
+		return err
+	}
+	return t.noteSiteChange(site, "revision "+revision+" went live", at)
 }
 
 // createPage is page.create.
@@ -210,6 +213,7 @@ func (c *call) goLive(s siteRow, revision, verb string, force bool) (none plan[t
 	}
 	return plan[toolapi.Publish]{
 		release: releaseChange{s.id, revision, force},
+		subject: "what is live of site " + s.id, // a rollback decides it, too
 		// The newest revision may be another one by then, which was not agreed to.
 		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),

@@ -1,0 +1,200 @@
+package service
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is proposals as they are stored: who made one, which one replaces which, and why one cannot be approved any
+// more.
+
+// proposer is who made a proposal, as of now.
+type proposer struct {
+	holder  int64
+	name    string
+	service bool
+	role    string        // in the workspace; "" for none
+	revoked sql.NullInt64 // when the key was
+}
+
+// isValid reports whether the proposer may still propose. A member who confirms has permissions of their own; the
+// proposals of a service account end with its key and its membership.
+func (p *proposer) isValid(needs permission) bool {
+	return !p.service || !p.revoked.Valid && roleAllows(p.role, needs)
+}
+
+// proposalRow is a stored proposal.
+type proposalRow struct {
+	proposer
+
+	id, tool, arguments, target, summary string
+	email                                string
+	fingerprint                          []byte
+	created, expires                     int64
+	replaced                             sql.NullInt64 // when a newer one took its place
+	answer                               sql.NullString
+	// The versions that what it names has now; NULL for what is gone, or is not named.
+	site, domain sql.NullInt64
+}
+
+const proposalQuery = `SELECT p.holder_id, h.name, h.service, coalesce(m.role, ''), k.revoked_at, p.id, p.tool, p.arguments, p.target,
+	p.summary, h.email, p.fingerprint, p.created_at, p.expires_at, p.replaced_at, p.answer, s.version, d.version
+	FROM proposals p JOIN holders h ON h.id = p.holder_id LEFT JOIN keys k ON k.id = p.key_id
+	LEFT JOIN memberships m ON m.holder_id = p.holder_id AND m.workspace_id = p.workspace_id
+	LEFT JOIN sites s ON s.id = lower(p.arguments ->> '$.site_id') AND s.workspace_id = p.workspace_id
+	LEFT JOIN domains d ON d.id = lower(p.arguments ->> '$.domain_id') AND d.workspace_id = p.workspace_id WHERE `
+
+func (p *proposalRow) columns() []any {
+	return []any{
+		&p.holder, &p.name, &p.service, &p.role, &p.revoked, &p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.email,
+		&p.fingerprint, &p.created, &p.expires, &p.replaced, &p.answer, &p.site, &p.domain,
+	}
+}
+
+// propose stores a proposal. It replaces the open one of the same holder about the same thing, and the oldest one of a
+// holder who has too many, first among those that are replaced.
+func (c *call) propose(id, summary, subject, target string, fingerprint []byte) error {
+	now := c.now.UnixMilli()
+	if subject != "" {
+		if err := c.exec("UPDATE proposals SET replaced_at = ? WHERE holder_id = ? AND workspace_id = ? AND subject = ? AND "+
+			"answer IS NULL AND replaced_at IS NULL AND expires_at > ?", now, c.who.holder, c.in.id, subject, now); err != nil {
+			return err
+		}
+	}
+	err := c.exec(`DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND answer IS NULL
+		ORDER BY replaced_at IS NOT NULL, created_at DESC, id LIMIT -1 OFFSET ?)`, c.who.holder, c.in.id, maxProposals-1)
+	if err != nil {
+		return err
+	}
+	arguments, err := c.body.Arguments()
+	if err != nil {
+		return err
+	}
+	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, subject, target, "+
+		"summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, fingerprint, string(arguments), subject, target, summary, now,
+		c.now.Add(proposalLife).UnixMilli())
+}
+
+// noteSiteChange makes the proposals about a site stale, and keeps what happened for those who would have approved them:
+// a clause, such as "revision r3 went live".
+func (t tx) noteSiteChange(site, what string, at int64) error {
+	if err := t.exec("UPDATE sites SET version = version + 1 WHERE id = ?", site); err != nil {
+		return err
+	}
+	return t.exec("INSERT OR REPLACE INTO changes (subject, version, at, what) SELECT 'site ' || id, version, ?, ? FROM sites WHERE id = ?",
+		at, what, site)
+}
+
+// noteDomainChange is noteSiteChange for a domain.
+func (t tx) noteDomainChange(domain, what string, at int64) error {
+	if err := t.exec("UPDATE domains SET version = version + 1 WHERE id = ?", domain); err != nil {
+		return err
+	}
+	return t.exec("INSERT OR REPLACE INTO changes (subject, version, at, what) SELECT 'domain ' || id, version, ?, ? FROM domains WHERE id = ?",
+		at, what, domain)
+}
+
+// stateIn matches the states of sites and domains in the target of a proposal, as siteRow.state and pointAtSite write them.
+var stateIn = regexp.MustCompile(`\b((site|domain) \S+) at (\d+)\b`)
+
+// obstacle says in a clause why a proposal cannot be approved any more, with times in a zone: "revision r3 went live at
+// 13:02". It returns "" for one that can be. Whether it has expired or was answered is left to the caller.
+func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, error) {
+	switch {
+	case p.replaced.Valid:
+		return "a newer proposal of " + quoteName(p.name) + " replaced it at " + hourIn(zone, p.replaced.Int64), nil
+	case p.service && p.revoked.Valid:
+		return "the key that proposed it was revoked at " + hourIn(zone, p.revoked.Int64), nil
+	case p.service && p.role == "":
+		return quoteName(p.name) + " is no member of this workspace any more", nil
+	case !p.isValid(needs):
+		return quoteName(p.name) + " may not " + string(needs) + " any more", nil
+	}
+	for _, state := range stateIn.FindAllStringSubmatch(p.target, -1) {
+		now, was := p.site, state[3]
+		if state[2] == "domain" {
+			now = p.domain
+		}
+		if !now.Valid {
+			return "the " + state[2] + " is gone", nil
+		}
+		if strconv.FormatInt(now.Int64, 10) == was {
+			continue
+		}
+		happened, err := t.changesSince(state[1], was, zone)
+		return cmp.Or(happened, "the "+state[2]+" has changed since"), err
+	}
+	if named, _, connects := strings.Cut(p.target, unconnected); connects {
+		var taken bool
+		hostname := strings.TrimPrefix(named, "domain ")
+		_, err := t.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND pending_since IS NULL)", []any{hostname}, &taken)
+		if err != nil || taken {
+			return hostname + " was connected meanwhile", err
+		}
+	}
+	return "", nil
+}
+
+// shownChanges is how many changes an obstacle names, the newest.
+const shownChanges = 3
+
+// changesSince says what happened to a site or a domain since it had a version; "" when that is not kept.
+func (t tx) changesSince(subject, version, zone string) (string, error) {
+	all, err := list(t, func(rows *sql.Rows, clause *string) error {
+		var at int64
+		err := rows.Scan(clause, &at)
+		*clause += " at " + hourIn(zone, at)
+		return err
+	}, "SELECT what, at FROM (SELECT what, at, version FROM changes WHERE subject = ? AND version > CAST(? AS INTEGER) "+
+		"ORDER BY version DESC LIMIT ?) ORDER BY version", subject, version, shownChanges)
+	return strings.Join(all, ", then "), err
+}
+
+// hourIn writes the hour of a time in a time zone, for a person who reads it the same day.
+func hourIn(zone string, ms int64) string {
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		place = time.UTC
+	}
+	return time.UnixMilli(ms).In(place).Format("15:04 MST")
+}
+
+// closedProposal is a proposal that cannot be approved any more, and the clause that says why.
+type closedProposal struct {
+	proposalRow
+
+	why string
+}
+
+// waitingProposals returns the proposals of a workspace that were neither answered nor have expired, the newest first:
+// those that can be approved, and those that cannot any more. Workspace 0 is all of them.
+func (s *Service) waitingProposals(t tx, workspace int64, zone string, now time.Time) (open []proposalRow, closed []closedProposal, err error) {
+	rows, err := list(t, func(rows *sql.Rows, p *proposalRow) error { return rows.Scan(p.columns()...) },
+		proposalQuery+"(? = 0 OR p.workspace_id = ?) AND p.expires_at > ? AND p.answer IS NULL ORDER BY p.created_at DESC, p.id",
+		workspace, workspace, now.UnixMilli())
+	for _, p := range rows {
+		why, err := t.obstacle(&p, s.tools[p.tool].needs, zone)
+		if err != nil {
+			return nil, nil, err
+		}
+		if why != "" {
+			closed = append(closed, closedProposal{p, why})
+			continue
+		}
+		open = append(open, p)
+	}
+	return open, closed, err
+}
+
+// staleError refuses to confirm what cannot be approved any more.
+func staleError(why string) error {
+	return refusePropose(toolapi.CodeConfirmationStale, fmt.Sprintf("It cannot be confirmed any more: %s. Nothing was done.", why))
+}
