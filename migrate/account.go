@@ -187,6 +187,7 @@ type deletion struct {
 	cause string
 	rows  int64
 	ids   *rowset
+	again *rowset // ids of rows of the run
 }
 
 // deletions lists those from a table, of which another may have been the first.
@@ -202,10 +203,10 @@ func (a *account) deletions(o, first *object) (list []deletion) {
 			nested = LossCascade
 		}
 		list = append(list,
-			deletion{s, direct, e.direct.members + e.deletedDirect, &e.direct},
-			deletion{s, nested, e.nested.members + e.deletedNested, &e.nested})
+			deletion{s, direct, e.direct.members + e.deletedDirect, &e.direct, &e.againDirect},
+			deletion{s, nested, e.nested.members + e.deletedNested, &e.nested, &e.againNested})
 	}
-	return slices.DeleteFunc(list, func(d deletion) bool { return d.rows == 0 })
+	return slices.DeleteFunc(list, func(d deletion) bool { return d.rows+d.again.members == 0 })
 }
 
 // virtual is a table of fts5 or rtree, of which only numbers of rows are known.
@@ -375,15 +376,20 @@ func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	return left
 }
 
-// blame adds a row to the statement that deleted it, if one did.
+// blame adds a row to the statement that deleted it, if one did: to the last one, where another row had its key meanwhile.
 func (a *account) blame(o *object, deletions []deletion, id int64) bool {
-	for _, d := range deletions {
-		if d.ids.has(id) {
-			a.add(d.step, o, "", d.cause, 1)
-			return true
+	found := -1
+	keyed := slices.ContainsFunc(o.shape.columns, func(c shapeColumn) bool { return c.rowid })
+	for i, d := range deletions {
+		if d.ids.has(id) && found < 0 || found >= 0 && keyed && d.again.has(id) {
+			found = i
 		}
 	}
-	return false
+	if found < 0 {
+		return false
+	}
+	a.add(deletions[found].step, o, "", deletions[found].cause, 1)
+	return true
 }
 
 // notPutBack is deleted for a table without primary key: a row is back when one with its values was inserted.

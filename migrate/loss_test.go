@@ -141,6 +141,103 @@ INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
 	}
 }
 
+// TestLossesOfOddTables is about tables that differ from those of TestLosses.
+func TestLossesOfOddTables(t *testing.T) {
+	tests := []struct{ name, before, sql, want string }{
+		{
+			"quoted names", `CREATE TABLE "a ""b"(x, "c d" TEXT, rowid TEXT); INSERT INTO "a ""b" VALUES (1, 2, 3), (4, 5, 6);`,
+			"DELETE FROM [a \"b] WHERE x = 1;\n-- pages: loses \"A \"\"b\"\nALTER TABLE \"A \"\"B\" DROP COLUMN \"C D\"; ALTER TABLE \"a \"\"b\" RENAME TO `x``y`; UPDATE `x``y` SET rowid = NULL;",
+			`2.sql:1 a "b 1 delete; 2.sql:3 a "b.c d 1 drop column allowed; 2.sql:3 a "b.rowid 1 update`,
+		},
+		{
+			"generated columns", "CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, b AS (a + 1), c AS (a + 2) STORED); INSERT INTO g(a) VALUES (1), (2);",
+			"ALTER TABLE g DROP COLUMN b; UPDATE g SET a = a + 1; DELETE FROM g WHERE id = 1;", "2.sql:1 g 1 delete",
+		},
+		{
+			"full text", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\nDELETE FROM f WHERE t = 'a';", "2.sql:2 f 1 delete",
+		},
+		{"full text, dropped", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\nDROP TABLE f;", "2.sql:2 f 2 drop"},
+		{
+			"full text, renamed", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');",
+			"ALTER TABLE f RENAME TO g; INSERT INTO g VALUES ('c'); INSERT INTO g(g) VALUES ('optimize');", "",
+		},
+		{"tree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 0, 1), (2, 0, 1);", "DELETE FROM r WHERE id = 2;", "2.sql:1 r 1 delete"},
+		{
+			"a column that replaces", "CREATE TABLE u(id INTEGER PRIMARY KEY, k UNIQUE ON CONFLICT REPLACE, v); INSERT INTO u VALUES (1, 'a', 'x'), (2, 'b', 'y');",
+			"INSERT INTO u VALUES (3, 'a', 'z');\nUPDATE u SET k = 'b' WHERE id = 3;", "2.sql:1 u 1 replace; 2.sql:2 u 1 replace",
+		},
+		{
+			"a tree of rows", "CREATE TABLE n(id INTEGER PRIMARY KEY, up REFERENCES n ON DELETE CASCADE); INSERT INTO n VALUES (1, NULL), (2, 1), (3, 2), (4, NULL);",
+			"DELETE FROM n WHERE id = 1;", "2.sql:1 n 2 cascade; 2.sql:1 n 1 delete",
+		},
+		{
+			"set default", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT);" +
+				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "DELETE FROM p WHERE id = 2;", "2.sql:1 c.p 2 set null; 2.sql:1 p 1 delete",
+		},
+		{
+			"grandchildren", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE CASCADE); CREATE TABLE c(b REFERENCES b ON DELETE CASCADE);" +
+				"INSERT INTO a VALUES (1); INSERT INTO b VALUES (1, 1), (2, 1); INSERT INTO c VALUES (1), (2), (2);", "DROP TABLE a;",
+			"2.sql:1 a 1 drop; 2.sql:1 b 2 cascade; 2.sql:1 c 3 cascade",
+		},
+		{
+			"replaced parent", "CREATE TABLE a(id INTEGER PRIMARY KEY, v); CREATE TABLE b(a REFERENCES a ON DELETE CASCADE); INSERT INTO a VALUES (1, 'x'); INSERT INTO b VALUES (1);",
+			"REPLACE INTO a VALUES (1, 'y');", "2.sql:1 b 1 cascade",
+		},
+		{
+			"a view in its place", "CREATE TABLE a(x); INSERT INTO a VALUES (1);",
+			"ALTER TABLE a RENAME TO rows; CREATE VIEW a AS SELECT * FROM rows; CREATE TRIGGER t INSTEAD OF DELETE ON a BEGIN DELETE FROM rows WHERE x = old.x; END;\nDELETE FROM a;",
+			"2.sql:2 a 1 trigger",
+		},
+		{
+			"made anew twice", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b'), (3, 'c');",
+			"CREATE TABLE b(id INTEGER PRIMARY KEY, x); INSERT INTO b SELECT * FROM a; DROP TABLE a; ALTER TABLE b RENAME TO a;\n" +
+				"CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO b SELECT id FROM a WHERE id < 3;\nDROP TABLE a; ALTER TABLE b RENAME TO a;\nDELETE FROM a WHERE id = 1;",
+			"2.sql:3 a 1 drop; 2.sql:3 a.x 1 drop column; 2.sql:4 a 1 delete",
+		},
+		{
+			"made anew without a key", "CREATE TABLE a(x, y); INSERT INTO a VALUES (1, 'a'), (2, 'b'), (3, 'c');",
+			"CREATE TABLE b(x, y); INSERT INTO b SELECT * FROM a WHERE x < 3;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:2 a 1 drop",
+		},
+		{
+			"made anew with another key", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b');",
+			"CREATE TABLE b(id TEXT PRIMARY KEY, x); INSERT INTO b SELECT hex(randomblob(8)), x FROM a;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "",
+		},
+		{
+			"another table in its place", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1);",
+			"DROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:1 a 2 drop",
+		},
+		{
+			"keys of several columns", "CREATE TABLE k(a, b, v, PRIMARY KEY (a, b)); INSERT INTO k VALUES (1, 1, 'x'), (1, 2, 'y'), (NULL, 1, 'z');",
+			"REPLACE INTO k VALUES (1, 1, NULL);\nDELETE FROM k WHERE b = 2; INSERT INTO k VALUES (9, 9, 9);", "2.sql:1 k.v 1 replace; 2.sql:2 k 1 delete",
+		},
+		{
+			"without rowid, another key", "CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
+			"UPDATE w SET k = k || k; DELETE FROM w WHERE k = 'aa'; UPDATE w SET v = NULL;", "2.sql:1 w 1 delete",
+		},
+		{
+			"a statement over a limit", "CREATE TABLE a(x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);",
+			"REPLACE INTO a SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7;\nDELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
+		},
+		{
+			"a value over a limit", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b');",
+			"REPLACE INTO a SELECT i, CASE i WHEN 1 THEN 'c' ELSE zeroblob(3000000) END FROM (SELECT 1 AS i UNION SELECT 2);\nDELETE FROM a WHERE id = 1;", "2.sql:2 a 1 delete",
+		},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t)
+			apply(t, db, list("1.sql", c.before))
+			plan, err := migrator(db, list("1.sql", c.before, "2.sql", c.sql), options).Plan(t.Context())
+			if err != nil || plan.NotRehearsed != "" {
+				t.Fatalf("%v, %s", err, plan.NotRehearsed)
+			}
+			if got := strings.Join(losses(plan.Losses), "; "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestLossUnfounded: a comment that allows what is not lost is told, unless the database has nothing to lose yet.
 func TestLossUnfounded(t *testing.T) {
 	const tables = "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1);"

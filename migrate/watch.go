@@ -79,8 +79,10 @@ type step struct {
 // far as it deleted them.
 type effect struct {
 	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by what it set off
-	updated        rowset
-	inserted       rowset
+	// againDirect and againNested are ids of rows of the run that were deleted. They may have been those of rows from before it.
+	againDirect, againNested rowset
+	updated                  rowset
+	inserted                 rowset
 	// updatedDirect and updatedNested say by what rows were updated.
 	updatedDirect, updatedNested bool
 	// Tables without rowids have numbers only.
@@ -88,7 +90,7 @@ type effect struct {
 }
 
 func (e *effect) held() int {
-	return e.direct.held() + e.nested.held() + e.updated.held() + e.inserted.held()
+	return e.direct.held() + e.nested.held() + e.againDirect.held() + e.againNested.held() + e.updated.held() + e.inserted.held()
 }
 
 // maxHeld bounds what is kept of rows that change out of the order of their ids: some 50 bytes each.
@@ -190,7 +192,10 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, trig
 			s.updates[o][o.originOf(arg2)] = true
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
-		s.dropping, s.schema = w.tables[foldASCII(arg1)], true
+		s.schema = true
+		if o := w.tables[foldASCII(arg1)]; o != nil { // else one behind a virtual table
+			s.dropping = o
+		}
 	case sqlite.AuthAlterTable:
 		s.schema = true
 		if o := w.tables[foldASCII(arg2)]; o != nil {
@@ -410,6 +415,11 @@ func (w *watcher) deleted(o *object, e *effect, id int64, nested bool) {
 		delete(o.moved, id)
 		id = before
 	} else if o.origin != "" && (e.inserted.has(id) || o.inserted.has(id)) {
+		if nested {
+			e.againNested.add(id)
+		} else {
+			e.againDirect.add(id)
+		}
 		return
 	}
 	if nested {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,10 +48,32 @@ func (s *Site) Apply(ctx context.Context, allowOutOfOrder bool) error {
 	progress, stop := watchProgress(s.term)
 	defer stop()
 	return s.Write(ctx, migrate.Options{AllowOutOfOrder: allowOutOfOrder, Progress: progress}, func(m *migrate.Migrator) error {
+		if !s.term.JSON {
+			s.warnOfDownSections(ctx, m)
+		}
 		result, err := m.Apply(ctx)
 		stop()
+		if !s.term.JSON {
+			result.Warnings = slices.DeleteFunc(result.Warnings, isDownSection)
+		}
 		return s.printRun(result, err)
 	})
+}
+
+func isDownSection(n migrate.Notice) bool { return n.Code == migrate.CodeDownSection }
+
+// warnOfDownSections tells of parts of pending files that take them back, before they do. Apply reports other faults.
+func (s *Site) warnOfDownSections(ctx context.Context, m *migrate.Migrator) {
+	status, err := m.Status(ctx)
+	if err != nil {
+		return
+	}
+	pending := func(n migrate.Notice) bool {
+		return slices.ContainsFunc(status.Pending, func(f migrate.File) bool { return f.Name == n.Name })
+	}
+	s.term.ProgressWarnings(s.warnings(slices.DeleteFunc(status.Warnings, func(n migrate.Notice) bool {
+		return !isDownSection(n) || !pending(n)
+	})))
 }
 
 // Reset makes the database anew: empty, with all migrations applied.
