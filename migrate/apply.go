@@ -41,14 +41,18 @@ func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 
 // applyWithBackup applies the pending files of a run, and keeps a copy of the database from before if any was applied.
 func (m *Migrator) applyWithBackup(ctx context.Context, r *run) error {
+	apply := r.applyAll
+	if m.o.Judge != nil && len(r.status.Pending) > 0 {
+		apply = func(ctx context.Context) error { return m.judged(ctx, r) }
+	}
 	if m.o.UndoDir == "" || len(r.status.Pending) == 0 {
-		return r.applyAll(ctx)
+		return apply(ctx)
 	}
 	keep, drop, err := m.copyForUndo(ctx, r.conn)
 	if err != nil {
 		return err
 	}
-	err = r.applyAll(ctx)
+	err = apply(ctx)
 	if len(r.result.Applied) == 0 {
 		keep = drop
 	}

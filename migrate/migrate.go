@@ -52,6 +52,10 @@ type Options struct {
 	Limited bool
 	// Atomic applies all pending files in one transaction, or none of them. The default is a transaction for each file.
 	Atomic bool
+	// Judge is called by Apply with the Plan of what it is about to do; its error ends the run, and is returned as it is. It
+	// makes the run Atomic. The rows that the Plan speaks of are those that the run meets: where others write meanwhile, Judge
+	// is called once more while they wait. The database needs two connections for it. Default is to judge nothing.
+	Judge func(Plan) error
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
 	Tables []string

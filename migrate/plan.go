@@ -40,6 +40,9 @@ type PlanOptions struct {
 	// MaxBytes is the size of a database that is copied at all, and to which a run may let the copy grow. The disk holds
 	// the copy twice. Default is no bound.
 	MaxBytes int64
+	// VFS is the name of a VFS of SQLite for the copies, such as one that bounds the temporary files into which it sorts.
+	// Default is the system's.
+	VFS string
 	// Timeout bounds the time of copying and running. Default is no bound.
 	Timeout time.Duration
 }

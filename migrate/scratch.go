@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,7 +126,11 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 		if grown := memoryGrowth * inMemory; most == 0 || most > grown {
 			c.limit = grown
 		}
-		if c.changed, err = copyTo(ctx, conn, ""); err != nil {
+		uri := ""
+		if m.o.Plan.VFS != "" {
+			uri = "file::memory:?" + url.Values{"vfs": {m.o.Plan.VFS}}.Encode()
+		}
+		if c.changed, err = copyTo(ctx, conn, uri); err != nil {
 			return c, c.full(err, size)
 		}
 		if size > 0 {
@@ -138,7 +143,7 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 			return c, undoError(what, err)
 		}
 		if err = dbfile.Copy(ctx, conn, filepath.Join(c.dir, unchangedFile)); err == nil {
-			c.changed, err = c.changedFile(ctx)
+			c.changed, err = c.changedFile(ctx, m.o.Plan.VFS)
 		}
 		if err != nil {
 			return c, c.full(err, size)
@@ -160,14 +165,18 @@ const (
 )
 
 // changedFile copies the file of the unchanged database, and opens the copy.
-func (c *planCopy) changedFile(ctx context.Context) (db *sql.DB, err error) {
+func (c *planCopy) changedFile(ctx context.Context, vfs string) (db *sql.DB, err error) {
+	query := url.Values{"_pragma": {"synchronous(OFF)"}}
+	if vfs != "" {
+		query.Set("vfs", vfs)
+	}
 	unchanged, err := sql.Open("sqlite", dbfile.URI(filepath.Join(c.dir, unchangedFile), "mode=ro"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, unchanged.Close()) }()
 	err = withConn(ctx, unchanged, func(conn *sql.Conn) error {
-		db, err = copyTo(ctx, conn, dbfile.URI(filepath.Join(c.dir, changedFile), "_pragma=synchronous(OFF)"))
+		db, err = copyTo(ctx, conn, dbfile.URI(filepath.Join(c.dir, changedFile), query.Encode()))
 		return err
 	})
 	return db, err

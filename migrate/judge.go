@@ -1,0 +1,48 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+)
+
+// This file has the caller of Apply judge what the run takes away, on exactly the rows that it meets.
+
+// errWrittenSince says that another connection has written since the plan that was judged.
+var errWrittenSince = errors.New("the database was written since it was judged")
+
+// judged applies the pending files of a run once [Options.Judge] agrees to their plan. Others may write while a copy is made
+// and the files run on it; where they did, the plan is made anew while nobody else writes. The copy is read by another
+// connection of the database.
+func (m *Migrator) judged(ctx context.Context, r *run) error {
+	judge := func() error {
+		plan, err := m.Plan(ctx)
+		if err == nil {
+			err = m.o.Judge(plan)
+		}
+		return err
+	}
+	seen := r.seen
+	if err := judge(); err != nil {
+		return err
+	}
+	_, err := r.transaction(ctx, func(ctx context.Context, c connection) (bool, error) {
+		if err := r.readLedger(ctx); err != nil {
+			return false, err
+		}
+		if r.seen != seen {
+			return false, errWrittenSince
+		}
+		return r.together(ctx, c)
+	})
+	if !errors.Is(err, errWrittenSince) {
+		return err
+	}
+	r.result.Failed, r.result.TakenBack, r.result.Remaining = "", nil, nil
+	_, err = r.transaction(ctx, func(ctx context.Context, c connection) (bool, error) {
+		if err := judge(); err != nil {
+			return false, err
+		}
+		return r.together(ctx, c)
+	})
+	return err
+}
