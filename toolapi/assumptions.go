@@ -28,6 +28,10 @@ import "time"
 // Confirmed calls respond with state "done" and the tool's own fields, without those of
 // a proposal.
 //
+// Data loss. page.publish, page.rollback and page.schedule_publish say in data_loss what the migrations of the revision take
+// away, and in rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is
+// data_loss_not_allowed. page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
+//
 // Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
 // domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are in
 // the spirit of their neighbours. The result of schedule.read is too.
@@ -37,6 +41,10 @@ const (
 	MaxTried   = 51        // tiles in already_tried
 	maxSecret  = 8192      // characters of a secret's value
 	maxInteger = 1<<53 - 1 // the largest that every JSON reader keeps exact
+
+	maxTables     = 100    // tables in an argument
+	maxTableName  = 1000   // characters of one
+	maxMigrations = 20_000 // files of migrations in an argument
 )
 
 // The deprecations of section 9.4. Nothing is removed sooner than 90 days after it

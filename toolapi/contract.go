@@ -24,6 +24,7 @@ type Contract struct {
 	DiscardDraft Typed[DiscardDraftArgs, Draft]
 
 	Revisions    Typed[SiteArgs, RevisionList]
+	Rehearse     Typed[RehearseArgs, Rehearse]
 	ListSecrets  Typed[SiteArgs, SecretList]
 	SetSecret    Typed[SetSecretArgs, SecretChange]
 	RemoveSecret Typed[RemoveSecretArgs, SecretChange]
@@ -66,7 +67,8 @@ func (c *Contract) defineDocumented() {
 	c.SchedulePublish = define[SchedulePublishArgs, SchedulePublish](all, Tool{
 		Name: "page.schedule_publish", Title: "Schedule a publish", Effect: Proposes,
 		Description: "Publishes a page at a time from five minutes to one year ahead. The first call proposes; the " +
-			"same arguments with confirmation_id perform it. " +
+			"same arguments with confirmation_id perform it. A revision whose migrations take away rows or values needs their " +
+			"tables in allow_data_loss. " +
 			"Never report a page as scheduled unless the result says so. To publish at once use page.publish.",
 	})
 	c.UndoDraft = define[UndoDraftArgs, Draft](all, Tool{
@@ -110,8 +112,8 @@ func (c *Contract) defineAssumed() {
 	c.Publish = define[PublishArgs, Publish](all, Tool{
 		Name: "page.publish", Title: "Publish a page", Effect: Proposes,
 		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same " +
-			"arguments with confirmation_id perform it. " +
-			"Never report a page as live unless serving_now is true.",
+			"arguments with confirmation_id perform it. A revision whose migrations take away rows or values needs their " +
+			"tables in allow_data_loss. Never report a page as live unless serving_now is true.",
 	})
 	c.Rollback = define[RollbackArgs, Publish](all, Tool{
 		Name: "page.rollback", Title: "Roll a page back", Effect: Proposes,
@@ -149,6 +151,11 @@ func (c *Contract) defineAssumed() {
 	c.Revisions = define[SiteArgs, RevisionList](all, Tool{
 		Name: "page.revisions", Title: "List a page's revisions",
 		Description: "Lists the revisions of a page, newest first: what is live, scheduled or previewed, and when each was last published.",
+	})
+	c.Rehearse = define[RehearseArgs, Rehearse](all, Tool{
+		Name: "page.rehearse", Title: "Rehearse migrations", Rehearses: true,
+		Description: "Runs migrations on a copy of the page's database, and says which rows and values they take away. The " +
+			"page's own database stays as it is. page.publish rehearses the revision that it publishes by itself.",
 	})
 	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
 		Name: "page.list_secrets", Title: "List a page's secrets",

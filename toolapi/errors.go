@@ -103,6 +103,7 @@ const (
 	CodeRevisionDamaged    = "revision_damaged"
 	CodeSchemaAhead        = "schema_ahead"
 	CodeMigrationFailed    = "migration_failed"
+	CodeDataLoss           = "data_loss_not_allowed"
 	CodeWorkerFailed       = "worker_failed"
 	CodeSecretUnknown      = "secret_unknown"
 	CodeNotScheduled       = "page_not_scheduled"
@@ -164,6 +165,8 @@ type ToolRefusal struct {
 	Path        string   `json:"path,omitempty" jsonschema:"where in the input the refusal points"`
 	Fix         string   `json:"fix,omitempty" jsonschema:"the change that would pass"`
 	Instruction string   `json:"instruction,omitempty" jsonschema:"what to do next"`
+
+	DataLoss []DataLoss `json:"data_loss,omitempty" jsonschema:"on data_loss_not_allowed, the rows and values that would be lost and that nothing allows"`
 }
 
 // Issue is one thing that is wrong with the arguments of a call.

@@ -30,6 +30,8 @@ type PointAtSite struct {
 type SchedulePublishArgs struct {
 	At     Timestamp `json:"at" jsonschema:"ISO 8601 timestamp with a UTC offset, from five minutes to one year ahead"`
 	SiteID UUID      `json:"site_id" jsonschema:"the site to publish"`
+
+	AllowDataLoss TableNames `json:"allow_data_loss,omitempty" jsonschema:"tables that may lose the rows and values that the proposal names"`
 	Confirmation
 	Scope
 }
@@ -38,6 +40,7 @@ type SchedulePublishArgs struct {
 type SchedulePublish struct {
 	Success
 	Proposal
+	Migrated
 	SiteID   string `json:"site_id"`
 	At       string `json:"at" jsonschema:"ISO 8601 timestamp"`
 	Revision string `json:"revision" jsonschema:"the revision that goes live then"`
@@ -50,6 +53,8 @@ type PublishArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to publish"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to publish; the newest one when omitted"`
 	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
+
+	AllowDataLoss TableNames `json:"allow_data_loss,omitempty" jsonschema:"tables that may lose the rows and values that the proposal names"`
 	Confirmation
 	Scope
 }
@@ -59,6 +64,8 @@ type RollbackArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to roll back"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to go back to; the one that was live before when omitted"`
 	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
+
+	AllowDataLoss TableNames `json:"allow_data_loss,omitempty" jsonschema:"tables that may lose the rows and values that the proposal names"`
 	Confirmation
 	Scope
 }
@@ -67,6 +74,7 @@ type RollbackArgs struct {
 type Publish struct {
 	Success
 	Proposal
+	Migrated
 	SiteID     string  `json:"site_id"`
 	SiteName   string  `json:"site_name"`
 	Hostname   string  `json:"hostname"`

@@ -86,7 +86,7 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	}
 	key := text(200)
 	key.Pattern = "^[!-~]+$"
-	tried := MaxTried
+	tried, tables, files := MaxTried, maxTables, maxMigrations
 	host := text(253)
 	host.Format, host.Pattern = "hostname", hostPattern
 	size := whole(1, 100)
@@ -96,23 +96,29 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	previewLife := whole(MinPreviewSeconds, MaxPreviewSeconds)
 	previewLife.Default = []byte("86400")
 	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[True]():            {Type: "boolean", Const: &yes},
-		reflect.TypeFor[False]():           {Type: "boolean", Const: &no},
-		reflect.TypeFor[UUID]():            {Type: "string", Format: "uuid", Pattern: uuidPattern},
-		reflect.TypeFor[Slug]():            text(0),
-		reflect.TypeFor[Lifecycle]():       {Type: "string", Enum: lifecycles},
-		reflect.TypeFor[Format]():          {Type: "string", Enum: formats},
-		reflect.TypeFor[Date]():            {Type: "string", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
-		reflect.TypeFor[Timestamp]():       text(0),
-		reflect.TypeFor[Cursor]():          text(512),
-		reflect.TypeFor[PageSize]():        size,
-		reflect.TypeFor[Counter]():         whole(0, maxInteger),
-		reflect.TypeFor[Seconds]():         whole(1, maxInteger),
-		reflect.TypeFor[IdempotencyKey]():  key,
-		reflect.TypeFor[Name]():            text(0),
-		reflect.TypeFor[PageName]():        text(80),
-		reflect.TypeFor[Hostname]():        host,
-		reflect.TypeFor[Tried]():           {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
+		reflect.TypeFor[True]():           {Type: "boolean", Const: &yes},
+		reflect.TypeFor[False]():          {Type: "boolean", Const: &no},
+		reflect.TypeFor[UUID]():           {Type: "string", Format: "uuid", Pattern: uuidPattern},
+		reflect.TypeFor[Slug]():           text(0),
+		reflect.TypeFor[Lifecycle]():      {Type: "string", Enum: lifecycles},
+		reflect.TypeFor[Format]():         {Type: "string", Enum: formats},
+		reflect.TypeFor[Date]():           {Type: "string", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
+		reflect.TypeFor[Timestamp]():      text(0),
+		reflect.TypeFor[Cursor]():         text(512),
+		reflect.TypeFor[PageSize]():       size,
+		reflect.TypeFor[Counter]():        whole(0, maxInteger),
+		reflect.TypeFor[Seconds]():        whole(1, maxInteger),
+		reflect.TypeFor[IdempotencyKey](): key,
+		reflect.TypeFor[Name]():           text(0),
+		reflect.TypeFor[PageName]():       text(80),
+		reflect.TypeFor[Hostname]():       host,
+		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
+		reflect.TypeFor[TableNames]():     {Type: "array", Items: text(maxTableName), MaxItems: &tables},
+		reflect.TypeFor[FileName]():       text(limits.MaxSegmentBytes),
+		reflect.TypeFor[FileNames]():      {Type: "array", Items: text(limits.MaxSegmentBytes), MaxItems: &files},
+		reflect.TypeFor[RehearsalState](): {
+			Type: "string", Enum: []any{string(RehearsalDone), string(RehearsalNotNeeded), string(RehearsalSkipped)},
+		},
 		reflect.TypeFor[ProposalState]():   {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
 		reflect.TypeFor[Digest]():          {Type: "string", Pattern: "^[0-9a-f]{64}$"},
 		reflect.TypeFor[MediaType]():       mediaType,

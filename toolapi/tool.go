@@ -34,6 +34,7 @@ type Tool struct {
 	Description string // what the tool does and when not to use it
 	Effect      Effect
 	Replays     bool // the tool takes an idempotency key, and needs one
+	Rehearses   bool // the tool runs migrations on a copy, which may take a while
 
 	arguments *jsonschema.Schema
 	result    *jsonschema.Schema

@@ -3,34 +3,42 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
 // servePlatform is `platform`: runs the tool API with the demo in it until the script
 // ends, and puts its address, keys and ids into the environment. The member's key is
-// written to the file key, too, and the service account's to the file service.
-func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
+// written to the file key, too, and the service account's to the file service. With
+// `platform hosted` the published sites have databases.
+func servePlatform(ts *testscript.TestScript, _ bool, args []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
-	s, err := service.Open(
-		context.Background(), filepath.Join(dir, platform.DatabaseFile),
-		service.Options{PerMinute: platform.MaxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))},
-	)
+	options := service.Options{PerMinute: platform.MaxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))}
+	closeSites := func() error { return nil }
+	if len(args) > 0 && args[0] == "hosted" {
+		sites, err := host.New(context.Background(), host.Options{Dir: dir, Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+		ts.Check(err)
+		options.Host, closeSites = sites, sites.Close
+	}
+	s, err := service.Open(context.Background(), filepath.Join(dir, platform.DatabaseFile), options)
 	ts.Check(err)
 	server := httptest.NewServer(s)
 	ts.Defer(func() {
 		server.Close()
-		if err := errors.Join(s.Close(), os.RemoveAll(dir)); err != nil {
+		if err := errors.Join(closeSites(), s.Close(), os.RemoveAll(dir)); err != nil {
 			ts.Logf("%v", err)
 		}
 	})

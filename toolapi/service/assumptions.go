@@ -53,6 +53,12 @@ import "time"
 // confirmed it is revoked or its holder leaves the workspace; page.list shows it, and any member who may publish calls it
 // off.
 //
+// Rehearsals. The migrations of a revision run on a copy of the page's database when it is proposed, outside of any
+// transaction, and once more before they are applied. A proposal keeps what a person was shown. Approved are, of each table
+// and column that was named, the rows that the proposal showed: fewer may be lost, and not more; any number where it was not
+// rehearsed, or where a comment in the migration allows it. What a proposal or schedule of an older version loses was never
+// shown, and is refused. Editors may rehearse, as they may upload.
+//
 // Previews. The arguments of a preview link are refused with 422, as test U-101 of the protocol has it, and those of uploads
 // and imports with 400. Previews have databases and a namespace of their own, copied from the live ones at the first
 // request, and an empty bucket; they last until the link expires or the service ends. To bound these copies, a site has at
@@ -97,7 +103,7 @@ const (
 	signInLife   = 15 * time.Minute
 
 	maxProposals      = 50 // open ones of one holder in one workspace
-	maxSummary        = 300
+	maxSummary        = 500
 	maxNames          = 20 // of one kind that a proposal shows
 	maxComparisons    = 50 // cached
 	maxLists          = 8  // of blobs, cached

@@ -30,6 +30,10 @@ type call struct {
 	in  membership
 	as  toolapi.WorkingIn
 
+	rehearsed *rehearsed       // of the revision that the call proposes; nil for none
+	migrated  toolapi.Migrated // of the revision that the call makes live
+	agreed    approval         // of the proposal that the call confirms
+
 	after []func() // once it is committed
 }
 
@@ -54,8 +58,11 @@ type handler struct {
 	replay func([]byte) ([]byte, error)
 	// prepare does what takes long, outside of the transaction; nil for nothing.
 	prepare func(context.Context, *call) error
-	// plannedRelease returns what a confirming call will make live; nil where no call does.
-	plannedRelease func(*call) (releaseChange, error)
+	// plannedRelease returns what a confirming call will make live, and what was agreed to be lost by it; nil where no call does.
+	plannedRelease func(*call) (releaseChange, approval, error)
+	// plannedRehearsal returns the revision that a proposing call is about. migrates says whether it can be about one.
+	plannedRehearsal func(*call) (plannedRehearsal, error)
+	migrates         bool
 }
 
 // workspaceResult is a pointer to a result, which names the workspace.
@@ -111,6 +118,14 @@ func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) 
 	if h.tool.Effect != toolapi.Reads {
 		return h.commit(ctx, c)
 	}
+	if h.prepare != nil {
+		if err := h.prepare(ctx, c); err != nil {
+			if _, refused := refusedWith(err); refused {
+				return h.auditRefusal(ctx, c, err)
+			}
+			return response{}, err
+		}
+	}
 	var refusal error
 	err = c.service.db.read(ctx, func(t tx) error {
 		a, err = h.runInTransaction(c, t)
@@ -125,10 +140,25 @@ func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) 
 	return a, err
 }
 
-// commit runs a tool that writes. What it makes live is prepared before, and shown after.
+// commit runs a tool that writes. A proposal whose subject changed while it was rehearsed is rehearsed again.
 func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
+	const tries = 5
+	for range tries {
+		if a, err = h.commitOnce(ctx, c); !errors.Is(err, errPlanChanged) {
+			return a, err
+		}
+	}
+	return h.auditRefusal(ctx, c, refuse(toolapi.CodeConfirmationStale,
+		"What the page serves changed each time the migrations were rehearsed; nothing was proposed. Propose again."))
+}
+
+// commitOnce runs a tool that writes. What it makes live is prepared before, and shown after.
+func (h handler) commitOnce(ctx context.Context, c *call) (a response, err error) {
 	if h.prepare != nil {
 		err = h.prepare(ctx, c)
+	}
+	if err == nil {
+		err = h.rehearse(ctx, c)
 	}
 	var next *preparedRelease
 	if err == nil {
@@ -140,6 +170,7 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 	if err != nil {
 		return response{}, err
 	}
+	c.migrated = next.migrated()
 	err = c.service.db.write(ctx, func(t tx) error {
 		a, err = h.runInTransaction(c, t)
 		return err

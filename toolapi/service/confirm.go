@@ -26,13 +26,19 @@ type plan[R any] struct {
 	// summary is one sentence for a person.
 	summary string
 	result  R
-	// release is the revision that the call makes live, if it does.
+	// release is the revision that the call makes live at once or later, if it does; later says that it does so later.
 	release releaseChange
+	later   bool
+	// allowed are the tables that may lose rows by the release.
+	allowed toolapi.TableNames
 	apply   func() error
 }
 
 // twoCallArgs are the arguments of a two-call tool.
 type twoCallArgs interface{ Confirm() string }
+
+// migratedResult is the result of a tool that makes a revision live.
+type migratedResult interface{ Report(toolapi.Migrated) }
 
 // twoCallResult is a pointer to the result of a two-call tool.
 type twoCallResult[R any] interface {
@@ -52,25 +58,35 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 		fingerprint, err = c.body.Fingerprint()
 		return args, fingerprint, err
 	}
+	_, migrates := any(P(new(R))).(migratedResult)
 	return handler{
-		tool: t.Tool, needs: needs,
-		plannedRelease: func(c *call) (none releaseChange, err error) {
-			args, fingerprint, err := decode(c)
+		tool: t.Tool, needs: needs, migrates: migrates,
+		plannedRehearsal: func(c *call) (none plannedRehearsal, err error) {
+			args, _, err := decode(c)
 			if err != nil {
 				return none, err
 			}
+			p, err := prepare(c, args)
+			return plannedRehearsal{p.release, p.target}, err
+		},
+		plannedRelease: func(c *call) (none releaseChange, agreed approval, err error) {
+			args, fingerprint, err := decode(c)
+			if err != nil {
+				return none, agreed, err
+			}
 			proposal, err := c.findProposal(strings.ToLower(args.Confirm()), fingerprint)
 			if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() {
-				return none, err
+				return none, agreed, err
 			}
 			if why, err := c.obstacle(&proposal, needs, c.in.zone); err != nil || why != "" {
-				return none, err
+				return none, agreed, err
 			}
 			now, err := prepare(c, args)
-			if err != nil || now.target != proposal.target {
-				return none, err
+			if err != nil || now.target != proposal.target || now.later {
+				return none, agreed, err
 			}
-			return now.release, nil
+			agreed, err = c.approvalOf(strings.ToLower(args.Confirm()), now.allowed)
+			return now.release, agreed, err
 		},
 		run: func(c *call) (any, entry, error) {
 			args, fingerprint, err := decode(c)
@@ -84,11 +100,21 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 			if err != nil {
 				return nil, entry{}, err
 			}
-			id, summary := uuid(), oneLine(p.summary)
+			words, err := c.judgeProposal(p.target, p.allowed)
+			if err != nil {
+				return nil, entry{}, err
+			}
+			id, summary := uuid(), oneLine(p.summary+words)
 			if err := c.propose(id, summary, p.subject, p.target, fingerprint); err != nil {
 				return nil, entry{}, err
 			}
+			if err := c.keepRehearsal(id); err != nil {
+				return nil, entry{}, err
+			}
 			result := P(&p.result)
+			if of, ok := any(result).(migratedResult); ok && c.rehearsed != nil {
+				of.Report(c.rehearsed.migrated)
+			}
 			result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
 			result.Fill(c.as)
 			return result, entry{outcome: "proposed", summary: summary}, nil
@@ -125,10 +151,19 @@ func confirm[R any, P twoCallResult[R]](
 	if err != nil {
 		return nil, entry{}, err
 	}
+	if c.agreed, err = c.approvalOf(id, now.allowed); err != nil {
+		return nil, entry{}, err
+	}
 	if err := now.apply(); err != nil {
 		return nil, entry{}, err
 	}
 	result := P(&now.result)
+	if of, ok := any(result).(migratedResult); ok {
+		if now.later {
+			c.migrated = c.agreed.Migrated
+		}
+		of.Report(c.migrated)
+	}
 	result.Perform()
 	result.Fill(c.as)
 	text, err := json.Marshal(result)

@@ -26,6 +26,7 @@ type proposalView struct {
 	Arguments                []argumentView
 	Changes                  []changeView
 	Contents                 *contentsView // of the revision that would go live
+	Losses                   *lossView     // by its migrations
 	MayApprove               bool
 	Because                  string // why the person may not
 }
@@ -149,6 +150,10 @@ func (v *consoleRequest) show(t tx, p proposalRow) (proposalView, error) {
 		}
 		shown.Arguments = append(shown.Arguments, a)
 	}
+	var err error
+	if shown.Losses, err = t.losses(p.id, arguments); err != nil {
+		return shown, err
+	}
 	return shown, v.effects(t, p, arguments, &shown)
 }
 
@@ -235,6 +240,12 @@ func (v *consoleRequest) approve(id string) error {
 	p, err := v.findProposal(id)
 	if err != nil {
 		return err
+	}
+	if unseen, err := v.losesUnseen(p); err != nil {
+		return err
+	} else if unseen {
+		return v.problem(http.StatusConflict, "Not approved",
+			"This proposal loses rows or values. Tick the box that says so, and approve it then; nothing was done.")
 	}
 	body, err := toolapi.ParseObject([]byte(p.arguments))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -17,6 +18,10 @@ type Host interface {
 	// Prepare prepares a release: its bindings, its migrations, its Worker. Clients do not see it yet. An error that the
 	// release caused is a *ReleaseError, and what was live is unchanged.
 	Prepare(ctx context.Context, r Release) (Prepared, error)
+	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a
+	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; what is over a bound is
+	// no error, and its Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
+	Rehearse(ctx context.Context, r Release) (toolapi.Migrated, error)
 	// Serve answers a request for a site. load returns what is live, for a host that does not have it.
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.
@@ -60,8 +65,10 @@ func NoPreview() VisitError {
 	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is not known, or is no longer good"}
 }
 
-// Prepared is a release that is ready. One of its functions is called, once.
+// Prepared is a release that is ready. Show or Discard is called, once.
 type Prepared interface {
+	// Migrated is what the migrations did.
+	Migrated() toolapi.Migrated
 	// Show replaces what was live. Requests under way end where they began.
 	Show()
 	// Discard releases what only this release needs.
@@ -86,11 +93,29 @@ type Release struct {
 	Force bool
 	// Applied are the migrations that the site's database has.
 	Applied []string
+	// Proposed are migrations that are rehearsed in the place of the bundle's, which may be nil then.
+	Proposed *ProposedMigrations
+	// Judge is called with what the migrations did, before they are committed; its error undoes them, and is returned as it
+	// is. nil lets them take away anything.
+	Judge func(toolapi.Migrated) error
 	// People are who may sign in.
 	People People
 	// Answers reports whether a host, with or without a port, serves this site at the moment. Ask it about domains, never
 	// about what a client sent.
 	Answers func(host string) bool
+}
+
+// ProposedMigrations are migrations of a site that is not uploaded yet.
+type ProposedMigrations struct {
+	Files  []ProposedMigration
+	Tables []string // that must exist afterwards
+}
+
+// ProposedMigration is one of them: a text, or a file of the bundle.
+type ProposedMigration struct {
+	Name   string
+	Text   []byte
+	Stored *sitefile.File
 }
 
 // People are the members of a site's workspace.

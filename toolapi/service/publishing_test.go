@@ -34,11 +34,13 @@ type fakeHost struct {
 	load    func(func(context.Context) (service.Release, error)) // of a preview
 	wait    func(revision string)                                // before a revision is ready, unless it is nil
 	serve   func(w http.ResponseWriter)                          // answers visitors, unless it is nil
+	does    func(service.Release) (toolapi.Migrated, error)      // by the migrations, unless it is nil
 }
 
 type fakeRelease struct {
 	host     *fakeHost
 	revision string
+	migrated toolapi.Migrated
 }
 
 func (f fakeRelease) Show() {
@@ -46,6 +48,9 @@ func (f fakeRelease) Show() {
 	defer f.host.mu.Unlock()
 	f.host.shown = append(f.host.shown, f.revision)
 }
+
+// Migrated implements service.Prepared.
+func (f fakeRelease) Migrated() toolapi.Migrated { return f.migrated }
 
 func (f fakeRelease) Discard() {
 	f.host.mu.Lock()
@@ -62,7 +67,33 @@ func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepar
 	if f.refuse != nil {
 		return nil, f.refuse
 	}
-	return fakeRelease{f, r.Revision}, nil
+	migrated := noMigrations()
+	if f.does != nil {
+		var err error
+		if migrated, err = f.does(r); err == nil && r.Judge != nil {
+			err = r.Judge(migrated)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return fakeRelease{f, r.Revision, migrated}, nil
+}
+
+// Rehearse implements service.Host.
+func (f *fakeHost) Rehearse(_ context.Context, r service.Release) (toolapi.Migrated, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.does != nil {
+		return f.does(r)
+	}
+	return noMigrations(), nil
+}
+
+// noMigrations is what a release without migrations does.
+func noMigrations() toolapi.Migrated {
+	not := toolapi.NewRehearsal(toolapi.RehearsalNotNeeded, "")
+	return toolapi.Migrated{DataLoss: []toolapi.DataLoss{}, Rehearsal: &not}
 }
 
 func (f *fakeHost) Serve(w http.ResponseWriter, _ *http.Request, site string, _ func(context.Context) (service.Release, error)) {

@@ -58,6 +58,14 @@ type preparedRelease struct {
 	unlock   func()
 }
 
+// migrated is what the migrations of the release did.
+func (r *preparedRelease) migrated() (m toolapi.Migrated) {
+	if r != nil {
+		m = r.prepared.Migrated()
+	}
+	return m
+}
+
 func (r *preparedRelease) show() {
 	if r != nil {
 		r.prepared.Show()
@@ -78,26 +86,29 @@ func (h handler) prepareRelease(ctx context.Context, c *call) (*preparedRelease,
 	if h.plannedRelease == nil || c.service.host == nil || !c.body.Has("confirmation_id") {
 		return nil, nil //nolint:nilnil // nothing goes live, and nothing went wrong
 	}
-	planned := func() (change releaseChange, err error) {
+	planned := func() (change releaseChange, agreed approval, err error) {
 		err = c.lookAhead(ctx, h.needs, func() error {
-			change, err = h.plannedRelease(c)
+			change, agreed, err = h.plannedRelease(c)
 			return err
 		})
-		return change, err
+		return change, agreed, err
 	}
-	change, err := planned()
+	change, agreed, err := planned()
 	if err != nil || change.site == "" {
 		return nil, err
 	}
-	return c.service.lockAndPrepare(ctx, change, func() (bool, error) {
-		now, err := planned()
+	return c.service.lockAndPrepare(ctx, change, agreed, func() (bool, error) {
+		now, _, err := planned()
 		return now == change, err
 	})
 }
 
 // lockAndPrepare locks the site and has the host prepare the revision. Another publish may have held the lock meanwhile:
-// a release that is not due any more is left alone, migrations and all, and lockAndPrepare returns nil.
-func (s *Service) lockAndPrepare(ctx context.Context, change releaseChange, stillDue func() (bool, error)) (*preparedRelease, error) {
+// a release that is not due any more is left alone, migrations and all, and lockAndPrepare returns nil. Migrations that take
+// away more than was agreed to are refused, and undone.
+func (s *Service) lockAndPrepare(
+	ctx context.Context, change releaseChange, agreed approval, stillDue func() (bool, error),
+) (*preparedRelease, error) {
 	unlock, err := s.locks.lock(ctx, change.site)
 	if err != nil {
 		return nil, err
@@ -107,7 +118,7 @@ func (s *Service) lockAndPrepare(ctx context.Context, change releaseChange, stil
 		return nil, err
 	}
 	r, err := readTx(ctx, s.db, func(t tx) (Release, error) { return s.releaseOf(t, change.site, change.revision) })
-	r.Force = change.force
+	r.Force, r.Judge = change.force, agreed.judge
 	var prepared Prepared
 	if err == nil {
 		prepared, err = s.prepare(ctx, r)
@@ -115,7 +126,7 @@ func (s *Service) lockAndPrepare(ctx context.Context, change releaseChange, stil
 	if err != nil {
 		unlock()
 		if broken, ok := errors.AsType[*ReleaseError](err); ok {
-			err = refuseAt(broken.Code, broken.Message, "revision", "")
+			err = refuseAt(broken.Code, broken.Message, "revision", releaseFix(broken.Code))
 		}
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -38,14 +39,19 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 	return plan[toolapi.SchedulePublish]{
 		subject: "what is scheduled of site " + s.id,
 		target:  s.state() + " to " + revision,
+		release: releaseChange{site: s.id, revision: revision}, later: true, allowed: args.AllowDataLoss,
 		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.",
 			quoteName(s.name), s.hostname, when, revision),
 		result: toolapi.SchedulePublish{
 			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid,
 		},
 		apply: func() error {
-			err := c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id) "+
-				"VALUES (?, ?, ?, ?, ?, ?)", s.id, at.UnixMilli(), revision, c.who.holder, c.who.key, c.request)
+			agreed, err := json.Marshal(c.agreed)
+			if err != nil {
+				return err
+			}
+			err = c.exec("INSERT OR REPLACE INTO schedules (site_id, at, revision, holder_id, key_id, request_id, approval) "+
+				"VALUES (?, ?, ?, ?, ?, ?, ?)", s.id, at.UnixMilli(), revision, c.who.holder, c.who.key, c.request, string(agreed))
 			if err != nil {
 				return err
 			}
@@ -76,6 +82,15 @@ type duePublish struct {
 	site, revision, request string
 	at                      int64
 	workspace, holder, key  int64
+	approval                sql.NullString // JSON; NULL of a schedule that an older version made
+}
+
+// agreed is what was agreed to be lost when the publish was scheduled.
+func (d duePublish) agreed() (a approval, err error) {
+	if d.approval.Valid {
+		err = json.Unmarshal([]byte(d.approval.String), &a)
+	}
+	return a, err
 }
 
 // late is how long after its time a schedule is fulfilled, which is long when the service was down.
@@ -103,8 +118,8 @@ func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed fun
 	now := s.now().UnixMilli()
 	all, err := readTx(ctx, s.db, func(t tx) ([]duePublish, error) {
 		return list(t, func(rows *sql.Rows, d *duePublish) error {
-			return rows.Scan(&d.site, &d.revision, &d.request, &d.at, &d.workspace, &d.holder, &d.key)
-		}, `SELECT n.site_id, n.revision, n.request_id, n.at, s.workspace_id, n.holder_id, n.key_id
+			return rows.Scan(&d.site, &d.revision, &d.request, &d.at, &d.workspace, &d.holder, &d.key, &d.approval)
+		}, `SELECT n.site_id, n.revision, n.request_id, n.at, s.workspace_id, n.holder_id, n.key_id, n.approval
 			FROM schedules n JOIN sites s ON s.id = n.site_id WHERE n.at <= ? ORDER BY n.at, n.site_id`, now)
 	})
 	if err != nil {
@@ -136,8 +151,11 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 	var next *preparedRelease
 	var refused *refusalError
 	if s.host != nil {
-		var err error
-		next, err = s.lockAndPrepare(ctx, releaseChange{site: d.site, revision: d.revision}, func() (bool, error) {
+		agreed, err := d.agreed()
+		if err != nil {
+			return err
+		}
+		next, err = s.lockAndPrepare(ctx, releaseChange{site: d.site, revision: d.revision}, agreed, func() (bool, error) {
 			return readTx(ctx, s.db, func(t tx) (due bool, err error) {
 				_, err = t.queryOne("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)",
 					[]any{d.site, d.at, d.revision}, &due)
@@ -152,13 +170,13 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 			return nil // it was moved or called off meanwhile
 		}
 	}
-	code := ""
+	code, reason := "", ""
 	if refused != nil {
-		code = refused.refusal.Code
+		code, reason = refused.refusal.Code, refused.refusal.Message
 		s.log.Error("a scheduled publish was called off",
 			"site", d.site, "revision", d.revision, "code", code, "error", refused.refusal.Message)
 	}
-	done, err := writeTx(ctx, s.db, func(t tx) (bool, error) { return t.publishDue(d, now, code) })
+	done, err := writeTx(ctx, s.db, func(t tx) (bool, error) { return t.publishDue(d, now, code, reason) })
 	if err != nil || !done {
 		next.discard()
 		return err
@@ -172,7 +190,7 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 
 // publishDue moves the pointer in the transaction that removes the schedule. It reports false when the schedule has
 // changed meanwhile.
-func (t tx) publishDue(d duePublish, now int64, code string) (done bool, err error) {
+func (t tx) publishDue(d duePublish, now int64, code, reason string) (done bool, err error) {
 	n, err := t.change("DELETE FROM schedules WHERE site_id = ? AND at = ? AND revision = ?", d.site, d.at, d.revision)
 	if err != nil || n == 0 {
 		return false, err
@@ -184,7 +202,7 @@ func (t tx) publishDue(d duePublish, now int64, code string) (done bool, err err
 		}
 		err = t.setLive(d.site, d.revision, d.request, now)
 	} else {
-		outcome, summary = "refused", "Revision "+d.revision+" could not be published as scheduled."
+		outcome, summary = "refused", oneLine("Revision "+d.revision+" could not be published as scheduled: "+reason)
 		err = t.noteSiteChange(d.site, "the scheduled publish of revision "+d.revision+" failed", now)
 	}
 	if err != nil {

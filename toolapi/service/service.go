@@ -150,6 +150,8 @@ func (s *Service) Close() error {
 func bind(c *toolapi.Contract) map[string]handler {
 	verify := bindTool(c.Verify, moveDomains, (*call).verify)
 	verify.prepare = lookUpDomainProof
+	rehearse := bindTool(c.Rehearse, uploadPages, (*call).rehearseTool)
+	rehearse.prepare = rehearseText
 	all := map[string]handler{}
 	for _, h := range []handler{
 		bindTool(c.Revisions, read, (*call).revisions),
@@ -175,7 +177,7 @@ func bind(c *toolapi.Contract) map[string]handler {
 		bindTool(c.Unschedule, publishPages, (*call).unschedule),
 		bindTool(c.DomainList, read, (*call).domainList),
 		bindTwoCall(c.Connect, moveDomains, (*call).connect),
-		verify,
+		verify, rehearse,
 	} {
 		all[h.tool.Name] = h
 	}

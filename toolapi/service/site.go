@@ -173,7 +173,7 @@ func (c *call) publish(args toolapi.PublishArgs) (none plan[toolapi.Publish], er
 	if err != nil {
 		return none, err
 	}
-	return c.goLive(s, name, "Publish", args.Force)
+	return c.goLive(s, name, "Publish", args.Force, args.AllowDataLoss)
 }
 
 // rollback is page.rollback.
@@ -183,7 +183,7 @@ func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], 
 		return none, err
 	}
 	if s.live.Valid && string(args.Revision) == s.live.String {
-		return c.goLive(s, s.live.String, "Roll back", args.Force) // which refuses it
+		return c.goLive(s, s.live.String, "Roll back", args.Force, nil) // which refuses it
 	}
 	var earlier string
 	message := "The page had no such revision live before."
@@ -197,11 +197,13 @@ func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], 
 		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier); err != nil {
 		return none, err
 	}
-	return c.goLive(s, earlier, "Roll back", args.Force)
+	return c.goLive(s, earlier, "Roll back", args.Force, args.AllowDataLoss)
 }
 
 // goLive plans that a revision goes live at once.
-func (c *call) goLive(s siteRow, revision, verb string, force bool) (none plan[toolapi.Publish], err error) {
+func (c *call) goLive(
+	s siteRow, revision, verb string, force bool, allowed toolapi.TableNames,
+) (none plan[toolapi.Publish], err error) {
 	if s.live.String == revision {
 		return none, refuseAt(toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision",
 			"name another revision")
@@ -212,7 +214,7 @@ func (c *call) goLive(s siteRow, revision, verb string, force bool) (none plan[t
 		}
 	}
 	return plan[toolapi.Publish]{
-		release: releaseChange{s.id, revision, force},
+		release: releaseChange{s.id, revision, force}, allowed: allowed,
 		subject: "what is live of site " + s.id, // a rollback decides it, too
 		// The newest revision may be another one by then, which was not agreed to.
 		target:  s.state() + " to " + revision,

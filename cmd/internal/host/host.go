@@ -41,6 +41,8 @@ type Host struct {
 	maxRequests int             // of a site at a time
 	turns       int             // of a site's Worker that run at a time; 0 for as many as there are processors
 	maxMigrate  time.Duration   // for the migrations of a release
+	rehearsals  *rehearsing
+	limits      rehearsalLimits
 	bounds      localstate.Bounds
 
 	mu       sync.Mutex
@@ -65,14 +67,15 @@ type Options struct {
 
 // New makes the host of a data folder. It starts engine and sites when they are first needed.
 func New(ctx context.Context, o Options) (*Host, error) {
-	if err := boundTemporary(); err != nil {
+	if err := errors.Join(boundTemporary(), boundRehearsals()); err != nil {
 		return nil, err
 	}
 	h := &Host{
 		o: o, dir: filepath.Join(o.Dir, "sites"), until: context.WithoutCancel(ctx), files: site.NewFileCache(fileBytes),
 		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
 		maxOpen: openSites(mostFiles()), maxRequests: max(minRequests, MaxConns()/4),
-		maxMigrate: migrationTime, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
+		maxMigrate: migrationTime, rehearsals: newRehearsing(maxRehearsals, rehearsalWait),
+		limits: rehearsalLimits{time: rehearsalTime, bytes: rehearsedBytes, spare: spareDisk}, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
 		notice: func(error) {}, arrived: func(string) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {

@@ -5,101 +5,189 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
+	"slices"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// migrate brings the site's database to the state that the release needs.
-func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
+// migrations are those of a release. The zero value is of a release without a database.
+type migrations struct {
+	files  []service.ProposedMigration
+	folder string   // of the files, in the manifest's words; "" for none
+	tables []string // that must exist afterwards
+}
+
+// migrationsOf returns the migrations of a release; nil when it has no database.
+func migrationsOf(r service.Release) *migrations {
+	if p := r.Proposed; p != nil {
+		return &migrations{p.Files, "migrations", p.Tables}
+	}
 	m := r.Bundle.Manifest
 	if m.Bindings.Database == nil {
 		return nil
 	}
-	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")
-	if err != nil {
+	found := &migrations{folder: m.Bindings.Database.Migrations, tables: m.Bindings.Database.Tables}
+	if m.Bindings.Submissions != "" {
+		found.tables = append(slices.Clip(found.tables), m.Bindings.Submissions)
+	}
+	for _, f := range r.Bundle.Migrations() {
+		found.files = append(found.files, service.ProposedMigration{Name: path.Base(f.Path), Stored: &f})
+	}
+	return found
+}
+
+// write writes the files into a folder.
+func (m *migrations) write(r service.Release, dir string) error {
+	into := filepath.Join(dir, filepath.FromSlash(m.folder))
+	if err := os.MkdirAll(into, 0o700); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	for _, f := range r.Bundle.Migrations() {
-		text, err := contents(r, f)
-		if err != nil {
-			return err
+	for _, f := range m.files {
+		text := f.Text
+		if f.Stored != nil {
+			var err error
+			if text, err = contents(r, *f.Stored); err != nil {
+				return err
+			}
 		}
-		name := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+		if err := os.WriteFile(filepath.Join(into, f.Name), text, 0o600); err != nil {
 			return err
 		}
 	}
-	// Its author is not the operator of the service.
-	migrator := s.state.Migrator(s.database, dir, m, migrate.Options{Limited: true, Now: s.host.o.Now, Tool: s.host.o.Tool})
-	status, err := migrator.Status(ctx)
-	if err != nil {
-		s.host.notice(err)
-		return s.migrationError(ctx, err, "")
+	return nil
+}
+
+// in returns the file system of the folder in which the files were written; nil for none.
+func (m *migrations) in(dir string) fs.FS {
+	if m.folder == "" {
+		return nil
 	}
+	return os.DirFS(dir)
+}
+
+// options are those of all runs. The author of the migrations is not the operator of the service.
+func (m *migrations) options(h *Host) migrate.Options {
+	return migrate.Options{
+		Dir: m.folder, Tables: m.tables, Limited: true, Atomic: true, Now: h.o.Now, Tool: h.o.Tool, Word: wording.ShellWord,
+	}
+}
+
+// judgeLedger reports whether a release has nothing to apply to a database. It refuses one that cannot be applied.
+func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err error) {
 	switch {
 	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
-		return &service.ReleaseError{
+		return false, &service.ReleaseError{
 			Code: toolapi.CodeMigrationFailed,
 			Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] +
 				", which it had. Whoever runs the service brings it back from a backup.",
 		}
 	case len(status.Missing) > 0 && r.Force:
-		return nil
+		return true, nil
 	case len(status.Missing) > 0:
-		return &service.ReleaseError{
+		return false, &service.ReleaseError{
 			Code:    toolapi.CodeSchemaAhead,
 			Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know.",
 		}
 	}
-	bounded, stop := context.WithTimeout(ctx, s.host.maxMigrate)
+	return false, nil
+}
+
+// migrate brings the site's database to the state that the release needs: all of its migrations are applied, or none.
+func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toolapi.Migrated, err error) {
+	done = notMigrated(toolapi.RehearsalNotNeeded, "")
+	found := migrationsOf(r)
+	if found == nil {
+		return done, nil
+	}
+	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := found.write(r, dir); err != nil {
+		return done, err
+	}
+	options := found.options(s.host)
+	options.UndoDir = filepath.Join(s.state.Dir, statefolder.UndoFolder)
+	bounded, stop := context.WithCancel(ctx)
 	defer stop()
-	result, err := migrator.Apply(bounded)
+	end := time.AfterFunc(s.host.maxMigrate, stop)
+	defer end.Stop()
+	var judged error
+	if r.Judge != nil {
+		end.Reset(2 * s.host.maxMigrate) // for a rehearsal, too
+		options.Plan = s.host.planOptions(r.Site, s.host.bounds.Bytes, s.host.maxMigrate)
+		options.Judge = func(p migrate.Plan) error {
+			end.Reset(s.host.maxMigrate)
+			done = migratedBy(p)
+			judged = r.Judge(done)
+			return judged
+		}
+	}
+	migrator := migrate.New(s.database, found.in(dir), options)
+	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
-		blameless := s.serviceFault(err) // before the log is shortened
-		// This frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
-		if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-			s.host.notice(err)
-			s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
-		}
-		if blameless {
-			return err
-		}
-		if bounded.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.maxMigrate)
-		}
-		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
-			err = fmt.Errorf(
-				"%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes),
-				wording.Size(temporaryBytes),
-			)
-		}
-		return s.migrationError(ctx, err, result.Stands())
+		return done, s.migrationError(ctx, err)
 	}
-	return nil
+	if nothing, err := judgeLedger(r, status); nothing || err != nil {
+		return done, err
+	}
+	err = s.apply(ctx, bounded, migrator)
+	return done, cmp.Or(judged, err)
+}
+
+// apply applies the pending migrations until bounded ends, which is when a release has had its time.
+func (s *hostedSite) apply(ctx, bounded context.Context, migrator *migrate.Migrator) error {
+	result, err := migrator.Apply(bounded)
+	if err == nil {
+		return nil
+	}
+	s.host.notice(err)
+	blameless := isServiceFault(err, s.state.Dir) // before the log is shortened
+	// This frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
+	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		s.host.notice(err)
+		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
+	}
+	if blameless {
+		return err
+	}
+	if bounded.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.maxMigrate)
+	}
+	if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
+		err = fmt.Errorf(
+			"%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes),
+			wording.Size(temporaryBytes),
+		)
+	}
+	return s.migrationError(ctx, err)
 }
 
 // leastDisk is the free space below which a disk is full.
 const leastDisk = 1 << 20
 
-// serviceFault reports whether migrations failed for a reason of the service, such as a full disk: they may pass later,
-// and their release is not at fault.
-func (s *hostedSite) serviceFault(err error) bool {
+// isServiceFault reports whether migrations failed for a reason of the service, such as a full disk: they may pass later,
+// and their release is not at fault. The database is in dir.
+func isServiceFault(err error, dir string) bool {
 	failed, ok := errors.AsType[*migrate.Error](err)
 	if !ok {
 		return false
 	}
 	switch failed.Code {
 	case migrate.CodeDatabaseFull: // by the disk, or by its own bound
-		free, err := userfile.FreeDisk(s.state.Dir)
+		free, err := userfile.FreeDisk(dir)
 		return err == nil && free < leastDisk
 	case migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseReadOnly, migrate.CodeLocked, migrate.CodeUnreadable:
 		return true
@@ -109,13 +197,16 @@ func (s *hostedSite) serviceFault(err error) bool {
 
 // migrationError returns the release's error for a failed migration, unless the call was cancelled or the service is at
 // fault.
-func (s *hostedSite) migrationError(ctx context.Context, err error, stands string) error {
-	if ctx.Err() != nil || s.serviceFault(err) {
+func (s *hostedSite) migrationError(ctx context.Context, err error) error {
+	if ctx.Err() != nil || isServiceFault(err, s.state.Dir) {
 		return err
 	}
-	message := "A migration failed: " + err.Error() + "."
-	if stands != "" {
-		message += " " + strings.ToUpper(stands[:1]) + stands[1:] + "."
+	return migrationFailed(err)
+}
+
+// migrationFailed is the release's error for a migration that failed. The database is as it was.
+func migrationFailed(err error) error {
+	return &service.ReleaseError{
+		Code: toolapi.CodeMigrationFailed, Message: "A migration failed: " + err.Error() + ". Nothing was applied.",
 	}
-	return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: message}
 }

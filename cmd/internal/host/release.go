@@ -22,8 +22,12 @@ type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
 	worker   *siteworker.Shared // nil for a static site
-	held     bool               // it keeps the site open
+	migrated toolapi.Migrated
+	held     bool // it keeps the site open
 }
+
+// Migrated implements service.Prepared.
+func (p *preparedRelease) Migrated() toolapi.Migrated { return p.migrated }
 
 // Show implements service.Prepared.
 func (p *preparedRelease) Show() {
@@ -87,10 +91,11 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
-	if err := s.migrate(ctx, r); err != nil {
+	migrated, err := s.migrate(ctx, r)
+	if err != nil {
 		return nil, err
 	}
-	p := &preparedRelease{site: s, revision: site.Revision{
+	p := &preparedRelease{site: s, migrated: migrated, revision: site.Revision{
 		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
 	}}
 	rules, assets := map[string]string{}, r.Bundle.Assets()

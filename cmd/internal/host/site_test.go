@@ -162,7 +162,7 @@ func TestMigrationRefused(t *testing.T) {
 		migrate.CodeUnreadable: false,
 	} {
 		t.Run(code, func(t *testing.T) {
-			err := site.migrationError(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
+			err := site.migrationError(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"})
 			if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
 				t.Errorf("%s: %T %v", code, err, err)
 			}

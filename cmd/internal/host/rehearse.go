@@ -1,0 +1,246 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// This file runs migrations on a copy of a site's database, before a person is asked. Their author is not the operator of
+// the service, and the call waits: a rehearsal that is over one of the bounds below is skipped, and says which. The copy is a
+// temporary file of SQLite, which is gone with its connection, whatever happens to the process.
+
+const (
+	// rehearsalTime is how long a rehearsal may take, with the copy.
+	rehearsalTime = 20 * time.Second
+	// rehearsalWait is how long a rehearsal waits for others to end.
+	rehearsalWait = 10 * time.Second
+	// maxRehearsals is how many run at a time, one for each workspace.
+	maxRehearsals = 4
+	// rehearsedBytes is how large a database may be that is copied, and how large the copy may grow.
+	rehearsedBytes = 2_000_000_000
+	// rehearsedMemory is how large a database may be that is copied in memory, of which the run may take four times as much.
+	rehearsedMemory = 8 << 20
+	// spareDisk is the free space that a rehearsal leaves to the sites.
+	spareDisk = 1_000_000_000
+	// rehearsalFS bounds the files into which rehearsals sort, apart from those of the sites.
+	rehearsalFS = "pages-rehearsed"
+)
+
+// boundRehearsals registers that bound with SQLite, once.
+var boundRehearsals = sync.OnceValue(func() error {
+	return (&dbfile.Temporary{PerFile: temporaryBytes, Together: maxRehearsals * temporaryBytes}).Register(rehearsalFS)
+})
+
+// rehearsalLimits bounds one rehearsal.
+type rehearsalLimits struct {
+	time         time.Duration
+	bytes, spare int64 // of the database, and of the disk that stays free
+}
+
+// rehearsing bounds rehearsals in number.
+type rehearsing struct {
+	all  chan struct{} // one item for each that runs
+	mu   sync.Mutex
+	busy map[int64]chan struct{} // by workspace; one item while one of it runs
+	wait time.Duration
+}
+
+func newRehearsing(most int, wait time.Duration) *rehearsing {
+	return &rehearsing{all: make(chan struct{}, most), busy: map[int64]chan struct{}{}, wait: wait}
+}
+
+// enter waits for a place until leave is called. It returns nil where there is none in time; then ctx has ended, or the
+// others take too long.
+func (r *rehearsing) enter(ctx context.Context, workspace int64) (leave func()) {
+	r.mu.Lock()
+	own, ok := r.busy[workspace]
+	if !ok {
+		own = make(chan struct{}, 1)
+		r.busy[workspace] = own
+	}
+	r.mu.Unlock()
+	waiting, stop := context.WithTimeout(ctx, r.wait)
+	defer stop()
+	if !take(waiting, own) {
+		return nil
+	}
+	if !take(waiting, r.all) {
+		<-own
+		return nil
+	}
+	return func() { <-r.all; <-own }
+}
+
+// take takes a place at once, or waits for one until ctx ends.
+func take(ctx context.Context, places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Rehearse implements service.Host.
+func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
+	found := migrationsOf(r)
+	if found == nil {
+		return notMigrated(toolapi.RehearsalNotNeeded, ""), nil
+	}
+	leave := h.rehearsals.enter(ctx, r.WorkspaceID)
+	if leave == nil {
+		return notMigrated(toolapi.RehearsalSkipped, "the service rehearses others at the moment"), ctx.Err()
+	}
+	defer leave()
+	dir, err := h.scratchFolder(r.Site)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := found.write(r, dir); err != nil {
+		return m, err
+	}
+	db, bytes, err := h.liveDatabase(ctx, r.Site)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	options := found.options(h)
+	options.Plan = h.planOptions(r.Site, h.limits.bytes, h.limits.time)
+	migrator := migrate.New(db, found.in(dir), options)
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		return h.notRehearsed(ctx, r.Site, err)
+	}
+	if nothing, err := judgeLedger(r, status); err != nil || nothing || status.Refusal() == nil && len(status.Pending) == 0 {
+		return notMigrated(toolapi.RehearsalNotNeeded, ""), err
+	}
+	if free, err := userfile.FreeDisk(h.dir); err == nil && free < 2*bytes+h.limits.spare { // an unknown disk is no reason
+		return notMigrated(toolapi.RehearsalSkipped, "the service's disk has no room for copies"), nil
+	}
+	plan, err := migrator.Plan(ctx)
+	if err != nil {
+		return h.notRehearsed(ctx, r.Site, err)
+	}
+	return migratedBy(plan), nil
+}
+
+// notMigrated is of migrations that did not run.
+func notMigrated(state toolapi.RehearsalState, reason string) toolapi.Migrated {
+	not := toolapi.NewRehearsal(state, reason)
+	return toolapi.Migrated{DataLoss: []toolapi.DataLoss{}, Rehearsal: &not}
+}
+
+// scratchFolder makes a folder that is removed with the previews of the site when the service starts.
+func (h *Host) scratchFolder(site string) (string, error) {
+	previews := filepath.Join(h.dir, site, "previews")
+	if err := os.MkdirAll(previews, 0o700); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(previews, "rehearsal-*")
+}
+
+// liveDatabase opens the database of a site to read it, or an empty one for a site that has none, and returns its size.
+func (h *Host) liveDatabase(ctx context.Context, site string) (db *sql.DB, bytes int64, err error) {
+	name := filepath.Join(h.dir, site, statefolder.SiteFile)
+	if !userfile.IsFile(name) {
+		if db, err = sql.Open("sqlite", ":memory:"); err == nil {
+			db.SetMaxOpenConns(1)
+		}
+		return db, 0, err
+	}
+	for _, part := range []string{name, name + "-wal"} {
+		if info, err := os.Stat(part); err == nil {
+			bytes += info.Size()
+		}
+	}
+	db, err = localstate.OpenDatabase(ctx, name, true)
+	return db, bytes, err
+}
+
+// planOptions bounds the copies of a site's database.
+func (h *Host) planOptions(site string, bytes int64, most time.Duration) migrate.PlanOptions {
+	return migrate.PlanOptions{
+		Dir: filepath.Join(h.dir, site, "previews"), MaxMemory: rehearsedMemory, MaxBytes: bytes, VFS: rehearsalFS, Timeout: most,
+	}
+}
+
+// notRehearsed returns the release's error for migrations that failed on a copy. A copy that failed for a reason of the
+// service is skipped.
+func (h *Host) notRehearsed(ctx context.Context, site string, err error) (toolapi.Migrated, error) {
+	if ctx.Err() != nil {
+		return toolapi.Migrated{}, ctx.Err()
+	}
+	if isServiceFault(err, h.dir) {
+		h.o.Logger.Warn("migrations were not rehearsed", "site", site, "error", err.Error())
+		return notMigrated(toolapi.RehearsalSkipped, "the service cannot copy the database at the moment"), nil
+	}
+	return toolapi.Migrated{}, migrationFailed(err)
+}
+
+// migratedBy is what a plan did, or would do.
+func migratedBy(p migrate.Plan) toolapi.Migrated {
+	m := notMigrated(toolapi.RehearsalDone, "")
+	if p.NotRehearsed != "" {
+		m = notMigrated(toolapi.RehearsalSkipped, p.NotRehearsed)
+	}
+	for _, l := range p.Losses {
+		m.DataLoss = append(m.DataLoss, toolapi.DataLoss{
+			Table: l.Table, Column: l.Column, Rows: l.Rows, Statement: l.Statement, File: l.Name, Line: l.Pos.Line,
+			Cause: l.Cause, Allowed: l.Allowed,
+		})
+	}
+	for _, t := range p.Tables {
+		if t.Before != t.After {
+			m.Rehearsal.Tables = append(m.Rehearsal.Tables, toolapi.RehearsedTable{Table: t.Table, Before: t.Before, After: t.After})
+		}
+	}
+	for _, f := range p.Files {
+		m.Rehearsal.Files = append(m.Rehearsal.Files, toolapi.RehearsedFile{File: f.Name, Milliseconds: f.DurationMS, Changed: f.Changed})
+	}
+	for _, w := range p.Warnings {
+		place := w.Name
+		if w.Pos.Line > 0 {
+			place = fmt.Sprintf("%s:%d", w.Name, w.Pos.Line)
+		}
+		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, place+": "+w.Msg)
+	}
+	for _, c := range p.Checks {
+		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, checkWords(c))
+	}
+	return m
+}
+
+// checkWords says what SQLite held rows to, or sorted them into.
+func checkWords(c migrate.Check) string {
+	columns := strings.Join(c.Columns, ", ")
+	rows := wording.Count(int(c.Rows), "row")
+	switch c.Kind {
+	case migrate.CheckNotNull:
+		return fmt.Sprintf("%s of %s are held to NOT NULL in %s", rows, c.Table, columns)
+	case migrate.CheckUnique:
+		return fmt.Sprintf("%s of %s are held to be unique by %s", rows, c.Table, columns)
+	}
+	return fmt.Sprintf("the index %s is built over %s of %s", c.Index, rows, c.Table)
+}

@@ -1,0 +1,168 @@
+package toolapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DataLoss is rows, or values of a column, that a migration takes away.
+type DataLoss struct {
+	Table     string `json:"table" jsonschema:"the table whose rows or values are lost"`
+	Column    string `json:"column,omitempty" jsonschema:"the column whose values are lost; absent for whole rows"`
+	Rows      int64  `json:"rows" jsonschema:"rows that are lost, or that lose their value"`
+	Statement string `json:"statement" jsonschema:"the statement that causes it, in one line"`
+	File      string `json:"file" jsonschema:"the migration"`
+	Line      int    `json:"line" jsonschema:"the line of the statement, counted from 1"`
+	Cause     string `json:"cause" jsonschema:"delete, drop, cascade, set null, drop column, narrow or replace"`
+	Allowed   bool   `json:"allowed,omitempty" jsonschema:"a comment above the statement allows it: pages: loses TABLE"`
+}
+
+// Rehearsal is what the migrations of a revision did to a copy of the page's database, or to the database itself.
+type Rehearsal struct {
+	State    RehearsalState   `json:"state" jsonschema:"done; not_needed: there is no migration to run; skipped: the reason says why"`
+	Reason   string           `json:"reason,omitempty" jsonschema:"why it was skipped, such as: the database has 12 GB"`
+	Tables   []RehearsedTable `json:"tables" jsonschema:"the tables that get more or fewer rows"`
+	Files    []RehearsedFile  `json:"files" jsonschema:"the migrations that ran, in order"`
+	Warnings []string         `json:"warnings" jsonschema:"what a person should know before these migrations run"`
+}
+
+// RehearsedTable is the number of rows of a table before the migrations and after them.
+type RehearsedTable struct {
+	Table  string `json:"table"`
+	Before int64  `json:"before"`
+	After  int64  `json:"after"`
+}
+
+// RehearsedFile is a migration that ran.
+type RehearsedFile struct {
+	File         string  `json:"file"`
+	Milliseconds float64 `json:"milliseconds" jsonschema:"how long it took"`
+	Changed      int64   `json:"changed" jsonschema:"rows that it inserted, updated or deleted"`
+}
+
+// States of a Rehearsal.
+const (
+	RehearsalDone      RehearsalState = "done"
+	RehearsalNotNeeded RehearsalState = "not_needed"
+	RehearsalSkipped   RehearsalState = "skipped"
+)
+
+type (
+	// RehearsalState is "done", "not_needed" or "skipped".
+	RehearsalState string
+	// TableNames are tables in an argument.
+	TableNames []string
+	// FileName is the name of a migration in an argument, without a folder.
+	FileName string
+	// FileNames are names of migrations in an argument.
+	FileNames []string
+)
+
+// NewRehearsal returns a Rehearsal whose lists are empty, and not null.
+func NewRehearsal(state RehearsalState, reason string) Rehearsal {
+	return Rehearsal{State: state, Reason: reason, Tables: []RehearsedTable{}, Files: []RehearsedFile{}, Warnings: []string{}}
+}
+
+// Migrated is the part of the results of tools that make a revision live: what its migrations will do to the page's data, or
+// did. A service that knows nothing of it leaves both fields out.
+type Migrated struct {
+	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations take away; [] for none, and where they were not rehearsed"`
+	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"how the migrations ran on a copy of the database, or on the database itself when state is done"`
+}
+
+// RehearseArgs are the arguments of page.rehearse: a revision, or migrations that are not uploaded yet. Those of the page are
+// then Migrations and Unchanged together, and run in bytewise order of their names.
+type RehearseArgs struct {
+	SiteID     UUID            `json:"site_id" jsonschema:"the site whose database is copied"`
+	Revision   Name            `json:"revision,omitempty" jsonschema:"the revision whose migrations run; the arguments below are left out then"`
+	Force      bool            `json:"force,omitempty" jsonschema:"as for page.publish of the revision"`
+	Migrations []MigrationText `json:"migrations,omitempty" jsonschema:"the migrations that the live revision lacks, or has with another text"`
+	Unchanged  FileNames       `json:"unchanged,omitempty" jsonschema:"names of the migrations that are those of the live revision"`
+	Tables     TableNames      `json:"tables,omitempty" jsonschema:"tables that must exist afterwards"`
+	Scope
+}
+
+// MigrationText is a migration in an argument.
+type MigrationText struct {
+	Name FileName `json:"name" jsonschema:"the name of the file"`
+	SQL  string   `json:"sql" jsonschema:"its text"`
+}
+
+// Rehearse is how migrations ran on a copy of the page's database. The copy is gone.
+type Rehearse struct {
+	Success
+	SiteID    string     `json:"site_id"`
+	DataLoss  []DataLoss `json:"data_loss" jsonschema:"the rows and values that the migrations take away"`
+	Rehearsal Rehearsal  `json:"rehearsal"`
+}
+
+// Report sets what the migrations of a result do, or did.
+func (m *Migrated) Report(of Migrated) { *m = of }
+
+// Contains reports whether a table is among those of an argument. SQLite compares names without the case of ASCII letters.
+func (t TableNames) Contains(table string) bool {
+	return slices.ContainsFunc(t, func(name string) bool { return foldTable(name) == foldTable(table) })
+}
+
+// foldTable returns the name of a table as SQLite compares it.
+func foldTable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// LossOf is what one table, or one column of it, loses by several statements.
+type LossOf struct {
+	Table, Column string
+	Rows          int64
+}
+
+// String says the loss in words: "people loses 2 rows", "people.email loses 1 value".
+func (l LossOf) String() string {
+	what, name := "row", l.Table
+	if l.Column != "" {
+		what, name = "value", l.Table+"."+l.Column
+	}
+	if l.Rows != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%s loses %d %s", name, l.Rows, what)
+}
+
+// SumLosses adds up losses by table and column, in the order of their first.
+func SumLosses(all []DataLoss) (sums []LossOf) {
+	for _, l := range all {
+		i := slices.IndexFunc(sums, func(s LossOf) bool {
+			return foldTable(s.Table) == foldTable(l.Table) && foldTable(s.Column) == foldTable(l.Column)
+		})
+		if i < 0 {
+			i, sums = len(sums), append(sums, LossOf{Table: l.Table, Column: l.Column})
+		}
+		sums[i].Rows += l.Rows
+	}
+	return sums
+}
+
+// UnallowedLosses returns the losses that neither a comment in the migration nor the tables of an argument allow.
+func UnallowedLosses(all []DataLoss, allowed TableNames) (rest []DataLoss) {
+	for _, l := range all {
+		if !l.Allowed && !allowed.Contains(l.Table) {
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// LosingTables returns the tables of losses, each once, in their order.
+func LosingTables(all []DataLoss) (names TableNames) {
+	for _, l := range all {
+		if !names.Contains(l.Table) {
+			names = append(names, l.Table)
+		}
+	}
+	return names
+}

@@ -1,0 +1,114 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file shows a person which rows they would lose, before they approve it.
+
+// lossView shows what the migrations of a proposal take away.
+type lossView struct {
+	Losses  []lossRow
+	More    int      // that are not shown
+	Words   string   // what is lost, in a few words: "2 rows of people"; "" for nothing
+	Skipped string   // why the migrations were not rehearsed; "" when they were
+	Tables  []string // that may lose rows all the same
+	Counts  []toolapi.RehearsedTable
+	Took    string // by the migrations, on a copy; "" when none ran
+	Warns   []string
+}
+
+// lossRow is one loss, with text that could be displayed as something else escaped.
+type lossRow struct {
+	What, Statement, Place, Cause string
+	Allowed                       bool // by a comment
+}
+
+// losses makes the view of what a proposal takes away; nil where it says nothing of it.
+func (t tx) losses(proposal string, arguments map[string]any) (*lossView, error) {
+	a, err := t.approvalOf(proposal, nil)
+	if err != nil || a.Migrated.Rehearsal == nil {
+		return nil, err
+	}
+	if listed, ok := arguments["allow_data_loss"].([]any); ok {
+		for _, name := range listed {
+			a.Allowed = append(a.Allowed, fmt.Sprint(name))
+		}
+	}
+	return viewLosses(a), nil
+}
+
+func viewLosses(a approval) *lossView {
+	r := a.Migrated.Rehearsal
+	v := &lossView{Counts: r.Tables, Warns: r.Warnings}
+	for i, l := range a.Migrated.DataLoss {
+		if i == maxNames {
+			v.More = len(a.Migrated.DataLoss) - i
+			break
+		}
+		v.Losses = append(v.Losses, lossRow{
+			What:      exactText(toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}.String()),
+			Statement: exactText(l.Statement), Place: exactText(fmt.Sprintf("%s:%d", l.File, l.Line)), Cause: l.Cause, Allowed: l.Allowed,
+		})
+	}
+	v.Words = lostInWords(toolapi.SumLosses(a.Migrated.DataLoss))
+	if r.State == toolapi.RehearsalSkipped {
+		v.Skipped = r.Reason
+		for _, table := range a.Allowed {
+			v.Tables = append(v.Tables, exactText(table))
+		}
+		if len(v.Tables) > 0 {
+			v.Words = "any rows of " + strings.Join(v.Tables, ", ")
+		}
+	}
+	var ms float64
+	for _, f := range r.Files {
+		ms += f.Milliseconds
+	}
+	if len(r.Files) > 0 {
+		v.Took = fmt.Sprintf("%.0f ms", ms)
+	}
+	return v
+}
+
+// lostInWords says in a few words what is lost: "2 rows of people and 1 value of people.email".
+func lostInWords(sums []toolapi.LossOf) string {
+	const shown = 2
+	parts := make([]string, 0, shown)
+	for _, s := range sums {
+		if len(parts) == shown {
+			return "what is listed above"
+		}
+		word, of := "row", s.Table
+		if s.Column != "" {
+			word, of = "value", s.Table+"."+s.Column
+		}
+		if s.Rows != 1 {
+			word += "s"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s of %s", s.Rows, word, exactText(shortName(of))))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// losesUnseen reports whether a proposal takes rows away, and the form with which it is approved does not say that the person
+// knows.
+func (v *consoleRequest) losesUnseen(p proposalRow) (bool, error) {
+	if v.x.r.PostForm.Get("lose") == "yes" {
+		return false, nil
+	}
+	var arguments map[string]any
+	if err := json.Unmarshal([]byte(p.arguments), &arguments); err != nil {
+		return false, err
+	}
+	var seen *lossView
+	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
+		seen, err = t.losses(p.id, arguments)
+		return err
+	})
+	return seen != nil && seen.Words != "", err
+}
