@@ -64,6 +64,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	addProposeOnly(cmd, &o.ProposeOnly)
 	flags.StringVar(&o.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
 	flags.BoolVar(&o.AllowPublic, "allow-public", false, "let paths become public that were for members")
+	addAllowLoss(cmd, &o.AllowLoss)
 	flags.BoolVar(&o.Force, "force", false, "publish over what someone else published meanwhile")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
 	allowImportFlag(flags, &f.allowImport)
@@ -113,17 +114,19 @@ func checkExpires(d time.Duration) error {
 func (c *cli) newConfirm() *cobra.Command {
 	r := c.newRemote()
 	var from string
+	var allowed toolapi.TableNames
 	cmd := &cobra.Command{
 		Use:   "confirm ID [TOOL KEY=VALUE…]",
 		Short: "Confirm what was proposed: it then happens",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return publish.Confirm(cmd.Context(), publish.ConfirmOptions{
-				Remote: r.options(""), NearestDir: c.nearestDir(), ID: args[0], From: from, Words: args[1:],
+				Remote: r.options(""), NearestDir: c.nearestDir(), ID: args[0], From: from, Words: args[1:], AllowLoss: allowed,
 			})
 		},
 	}
 	r.add(cmd)
+	addAllowLoss(cmd, &allowed)
 	cmd.Flags().StringVar(&from, "from", "", "`file` of the proposal, as --confirmation-out wrote it")
 	return cmd
 }

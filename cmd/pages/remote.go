@@ -7,6 +7,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // remoteFlags are the flags of a command that calls a service. Commands that work on this machine alone have none of
@@ -36,6 +37,11 @@ func (r *remoteFlags) addSite(cmd *cobra.Command) {
 // addProposeOnly adds the flag of commands that a person confirms.
 func addProposeOnly(cmd *cobra.Command, proposeOnly *bool) {
 	cmd.Flags().BoolVar(proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+}
+
+// addAllowLoss adds the flag of commands that may take rows away.
+func addAllowLoss(cmd *cobra.Command, tables *toolapi.TableNames) {
+	cmd.Flags().StringArrayVar((*[]string)(tables), "allow-data-loss", nil, "`table` that may lose the rows and values that the plan names")
 }
 
 // options are those of a session for the site in dir, or the one that is found for "".

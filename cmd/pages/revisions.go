@@ -139,6 +139,7 @@ type endedDoc struct {
 func (c *cli) newRollback() *cobra.Command {
 	r := c.newRemote()
 	var proposeOnly, force bool
+	var allowed toolapi.TableNames
 	cmd := &cobra.Command{
 		Use:   "rollback [REVISION [DIR]]",
 		Short: "Make an earlier revision what the site serves again",
@@ -149,13 +150,19 @@ func (c *cli) newRollback() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.proposer(s, proposeOnly).Propose(cmd.Context(), s.Contract.Rollback.Name, toolapi.RollbackArgs{
-				SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), Force: force, Scope: s.Scope(),
+			p := r.proposer(s, proposeOnly)
+			p.Command = "pages rollback"
+			if revision != "" {
+				p.Command += " " + wording.ShellWord(revision)
+			}
+			return p.Propose(cmd.Context(), s.Contract.Rollback.Name, toolapi.RollbackArgs{
+				SiteID: toolapi.UUID(s.Site), Revision: toolapi.Name(revision), Force: force, AllowDataLoss: allowed, Scope: s.Scope(),
 			})
 		},
 	}
 	r.addSite(cmd)
 	addProposeOnly(cmd, &proposeOnly)
+	addAllowLoss(cmd, &allowed)
 	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
 	return cmd
 }

@@ -28,8 +28,12 @@ type Call struct {
 	Complete bool
 }
 
-// migrationTime is how long a confirmed call may apply migrations before it responds.
-const migrationTime = 10 * time.Minute
+// A confirmed call may apply migrations for migrationTime before it responds, and one that proposes may rehearse them for
+// rehearsalTime.
+const (
+	migrationTime = 10 * time.Minute
+	rehearsalTime = 2 * time.Minute
+)
 
 // Response is the result of a call.
 type Response struct {
@@ -63,8 +67,11 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	}
 	// Proposing changes nothing, and confirming twice gets the first response.
 	r.safe = replays || known && t.Effect != toolapi.Writes || named.Confirmation != ""
-	if named.Confirmation != "" {
+	switch {
+	case named.Confirmation != "":
 		r.work = migrationTime
+	case known && (t.Effect == toolapi.Proposes || t.Rehearses):
+		r.work = rehearsalTime
 	}
 	a, err := c.send(ctx, r)
 	if err != nil {

@@ -82,7 +82,7 @@ func publishHello(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	proposal, err := d.ProposePublish(ctx, sent.Revision, base)
+	proposal, err := d.ProposePublish(ctx, sent.Revision, base, nil)
 	if err != nil {
 		return err
 	}

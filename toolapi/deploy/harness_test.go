@@ -299,7 +299,7 @@ func publish(ctx context.Context, d *deploy.Deployer, b deploy.Bundle, base tool
 	if err != nil {
 		return "", err
 	}
-	p, err := d.ProposePublish(ctx, done.Revision, base)
+	p, err := d.ProposePublish(ctx, done.Revision, base, nil)
 	if err != nil || p == nil {
 		return done.Revision, err
 	}

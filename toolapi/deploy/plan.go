@@ -9,6 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // Plan is what publishing a bundle would change for visitors. Lists are sorted, and
@@ -33,6 +34,9 @@ type Plan struct {
 	Limits         []LimitChange           `json:"limits"`
 	Settings       []string                `json:"settings"` // other parts of the manifest that differ
 	LeftOut        []sitefile.LeftOut      `json:"left_out"` // files among those of the site that are not served
+
+	DataLoss  []toolapi.DataLoss `json:"data_loss"` // rows and values that the migrations take away
+	Rehearsal toolapi.Rehearsal  `json:"rehearsal"` // how they ran on a copy of the page's database
 }
 
 // Change is one file that differs.
@@ -65,6 +69,8 @@ func Compare(l Live, b Bundle) (Plan, error) {
 		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{},
 		LeftOut: append([]sitefile.LeftOut{}, b.LeftOut...),
 		Access:  []manifest.AccessChange{}, SourceMaps: []string{}, MissingSecrets: []string{},
+
+		DataLoss: []toolapi.DataLoss{}, Rehearsal: toolapi.NewRehearsal(toolapi.RehearsalNotNeeded, ""),
 	}
 	if l.Known {
 		p.Access = manifest.AccessChanges(&l.Manifest, now, func(yield func(string) bool) {

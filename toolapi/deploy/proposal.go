@@ -32,6 +32,8 @@ type Proposal struct {
 	BaseURL   string          `json:"base_url"`
 	Proposed  time.Time       `json:"proposed_at"`
 	Expires   time.Time       `json:"expires_at"`
+
+	toolapi.Migrated // what the migrations of Revision would do when it was proposed
 }
 
 // Propose makes the first call of a two-call tool. The Proposal is nil if the tool did it at once.
@@ -52,6 +54,7 @@ func Propose(
 func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, resp client.Response, now time.Time) (*Proposal, error) {
 	var p struct {
 		toolapi.Proposal
+		toolapi.Migrated
 
 		Workspace string `json:"workspace"`
 		Revision  string `json:"revision"`
@@ -72,6 +75,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, resp c
 		ID: p.ConfirmationID, Tool: tool, Arguments: arguments, Summary: p.RequestSummary,
 		Revision: p.Revision, Workspace: p.Workspace, BaseURL: c.BaseURL(),
 		Proposed: now, Expires: now.Add(time.Duration(min(max(p.ExpiresInSeconds, 0), maxLife)) * time.Second),
+		Migrated: p.Migrated,
 	}, nil
 }
 
@@ -108,9 +112,13 @@ func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Respon
 
 // ProposePublish proposes that the site serves a revision now. A page that serves another
 // revision than base is a *ConflictError, unless base is not given. For a revision that is
-// live already it returns nil, nil.
-func (d *Deployer) ProposePublish(ctx context.Context, revision string, base toolapi.BaseRevision) (*Proposal, error) {
-	arguments, err := json.Marshal(toolapi.PublishArgs{SiteID: toolapi.UUID(d.Site), Revision: toolapi.Name(revision), Scope: d.scope()})
+// live already it returns nil, nil. A loss of data that is not allowed is a *client.RefusalError.
+func (d *Deployer) ProposePublish(
+	ctx context.Context, revision string, base toolapi.BaseRevision, allowed toolapi.TableNames,
+) (*Proposal, error) {
+	arguments, err := json.Marshal(toolapi.PublishArgs{
+		SiteID: toolapi.UUID(d.Site), Revision: toolapi.Name(revision), AllowDataLoss: allowed, Scope: d.scope(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +150,10 @@ func (d *Deployer) ProposePublish(ctx context.Context, revision string, base too
 }
 
 // ProposeSchedule proposes that the newest revision, which must be this one, goes live at a time.
-func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*Proposal, error) {
-	arguments, err := json.Marshal(toolapi.SchedulePublishArgs{At: toolapi.Timestamp(at), SiteID: toolapi.UUID(d.Site), Scope: d.scope()})
+func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string, allowed toolapi.TableNames) (*Proposal, error) {
+	arguments, err := json.Marshal(toolapi.SchedulePublishArgs{
+		At: toolapi.Timestamp(at), SiteID: toolapi.UUID(d.Site), AllowDataLoss: allowed, Scope: d.scope(),
+	})
 	if err != nil {
 		return nil, err
 	}

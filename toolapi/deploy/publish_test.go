@@ -58,18 +58,18 @@ func TestNoProposal(t *testing.T) {
 		`{"ok":true}`, common + `"state":"done"}`, common + `"state":"confirmation_required"}`,
 		common + strings.Replace(proposal, "123e4567-e89b-42d3-a456-426614174000", "1; touch x", 1),
 	} {
-		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}); p != nil || !fault(err) {
+		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}, nil); p != nil || !fault(err) {
 			t.Errorf("proposed with %s: %+v %v", said, p, err)
 		}
 	}
 	for _, life := range []string{"-1", "1000000000000000000"} {
 		said = common + strings.Replace(proposal, "900", life, 1)
-		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}); err != nil || p.Expires.Before(p.Proposed) {
+		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}, nil); err != nil || p.Expires.Before(p.Proposed) {
 			t.Errorf("it lasts %s s: %+v %v", life, p, err)
 		}
 	}
 	said = common + proposal
-	p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{})
+	p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}, nil)
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -98,7 +98,7 @@ func TestUploaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.ProposePublish(t.Context(), done.Revision, toolapi.BaseRevision{})
+	p, err := d.ProposePublish(t.Context(), done.Revision, toolapi.BaseRevision{}, nil)
 	if err != nil || p.Revision != done.Revision {
 		t.Fatalf("%+v, %v", p, err)
 	}

@@ -23,6 +23,8 @@ type ConfirmOptions struct {
 	ID         string
 	From       string   // the file of the proposal, "" for where proposals are saved
 	Words      []string // the tool and its arguments, for a proposal that is not saved here
+	// AllowLoss are the tables that may lose rows and values by the migrations.
+	AllowLoss toolapi.TableNames
 }
 
 // Confirm confirms a proposal, and prints what it did.
@@ -58,7 +60,14 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 	if proposal.Summary != "" {
 		t.Progress("%s", wording.Printable(proposal.Summary))
 	}
-	p.printChanges(ctx, proposal)
+	lost := p.printChanges(ctx, proposal, true)
+	allowed := o.AllowLoss
+	if len(o.Words) > 0 { // they name the tables on this command line
+		allowed = append(slices.Clip(allowed), allowedIn(proposal.Arguments)...)
+	}
+	if _, err := nameLosses(ctx, t, lost, allowed, true, p.namingSite("pages confirm "+o.ID)); err != nil {
+		return err
+	}
 	resp, err := p.confirm(ctx, proposal)
 	if err != nil {
 		return remote.CommandError(err)

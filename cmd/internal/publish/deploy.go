@@ -36,9 +36,10 @@ type DeployOptions struct {
 	Expires     time.Duration
 	At          string // publish at this time
 	ProposeOnly bool
-	ProposalOut string // a file for the proposal
-	AllowPublic bool   // let paths become public that were for members
-	Force       bool   // publish over what someone else published meanwhile
+	ProposalOut string             // a file for the proposal
+	AllowPublic bool               // let paths become public that were for members
+	AllowLoss   toolapi.TableNames // tables that may lose rows and values by the migrations
+	Force       bool               // publish over what someone else published meanwhile
 	SourceMaps  bool
 }
 
@@ -114,6 +115,11 @@ func (d *deployment) run(ctx context.Context) error {
 		return err
 	}
 	d.planned = &plan
+	err = d.to.Rehearse(ctx, live, site.Bundle, d.planned)
+	if err != nil {
+		PrintPlan(t, t.Stderr, d.planned)
+		return remote.CommandError(err)
+	}
 	if o.Plan {
 		return d.finishPlan()
 	}
@@ -125,7 +131,30 @@ func (d *deployment) run(ctx context.Context) error {
 	if !plan.Changes && !o.Preview && o.At == "" {
 		return d.alreadyLive(ctx)
 	}
+	if !o.Preview { // a preview has a copy of the database
+		if err := d.allowLosses(ctx, plan.DataLoss); err != nil {
+			return err
+		}
+	}
 	return d.send(ctx, site, live)
+}
+
+// allowLosses has a person name the tables that lose rows.
+func (d *deployment) allowLosses(ctx context.Context, lost []toolapi.DataLoss) (err error) {
+	d.options.AllowLoss, err = nameLosses(ctx, d.session.Term, lost, d.options.AllowLoss, !d.options.ProposeOnly, d.command())
+	return err
+}
+
+// command is the beginning of the command that deploys the same once more.
+func (d *deployment) command() string {
+	line := d.proposer.namingSite("pages deploy")
+	if d.options.At != "" {
+		line += " --at " + wording.ShellWord(d.options.At)
+	}
+	if d.options.AllowPublic {
+		line += " --allow-public"
+	}
+	return line
 }
 
 // createPage makes the site of Create, and links the folder to it at once, so that it is made once.
@@ -190,9 +219,11 @@ func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) e
 
 // publish proposes the revision, and takes it to a person.
 func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) error {
-	p, err := d.to.ProposePublish(ctx, d.revision, base)
+	p, err := d.propose(ctx, func() (*deploy.Proposal, error) {
+		return d.to.ProposePublish(ctx, d.revision, base, d.options.AllowLoss)
+	})
 	if err != nil {
-		return remote.Error(err)
+		return remote.CommandError(err)
 	}
 	if p == nil {
 		return d.alreadyLive(ctx)
@@ -220,6 +251,20 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 		Result{State: string(done.State), URL: url, Revision: done.Revision, ServingNow: &done.ServingNow})
 }
 
+// propose makes a proposal. The service may know of losses that the plan could not: then it is made once more with what a
+// person allows.
+func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal, error)) (*deploy.Proposal, error) {
+	p, err := call()
+	refused, ok := errors.AsType[*client.RefusalError](err)
+	if !ok || refused.Refusal.Code != toolapi.CodeDataLoss || len(refused.Refusal.DataLoss) == 0 {
+		return p, err
+	}
+	if err := d.allowLosses(ctx, refused.Refusal.DataLoss); err != nil {
+		return nil, err
+	}
+	return call()
+}
+
 // decide takes a proposal to a person.
 func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Response, error) {
 	d.proposal = p
@@ -240,7 +285,9 @@ func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Res
 
 // schedule proposes the revision for later.
 func (d *deployment) schedule(ctx context.Context) error {
-	p, err := d.to.ProposeSchedule(ctx, d.revision, d.options.At)
+	p, err := d.propose(ctx, func() (*deploy.Proposal, error) {
+		return d.to.ProposeSchedule(ctx, d.revision, d.options.At, d.options.AllowLoss)
+	})
 	if err != nil || p == nil {
 		return remote.CommandError(err)
 	}
@@ -342,6 +389,9 @@ func (d *deployment) writeStepSummary(err error) {
 	}
 	if d.proposal == nil || err == nil {
 		d.outcome = markdown(d.outcome)
+	}
+	if lost := d.planned.DataLoss; len(lost) > 0 {
+		fmt.Fprintf(&b, "> [!CAUTION]\n> **Data loss: %s.**\n\n", markdown(inWords(toolapi.SumLosses(lost))))
 	}
 	fmt.Fprintf(&b, "%s\n\n<details><summary>Plan</summary>\n\n````text\n", d.outcome)
 	for _, line := range planLines(d.planned, true) {

@@ -114,6 +114,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 		migrations = "migrations that what is live does not have (each runs before it goes live, unless the database has it)"
 	}
 	t.list("", migrations, p.Migrations)
+	t.addMigrated(p)
 	t.list("", "made on the first publish", p.Provisions)
 	t.list("33", "the Worker loses (what is in them stays)", p.Dropped)
 	t.list("33;1", "secrets without a value on the site (set them: pages secrets set NAME)", p.MissingSecrets)

@@ -24,6 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -39,6 +40,8 @@ type Proposer struct {
 	// NearestDir is the site's folder that a command finds by itself; "" for none. A line that confirms names any other.
 	NearestDir  string
 	ProposeOnly bool // never ask
+	// Command begins the command that proposes the same once more, for a fix; "" where there is none.
+	Command string
 
 	stopPrinted bool   // what stands after a signal
 	unsaved     string // the id of a proposal that could not be saved
@@ -52,11 +55,21 @@ func (p *Proposer) Propose(ctx context.Context, tool string, arguments any) erro
 		return err
 	}
 	proposal, resp, err := deploy.Propose(ctx, s.Client, tool, body, s.Term.Now())
+	if refused, ok := errors.AsType[*client.RefusalError](err); ok && len(refused.Refusal.DataLoss) > 0 {
+		allowed, failed := nameLosses(ctx, s.Term, refused.Refusal.DataLoss, allowedIn(body), !p.ProposeOnly, p.namingSite(p.Command))
+		if failed != nil {
+			return failed
+		}
+		if body, err = toolcall.SetField(body, "allow_data_loss", allowed); err != nil {
+			return err
+		}
+		proposal, resp, err = deploy.Propose(ctx, s.Client, tool, body, s.Term.Now())
+	}
 	if err != nil {
 		return remote.CommandError(err)
 	}
 	if proposal != nil {
-		p.printChanges(ctx, proposal)
+		p.printChanges(ctx, proposal, false)
 		if resp, err = p.decide(ctx, proposal); err != nil {
 			p.printConfirmLine(err)
 			return err
@@ -205,7 +218,14 @@ func (p *Proposer) confirmHere(proposal *deploy.Proposal) string {
 	line := "pages confirm " + proposal.ID
 	if p.unsaved == proposal.ID {
 		line = confirmAnywhere(proposal)
+	} else {
+		line += lossFlags(toolapi.LosingTables(toolapi.UnallowedLosses(proposal.DataLoss, nil)))
 	}
+	return p.namingSite(line)
+}
+
+// namingSite makes a command name the site's folder, unless pages finds that site anyway.
+func (p *Proposer) namingSite(line string) string {
 	if dir := p.Session.Dir; dir != "" && p.NearestDir != dir {
 		line += " -C " + wording.ShellWord(p.Session.Term.Shown(dir))
 	}
@@ -225,7 +245,7 @@ func (p *Proposer) outstandingError(proposal *deploy.Proposal, standing string) 
 		Detail: &failure.Detail{
 			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: proposal.ID,
 			Summary: wording.Printable(proposal.Summary), Expires: proposal.Expires.UTC().Format(time.RFC3339),
-			Elsewhere: confirmAnywhere(proposal),
+			Elsewhere: confirmAnywhere(proposal), DataLoss: proposal.DataLoss,
 		},
 	}
 }
@@ -245,34 +265,43 @@ func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
 	fmt.Fprintf(t.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }
 
-// printChanges prints what a proposal changes for visitors: the plan of `pages deploy`, of a revision that is uploaded already. An
-// error is only printed: the proposal can be confirmed all the same.
-func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal) {
+// printChanges prints what a proposal changes for visitors: the plan of `pages deploy`, of a revision that is uploaded already; with
+// now, its migrations are rehearsed once more. It returns what is lost, by the plan or else by the proposal. An error is only printed:
+// the proposal can be confirmed all the same.
+func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, now bool) []toolapi.DataLoss {
 	t := p.Session.Term
 	if t.JSON || t.Quiet {
-		return
+		return proposal.DataLoss
 	}
-	plan, err := p.plan(ctx, proposal)
+	plan, err := p.plan(ctx, proposal, now)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		t.Progress("%s what it changes cannot be shown: %s", t.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
 	case plan != nil:
 		PrintPlan(t, t.Stderr, plan)
+		if plan.Rehearsal.State != toolapi.RehearsalSkipped {
+			return plan.DataLoss
+		}
 	}
+	return proposal.DataLoss
 }
 
-// lookTimeout is how long a confirmation waits for a look at what is live.
-const lookTimeout = 5 * time.Second
+// lookTimeout is how long a confirmation waits for a look at what is live, and rehearsalTimeout for a rehearsal.
+const (
+	lookTimeout      = 5 * time.Second
+	rehearsalTimeout = time.Minute
+)
 
 // plan compares the revision of a proposal with what is live; nil when the proposal is about none, has expired, or names what is
 // live already.
-func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal) (*deploy.Plan, error) {
+func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal, now bool) (*deploy.Plan, error) {
 	s := p.Session
 	var args struct {
 		SiteID    string `json:"site_id"`
 		Revision  string `json:"revision"`
 		Workspace string `json:"workspace"`
+		Force     bool   `json:"force"`
 	}
 	if !slices.Contains([]string{s.Contract.Publish.Name, s.Contract.Rollback.Name, s.Contract.SchedulePublish.Name}, proposal.Tool) {
 		return nil, nil //nolint:nilnil // the comment above says when
@@ -284,20 +313,51 @@ func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal) (*deploy
 	if revision == "" || !proposal.Expires.IsZero() && proposal.Expires.Before(s.Term.Now()) {
 		return nil, nil //nolint:nilnil // the comment above says when
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	looking, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	d := &deploy.Deployer{
 		Client: s.Client, Contract: s.Contract, Workspace: cmp.Or(args.Workspace, proposal.Workspace), Site: args.SiteID,
 		Version: s.Version, Now: s.Term.Now,
 	}
-	live, err := d.Look(ctx)
+	live, err := d.Look(looking)
 	if err != nil || live.Revision == revision {
 		return nil, err
 	}
-	b, err := d.Uploaded(ctx, revision)
+	b, err := d.Uploaded(looking, revision)
 	if err != nil {
 		return nil, err
 	}
 	plan, err := deploy.Compare(live, b)
-	return &plan, err
+	switch {
+	case err != nil:
+		return nil, err
+	case now:
+		ctx, cancel := context.WithTimeout(ctx, rehearsalTimeout)
+		defer cancel()
+		if failed := d.RehearseRevision(ctx, revision, args.Force, &plan); failed != nil {
+			plan.Rehearsal = toolapi.NewRehearsal(toolapi.RehearsalSkipped, reasonOf(failed))
+		}
+	case proposal.Rehearsal != nil:
+		plan.DataLoss, plan.Rehearsal = proposal.DataLoss, *proposal.Rehearsal
+	}
+	return &plan, nil
+}
+
+// reasonOf returns why a call failed, as the end of a sentence.
+func reasonOf(err error) string {
+	if refused, ok := errors.AsType[*client.RefusalError](err); ok {
+		return strings.TrimSuffix(refused.Refusal.Message, ".")
+	}
+	return failure.Reason(err)
+}
+
+// allowedIn returns the tables that the arguments of a call allow to lose rows.
+func allowedIn(arguments json.RawMessage) toolapi.TableNames {
+	var args struct {
+		Allowed toolapi.TableNames `json:"allow_data_loss"`
+	}
+	if json.Unmarshal(arguments, &args) != nil {
+		return nil // the service says what is wrong with them
+	}
+	return args.Allowed
 }

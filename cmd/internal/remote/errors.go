@@ -43,8 +43,10 @@ func Error(err error) error {
 
 // commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
 var commandFixes = map[string]string{
-	toolapi.CodeSchemaAhead:      "deploy a revision that has them, or add --force to pages rollback if its code works with them",
-	toolapi.CodeMigrationFailed:  "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeSchemaAhead:     "deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeMigrationFailed: "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeDataLoss: "propose it again, which shows what is lost now, and name the tables: --allow-data-loss TABLE; or write the " +
+		"comment -- pages: loses TABLE above the statement",
 	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",
 	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
@@ -77,7 +79,7 @@ func refusedCall(e *client.RefusalError, err error) *failure.Error {
 		Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err,
 		Detail: &failure.Detail{
 			Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID,
-			Status: http.StatusOK,
+			Status: http.StatusOK, DataLoss: r.DataLoss,
 		},
 	}
 	if r.Code == toolapi.CodeWorkspaceAmbiguous {
